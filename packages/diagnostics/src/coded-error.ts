@@ -1,0 +1,45 @@
+/**
+ * The one base of every error that an operation throws. Each package derives
+ * its own class (`SearchError`, `UpstreamError`, …) and lists its codes in its
+ * `codes.ts`; callers branch on `code`, never on `message`.
+ */
+
+/** What a `CodedError` carries besides its code and message. */
+export interface CodedErrorOptions {
+  /** What the reader can do about it, as a sentence without a full stop. */
+  readonly hint?: string;
+  /** The underlying failure. It goes to the log only, never over a wire. */
+  readonly cause?: unknown;
+  /** JSON-safe facts for programs (`data` of a JSON-RPC error). Never a secret. */
+  readonly data?: { readonly [key: string]: unknown };
+}
+
+/**
+ * An operation failed (denied, timed out, unreachable).
+ *
+ * `message` and `hint` may be shown to anyone; `cause` goes to the log only.
+ */
+export class CodedError extends Error {
+  /** Stable upper-case identifier, such as `UPSTREAM_TIMEOUT`. */
+  readonly code: string;
+  readonly hint: string | undefined;
+  readonly data: { readonly [key: string]: unknown } | undefined;
+
+  constructor(code: string, message: string, options: CodedErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = new.target.name;
+    this.code = code;
+    this.hint = options.hint;
+    this.data = options.data;
+  }
+}
+
+/** Whether `value` is a `CodedError` of any package. */
+export function isCodedError(value: unknown): value is CodedError {
+  return value instanceof CodedError;
+}
+
+/** The message of anything that was thrown. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}

@@ -1,0 +1,11 @@
+// For users.
+export { CodedError, type CodedErrorOptions, isCodedError, messageOf } from "./coded-error.ts";
+export {
+  type Diagnostic,
+  formatDiagnostic,
+  formatDiagnostics,
+  hasErrors,
+  type Severity,
+} from "./diagnostic.ts";
+export { nearestName } from "./nearest-name.ts";
+export { lineText, type Position, positionAt, type Source, type Span } from "./span.ts";

@@ -1,0 +1,44 @@
+/**
+ * "Did you mean …": the nearest of the allowed names, by edit distance with
+ * transpositions (Damerau–Levenshtein, restricted), ignoring case.
+ */
+
+/**
+ * The name among `candidates` that `name` was most likely meant to be.
+ *
+ * @returns the nearest one within a third of the length of `name` (at least 1,
+ *   at most 3 edits), ties to the first; `undefined` when none is near enough.
+ */
+export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
+  const wanted = name.slice(0, 100).toLowerCase();
+  let bestDistance = Math.min(3, Math.max(1, Math.floor(wanted.length / 3))) + 1;
+  let best: string | undefined;
+  for (const candidate of candidates) {
+    if (Math.abs(candidate.length - wanted.length) >= bestDistance) continue;
+    const distance = editDistance(wanted, candidate.toLowerCase());
+    if (distance < bestDistance) {
+      bestDistance = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+function editDistance(a: string, b: string): number {
+  let beforePrevious: number[] = [];
+  let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i += 1) {
+    const current = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const substitution = previous[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
+      let cost = Math.min(previous[j]! + 1, current[j - 1]! + 1, substitution);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+        cost = Math.min(cost, beforePrevious[j - 2]! + 1);
+      }
+      current.push(cost);
+    }
+    beforePrevious = previous;
+    previous = current;
+  }
+  return previous[b.length]!;
+}

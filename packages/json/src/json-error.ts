@@ -1,0 +1,4 @@
+import { CodedError } from "@toolcrib/diagnostics";
+
+/** A JSON operation failed; `code` is one of this package's codes. */
+export class JsonError extends CodedError {}

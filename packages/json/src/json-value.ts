@@ -1,0 +1,13 @@
+/** JSON as TypeScript types. Nothing here copies or changes a value. */
+
+export type JsonPrimitive = string | number | boolean | null;
+export type JsonValue = JsonPrimitive | readonly JsonValue[] | JsonObject;
+/** A JSON object. Keys such as `__proto__` are data: read them with `Object.hasOwn`. */
+export interface JsonObject {
+  readonly [key: string]: JsonValue | undefined;
+}
+
+/** Whether `value` is an object that JSON would write with braces. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,77 @@
+/**
+ * JSON text to value under limits of size and depth, for input that others
+ * send. The depth is counted on the text before anything is built, so that a
+ * document of a million brackets costs a scan and nothing else.
+ */
+
+import { jsonInvalid, jsonTooDeep, jsonTooLarge } from "./codes.ts";
+import { JsonError } from "./json-error.ts";
+import type { JsonValue } from "./json-value.ts";
+
+/** Limits of `parseJson`. */
+export interface JsonLimits {
+  /** Most UTF-16 units of text. @default 16,777,216 */
+  readonly maxLength?: number;
+  /** Most nested objects and arrays. @default 128 */
+  readonly maxDepth?: number;
+}
+
+const defaultMaxLength = 16 * 1024 * 1024;
+const defaultMaxDepth = 128;
+
+/**
+ * Parse `text` (RFC 8259).
+ *
+ * @throws {JsonError} `JSON_INVALID` with the engine's reason, `JSON_TOO_LARGE`, `JSON_TOO_DEEP`.
+ */
+export function parseJson(text: string, limits: JsonLimits = {}): JsonValue {
+  const maxLength = limits.maxLength ?? defaultMaxLength;
+  if (text.length > maxLength) {
+    throw new JsonError(
+      jsonTooLarge,
+      `JSON text has ${text.length} characters; at most ${maxLength} are allowed`,
+    );
+  }
+  const maxDepth = limits.maxDepth ?? defaultMaxDepth;
+  // A text needs two characters for each level, so short ones cannot be too deep.
+  if (text.length > maxDepth && isDeeperThan(text, maxDepth)) {
+    throw new JsonError(jsonTooDeep, `JSON text nests deeper than ${maxDepth} levels`);
+  }
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch (cause) {
+    throw new JsonError(jsonInvalid, `JSON text is not valid: ${(cause as Error).message}`, { cause });
+  }
+}
+
+const quote = 0x22;
+const backslash = 0x5c;
+
+function isDeeperThan(text: string, maxDepth: number): boolean {
+  let depth = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit === quote) {
+      at = endOfString(text, at);
+    } else if (unit === 0x7b || unit === 0x5b) {
+      depth += 1;
+      if (depth > maxDepth) return true;
+    } else if (unit === 0x7d || unit === 0x5d) {
+      depth -= 1;
+    }
+  }
+  return false;
+}
+
+/** Index of the quote that ends the string which starts at `start`, or the end of the text. */
+function endOfString(text: string, start: number): number {
+  let at = text.indexOf('"', start + 1);
+  while (at !== -1 && isEscaped(text, at)) at = text.indexOf('"', at + 1);
+  return at === -1 ? text.length : at;
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let first = at;
+  while (text.charCodeAt(first - 1) === backslash) first -= 1;
+  return (at - first) % 2 === 1;
+}

@@ -1,0 +1,15 @@
+// For users.
+export type { CallContext, ClientInfo, ClientSession, Era, Identity } from "./call-context.ts";
+export {
+  type ContentBlock,
+  normalizeTags,
+  type Origin,
+  type Tool,
+  type ToolAnnotations,
+  type ToolDefinition,
+  type ToolId,
+  type ToolResult,
+  textResult,
+  toToolId,
+} from "./tool.ts";
+export type { Health, SourceChange, SourceFeatures, ToolSource, Unsubscribe } from "./tool-source.ts";

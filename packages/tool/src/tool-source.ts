@@ -1,0 +1,71 @@
+/**
+ * What every origin of tools implements. The gateway knows no origin by name
+ * except where it is put together.
+ */
+
+import type { JsonObject } from "@toolcrib/json";
+import type { CallContext } from "./call-context.ts";
+import type { Origin, Tool, ToolResult } from "./tool.ts";
+
+/** Stop listening. Safe to call again. */
+export type Unsubscribe = () => void;
+
+/** Where a source stands. */
+export interface Health {
+  /**
+   * `starting`: first contact is under way. `ready`: calls can succeed.
+   * `unavailable`: it failed and will be tried again. `stopped`: for good.
+   */
+  readonly state: "starting" | "ready" | "unavailable" | "stopped";
+  /** Why it is not ready, for people. Never a secret. */
+  readonly reason?: string;
+  /** Milliseconds since the epoch of the last change of `state`. */
+  readonly since: number;
+}
+
+/** What changed: the kinds of lists, the health, or one resource. */
+export type SourceChange =
+  | { readonly kind: "tools" | "resources" | "prompts" | "health" }
+  | { readonly kind: "resource_updated"; readonly uri: string };
+
+/** One kind of thing turned into tools, and their execution. */
+export interface ToolSource extends AsyncDisposable {
+  /** Unique in the gateway; for upstream servers the `tool_servers` id. */
+  readonly id: string;
+  readonly origin: Origin;
+  /** Make first contact. Resolves when it succeeded or failed; `health()` tells which. Never rejects for a source that is down. */
+  start(signal: AbortSignal): Promise<void>;
+  /** The tools as last listed; the same array until `onChange` says `tools`. */
+  tools(): readonly Tool[];
+  onChange(listener: (change: SourceChange) => void): Unsubscribe;
+  /**
+   * Execute. A tool that failed is a result with `isError: true`.
+   *
+   * @throws {CodedError} when the operation failed (unreachable, timed out, cancelled).
+   */
+  call(tool: Tool, args: JsonObject, context: CallContext): Promise<ToolResult>;
+  health(): Health;
+  /** What else than tools it offers; absent for most origins. */
+  readonly features?: SourceFeatures;
+}
+
+/** Resources, prompts and completion of a source, spelled as on the wire. */
+export interface SourceFeatures {
+  /** MCP `ServerCapabilities` as the source declared them; empty before first contact. */
+  capabilities(): JsonObject;
+  /** Human text about the use of this server, if it gave some. */
+  instructions(): string | undefined;
+  /** All pages of each list, as last read. */
+  resources(): readonly JsonObject[];
+  resourceTemplates(): readonly JsonObject[];
+  prompts(): readonly JsonObject[];
+  /**
+   * `resources/read`, `prompts/get` or `completion/complete`.
+   *
+   * @throws {CodedError} when the operation failed; an error of the server itself keeps its JSON-RPC code.
+   */
+  request(method: string, params: JsonObject, context: CallContext): Promise<JsonObject>;
+  /** Watch a resource; `onChange` then says `resource_updated`. Counted: each call needs its own `unwatch`. */
+  watch(uri: string): Promise<void>;
+  unwatch(uri: string): Promise<void>;
+}

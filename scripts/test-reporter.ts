@@ -1,0 +1,43 @@
+/**
+ * The test report: a line for each failure with its place and reason, the
+ * reasons of what was skipped, and `N passed, N failed, N skipped` at the end.
+ */
+
+import { relative } from "node:path";
+import type { TestEvent } from "node:test/reporters";
+
+/** Turn the events of node:test into the report, line by line. */
+export async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
+  let passed = 0;
+  let failed = 0;
+  const skipped: string[] = [];
+  const startedAt = performance.now();
+  for await (const event of events) {
+    if (event.type !== "test:pass" && event.type !== "test:fail") {
+      if (event.type === "test:stderr" && process.env.TOOLCRIB_TEST_STDERR) yield event.data.message;
+      continue;
+    }
+    const { name, file, details, skip } = event.data;
+    if (details.type === "suite") {
+      if (event.type === "test:fail" && file !== undefined) yield "";
+      continue;
+    }
+    const title = `${file === undefined ? "" : `${relative(process.cwd(), file)}: `}${name}`;
+    if (skip !== undefined && skip !== false) {
+      skipped.push(`${title}: ${skip === true ? "no reason given" : skip}`);
+    } else if (event.type === "test:pass") {
+      passed += 1;
+    } else {
+      failed += 1;
+      const cause: unknown = (event.data.details.error as Error).cause ?? event.data.details.error;
+      yield `\nFAILED ${title}\n${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}\n`;
+    }
+  }
+  for (const line of skipped) yield `skipped ${line}\n`;
+  yield `${Math.round((performance.now() - startedAt) / 1000)} s\n`;
+  yield `${passed} passed, ${failed} failed, ${skipped.length} skipped\n`;
+}
+
+// node:test loads a reporter by its default export; nothing else imports this file.
+// biome-ignore lint/style/noDefaultExport: required by node:test
+export default report;

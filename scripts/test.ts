@@ -1,0 +1,44 @@
+/**
+ * `npm test`: the unit and end-to-end tests of the packages, on source (or on
+ * `dist` with `--dist`), and one closing line that counts them.
+ *
+ * Arguments are folders or files to restrict the run to, or flags:
+ * `--update` rewrites golden files, `--dist` tests the build.
+ */
+
+import { spawn } from "node:child_process";
+import { globSync, statSync } from "node:fs";
+import { availableParallelism } from "node:os";
+
+const flags = new Set(process.argv.slice(2).filter((argument) => argument.startsWith("--")));
+const places = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
+
+const files = (places.length === 0 ? ["packages", "examples"] : places).flatMap((place) => {
+  if (statSync(place).isFile()) return [place];
+  return globSync(`${place.replace(/\/$/, "")}/**/*.test.ts`, {
+    exclude: (name) => name.includes("node_modules") || name.includes("/dist/"),
+  });
+});
+if (files.length === 0) {
+  console.error(`No test file below ${places.join(", ")}`);
+  process.exit(2);
+}
+
+const child = spawn(
+  process.execPath,
+  [
+    ...(flags.has("--dist") ? [] : ["--conditions=source"]),
+    "--test",
+    "--test-timeout=120000",
+    `--test-concurrency=${Math.max(2, availableParallelism())}`,
+    "--test-reporter=./scripts/test-reporter.ts",
+    ...files.sort(),
+  ],
+  {
+    stdio: "inherit",
+    env: { ...process.env, ...(flags.has("--update") ? { TOOLCRIB_UPDATE_GOLDEN: "1" } : {}) },
+  },
+);
+child.on("exit", (code, signal) => {
+  process.exitCode = signal === null ? (code ?? 1) : 1;
+});
