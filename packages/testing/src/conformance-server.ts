@@ -1,0 +1,63 @@
+/**
+ * The server that the MCP conformance suite asks for: every tool, resource
+ * and prompt its server scenarios name, for the protocols up to 2025-11-25
+ * and for 2026-07-28. Started by `conformance-stdio.ts` and
+ * `conformance-http.ts`; what it proves is that a gateway in front of it
+ * passes what it passes itself.
+ *
+ * No transport here: the caller connects it.
+ */
+
+import { McpServer } from "@modelcontextprotocol/server";
+import { registerAskingTools } from "./conformance/asking-tools.ts";
+import type { ConformanceContext } from "./conformance/context.ts";
+import { registerInputRequiredTools } from "./conformance/input-required-tools.ts";
+import { registerPrompts } from "./conformance/prompts.ts";
+import { registerResources } from "./conformance/resources.ts";
+import { noArguments, registerTools } from "./conformance/tools.ts";
+
+/** One server instance: for a connection, a session, or (from 2026-07-28 on) a single request. */
+export function createConformanceServer(context: ConformanceContext): McpServer {
+  const server = new McpServer(
+    { name: "toolcrib-conformance", version: "1.0.0" },
+    {
+      capabilities: {
+        tools: { listChanged: true },
+        resources: { subscribe: true, listChanged: true },
+        prompts: { listChanged: true },
+        logging: {},
+        completions: {},
+      },
+      requestState: { verify: context.codec.verify },
+    },
+  );
+  registerTools(server);
+  registerAskingTools(server);
+  registerInputRequiredTools(server, context);
+  registerChangeTools(server, context);
+  registerResources(server);
+  registerPrompts(server);
+  return server;
+}
+
+/** Tools that announce a changed list, so that listeners can be observed. */
+function registerChangeTools(server: McpServer, { announce }: ConformanceContext): void {
+  server.registerTool(
+    "test_trigger_tool_change",
+    { description: "Announces that the list of tools changed", inputSchema: noArguments },
+    () => {
+      if (announce === undefined) server.sendToolListChanged();
+      else announce.toolsChanged();
+      return { content: [{ type: "text", text: "announced" }] };
+    },
+  );
+  server.registerTool(
+    "test_trigger_prompt_change",
+    { description: "Announces that the list of prompts changed", inputSchema: noArguments },
+    () => {
+      if (announce === undefined) server.sendPromptListChanged();
+      else announce.promptsChanged();
+      return { content: [{ type: "text", text: "announced" }] };
+    },
+  );
+}
