@@ -1,0 +1,6 @@
+/** The one error class of this package; its codes are in `codes.ts`. */
+
+import { CodedError } from "@toolcrib/diagnostics";
+
+/** An upstream server could not be launched, reached or talked to. */
+export class UpstreamError extends CodedError {}
