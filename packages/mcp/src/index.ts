@@ -1,1 +1,85 @@
-export {};
+// For users.
+export {
+  type Connection,
+  type ConnectionHandlers,
+  type ConnectionOptions,
+  type ConnectionRequestOptions,
+  openConnection,
+} from "./client/connection.ts";
+export { createHttpTransport, type HttpTransportOptions } from "./client/http-transport.ts";
+export { createSseTransport, type SseTransportOptions } from "./client/sse-transport.ts";
+export { createStdioTransport, type StdioTransportOptions } from "./client/stdio-transport.ts";
+export type { ClientTransport, SendHints, TransportReceiver } from "./client/transport.ts";
+export {
+  mcpCancelled,
+  mcpClientCapabilityMissing,
+  mcpConnectionClosed,
+  mcpInvalidMessage,
+  mcpMessageTooLarge,
+  mcpMethodNotFound,
+  mcpOverloaded,
+  mcpRemoteError,
+  mcpSessionExpired,
+  mcpTimeout,
+  mcpUnauthorized,
+  mcpUnreachable,
+  mcpUnsupportedVersion,
+} from "./codes.ts";
+export { createLineDecoder, createLineWriter, type LineReceiver } from "./framing/lines.ts";
+export { createSseDecoder, formatSseEvent, type SseEvent, type SseReceiver } from "./framing/sse.ts";
+export {
+  type Classified,
+  classify,
+  metaOf,
+  type RpcId,
+  type RpcMessage,
+  type RpcNotification,
+  type RpcRequest,
+  type RpcResponse,
+} from "./json-rpc.ts";
+export {
+  invalidRequest,
+  McpError,
+  type McpErrorOptions,
+  methodNotFound,
+  type RpcErrorObject,
+  toRpcError,
+} from "./mcp-error.ts";
+export {
+  type InboundRequest,
+  MessageRouter,
+  type Outlet,
+  type RequestOptions,
+  type RouterHandlers,
+  type RouterOptions,
+} from "./message-router.ts";
+export { type MirroredParameters, mirroredParametersOf } from "./mirrored-headers.ts";
+export {
+  eraOf,
+  latestLegacyVersion,
+  latestModernVersion,
+  legacyVersions,
+  logLevels,
+  metaKeys,
+  modernVersions,
+  passesLogLevel,
+  rpcCodes,
+} from "./protocol.ts";
+export {
+  createHttpEndpoint,
+  type HttpEndpoint,
+  type HttpEndpointDeps,
+  type HttpEndpointOptions,
+} from "./server/http-endpoint.ts";
+export { type HttpCaller, sendError, sendJson } from "./server/http-io.ts";
+export type {
+  Listener,
+  ListenFilter,
+  McpService,
+  ServerInfo,
+  ServerSession,
+  ServiceRequest,
+  View,
+} from "./server/service.ts";
+export { createSseEndpoint, type SseEndpoint, type SseEndpointOptions } from "./server/sse-endpoint.ts";
+export { type StdioServer, type StdioServerOptions, startStdioServer } from "./server/stdio-server.ts";

@@ -1,0 +1,70 @@
+/** JSON-RPC 2.0 messages as MCP uses them. Data only. */
+
+import { isJsonObject, type JsonObject } from "@toolcrib/json";
+import type { RpcErrorObject } from "./mcp-error.ts";
+
+/** Request id. MCP forbids null. */
+export type RpcId = string | number;
+
+export interface RpcRequest {
+  readonly jsonrpc: "2.0";
+  readonly id: RpcId;
+  readonly method: string;
+  readonly params?: JsonObject;
+}
+
+export interface RpcNotification {
+  readonly jsonrpc: "2.0";
+  readonly method: string;
+  readonly params?: JsonObject;
+}
+
+export type RpcResponse =
+  | { readonly jsonrpc: "2.0"; readonly id: RpcId; readonly result: JsonObject }
+  | { readonly jsonrpc: "2.0"; readonly id: RpcId | null; readonly error: RpcErrorObject };
+
+export type RpcMessage = RpcRequest | RpcNotification | RpcResponse;
+
+/** What a received value is. */
+export type Classified =
+  | { readonly kind: "request"; readonly message: RpcRequest }
+  | { readonly kind: "notification"; readonly message: RpcNotification }
+  | { readonly kind: "response"; readonly message: RpcResponse }
+  | { readonly kind: "invalid"; readonly reason: string; readonly id: RpcId | null };
+
+const noParams: JsonObject = Object.freeze({});
+
+/** The parameters of a message; an empty object when it has none. */
+export function paramsOf(message: { readonly params?: JsonObject }): JsonObject {
+  return message.params ?? noParams;
+}
+
+/** `_meta` of parameters or a result; undefined when there is none or it is no object. */
+export function metaOf(params: JsonObject): JsonObject | undefined {
+  const meta = params["_meta"];
+  return isJsonObject(meta) ? meta : undefined;
+}
+
+/** Tell what `value` is, or why it is not a JSON-RPC 2.0 message. */
+export function classify(value: unknown): Classified {
+  if (!isJsonObject(value)) return { kind: "invalid", reason: "a message must be a JSON object", id: null };
+  const id = value["id"];
+  const hasId = typeof id === "string" || (typeof id === "number" && Number.isFinite(id));
+  const invalid = (reason: string): Classified => ({ kind: "invalid", reason, id: hasId ? id : null });
+  if (value["jsonrpc"] !== "2.0") return invalid('"jsonrpc" must be "2.0"');
+  const method = value["method"];
+  if (method !== undefined) {
+    if (typeof method !== "string") return invalid('"method" must be a string');
+    const params = value["params"];
+    if (params !== undefined && !isJsonObject(params)) return invalid('"params" must be an object');
+    if (hasId) return { kind: "request", message: value as unknown as RpcRequest };
+    if (id === undefined) return { kind: "notification", message: value as unknown as RpcNotification };
+    return invalid('"id" must be a string or a number');
+  }
+  if (isJsonObject(value["error"]) && (hasId || id === null || id === undefined)) {
+    return { kind: "response", message: value as unknown as RpcResponse };
+  }
+  if (hasId && isJsonObject(value["result"]))
+    return { kind: "response", message: value as unknown as RpcResponse };
+  return invalid('a message needs a "method", a "result" object or an "error" object');
+}

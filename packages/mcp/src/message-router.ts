@@ -1,0 +1,316 @@
+/**
+ * The router: one end of one conversation, on either edge. It matches answers
+ * to requests, routes progress and cancellation, and hands requests and
+ * notifications to its owner. It knows neither transport (it is given a
+ * function that sends) nor era (it never looks at versions or handshakes).
+ *
+ * Invariants: every inbound request is answered exactly once, unless it was
+ * cancelled or the conversation ended; every outbound request settles exactly
+ * once; an answer with an unknown or used id changes nothing and is reported
+ * as stray; messages are handed on in the order in which they came, so progress
+ * that arrives together with its result is never lost.
+ */
+
+import { isJsonObject, type JsonObject } from "@toolcrib/json";
+import { mcpCancelled, mcpConnectionClosed, mcpOverloaded, mcpRemoteError, mcpTimeout } from "./codes.ts";
+import { classify, metaOf, paramsOf, type RpcId, type RpcMessage, type RpcResponse } from "./json-rpc.ts";
+import { invalidRequest, McpError, toRpcError } from "./mcp-error.ts";
+import { rpcCodes } from "./protocol.ts";
+
+/** A request from the other side. */
+export interface InboundRequest {
+  readonly id: RpcId;
+  readonly method: string;
+  readonly params: JsonObject;
+  /** Aborts when the other side cancels it or the conversation ends. */
+  readonly signal: AbortSignal;
+  /** On the client edge of HTTP: the id of our request on whose stream it came. */
+  readonly relatedTo: RpcId | undefined;
+}
+
+/** What the owner of a router does with what comes in. */
+export interface RouterHandlers {
+  /** Answer a request; what it throws becomes the JSON-RPC error. */
+  request(request: InboundRequest): Promise<JsonObject>;
+  /** Take a notification that no request of ours claimed. */
+  notification(method: string, params: JsonObject, relatedTo: RpcId | undefined): void;
+  /** Something that fits nowhere: an answer to nothing, an invalid message. For the log. */
+  stray?(reason: string): void;
+}
+
+/**
+ * Send `message`. `relatedTo` is the other side's request that the message
+ * answers or belongs to; undefined when it belongs to none.
+ */
+export type Outlet = (message: RpcMessage, relatedTo: RpcId | undefined) => void;
+
+/** How one outbound request behaves. */
+export interface RequestOptions {
+  readonly signal?: AbortSignal;
+  /** Milliseconds until it fails with `MCP_TIMEOUT`; no own limit when absent (the signal then carries one). */
+  readonly timeoutMs?: number;
+  /** Ask for progress and take it (`params` of `notifications/progress` without the token). */
+  readonly onProgress?: (params: JsonObject) => void;
+  /** Take other notifications that the transport attributes to this request. */
+  readonly onNotification?: (method: string, params: JsonObject) => void;
+  /** The inbound request on whose account this one is made. */
+  readonly relatedTo?: RpcId;
+  /** Called with the id before the message is sent. */
+  readonly onId?: (id: RpcId) => void;
+}
+
+interface Waiter {
+  readonly method: string;
+  readonly options: RequestOptions;
+  resolve(result: JsonObject): void;
+  reject(reason: unknown): void;
+}
+
+/** Limits of a router. */
+export interface RouterOptions {
+  /** Most requests of the other side in flight at once; more are refused. @default 256 */
+  readonly maxInbound?: number;
+}
+
+export class MessageRouter {
+  readonly #outlet: Outlet;
+  readonly #handlers: RouterHandlers;
+  readonly #maxInbound: number;
+  readonly #waiters = new Map<RpcId, Waiter>();
+  readonly #inbound = new Map<RpcId, AbortController>();
+  #idleListeners: (() => void)[] = [];
+  #lastId = 0;
+  #closedBy: McpError | undefined;
+
+  constructor(outlet: Outlet, handlers: RouterHandlers, options: RouterOptions = {}) {
+    this.#outlet = outlet;
+    this.#handlers = handlers;
+    this.#maxInbound = options.maxInbound ?? 256;
+  }
+
+  /** Requests of ours that wait for their answer. */
+  get outboundCount(): number {
+    return this.#waiters.size;
+  }
+
+  /** Requests of the other side that are being worked on. */
+  get inboundCount(): number {
+    return this.#inbound.size;
+  }
+
+  /** Resolves when no request of the other side is being worked on. */
+  whenIdle(): Promise<void> {
+    if (this.#inbound.size === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#idleListeners.push(resolve));
+  }
+
+  /** Whether a request of ours with this id waits for its answer. */
+  isWaiting(id: RpcId): boolean {
+    return this.#waiters.has(id);
+  }
+
+  /** Take one parsed message. `relatedTo` as in `InboundRequest`. */
+  receive(value: unknown, relatedTo?: RpcId): void {
+    const classified = classify(value);
+    switch (classified.kind) {
+      case "response":
+        this.#settle(classified.message);
+        return;
+      case "notification":
+        this.#notified(classified.message.method, paramsOf(classified.message), relatedTo);
+        return;
+      case "request":
+        void this.#answer(
+          classified.message.id,
+          classified.message.method,
+          paramsOf(classified.message),
+          relatedTo,
+        );
+        return;
+      case "invalid":
+        this.#handlers.stray?.(`invalid message: ${classified.reason}`);
+        // An answer that is malformed must not be answered; a request must.
+        if (isJsonObject(value) && value["method"] !== undefined) {
+          const error = toRpcError(invalidRequest(`Invalid request: ${classified.reason}`));
+          this.#outlet({ jsonrpc: "2.0", id: classified.id, error }, classified.id ?? undefined);
+        } else if (!isJsonObject(value)) {
+          const error = toRpcError(invalidRequest(`Invalid request: ${classified.reason}`));
+          this.#outlet({ jsonrpc: "2.0", id: null, error }, undefined);
+        }
+    }
+  }
+
+  /**
+   * Ask the other side.
+   *
+   * @throws {McpError} `MCP_REMOTE_ERROR` with the other side's error,
+   *   `MCP_TIMEOUT`, `MCP_CONNECTION_CLOSED`; the signal's reason when it aborts.
+   */
+  request(method: string, params: JsonObject, options: RequestOptions = {}): Promise<JsonObject> {
+    if (this.#closedBy !== undefined) return Promise.reject(this.#closedBy);
+    const { signal, timeoutMs } = options;
+    if (signal?.aborted) return Promise.reject(signal.reason);
+    this.#lastId += 1;
+    const id = this.#lastId;
+    const sent =
+      options.onProgress === undefined
+        ? params
+        : { ...params, _meta: { ...metaOf(params), progressToken: id } };
+    return new Promise((resolve, reject) => {
+      let timer: NodeJS.Timeout | undefined;
+      const abandon = (reason: unknown, text: string) => {
+        if (!this.#waiters.has(id)) return;
+        finish();
+        this.#cancelRemote(id, method, text, options.relatedTo);
+        reject(reason);
+      };
+      const aborted = () => abandon(signal?.reason, reasonText(signal?.reason));
+      const finish = () => {
+        this.#waiters.delete(id);
+        if (timer !== undefined) clearTimeout(timer);
+        signal?.removeEventListener("abort", aborted);
+      };
+      this.#waiters.set(id, {
+        method,
+        options,
+        resolve(result) {
+          finish();
+          resolve(result);
+        },
+        reject(reason) {
+          finish();
+          reject(reason);
+        },
+      });
+      signal?.addEventListener("abort", aborted);
+      if (timeoutMs !== undefined) {
+        timer = setTimeout(() => {
+          const text = `"${method}" was not answered within ${timeoutMs} ms`;
+          abandon(new McpError(mcpTimeout, text, { data: { timeoutMs } }), text);
+        }, timeoutMs);
+      }
+      options.onId?.(id);
+      this.#outlet({ jsonrpc: "2.0", id, method, params: sent }, options.relatedTo);
+    });
+  }
+
+  /** Tell the other side. `relatedTo` is its request that this belongs to. */
+  notify(method: string, params: JsonObject, relatedTo?: RpcId): void {
+    if (this.#closedBy !== undefined) return;
+    this.#outlet({ jsonrpc: "2.0", method, params }, relatedTo);
+  }
+
+  /** A transport could not deliver our request `id`, or lost its answer. */
+  fail(id: RpcId, error: unknown): void {
+    this.#waiters.get(id)?.reject(error);
+  }
+
+  /** End the conversation: requests of ours fail with `error`, the other side's are aborted. Safe to repeat. */
+  close(error?: McpError): void {
+    if (this.#closedBy !== undefined) return;
+    this.#closedBy = error ?? new McpError(mcpConnectionClosed, "The connection was closed");
+    for (const waiter of [...this.#waiters.values()]) waiter.reject(this.#closedBy);
+    for (const controller of this.#inbound.values()) controller.abort(this.#closedBy);
+    for (const id of [...this.#inbound.keys()]) this.#forget(id);
+  }
+
+  async #answer(id: RpcId, method: string, params: JsonObject, relatedTo: RpcId | undefined): Promise<void> {
+    if (this.#closedBy !== undefined) return;
+    let response: RpcResponse;
+    if (this.#inbound.has(id)) {
+      const error = toRpcError(invalidRequest(`Request id ${JSON.stringify(id)} is already in use`));
+      this.#outlet({ jsonrpc: "2.0", id, error }, id);
+      return;
+    }
+    if (this.#inbound.size >= this.#maxInbound) {
+      const error = toRpcError(
+        new McpError(mcpOverloaded, `More than ${this.#maxInbound} requests are in flight`, {
+          hint: "wait for answers before sending more requests",
+        }),
+      );
+      this.#outlet({ jsonrpc: "2.0", id, error }, id);
+      return;
+    }
+    const controller = new AbortController();
+    this.#inbound.set(id, controller);
+    try {
+      const result = await this.#handlers.request({
+        id,
+        method,
+        params,
+        signal: controller.signal,
+        relatedTo,
+      });
+      response = { jsonrpc: "2.0", id, result };
+    } catch (thrown) {
+      response = { jsonrpc: "2.0", id, error: toRpcError(thrown) };
+    }
+    // A cancelled request has left the table and gets no answer (MCP, cancellation).
+    if (this.#inbound.get(id) !== controller) return;
+    this.#outlet(response, id);
+    this.#forget(id);
+  }
+
+  #forget(id: RpcId): void {
+    this.#inbound.delete(id);
+    if (this.#inbound.size > 0 || this.#idleListeners.length === 0) return;
+    const listeners = this.#idleListeners;
+    this.#idleListeners = [];
+    for (const listener of listeners) listener();
+  }
+
+  #settle(response: RpcResponse): void {
+    const waiter =
+      response.id === null || response.id === undefined ? undefined : this.#waiters.get(response.id);
+    if (waiter === undefined) {
+      this.#handlers.stray?.(`an answer with the unknown or used id ${JSON.stringify(response.id ?? null)}`);
+      return;
+    }
+    if ("result" in response) {
+      waiter.resolve(response.result);
+      return;
+    }
+    const { code, message, data } = response.error;
+    waiter.reject(
+      new McpError(mcpRemoteError, typeof message === "string" ? message : "Unknown error", {
+        rpcCode: typeof code === "number" ? code : rpcCodes.internalError,
+        rpcData: data,
+      }),
+    );
+  }
+
+  #notified(method: string, params: JsonObject, relatedTo: RpcId | undefined): void {
+    if (method === "notifications/progress") {
+      const { progressToken, ...progress } = params;
+      const waiter = this.#waiters.get(progressToken as RpcId);
+      if (waiter?.options.onProgress !== undefined) waiter.options.onProgress(progress);
+      else this.#handlers.stray?.(`progress for the unknown token ${JSON.stringify(progressToken ?? null)}`);
+      return;
+    }
+    if (method === "notifications/cancelled") {
+      const id = params["requestId"] as RpcId;
+      const controller = this.#inbound.get(id);
+      if (controller === undefined) return;
+      this.#forget(id);
+      const reason = typeof params["reason"] === "string" ? `: ${params["reason"]}` : "";
+      controller.abort(new McpError(mcpCancelled, `The request was cancelled${reason}`));
+      return;
+    }
+    const waiter = relatedTo === undefined ? undefined : this.#waiters.get(relatedTo);
+    if (waiter?.options.onNotification !== undefined) waiter.options.onNotification(method, params);
+    else this.#handlers.notification(method, params, relatedTo);
+  }
+
+  #cancelRemote(id: RpcId, method: string, reason: string, relatedTo: RpcId | undefined): void {
+    // `initialize` must not be cancelled (MCP 2025-11-25, cancellation).
+    if (this.#closedBy !== undefined || method === "initialize") return;
+    this.#outlet(
+      { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: id, reason } },
+      relatedTo,
+    );
+  }
+}
+
+function reasonText(reason: unknown): string {
+  return reason instanceof Error ? reason.message : "cancelled";
+}

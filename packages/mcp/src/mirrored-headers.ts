@@ -1,0 +1,188 @@
+/**
+ * HTTP headers that mirror a modern request's body (revision 2026-07-28,
+ * Streamable HTTP, Request Metadata): how a value is written, read, and
+ * compared. Both edges use it. No I/O.
+ */
+
+import type { JsonObject, JsonValue } from "@toolcrib/json";
+import { isJsonObject } from "@toolcrib/json";
+import { mcpInvalidMessage } from "./codes.ts";
+import { paramsOf } from "./json-rpc.ts";
+import { McpError } from "./mcp-error.ts";
+import { rpcCodes } from "./protocol.ts";
+
+/** Methods whose `Mcp-Name` mirrors this parameter. */
+const nameParameter: { readonly [method: string]: string } = {
+  "tools/call": "name",
+  "prompts/get": "name",
+  "resources/read": "uri",
+};
+
+/** `Mcp-Name` of a request; undefined for methods that have none. */
+export function mirroredName(method: string, params: JsonObject): string | undefined {
+  const parameter = nameParameter[method];
+  const value = parameter === undefined ? undefined : params[parameter];
+  return typeof value === "string" ? value : undefined;
+}
+
+/** Write a value as a header: plain where it is safe, else in the Base64 form. */
+export function encodeHeaderValue(value: string): string {
+  const isPlain =
+    /^[\x21-\x7e]([\t\x20-\x7e]*[\x21-\x7e])?$/.test(value) && !/^=\?base64\?.*\?=$/.test(value);
+  return isPlain ? value : `=?base64?${Buffer.from(value, "utf8").toString("base64")}?=`;
+}
+
+/** Read a header value; undefined when its Base64 form is malformed. */
+export function decodeHeaderValue(value: string): string | undefined {
+  const match = /^=\?base64\?(.*)\?=$/.exec(value);
+  if (match === null) return value;
+  const encoded = match[1] as string;
+  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(encoded) || encoded.length % 4 !== 0) return undefined;
+  return Buffer.from(encoded, "base64").toString("utf8");
+}
+
+/** A parameter that is mirrored into a header. */
+export interface MirroredParameter {
+  /** Header name in lower case, `mcp-param-` included. */
+  readonly header: string;
+  readonly path: readonly string[];
+  /** Integers are compared by value, so that `42.0` equals `42`. */
+  readonly isInteger: boolean;
+}
+
+/** The annotated parameters of a schema, or why its annotations are not allowed. */
+export type MirroredParameters =
+  | { readonly kind: "parameters"; readonly parameters: readonly MirroredParameter[] }
+  | { readonly kind: "invalid"; readonly reason: string };
+
+const maxSchemaDepth = 32;
+
+/** Find the `x-mcp-header` annotations of an input schema and check their constraints. */
+export function mirroredParametersOf(inputSchema: JsonObject): MirroredParameters {
+  const parameters: MirroredParameter[] = [];
+  const seen = new Set<string>();
+  let reason: string | undefined;
+
+  function visit(
+    schema: JsonValue | undefined,
+    path: readonly string[],
+    isReachable: boolean,
+    depth: number,
+  ): void {
+    if (depth > maxSchemaDepth || reason !== undefined) return;
+    if (Array.isArray(schema)) {
+      for (const item of schema) visit(item, path, false, depth + 1);
+      return;
+    }
+    if (!isJsonObject(schema)) return;
+    if (path.length > 0 && Object.hasOwn(schema, "x-mcp-header")) annotate(schema, path, isReachable);
+    for (const [keyword, value] of Object.entries(schema)) {
+      if (keyword === "properties" && isJsonObject(value)) {
+        for (const [name, property] of Object.entries(value))
+          visit(property, [...path, name], isReachable, depth + 1);
+      } else if (schemaKeywords.has(keyword))
+        visit(value, path.length === 0 ? ["?"] : path, false, depth + 1);
+    }
+  }
+
+  function annotate(schema: JsonObject, path: readonly string[], isReachable: boolean): void {
+    const name = schema["x-mcp-header"];
+    const place = path.join(".");
+    if (typeof name !== "string" || !/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) {
+      reason = `x-mcp-header of "${place}" is not a header name`;
+    } else if (!isReachable) {
+      reason = `x-mcp-header of "${place}" is not reachable by "properties" alone`;
+    } else if (!["string", "integer", "boolean"].includes(schema["type"] as string)) {
+      reason = `x-mcp-header of "${place}" needs type string, integer or boolean`;
+    } else if (seen.has(name.toLowerCase())) {
+      reason = `x-mcp-header "${name}" is used twice`;
+    } else {
+      seen.add(name.toLowerCase());
+      const isInteger = schema["type"] === "integer";
+      parameters.push({ header: `mcp-param-${name.toLowerCase()}`, path, isInteger });
+    }
+  }
+
+  visit(inputSchema, [], true, 0);
+  return reason === undefined ? { kind: "parameters", parameters } : { kind: "invalid", reason };
+}
+
+/** Keywords that hold schemas which `properties` alone does not reach. */
+const schemaKeywords: ReadonlySet<string> = new Set([
+  "items",
+  "prefixItems",
+  "contains",
+  "additionalProperties",
+  "patternProperties",
+  "unevaluatedProperties",
+  "oneOf",
+  "anyOf",
+  "allOf",
+  "not",
+  "if",
+  "then",
+  "else",
+  "$defs",
+  "definitions",
+  "dependentSchemas",
+]);
+
+/** The header text of the parameter's value in `args`; undefined where it has none. */
+export function mirroredValue(args: JsonObject, path: readonly string[]): string | undefined {
+  let value: JsonValue | undefined = args;
+  for (const name of path)
+    value = isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+  if (typeof value === "string") return value;
+  return typeof value === "boolean" || typeof value === "number" ? String(value) : undefined;
+}
+
+/**
+ * Check that the headers of a modern POST match its body.
+ *
+ * @param inputSchema the schema of the tool that is called, where it is known.
+ * @throws {McpError} -32020 with status 400 on the first difference.
+ */
+export function checkMirroredHeaders(
+  headers: { readonly [name: string]: string | readonly string[] | undefined },
+  message: { readonly method: string; readonly params?: JsonObject },
+  version: string,
+  inputSchema: JsonObject | undefined,
+): void {
+  const params = paramsOf(message);
+  checkOne(headers, "mcp-protocol-version", version, false);
+  checkOne(headers, "mcp-method", message.method, false);
+  const name = mirroredName(message.method, params);
+  if (name !== undefined) checkOne(headers, "mcp-name", name, true);
+  if (inputSchema === undefined || message.method !== "tools/call") return;
+  const mirrored = mirroredParametersOf(inputSchema);
+  if (mirrored.kind === "invalid") return;
+  const args = isJsonObject(params["arguments"]) ? params["arguments"] : {};
+  for (const { header, path, isInteger } of mirrored.parameters) {
+    const value = mirroredValue(args, path);
+    if (value !== undefined) checkOne(headers, header, value, true, isInteger);
+  }
+}
+
+function checkOne(
+  headers: { readonly [name: string]: string | readonly string[] | undefined },
+  header: string,
+  expected: string,
+  isEncoded: boolean,
+  isInteger = false,
+): void {
+  const raw = headers[header];
+  if (typeof raw !== "string") throw headerMismatch(`the header "${header}" is missing`);
+  const given = isEncoded ? decodeHeaderValue(raw) : raw;
+  if (given === undefined) throw headerMismatch(`the header "${header}" is not valid Base64`);
+  const isSameNumber = isInteger && given.trim() !== "" && Number(given) === Number(expected);
+  if (given !== expected && !isSameNumber) {
+    throw headerMismatch(`the header "${header}" says "${given}", the body says "${expected}"`);
+  }
+}
+
+function headerMismatch(detail: string): McpError {
+  return new McpError(mcpInvalidMessage, `Header mismatch: ${detail}`, {
+    rpcCode: rpcCodes.headerMismatch,
+    httpStatus: 400,
+  });
+}

@@ -1,0 +1,66 @@
+/**
+ * What an SSE stream sent, kept for a client that comes back with
+ * `Last-Event-ID` (Streamable HTTP, revisions 2025-03-26 to 2025-11-25).
+ * Bounded by count and size; what fell out cannot be replayed.
+ */
+
+/** One event that was sent. */
+interface LoggedEvent {
+  readonly streamId: number;
+  readonly sequence: number;
+  readonly data: string;
+}
+
+/** Limits of an `EventLog`. */
+export interface EventLogOptions {
+  /** @default 256 */
+  readonly maxEvents?: number;
+  /** In UTF-16 units. @default 1,048,576 */
+  readonly maxLength?: number;
+}
+
+export class EventLog {
+  readonly #maxEvents: number;
+  readonly #maxLength: number;
+  #events: LoggedEvent[] = [];
+  #length = 0;
+  #lastSequence = 0;
+  #lastStreamId = 0;
+
+  constructor(options: EventLogOptions = {}) {
+    this.#maxEvents = options.maxEvents ?? 256;
+    this.#maxLength = options.maxLength ?? 1024 * 1024;
+  }
+
+  /** A new stream's number. */
+  openStream(): number {
+    this.#lastStreamId += 1;
+    return this.#lastStreamId;
+  }
+
+  /** Keep an event; returns the id to send with it. An empty `data` is a priming event. */
+  append(streamId: number, data: string): string {
+    this.#lastSequence += 1;
+    this.#events.push({ streamId, sequence: this.#lastSequence, data });
+    this.#length += data.length;
+    while (this.#events.length > this.#maxEvents || this.#length > this.#maxLength) {
+      const dropped = this.#events.shift();
+      if (dropped === undefined) break;
+      this.#length -= dropped.data.length;
+    }
+    return `${streamId}-${this.#lastSequence}`;
+  }
+
+  /** The stream of `lastEventId` and what it sent later; undefined for an id that this log never gave out. */
+  after(lastEventId: string): { streamId: number; events: { id: string; data: string }[] } | undefined {
+    const match = /^(\d{1,9})-(\d{1,15})$/.exec(lastEventId);
+    if (match === null) return undefined;
+    const streamId = Number(match[1]);
+    const sequence = Number(match[2]);
+    if (streamId > this.#lastStreamId || sequence > this.#lastSequence) return undefined;
+    const events = this.#events
+      .filter((event) => event.streamId === streamId && event.sequence > sequence && event.data !== "")
+      .map((event) => ({ id: `${event.streamId}-${event.sequence}`, data: event.data }));
+    return { streamId, events };
+  }
+}

@@ -1,0 +1,349 @@
+/**
+ * Streamable HTTP on the server edge, both eras on one URL. The era is decided
+ * per request: a modern protocol version in the headers or in `_meta` makes it
+ * modern; everything else belongs to a legacy session.
+ *
+ * It never authenticates and never looks at Host or Origin: its owner does
+ * that first and says who calls. A session is bound to the identity and the
+ * view that opened it; for anyone else it does not exist.
+ */
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { isJsonObject, parseJson } from "@toolcrib/json";
+import { mcpOverloaded } from "../codes.ts";
+import { classify, paramsOf, type RpcRequest } from "../json-rpc.ts";
+import { invalidRequest, McpError, toRpcError } from "../mcp-error.ts";
+import { checkMirroredHeaders } from "../mirrored-headers.ts";
+import { modernVersionOf } from "../modern-version.ts";
+import { eraOf, latestModernVersion, rpcCodes } from "../protocol.ts";
+import { acceptedBy, type HttpCaller, readBody, sendError, sendJson } from "./http-io.ts";
+import { HttpSession } from "./http-session.ts";
+import { answerModernHttp } from "./modern-http.ts";
+import { unsupportedVersion } from "./modern-request.ts";
+import type { McpService } from "./service.ts";
+
+/** What an endpoint needs from outside. */
+export interface HttpEndpointDeps {
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** A new unguessable id for a session. */
+  readonly newSessionId: () => string;
+  /** For the log: what fits nowhere. */
+  readonly onStray?: (reason: string) => void;
+}
+
+/** Limits of an endpoint. */
+export interface HttpEndpointOptions {
+  /** @default 4,194,304 */
+  readonly bodyMaxBytes?: number;
+  /** Deepest nesting of a body. @default 64 */
+  readonly bodyMaxDepth?: number;
+  /** Most sessions at once. @default 1000 */
+  readonly maxSessions?: number;
+  /** Milliseconds without a request or a stream after which a session ends. @default 3,600,000 */
+  readonly sessionIdleMs?: number;
+  /** Most requests in flight in one session. @default 256 */
+  readonly maxInFlightPerSession?: number;
+  /** Most requests in flight in all. @default 2048 */
+  readonly maxInFlight?: number;
+  /** Milliseconds between comments on open streams. @default 15,000 */
+  readonly keepAliveMs?: number;
+}
+
+/** Streamable HTTP for any number of views and clients. */
+export interface HttpEndpoint extends AsyncDisposable {
+  /** Answer one HTTP request; never rejects. */
+  handle(request: IncomingMessage, response: ServerResponse, caller: HttpCaller): Promise<void>;
+  /** Sessions and requests in flight, for metrics. */
+  stats(): { readonly sessions: number; readonly inFlight: number };
+  /** Refuse new work and wait until everything in flight is answered, at most `graceMs`. */
+  drain(graceMs: number): Promise<void>;
+}
+
+const sessionHeader = "mcp-session-id";
+
+/** Create an endpoint for `service`. */
+export function createHttpEndpoint(
+  service: McpService,
+  deps: HttpEndpointDeps,
+  options: HttpEndpointOptions = {},
+): HttpEndpoint {
+  const bodyMaxBytes = options.bodyMaxBytes ?? 4 * 1024 * 1024;
+  const bodyMaxDepth = options.bodyMaxDepth ?? 64;
+  const maxSessions = options.maxSessions ?? 1000;
+  const sessionIdleMs = options.sessionIdleMs ?? 3_600_000;
+  const maxInFlight = options.maxInFlight ?? 2048;
+  const sessions = new Map<string, HttpSession>();
+  const modernStreams = new Set<ServerResponse>();
+  const modernRequests = new Map<AbortController, string>();
+  const inFlight = { count: 0 };
+  let isDraining = false;
+
+  const housekeeping = setInterval(() => {
+    const now = deps.now();
+    for (const [id, session] of sessions) {
+      session.keepAlive();
+      session.openSlowExchanges();
+      if (!session.isBusy && now - session.lastUsedAt > sessionIdleMs)
+        end(id, "The session was idle for too long");
+    }
+    for (const response of modernStreams) response.write(": keep-alive\n\n");
+  }, options.keepAliveMs ?? 15_000);
+  housekeeping.unref();
+
+  function end(id: string, reason: string): void {
+    const session = sessions.get(id);
+    sessions.delete(id);
+    session?.close(reason);
+  }
+
+  /** The session that a request names, if it exists for this caller. */
+  function sessionOf(request: IncomingMessage, caller: HttpCaller): HttpSession {
+    const id = request.headers[sessionHeader];
+    if (typeof id !== "string") {
+      throw invalidRequest(
+        `The header "${sessionHeader}" is missing; send "initialize" first`,
+        undefined,
+        400,
+      );
+    }
+    const session = sessions.get(id);
+    const isTheirs =
+      session !== undefined &&
+      session.session.view === caller.view &&
+      session.session.identity.name === caller.identity.name &&
+      session.session.identity.kind === caller.identity.kind;
+    if (!isTheirs) throw invalidRequest("Session not found", rpcCodes.sessionNotFound, 404);
+    session.lastUsedAt = deps.now();
+    return session;
+  }
+
+  function openSession(caller: HttpCaller): HttpSession {
+    if (sessions.size >= maxSessions) {
+      // The session that nobody used for longest makes room.
+      let oldest: HttpSession | undefined;
+      for (const session of sessions.values()) {
+        if (!session.isBusy && (oldest === undefined || session.lastUsedAt < oldest.lastUsedAt))
+          oldest = session;
+      }
+      if (oldest === undefined) throw overloaded(`More than ${maxSessions} sessions are open`);
+      end(oldest.session.id, "The session made room for a newer one");
+    }
+    const id = deps.newSessionId();
+    const settings = {
+      id,
+      identity: caller.identity,
+      view: caller.view,
+      maxInFlight: options.maxInFlightPerSession,
+      onStray: deps.onStray,
+    };
+    const session = new HttpSession(service, settings, inFlight, deps.now());
+    sessions.set(id, session);
+    return session;
+  }
+
+  async function post(request: IncomingMessage, response: ServerResponse, caller: HttpCaller): Promise<void> {
+    const contentType = request.headers["content-type"] ?? "";
+    if (!/^application\/json\b/i.test(contentType)) {
+      throw invalidRequest(`Content-Type must be application/json, not "${contentType}"`, undefined, 415);
+    }
+    const accepts = acceptedBy(request);
+    if (!accepts.json && !accepts.events) {
+      throw invalidRequest("Accept must list application/json and text/event-stream", undefined, 406);
+    }
+    const body = await readBody(request, bodyMaxBytes);
+    let value: unknown;
+    try {
+      value = parseJson(body, { maxLength: bodyMaxBytes, maxDepth: bodyMaxDepth });
+    } catch (error) {
+      throw invalidRequest(`Parse error: ${(error as Error).message}`, rpcCodes.parseError, 400);
+    }
+    const requests = requestsIn(value);
+    const [first] = requests;
+    const isModern = isModernRequest(request, value);
+    if (isDraining || (requests.length > 0 && inFlight.count >= maxInFlight)) {
+      throw overloaded(
+        isDraining ? "The gateway is shutting down" : `More than ${maxInFlight} requests are in flight`,
+      );
+    }
+    if (isModern) await postModern(request, response, caller, value);
+    else if (first?.method === "initialize") postInitialize(response, caller, value, first);
+    else postToSession(request, response, caller, value, requests);
+  }
+
+  function postInitialize(
+    response: ServerResponse,
+    caller: HttpCaller,
+    value: unknown,
+    first: RpcRequest,
+  ): void {
+    if (Array.isArray(value)) throw invalidRequest('"initialize" cannot be part of a batch', undefined, 400);
+    const session = openSession(caller);
+    session.post(value, [first.id], response, false);
+    // The handshake is answered at once; one that was refused leaves no session behind.
+    setImmediate(() => {
+      if (!session.session.isOpen) end(session.session.id, "The handshake failed");
+    });
+  }
+
+  function postToSession(
+    request: IncomingMessage,
+    response: ServerResponse,
+    caller: HttpCaller,
+    value: unknown,
+    requests: readonly RpcRequest[],
+  ): void {
+    const session = sessionOf(request, caller);
+    checkVersionHeader(request);
+    if (Array.isArray(value) && !(session.session.allowsBatch && value.length > 0)) {
+      throw invalidRequest("Batches are not part of this protocol revision", undefined, 400);
+    }
+    if (requests.length === 0) {
+      const classified = Array.isArray(value) ? undefined : classify(value);
+      if (classified?.kind === "invalid")
+        throw invalidRequest(`Invalid request: ${classified.reason}`, undefined, 400);
+      session.session.receive(value);
+      response.writeHead(202).end();
+      return;
+    }
+    const ids = requests.map(({ id }) => id);
+    const reused = ids.find((id) => session.isOpen(id));
+    if (reused !== undefined || new Set(ids).size < ids.length) {
+      throw invalidRequest(
+        `Request id ${JSON.stringify(reused ?? ids[0])} is already in use`,
+        undefined,
+        400,
+      );
+    }
+    session.post(value, ids, response, acceptedBy(request).events);
+  }
+
+  async function postModern(
+    request: IncomingMessage,
+    response: ServerResponse,
+    caller: HttpCaller,
+    value: unknown,
+  ): Promise<void> {
+    const classified = classify(value);
+    if (classified.kind === "notification") {
+      response.writeHead(202).end();
+      return;
+    }
+    if (classified.kind !== "request") {
+      throw invalidRequest("The body must be one JSON-RPC request or notification", undefined, 400);
+    }
+    const { message } = classified;
+    const headerVersion = request.headers["mcp-protocol-version"];
+    try {
+      if (typeof headerVersion === "string" && eraOf(headerVersion) !== "modern")
+        throw unsupportedVersion(headerVersion);
+      const version = modernVersionOf(paramsOf(message));
+      if (version === undefined) {
+        throw invalidRequest("Each request needs its protocol version in _meta", rpcCodes.invalidParams, 400);
+      }
+      const name = paramsOf(message)["name"];
+      const schema =
+        message.method === "tools/call" && typeof name === "string"
+          ? service.toolInputSchema(caller.view, caller.identity, name)
+          : undefined;
+      checkMirroredHeaders(request.headers, message, version, schema);
+    } catch (error) {
+      sendError(response, error, message.id);
+      return;
+    }
+    inFlight.count += 1;
+    const controller = new AbortController();
+    modernRequests.set(controller, message.method);
+    try {
+      await answerModernHttp(service, message, response, { ...caller, controller, streams: modernStreams });
+    } finally {
+      inFlight.count -= 1;
+      modernRequests.delete(controller);
+    }
+  }
+
+  function get(request: IncomingMessage, response: ServerResponse, caller: HttpCaller): void {
+    if (!acceptedBy(request).events)
+      throw invalidRequest("Accept must list text/event-stream", undefined, 406);
+    if (request.headers[sessionHeader] === undefined) throw methodNotAllowed();
+    const session = sessionOf(request, caller);
+    const lastEventId = request.headers["last-event-id"];
+    const headers = { [sessionHeader]: session.session.id };
+    session.get(response, typeof lastEventId === "string" ? lastEventId : undefined, headers);
+  }
+
+  return {
+    async handle(request, response, caller) {
+      try {
+        if (request.method === "POST") await post(request, response, caller);
+        else if (request.method === "GET") get(request, response, caller);
+        else if (request.method === "DELETE") {
+          if (request.headers[sessionHeader] === undefined) throw methodNotAllowed();
+          const { session } = sessionOf(request, caller);
+          end(session.id, "The client ended the session");
+          response.writeHead(204).end();
+        } else throw methodNotAllowed();
+      } catch (error) {
+        const status = error instanceof McpError ? error.httpStatus : undefined;
+        if (status === undefined)
+          deps.onStray?.(`HTTP request failed: ${(error as Error).stack ?? String(error)}`);
+        if (error instanceof McpError) sendError(response, error, null, headersFor(status));
+        else sendJson(response, 500, JSON.stringify({ jsonrpc: "2.0", id: null, error: toRpcError(error) }));
+      }
+    },
+    stats: () => ({ sessions: sessions.size, inFlight: inFlight.count }),
+    async drain(graceMs) {
+      isDraining = true;
+      // Listeners wait for changes, not for answers: they end now, gracefully.
+      for (const [controller, method] of modernRequests) {
+        if (method === "subscriptions/listen") controller.abort(shuttingDown);
+      }
+      const deadline = deps.now() + graceMs;
+      while (inFlight.count > 0 && deps.now() < deadline)
+        await new Promise((resolve) => setTimeout(resolve, 20));
+    },
+    async [Symbol.asyncDispose]() {
+      isDraining = true;
+      clearInterval(housekeeping);
+      for (const controller of modernRequests.keys()) controller.abort(shuttingDown);
+      for (const id of [...sessions.keys()]) end(id, "The gateway is shutting down");
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
+}
+
+const shuttingDown = new McpError(mcpOverloaded, "The gateway is shutting down");
+
+function overloaded(message: string): McpError {
+  return new McpError(mcpOverloaded, message, { httpStatus: 503, hint: "try again later" });
+}
+
+function headersFor(status: number | undefined): { readonly [name: string]: string } {
+  if (status === 405) return { allow: "GET, POST, DELETE" };
+  return status === 503 ? { "retry-after": "1" } : {};
+}
+
+function methodNotAllowed(): McpError {
+  return invalidRequest("Method not allowed", undefined, 405);
+}
+
+function requestsIn(value: unknown): readonly RpcRequest[] {
+  const messages = Array.isArray(value) ? value : [value];
+  return messages.flatMap((message) => {
+    const classified = classify(message);
+    return classified.kind === "request" ? [classified.message] : [];
+  });
+}
+
+function isModernRequest(request: IncomingMessage, value: unknown): boolean {
+  const header = request.headers["mcp-protocol-version"];
+  if (typeof header === "string" && header >= latestModernVersion) return true;
+  if (!isJsonObject(value) || !isJsonObject(value["params"])) return false;
+  return modernVersionOf(value["params"]) !== undefined;
+}
+
+/** A legacy request may omit the header; one that is not spoken is refused (2025-06-18, transports). */
+function checkVersionHeader(request: IncomingMessage): void {
+  const version = request.headers["mcp-protocol-version"];
+  if (typeof version === "string" && eraOf(version) === undefined) throw unsupportedVersion(version);
+}

@@ -1,0 +1,207 @@
+/**
+ * The legacy era on the server edge (2024-11-05 to 2025-11-25): handshake,
+ * ping, log level, and what a session remembers. It knows no transport: it is
+ * given an outlet and fed with messages.
+ */
+
+import { isJsonObject, type JsonObject } from "@toolcrib/json";
+import type { ClientInfo, Identity } from "@toolcrib/tool";
+import { mcpClientCapabilityMissing, mcpConnectionClosed } from "../codes.ts";
+import { metaOf, type RpcId } from "../json-rpc.ts";
+import { invalidRequest, McpError } from "../mcp-error.ts";
+import { type InboundRequest, MessageRouter, type Outlet } from "../message-router.ts";
+import { latestLegacyVersion, legacyVersions, logLevels, passesLogLevel, rpcCodes } from "../protocol.ts";
+import type { McpService, ServerSession, ServiceRequest, View } from "./service.ts";
+
+/** What a session is opened with. */
+export interface LegacySessionOptions {
+  readonly id: string;
+  readonly identity: Identity;
+  readonly view: View;
+  /** Most requests of the client in flight at once. @default 256 */
+  readonly maxInFlight?: number;
+  /** Milliseconds a client has to answer sampling, elicitation and roots. @default 600,000 */
+  readonly askTimeoutMs?: number;
+  /** For the log: what fits nowhere. */
+  readonly onStray?: (reason: string) => void;
+}
+
+/** Capability that a client must have declared to be asked each of these. */
+const capabilityFor: { readonly [method: string]: string } = {
+  "sampling/createMessage": "sampling",
+  "elicitation/create": "elicitation",
+  "roots/list": "roots",
+};
+
+export class LegacySession implements ServerSession {
+  readonly id: string;
+  readonly identity: Identity;
+  readonly view: View;
+  readonly router: MessageRouter;
+  readonly #service: McpService;
+  readonly #askTimeoutMs: number;
+  readonly #closing = new AbortController();
+  protocolVersion: string = latestLegacyVersion;
+  clientInfo: ClientInfo | undefined;
+  capabilities: JsonObject = {};
+  logLevel: string | undefined;
+  #state: "new" | "open" | "closed" = "new";
+
+  constructor(service: McpService, outlet: Outlet, options: LegacySessionOptions) {
+    this.id = options.id;
+    this.identity = options.identity;
+    this.view = options.view;
+    this.#service = service;
+    this.#askTimeoutMs = options.askTimeoutMs ?? 600_000;
+    this.router = new MessageRouter(
+      outlet,
+      {
+        request: (request) => this.#request(request),
+        notification: (method, params) => this.#notification(method, params),
+        stray: (reason) => options.onStray?.(reason),
+      },
+      { maxInbound: options.maxInFlight ?? 256 },
+    );
+  }
+
+  get closed(): AbortSignal {
+    return this.#closing.signal;
+  }
+
+  get isOpen(): boolean {
+    return this.#state === "open";
+  }
+
+  /** Whether the negotiated revision allows JSON-RPC batches (2025-03-26 and earlier). */
+  get allowsBatch(): boolean {
+    return this.protocolVersion === "2025-03-26" || this.protocolVersion === "2024-11-05";
+  }
+
+  /** Take one parsed message, or a batch of them where the revision allows it. */
+  receive(value: unknown): void {
+    if (Array.isArray(value) && this.allowsBatch && this.isOpen && value.length > 0) {
+      for (const message of value) this.router.receive(message);
+    } else this.router.receive(value);
+  }
+
+  notify(method: string, params: JsonObject): void {
+    this.router.notify(method, params);
+  }
+
+  ask(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
+    return this.#ask(method, params, signal, undefined);
+  }
+
+  /** End the session. Safe to repeat. */
+  close(reason = "The session was closed"): void {
+    if (this.#state === "closed") return;
+    const wasOpen = this.#state === "open";
+    this.#state = "closed";
+    const error = new McpError(mcpConnectionClosed, reason);
+    this.router.close(error);
+    this.#closing.abort(error);
+    if (wasOpen) this.#service.sessionClosed(this);
+  }
+
+  async #request(request: InboundRequest): Promise<JsonObject> {
+    const { method, params } = request;
+    if (method === "ping") return {};
+    if (method === "initialize") return this.#initialize(params);
+    if (this.#state !== "open") {
+      throw invalidRequest(`Cannot answer "${method}" before "initialize"`);
+    }
+    if (method === "logging/setLevel") return this.#setLogLevel(params);
+    const token = metaOf(params)?.["progressToken"];
+    const wantsProgress = typeof token === "string" || typeof token === "number";
+    const { id, signal } = request;
+    const notify = (name: string, notification: JsonObject) => {
+      if (name === "notifications/message" && !this.#wantsLog(notification)) return;
+      if (!signal.aborted) this.router.notify(name, notification, id);
+    };
+    const serviceRequest: ServiceRequest = {
+      method,
+      params,
+      identity: this.identity,
+      view: this.view,
+      era: "legacy",
+      session: this,
+      clientInfo: this.clientInfo as JsonObject | undefined,
+      clientCapabilities: this.capabilities,
+      signal,
+      wantsProgress,
+      progress: (progress) => {
+        if (wantsProgress) notify("notifications/progress", { ...progress, progressToken: token });
+      },
+      notify,
+      ask: (name, question, askSignal) => this.#ask(name, question, askSignal, id),
+    };
+    return this.#service.handle(serviceRequest);
+  }
+
+  #initialize(params: JsonObject): JsonObject {
+    if (this.#state !== "new") throw invalidRequest("The session is already initialized");
+    const asked = params["protocolVersion"];
+    if (typeof asked !== "string") {
+      throw invalidRequest('"initialize" needs a "protocolVersion" string', rpcCodes.invalidParams);
+    }
+    const isKnown = (legacyVersions as readonly string[]).includes(asked);
+    this.protocolVersion = isKnown ? asked : latestLegacyVersion;
+    if (isJsonObject(params["capabilities"])) this.capabilities = params["capabilities"];
+    if (isJsonObject(params["clientInfo"])) this.clientInfo = params["clientInfo"] as unknown as ClientInfo;
+    this.#state = "open";
+    this.#service.sessionOpened(this);
+    const instructions = this.#service.instructions(this.view, this.identity);
+    return {
+      protocolVersion: this.protocolVersion,
+      capabilities: this.#service.capabilities(this.view, this.identity),
+      serverInfo: this.#service.serverInfo as unknown as JsonObject,
+      ...(instructions === undefined ? undefined : { instructions }),
+    };
+  }
+
+  #setLogLevel(params: JsonObject): JsonObject {
+    const level = params["level"];
+    if (typeof level !== "string" || !(logLevels as readonly string[]).includes(level)) {
+      throw invalidRequest(`Unknown log level; allowed are ${logLevels.join(", ")}`, rpcCodes.invalidParams);
+    }
+    this.logLevel = level;
+    return {};
+  }
+
+  #wantsLog(notification: JsonObject): boolean {
+    return this.logLevel === undefined || passesLogLevel(notification["level"], this.logLevel);
+  }
+
+  #notification(method: string, params: JsonObject): void {
+    if (method !== "notifications/roots/list_changed" || this.#state !== "open") return;
+    this.rootsChanged?.(params);
+  }
+
+  /** Set by the service: the client's roots changed. */
+  rootsChanged: ((params: JsonObject) => void) | undefined;
+
+  #ask(
+    method: string,
+    params: JsonObject,
+    signal: AbortSignal,
+    relatedTo: RpcId | undefined,
+  ): Promise<JsonObject> {
+    const capability = capabilityFor[method];
+    if (capability !== undefined && !isJsonObject(this.capabilities[capability])) {
+      return Promise.reject(clientCapabilityMissing(capability));
+    }
+    return this.router.request(method, params, { signal, timeoutMs: this.#askTimeoutMs, relatedTo });
+  }
+}
+
+/** The client that caused the call cannot be asked. */
+export function clientCapabilityMissing(capability: string): McpError {
+  return new McpError(
+    mcpClientCapabilityMissing,
+    `The client that made this call does not support ${capability}`,
+    {
+      rpcCode: rpcCodes.invalidRequest,
+      hint: `use a client that declares the capability "${capability}"`,
+    },
+  );
+}
