@@ -27,7 +27,7 @@ if (files.length === 0) {
 const child = spawn(
   process.execPath,
   [
-    ...(flags.has("--dist") ? [] : ["--conditions=source"]),
+    ...(flags.has("--dist") ? [] : ["--conditions=source", "--import=./scripts/own-source-only.ts"]),
     "--test",
     "--test-timeout=120000",
     `--test-concurrency=${Math.max(2, availableParallelism())}`,

@@ -1,1 +1,30 @@
-export {};
+// For users.
+export type { EchoCapability, EchoOptions } from "./echo/echo-options.ts";
+export type { EchoHttpOptions, EchoHttpServer } from "./echo/http-options.ts";
+export type { AnswerForm } from "./echo/http-session.ts";
+export { type EchoStreamableHttpOptions, startEchoHttpServer } from "./echo-http-server.ts";
+export { startEchoSseServer } from "./echo-sse-server.ts";
+export {
+  conformanceHttpPath,
+  conformanceStdioPath,
+  echoHttpPath,
+  echoStdioPath,
+  fixtureCommand,
+} from "./fixtures.ts";
+export { freePort } from "./free-port.ts";
+export { checkGolden, readGolden } from "./golden.ts";
+export {
+  canFindProcesses,
+  type FoundProcess,
+  findProcessesByEnvironment,
+  isProcessAlive,
+} from "./processes.ts";
+export {
+  type ProcessOutcome,
+  type RunOptions,
+  runProcess,
+  type ServerProcess,
+  startServerProcess,
+} from "./run-process.ts";
+export { makeTemporaryDirectory, type TemporaryDirectory } from "./temporary-directory.ts";
+export { waitUntil } from "./wait-until.ts";

@@ -1,0 +1,171 @@
+/**
+ * The echo server on streamable HTTP, in this process: with sessions or
+ * without, answering with JSON or with streams, for the protocols up to
+ * 2025-11-25 and (`protocol: "2026-07-28"`) the one request at a time of the
+ * newest. It can refuse, forget sessions and break connections on demand.
+ */
+
+import { randomUUID } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createHttpEcho, type EchoHttpOptions, type EchoHttpServer, urlOf } from "./echo/http-options.ts";
+import { type AnswerForm, HttpSession } from "./echo/http-session.ts";
+import { failureOf, isJsonObject, type JsonRpcMessage } from "./echo/json-rpc.ts";
+import { checkHeaders, checkRequestMeta, isModernMessage, modernVersion } from "./echo/modern-era.ts";
+import { readBody, sendJsonRpcError } from "./loopback-http.ts";
+
+/** How the streamable HTTP echo server behaves. The flag of a child process is in brackets. */
+export interface EchoStreamableHttpOptions extends EchoHttpOptions {
+  /** Give out session ids and demand them back [`--no-sessions` for false]. @default true */
+  readonly sessions?: boolean;
+  /** How requests are answered [`--answers`]. @default "sse" */
+  readonly answers?: AnswerForm;
+  /** Number the events of streams, so that a broken one can be resumed [`--resumable`]. @default false */
+  readonly resumable?: boolean;
+}
+
+/** Start an echo server that speaks streamable HTTP at `/mcp` of a loopback port. */
+export async function startEchoHttpServer(options: EchoStreamableHttpOptions = {}): Promise<EchoHttpServer> {
+  const echo = createHttpEcho(options);
+  const { server } = echo;
+  const hasSessions = options.sessions ?? true;
+  const answers = options.answers ?? "sse";
+  const sessions = new Map<string, HttpSession>();
+
+  const httpServer = createServer((request, response) => {
+    if (!echo.admit(request, response)) return;
+    serve(request, response).catch((error: unknown) => {
+      if (!response.headersSent) sendJsonRpcError(response, 500, -32603, String(error));
+    });
+  });
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (urlOf(request).pathname !== "/mcp") response.writeHead(404).end();
+    else if (request.method === "POST") await post(request, response);
+    else if (!hasSessions || !server.isLegacy) response.writeHead(405, { allow: "POST" }).end();
+    else if (request.method === "GET") findSession(request, response)?.get(lastEventIdOf(request), response);
+    else if (request.method === "DELETE") endSession(request, response);
+    else response.writeHead(405, { allow: "GET, POST, DELETE" }).end();
+  }
+
+  async function post(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = parseMessage(await readBody(request));
+    if (body === undefined) sendJsonRpcError(response, 400, -32700, "Parse error");
+    else if (server.isModern && (isModernMessage(body) || !server.isLegacy))
+      postModern(body, request, response);
+    else postLegacy(body, request, response);
+  }
+
+  function postLegacy(body: JsonRpcMessage, request: IncomingMessage, response: ServerResponse): void {
+    const isOpening = hasSessions && body.method === "initialize";
+    const session = isOpening ? openSession(request) : findSession(request, response);
+    if (session === undefined) return;
+    if (body.method !== undefined && body.id !== undefined) {
+      session.post(body, response);
+      return;
+    }
+    session.connection.receive(body);
+    response.writeHead(202).end();
+  }
+
+  /** One request, one connection; the client closing the response cancels it. */
+  function postModern(body: JsonRpcMessage, request: IncomingMessage, response: ServerResponse): void {
+    try {
+      checkRequestMeta(body, [modernVersion]);
+      checkHeaders(body, request.headers, inputSchemaOf(body));
+    } catch (thrown) {
+      response.writeHead(400, { "content-type": "application/json" });
+      response.end(JSON.stringify(failureOf(body.id ?? null, thrown)));
+      return;
+    }
+    if (body.id === undefined) {
+      response.writeHead(202).end();
+      return;
+    }
+    const isListening = body.method === "subscriptions/listen";
+    const session = new HttpSession(server, request, {
+      answers: isListening ? "sse" : answers === "sse" ? "auto" : answers,
+      isResumable: false,
+      sessionId: undefined,
+      statusOf: modernStatusOf,
+      onExpire: () => {},
+    });
+    response.on("close", () => session.close());
+    session.post(body, response);
+  }
+
+  function openSession(request: IncomingMessage): HttpSession {
+    const sessionId = randomUUID();
+    const session = newSession(request, sessionId);
+    sessions.set(sessionId, session);
+    return session;
+  }
+
+  function newSession(request: IncomingMessage, sessionId: string | undefined): HttpSession {
+    return new HttpSession(server, request, {
+      answers,
+      isResumable: options.resumable === true,
+      sessionId,
+      onExpire: () => sessions.delete(sessionId ?? ""),
+    });
+  }
+
+  /** The session of a request, answering it with 400 or 404 where there is none; without sessions, one for it alone. */
+  function findSession(request: IncomingMessage, response: ServerResponse): HttpSession | undefined {
+    const sessionId = request.headers["mcp-session-id"];
+    if (!hasSessions) {
+      const session = newSession(request, undefined);
+      response.on("close", () => session.close());
+      return session;
+    }
+    const session = typeof sessionId === "string" ? sessions.get(sessionId) : undefined;
+    if (session !== undefined) return session;
+    if (sessionId === undefined) sendJsonRpcError(response, 400, -32000, "Bad Request: Session ID required");
+    else sendJsonRpcError(response, 404, -32001, "Session not found");
+    return undefined;
+  }
+
+  function endSession(request: IncomingMessage, response: ServerResponse): void {
+    const session = findSession(request, response);
+    if (session === undefined) return;
+    sessions.delete(String(request.headers["mcp-session-id"]));
+    session.close();
+    response.writeHead(204).end();
+  }
+
+  function inputSchemaOf(body: JsonRpcMessage) {
+    const name = body.method === "tools/call" ? body.params?.["name"] : undefined;
+    const schema = typeof name === "string" ? server.tools.get(name)?.definition["inputSchema"] : undefined;
+    return isJsonObject(schema) ? schema : undefined;
+  }
+
+  return echo.open(httpServer, "/mcp", {
+    get size() {
+      return sessions.size;
+    },
+    clear() {
+      for (const session of sessions.values()) session.close();
+      sessions.clear();
+    },
+  });
+}
+
+/** The HTTP status that 2026-07-28 demands for an error that is the whole answer. */
+function modernStatusOf({ error }: JsonRpcMessage): number {
+  if (error?.code === -32601) return 404;
+  return error?.code === -32021 || error?.code === -32022 ? 400 : 200;
+}
+
+function lastEventIdOf(request: IncomingMessage): string | undefined {
+  const value = request.headers["last-event-id"];
+  return typeof value === "string" ? value : undefined;
+}
+
+function parseMessage(text: string): JsonRpcMessage | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) ? (value as unknown as JsonRpcMessage) : undefined;
+  } catch {
+    // Only JSON.parse throws here: the text is no JSON.
+    return undefined;
+  }
+}

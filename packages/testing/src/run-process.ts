@@ -1,0 +1,175 @@
+/**
+ * Running programs in tests: to their end (`runProcess`), or as a server that
+ * prints its URL (`startServerProcess`). Each runs in a process group of its
+ * own, so that what it started can be ended with it.
+ */
+
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { isProcessAlive } from "./processes.ts";
+import { waitUntil } from "./wait-until.ts";
+
+/** How to start a program. */
+export interface RunOptions {
+  /** Added to this process's environment; undefined removes a variable. @default nothing */
+  readonly env?: { readonly [name: string]: string | undefined };
+  /** Working directory. @default this process's */
+  readonly cwd?: string;
+  /** Give up, and kill the program, after this. @default 30000 */
+  readonly timeoutMs?: number;
+}
+
+/** How a program ended and what it wrote. */
+export interface ProcessOutcome {
+  /** Exit code; null when a signal ended it. */
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/**
+ * Run a program to its end.
+ *
+ * @param options.stdin what it reads; its stdin ends after that. @default nothing
+ * @throws {AssertionError} with its output when it does not end in time; it is killed then.
+ */
+export async function runProcess(
+  command: string,
+  args: readonly string[],
+  options: RunOptions & { readonly stdin?: string } = {},
+): Promise<ProcessOutcome> {
+  const timeoutMs = options.timeoutMs ?? 30_000;
+  const program = start(command, args, options);
+  program.child.stdin?.on("error", () => {
+    // A program may end without reading everything; its exit code tells.
+  });
+  program.child.stdin?.end(options.stdin ?? "");
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    killGroup(program.child, "SIGKILL");
+    // A grandchild of another group may hold the pipes; they need not be read to the end.
+    program.child.stdout?.destroy();
+    program.child.stderr?.destroy();
+  }, timeoutMs);
+  try {
+    const [code, signal] = (await once(program.child, "close")) as [number | null, NodeJS.Signals | null];
+    if (isLate)
+      assert.fail(`${describe(command, args)} did not end within ${timeoutMs} ms\n${program.output()}`);
+    return { code, signal, stdout: program.stdout(), stderr: program.stderr() };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** A server in a process of its own; disposing ends it and its process group. */
+export interface ServerProcess extends AsyncDisposable {
+  /** The first URL it printed on stdout. */
+  readonly url: string;
+  readonly pid: number;
+  /** What it wrote so far. */
+  stdout(): string;
+  stderr(): string;
+  /** Send SIGTERM and wait for its end. @throws {AssertionError} when that takes more than 10 seconds. */
+  stop(): Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
+}
+
+/**
+ * Start a server and wait until it has printed its URL on stdout.
+ *
+ * @param options.urlPattern what to look for in a line. @default an http URL
+ * @param options.timeoutMs how long the URL may take. @default 30000
+ * @throws {AssertionError} with its output when it ends before, or takes too long.
+ */
+export async function startServerProcess(
+  command: string,
+  args: readonly string[],
+  options: RunOptions & { readonly urlPattern?: RegExp } = {},
+): Promise<ServerProcess> {
+  const program = start(command, args, options);
+  const { child } = program;
+  const pattern = options.urlPattern ?? /https?:\/\/[^\s"'<>]+/;
+  const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
+  const dispose = async () => {
+    if (!hasEnded()) {
+      const exited = once(child, "exit");
+      const timer = setTimeout(() => killGroup(child, "SIGKILL"), 5000);
+      killGroup(child, "SIGTERM");
+      await exited;
+      clearTimeout(timer);
+    }
+    killGroup(child, "SIGKILL");
+    child.stdin?.destroy();
+    child.stdout?.destroy();
+    child.stderr?.destroy();
+  };
+  try {
+    const url = await waitUntil(
+      () => {
+        if (hasEnded())
+          assert.fail(`${describe(command, args)} ended before it printed a URL\n${program.output()}`);
+        const lines = program.stdout();
+        return pattern.exec(lines.slice(0, lines.lastIndexOf("\n") + 1))?.[0];
+      },
+      { timeoutMs: options.timeoutMs ?? 30_000, what: `${describe(command, args)} prints a URL` },
+    );
+    return {
+      url,
+      pid: child.pid ?? 0,
+      stdout: program.stdout,
+      stderr: program.stderr,
+      async stop() {
+        if (!hasEnded()) child.kill("SIGTERM");
+        await waitUntil(hasEnded, {
+          timeoutMs: 10_000,
+          what: `${describe(command, args)} ends after SIGTERM`,
+        });
+        return { code: child.exitCode, signal: child.signalCode };
+      },
+      [Symbol.asyncDispose]: dispose,
+    };
+  } catch (error) {
+    await dispose();
+    throw error;
+  }
+}
+
+function start(command: string, args: readonly string[], options: RunOptions) {
+  const child = spawn(command, [...args], {
+    cwd: options.cwd,
+    env: { ...process.env, ...options.env },
+    stdio: "pipe",
+    detached: true,
+  });
+  const written = { stdout: "", stderr: "" };
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    written.stdout += text;
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    written.stderr += text;
+  });
+  return {
+    child,
+    stdout: () => written.stdout,
+    stderr: () => written.stderr,
+    output: () => `stdout: ${written.stdout}\nstderr: ${written.stderr}`,
+  };
+}
+
+/** Signal a program and what it started in its process group. */
+function killGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+  if (child.pid === undefined) return;
+  try {
+    if (process.platform === "win32") child.kill(signal);
+    else process.kill(-child.pid, signal);
+  } catch (error) {
+    // The whole group has ended.
+    if (isProcessAlive(child.pid)) throw error;
+  }
+}
+
+function describe(command: string, args: readonly string[]): string {
+  return [command, ...args].join(" ");
+}
