@@ -6,6 +6,7 @@ export {
   type ConnectionRequestOptions,
   openConnection,
 } from "./client/connection.ts";
+export { createHttpClient, type HttpClient, type HttpClientOptions } from "./client/http-client.ts";
 export { createHttpTransport, type HttpTransportOptions } from "./client/http-transport.ts";
 export { createSseTransport, type SseTransportOptions } from "./client/sse-transport.ts";
 export { createStdioTransport, type StdioTransportOptions } from "./client/stdio-transport.ts";

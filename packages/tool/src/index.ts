@@ -12,4 +12,11 @@ export {
   textResult,
   toToolId,
 } from "./tool.ts";
-export type { Health, SourceChange, SourceFeatures, ToolSource, Unsubscribe } from "./tool-source.ts";
+export type {
+  Health,
+  ResourceWatcher,
+  SourceChange,
+  SourceFeatures,
+  ToolSource,
+  Unsubscribe,
+} from "./tool-source.ts";

@@ -4,7 +4,7 @@
  */
 
 import type { JsonObject } from "@toolcrib/json";
-import type { CallContext } from "./call-context.ts";
+import type { CallContext, ClientSession } from "./call-context.ts";
 import type { Origin, Tool, ToolResult } from "./tool.ts";
 
 /** Stop listening. Safe to call again. */
@@ -23,10 +23,10 @@ export interface Health {
   readonly since: number;
 }
 
-/** What changed: the kinds of lists, the health, or one resource. */
-export type SourceChange =
-  | { readonly kind: "tools" | "resources" | "prompts" | "health" }
-  | { readonly kind: "resource_updated"; readonly uri: string };
+/** What changed: one of the lists, or the health. */
+export interface SourceChange {
+  readonly kind: "tools" | "resources" | "prompts" | "health";
+}
 
 /** One kind of thing turned into tools, and their execution. */
 export interface ToolSource extends AsyncDisposable {
@@ -49,6 +49,13 @@ export interface ToolSource extends AsyncDisposable {
   readonly features?: SourceFeatures;
 }
 
+/** Who watches resources: a client's session, or a stream that listens. Compared by identity. */
+export interface ResourceWatcher {
+  /** The client's session where it has one; its own upstream session is then used. */
+  readonly session?: ClientSession;
+  updated(uri: string): void;
+}
+
 /** Resources, prompts and completion of a source, spelled as on the wire. */
 export interface SourceFeatures {
   /** MCP `ServerCapabilities` as the source declared them; empty before first contact. */
@@ -65,7 +72,7 @@ export interface SourceFeatures {
    * @throws {CodedError} when the operation failed; an error of the server itself keeps its JSON-RPC code.
    */
   request(method: string, params: JsonObject, context: CallContext): Promise<JsonObject>;
-  /** Watch a resource; `onChange` then says `resource_updated`. Counted: each call needs its own `unwatch`. */
-  watch(uri: string): Promise<void>;
-  unwatch(uri: string): Promise<void>;
+  /** Watch a resource on account of `watcher`, who hears `updated` until `unwatch` or the end of its session. */
+  watch(uri: string, watcher: ResourceWatcher): Promise<void>;
+  unwatch(uri: string, watcher: ResourceWatcher): Promise<void>;
 }

@@ -14,3 +14,15 @@ export const upstreamProcessLimit = "UPSTREAM_PROCESS_LIMIT";
 export const upstreamWatchdogFailed = "UPSTREAM_WATCHDOG_FAILED";
 /** A stdio server was to be launched after the gateway began to close. */
 export const upstreamLauncherClosed = "UPSTREAM_LAUNCHER_CLOSED";
+/** An upstream server is not connected; the message says why and when it is tried again. */
+export const upstreamUnavailable = "UPSTREAM_UNAVAILABLE";
+/** An upstream server ended, or broke the connection, before it answered. */
+export const upstreamClosed = "UPSTREAM_CLOSED";
+/** An upstream server answered with a JSON-RPC error. */
+export const upstreamError = "UPSTREAM_ERROR";
+/** A list of an upstream server has no end: its cursor repeats, or it has more pages or items than the limit. */
+export const upstreamListEndless = "UPSTREAM_LIST_ENDLESS";
+/** As many clients have a session of their own with this server as the limit allows. */
+export const upstreamSessionLimit = "UPSTREAM_SESSION_LIMIT";
+/** An upstream server asked its client something outside of any call that could be asked on account of. */
+export const upstreamAskUnattributed = "UPSTREAM_ASK_UNATTRIBUTED";

@@ -1,1 +1,40 @@
-export {};
+// For users.
+export {
+  upstreamAskUnattributed,
+  upstreamClosed,
+  upstreamCommandNotExecutable,
+  upstreamCommandNotFound,
+  upstreamDirectoryInvalid,
+  upstreamError,
+  upstreamLauncherClosed,
+  upstreamLaunchInvalid,
+  upstreamListEndless,
+  upstreamProcessLimit,
+  upstreamSessionLimit,
+  upstreamSpawnFailed,
+  upstreamUnavailable,
+  upstreamWatchdogFailed,
+} from "./codes.ts";
+export type { Environment } from "./process/child-environment.ts";
+export type { LauncherOptions } from "./process/launcher-options.ts";
+export {
+  createProcessLauncher,
+  type LaunchSpec,
+  type ProcessLauncher,
+  type ProcessLauncherDeps,
+  type ProcessLogger,
+} from "./process/process-launcher.ts";
+// For other packages here.
+export { type ProcessEntry, type ProcessTableSource, readProcessTable } from "./process/process-table.ts";
+export type { ServerExit } from "./process/server-exit.ts";
+export type { ServerProcess } from "./process/server-process.ts";
+export type { StderrLog } from "./process/stderr-log.ts";
+export { UpstreamError } from "./upstream-error.ts";
+export type {
+  ResolvedTransport,
+  UpstreamDeps,
+  UpstreamLimits,
+  UpstreamLogger,
+  UpstreamSettings,
+} from "./upstream-options.ts";
+export { createUpstreamServer, type UpstreamServer } from "./upstream-server.ts";

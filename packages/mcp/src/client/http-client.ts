@@ -1,0 +1,25 @@
+/** The pool of connections that HTTP transports share. */
+
+import { Agent, type Dispatcher } from "undici";
+
+/** Connections to servers, made by `createHttpClient` and closed by its owner. */
+export type HttpClient = Dispatcher;
+
+/** Limits of an HTTP client. */
+export interface HttpClientOptions {
+  /** Most connections to one origin. @default 256 */
+  readonly maxConnectionsPerOrigin?: number;
+  /** Milliseconds to connect. @default 10,000 */
+  readonly connectTimeoutMs?: number;
+}
+
+/** Create a pool. Disposing it is `destroy()`. */
+export function createHttpClient(options: HttpClientOptions = {}): HttpClient {
+  return new Agent({
+    connections: options.maxConnectionsPerOrigin ?? 256,
+    connect: { timeout: options.connectTimeoutMs ?? 10_000 },
+    // One request after the other on a connection: a stream must not hold up a call.
+    pipelining: 1,
+    maxHeaderSize: 64 * 1024,
+  });
+}

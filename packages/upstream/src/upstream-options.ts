@@ -1,0 +1,91 @@
+/** What an upstream server is opened with: its settings, its limits and the world around it. */
+
+import type { HttpClient } from "@toolcrib/mcp";
+import type { ClientInfo } from "@toolcrib/tool";
+import type { ProcessLauncher } from "./process/process-launcher.ts";
+
+/** How a server is reached, with every secret already in its place. */
+export type ResolvedTransport =
+  | {
+      readonly kind: "stdio";
+      readonly command: string;
+      readonly args: readonly string[];
+      readonly env: { readonly [name: string]: string };
+      readonly cwd?: string;
+    }
+  | {
+      readonly kind: "sse" | "streamable_http";
+      readonly url: string;
+      readonly headers: { readonly [name: string]: string };
+    };
+
+/** One upstream server. */
+export interface UpstreamSettings {
+  /** The `tool_servers` id; the namespace of its tools. */
+  readonly id: string;
+  readonly kind: ResolvedTransport["kind"];
+  /** Given to each of its tools. */
+  readonly tags?: readonly string[];
+  /**
+   * Resolve references to secrets; called at each connection, so that a
+   * rotated secret is used without a restart. What it throws stops this
+   * server only.
+   */
+  readonly resolveTransport: () => Promise<ResolvedTransport>;
+}
+
+/** Limits of one upstream server. */
+export interface UpstreamLimits {
+  /** Milliseconds for launch and handshake. @default 60,000 */
+  readonly handshakeTimeoutMs?: number;
+  /** Milliseconds for one page of a list. @default 30,000 */
+  readonly listTimeoutMs?: number;
+  /** Most items of one list. @default 20,000 */
+  readonly listMaxItems?: number;
+  /** Milliseconds before the first reconnection; doubled each time. @default 250 */
+  readonly reconnectMinMs?: number;
+  /** Longest pause between reconnections in milliseconds. @default 60,000 */
+  readonly reconnectMaxMs?: number;
+  /** Milliseconds that a call waits for a connection that is being made. @default 20,000 */
+  readonly connectWaitMs?: number;
+  /** Most clients with a session of their own. @default 32 */
+  readonly maxClientSessions?: number;
+  /** Milliseconds after which a client's own session is closed when unused. @default 300,000 */
+  readonly clientSessionIdleMs?: number;
+}
+
+/** A log that takes fields before the text (pino's form). */
+export interface UpstreamLogger {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+/** The world around an upstream server. */
+export interface UpstreamDeps {
+  readonly launcher: ProcessLauncher;
+  /** For HTTP transports; its owner closes it. */
+  readonly httpClient: HttpClient;
+  readonly logger: UpstreamLogger;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** In [0, 1); spreads reconnections. */
+  readonly random: () => number;
+  /** What the gateway says of itself to servers. */
+  readonly clientInfo: ClientInfo;
+}
+
+/** `limits` with every default in its place. */
+export function resolveUpstreamLimits(limits: UpstreamLimits = {}): Required<UpstreamLimits> {
+  return {
+    handshakeTimeoutMs: limits.handshakeTimeoutMs ?? 60_000,
+    listTimeoutMs: limits.listTimeoutMs ?? 30_000,
+    listMaxItems: limits.listMaxItems ?? 20_000,
+    reconnectMinMs: limits.reconnectMinMs ?? 250,
+    reconnectMaxMs: limits.reconnectMaxMs ?? 60_000,
+    connectWaitMs: limits.connectWaitMs ?? 20_000,
+    maxClientSessions: limits.maxClientSessions ?? 32,
+    clientSessionIdleMs: limits.clientSessionIdleMs ?? 300_000,
+  };
+}
