@@ -144,6 +144,10 @@ function start(command: string, args: readonly string[], options: RunOptions) {
     detached: true,
   });
   const written = { stdout: "", stderr: "" };
+  // Without a listener, a program that cannot be started would end this process.
+  child.on("error", (error) => {
+    written.stderr += error.message;
+  });
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     written.stdout += text;
   });

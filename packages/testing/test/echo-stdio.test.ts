@@ -213,6 +213,7 @@ test("a cancelled call is not answered", async () => {
   const [line] = await server.call("received", { method: "notifications/cancelled" });
   assert.equal(server.lines.length, 1);
   assert.equal(JSON.parse(JSON.parse(line!).result.content[0].text).length, 2);
+  assert.match((await server.call("cancelled"))[0]!, /"text":"2"/);
 });
 
 test("the echo server misbehaves as asked", async () => {

@@ -97,13 +97,13 @@ export class EchoConnection {
   close(): void {
     this.#server.connections.delete(this);
     this.#listeners.clear();
-    for (const controller of this.#cancellable.values()) controller.abort(new Error("Connection closed"));
+    for (const id of this.#cancellable.keys()) this.#abort(id);
   }
 
   /** Cancel one request, as `notifications/cancelled` does. */
   cancel(id: JsonRpcId): void {
     this.#listeners.delete(id);
-    this.#cancellable.get(id)?.abort(new Error("Cancelled"));
+    this.#abort(id);
   }
 
   /** The signal of request `id`; made when first asked for, because most calls never wait. */
@@ -133,6 +133,13 @@ export class EchoConnection {
 
   get logLevel(): string {
     return this.#logLevel;
+  }
+
+  #abort(id: JsonRpcId): void {
+    const controller = this.#cancellable.get(id);
+    if (controller === undefined || controller.signal.aborted) return;
+    this.#server.cancelledCount += 1;
+    controller.abort(new Error("Cancelled"));
   }
 
   #notified(method: string, params: JsonObject): void {

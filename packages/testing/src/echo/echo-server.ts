@@ -50,6 +50,8 @@ export class EchoServer {
   readonly resources = new Map<string, string>(initialResources);
   readonly received: JsonRpcMessage[] = [];
   readonly connections = new Set<EchoConnection>();
+  /** How many calls were cancelled while they waited, by a message or by a closed connection. */
+  cancelledCount = 0;
 
   constructor(host: EchoHost, options: EchoOptions) {
     this.host = host;

@@ -25,6 +25,8 @@ export interface EchoHttpServer extends AsyncDisposable {
   readonly received: readonly JsonRpcMessage[];
   /** How many HTTP requests came in so far. */
   readonly requestCount: number;
+  /** How many calls were cancelled while they waited, by a message or by a closed response. */
+  readonly cancelledCount: number;
   /** How many sessions are open. */
   readonly sessionCount: number;
   /** Forget every session: their next request is answered with 404. */
@@ -88,6 +90,9 @@ export function createHttpEcho(options: EchoHttpOptions): HttpEcho {
         received: server.received,
         get requestCount() {
           return requestCount;
+        },
+        get cancelledCount() {
+          return server.cancelledCount;
         },
         get sessionCount() {
           return sessions.size;

@@ -97,6 +97,13 @@ export const plainTools: readonly EchoTool[] = [
     },
   ),
   defineTool(
+    "cancelled",
+    "Returns how many calls were cancelled while they waited",
+    {},
+    [],
+    (_given, { server }) => textResult(String(server.cancelledCount)),
+  ),
+  defineTool(
     "received",
     "Returns the messages the server received so far, of one method or of all but tools/call",
     { method: text },

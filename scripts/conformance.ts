@@ -1,0 +1,269 @@
+/**
+ * `npm run conformance`: the server scenarios that a revision of MCP requires,
+ * run by the official suite against the conformance fixture directly and
+ * through the gateway (as a stdio and as a streamable HTTP upstream), side by
+ * side. What passes directly must pass through the gateway.
+ *
+ *     npm run conformance -- [--requirements 2026-07-28] [--column direct] [--output-dir DIR]
+ *
+ * Exits with 1 when a scenario fails that `conformance-expected.json` does not
+ * list, or when one passes that it lists. `--column` (repeatable) restricts
+ * the run; `--output-dir` keeps the suite's own result files.
+ */
+
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import {
+  conformanceHttpPath,
+  conformanceStdioPath,
+  fixtureCommand,
+  makeTemporaryDirectory,
+  runProcess,
+  startServerProcess,
+} from "@toolcrib/testing";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const suitePath = join(root, "node_modules/@modelcontextprotocol/conformance/dist/index.js");
+const gatewayPath = join(root, "packages/cli/src/bin.ts");
+const expectedPath = join(root, "scripts/conformance-expected.json");
+/** For one whole run of the suite; its scenarios have 30 seconds each. */
+const suiteTimeoutMs = 600_000;
+
+const columns = ["direct", "gateway(stdio)", "gateway(http)"] as const;
+type Column = (typeof columns)[number];
+
+/** A scenario that is known to fail, and why. */
+interface ExpectedFailure {
+  readonly scenario: string;
+  readonly column: Column;
+  readonly reason: string;
+  /** The revision it is about. @default "2025-11-25" */
+  readonly requirements?: string;
+}
+
+/** What the suite writes for each check, as far as it is needed. */
+interface Check {
+  readonly id: string;
+  readonly status: "SUCCESS" | "FAILURE" | "WARNING" | "INFO" | "SKIPPED";
+  readonly errorMessage?: string;
+}
+
+/** How one scenario went: it passed when no reason speaks against it. */
+interface ScenarioResult {
+  readonly failures: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+type ColumnResult = ReadonlyMap<string, ScenarioResult>;
+
+const { values } = parseArgs({
+  options: {
+    requirements: { type: "string", default: "2025-11-25" },
+    column: { type: "string", multiple: true, default: [...columns] },
+    "output-dir": { type: "string" },
+  },
+});
+const selected = columns.filter((column) => values.column.includes(column));
+if (selected.length < new Set(values.column).size) {
+  console.error(`Unknown --column among ${values.column.join(", ")}: use ${columns.join(", ")}`);
+  process.exit(2);
+}
+process.exitCode = await main(values.requirements, selected, values["output-dir"]);
+
+async function main(
+  requirements: string,
+  chosen: readonly Column[],
+  outputDirectory?: string,
+): Promise<number> {
+  await using temporary = await makeTemporaryDirectory();
+  const required = await listRequired(requirements);
+  const results = new Map<Column, ColumnResult>();
+  for (const column of chosen) {
+    const directory = join(
+      outputDirectory ?? temporary.path,
+      `${requirements}-${column.replace(/\W+/g, "-")}`,
+    );
+    results.set(column, await runColumn(column, requirements, required, directory));
+  }
+  const counts = [...results].map(
+    ([column, result]) => `${column} ${countPassed(result)}/${required.length}`,
+  );
+  console.log(`Server scenarios that MCP ${requirements} requires\n${counts.join("  ")}`);
+  return report(results, readExpected(requirements, chosen));
+}
+
+/** The scenarios of `requirements`, as the suite itself lists them. */
+async function listRequired(requirements: string): Promise<string[]> {
+  const { code, stdout, stderr } = await runProcess(process.execPath, [
+    suitePath,
+    "list",
+    "--requirements",
+    requirements,
+  ]);
+  const section = /^Server scenarios[^\n]*\n((?: {2}- .*\n)+)/m.exec(stdout)?.[1];
+  if (code !== 0 || section === undefined)
+    throw new Error(`The suite lists no scenarios\n${stdout}${stderr}`);
+  return section
+    .trim()
+    .split("\n")
+    .map((line) => line.replace(/^\s*- /, ""));
+}
+
+async function runColumn(
+  column: Column,
+  requirements: string,
+  required: readonly string[],
+  directory: string,
+): Promise<ColumnResult> {
+  let url = "";
+  try {
+    // Results of an earlier run, kept with --output-dir, must not pass for those of this one.
+    await rm(directory, { recursive: true, force: true });
+    await mkdir(directory, { recursive: true });
+    await using target = await startTarget(column);
+    url = target.url;
+    const suite = await runProcess(
+      process.execPath,
+      [suitePath, "server", "--url", url, "--requirements", requirements, "--output-dir", directory],
+      { timeoutMs: suiteTimeoutMs },
+    );
+    await writeFile(join(directory, "target.log"), target.log());
+    const results = readResults(directory, required, suite.stdout + suite.stderr);
+    // The suite's exit code is about the same scenarios: the two must agree.
+    if (suite.code === 0 || countPassed(results) < required.length) return results;
+    throw new Error(`The suite exited with ${suite.code} although every scenario passed\n${suite.stdout}`);
+  } catch (error) {
+    const reason = `${url === "" ? "the target did not start" : "the run failed"}: ${String(error)}`;
+    return new Map(required.map((scenario) => [scenario, { failures: [reason], warnings: [] }]));
+  }
+}
+
+interface Target extends AsyncDisposable {
+  readonly url: string;
+  /** What it wrote so far, for `target.log` beside the results. */
+  log(): string;
+}
+
+/** Start what the column is about: the fixture, or the gateway in front of it. */
+async function startTarget(column: Column): Promise<Target> {
+  await using stack = new AsyncDisposableStack();
+  const http = fixtureCommand(conformanceHttpPath);
+  if (column === "direct") {
+    const fixture = await startServerProcess(http.command, http.args);
+    return {
+      url: fixture.url,
+      log: fixture.stderr,
+      [Symbol.asyncDispose]: () => fixture[Symbol.asyncDispose](),
+    };
+  }
+  if (!existsSync(gatewayPath)) throw new Error(`${gatewayPath} does not exist`);
+
+  const home = stack.use(await makeTemporaryDirectory());
+  let transport: object = { kind: "stdio", ...fixtureCommand(conformanceStdioPath) };
+  if (column === "gateway(http)") {
+    const fixture = stack.use(await startServerProcess(http.command, http.args));
+    transport = { kind: "streamable_http", url: fixture.url };
+  }
+  // JSON is YAML.
+  const config = home.join("toolcrib.yaml");
+  const server = { id: "fixture", transport, trust_state: "certified" };
+  await writeFile(config, JSON.stringify({ tool_servers: [server] }));
+  const args = ["--conditions=source", gatewayPath, "serve", "--config", config, "--home", home.join("home")];
+  const gateway = stack.use(
+    await startServerProcess(process.execPath, [...args, "--listen", "127.0.0.1:0", "--auth", "none"], {
+      cwd: root,
+      urlPattern: /http:\/\/127\.0\.0\.1:\d+\/mcp/,
+    }),
+  );
+  const owned = stack.move();
+  return {
+    url: `${gateway.url}/s/fixture`,
+    log: () => gateway.stdout() + gateway.stderr(),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/**
+ * The suite's result files: `server-<scenario>-<time>/checks.json`. A scenario
+ * that threw has written none; one without a single success proves nothing.
+ */
+function readResults(directory: string, required: readonly string[], output: string): ColumnResult {
+  const places = new Map<string, string>();
+  for (const name of existsSync(directory) ? readdirSync(directory).sort() : []) {
+    const scenario = /^server-(.*)-\d{4}-\d{2}-\d{2}T[\d-]+Z$/.exec(name)?.[1];
+    if (scenario !== undefined) places.set(scenario, join(directory, name, "checks.json"));
+  }
+  return new Map(
+    required.map((scenario) => {
+      const place = places.get(scenario);
+      if (place === undefined || !existsSync(place)) {
+        const thrown = output
+          .split("\n")
+          .find((line) => line.startsWith(`Failed to run scenario ${scenario}:`));
+        return [scenario, { failures: [thrown ?? "the suite wrote no result"], warnings: [] }];
+      }
+      const checks = JSON.parse(readFileSync(place, "utf8")) as readonly Check[];
+      const failures = describe(checks, "FAILURE");
+      if (!checks.some((check) => check.status === "SUCCESS")) failures.push("no check succeeded");
+      return [scenario, { failures, warnings: describe(checks, "WARNING") }];
+    }),
+  );
+}
+
+function describe(checks: readonly Check[], status: Check["status"]): string[] {
+  return checks
+    .filter((check) => check.status === status)
+    .map((check) => `${check.id}: ${(check.errorMessage ?? "no message").slice(0, 500)}`);
+}
+
+function countPassed(results: ColumnResult): number {
+  return [...results.values()].filter((result) => result.failures.length === 0).length;
+}
+
+function readExpected(requirements: string, chosen: readonly Column[]): ExpectedFailure[] {
+  const entries = JSON.parse(readFileSync(expectedPath, "utf8")) as readonly ExpectedFailure[];
+  return entries.filter(
+    (entry) => (entry.requirements ?? "2025-11-25") === requirements && chosen.includes(entry.column),
+  );
+}
+
+/** Name every difference from the expected and print the closing count; returns the exit code. */
+function report(results: ReadonlyMap<Column, ColumnResult>, expected: readonly ExpectedFailure[]): number {
+  let passed = 0;
+  let failed = 0;
+  const unused = new Set(expected);
+  for (const [column, scenarios] of results) {
+    const told = new Set<string>();
+    for (const [scenario, { failures, warnings }] of scenarios) {
+      const entry = expected.find((known) => known.column === column && known.scenario === scenario);
+      if (entry !== undefined) unused.delete(entry);
+      if (failures.length > 0 && entry !== undefined) {
+        console.log(`${column} ${scenario} fails as expected: ${entry.reason}`);
+      } else if (failures.length > 0) {
+        failed += 1;
+        // One reason can be that of every scenario, such as a gateway that does not start.
+        for (const failure of failures) {
+          if (!told.has(failure)) console.log(`${column} ${scenario} fails: ${failure}`);
+          told.add(failure);
+        }
+      } else if (entry !== undefined) {
+        failed += 1;
+        console.log(`${column} ${scenario} passes and is listed as failing: remove it from ${expectedPath}`);
+      } else passed += 1;
+      const direct = results.get("direct")?.get(scenario)?.warnings ?? [];
+      for (const warning of warnings) {
+        if (column === "direct" || !direct.includes(warning))
+          console.log(`${column} ${scenario} warns: ${warning}`);
+      }
+    }
+  }
+  for (const entry of unused) {
+    failed += 1;
+    console.log(`${entry.column} ${entry.scenario} is listed as failing and is no required scenario`);
+  }
+  console.log(`${passed} passed, ${failed} failed`);
+  return failed === 0 ? 0 : 1;
+}
