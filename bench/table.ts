@@ -17,7 +17,9 @@ export interface Table {
 /** The table as GitHub Markdown, padded so that it reads in a terminal too. */
 export function toMarkdown(table: Table): string {
   const cells = [table.columns, ...table.rows].map((row) => row.map((cell) => cell.replaceAll("|", "\\|")));
-  const widths = table.columns.map((_, column) => Math.max(3, ...cells.map((row) => row[column]?.length ?? 0)));
+  const widths = table.columns.map((_, column) =>
+    Math.max(3, ...cells.map((row) => row[column]?.length ?? 0)),
+  );
   const line = (row: readonly string[]): string => {
     const padded = widths.map((width, column) => {
       const cell = row[column] ?? "";
@@ -25,9 +27,12 @@ export function toMarkdown(table: Table): string {
     });
     return `| ${padded.join(" | ")} |`;
   };
-  const rule = widths.map((width, column) => (column === 0 ? "-".repeat(width) : `${"-".repeat(width - 1)}:`));
+  const rule = widths.map((width, column) =>
+    column === 0 ? "-".repeat(width) : `${"-".repeat(width - 1)}:`,
+  );
   const [head = [], ...body] = cells;
-  const parts = [`## ${table.title}`, "", line(head), `| ${rule.join(" | ")} |`, ...body.map(line)];
+  const parts = [`## ${table.title}`];
+  if (body.length > 0) parts.push("", line(head), `| ${rule.join(" | ")} |`, ...body.map(line));
   for (const note of table.notes ?? []) parts.push("", note);
   return `${parts.join("\n")}\n`;
 }

@@ -1,0 +1,57 @@
+/**
+ * The upstream of every benchmark: an MCP server on stdio that does as little
+ * as a server can, so that what is measured is the gateway in front of it.
+ * Plain JSON-RPC lines, no SDK, one write for all answers of one read.
+ *
+ * Tools: `echo` returns its `text`. `--hang` reads everything and answers
+ * nothing. Ends when its standard input ends. It never logs.
+ */
+
+const hang = process.argv.includes("--hang");
+
+const echoTool = {
+  name: "echo",
+  description: "Return the text it is given",
+  inputSchema: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
+};
+
+/** The result of one request, or `undefined` for an unknown method. */
+function resultOf(request) {
+  switch (request.method) {
+    case "tools/call":
+      return { content: [{ type: "text", text: request.params.arguments.text }] };
+    case "tools/list":
+      return { tools: [echoTool] };
+    case "initialize":
+      return {
+        protocolVersion: request.params?.protocolVersion ?? "2025-06-18",
+        capabilities: { tools: {} },
+        serverInfo: { name: "bench-echo", version: "1.0.0" },
+      };
+    case "ping":
+      return {};
+    default:
+      return undefined;
+  }
+}
+
+let rest = "";
+process.stdin.setEncoding("utf8");
+process.stdin.on("data", (chunk) => {
+  if (hang) return;
+  const lines = (rest + chunk).split("\n");
+  rest = lines.pop() ?? "";
+  let answers = "";
+  for (const line of lines) {
+    if (line === "") continue;
+    const request = JSON.parse(line);
+    if (request.id === undefined || request.method === undefined) continue;
+    const result = resultOf(request);
+    const answer =
+      result === undefined
+        ? { jsonrpc: "2.0", id: request.id, error: { code: -32601, message: "Method not found" } }
+        : { jsonrpc: "2.0", id: request.id, result };
+    answers += `${JSON.stringify(answer)}\n`;
+  }
+  if (answers !== "") process.stdout.write(answers);
+});

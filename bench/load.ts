@@ -1,0 +1,199 @@
+/**
+ * Throughput, latency and cost of a call: every contender is started once and
+ * loaded in turns (A B C A B C), one call at a time and then many, so that a
+ * slow minute of the machine hits all of them alike. Each call sends its own
+ * 64-byte text and must get exactly that text back.
+ *
+ * It never drops a failed call from the figures: a contender that answers
+ * wrongly or dies is out, with the reason in the notes.
+ */
+
+import { type Contender, upstreamFile } from "./contenders.ts";
+import type { McpClient } from "./mcp-client.ts";
+import { readUsage } from "./process-tree.ts";
+import { type Ready, within } from "./ready.ts";
+import { median, percentile } from "./statistics.ts";
+
+const textBytes = 64;
+/** How long calls may take to come back after the time of a turn is over. */
+const overtimeMs = 10_000;
+
+/** How much load, for how long. */
+export interface LoadOptions {
+  readonly rounds: number;
+  /** Length of one turn of one contender at one concurrency. */
+  readonly turnMs: number;
+  /** Load before the first turn, so that the compiler has seen the hot path. */
+  readonly warmUpMs: number;
+  readonly concurrencies: readonly number[];
+  readonly signal: AbortSignal;
+  /** Told about each turn, for the person who waits. */
+  readonly progress: (line: string) => void;
+}
+
+/** What one contender did at one concurrency. */
+export interface LoadFigures {
+  /** Medians over the rounds. */
+  readonly callsPerSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** The slowest and the fastest round, in calls per second: how much the machine wavered. */
+  readonly range: readonly [number, number];
+  /** User and system time of the contender without its upstream, over all rounds. */
+  readonly cpuMsPerCall: number | undefined;
+  /** The same of the load client: what is left of the cores for everybody else. */
+  readonly clientCpuMsPerCall: number;
+}
+
+/** Everything measured about one contender, or why there is nothing. */
+export type LoadResult =
+  | {
+      readonly kind: "measured";
+      readonly contender: Contender;
+      /** By concurrency. */
+      readonly figures: ReadonlyMap<number, LoadFigures>;
+      /** Resident memory of the contender without its upstream after its last turn. */
+      readonly rssBytes: number | undefined;
+    }
+  | { readonly kind: "failed"; readonly contender: Contender; readonly reason: string };
+
+interface Turn {
+  readonly calls: number;
+  readonly seconds: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly cpuMs: number | undefined;
+  readonly clientCpuMs: number;
+}
+
+let lastText = 0;
+
+async function callEcho(client: McpClient, toolName: string): Promise<void> {
+  lastText += 1;
+  const text = String(lastText).padStart(textBytes, "x");
+  const result = await client.request("tools/call", { name: toolName, arguments: { text } });
+  const content = result["content"] as readonly { readonly text?: unknown }[] | undefined;
+  if (content?.[0]?.text !== text) {
+    throw new Error(`sent "${text}" and got ${JSON.stringify(result).slice(0, 200)}`);
+  }
+}
+
+/** Keep `concurrency` calls in flight for `ms`; latencies in ms, one for each call. */
+async function load(
+  ready: Ready,
+  concurrency: number,
+  ms: number,
+  signal: AbortSignal,
+): Promise<{ readonly latencies: readonly number[]; readonly seconds: number }> {
+  const latencies: number[] = [];
+  const start = performance.now();
+  let over = false;
+  const worker = async (): Promise<void> => {
+    while (!over && !signal.aborted) {
+      const sent = performance.now();
+      await callEcho(ready.client, ready.toolName);
+      const answered = performance.now();
+      latencies.push(answered - sent);
+      if (answered - start >= ms) over = true;
+    }
+  };
+  try {
+    await within(ms + overtimeMs, signal, Promise.all(Array.from({ length: concurrency }, worker)));
+  } finally {
+    over = true;
+  }
+  return { latencies, seconds: (performance.now() - start) / 1000 };
+}
+
+async function takeTurn(
+  contender: Contender,
+  ready: Ready,
+  concurrency: number,
+  options: LoadOptions,
+): Promise<Turn> {
+  // Opens the connections again and wakes the contender; not counted.
+  await load(ready, concurrency, options.turnMs / 10, options.signal);
+  const before = readUsage(ready.child.pid, upstreamFile);
+  const clientBefore = process.cpuUsage();
+  const { latencies, seconds } = await load(ready, concurrency, options.turnMs, options.signal);
+  const client = process.cpuUsage(clientBefore);
+  const after = readUsage(ready.child.pid, upstreamFile);
+  ready.client.rest();
+  const sorted = Float64Array.from(latencies).sort();
+  const countsCpu = contender.separable && before !== undefined && after !== undefined;
+  return {
+    calls: latencies.length,
+    seconds,
+    p50Ms: percentile(sorted, 0.5),
+    p99Ms: percentile(sorted, 0.99),
+    cpuMs: countsCpu ? after.cpuMs - before.cpuMs : undefined,
+    clientCpuMs: (client.user + client.system) / 1000,
+  };
+}
+
+function toFigures(turns: readonly Turn[]): LoadFigures {
+  const calls = turns.reduce((sum, turn) => sum + turn.calls, 0);
+  const cpuMs = turns.reduce((sum, turn) => sum + (turn.cpuMs ?? Number.NaN), 0);
+  const rates = turns.map((turn) => turn.calls / turn.seconds);
+  return {
+    callsPerSecond: median(rates),
+    range: [Math.min(...rates), Math.max(...rates)],
+    p50Ms: median(turns.map((turn) => turn.p50Ms)),
+    p99Ms: median(turns.map((turn) => turn.p99Ms)),
+    cpuMsPerCall: Number.isNaN(cpuMs) ? undefined : cpuMs / calls,
+    clientCpuMsPerCall: turns.reduce((sum, turn) => sum + turn.clientCpuMs, 0) / calls,
+  };
+}
+
+/** Load contenders that are already running, in turns; results keep their order. */
+export async function measureLoad(
+  running: ReadonlyMap<Contender, Ready>,
+  options: LoadOptions,
+): Promise<readonly LoadResult[]> {
+  const failed = new Map<Contender, string>();
+  const turns = new Map<Contender, Map<number, Turn[]>>();
+  const rssBytes = new Map<Contender, number | undefined>();
+  const attempt = async (contender: Contender, work: () => Promise<void>): Promise<void> => {
+    if (failed.has(contender)) return;
+    try {
+      await work();
+    } catch (error) {
+      options.signal.throwIfAborted();
+      const ended = running.get(contender)?.child.ended();
+      const reason = `${ended === undefined ? "" : `${ended} under load: `}${(error as Error).message}`;
+      failed.set(contender, reason);
+      options.progress(`  ${contender.id} is out: ${reason}`);
+    }
+  };
+  for (const [contender, ready] of running) {
+    turns.set(contender, new Map(options.concurrencies.map((concurrency) => [concurrency, []])));
+    await attempt(contender, async () => {
+      for (const concurrency of options.concurrencies) {
+        await load(ready, concurrency, options.warmUpMs, options.signal);
+      }
+      ready.client.rest();
+    });
+  }
+  for (let round = 1; round <= options.rounds; round += 1) {
+    for (const [contender, ready] of running) {
+      await attempt(contender, async () => {
+        const shown: string[] = [];
+        for (const concurrency of options.concurrencies) {
+          const turn = await takeTurn(contender, ready, concurrency, options);
+          turns.get(contender)!.get(concurrency)!.push(turn);
+          shown.push(`${Math.round(turn.calls / turn.seconds)} calls/s at ${concurrency}`);
+        }
+        if (contender.separable) rssBytes.set(contender, readUsage(ready.child.pid, upstreamFile)?.rssBytes);
+        options.progress(`  round ${round}/${options.rounds} ${contender.id}: ${shown.join(", ")}`);
+      });
+    }
+  }
+  return [...running.keys()].map((contender): LoadResult => {
+    const reason = failed.get(contender);
+    if (reason !== undefined) return { kind: "failed", contender, reason };
+    const figures = new Map(
+      [...turns.get(contender)!].map(([concurrency, taken]) => [concurrency, toFigures(taken)]),
+    );
+    return { kind: "measured", contender, figures, rssBytes: rssBytes.get(contender) };
+  });
+}

@@ -1,0 +1,246 @@
+/**
+ * `npm run bench`: Toolcrib beside the npm gateways, in one run on one machine,
+ * as tables on stdout and in bench/RESULTS.md. What is measured and how to read
+ * it is in bench/README.md.
+ *
+ * Everything it starts is stopped at the end, on an error and on Ctrl-C.
+ */
+
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { killAllChildren, stopAllChildren } from "./children.ts";
+import { allContenders, type Contender, type Upstream } from "./contenders.ts";
+import { type LoadResult, measureLoad } from "./load.ts";
+import { describeMachine } from "./machine.ts";
+import { installPeers } from "./peers.ts";
+import { type Ready, untilReady } from "./ready.ts";
+import { loadTable, memoryTable, startUpTable } from "./report.ts";
+import { measureStartUp } from "./start-up.ts";
+import { type Table, toMarkdown } from "./table.ts";
+
+const usage = `npm run bench -- [options]
+
+  --only a,b     only these: direct, pipe, toolcrib, toolcrib-dist, mcp-proxy,
+                 supergateway, mcp-hub; and the parts load, start-up, search
+  --rounds N     turns of each contender (default 10)
+  --quick        two short turns each: does it work, not how fast;
+                 without search unless --only search
+  --dist         also the built Toolcrib (npm run build)
+
+Only a whole run (neither --only nor --quick) is written to bench/RESULTS.md.
+`;
+
+const concurrencies = [1, 32];
+const readyLimitMs = 20_000;
+const parts = ["load", "start-up", "search"] as const;
+type Part = (typeof parts)[number];
+
+/** Somebody pressed Ctrl-C. */
+class Interrupted extends Error {}
+
+/** The command line asks for something that there is not. */
+class WrongUsage extends Error {}
+
+/** True for what node:util's parseArgs throws. */
+function isArgumentError(error: unknown): boolean {
+  return error instanceof TypeError && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS");
+}
+
+interface Plan {
+  readonly contenders: readonly Contender[];
+  readonly parts: ReadonlySet<Part>;
+  readonly rounds: number;
+  readonly startUpRounds: number;
+  readonly turnMs: number;
+  readonly warmUpMs: number;
+  readonly write: boolean;
+}
+
+/** What the command line asks for; throws `WrongUsage` for what there is not. */
+function parsePlan(argv: readonly string[]): Plan | "help" {
+  const { values } = parseArgs({
+    args: [...argv],
+    options: {
+      only: { type: "string" },
+      rounds: { type: "string" },
+      quick: { type: "boolean", default: false },
+      dist: { type: "boolean", default: false },
+      help: { type: "boolean", default: false },
+    },
+  });
+  if (values.help) return "help";
+  const rounds = values.rounds === undefined ? (values.quick ? 2 : 10) : Number(values.rounds);
+  if (!Number.isInteger(rounds) || rounds < 1 || rounds > 100) {
+    throw new WrongUsage(`--rounds "${values.rounds}" is not a whole number from 1 to 100`);
+  }
+  const only = values.only?.split(",").map((word) => word.trim());
+  const known = allContenders(values.dist || only?.includes("toolcrib-dist") === true);
+  for (const word of only ?? []) {
+    if (!known.some(({ id }) => id === word) && !parts.some((part) => part === word)) {
+      throw new WrongUsage(`--only "${word}" is neither a contender nor a part`);
+    }
+  }
+  const chosenParts = parts.filter((part) => only?.includes(part));
+  const everyPart = parts.filter((part) => part !== "search" || !values.quick);
+  const chosen = known.filter(({ id }) => only?.includes(id));
+  return {
+    contenders: chosen.length === 0 ? known : chosen,
+    // A choice of contenders alone means their load and start-up; search has no contenders.
+    parts: new Set(
+      chosenParts.length > 0 ? chosenParts : chosen.length > 0 ? ["load", "start-up"] : everyPart,
+    ),
+    rounds,
+    startUpRounds: values.quick ? Math.min(rounds, 2) : 5,
+    turnMs: values.quick ? 300 : 750,
+    warmUpMs: values.quick ? 300 : 1500,
+    write: only === undefined && !values.quick,
+  };
+}
+
+function progress(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+function upstreams(count: number, hanging: number): readonly Upstream[] {
+  return Array.from({ length: count }, (_, index) => ({
+    id: count === 1 ? "echo" : `echo${index + 1}`,
+    hangs: index >= count - hanging,
+  }));
+}
+
+async function loadTables(
+  plan: Plan,
+  temporaryFolder: string,
+  signal: AbortSignal,
+): Promise<readonly Table[]> {
+  progress("Load");
+  const running = new Map<Contender, Ready>();
+  const notStarted: LoadResult[] = [];
+  for (const contender of plan.contenders) {
+    try {
+      const home = mkdtempSync(join(temporaryFolder, `${contender.id}-`));
+      const launched = await contender.launch(home, upstreams(1, 0));
+      try {
+        running.set(contender, await untilReady(launched, { count: 1, limitMs: readyLimitMs, signal }));
+      } catch (error) {
+        await launched.child[Symbol.asyncDispose]();
+        throw error;
+      }
+    } catch (error) {
+      signal.throwIfAborted();
+      const reason = (error as Error).message;
+      progress(`  ${contender.id} did not start: ${reason}`);
+      notStarted.push({ kind: "failed", contender, reason });
+    }
+  }
+  const { rounds, turnMs, warmUpMs } = plan;
+  const measured = await measureLoad(running, { rounds, turnMs, warmUpMs, concurrencies, signal, progress });
+  for (const ready of running.values()) ready.client.close();
+  await stopAllChildren();
+  const results = [...measured, ...notStarted];
+  return [...concurrencies.map((concurrency) => loadTable(results, concurrency)), memoryTable(results)];
+}
+
+async function startUpTables(
+  plan: Plan,
+  temporaryFolder: string,
+  signal: AbortSignal,
+): Promise<readonly Table[]> {
+  const common = { rounds: plan.startUpRounds, limitMs: readyLimitMs, temporaryFolder, signal, progress };
+  progress("Start-up, one upstream");
+  const one = await measureStartUp(plan.contenders, { ...common, upstreams: upstreams(1, 0), count: 1 });
+  const tables = [startUpTable("Start-up: process start to first tools/list", one)];
+  const aggregating = plan.contenders.filter((contender) => contender.aggregates);
+  if (aggregating.length === 0) return tables;
+  progress("Start-up, ten upstreams of which one hangs");
+  const ten = await measureStartUp(aggregating, { ...common, upstreams: upstreams(10, 1), count: 9 });
+  tables.push(startUpTable("Start-up with ten upstreams of which one hangs: nine listed", ten));
+  return tables;
+}
+
+async function searchTables(): Promise<readonly Table[]> {
+  const file = join(import.meta.dirname, "search.ts");
+  if (!existsSync(file)) return [];
+  progress("Search");
+  const search: { benchSearch(): Promise<Table> } = await import(file);
+  return [await search.benchSearch()];
+}
+
+function document(plan: Plan, tables: readonly Table[]): string {
+  return [
+    "# Benchmark results",
+    "",
+    "Written by `npm run bench`; [README.md](README.md) says what is measured. Compare rows of one run, not runs:",
+    "client, contender and upstream share the cores below. Ratios are against the best npm peer of this run: for",
+    "calls/s more is better, for everything else less.",
+    "",
+    describeMachine(new Date()),
+    `- Rounds: ${plan.rounds} of ${plan.turnMs} ms for load, ${plan.startUpRounds} for start-up; medians`,
+    "",
+    ...tables.map(toMarkdown),
+  ].join("\n");
+}
+
+/** Load and start-up: everything that starts processes and needs a temporary folder. */
+async function gatewayTables(plan: Plan, signal: AbortSignal): Promise<readonly Table[]> {
+  const temporaryFolder = mkdtempSync(join(tmpdir(), "toolcrib-bench-"));
+  const tables: Table[] = [];
+  try {
+    if (plan.parts.has("load")) tables.push(...(await loadTables(plan, temporaryFolder, signal)));
+    if (plan.parts.has("start-up")) tables.push(...(await startUpTables(plan, temporaryFolder, signal)));
+  } finally {
+    await stopAllChildren();
+    rmSync(temporaryFolder, { recursive: true, force: true });
+  }
+  return tables;
+}
+
+/** Run `work` with Ctrl-C and SIGTERM as a signal that stops it in an orderly way. */
+async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const stop = new AbortController();
+  const names = ["SIGINT", "SIGTERM"] as const;
+  const onSignal = (name: NodeJS.Signals): void => {
+    // The second time nobody wants to wait.
+    if (stop.signal.aborted) process.exit(130);
+    progress(`${name}: stopping what was started`);
+    stop.abort(new Interrupted(`stopped by ${name}`));
+  };
+  for (const name of names) process.on(name, onSignal);
+  process.on("exit", killAllChildren);
+  try {
+    return await work(stop.signal);
+  } finally {
+    for (const name of names) process.off(name, onSignal);
+  }
+}
+
+async function main(plan: Plan): Promise<number> {
+  const tables: Table[] = [];
+  if (plan.parts.has("load") || plan.parts.has("start-up")) {
+    if (plan.contenders.some(({ kind }) => kind === "peer")) installPeers(progress);
+    try {
+      tables.push(...(await interruptible((signal) => gatewayTables(plan, signal))));
+    } catch (error) {
+      if (!(error instanceof Interrupted)) throw error;
+      progress(error.message);
+      return 130;
+    }
+  }
+  if (plan.parts.has("search")) tables.push(...(await searchTables()));
+  const text = document(plan, tables);
+  process.stdout.write(text);
+  if (plan.write) writeFileSync(join(import.meta.dirname, "RESULTS.md"), text);
+  return 0;
+}
+
+try {
+  const plan = parsePlan(process.argv.slice(2));
+  if (plan === "help") process.stdout.write(usage);
+  else process.exitCode = await main(plan);
+} catch (error) {
+  if (!(error instanceof WrongUsage) && !isArgumentError(error)) throw error;
+  progress(`${(error as Error).message}\n\n${usage}`);
+  process.exitCode = 2;
+}

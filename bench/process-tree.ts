@@ -1,0 +1,103 @@
+/**
+ * What a process and everything it started has used: CPU time and resident
+ * memory, read from Linux's /proc. Elsewhere there is nothing to read and the
+ * answers are `undefined`.
+ *
+ * It never signals a process; children.ts does.
+ */
+
+import { readdirSync, readFileSync } from "node:fs";
+
+/** Linux counts process times in USER_HZ, which is 100 a second on every supported architecture. */
+const ticksPerSecond = 100;
+
+/** One process, as /proc tells it. */
+export interface ProcessEntry {
+  readonly pid: number;
+  readonly parentPid: number;
+  /** User and system time of the process itself, in ms. */
+  readonly cpuMs: number;
+  /** Start time in ticks after boot: with the pid it names one process for good. */
+  readonly startTicks: number;
+  readonly commandLine: string;
+  /** Ended, but its parent has not asked for its exit code yet. */
+  readonly zombie: boolean;
+}
+
+/** What the processes of a tree use together. */
+export interface Usage {
+  readonly cpuMs: number;
+  readonly rssBytes: number;
+}
+
+function readEntry(pid: number): ProcessEntry | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    const commandLine = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").trim();
+    // The command name may hold spaces and parentheses: the fields that count start after the last one.
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    const field = (numberInManual: number): number => Number(fields[numberInManual - 3]);
+    return {
+      pid,
+      parentPid: field(4),
+      cpuMs: ((field(14) + field(15)) * 1000) / ticksPerSecond,
+      startTicks: field(22),
+      commandLine,
+      zombie: fields[0] === "Z",
+    };
+  } catch {
+    // The process ended between the listing and the read, or there is no /proc.
+    return undefined;
+  }
+}
+
+/** The process and its descendants, parents first; empty where there is no /proc. */
+export function readTree(rootPid: number): readonly ProcessEntry[] {
+  let pids: number[];
+  try {
+    pids = readdirSync("/proc").map(Number).filter(Number.isInteger);
+  } catch {
+    return [];
+  }
+  const children = new Map<number, ProcessEntry[]>();
+  const tree: ProcessEntry[] = [];
+  for (const pid of pids) {
+    const entry = readEntry(pid);
+    if (entry === undefined) continue;
+    if (pid === rootPid) tree.push(entry);
+    children.set(entry.parentPid, [...(children.get(entry.parentPid) ?? []), entry]);
+  }
+  for (const entry of tree) tree.push(...(children.get(entry.pid) ?? []));
+  return tree;
+}
+
+/** True while the very process that was read is still there (not a later one with its pid). */
+export function isAlive(entry: ProcessEntry): boolean {
+  const now = readEntry(entry.pid);
+  return now !== undefined && !now.zombie && now.startTicks === entry.startTicks;
+}
+
+function rssBytesOf(pid: number): number {
+  try {
+    const kilobytes = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "latin1"))?.[1];
+    return Number(kilobytes ?? 0) * 1024;
+  } catch {
+    return 0;
+  }
+}
+
+/**
+ * What a contender uses, without its upstream: descendants whose command line
+ * names `upstreamFile` do not count (the contender's own command line may name
+ * it too, and counts).
+ */
+export function readUsage(rootPid: number, upstreamFile: string): Usage | undefined {
+  const counted = readTree(rootPid).filter(
+    (entry) => entry.pid === rootPid || !entry.commandLine.includes(upstreamFile),
+  );
+  if (counted.length === 0) return undefined;
+  return {
+    cpuMs: counted.reduce((sum, entry) => sum + entry.cpuMs, 0),
+    rssBytes: counted.reduce((sum, entry) => sum + rssBytesOf(entry.pid), 0),
+  };
+}

@@ -1,0 +1,117 @@
+/**
+ * Turns what was measured into tables. Rounds and compares, never measures.
+ * Every ratio is against the best npm peer of the same run: above 1 is better
+ * for calls per second, below 1 is better for everything else.
+ */
+
+import type { LoadFigures, LoadResult } from "./load.ts";
+import type { StartUpResult } from "./start-up.ts";
+import type { Table } from "./table.ts";
+
+type Measured = Extract<LoadResult, { kind: "measured" }>;
+
+const none = "–";
+
+function ratio(value: number | undefined, best: number | undefined): string {
+  return value === undefined || best === undefined ? none : `${(value / best).toFixed(2)}×`;
+}
+
+function shown(value: number | undefined, digits: number): string {
+  return value === undefined ? none : value.toFixed(digits);
+}
+
+function lowest(values: readonly (number | undefined)[]): number | undefined {
+  const known = values.filter((value) => value !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
+}
+
+function failures(results: readonly (LoadResult | StartUpResult)[]): readonly string[] {
+  return results.flatMap((result) =>
+    result.kind === "failed" ? [`${result.contender.id} has no figures here: ${result.reason}`] : [],
+  );
+}
+
+/** Calls per second, latency and CPU at one concurrency. */
+export function loadTable(results: readonly LoadResult[], concurrency: number): Table {
+  const rows: { result: Measured; figures: LoadFigures }[] = results.flatMap((result) => {
+    const figures = result.kind === "measured" ? result.figures.get(concurrency) : undefined;
+    return result.kind === "measured" && figures !== undefined ? [{ result, figures }] : [];
+  });
+  const peers = rows.filter((row) => row.result.contender.kind === "peer");
+  const bestRate =
+    peers.length === 0 ? undefined : Math.max(...peers.map((row) => row.figures.callsPerSecond));
+  const bestCpu = lowest(peers.map((row) => row.figures.cpuMsPerCall));
+  const clientCpu = rows.map((row) => row.figures.clientCpuMsPerCall);
+  return {
+    title: concurrency === 1 ? "Calls, one at a time" : `Calls, ${concurrency} at a time`,
+    columns: [
+      "contender",
+      "version",
+      "wire",
+      "calls/s",
+      "ratio",
+      "min–max",
+      "p50 ms",
+      "p99 ms",
+      "CPU ms/call",
+      "ratio ",
+    ],
+    rows: rows.map(({ result, figures }) => [
+      result.contender.id,
+      result.contender.version,
+      result.contender.wire,
+      shown(figures.callsPerSecond, 0),
+      ratio(figures.callsPerSecond, bestRate),
+      figures.range.map((rate) => shown(rate, 0)).join("–"),
+      shown(figures.p50Ms, 2),
+      shown(figures.p99Ms, 2),
+      shown(figures.cpuMsPerCall, 3),
+      ratio(figures.cpuMsPerCall, bestCpu),
+    ]),
+    notes: [
+      ...failures(results),
+      ...(rows.length === 0
+        ? []
+        : [
+            `The load client itself took ${Math.min(...clientCpu).toFixed(3)} to ${Math.max(...clientCpu).toFixed(3)} ms CPU a call.`,
+          ]),
+    ],
+  };
+}
+
+/** Resident memory after the load. */
+export function memoryTable(results: readonly LoadResult[]): Table {
+  const rows = results.filter((result) => result.kind === "measured" && result.rssBytes !== undefined);
+  const measured = rows as readonly Measured[];
+  const best = lowest(measured.filter((row) => row.contender.kind === "peer").map((row) => row.rssBytes));
+  return {
+    title: "Resident memory after the load",
+    columns: ["contender", "version", "wire", "MB", "ratio"],
+    rows: measured.map(({ contender, rssBytes }) => [
+      contender.id,
+      contender.version,
+      contender.wire,
+      shown(rssBytes! / 1e6, 0),
+      ratio(rssBytes, best),
+    ]),
+    notes: [],
+  };
+}
+
+/** Time from the start of the process to the first complete `tools/list`. */
+export function startUpTable(title: string, results: readonly StartUpResult[]): Table {
+  const measured = results.filter((result) => result.kind === "measured");
+  const best = lowest(measured.filter((row) => row.contender.kind === "peer").map((row) => row.medianMs));
+  return {
+    title,
+    columns: ["contender", "version", "wire", "ms", "ratio"],
+    rows: measured.map(({ contender, medianMs }) => [
+      contender.id,
+      contender.version,
+      contender.wire,
+      shown(medianMs, 0),
+      ratio(medianMs, best),
+    ]),
+    notes: failures(results),
+  };
+}
