@@ -1,0 +1,85 @@
+/**
+ * The environment of a server, built from nothing: what a program needs to run
+ * at all, what its entry declares, and the two markers by which every process
+ * that descends from it is recognised. Never anything else of the gateway's
+ * own environment, which holds the secrets of other servers.
+ */
+
+import { upstreamLaunchInvalid } from "../codes.ts";
+import { UpstreamError } from "../upstream-error.ts";
+
+/** Names and values; a name without a value counts as absent. */
+export type Environment = { readonly [name: string]: string | undefined };
+
+/** In the environment of every process of one gateway: the gateway's random id. */
+export const instanceMarker = "TOOLCRIB_INSTANCE";
+/** In the environment of every process of one launch: the gateway's id, a slash, and a number. */
+export const serverMarker = "TOOLCRIB_SERVER";
+
+const inheritedNames = ["PATH", "HOME", "LANG", "TMPDIR"];
+
+/** Without these, programs do not find their libraries, shell, profile or temporary folder. */
+const inheritedNamesOnWindows = [
+  ...["PATH", "PATHEXT", "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "TEMP", "TMP", "LANG"],
+  ...["USERPROFILE", "HOMEDRIVE", "HOMEPATH", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "PROGRAMFILES"],
+  ...["PROGRAMFILES(X86)", "PROCESSOR_ARCHITECTURE", "NUMBER_OF_PROCESSORS"],
+];
+
+/** What `getconf PATH` gives, for a gateway that was started without any. */
+const pathDefault = "/usr/local/bin:/usr/bin:/bin";
+
+/**
+ * The whole environment of one server, the markers first.
+ *
+ * @throws {UpstreamError} `UPSTREAM_LAUNCH_INVALID` for a name or value that an
+ *   environment can not hold, and for the name of a marker. The message never
+ *   shows a value.
+ */
+export function toChildEnvironment(
+  inherited: Environment,
+  declared: Environment,
+  markers: { readonly instance: string; readonly server: string },
+  platform: NodeJS.Platform,
+): Record<string, string> {
+  const result: Record<string, string> = {
+    [instanceMarker]: markers.instance,
+    [serverMarker]: markers.server,
+  };
+  const declaredEntries = Object.entries(declared).filter(([, value]) => value !== undefined);
+  for (const [name, value] of declaredEntries) checkVariable(name, value!);
+
+  const isWindows = platform === "win32";
+  const fold = (name: string): string => (isWindows ? name.toUpperCase() : name);
+  const declaredNames = new Set(declaredEntries.map(([name]) => fold(name)));
+  const wanted = new Set(isWindows ? inheritedNamesOnWindows : inheritedNames);
+  for (const [name, value] of Object.entries(inherited)) {
+    if (value === undefined || !wanted.has(fold(name)) || declaredNames.has(fold(name))) continue;
+    checkVariable(name, value);
+    result[name] = value;
+  }
+  if (!isWindows && result.PATH === undefined && !declaredNames.has("PATH")) result.PATH = pathDefault;
+  for (const [name, value] of declaredEntries) result[name] = value!;
+  return result;
+}
+
+function checkVariable(name: string, value: string): void {
+  if (name === "" || /[=\0]/.test(name)) {
+    throw new UpstreamError(
+      upstreamLaunchInvalid,
+      `Cannot set environment variable ${JSON.stringify(name)}: a name is not empty and has neither "=" nor NUL`,
+    );
+  }
+  if (value.includes("\0")) {
+    throw new UpstreamError(
+      upstreamLaunchInvalid,
+      `Cannot set environment variable "${name}": its value contains NUL`,
+    );
+  }
+  if (name.toUpperCase() === instanceMarker || name.toUpperCase() === serverMarker) {
+    throw new UpstreamError(
+      upstreamLaunchInvalid,
+      `Cannot set environment variable "${name}": the name is reserved`,
+      { hint: "remove it from env; the gateway recognises its processes by it" },
+    );
+  }
+}

@@ -1,0 +1,186 @@
+/**
+ * Finds the program that a command means, before anything is started, so that
+ * a mistake in the configuration is told as what it is. A path is taken as it
+ * is, relative to the server's working directory; a bare name is looked up in
+ * the PATH that the server will get, whose relative entries are skipped.
+ *
+ * Never asks a shell, and never guesses: what is nearly right is suggested only.
+ */
+
+import { constants } from "node:fs";
+import { access, readdir, stat } from "node:fs/promises";
+import { isAbsolute, join, resolve } from "node:path";
+import { nearestName } from "@toolcrib/diagnostics";
+import { upstreamCommandNotExecutable, upstreamCommandNotFound, upstreamLaunchInvalid } from "../codes.ts";
+import { UpstreamError } from "../upstream-error.ts";
+import type { Environment } from "./child-environment.ts";
+
+/** Where a command is looked up. */
+export interface CommandPlace {
+  /** Working directory of the server, absolute. */
+  readonly directory: string;
+  /** Environment of the server. */
+  readonly environment: Environment;
+  readonly platform: NodeJS.Platform;
+}
+
+type Verdict = "executable" | "forbidden" | "folder" | "absent";
+
+/** Names read from the folders of PATH for "did you mean", at most. */
+const namesMaxCount = 20_000;
+
+/** What provides a command that configurations often name and machines often lack. */
+const providers: { readonly [command: string]: string } = {
+  node: "Node.js (https://nodejs.org)",
+  npx: "Node.js (https://nodejs.org)",
+  npm: "Node.js (https://nodejs.org)",
+  uv: "uv (https://docs.astral.sh/uv)",
+  uvx: "uv (https://docs.astral.sh/uv)",
+  bunx: "Bun (https://bun.sh)",
+  deno: "Deno (https://deno.com)",
+  docker: "Docker (https://docs.docker.com/get-docker)",
+  python: 'Python (https://www.python.org); the command may be "python3" here',
+};
+
+/**
+ * The absolute path of the program that `command` means.
+ *
+ * @throws {UpstreamError} `UPSTREAM_COMMAND_NOT_FOUND`, `UPSTREAM_COMMAND_NOT_EXECUTABLE`
+ *   or `UPSTREAM_LAUNCH_INVALID`.
+ */
+export async function resolveCommand(command: string, place: CommandPlace): Promise<string> {
+  if (command.trim() === "" || command.includes("\0")) {
+    throw new UpstreamError(
+      upstreamLaunchInvalid,
+      `Cannot launch command ${JSON.stringify(command)}: a command is not empty and has no NUL`,
+    );
+  }
+  const isPath = place.platform === "win32" ? /[\\/]/.test(command) : command.includes("/");
+  const found = isPath ? await judgePath(command, place) : await findInPath(command, place);
+  if (place.platform === "win32" && /\.(cmd|bat)$/i.test(found)) {
+    throw new UpstreamError(
+      upstreamCommandNotExecutable,
+      `Cannot launch command "${command}": "${found}" is a batch file, and only programs are launched`,
+      { hint: `set command: "cmd" and put "/c", "${command}" in front of args` },
+    );
+  }
+  return found;
+}
+
+async function judgePath(command: string, place: CommandPlace): Promise<string> {
+  const path = resolve(place.directory, command);
+  for (const candidate of withExtensions(path, place)) {
+    const verdict = await judge(candidate);
+    if (verdict === "executable") return candidate;
+    if (verdict !== "absent") throw notExecutable(command, candidate, verdict);
+  }
+  const shown = isAbsolute(command) ? "" : ` (looked for "${path}")`;
+  throw new UpstreamError(
+    upstreamCommandNotFound,
+    `Cannot launch command "${command}": there is no such file${shown}`,
+    {
+      hint: await splitHint(command, place),
+    },
+  );
+}
+
+async function findInPath(command: string, place: CommandPlace): Promise<string> {
+  let refused: { readonly path: string; readonly verdict: Verdict } | undefined;
+  const folders = foldersOf(place);
+  for (const folder of folders) {
+    for (const candidate of withExtensions(join(folder, command), place)) {
+      const verdict = await judge(candidate);
+      if (verdict === "executable") return candidate;
+      if (verdict === "forbidden") refused ??= { path: candidate, verdict };
+    }
+  }
+  if (refused !== undefined) throw notExecutable(command, refused.path, refused.verdict);
+  throw new UpstreamError(
+    upstreamCommandNotFound,
+    `Cannot launch command "${command}": not found in PATH "${folders.join(separatorOf(place))}"`,
+    { hint: await missingHint(command, folders, place) },
+  );
+}
+
+async function judge(path: string): Promise<Verdict> {
+  try {
+    const status = await stat(path);
+    if (!status.isFile()) return status.isDirectory() ? "folder" : "forbidden";
+    await access(path, constants.X_OK);
+    return "executable";
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === "ENOENT" || code === "ENOTDIR" ? "absent" : "forbidden";
+  }
+}
+
+function notExecutable(command: string, path: string, verdict: Verdict): UpstreamError {
+  const reason = verdict === "folder" ? "is a folder" : "is not executable by this user";
+  const hint = verdict === "folder" ? "name the program inside it" : `run: chmod +x '${path}'`;
+  return new UpstreamError(
+    upstreamCommandNotExecutable,
+    `Cannot launch command "${command}": "${path}" ${reason}`,
+    {
+      hint,
+    },
+  );
+}
+
+async function missingHint(
+  command: string,
+  folders: readonly string[],
+  place: CommandPlace,
+): Promise<string | undefined> {
+  const split = await splitHint(command, place);
+  if (split !== undefined) return split;
+  const provider = Object.hasOwn(providers, command) ? providers[command] : undefined;
+  if (provider !== undefined) return `install ${provider}, or give the absolute path of "${command}"`;
+  const nearest = nearestName(command, await namesIn(folders));
+  const suggestion = nearest === undefined ? "" : `did you mean "${nearest}"? Otherwise `;
+  return `${suggestion}give the absolute path of "${command}", or add its folder to PATH in env`;
+}
+
+/** A whole command line given as the command is the commonest mistake. */
+async function splitHint(command: string, place: CommandPlace): Promise<string | undefined> {
+  const [program, ...args] = command.trim().split(/\s+/);
+  if (program === undefined || args.length === 0) return undefined;
+  try {
+    await resolveCommand(program, place);
+  } catch (error) {
+    if (error instanceof UpstreamError) return undefined;
+    throw error;
+  }
+  return `put arguments into args: command: ${JSON.stringify(program)}, args: ${JSON.stringify(args)}`;
+}
+
+async function namesIn(folders: readonly string[]): Promise<Set<string>> {
+  const names = new Set<string>();
+  for (const folder of folders) {
+    // A folder of PATH that does not exist or may not be read has no names to suggest.
+    for (const name of await readdir(folder).catch(() => [])) {
+      if (names.size >= namesMaxCount) return names;
+      names.add(name);
+    }
+  }
+  return names;
+}
+
+function separatorOf({ platform }: CommandPlace): string {
+  return platform === "win32" ? ";" : ":";
+}
+
+function foldersOf(place: CommandPlace): string[] {
+  return (variable(place, "PATH") ?? "").split(separatorOf(place)).filter((folder) => isAbsolute(folder));
+}
+
+function withExtensions(path: string, place: CommandPlace): string[] {
+  if (place.platform !== "win32") return [path];
+  const extensions = (variable(place, "PATHEXT") ?? ".COM;.EXE;.BAT;.CMD").split(";").filter(Boolean);
+  const has = extensions.some((extension) => path.toLowerCase().endsWith(extension.toLowerCase()));
+  return has ? [path] : [path, ...extensions.map((extension) => path + extension)];
+}
+
+function variable({ environment, platform }: CommandPlace, name: string): string | undefined {
+  if (platform !== "win32") return environment[name];
+  return Object.entries(environment).find(([key]) => key.toUpperCase() === name)?.[1];
+}

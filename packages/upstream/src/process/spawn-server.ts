@@ -1,0 +1,129 @@
+/**
+ * Starts one program without a shell, in a session and group of its own, with
+ * pipes for its three standard streams, and says in words what was wrong when
+ * that fails. Never passes on a descriptor or a variable of the gateway.
+ */
+
+import { spawn } from "node:child_process";
+import { open, stat } from "node:fs/promises";
+import { isAbsolute } from "node:path";
+import { messageOf } from "@toolcrib/diagnostics";
+import { upstreamDirectoryInvalid, upstreamLaunchInvalid, upstreamSpawnFailed } from "../codes.ts";
+import { UpstreamError } from "../upstream-error.ts";
+import type { SpawnedChild } from "./server-process.ts";
+
+export interface SpawnRequest {
+  /** The command as the configuration has it, for messages. */
+  readonly command: string;
+  /** Absolute path of the program. */
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly environment: { readonly [name: string]: string };
+  readonly directory: string;
+}
+
+/** @throws {UpstreamError} `UPSTREAM_LAUNCH_INVALID` for an argument with NUL; the message shows its place, not its value. */
+export function checkArguments(command: string, args: readonly string[]): void {
+  const index = args.findIndex((argument) => argument.includes("\0"));
+  if (index !== -1) {
+    throw new UpstreamError(
+      upstreamLaunchInvalid,
+      `Cannot launch command "${command}": argument ${index + 1} contains NUL`,
+    );
+  }
+}
+
+/** @throws {UpstreamError} `UPSTREAM_LAUNCH_INVALID` for a relative path, `UPSTREAM_DIRECTORY_INVALID` for an unusable one. */
+export async function checkDirectory(command: string, directory: string): Promise<void> {
+  if (!isAbsolute(directory) || directory.includes("\0")) {
+    throw new UpstreamError(
+      upstreamLaunchInvalid,
+      `Cannot launch command "${command}": working directory ${JSON.stringify(directory)} is not an absolute path`,
+    );
+  }
+  const problem = await stat(directory).then(
+    (status) => (status.isDirectory() ? undefined : "is not a folder"),
+    (error: NodeJS.ErrnoException) => (error.code === "ENOENT" ? "does not exist" : error.message),
+  );
+  if (problem !== undefined) {
+    throw new UpstreamError(
+      upstreamDirectoryInvalid,
+      `Cannot launch command "${command}": working directory "${directory}" ${problem}`,
+      { hint: "correct cwd, or create the folder" },
+    );
+  }
+}
+
+/**
+ * Spawn, in this very turn of the event loop, so that the caller can tell the
+ * watchdog before anything else happens. `started` rejects when the system refuses.
+ *
+ * @throws {UpstreamError} `UPSTREAM_SPAWN_FAILED`
+ */
+export function spawnServer(request: SpawnRequest): { child: SpawnedChild; started: Promise<void> } {
+  const isWindows = process.platform === "win32";
+  let child: SpawnedChild;
+  try {
+    child = spawn(request.program, request.args, {
+      cwd: request.directory,
+      // On Windows a detached child would leave the job object that ends it with the gateway.
+      detached: !isWindows,
+      env: request.environment,
+      stdio: ["pipe", "pipe", "pipe"],
+      windowsHide: true,
+    });
+  } catch (error) {
+    throw plainFailure(request, error);
+  }
+  const started = new Promise<void>((resolve, reject) => {
+    child.once("spawn", () => resolve());
+    child.on("error", (error) => explainFailure(request, error).then(reject, reject));
+  });
+  return { child, started };
+}
+
+async function explainFailure(request: SpawnRequest, error: unknown): Promise<UpstreamError> {
+  const { code } = error as NodeJS.ErrnoException;
+  const interpreter =
+    code === "ENOENT" || code === "EACCES" ? await interpreterOf(request.program) : undefined;
+  if (interpreter !== undefined) {
+    return new UpstreamError(
+      upstreamSpawnFailed,
+      `Cannot launch command "${request.command}": its first line asks for interpreter "${interpreter}", which cannot be run`,
+      { hint: "install the interpreter, or set it as command and the script as first of args", cause: error },
+    );
+  }
+  return plainFailure(request, error);
+}
+
+const hints: { readonly [code: string]: string } = {
+  E2BIG: "args and env together are too long for this system; pass large values in a file",
+  EACCES: "the program or the working directory may not be used by this user",
+  EAGAIN: "the limit of processes is reached (ulimit -u)",
+  EMFILE: "the limit of open files is reached (ulimit -n)",
+  ENOEXEC: "the file is not a program for this system",
+  ENOMEM: "the machine has too little free memory",
+};
+
+function plainFailure(request: SpawnRequest, error: unknown): UpstreamError {
+  const code = (error as NodeJS.ErrnoException).code;
+  const known = code !== undefined && Object.hasOwn(hints, code);
+  // The system's message repeats all arguments, which may hold what is nobody's business; its code says enough.
+  return new UpstreamError(
+    upstreamSpawnFailed,
+    `Cannot launch command "${request.command}": the system refused with ${code ?? messageOf(error)}`,
+    { hint: known ? hints[code] : undefined, cause: error },
+  );
+}
+
+/** What the `#!` line of a script names. */
+async function interpreterOf(path: string): Promise<string | undefined> {
+  try {
+    await using file = await open(path);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(256), 0, 256, 0);
+    return /^#!\s*(\S+)/.exec(buffer.toString("latin1", 0, bytesRead))?.[1];
+  } catch {
+    // Not readable, though executable: then nothing is known about its first line.
+    return undefined;
+  }
+}

@@ -1,0 +1,161 @@
+/** What the tests about processes share: a launcher, its records, and a look at what is left over. */
+
+import assert from "node:assert/strict";
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import {
+  createProcessLauncher,
+  type LauncherOptions,
+  type LaunchSpec,
+  type ProcessLauncher,
+  readProcessTable,
+  type ServerProcess,
+} from "@toolcrib/upstream";
+
+export const never = new AbortController().signal;
+
+export interface TestLauncher extends AsyncDisposable {
+  readonly launcher: ProcessLauncher;
+  readonly records: { readonly event: string; readonly [field: string]: unknown }[];
+  launch(command: string, args?: readonly string[], spec?: Partial<LaunchSpec>): Promise<ServerProcess>;
+}
+
+export function createTestLauncher(
+  options: LauncherOptions = {},
+  environment: { readonly [name: string]: string | undefined } = process.env,
+): TestLauncher {
+  const records: TestLauncher["records"] = [];
+  const record = (fields: object, event: string): void => {
+    records.push({ ...fields, event });
+  };
+  const logger = { info: record, warn: record, error: record };
+  const launcher = createProcessLauncher({ environment, clock: Date, logger, randomBytes }, options);
+  return {
+    launcher,
+    records,
+    launch: (command, args = [], spec = {}) =>
+      launcher.launch({ command, args, env: {}, cwd: "/", label: "test", ...spec }, { signal: never }),
+    [Symbol.asyncDispose]: () => launcher[Symbol.asyncDispose](),
+  };
+}
+
+export function fixture(name: string): string {
+  return fileURLToPath(new URL(`./fixtures/${name}`, import.meta.url));
+}
+
+/** The first line of `stream`. */
+export async function readLine(stream: Readable): Promise<string> {
+  const [line] = (await once(createInterface({ input: stream }), "line")) as [string];
+  return line;
+}
+
+/** All that `stream` gives until its end. */
+export async function readAll(stream: Readable): Promise<string> {
+  let text = "";
+  for await (const bytes of stream) text += bytes;
+  return text;
+}
+
+/** A duration for `sleep` that no other test uses, so that a sleeper is told by its command line, whatever else it hides. */
+export function uniqueSleep(): string {
+  return `300.${randomBytes(6).readUIntBE(0, 6)}`;
+}
+
+/** Pids of all processes that carry the marker of `instance` or have `sleep` in their command line. */
+export async function leftovers(instance: string, sleep: string): Promise<number[]> {
+  const found: number[] = [];
+  for (const entry of await readProcessTable()) {
+    if (entry.instance === instance || (await commandOf(entry.pid)).includes(sleep)) found.push(entry.pid);
+  }
+  return found;
+}
+
+async function commandOf(pid: number): Promise<string[]> {
+  return (await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")).split("\0").slice(0, -1);
+}
+
+/** Wait until `look` is true; fails after 20 s. */
+export async function until(what: string, look: () => boolean | Promise<boolean>): Promise<void> {
+  for (let round = 0; round < 400; round += 1) {
+    if (await look()) return;
+    await delay(50);
+  }
+  throw new Error(`Gave up waiting until ${what}`);
+}
+
+/** Pids of the watchdogs of gateway `pid`. */
+export async function watchdogsOf(pid: number): Promise<number[]> {
+  const found: number[] = [];
+  for (const entry of await readProcessTable()) {
+    const command = (await commandOf(entry.pid)).join(" ");
+    if (command === `/bin/sh -s toolcrib-watchdog ${pid}`) found.push(entry.pid);
+  }
+  return found;
+}
+
+/** A gateway in a process of its own, leader of its own group, and the pids that its servers say. */
+export interface TestGateway extends AsyncDisposable {
+  readonly child: ChildProcessByStdio<null, Readable, Readable>;
+  readonly pid: number;
+  readonly instance: string;
+  /** How long the descendants of its servers sleep. */
+  readonly sleep: string;
+  /** How many servers are up. */
+  readonly serverCount: number;
+  readonly exited: Promise<unknown>;
+}
+
+/** Start `fixtures/gateway.ts` and wait until it has launched `count` servers. */
+export async function startGateway(script: string, mode: string, count: number): Promise<TestGateway> {
+  const conditions = process.execArgv.filter((argument) => argument.startsWith("--conditions"));
+  const sleep = uniqueSleep();
+  const child = spawn(
+    process.execPath,
+    [...conditions, fixture("gateway.ts"), fixture(script), sleep, mode, String(count)],
+    { detached: true, stdio: ["ignore", "pipe", "pipe"] },
+  );
+  const exited = once(child, "exit");
+  let stderr = "";
+  child.stderr.on("data", (bytes) => {
+    stderr += bytes;
+  });
+  let instance = "";
+  let launched = false;
+  let saidCount = 0;
+  createInterface({ input: child.stdout }).on("line", (line) => {
+    if (instance === "") instance = line;
+    else if (line.startsWith("launched ")) launched = true;
+    else saidCount += 1;
+  });
+  await until("the gateway has launched its servers", () => {
+    if (child.exitCode !== null && !launched) throw new Error(`The gateway ended: ${stderr}`);
+    return launched && saidCount >= count;
+  });
+  return {
+    child,
+    pid: child.pid!,
+    instance,
+    sleep,
+    get serverCount() {
+      return saidCount;
+    },
+    exited,
+    async [Symbol.asyncDispose]() {
+      if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
+      await exited;
+    },
+  };
+}
+
+/** Wait for the gateway's end and its watchdog's, then look for anything that came of it. */
+export async function assertNothingLeft(gateway: TestGateway): Promise<void> {
+  await gateway.exited;
+  await until("the watchdog has done its work", async () => (await watchdogsOf(gateway.pid)).length === 0);
+  assert.deepEqual(await leftovers(gateway.instance, gateway.sleep), []);
+}

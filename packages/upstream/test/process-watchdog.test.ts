@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  assertNothingLeft,
+  createTestLauncher,
+  fixture,
+  leftovers,
+  readLine,
+  startGateway,
+  uniqueSleep,
+  until,
+  watchdogsOf,
+} from "./process-harness.ts";
+
+for (const script of ["tree.sh", "stubborn.sh"]) {
+  test(`A gateway killed with SIGKILL leaves nothing behind (${script})`, async () => {
+    await using gateway = await startGateway(script, "hold", 2);
+    assert.equal((await watchdogsOf(gateway.pid)).length, 1);
+    gateway.child.kill("SIGKILL");
+    await assertNothingLeft(gateway);
+  });
+}
+
+test("A gateway that crashes leaves nothing behind", async () => {
+  await using gateway = await startGateway("tree.sh", "crash", 1);
+  await assertNothingLeft(gateway);
+  assert.equal(gateway.child.exitCode, 1);
+});
+
+test("A signal to the gateway's whole group does not reach the watchdog", async () => {
+  await using gateway = await startGateway("tree.sh", "hold", 1);
+  process.kill(-gateway.pid, "SIGKILL");
+  await assertNothingLeft(gateway);
+});
+
+test("A gateway that closes cleanly has no watchdog left when it ends", async () => {
+  await using gateway = await startGateway("tree.sh", "close", 1);
+  await gateway.exited;
+  assert.equal(gateway.child.exitCode, 0);
+  assert.deepEqual(await watchdogsOf(gateway.pid), []);
+  assert.deepEqual(await leftovers(gateway.instance, gateway.sleep), []);
+});
+
+test("The watchdog begins with the first launch, is replaced when killed, and knows earlier servers", async () => {
+  await using host = createTestLauncher();
+  const before = await watchdogsOf(process.pid);
+  const server = await host.launch("sh", [fixture("tree.sh"), uniqueSleep()]);
+  await readLine(server.stdout);
+  const [watchdog, ...others] = (await watchdogsOf(process.pid)).filter((pid) => !before.includes(pid));
+  assert.equal(others.length, 0);
+  process.kill(watchdog!, "SIGKILL");
+  await until("it was replaced", async () => {
+    const now = await watchdogsOf(process.pid);
+    return now.some((pid) => pid !== watchdog && !before.includes(pid));
+  });
+  assert.deepEqual(
+    host.records.filter(({ event }) => event.startsWith("upstream.watchdog")).map(({ event }) => event),
+    ["upstream.watchdog.restarted"],
+  );
+  await host.launcher[Symbol.asyncDispose]();
+  assert.deepEqual(await watchdogsOf(process.pid), before);
+});
