@@ -1,0 +1,111 @@
+/**
+ * From the words of a query to the terms of an index.
+ *
+ * Each word gives a clause: its own term, and other terms that may have been
+ * meant. For an unfinished last word these are its completions (`gith` →
+ * `github`); for a word that no document has, words one typing error away. One
+ * more clause stands for the whole query as the exact name of a tool.
+ *
+ * What is chosen depends on the content of the index only, never on the order
+ * in which it came.
+ */
+
+import type { Dictionary } from "./dictionary.ts";
+import { exactNameWord, withoutSign } from "./exact-name.ts";
+import type { InvertedIndex } from "./inverted-index.ts";
+import { isOneEditAway } from "./one-edit.ts";
+import type { QueryWord } from "./parse-query.ts";
+import { stopWords } from "./stop-words.ts";
+
+/** How a hit came about; see `SearchReason`. */
+export type SearchMatch = "word" | "prefix" | "typo" | "name";
+
+/** What one word of the query looks for. */
+export interface Clause {
+  readonly word: string;
+  readonly match: "word" | "name";
+  /** The term of the word itself, if the index has it. */
+  readonly term: number | undefined;
+  /** Terms that may have been meant instead. */
+  readonly others: readonly number[];
+  readonly othersMatch: "prefix" | "typo";
+}
+
+/** Completions of an unfinished word: the most frequent ones, out of the first so many words. */
+const completionsMax = 32;
+const completionsScanned = 8_192;
+
+/** Corrections of a word: the most frequent ones, out of the first so many words with the same first letter. */
+const correctionsMax = 8;
+const correctionsScanned = 16_384;
+/** Words that are corrected in one query, and the length from which a word is. */
+const correctedWordsMax = 4;
+const correctedMinChars = 4;
+
+/** The clauses of a query, in its order; the one for the exact name comes last. */
+export function clausesOf(query: string, words: readonly QueryWord[], index: InvertedIndex): Clause[] {
+  const { dictionary } = index;
+  const clauses: Clause[] = [];
+  let correctionsLeft = correctedWordsMax;
+  for (const { text, term: termText, isSpelled, isUnfinished } of words) {
+    const term = dictionary.findTerm(termText);
+    let others = isUnfinished ? completionsOf(text, term, index) : [];
+    let othersMatch: "prefix" | "typo" = "prefix";
+    const mayBeTypo = term === undefined && others.length === 0 && isSpelled;
+    if (mayBeTypo && text.length >= correctedMinChars && correctionsLeft > 0) {
+      correctionsLeft -= 1;
+      others = correctionsOf(text, index);
+      othersMatch = "typo";
+    }
+    if (term === undefined && others.length === 0) continue;
+    clauses.push({ word: text, match: "word", term, others, othersMatch });
+  }
+  const name = exactNameWord(query);
+  const nameTerm = name === undefined ? undefined : dictionary.findTerm(name);
+  if (name !== undefined && nameTerm !== undefined) {
+    const word = withoutSign(name);
+    clauses.push({ word, match: "name", term: nameTerm, others: [], othersMatch: "prefix" });
+  }
+  return clauses;
+}
+
+function completionsOf(prefix: string, term: number | undefined, index: InvertedIndex): number[] {
+  const words = index.dictionary.wordsStartingWith(prefix, completionsScanned);
+  return mostFrequentTerms(words, completionsMax, index, (word) => index.dictionary.wordTerms[word] !== term);
+}
+
+function correctionsOf(text: string, index: InvertedIndex): number[] {
+  const { dictionary } = index;
+  const words = dictionary.wordsStartingWith(text[0]!, correctionsScanned);
+  return mostFrequentTerms(words, correctionsMax, index, (word) =>
+    isOneEditAway(text, dictionary.wordText(word)),
+  );
+}
+
+/**
+ * The terms of `words` that most documents have, at most `max`; of equally
+ * frequent ones those that come first. Stop words are never meant.
+ */
+function mostFrequentTerms(
+  words: readonly number[],
+  max: number,
+  { dictionary, postings }: InvertedIndex,
+  isMeant: (word: number) => boolean,
+): number[] {
+  const chosen: number[] = [];
+  for (const word of words) {
+    const term = dictionary.wordTerms[word]!;
+    const df = postings.dfs[term]!;
+    if (chosen.length === max && df <= postings.dfs[chosen[max - 1]!]!) continue;
+    if (!isMeant(word) || chosen.includes(term) || isStopWord(word, dictionary)) continue;
+    if (chosen.length === max) chosen.pop();
+    let at = chosen.length;
+    while (at > 0 && postings.dfs[chosen[at - 1]!]! < df) at -= 1;
+    chosen.splice(at, 0, term);
+  }
+  return chosen;
+}
+
+function isStopWord(word: number, dictionary: Dictionary): boolean {
+  return stopWords.has(dictionary.wordText(word));
+}

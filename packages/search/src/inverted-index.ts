@@ -1,0 +1,170 @@
+/**
+ * The inverted index: which terms each document has in which field, and the
+ * statistics of the collection that ranking needs.
+ *
+ * Documents live in slots, which are used again after a removal. Every
+ * statistic (documents, df, lengths and the number of documents per field) is a
+ * whole number that adding and removing keep exact, so that an index always
+ * ranks as if it had been built from its present documents alone.
+ *
+ * The length of a field is the number of its words; the joined forms of
+ * identifiers and exact names, which repeat words, do not count.
+ */
+
+import { searchIndexFull } from "./codes.ts";
+import { Dictionary } from "./dictionary.ts";
+import { fieldTextsOf, type SearchDocument } from "./document.ts";
+import { DocumentWords } from "./document-words.ts";
+import { exactNameWord } from "./exact-name.ts";
+import { grownUint16, grownUint32 } from "./grown.ts";
+import { searchFields, searchLimits } from "./options.ts";
+import { fieldBits, PostingLists } from "./posting-lists.ts";
+import { scanWords, type WordKind } from "./scan-words.ts";
+import { SearchError } from "./search-error.ts";
+
+const nameField = searchFields.indexOf("name");
+
+export class InvertedIndex {
+  readonly dictionary = new Dictionary();
+  readonly postings = new PostingLists();
+  /** The length of each field of each document, under the key of its postings. For reading. */
+  lengths = new Uint16Array(0);
+  /** Per field: the lengths of all documents together, and how many documents have the field. For reading. */
+  readonly lengthSums = new Float64Array(searchFields.length);
+  readonly documentCounts = new Uint32Array(searchFields.length);
+  readonly #slots = new Map<string, number>();
+  readonly #ids: string[] = [];
+  readonly #freeSlots: number[] = [];
+  readonly #documentWords = new DocumentWords();
+
+  // What the document being added has so far; the counts are zero in between.
+  #termCounts = new Uint32Array(0);
+  #wordCounts = new Uint32Array(0);
+  readonly #fieldTerms: number[] = [];
+  readonly #words: number[] = [];
+  #length = 0;
+
+  get documentCount(): number {
+    return this.#slots.size;
+  }
+
+  /** One past the highest slot in use. */
+  get slotEnd(): number {
+    return this.#ids.length;
+  }
+
+  has(id: string): boolean {
+    return this.#slots.has(id);
+  }
+
+  idOf(slot: number): string {
+    return this.#ids[slot]!;
+  }
+
+  /** The average length of `field` among the documents that have it; 1 when none has. */
+  averageLength(field: number): number {
+    const count = this.documentCounts[field]!;
+    return count === 0 ? 1 : this.lengthSums[field]! / count;
+  }
+
+  add(document: SearchDocument): void {
+    // Everything that reads the document comes first: whatever is wrong with it, the index stays whole.
+    const texts = fieldTextsOf(document);
+    const exactNames = exactNamesOf(document);
+    this.remove(document.id);
+    const slot = this.#takeSlot(document.id);
+    for (let field = 0; field < texts.length; field += 1) {
+      if (texts[field] !== "") scanWords(texts[field]!, this.#takeWord);
+      if (field === nameField) this.#countNames(exactNames);
+      this.#closeField(slot, field);
+    }
+    this.#closeDocument(slot);
+  }
+
+  remove(id: string): boolean {
+    const slot = this.#slots.get(id);
+    if (slot === undefined) return false;
+    for (let field = 0; field < searchFields.length; field += 1) {
+      this.#count(field, this.lengths[(slot << fieldBits) + field]!, -1);
+    }
+    for (const word of this.#documentWords.take(slot)) {
+      this.postings.removeDocument(this.dictionary.wordTerms[word]!, slot);
+      this.dictionary.release(word);
+    }
+    this.#slots.delete(id);
+    this.#ids[slot] = "";
+    this.#freeSlots.push(slot);
+    return true;
+  }
+
+  #takeSlot(id: string): number {
+    if (this.#slots.size >= searchLimits.documentsMax) {
+      throw new SearchError(
+        searchIndexFull,
+        `Cannot add "${id}" to the search index: it holds ${searchLimits.documentsMax} documents already`,
+      );
+    }
+    const slot = this.#freeSlots.pop() ?? this.#ids.length;
+    if ((slot + 1) << fieldBits > this.lengths.length) {
+      this.lengths = grownUint16(this.lengths, (slot + 1) << fieldBits);
+    }
+    this.#ids[slot] = id;
+    this.#slots.set(id, slot);
+    return slot;
+  }
+
+  readonly #takeWord = (text: string, start: number, end: number, kind: WordKind): boolean => {
+    if (kind === "word" || kind === "gram") this.#length += 1;
+    this.#countWord(this.dictionary.intern(text, start, end));
+    return true;
+  };
+
+  #countNames(names: ReadonlySet<string>): void {
+    for (const name of names) this.#countWord(this.dictionary.intern(name, 0, name.length));
+  }
+
+  #countWord(word: number): void {
+    if (word >= this.#wordCounts.length) this.#wordCounts = grownUint32(this.#wordCounts, word + 1);
+    if (this.#wordCounts[word] === 0) this.#words.push(word);
+    this.#wordCounts[word]! += 1;
+    const term = this.dictionary.wordTerms[word]!;
+    if (term >= this.#termCounts.length) this.#termCounts = grownUint32(this.#termCounts, term + 1);
+    if (this.#termCounts[term] === 0) this.#fieldTerms.push(term);
+    this.#termCounts[term]! += 1;
+  }
+
+  #closeField(slot: number, field: number): void {
+    const key = (slot << fieldBits) + field;
+    for (const term of this.#fieldTerms) {
+      this.postings.insert(term, key, this.#termCounts[term]!);
+      this.#termCounts[term] = 0;
+    }
+    this.#fieldTerms.length = 0;
+    this.lengths[key] = this.#length;
+    this.#count(field, this.#length, 1);
+    this.#length = 0;
+  }
+
+  #closeDocument(slot: number): void {
+    for (const word of this.#words) {
+      this.dictionary.retain(word);
+      this.#wordCounts[word] = 0;
+    }
+    this.#documentWords.set(slot, this.#words);
+    this.#words.length = 0;
+  }
+
+  #count(field: number, length: number, sign: 1 | -1): void {
+    if (length === 0) return;
+    this.lengthSums[field]! += sign * length;
+    this.documentCounts[field]! += sign;
+  }
+}
+
+/** The forms of a name that a whole query may equal: alone, behind its namespace, and as id. */
+function exactNamesOf({ id, name, namespace }: SearchDocument): ReadonlySet<string> {
+  const qualified = `${namespace}:${name}`;
+  const forms = [exactNameWord(name), exactNameWord(qualified)];
+  if (id !== qualified) forms.push(exactNameWord(id));
+  return new Set(forms.filter((form) => form !== undefined));
+}

@@ -1,0 +1,238 @@
+/**
+ * BM25F: how well a document answers a query.
+ *
+ * Okapi BM25 for documents of several weighted fields, as in S. Robertson and
+ * H. Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009),
+ * section 3.6, with a length normalisation per field (H. Zaragoza et al.,
+ * "Microsoft Cambridge at TREC-13", 2004). For a document d and a term t:
+ *
+ *     tf'(t, d)  = Σ over fields f of  boost(f) · tf(t, d, f) / (1 − b(f) + b(f) · length(d, f) / average(f))
+ *     idf(t)     = ln(1 + (N − df(t) + 0.5) / (df(t) + 0.5))
+ *     score(d)   = Σ over terms t of   idf(t) · (k1 + 1) · tf'(t, d) / (k1 + tf'(t, d))
+ *
+ * `average(f)` is taken over the documents that have the field; otherwise a rare
+ * field such as `tags` would look overlong wherever it is used. The `1 +` keeps
+ * the idf of frequent terms above zero.
+ *
+ * The other terms of a clause (completions or corrections) count together as
+ * one term, at a discount and never with a higher idf than the word itself has;
+ * a document gets the better of the two, not both.
+ *
+ * A document is scored by adding up in the order of the query, so equal
+ * contents give equal scores to the last bit. Nothing is sorted here.
+ */
+
+import type { Clause, SearchMatch } from "./clauses.ts";
+import { withoutSign } from "./exact-name.ts";
+import type { InvertedIndex } from "./inverted-index.ts";
+import { type ResolvedSearchOptions, type SearchField, searchFields } from "./options.ts";
+import { fieldBits, fieldMask } from "./posting-lists.ts";
+
+/** One part of a score: a word of the query, found in one field. */
+export interface SearchReason {
+  /** The word of the query, folded; for a `name` match the whole query without its separators. */
+  readonly word: string;
+  /** The indexed term that matched: the stem of a word of the document. */
+  readonly term: string;
+  /**
+   * `word`: the same word, up to its ending. `prefix`: the last word of the query begins it.
+   * `typo`: one typing error away from a word that no document has. `name`: the query is the tool's name.
+   */
+  readonly match: SearchMatch;
+  readonly field: SearchField;
+  /** The part of the score that this accounts for, above 0. */
+  readonly contribution: number;
+}
+
+/** What a completion or a correction counts compared with the word itself. */
+const othersWeights = { prefix: 0.6, typo: 0.4 } as const;
+
+/** The scores of one query. Valid until the next ranking of the same ranker. */
+export interface Ranking {
+  /** The slots of the documents with a score above 0, in no order; the first `count` of them. */
+  readonly slots: Uint32Array;
+  readonly count: number;
+  /** The score of each slot. */
+  readonly scores: Float64Array;
+  /** Why the document at `slot` has its score, the greatest part first. */
+  explain(slot: number): readonly SearchReason[];
+}
+
+interface WeighedClause extends Clause {
+  /** Weight and idf times k1 + 1. */
+  readonly factor: number;
+  readonly othersFactor: number;
+}
+
+export class Ranker {
+  readonly #index: InvertedIndex;
+  readonly #options: ResolvedSearchOptions;
+  /** What divides a tf in field f is `#bases[f] + #slopes[f] * length`. */
+  readonly #bases = new Float64Array(searchFields.length);
+  readonly #slopes = new Float64Array(searchFields.length);
+  #slots = new Uint32Array(0);
+  #count = 0;
+  #scores = new Float64Array(0);
+  /** Per slot, zero between clauses: what the word itself gave, and the tf' of its other terms. */
+  #given = new Float64Array(0);
+  #othersTfs = new Float64Array(0);
+  #othersSlots = new Uint32Array(0);
+
+  constructor(index: InvertedIndex, options: ResolvedSearchOptions) {
+    this.#index = index;
+    this.#options = options;
+  }
+
+  rank(clauses: readonly Clause[]): Ranking {
+    this.#prepare();
+    const weighed = clauses.map((clause) =>
+      clause.others.length === 0 ? this.#rankTerm(clause) : this.#rankWithOthers(clause),
+    );
+    return {
+      slots: this.#slots,
+      count: this.#count,
+      scores: this.#scores,
+      explain: (slot) => this.#explain(slot, weighed),
+    };
+  }
+
+  #prepare(): void {
+    const { slotEnd } = this.#index;
+    if (slotEnd > this.#scores.length) {
+      const length = Math.max(slotEnd, this.#scores.length * 2);
+      this.#slots = new Uint32Array(length);
+      this.#scores = new Float64Array(length);
+      this.#given = new Float64Array(length);
+      this.#othersTfs = new Float64Array(length);
+      this.#othersSlots = new Uint32Array(length);
+    } else {
+      for (let hit = 0; hit < this.#count; hit += 1) this.#scores[this.#slots[hit]!] = 0;
+    }
+    this.#count = 0;
+    for (let field = 0; field < searchFields.length; field += 1) {
+      const boost = this.#options.boosts[field]!;
+      const b = this.#options.bs[field]!;
+      this.#bases[field] = boost === 0 ? Number.POSITIVE_INFINITY : (1 - b) / boost;
+      this.#slopes[field] = boost === 0 ? 0 : b / (boost * this.#index.averageLength(field));
+    }
+  }
+
+  #rankTerm(clause: Clause): WeighedClause {
+    const factor = this.#factor(this.#index.postings.dfs[clause.term!]!);
+    const { k1 } = this.#options;
+    this.#eachTf(clause.term!, (slot, tf) => {
+      this.#give(slot, (factor * tf) / (k1 + tf));
+    });
+    return { ...clause, factor, othersFactor: 0 };
+  }
+
+  #rankWithOthers(clause: Clause): WeighedClause {
+    const { term } = clause;
+    const { k1 } = this.#options;
+    const df = term === undefined ? 0 : this.#index.postings.dfs[term]!;
+    const factor = term === undefined ? 0 : this.#factor(df);
+    const givenSlots: number[] = [];
+    if (term !== undefined) {
+      this.#eachTf(term, (slot, tf) => {
+        const score = (factor * tf) / (k1 + tf);
+        this.#given[slot] = score;
+        givenSlots.push(slot);
+        this.#give(slot, score);
+      });
+    }
+    let othersCount = 0;
+    for (const other of clause.others) {
+      this.#eachTf(other, (slot, tf) => {
+        if (this.#othersTfs[slot] === 0) this.#othersSlots[othersCount++] = slot;
+        this.#othersTfs[slot]! += tf;
+      });
+    }
+    const othersFactor = othersWeights[clause.othersMatch] * this.#factor(Math.max(df, othersCount));
+    for (let other = 0; other < othersCount; other += 1) {
+      const slot = this.#othersSlots[other]!;
+      const tf = this.#othersTfs[slot]!;
+      const more = (othersFactor * tf) / (k1 + tf) - this.#given[slot]!;
+      if (more > 0) this.#give(slot, more);
+      this.#othersTfs[slot] = 0;
+    }
+    for (const slot of givenSlots) this.#given[slot] = 0;
+    return { ...clause, factor, othersFactor };
+  }
+
+  #factor(df: number): number {
+    const count = this.#index.documentCount;
+    return (this.#options.k1 + 1) * Math.log(1 + (count - df + 0.5) / (df + 0.5));
+  }
+
+  #give(slot: number, score: number): void {
+    if (this.#scores[slot] === 0) this.#slots[this.#count++] = slot;
+    this.#scores[slot]! += score;
+  }
+
+  /** Calls `take` with each document that has `term` and its tf', as far as that is above 0. */
+  #eachTf(term: number, take: (slot: number, tf: number) => void): void {
+    const { postings, lengths } = this.#index;
+    const { keys, tfs } = postings;
+    const bases = this.#bases;
+    const slopes = this.#slopes;
+    let at = postings.starts[term]!;
+    const end = at + postings.lengths[term]!;
+    while (at < end) {
+      const slot = keys[at]! >>> fieldBits;
+      let tf = 0;
+      do {
+        const key = keys[at]!;
+        tf += tfs[at]! / (bases[key & fieldMask]! + slopes[key & fieldMask]! * lengths[key]!);
+        at += 1;
+      } while (at < end && keys[at]! >>> fieldBits === slot);
+      if (tf > 0) take(slot, tf);
+    }
+  }
+
+  #explain(slot: number, clauses: readonly WeighedClause[]): readonly SearchReason[] {
+    const reasons = clauses.flatMap((clause) => {
+      const own = this.#reasons(slot, clause, clause.match, ownTerms(clause), clause.factor);
+      const others = this.#reasons(slot, clause, clause.othersMatch, clause.others, clause.othersFactor);
+      return sum(others) > sum(own) ? others : own;
+    });
+    return reasons.sort((a, b) => b.contribution - a.contribution);
+  }
+
+  #reasons(
+    slot: number,
+    clause: Clause,
+    match: SearchMatch,
+    terms: readonly number[],
+    factor: number,
+  ): SearchReason[] {
+    const { postings, lengths, dictionary } = this.#index;
+    const parts: { term: number; field: number; tf: number }[] = [];
+    let tf = 0;
+    for (const term of terms) {
+      const end = postings.starts[term]! + postings.lengths[term]!;
+      for (let at = postings.find(term, slot); at < end; at += 1) {
+        const key = postings.keys[at]!;
+        if (key >>> fieldBits !== slot) break;
+        const field = key & fieldMask;
+        const part = postings.tfs[at]! / (this.#bases[field]! + this.#slopes[field]! * lengths[key]!);
+        if (part > 0) parts.push({ term, field, tf: part });
+        tf += part;
+      }
+    }
+    return parts.map((part) => ({
+      word: clause.word,
+      term: withoutSign(dictionary.termText(part.term)),
+      match,
+      field: searchFields[part.field]!,
+      contribution: (factor * part.tf) / (this.#options.k1 + tf),
+    }));
+  }
+}
+
+function ownTerms(clause: Clause): readonly number[] {
+  return clause.term === undefined ? [] : [clause.term];
+}
+
+function sum(reasons: readonly SearchReason[]): number {
+  return reasons.reduce((total, { contribution }) => total + contribution, 0);
+}

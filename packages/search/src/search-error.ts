@@ -1,0 +1,4 @@
+import { CodedError } from "@toolcrib/diagnostics";
+
+/** A search or a change of the index that could not be done; its codes are in `codes.ts`. */
+export class SearchError extends CodedError {}
