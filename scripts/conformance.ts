@@ -171,7 +171,15 @@ async function startTarget(column: Column): Promise<Target> {
   const config = home.join("toolcrib.yaml");
   const server = { id: "fixture", transport, trust_state: "certified" };
   await writeFile(config, JSON.stringify({ tool_servers: [server] }));
-  const args = ["--conditions=source", gatewayPath, "serve", "--config", config, "--home", home.join("home")];
+  const args = [
+    "--conditions=toolcrib-source",
+    gatewayPath,
+    "serve",
+    "--config",
+    config,
+    "--home",
+    home.join("home"),
+  ];
   const gateway = stack.use(
     await startServerProcess(process.execPath, [...args, "--listen", "127.0.0.1:0", "--auth", "none"], {
       cwd: root,

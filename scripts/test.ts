@@ -13,7 +13,7 @@ import { availableParallelism } from "node:os";
 const flags = new Set(process.argv.slice(2).filter((argument) => argument.startsWith("--")));
 const places = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
 
-const files = (places.length === 0 ? ["packages", "examples"] : places).flatMap((place) => {
+const files = (places.length === 0 ? ["packages", "examples", "scripts"] : places).flatMap((place) => {
   if (statSync(place).isFile()) return [place];
   return globSync(`${place.replace(/\/$/, "")}/**/*.test.ts`, {
     exclude: (name) => name.includes("node_modules") || name.includes("/dist/"),
@@ -27,7 +27,7 @@ if (files.length === 0) {
 const child = spawn(
   process.execPath,
   [
-    ...(flags.has("--dist") ? [] : ["--conditions=source", "--import=./scripts/own-source-only.ts"]),
+    ...(flags.has("--dist") ? [] : ["--conditions=toolcrib-source"]),
     "--test",
     "--test-timeout=120000",
     `--test-concurrency=${Math.max(2, availableParallelism())}`,
