@@ -1,1 +1,48 @@
-export {};
+// For users.
+export type {
+  AuditCallSubject,
+  AuditClient,
+  AuditDropped,
+  AuditEvents,
+  AuditEventType,
+  AuditPosition,
+  AuditPruned,
+  AuditRecord,
+  AuditRecovered,
+  CallCompleted,
+  CallDenied,
+  CallIntent,
+  ConfigChanged,
+  RecordableEventType,
+  ServerQuarantined,
+  ServerStarted,
+  ServerStopped,
+} from "./audit-event.ts";
+export type { AuditDurability, AuditOptions } from "./audit-options.ts";
+export type { AuditCall, AuditListQuery, AuditProblem } from "./audit-query.ts";
+export {
+  type AuditQueries,
+  type AuditReader,
+  type AuditReaderDeps,
+  openAuditReader,
+} from "./audit-reader.ts";
+export type { AuditTrail } from "./audit-trail.ts";
+export type { AuditStats } from "./audit-writer.ts";
+export {
+  auditIndexFailed,
+  auditIndexRebuilt,
+  auditQueryInvalid,
+  auditRecordsDropped,
+  auditRecordTooLarge,
+  auditRetentionFailed,
+  auditSegmentDamaged,
+  auditUnwritable,
+  storeClosed,
+  storeHomeUnusable,
+  storeWritersExhausted,
+} from "./codes.ts";
+// For other packages here.
+export { escapeUnsafe } from "./escape-unsafe.ts";
+export { openStore, type Store, type StoreDeps, type StoreOptions } from "./open-store.ts";
+export { StoreError } from "./store-error.ts";
+export type { AuditTailOptions } from "./tail-trail.ts";

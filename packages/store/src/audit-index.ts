@@ -1,0 +1,304 @@
+/**
+ * The index of the segments: follows them in small slices and answers questions
+ * about them. Rows only point; every record that is returned was read from its
+ * segment, and a row that no longer fits makes its segment be indexed again.
+ *
+ * Several processes may follow the same segments into the same database: where
+ * indexing stands is read and moved in one transaction with the rows. All calls
+ * are synchronous and may wait for the disk; a server keeps them off its event
+ * loop (index-worker.ts).
+ */
+
+import { closeSync, openSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { messageOf } from "@toolcrib/diagnostics";
+import type { AuditRecord } from "./audit-event.ts";
+import type { AuditCall, AuditListQuery, AuditProblem } from "./audit-query.ts";
+import { problemMax, toListSql } from "./audit-query.ts";
+import { showCall } from "./call-tree.ts";
+import { auditIndexFailed, auditIndexRebuilt } from "./codes.ts";
+import { type HomeLayout, listSegments, newestSegments, type SegmentName } from "./home-layout.ts";
+import { type IndexDatabase, isDamage, openIndexDatabase, openInMemory, putAside } from "./index-database.ts";
+import { indexLines } from "./index-lines.ts";
+import {
+  deleteSliceRows,
+  type IndexStatements,
+  type PointerRow,
+  pointerColumns,
+  prepareStatements,
+  type SegmentRow,
+} from "./index-statements.ts";
+import { RecordFiles, StalePointer } from "./record-files.ts";
+import { readFully } from "./segment-end.ts";
+import { StoreError } from "./store-error.ts";
+
+/** Bytes that are indexed in one transaction. */
+const sliceBytes = 256 * 1024;
+
+/** Something that one slice after another does. */
+type Work =
+  | {
+      readonly kind: "follow";
+      readonly segment: SegmentName;
+      readonly size: number;
+      readonly finished: boolean;
+    }
+  | { readonly kind: "forget"; readonly row: SegmentRow };
+
+/** An open index. */
+export class AuditIndex {
+  readonly #layout: HomeLayout;
+  readonly #problem: (problem: StoreError) => void;
+  #opened: { readonly file: IndexDatabase; readonly statements: IndexStatements } | undefined;
+  #work: Work[] = [];
+
+  /** No I/O: the database is opened with the first use. */
+  constructor(layout: HomeLayout, problem: (problem: StoreError) => void) {
+    this.#layout = layout;
+    this.#problem = problem;
+  }
+
+  /**
+   * Index a slice of what is new.
+   *
+   * @returns whether there is more.
+   * @throws {StoreError} `AUDIT_INDEX_FAILED`.
+   */
+  step(): boolean {
+    return this.#guard(() => {
+      if (this.#work.length === 0) this.#work = this.#plan();
+      this.#doSlice();
+      return this.#work.length > 0;
+    });
+  }
+
+  /** The records that `query` asks for, newest first. @throws {StoreError} */
+  list(query: AuditListQuery): readonly AuditRecord[] {
+    const { where, parameters, limit } = toListSql(query);
+    return this.#read((opened) => {
+      // The join comes after the limit, so that the walk touches one table.
+      const rows = opened.file.database
+        .prepare(
+          `SELECT ${pointerColumns} FROM
+             (SELECT * FROM audit_event WHERE ${where} ORDER BY time DESC, writer DESC, sequence DESC LIMIT ?)
+             AS audit_event JOIN audit_segment ON audit_segment.id = audit_event.segment
+           ORDER BY 1 DESC, 2 DESC, 3 DESC`,
+        )
+        .all(...parameters, limit) as unknown as PointerRow[];
+      return this.#readRecords((files) =>
+        rows.map((row) => files.read(row)).filter((each) => each !== undefined),
+      );
+    });
+  }
+
+  /** The call `callId` with its inner calls; `undefined` when nothing is known of it. @throws {StoreError} */
+  show(callId: string): AuditCall | undefined {
+    return this.#read(({ statements }) => this.#readRecords((files) => showCall(statements, files, callId)));
+  }
+
+  /** What is wrong with the segments, at most 1,000 findings. @throws {StoreError} */
+  problems(): readonly AuditProblem[] {
+    return this.#read(({ statements }) => {
+      const problems = statements.problems.all(problemMax) as unknown as AuditProblem[];
+      const rows = statements.segments.all() as unknown as SegmentRow[];
+      return [...problems, ...this.#unfinished(rows)].slice(0, problemMax);
+    });
+  }
+
+  /** Close the database; it is opened again with the next use. */
+  close(): void {
+    this.#opened?.file.close();
+    this.#opened = undefined;
+    this.#work = [];
+  }
+
+  #read<Result>(
+    question: (opened: { readonly file: IndexDatabase; readonly statements: IndexStatements }) => Result,
+  ): Result {
+    return this.#guard(() => {
+      // Sizes are taken once: a busy writer must not keep the answer away.
+      this.#work = this.#plan();
+      while (this.#work.length > 0) this.#doSlice();
+      return question(this.#open());
+    });
+  }
+
+  #readRecords<Result>(read: (files: RecordFiles) => Result): Result {
+    using files = new RecordFiles(this.#layout.auditDirectory);
+    return read(files);
+  }
+
+  /** Run `action`; after damage or a changed segment once more, with what was wrong built again. */
+  #guard<Result>(action: () => Result): Result {
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        if (this.#opened?.file.isCurrent() === false) this.close();
+        return action();
+      } catch (error) {
+        if (error instanceof StoreError && error.code !== auditIndexFailed) throw error;
+        if (attempt === 0 && error instanceof StalePointer) this.#forgetSegment(error.segment);
+        else if (attempt === 0 && isDamage(error)) this.#rebuild(error);
+        else throw this.#failure(error);
+      }
+    }
+  }
+
+  #open(): { readonly file: IndexDatabase; readonly statements: IndexStatements } {
+    if (this.#opened === undefined) {
+      const file = openIndexDatabase(this.#layout);
+      this.#opened = { file, statements: prepareStatements(file.database) };
+    }
+    return this.#opened;
+  }
+
+  #rebuild(cause: unknown): void {
+    this.close();
+    const aside = putAside(this.#layout);
+    if (!aside) {
+      const file = openInMemory();
+      this.#opened = { file, statements: prepareStatements(file.database) };
+    }
+    this.#problem(
+      new StoreError(
+        auditIndexRebuilt,
+        aside
+          ? `The audit index "${this.#layout.databasePath}" was damaged; it is built again, the damaged file is kept beside it`
+          : `The audit index "${this.#layout.databasePath}" is damaged and in use; this process works with an index in memory`,
+        { cause },
+      ),
+    );
+  }
+
+  #failure(cause: unknown): StoreError {
+    if (cause instanceof StoreError) return cause;
+    return new StoreError(auditIndexFailed, `Cannot use the audit index: ${messageOf(cause)}`, {
+      cause,
+      hint: "The audit segments are not affected",
+    });
+  }
+
+  #plan(): Work[] {
+    const { statements } = this.#open();
+    const rows = new Map<string, SegmentRow>();
+    for (const row of statements.segments.all() as unknown as SegmentRow[]) rows.set(row.name, row);
+    const segments = listSegments(this.#layout.auditDirectory);
+    const newest = newestSegments(segments);
+    const work: Work[] = [];
+    for (const segment of segments) {
+      const row = rows.get(segment.name);
+      rows.delete(segment.name);
+      const status = statSync(join(this.#layout.auditDirectory, segment.name), { throwIfNoEntry: false });
+      if (status === undefined || !status.isFile()) continue;
+      // A segment that has become shorter is another file than the one that was indexed.
+      if (row !== undefined && status.size < row.position) work.push({ kind: "forget", row });
+      if (status.size !== (row?.position ?? 0)) {
+        const finished = newest.get(segment.writer)?.name !== segment.name;
+        work.push({ kind: "follow", segment, size: status.size, finished });
+      }
+    }
+    for (const row of rows.values()) work.push({ kind: "forget", row });
+    return work;
+  }
+
+  #doSlice(): void {
+    const work = this.#work[0];
+    if (work === undefined) return;
+    const { file, statements } = this.#open();
+    file.database.exec("BEGIN IMMEDIATE");
+    try {
+      const done =
+        work.kind === "follow" ? this.#follow(statements, work) : forgetSlice(statements, work.row);
+      file.database.exec("COMMIT");
+      if (done) this.#work.shift();
+    } catch (error) {
+      if (file.database.isOpen && file.database.isTransaction) file.database.exec("ROLLBACK");
+      this.#work = [];
+      throw error;
+    }
+  }
+
+  /** Index the next slice of a segment; `true` when nothing more can be done with it now. */
+  #follow(
+    statements: IndexStatements,
+    { segment, size, finished }: Work & { readonly kind: "follow" },
+  ): boolean {
+    const row = this.#segmentRow(statements, segment);
+    // Another process may have been faster.
+    if (row.position >= size) return true;
+    const path = join(this.#layout.auditDirectory, segment.name);
+    const length = Math.min(size - row.position, sliceBytes);
+    const chunk = readSlice(path, row.position, length);
+    if (chunk === undefined) return true;
+    const reachesEnd = row.position + chunk.length >= size;
+    const consumed = indexLines(statements, row, chunk, {
+      // What has no line feed is left for later, unless no line feed can come.
+      takeUnfinished: reachesEnd ? finished : chunk.indexOf(0x0a) === -1,
+    });
+    return consumed === 0 || row.position + consumed >= size;
+  }
+
+  #segmentRow(statements: IndexStatements, segment: SegmentName): SegmentRow {
+    const known = statements.segment.get(segment.name) as unknown as SegmentRow | undefined;
+    if (known !== undefined) return known;
+    statements.addSegment.run(segment.name, this.#sequenceBefore(statements, segment));
+    return statements.segment.get(segment.name) as unknown as SegmentRow;
+  }
+
+  /** The last sequence number of the segment before, so that a gap between two segments is found too. */
+  #sequenceBefore(statements: IndexStatements, segment: SegmentName): number | null {
+    if (segment.number === 1) return 0;
+    const before = listSegments(this.#layout.auditDirectory).findLast(
+      ({ writer, number }) => writer === segment.writer && number < segment.number,
+    );
+    if (before === undefined) return null;
+    const row = statements.segment.get(before.name) as unknown as SegmentRow | undefined;
+    return row?.last_sequence ?? null;
+  }
+
+  #forgetSegment(name: string): void {
+    const { statements } = this.#open();
+    const row = statements.segment.get(name) as unknown as SegmentRow | undefined;
+    if (row === undefined) return;
+    this.#work = [{ kind: "forget", row }];
+    while (this.#work.length > 0) this.#doSlice();
+  }
+
+  #unfinished(rows: readonly SegmentRow[]): AuditProblem[] {
+    const problems: AuditProblem[] = [];
+    for (const { name, position } of rows) {
+      const status = statSync(join(this.#layout.auditDirectory, name), { throwIfNoEntry: false });
+      if (status === undefined || status.size <= position) continue;
+      const tail = readSlice(join(this.#layout.auditDirectory, name), position, sliceBytes);
+      if (tail === undefined || tail.includes(0x0a)) continue;
+      problems.push({ kind: "unfinished", segment: name, position, bytes: status.size - position });
+    }
+    return problems;
+  }
+}
+
+function forgetSlice(statements: IndexStatements, { name }: SegmentRow): boolean {
+  // Read again: another process may have moved it since.
+  const row = statements.segment.get(name) as unknown as SegmentRow | undefined;
+  if (row === undefined) return true;
+  const { changes } = statements.deleteEvents.run(row.first_time, row.last_time, row.id);
+  if (Number(changes) >= deleteSliceRows) return false;
+  statements.deleteProblems.run(row.id);
+  statements.deleteSegment.run(row.id);
+  return true;
+}
+
+/** Up to `length` bytes of the file at `path`; `undefined` when it is gone. */
+function readSlice(path: string, position: number, length: number): Buffer | undefined {
+  let descriptor: number;
+  try {
+    descriptor = openSync(path, "r");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+  try {
+    return readFully(descriptor, position, length);
+  } finally {
+    closeSync(descriptor);
+  }
+}

@@ -1,0 +1,62 @@
+/** Behaviour of the audit trail, with every limit and its default in one place. */
+
+import assert from "node:assert/strict";
+
+/** When a written record counts as written. */
+export type AuditDurability = "process" | "fsync";
+
+/** Behaviour of the audit trail. */
+export interface AuditOptions {
+  /** CloudEvents `source` of the records: a URI reference. @default "/toolcrib" */
+  readonly source?: string;
+  /**
+   * `process`: in the hands of the operating system; survives the death of the
+   * process. `fsync`: on the disk; survives the death of the machine, at the
+   * price of one `fdatasync` for each batch. @default "process"
+   */
+  readonly durability?: AuditDurability;
+  /** A segment of this many bytes is followed by a new one. @default 67,108,864 (64 MiB) */
+  readonly segmentMaxBytes?: number;
+  /** A segment whose first record is this old is followed by a new one. @default 604,800,000 (7 days) */
+  readonly segmentMaxAgeMs?: number;
+  /**
+   * Most segments that are kept, of all writers together; the oldest are
+   * deleted. The newest segment of each writer always stays. @default 64
+   */
+  readonly retainMaxSegments?: number;
+  /** A segment that was last written to this long ago is deleted. @default 34,560,000,000 (400 days) */
+  readonly retainMaxAgeMs?: number;
+  /** Longest record in UTF-16 units; longer ones lose their preview and the ends of their texts. @default 65,536 */
+  readonly recordMaxLength?: number;
+  /**
+   * Most UTF-16 units of records that wait to be written. Beyond it intents are
+   * refused and other records are discarded, counted and reported. @default 33,554,432
+   */
+  readonly pendingMaxLength?: number;
+}
+
+/** `AuditOptions` with nothing left open. */
+export type ResolvedAuditOptions = Required<AuditOptions>;
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** `options` with defaults. A limit that is not a positive integer is an error of the program. */
+export function resolveAuditOptions(options: AuditOptions = {}): ResolvedAuditOptions {
+  const resolved: ResolvedAuditOptions = {
+    source: options.source ?? "/toolcrib",
+    durability: options.durability ?? "process",
+    segmentMaxBytes: options.segmentMaxBytes ?? 64 * 1024 * 1024,
+    segmentMaxAgeMs: options.segmentMaxAgeMs ?? 7 * dayMs,
+    retainMaxSegments: options.retainMaxSegments ?? 64,
+    retainMaxAgeMs: options.retainMaxAgeMs ?? 400 * dayMs,
+    recordMaxLength: options.recordMaxLength ?? 64 * 1024,
+    pendingMaxLength: options.pendingMaxLength ?? 32 * 1024 * 1024,
+  };
+  for (const [name, value] of Object.entries(resolved)) {
+    if (typeof value === "number") {
+      assert(Number.isSafeInteger(value) && value > 0, `${name} must be a positive integer`);
+    }
+  }
+  assert(resolved.recordMaxLength >= 4096, "recordMaxLength must be at least 4096");
+  return resolved;
+}

@@ -1,0 +1,144 @@
+/**
+ * Questions about the audit trail and their limits: what may be asked, checked
+ * in one place and turned into conditions on the columns of the index. No I/O.
+ */
+
+import type { AuditEventType, AuditPosition, AuditRecord } from "./audit-event.ts";
+import { auditQueryInvalid } from "./codes.ts";
+import { StoreError } from "./store-error.ts";
+
+/** Which records `list` returns: those that meet every condition given. */
+export interface AuditListQuery {
+  /** Most records returned, 1 to 1,000. @default 50 */
+  readonly limit?: number;
+  /** Not before this many milliseconds since the epoch. */
+  readonly since?: number;
+  /** Before this many milliseconds since the epoch. */
+  readonly until?: number;
+  /** Older than this one in the order of the list: the last record of the page before. */
+  readonly before?: AuditPosition;
+  /** Identity name of the client. */
+  readonly client?: string;
+  /** Tool id; `*` stands for any characters and `?` for one. At most 200 characters and 8 `*`. */
+  readonly tool?: string;
+  /** `ok`, `tool_error`, `failed`, `cancelled` or `denied`. Intents have none. */
+  readonly outcome?: string;
+  readonly type?: AuditEventType | readonly AuditEventType[];
+  /** Start of the call id, at most 200 characters. */
+  readonly callId?: string;
+}
+
+/** A call with its inner calls. */
+export interface AuditCall {
+  readonly callId: string;
+  /** Missing for a call that was denied and for one whose segment was deleted. */
+  readonly intent?: AuditRecord<"call.intent">;
+  /** Missing while the call runs, and for ever when the process died first. */
+  readonly completion?: AuditRecord<"call.completed" | "call.denied">;
+  /** The calls that it made, in the order in which they began. */
+  readonly calls: readonly AuditCall[];
+  /** Set where inner calls were left out: below 32 levels or past 1,000 calls. */
+  readonly truncated?: true;
+}
+
+/** What is wrong with the trail, found while it was indexed. The lines concerned are skipped. */
+export interface AuditProblem {
+  /**
+   * `unreadable`: a line is not a record (torn by a crash, or edited). `gap`:
+   * sequence numbers are missing or repeated before this record. `unfinished`:
+   * the last line has no end; it is being written, or its writer died.
+   */
+  readonly kind: "unreadable" | "gap" | "unfinished";
+  /** File name of the segment. */
+  readonly segment: string;
+  /** Where, in bytes from the start of the segment. */
+  readonly position: number;
+  /** Length in bytes. */
+  readonly bytes: number;
+}
+
+/** Most problems that are listed. */
+export const problemMax = 1000;
+/** Bounds of the tree that `show` returns. */
+export const treeMaxDepth = 32;
+export const treeMaxCalls = 1000;
+
+/** A checked query as SQL: the conditions, their parameters in order, and the limit. */
+export interface ListSql {
+  readonly where: string;
+  readonly parameters: readonly (string | number)[];
+  readonly limit: number;
+}
+
+/**
+ * Check `query` and write its conditions over the columns of `audit_event`.
+ *
+ * @throws {StoreError} `AUDIT_QUERY_INVALID`.
+ */
+export function toListSql(query: AuditListQuery): ListSql {
+  const limit = checkLimit(query.limit ?? 50);
+  const conditions: string[] = [];
+  const parameters: (string | number)[] = [];
+  const add = (condition: string, ...values: readonly (string | number)[]) => {
+    conditions.push(condition);
+    parameters.push(...values);
+  };
+  if (query.since !== undefined) add("time >= ?", checkTime("since", query.since));
+  if (query.until !== undefined) add("time < ?", checkTime("until", query.until));
+  if (query.before !== undefined) {
+    const { time, writer, sequence } = query.before;
+    add("(time, writer, sequence) < (?, ?, ?)", ...checkPosition(Date.parse(time), writer, sequence));
+  }
+  if (query.client !== undefined) add("client = ?", checkText("client", query.client));
+  if (query.tool !== undefined) add("tool GLOB ?", toGlob(query.tool));
+  if (query.outcome !== undefined) add("outcome = ?", checkText("outcome", query.outcome));
+  if (query.type !== undefined) {
+    const types = typeof query.type === "string" ? [query.type] : query.type.slice(0, 100);
+    add(`type IN (${types.map(() => "?").join(", ")})`, ...types.map((type) => checkText("type", type)));
+  }
+  if (query.callId !== undefined) {
+    // U+10FFFF sorts after every other character in UTF-8, which is how SQLite compares texts.
+    add("call >= ? AND call < ?", checkText("callId", query.callId), `${query.callId}\u{10ffff}`);
+  }
+  return { where: conditions.length === 0 ? "1" : conditions.join(" AND "), parameters, limit };
+}
+
+/**
+ * `limit` if it is a whole number from `min` to 1,000.
+ *
+ * @throws {StoreError} `AUDIT_QUERY_INVALID`.
+ */
+export function checkLimit(limit: number, min = 1): number {
+  if (Number.isInteger(limit) && limit >= min && limit <= 1000) return limit;
+  throw invalid(`Cannot return ${limit} audit records; a whole number from ${min} to 1000 is allowed`);
+}
+
+function checkTime(name: string, value: number): number {
+  if (Number.isFinite(value)) return value;
+  throw invalid(`Audit query "${name}" is not a number of milliseconds since the epoch`);
+}
+
+function checkPosition(time: number, writer: string, sequence: string): readonly number[] {
+  const position = [time, Number(writer), Number(sequence)];
+  if (position.every(Number.isSafeInteger)) return position;
+  throw invalid('Audit query "before" is not the time, writer and sequence of a record');
+}
+
+function checkText(name: string, value: string): string {
+  if (value.length <= 200) return value;
+  throw invalid(`Audit query "${name}" has ${value.length} characters; at most 200 are allowed`);
+}
+
+function toGlob(pattern: string): string {
+  checkText("tool", pattern);
+  const merged = pattern.replace(/\*+/g, "*");
+  if (merged.split("*").length > 9) {
+    throw invalid('Audit query "tool" has more than 8 "*"; at most 8 are allowed');
+  }
+  // A bracket is an ordinary character here; SQLite would start a set with it.
+  return merged.replaceAll("[", "[[]");
+}
+
+function invalid(message: string): StoreError {
+  return new StoreError(auditQueryInvalid, message);
+}

@@ -1,0 +1,408 @@
+/**
+ * The write path of the audit trail. Everything that is recorded in one turn of
+ * the event loop goes out in one write, in the order in which it was recorded;
+ * what arrives while a write is under way is collected for the next one.
+ *
+ * Invariants: an intent resolves only after its whole line is in the segment
+ * (and on the disk, if asked for); sequence numbers are given when a line is
+ * written and have no gap; while nothing can be written, intents are refused and
+ * other records are kept up to a limit, then counted. Nothing here reads.
+ */
+
+import { messageOf } from "@toolcrib/diagnostics";
+import type { AuditEvents, AuditEventType } from "./audit-event.ts";
+import type { ResolvedAuditOptions } from "./audit-options.ts";
+import { auditRecordsDropped, auditSegmentDamaged, auditUnwritable, storeClosed } from "./codes.ts";
+import { BodyFormatter, type HeadParts, toHead, toHeadParts } from "./format-record.ts";
+import { type HomeLayout, toWriterId } from "./home-layout.ts";
+import { SegmentAppender } from "./segment-appender.ts";
+import { lineFeed } from "./segment-end.ts";
+import { StoreError } from "./store-error.ts";
+import type { WriterLane } from "./writer-lane.ts";
+
+/** Longest time that a record which nobody waits for stays in memory. */
+const flushDelayMs = 50;
+/** Records that nobody waits for are written at once when there are this many UTF-16 units of them. */
+const flushLength = 256 * 1024;
+/** How soon a failed write is tried again when no intent tries it before. */
+const retryDelayMs = 1000;
+/** A batch is closed when it has this many UTF-16 units; a turn that records more takes several writes. */
+const batchMaxLength = 8 * 1024 * 1024;
+
+/** Counters since the store was opened, and where the writer stands. */
+export interface AuditStats {
+  /** Number of this writer among those of the home, three digits. */
+  readonly writer: string;
+  /** File name of the segment that is written to. */
+  readonly segment: string;
+  /** Sequence number of the last written record; 0 before the first. */
+  readonly sequence: number;
+  /** Records written, intents included. */
+  readonly records: number;
+  readonly intents: number;
+  /** Intents that were refused because they could not be written. */
+  readonly refusedIntents: number;
+  /** Other records that were discarded. */
+  readonly droppedRecords: number;
+  /** Records that wait to be written. */
+  readonly pendingRecords: number;
+  readonly writes: number;
+  readonly failedWrites: number;
+  readonly bytes: number;
+  /** Whether the last write failed. */
+  readonly failing: boolean;
+}
+
+interface Waiter {
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** A line to write, or, with an empty body, the wish to know when everything before it is written. */
+interface Entry {
+  readonly body: string;
+  readonly time: string;
+  readonly waiter: Waiter | undefined;
+  readonly isIntent: boolean;
+}
+
+/** What the writer tells its owner. */
+export interface WriterEvents {
+  /** Records were written. */
+  readonly written: (count: number) => void;
+  /** A segment was finished. */
+  readonly rotated: () => void;
+  readonly problem: (problem: StoreError) => void;
+}
+
+/** Writes the records of one process. */
+export class AuditWriter {
+  readonly #options: ResolvedAuditOptions;
+  readonly #events: WriterEvents;
+  readonly #formatter: BodyFormatter;
+  readonly #appender: SegmentAppender;
+  readonly #headParts: HeadParts;
+  readonly #writerId: string;
+  #queue: Entry[] = [];
+  #queuedLength = 0;
+  #sequence: number;
+  #turn: NodeJS.Immediate | undefined;
+  #delay: NodeJS.Timeout | undefined;
+  #batch: Promise<void> | undefined;
+  #failing = false;
+  #dropped: { count: number; from: string; to: string } | undefined;
+  #closed = false;
+  #records = 0;
+  #intents = 0;
+  #refusedIntents = 0;
+  #droppedRecords = 0;
+  #writes = 0;
+  #failedWrites = 0;
+  #bytes = 0;
+
+  constructor(
+    lane: WriterLane,
+    deps: { readonly layout: HomeLayout; readonly clock: () => number; readonly events: WriterEvents },
+    options: ResolvedAuditOptions,
+  ) {
+    this.#options = options;
+    this.#events = deps.events;
+    this.#formatter = new BodyFormatter(deps.clock, options.recordMaxLength);
+    this.#writerId = toWriterId(lane.writer);
+    this.#sequence = lane.lastSequence;
+    // Unique for every run: a writer number has one holder at a time, and a process opens it once in a millisecond.
+    const run = `${deps.clock().toString(36)}.${process.pid.toString(36)}.${this.#writerId}`;
+    this.#headParts = toHeadParts(options.source, this.#writerId, run);
+    this.#appender = new SegmentAppender(
+      lane,
+      {
+        layout: deps.layout,
+        clock: deps.clock,
+        events: { rotated: deps.events.rotated, missing: (segment) => this.#reportMissing(segment) },
+      },
+      options,
+    );
+    if (lane.ending.kind === "torn") this.#reportTorn(this.#appender.segment, lane.ending);
+  }
+
+  /** Write a record and say when it is written. */
+  write<Type extends AuditEventType>(type: Type, data: AuditEvents[Type]): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.#closed) throw closedError();
+      const body = this.#formatter.body(type, data);
+      const isIntent = type === "call.intent";
+      if (this.#queuedLength + body.length > this.#options.pendingMaxLength) {
+        if (isIntent) this.#refusedIntents += 1;
+        throw new StoreError(auditUnwritable, "Cannot write the audit trail: too many records wait", {
+          hint: "The disk does not keep up or does not answer",
+        });
+      }
+      this.#enqueue({ body, time: this.#formatter.time, waiter: { resolve, reject }, isIntent });
+      this.#schedule();
+    });
+  }
+
+  /** Write a record with one of the next batches. */
+  record<Type extends AuditEventType>(type: Type, data: AuditEvents[Type]): void {
+    if (this.#closed) throw closedError();
+    const body = this.#formatter.body(type, data);
+    const { time } = this.#formatter;
+    if (this.#queuedLength + body.length > this.#options.pendingMaxLength) {
+      this.#drop(time);
+      return;
+    }
+    this.#enqueue({ body, time, waiter: undefined, isIntent: false });
+    if (this.#failing) this.#scheduleIn(retryDelayMs);
+    else if (this.#queuedLength >= flushLength) this.#schedule();
+    else this.#scheduleIn(flushDelayMs);
+  }
+
+  /** Resolve when everything recorded so far is written; reject when that fails now. */
+  flush(): Promise<void> {
+    if (this.#queue.length === 0 && this.#batch === undefined) return Promise.resolve();
+    if (this.#closed) return Promise.reject(closedError());
+    return new Promise((resolve, reject) => {
+      this.#enqueue({ body: "", time: "", waiter: { resolve, reject }, isIntent: false });
+      this.#schedule();
+    });
+  }
+
+  /** Write what waits and close the segment; safe to repeat. Rejects when records remain unwritten. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    do {
+      await this.#writeNext();
+    } while (this.#queue.length > 0 && !this.#failing);
+    clearTimeout(this.#delay);
+    clearImmediate(this.#turn);
+    await this.#appender.close();
+    if (!this.#failing) return;
+    for (const { waiter } of this.#queue) waiter?.reject(closedError());
+    const waitingCount = this.#queue.filter((entry) => entry.waiter === undefined).length;
+    const lostCount = waitingCount + (this.#dropped?.count ?? 0);
+    if (lostCount === 0) return;
+    throw new StoreError(
+      auditUnwritable,
+      `Cannot write the end of the audit trail; records lost: ${lostCount}`,
+    );
+  }
+
+  stats(): AuditStats {
+    return {
+      writer: this.#writerId,
+      segment: this.#appender.segment,
+      sequence: this.#sequence,
+      records: this.#records,
+      intents: this.#intents,
+      refusedIntents: this.#refusedIntents,
+      droppedRecords: this.#droppedRecords,
+      pendingRecords: this.#queue.length,
+      writes: this.#writes,
+      failedWrites: this.#failedWrites,
+      bytes: this.#bytes,
+      failing: this.#failing,
+    };
+  }
+
+  #enqueue(entry: Entry): void {
+    this.#queue.push(entry);
+    this.#queuedLength += entry.body.length;
+  }
+
+  /**
+   * Write at the end of this turn. The check phase comes after all callbacks of
+   * the poll phase, so that it sees every request that the turn brought.
+   */
+  #schedule(): void {
+    if (this.#turn !== undefined || this.#batch !== undefined) return;
+    this.#turn = setImmediate(() => {
+      this.#turn = undefined;
+      void this.#writeNext();
+    });
+  }
+
+  #scheduleIn(delayMs: number): void {
+    if (this.#delay !== undefined) return;
+    this.#delay = setTimeout(() => {
+      this.#delay = undefined;
+      if (this.#queue.length > 0) this.#schedule();
+    }, delayMs);
+    // A disk that stays full must not keep a finished process alive.
+    if (this.#failing) this.#delay.unref();
+  }
+
+  async #writeNext(): Promise<void> {
+    if (this.#batch !== undefined) return this.#batch;
+    if (this.#queue.length === 0) return;
+    this.#batch = this.#writeBatch(this.#takeBatch());
+    await this.#batch;
+    this.#batch = undefined;
+    if (this.#queue.length === 0) return;
+    if (this.#failing) this.#scheduleIn(retryDelayMs);
+    else this.#schedule();
+  }
+
+  #takeBatch(): readonly Entry[] {
+    if (this.#queuedLength <= batchMaxLength) {
+      const all = this.#queue;
+      this.#queue = [];
+      this.#queuedLength = 0;
+      return all;
+    }
+    let length = 0;
+    let count = 0;
+    while (count < this.#queue.length && length < batchMaxLength) {
+      length += this.#queue[count]!.body.length;
+      count += 1;
+    }
+    this.#queuedLength -= length;
+    return this.#queue.splice(0, count);
+  }
+
+  async #writeBatch(batch: readonly Entry[]): Promise<void> {
+    let text = "";
+    let next = this.#sequence;
+    for (const { body } of batch) {
+      if (body === "") continue;
+      next += 1;
+      text += toHead(this.#headParts, next) + body;
+    }
+    if (text === "") return this.#settleWritten(batch, 0);
+    const bytes = Buffer.from(text);
+    const appended = await this.#appender.append(bytes);
+    this.#writes += 1;
+    this.#bytes += appended.bytes;
+    if (appended.error === undefined) {
+      this.#settleWritten(batch, next - this.#sequence);
+      if (this.#failing || this.#dropped !== undefined) this.#recover();
+    } else {
+      this.#settleFailed(batch, countLines(bytes, appended.bytes), appended.error);
+      if (appended.torn !== undefined) this.#reportTorn(this.#appender.segment, appended.torn);
+    }
+  }
+
+  #settleWritten(entries: readonly Entry[], lineCount: number): void {
+    this.#sequence += lineCount;
+    this.#records += lineCount;
+    for (const { waiter, isIntent } of entries) {
+      if (isIntent) this.#intents += 1;
+      waiter?.resolve();
+    }
+    if (lineCount > 0) this.#events.written(lineCount);
+  }
+
+  /** `landedCount` lines are in the segment all the same and keep their numbers. */
+  #settleFailed(batch: readonly Entry[], landedCount: number, cause: Error): void {
+    this.#failedWrites += 1;
+    const landed: Entry[] = [];
+    const others: Entry[] = [];
+    for (const entry of batch) {
+      if (entry.body !== "" && landed.length < landedCount) landed.push(entry);
+      else others.push(entry);
+    }
+    const failure = new StoreError(
+      auditUnwritable,
+      `Cannot write the audit trail: ${(cause as NodeJS.ErrnoException).code ?? messageOf(cause)}`,
+      {
+        cause,
+        hint: "Free disk space or repair the file system of the home directory; calls are refused until then",
+      },
+    );
+    // Without the sync that was asked for, a line in the segment is not a promise to the caller.
+    if (this.#options.durability === "fsync") {
+      for (const { waiter, isIntent } of landed) {
+        if (isIntent) this.#refusedIntents += 1;
+        waiter?.reject(failure);
+      }
+      this.#settleWritten(
+        landed.map((entry) => ({ ...entry, waiter: undefined, isIntent: false })),
+        landedCount,
+      );
+    } else {
+      this.#settleWritten(landed, landedCount);
+    }
+    // Whoever waits behind what cannot be written is refused too, instead of waiting for the disk.
+    const kept: Entry[] = [];
+    let keptLength = 0;
+    for (const entry of others.concat(this.#queue)) {
+      if (entry.waiter === undefined) {
+        kept.push(entry);
+        keptLength += entry.body.length;
+      } else {
+        if (entry.isIntent) this.#refusedIntents += 1;
+        entry.waiter.reject(failure);
+      }
+    }
+    this.#queue = kept;
+    this.#queuedLength = keptLength;
+    if (!this.#failing) {
+      this.#failing = true;
+      this.#events.problem(failure);
+    }
+  }
+
+  #recover(): void {
+    this.#failing = false;
+    const dropped = this.#dropped;
+    if (dropped === undefined) return;
+    this.#dropped = undefined;
+    this.#append("audit.dropped", dropped);
+    this.#events.problem(
+      new StoreError(
+        auditRecordsDropped,
+        `Discarded ${dropped.count} records while the audit trail could not be written`,
+      ),
+    );
+  }
+
+  #drop(time: string): void {
+    this.#droppedRecords += 1;
+    this.#dropped ??= { count: 0, from: time, to: time };
+    this.#dropped.count += 1;
+    this.#dropped.to = time;
+  }
+
+  #reportTorn(
+    segment: string,
+    { position, bytes }: { readonly position: number; readonly bytes: number },
+  ): void {
+    this.#append("audit.recovered", { segment, reason: "torn", position, bytes });
+    this.#events.problem(
+      new StoreError(
+        auditSegmentDamaged,
+        `Audit segment "${segment}" ended in an unfinished line of ${bytes} bytes at byte ${position}; writing goes on behind it`,
+      ),
+    );
+  }
+
+  #reportMissing(segment: string): void {
+    this.#append("audit.recovered", { segment, reason: "missing" });
+    this.#events.problem(
+      new StoreError(
+        auditSegmentDamaged,
+        `Audit segment "${segment}" was removed while it was written to; writing goes on in "${this.#appender.segment}"`,
+      ),
+    );
+  }
+
+  /** A record of the store itself: allowed while closing, never discarded. */
+  #append<Type extends AuditEventType>(type: Type, data: AuditEvents[Type]): void {
+    const body = this.#formatter.body(type, data);
+    this.#enqueue({ body, time: this.#formatter.time, waiter: undefined, isIntent: false });
+    this.#scheduleIn(flushDelayMs);
+  }
+}
+
+/** How many lines lie before `end`; one that lacks nothing but its line feed counts. */
+function countLines(bytes: Buffer, end: number): number {
+  let count = 0;
+  for (let at = bytes.indexOf(lineFeed); at !== -1 && at <= end; at = bytes.indexOf(lineFeed, at + 1)) {
+    count += 1;
+  }
+  return count;
+}
+
+function closedError(): StoreError {
+  return new StoreError(storeClosed, "Cannot write to the audit trail: the store is closed");
+}

@@ -1,0 +1,118 @@
+/**
+ * Where things are in a home directory, and that only its owner can read them.
+ *
+ *     audit/001-00000001.jsonl   segment 1 of writer 1
+ *     locks/*.lock               who writes, who prunes, who uses the index
+ *     toolcrib.db                the index of the segments
+ */
+
+import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { storeHomeUnusable } from "./codes.ts";
+import { StoreError } from "./store-error.ts";
+
+/** Paths below one home. */
+export interface HomeLayout {
+  readonly home: string;
+  readonly auditDirectory: string;
+  readonly lockDirectory: string;
+  readonly databasePath: string;
+}
+
+/** One segment file by its name. */
+export interface SegmentName {
+  /** File name without folder. */
+  readonly name: string;
+  /** From 1. */
+  readonly writer: number;
+  /** From 1, in the order of writing. */
+  readonly number: number;
+}
+
+/** The paths below `home`. No I/O. */
+export function toHomeLayout(home: string): HomeLayout {
+  return {
+    home,
+    auditDirectory: join(home, "audit"),
+    lockDirectory: join(home, "locks"),
+    databasePath: join(home, "toolcrib.db"),
+  };
+}
+
+/**
+ * Create what is missing of the directories, with mode 0700.
+ *
+ * @throws {StoreError} `STORE_HOME_UNUSABLE`.
+ */
+export function createHome(layout: HomeLayout): void {
+  try {
+    for (const directory of [layout.home, layout.auditDirectory, layout.lockDirectory]) {
+      mkdirSync(directory, { recursive: true, mode: 0o700 });
+    }
+    closeToOthers(layout.auditDirectory, 0o700);
+    closeToOthers(layout.lockDirectory, 0o700);
+  } catch (cause) {
+    throw new StoreError(
+      storeHomeUnusable,
+      `Cannot create the home directory "${layout.home}": ${(cause as NodeJS.ErrnoException).code}`,
+      { cause, hint: "Give the user who runs toolcrib write access to it, or name another with --home" },
+    );
+  }
+}
+
+/**
+ * Create the file at `path` with mode 0600 when it is missing.
+ *
+ * A file that exists is not opened: closing it would release this process's
+ * locks on it (POSIX).
+ */
+export function createPrivateFile(path: string): void {
+  try {
+    closeSync(openSync(path, "wx", 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    closeToOthers(path, 0o600);
+  }
+}
+
+function closeToOthers(path: string, mode: number): void {
+  if ((statSync(path).mode & 0o077) !== 0 && process.platform !== "win32") chmodSync(path, mode);
+}
+
+/** Highest writer number; more processes than this cannot write to one home at a time. */
+export const writerMax = 256;
+
+/** A writer's number as records and file names carry it. */
+export function toWriterId(writer: number): string {
+  return String(writer).padStart(3, "0");
+}
+
+/** The file name of segment `number` of `writer`. */
+export function toSegmentName(writer: number, number: number): string {
+  return `${toWriterId(writer)}-${String(number).padStart(8, "0")}.jsonl`;
+}
+
+/** All segments by writer and number; none when there is no audit directory. Other files are ignored. */
+export function listSegments(auditDirectory: string): SegmentName[] {
+  let names: string[];
+  try {
+    names = readdirSync(auditDirectory);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
+  }
+  const segments: SegmentName[] = [];
+  for (const name of names.sort()) {
+    const match = /^(\d{3})-(\d{8})\.jsonl$/.exec(name);
+    if (match !== null) segments.push({ name, writer: Number(match[1]), number: Number(match[2]) });
+  }
+  return segments;
+}
+
+/** Of each writer the segment with the highest number: the one it writes to, or would. */
+export function newestSegments(segments: readonly SegmentName[]): ReadonlyMap<number, SegmentName> {
+  const newest = new Map<number, SegmentName>();
+  // `segments` is in ascending order, so the last one of a writer stays.
+  for (const segment of segments) newest.set(segment.writer, segment);
+  return newest;
+}

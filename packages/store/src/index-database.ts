@@ -1,0 +1,192 @@
+/**
+ * The SQLite file behind the index: opened in WAL mode with its tables, private
+ * to its owner, and put aside when it is damaged. It holds nothing that the
+ * segments do not say, so losing it costs time and nothing else.
+ */
+
+import { existsSync, renameSync, rmSync, statSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { auditIndexFailed } from "./codes.ts";
+import { sqliteResult, sqliteResultOf, tryLock } from "./file-lock.ts";
+import { createPrivateFile, type HomeLayout } from "./home-layout.ts";
+import { StoreError } from "./store-error.ts";
+
+/** An open index database. */
+export interface IndexDatabase {
+  readonly database: DatabaseSync;
+  /** `file`: shared with other processes. `memory`: this process's own, because the file cannot be used. */
+  readonly kind: "file" | "memory";
+  /** Whether the file is still the one that was opened. */
+  isCurrent(): boolean;
+  close(): void;
+}
+
+/** Goes up when the tables change; an index of another version is built again. */
+const schemaVersion = 1;
+/** How long a statement waits for another process that writes the index. */
+const busyTimeoutMs = 5000;
+const lockName = "index";
+
+/**
+ * Open the index of the home; built in memory when the home does not exist or
+ * cannot be written to.
+ *
+ * @throws a SQLite error; `isDamage` tells whether `putAside` can help.
+ */
+export function openIndexDatabase(layout: HomeLayout): IndexDatabase {
+  if (!existsSync(layout.lockDirectory)) return openInMemory();
+  let lock: Disposable | undefined;
+  let database: DatabaseSync | undefined;
+  try {
+    // Held by everyone who uses the file, so that nobody puts it aside under them.
+    lock = waitForSharedLock(layout.lockDirectory);
+    createPrivateFile(layout.databasePath);
+    database = new DatabaseSync(layout.databasePath, { timeout: busyTimeoutMs });
+    database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
+    createTables(database);
+  } catch (error) {
+    database?.close();
+    lock?.[Symbol.dispose]();
+    if (isForbidden(error)) return openInMemory();
+    throw error;
+  }
+  const held = database;
+  const opened = statSync(layout.databasePath);
+  return {
+    database,
+    kind: "file",
+    isCurrent() {
+      const named = statSync(layout.databasePath, { throwIfNoEntry: false });
+      return named !== undefined && named.ino === opened.ino && named.dev === opened.dev;
+    },
+    close() {
+      if (held.isOpen) held.close();
+      lock?.[Symbol.dispose]();
+    },
+  };
+}
+
+/** An index that is built from the segments each time. */
+export function openInMemory(): IndexDatabase {
+  const database = new DatabaseSync(":memory:");
+  createTables(database);
+  return {
+    database,
+    kind: "memory",
+    isCurrent: () => true,
+    close() {
+      if (database.isOpen) database.close();
+    },
+  };
+}
+
+/** Whether `error` says that the file is damaged or no database. */
+export function isDamage(error: unknown): boolean {
+  const result = sqliteResultOf(error);
+  return result === sqliteResult.corrupt || result === sqliteResult.notADatabase;
+}
+
+/**
+ * Move the damaged database of the home out of the way (to `toolcrib.db.damaged`).
+ *
+ * @returns whether it is out of the way; `false` while another process uses it.
+ * @throws {StoreError} `AUDIT_INDEX_FAILED`.
+ */
+export function putAside(layout: HomeLayout): boolean {
+  const lock = tryLock(layout.lockDirectory, lockName, "exclusive");
+  if (lock === undefined) return false;
+  try {
+    for (const suffix of ["", "-wal", "-shm"]) {
+      const path = `${layout.databasePath}${suffix}`;
+      const asidePath = `${layout.databasePath}.damaged${suffix}`;
+      rmSync(asidePath, { force: true });
+      if (existsSync(path)) renameSync(path, asidePath);
+    }
+    return true;
+  } catch (cause) {
+    throw new StoreError(auditIndexFailed, `Cannot move the damaged index "${layout.databasePath}" away`, {
+      cause,
+      hint: "Delete it; it is built again from the segments",
+    });
+  } finally {
+    lock[Symbol.dispose]();
+  }
+}
+
+/** Putting a database aside takes milliseconds; whoever does it longer than a second is not doing it. */
+function waitForSharedLock(directory: string): Disposable | undefined {
+  const pause = new Int32Array(new SharedArrayBuffer(4));
+  for (let attempt = 0; attempt < 100; attempt += 1) {
+    const lock = tryLock(directory, lockName, "shared");
+    if (lock !== undefined) return lock;
+    Atomics.wait(pause, 0, 0, 10);
+  }
+  throw new StoreError(auditIndexFailed, "Cannot open the audit index: another process repairs it");
+}
+
+function isForbidden(error: unknown): boolean {
+  const origin: unknown = error instanceof StoreError ? error.cause : error;
+  const result = sqliteResultOf(origin);
+  if (result === sqliteResult.readOnly || result === sqliteResult.cannotOpen) return true;
+  const { code } = origin as NodeJS.ErrnoException;
+  return code === "EACCES" || code === "EPERM" || code === "EROFS";
+}
+
+function createTables(database: DatabaseSync): void {
+  database.exec(`
+    BEGIN IMMEDIATE;
+    CREATE TABLE IF NOT EXISTS audit_schema (version INTEGER NOT NULL) STRICT;
+  `);
+  try {
+    const row = database.prepare("SELECT max(version) AS version FROM audit_schema").get();
+    if (row?.["version"] !== schemaVersion) database.exec(tables);
+    database.exec("COMMIT");
+  } catch (error) {
+    database.exec("ROLLBACK");
+    throw error;
+  }
+}
+
+/**
+ * Rows point into segments; the records themselves stay there. A row's place
+ * in the order of all records is its key, so that newest first is a walk back.
+ */
+const tables = `
+  DROP TABLE IF EXISTS audit_event;
+  DROP TABLE IF EXISTS audit_segment;
+  DROP TABLE IF EXISTS audit_problem;
+  DELETE FROM audit_schema;
+  INSERT INTO audit_schema VALUES (${schemaVersion});
+  CREATE TABLE audit_segment (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    name TEXT NOT NULL UNIQUE,
+    position INTEGER NOT NULL,
+    last_sequence INTEGER,
+    first_time INTEGER NOT NULL,
+    last_time INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE audit_event (
+    time INTEGER NOT NULL,
+    writer INTEGER NOT NULL,
+    sequence INTEGER NOT NULL,
+    segment INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    type TEXT NOT NULL,
+    call TEXT,
+    parent TEXT,
+    client TEXT,
+    tool TEXT,
+    outcome TEXT,
+    PRIMARY KEY (time, writer, sequence)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX audit_event_call ON audit_event (call) WHERE call IS NOT NULL;
+  CREATE INDEX audit_event_parent ON audit_event (parent) WHERE parent IS NOT NULL;
+  CREATE TABLE audit_problem (
+    segment INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    PRIMARY KEY (segment, position, kind)
+  ) STRICT, WITHOUT ROWID;
+`;

@@ -1,0 +1,176 @@
+/**
+ * The event loop's side of the index thread: starts it when there is something
+ * to do, tells it that there is more, and carries questions and answers. A
+ * thread that died is started again with the next message; what it was asked
+ * is refused.
+ */
+
+import { Worker } from "node:worker_threads";
+import { auditIndexFailed, storeClosed } from "./codes.ts";
+import type { HomeLayout } from "./home-layout.ts";
+import type {
+  FromIndexThread,
+  IndexQuestion,
+  IndexQuestions,
+  IndexThreadData,
+  ThreadError,
+  ToIndexThread,
+} from "./index-protocol.ts";
+import { StoreError } from "./store-error.ts";
+
+/** How soon after a record the index follows. A question does not wait for it. */
+const followDelayMs = 1000;
+/** The index follows at once when there are this many new records. */
+const followCount = 1000;
+/** Most questions that wait for an answer. */
+const questionMax = 1000;
+
+interface Waiter {
+  readonly resolve: (answer: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** The index as the event loop sees it. */
+export class IndexHost implements AsyncDisposable {
+  readonly #layout: HomeLayout;
+  readonly #problem: (problem: StoreError) => void;
+  readonly #waiters = new Map<number, Waiter>();
+  #thread: Worker | undefined;
+  #ended: Promise<void> | undefined;
+  #lastId = 0;
+  #newCount = 0;
+  #isFollowing = false;
+  #delay: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  /** No I/O: the thread is started when it is needed, which a short-lived process never does. */
+  constructor(layout: HomeLayout, problem: (problem: StoreError) => void) {
+    this.#layout = layout;
+    this.#problem = problem;
+  }
+
+  /** Say that `count` records were written. */
+  notify(count: number): void {
+    this.#newCount += count;
+    if (this.#isFollowing || this.#closed) return;
+    if (this.#newCount >= followCount) {
+      this.#follow();
+    } else if (this.#delay === undefined) {
+      this.#delay = setTimeout(() => this.#follow(), followDelayMs);
+      this.#delay.unref();
+    }
+  }
+
+  /**
+   * Ask the index, which first takes in everything that is in the segments.
+   *
+   * @throws {StoreError} what the index says, or `AUDIT_INDEX_FAILED` when its thread died.
+   */
+  ask<Question extends IndexQuestion>(
+    question: Question,
+    asked: IndexQuestions[Question]["asked"],
+  ): Promise<IndexQuestions[Question]["answer"]> {
+    return new Promise((resolve, reject) => {
+      if (this.#closed) throw new StoreError(storeClosed, "Cannot read the audit trail: the store is closed");
+      if (this.#waiters.size >= questionMax) {
+        throw new StoreError(
+          auditIndexFailed,
+          `Cannot read the audit trail: ${questionMax} questions already wait`,
+        );
+      }
+      this.#lastId += 1;
+      this.#waiters.set(this.#lastId, {
+        resolve: resolve as (answer: unknown) => void,
+        reject,
+      });
+      this.#send({ kind: "ask", id: this.#lastId, question, asked });
+    });
+  }
+
+  /** End the thread after the slice or question that it is at. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#delay);
+    // Whoever waits for the end must not find the process gone.
+    this.#thread?.ref();
+    this.#thread?.postMessage({ kind: "close" } satisfies ToIndexThread);
+    await this.#ended;
+  }
+
+  #follow(): void {
+    clearTimeout(this.#delay);
+    this.#delay = undefined;
+    this.#newCount = 0;
+    this.#isFollowing = true;
+    this.#send({ kind: "follow" });
+  }
+
+  #send(message: ToIndexThread): void {
+    this.#thread ??= this.#start();
+    if (message.kind === "ask") this.#thread.ref();
+    this.#thread.postMessage(message);
+  }
+
+  #start(): Worker {
+    // The build keeps every source file a file of its own, with the same name.
+    const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
+    const thread = new Worker(new URL(`./index-worker.${extension}`, import.meta.url), {
+      name: "toolcrib-audit-index",
+      workerData: { layout: this.#layout } satisfies IndexThreadData,
+    });
+    // Only a question keeps the process alive.
+    thread.unref();
+    let failure: unknown;
+    thread.on("message", (message: FromIndexThread) => this.#receive(message));
+    thread.on("error", (error) => {
+      failure = error;
+    });
+    this.#ended = new Promise((resolve) => {
+      thread.on("exit", () => {
+        this.#afterEnd(failure);
+        resolve();
+      });
+    });
+    return thread;
+  }
+
+  #receive(message: FromIndexThread): void {
+    switch (message.kind) {
+      case "idle":
+        this.#isFollowing = false;
+        if (this.#newCount > 0) this.notify(0);
+        break;
+      case "answer":
+        this.#settle(message.id)?.resolve(message.answer);
+        break;
+      case "refused":
+        this.#settle(message.id)?.reject(toStoreError(message.error));
+        break;
+      case "problem":
+        this.#problem(toStoreError(message.error));
+    }
+  }
+
+  #settle(id: number): Waiter | undefined {
+    const waiter = this.#waiters.get(id);
+    this.#waiters.delete(id);
+    if (this.#waiters.size === 0) this.#thread?.unref();
+    return waiter;
+  }
+
+  #afterEnd(cause: unknown): void {
+    this.#thread = undefined;
+    this.#isFollowing = false;
+    const waiters = [...this.#waiters.values()];
+    this.#waiters.clear();
+    const error = this.#closed
+      ? new StoreError(storeClosed, "Cannot read the audit trail: the store is closed")
+      : new StoreError(auditIndexFailed, "Cannot read the audit index: its thread ended", { cause });
+    for (const { reject } of waiters) reject(error);
+    if (!this.#closed) this.#problem(error);
+  }
+}
+
+function toStoreError({ code, message, hint, cause }: ThreadError): StoreError {
+  return new StoreError(code, message, { hint, cause });
+}

@@ -1,0 +1,39 @@
+/**
+ * A line of a segment to the record it holds. What is not a whole record (torn,
+ * edited, of something else) is `undefined`; the caller reports it.
+ */
+
+import { isJsonObject, JsonError, parseJson } from "@toolcrib/json";
+import type { AuditRecord } from "./audit-event.ts";
+
+/** Longest line that is read, in UTF-16 units; writers stay far below. */
+export const lineMaxLength = 1024 * 1024;
+
+/** The record in `line`, or `undefined` when it is not one. Never throws for any input. */
+export function parseRecord(line: string): AuditRecord | undefined {
+  let value: unknown;
+  try {
+    value = parseJson(line, { maxLength: lineMaxLength });
+  } catch (error) {
+    if (error instanceof JsonError) return undefined;
+    throw error;
+  }
+  if (!isJsonObject(value) || value["specversion"] !== "1.0" || !isJsonObject(value["data"]))
+    return undefined;
+  const { id, source, type, time, writer, sequence } = value;
+  if (typeof id !== "string" || typeof source !== "string" || typeof type !== "string") return undefined;
+  if (typeof time !== "string" || !timePattern.test(time) || Number.isNaN(Date.parse(time))) return undefined;
+  if (typeof writer !== "string" || !/^\d{3}$/.test(writer)) return undefined;
+  if (typeof sequence !== "string" || !/^\d{16}$/.test(sequence)) return undefined;
+  return value as unknown as AuditRecord;
+}
+
+const timePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+/** Oldest first: by time, then writer, then sequence. */
+export function compareRecords(a: AuditRecord, b: AuditRecord): number {
+  if (a.time !== b.time) return a.time < b.time ? -1 : 1;
+  if (a.writer !== b.writer) return a.writer < b.writer ? -1 : 1;
+  if (a.sequence !== b.sequence) return a.sequence < b.sequence ? -1 : 1;
+  return 0;
+}

@@ -1,0 +1,84 @@
+/**
+ * Retention: deletes the oldest segments past the limits of number and age. The
+ * deletion is recorded, and the record written, before the file goes; what
+ * cannot be recorded is not deleted. One process of a home does it at a time.
+ */
+
+import { statSync } from "node:fs";
+import { unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { messageOf } from "@toolcrib/diagnostics";
+import type { AuditPruned } from "./audit-event.ts";
+import type { ResolvedAuditOptions } from "./audit-options.ts";
+import { auditRetentionFailed } from "./codes.ts";
+import { tryLock } from "./file-lock.ts";
+import { type HomeLayout, listSegments, newestSegments } from "./home-layout.ts";
+import { readFirstRecord, readSegmentEnd } from "./segment-end.ts";
+import { StoreError } from "./store-error.ts";
+
+/** What pruning needs of the world. */
+export interface PruneDeps {
+  readonly layout: HomeLayout;
+  readonly clock: () => number;
+  /** Resolves when the record is written. */
+  readonly record: (data: AuditPruned) => Promise<void>;
+}
+
+interface Candidate {
+  readonly name: string;
+  readonly bytes: number;
+  readonly writtenAt: number;
+}
+
+/**
+ * Delete what the limits ask for.
+ *
+ * @throws {StoreError} `AUDIT_RETENTION_FAILED`, or why the record could not be written.
+ */
+export async function pruneSegments(
+  { layout, clock, record }: PruneDeps,
+  { retainMaxSegments, retainMaxAgeMs }: ResolvedAuditOptions,
+): Promise<void> {
+  using lock = tryLock(layout.lockDirectory, "audit-prune", "exclusive");
+  if (lock === undefined) return;
+  try {
+    const { candidates, count } = findCandidates(layout.auditDirectory);
+    let excess = count - retainMaxSegments;
+    for (const { name, bytes, writtenAt } of candidates) {
+      const isOld = clock() - writtenAt >= retainMaxAgeMs;
+      if (!isOld && excess <= 0) break;
+      const path = join(layout.auditDirectory, name);
+      await record({
+        segment: name,
+        bytes,
+        firstSequence: readFirstRecord(path)?.sequence,
+        lastSequence: readSegmentEnd(path, 1).records[0]?.sequence,
+        reason: isOld ? "age" : "count",
+      });
+      await unlink(path);
+      excess -= 1;
+    }
+  } catch (cause) {
+    if (cause instanceof StoreError) throw cause;
+    throw new StoreError(auditRetentionFailed, `Cannot delete old audit segments: ${messageOf(cause)}`, {
+      cause,
+    });
+  }
+}
+
+/** The segments that may go, the one that was written to longest ago first, and how many segments there are. */
+function findCandidates(auditDirectory: string): {
+  readonly candidates: readonly Candidate[];
+  readonly count: number;
+} {
+  const segments = listSegments(auditDirectory);
+  const newest = newestSegments(segments);
+  const candidates: Candidate[] = [];
+  for (const { name, writer } of segments) {
+    if (newest.get(writer)?.name === name) continue;
+    const status = statSync(join(auditDirectory, name), { throwIfNoEntry: false });
+    if (status?.isFile()) candidates.push({ name, bytes: status.size, writtenAt: status.mtimeMs });
+  }
+  candidates.sort((a, b) => a.writtenAt - b.writtenAt || (a.name < b.name ? -1 : 1));
+  return { candidates, count: segments.length };
+}

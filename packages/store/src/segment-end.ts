@@ -1,0 +1,91 @@
+/**
+ * The end of a segment, read backwards: its last records and what follows the
+ * last line feed. Where a writer goes on and where `tail` starts.
+ */
+
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import type { AuditRecord } from "./audit-event.ts";
+import { parseRecord } from "./parse-record.ts";
+
+/** How a segment ends. */
+export interface SegmentEnd {
+  /** The last records, oldest first; lines that are no records are left out. */
+  readonly records: readonly AuditRecord[];
+  /** Bytes up to and with the last line feed. */
+  readonly completeBytes: number;
+  /** What follows the last line feed: empty when the segment ends properly. */
+  readonly unfinished: Buffer;
+}
+
+const firstChunkBytes = 64 * 1024;
+
+/**
+ * Read the end of the segment at `path`, as much as `recordLimit` records need.
+ *
+ * @throws the file system's error.
+ */
+export function readSegmentEnd(path: string, recordLimit: number): SegmentEnd {
+  const descriptor = openSync(path, "r");
+  try {
+    const { size } = fstatSync(descriptor);
+    // Each round reads twice as much, so that the work stays proportional to what is needed.
+    for (let length = firstChunkBytes; ; length *= 2) {
+      const start = Math.max(0, size - length);
+      const chunk = readFully(descriptor, start, size - start);
+      const end = endOf(chunk, start, recordLimit);
+      if (start === 0 || end.records.length >= recordLimit) return end;
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** The first record of the segment at `path`, if its first line is one. */
+export function readFirstRecord(path: string): AuditRecord | undefined {
+  const descriptor = openSync(path, "r");
+  try {
+    const { size } = fstatSync(descriptor);
+    for (let length = firstChunkBytes; ; length *= 2) {
+      const chunk = readFully(descriptor, 0, Math.min(size, length));
+      const lineEnd = chunk.indexOf(lineFeed);
+      if (lineEnd !== -1) return parseRecord(chunk.toString("utf8", 0, lineEnd));
+      if (length >= size) return undefined;
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** `length` bytes from `position`, or fewer where the file ends. */
+export function readFully(descriptor: number, position: number, length: number): Buffer {
+  const buffer = Buffer.allocUnsafe(length);
+  let filled = 0;
+  while (filled < length) {
+    const count = readSync(descriptor, buffer, filled, length - filled, position + filled);
+    if (count === 0) break;
+    filled += count;
+  }
+  return buffer.subarray(0, filled);
+}
+
+/** The byte that ends every line. */
+export const lineFeed = 0x0a;
+
+function endOf(chunk: Buffer, start: number, recordLimit: number): SegmentEnd {
+  const completeLength = chunk.lastIndexOf(lineFeed) + 1;
+  const records: AuditRecord[] = [];
+  let lineEnd = completeLength - 1;
+  while (lineEnd >= 0 && records.length < recordLimit) {
+    const lineStart = lineEnd === 0 ? 0 : chunk.lastIndexOf(lineFeed, lineEnd - 1) + 1;
+    // A line that begins before the chunk is read whole in the next round.
+    if (lineStart === 0 && start > 0) break;
+    const record = parseRecord(chunk.toString("utf8", lineStart, lineEnd));
+    if (record !== undefined) records.push(record);
+    lineEnd = lineStart - 1;
+  }
+  return {
+    records: records.reverse(),
+    completeBytes: start + completeLength,
+    unfinished: Buffer.from(chunk.subarray(completeLength)),
+  };
+}

@@ -1,0 +1,4 @@
+import { CodedError } from "@toolcrib/diagnostics";
+
+/** An operation of the store failed; `code` is one of this package's codes. */
+export class StoreError extends CodedError {}

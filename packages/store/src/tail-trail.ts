@@ -1,0 +1,143 @@
+/**
+ * The end of the trail as it grows, read from the segments of all writers
+ * without the index, so that it works beside a process that writes. Looks for
+ * new lines five times a second. Lines that are no records are skipped here;
+ * `problems` lists them.
+ */
+
+import { closeSync, openSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { AuditRecord } from "./audit-event.ts";
+import { checkLimit } from "./audit-query.ts";
+import { listSegments, newestSegments } from "./home-layout.ts";
+import { compareRecords, parseRecord } from "./parse-record.ts";
+import { lineFeed, readFully, readSegmentEnd } from "./segment-end.ts";
+
+/** Where `tail` starts and whether it ends. */
+export interface AuditTailOptions {
+  /** How many of the records that are already there come first, 0 to 1,000. @default 10 */
+  readonly limit?: number;
+  /** Whether to go on with new records until aborted or left. @default false */
+  readonly follow?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+const pollMs = 200;
+/** Bytes read from one segment at a time. */
+const readMaxBytes = 256 * 1024;
+
+/**
+ * The last records of the trail, oldest first, then new ones as they come.
+ * Records of several writers are put in order where they are read together.
+ *
+ * @throws `signal.reason` when aborted; {StoreError} `AUDIT_QUERY_INVALID`.
+ */
+export async function* tailTrail(
+  auditDirectory: string,
+  { limit = 10, follow = false, signal }: AuditTailOptions,
+): AsyncGenerator<AuditRecord, void, undefined> {
+  checkLimit(limit, 0);
+  signal?.throwIfAborted();
+  const positions = new Map<string, number>();
+  yield* readEnds(auditDirectory, limit, positions);
+  while (follow) {
+    signal?.throwIfAborted();
+    const { records, isMore } = readNew(auditDirectory, positions);
+    for (const record of records) {
+      yield record;
+      signal?.throwIfAborted();
+    }
+    if (!isMore) await pause(signal);
+  }
+}
+
+async function pause(signal: AbortSignal | undefined): Promise<void> {
+  try {
+    await sleep(pollMs, undefined, { signal });
+  } catch (error) {
+    // The timer rejects with an AbortError of its own.
+    signal?.throwIfAborted();
+    throw error;
+  }
+}
+
+/** The last `limit` records; sets where each segment is read from next. */
+function readEnds(auditDirectory: string, limit: number, positions: Map<string, number>): AuditRecord[] {
+  const segments = listSegments(auditDirectory);
+  const newest = newestSegments(segments);
+  const wanted = new Map<number, number>();
+  const records: AuditRecord[] = [];
+  // From the newest segment of each writer back to as many as its share may need.
+  for (const segment of segments.toReversed()) {
+    const path = join(auditDirectory, segment.name);
+    const missing = wanted.get(segment.writer) ?? limit;
+    const isNewest = newest.get(segment.writer)?.name === segment.name;
+    const end = isNewest || missing > 0 ? ifPresent(() => readSegmentEnd(path, missing)) : undefined;
+    if (end !== undefined) {
+      records.push(...end.records);
+      wanted.set(segment.writer, missing - end.records.length);
+    }
+    positions.set(segment.name, isNewest ? (end?.completeBytes ?? 0) : Number.POSITIVE_INFINITY);
+  }
+  records.sort(compareRecords);
+  return limit === 0 ? [] : records.slice(-limit);
+}
+
+/** What came after `positions`, which are moved. */
+function readNew(
+  auditDirectory: string,
+  positions: Map<string, number>,
+): { readonly records: readonly AuditRecord[]; readonly isMore: boolean } {
+  const records: AuditRecord[] = [];
+  let isMore = false;
+  const segments = listSegments(auditDirectory);
+  const names = new Set(segments.map(({ name }) => name));
+  for (const name of positions.keys()) if (!names.has(name)) positions.delete(name);
+  for (const { name } of segments) {
+    const path = join(auditDirectory, name);
+    const position = positions.get(name) ?? 0;
+    const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+    if (size <= position) continue;
+    const chunk = ifPresent(() => readPart(path, position, Math.min(size - position, readMaxBytes)));
+    if (chunk === undefined) continue;
+    const consumed = takeLines(chunk, records);
+    positions.set(name, position + consumed);
+    if (position + consumed < size && consumed > 0) isMore = true;
+  }
+  return { records: records.sort(compareRecords), isMore };
+}
+
+/** Put the records of the whole lines in `chunk` into `records`; returns the length of what was read. */
+function takeLines(chunk: Buffer, records: AuditRecord[]): number {
+  let lineStart = 0;
+  for (
+    let lineEnd = chunk.indexOf(lineFeed);
+    lineEnd !== -1;
+    lineStart = lineEnd + 1, lineEnd = chunk.indexOf(lineFeed, lineStart)
+  ) {
+    const record = parseRecord(chunk.toString("utf8", lineStart, lineEnd));
+    if (record !== undefined) records.push(record);
+  }
+  // A line that fills a whole read is no record of ours.
+  return lineStart === 0 && chunk.length === readMaxBytes ? chunk.length : lineStart;
+}
+
+function readPart(path: string, position: number, length: number): Buffer {
+  const descriptor = openSync(path, "r");
+  try {
+    return readFully(descriptor, position, length);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** The result of `read`, or `undefined` when the file was deleted in the meantime. */
+function ifPresent<Result>(read: () => Result): Result | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,96 @@
+/**
+ * A writer's place in a home. Each process that writes holds one of 256 writer
+ * numbers by a lock that dies with it; the number's segments and its sequence
+ * go on where the last holder stopped, so a home has as many writers as ever
+ * wrote at the same time, and every writer's sequence has no gap over restarts.
+ */
+
+import { join } from "node:path";
+import { storeHomeUnusable, storeWritersExhausted } from "./codes.ts";
+import { tryLock } from "./file-lock.ts";
+import { type HomeLayout, listSegments, type SegmentName, toWriterId, writerMax } from "./home-layout.ts";
+import { parseRecord } from "./parse-record.ts";
+import { readFirstRecord, readSegmentEnd } from "./segment-end.ts";
+import { StoreError } from "./store-error.ts";
+
+/** What the holder of a writer number finds. */
+export interface WriterLane {
+  readonly writer: number;
+  readonly lock: Disposable;
+  /** Sequence number of the last record, 0 when there is none. */
+  readonly lastSequence: number;
+  /** The newest segment, if the writer has one. */
+  readonly segment: SegmentName | undefined;
+  /** Milliseconds since the epoch of the newest segment's first record, if it can be told. */
+  readonly segmentStartedAt: number | undefined;
+  /** How the newest segment ends. */
+  readonly ending: LaneEnding;
+}
+
+/** `whole`: with a line feed. `unended`: a whole record that lacks its line feed. `torn`: an unfinished line. */
+export type LaneEnding =
+  | { readonly kind: "whole" | "unended" }
+  | { readonly kind: "torn"; readonly position: number; readonly bytes: number };
+
+/**
+ * Take the lowest free writer number of the home and read where it stopped.
+ *
+ * @throws {StoreError} `STORE_WRITERS_EXHAUSTED`, `STORE_HOME_UNUSABLE`.
+ */
+export function claimWriterLane(layout: HomeLayout): WriterLane {
+  for (let writer = 1; writer <= writerMax; writer += 1) {
+    const lock = tryLock(layout.lockDirectory, `audit-writer-${toWriterId(writer)}`, "exclusive");
+    if (lock === undefined) continue;
+    try {
+      return readLane(layout, writer, lock);
+    } catch (cause) {
+      lock[Symbol.dispose]();
+      if (cause instanceof StoreError) throw cause;
+      throw new StoreError(
+        storeHomeUnusable,
+        `Cannot read the audit segments in "${layout.auditDirectory}": ${(cause as NodeJS.ErrnoException).code}`,
+        { cause },
+      );
+    }
+  }
+  throw new StoreError(
+    storeWritersExhausted,
+    `${writerMax} processes already write to "${layout.home}"; no more are allowed`,
+  );
+}
+
+function readLane(layout: HomeLayout, writer: number, lock: Disposable): WriterLane {
+  const segments = listSegments(layout.auditDirectory).filter((segment) => segment.writer === writer);
+  const newest = segments.at(-1);
+  if (newest === undefined) {
+    return {
+      writer,
+      lock,
+      lastSequence: 0,
+      segment: undefined,
+      segmentStartedAt: undefined,
+      ending: { kind: "whole" },
+    };
+  }
+  const path = join(layout.auditDirectory, newest.name);
+  const end = readSegmentEnd(path, 1);
+  let lastSequence = Number(end.records[0]?.sequence ?? 0);
+  // A crash between creating a segment and its first record leaves one without records.
+  for (let at = segments.length - 2; lastSequence === 0 && at >= 0; at -= 1) {
+    const earlier = readSegmentEnd(join(layout.auditDirectory, segments[at]!.name), 1);
+    lastSequence = Number(earlier.records[0]?.sequence ?? 0);
+  }
+  let ending: LaneEnding = { kind: "whole" };
+  if (end.unfinished.length > 0) {
+    const record = parseRecord(end.unfinished.toString("utf8"));
+    if (record !== undefined && Number(record.sequence) === lastSequence + 1) {
+      ending = { kind: "unended" };
+      lastSequence += 1;
+    } else {
+      ending = { kind: "torn", position: end.completeBytes, bytes: end.unfinished.length };
+    }
+  }
+  const first = readFirstRecord(path);
+  const segmentStartedAt = first === undefined ? undefined : Date.parse(first.time);
+  return { writer, lock, lastSequence, segment: newest, segmentStartedAt, ending };
+}

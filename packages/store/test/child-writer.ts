@@ -1,0 +1,33 @@
+/**
+ * A process that writes to a home and prints the call id of every intent that
+ * has resolved, at once and unbuffered, for tests that kill it or starve it.
+ *
+ * Arguments: home, how many calls (`forever` until killed), how many at a time.
+ */
+
+import { writeSync } from "node:fs";
+import { openStore } from "@toolcrib/store";
+import { completionOf, intentOf } from "./sample-events.ts";
+
+const [home = "", count = "forever", concurrency = "8"] = process.argv.slice(2);
+const limit = count === "forever" ? Number.POSITIVE_INFINITY : Number(count);
+await using store = await openStore({ home }, { clock: Date.now });
+writeSync(1, `writer ${store.audit.stats().writer}\n`);
+let started = 0;
+
+async function callOneAfterAnother(): Promise<void> {
+  while (started < limit) {
+    started += 1;
+    const callId = `p${process.pid}-${started}`;
+    try {
+      await store.audit.intent(intentOf(callId));
+      writeSync(1, `${callId}\n`);
+    } catch (error) {
+      writeSync(1, `refused ${(error as { code: string }).code}\n`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    store.audit.record("call.completed", completionOf(callId));
+  }
+}
+
+await Promise.all(Array.from({ length: Number(concurrency) }, callOneAfterAnother));

@@ -1,0 +1,150 @@
+import assert from "node:assert/strict";
+import { appendFileSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { openAuditReader, openStore } from "@toolcrib/store";
+import { startChildWriter } from "./child-process.ts";
+import { callIdsOf, intentOf, newHome, recordsOf, segmentNames, tickingClock } from "./sample-events.ts";
+
+test("no intent that resolved is lost when the writer is killed in a burst", async (t) => {
+  const home = newHome(t);
+  for (let round = 0; round < 3; round += 1) {
+    const child = startChildWriter(t, [home, "forever", "32"]);
+    await child.until((lines) => lines.length > 1500);
+    child.process.kill("SIGKILL");
+    assert.equal(await child.ended, "SIGKILL");
+    assert.equal(child.lines()[0], "writer 001");
+    const resolved = child.lines().slice(1);
+    const written = new Set(
+      recordsOf(home)
+        .filter(({ type }) => type === "call.intent")
+        .flatMap((record) => callIdsOf([record])),
+    );
+    assert.deepEqual(
+      resolved.filter((callId) => !written.has(callId)),
+      [],
+    );
+  }
+  // The number was free again after each kill, and the sequence went on.
+  assert.deepEqual(segmentNames(home), ["001-00000001.jsonl"]);
+  const sequences = recordsOf(home).map(({ sequence }) => Number(sequence));
+  assert.deepEqual(
+    sequences,
+    sequences.map((_, index) => index + 1),
+  );
+  await using reader = await openAuditReader({ home });
+  assert.equal((await reader.list({ limit: 1 }))[0]?.sequence, String(sequences.length).padStart(16, "0"));
+  assert.deepEqual(
+    (await reader.problems()).filter(({ kind }) => kind === "gap"),
+    [],
+  );
+});
+
+test("a torn last line is reported, skipped and followed by a line of its own", async (t) => {
+  const home = newHome(t);
+  const path = join(home, "audit", "001-00000001.jsonl");
+  {
+    await using store = await openStore({ home }, { clock: tickingClock() });
+    await Promise.all([1, 2, 3].map((n) => store.audit.intent(intentOf(`c${n}`))));
+  }
+  const whole = readFileSync(path);
+  const thirdAt = whole.lastIndexOf("\n", whole.length - 2) + 1;
+  truncateSync(path, thirdAt + 100);
+  {
+    await using reader = await openAuditReader({ home });
+    assert.deepEqual(await reader.problems(), [
+      { kind: "unfinished", segment: "001-00000001.jsonl", position: thirdAt, bytes: 100 },
+    ]);
+    assert.deepEqual(callIdsOf(await reader.list()), ["c2", "c1"]);
+  }
+  const problems: string[] = [];
+  {
+    await using store = await openStore(
+      { home },
+      { clock: tickingClock(), onProblem: ({ code }) => problems.push(code) },
+    );
+    await store.audit.intent(intentOf("c4"));
+    assert.deepEqual(await store.audit.problems(), [
+      { kind: "unreadable", segment: "001-00000001.jsonl", position: thirdAt, bytes: 100 },
+    ]);
+  }
+  assert.deepEqual(problems, ["AUDIT_SEGMENT_DAMAGED"]);
+  const lines = readFileSync(path, "utf8").split("\n");
+  assert.equal(lines.length, 6);
+  assert.throws(() => JSON.parse(lines[2]!), SyntaxError);
+  const records = recordsOf(home);
+  assert.deepEqual(
+    records.map(({ type, sequence }) => [type, Number(sequence)]),
+    [
+      ["call.intent", 1],
+      ["call.intent", 2],
+      ["audit.recovered", 3],
+      ["call.intent", 4],
+    ],
+  );
+  assert.deepEqual(records[2]?.data, {
+    segment: "001-00000001.jsonl",
+    reason: "torn",
+    position: thirdAt,
+    bytes: 100,
+  });
+});
+
+test("a last record that lacks nothing but its line feed is kept", async (t) => {
+  const home = newHome(t);
+  const path = join(home, "audit", "001-00000001.jsonl");
+  {
+    await using store = await openStore({ home }, { clock: tickingClock() });
+    await Promise.all([1, 2].map((n) => store.audit.intent(intentOf(`c${n}`))));
+  }
+  truncateSync(path, readFileSync(path).length - 1);
+  await using store = await openStore({ home }, { clock: tickingClock() });
+  await store.audit.intent(intentOf("c3"));
+  assert.deepEqual(callIdsOf(recordsOf(home)), ["c1", "c2", "c3"]);
+  assert.deepEqual(await store.audit.problems(), []);
+  assert.equal((await store.audit.list()).length, 3);
+});
+
+for (const [title, content] of [
+  ["is empty", ""],
+  ["holds nothing but an unfinished line", '{"specversion":"1.0","id":"x'],
+  ["holds nothing but noise", `${"\u0000".repeat(70_000)}\nnoise\n[]\n{}\n`],
+] as const) {
+  test(`a writer goes on when its newest segment ${title}`, async (t) => {
+    const home = newHome(t);
+    {
+      await using store = await openStore({ home }, { clock: tickingClock() });
+      await store.audit.intent(intentOf("c1"));
+    }
+    writeFileSync(join(home, "audit", "001-00000002.jsonl"), content);
+    await using store = await openStore({ home }, { clock: tickingClock() });
+    await store.audit.intent(intentOf("c2"));
+    assert.equal(store.audit.stats().segment, "001-00000002.jsonl");
+    assert.deepEqual(callIdsOf(await store.audit.list()), ["c2", "c1"]);
+    const sequences = recordsOf(home)
+      .filter(({ specversion }) => specversion === "1.0")
+      .map(({ sequence }) => Number(sequence));
+    assert.deepEqual(
+      sequences,
+      sequences.map((_, index) => index + 1),
+    );
+  });
+}
+
+test("lines that were edited, removed or put in are found", async (t) => {
+  const home = newHome(t);
+  const path = join(home, "audit", "001-00000001.jsonl");
+  {
+    await using store = await openStore({ home }, { clock: tickingClock() });
+    await Promise.all([1, 2, 3, 4, 5].map((n) => store.audit.intent(intentOf(`c${n}`))));
+  }
+  const lines = readFileSync(path, "utf8").trimEnd().split("\n");
+  writeFileSync(path, `${[lines[0], lines[2], "{}", lines[3], lines[3], lines[4]].join("\n")}\n`);
+  appendFileSync(path, "not json\n");
+  await using reader = await openAuditReader({ home });
+  assert.deepEqual(
+    (await reader.problems()).map(({ kind }) => kind),
+    ["gap", "unreadable", "gap", "unreadable"],
+  );
+  assert.deepEqual(callIdsOf(await reader.list()), ["c5", "c4", "c3", "c1"]);
+});
