@@ -46,7 +46,8 @@ export function toRpcError(thrown: unknown): RpcErrorObject {
       : { code: thrown.rpcCode, message: thrown.message, data: thrown.rpcData };
   }
   if (!isCodedError(thrown)) return { code: rpcCodes.internalError, message: "Internal error" };
-  const rpcCode = thrown instanceof McpError ? thrown.rpcCode : rpcCodes.internalError;
+  // Errors of other packages may name their own JSON-RPC code.
+  const { rpcCode = rpcCodes.internalError } = thrown as { readonly rpcCode?: number };
   const data = {
     ...(thrown instanceof McpError && typeof thrown.rpcData === "object" ? thrown.rpcData : undefined),
     ...thrown.data,

@@ -1,0 +1,112 @@
+/**
+ * One place where a call's story is written: the audit trail, the metrics and,
+ * for what went wrong, the log. The governed call says what happened; this file
+ * knows where it goes.
+ */
+
+import { type CodedError, messageOf } from "@toolcrib/diagnostics";
+import type { JsonObject } from "@toolcrib/json";
+import type { AuditCallSubject, AuditTrail } from "@toolcrib/store";
+import type { ToolResult } from "@toolcrib/tool";
+import type { UpstreamLogger } from "@toolcrib/upstream";
+import { argumentsInvalid, callCancelled } from "../codes.ts";
+import type { Decision } from "../tool-policy.ts";
+import { jsonSize } from "./json-size.ts";
+
+/** A call's arguments as the audit keeps them. */
+interface DescribedArguments {
+  readonly argumentsDigest: string;
+  readonly preview: JsonObject;
+}
+
+/** What is counted of calls; labels are server ids. */
+export interface CallMetrics {
+  callStarted(): void;
+  callFinished(server: string, outcome: "ok" | "tool_error" | "failed" | "cancelled", seconds: number): void;
+  callDenied(server: string): void;
+}
+
+/** Where the governed call tells its story. */
+export interface CallLog {
+  /** Resolves when the intent is on record. @throws {StoreError} when it cannot be. */
+  intent(
+    subject: AuditCallSubject,
+    facts: DescribedArguments & { readonly rule: string; readonly containment: string | undefined },
+  ): Promise<void>;
+  denied(
+    subject: AuditCallSubject,
+    facts: DescribedArguments & {
+      readonly decision?: Decision & { kind: "deny" };
+      readonly error?: CodedError;
+    },
+  ): void;
+  completed(subject: AuditCallSubject, result: ToolResult, durationMs: number): void;
+  failed(subject: AuditCallSubject, error: CodedError, durationMs: number): void;
+  warn(fields: object, message: string): void;
+}
+
+/** Create the log over its three streams. */
+export function createCallLog(deps: {
+  readonly audit: Pick<AuditTrail, "intent" | "record">;
+  readonly metrics: CallMetrics;
+  readonly logger: UpstreamLogger;
+}): CallLog {
+  const { audit, metrics, logger } = deps;
+  const warned = new Set<string>();
+  /** A trail that is closing cannot take a completion; the call's answer goes out all the same. */
+  const record: typeof audit.record = (type, data) => {
+    try {
+      audit.record(type, data);
+    } catch (error) {
+      logger.error({ type, reason: messageOf(error) }, "audit record could not be taken");
+    }
+  };
+  const serverOf = (subject: AuditCallSubject) => subject.server ?? subject.origin;
+
+  return {
+    async intent(subject, { argumentsDigest, preview, rule, containment }) {
+      metrics.callStarted();
+      await audit.intent({ ...subject, argumentsDigest, preview, decision: "allow", rule, containment });
+    },
+    denied(subject, { argumentsDigest, preview, decision, error }) {
+      const code = decision?.code ?? error?.code ?? "CALL_REFUSED";
+      const reason = decision?.reason ?? error?.message;
+      record("call.denied", {
+        ...subject,
+        outcome: "denied",
+        decision: "deny",
+        argumentsDigest,
+        preview,
+        rule: decision?.rule,
+        code,
+        reason,
+      });
+      metrics.callDenied(serverOf(subject));
+      logger.info({ callId: subject.callId, tool: subject.tool, code, reason }, "call was denied");
+    },
+    completed(subject, result, durationMs) {
+      const isError = result.isError === true;
+      const code = result._meta?.["toolcrib/code"] === argumentsInvalid ? argumentsInvalid : undefined;
+      const outcome = isError ? "tool_error" : "ok";
+      const resultBytes = jsonSize(result as unknown as JsonObject, Number.MAX_SAFE_INTEGER);
+      record("call.completed", { ...subject, outcome, code, durationMs, resultBytes });
+      metrics.callFinished(serverOf(subject), outcome, durationMs / 1000);
+    },
+    failed(subject, error, durationMs) {
+      const outcome = error.code === callCancelled ? "cancelled" : "failed";
+      record("call.completed", { ...subject, outcome, code: error.code, durationMs });
+      metrics.callFinished(serverOf(subject), outcome, durationMs / 1000);
+      logger.warn(
+        { callId: subject.callId, tool: subject.tool, code: error.code, reason: error.message, durationMs },
+        "call failed",
+      );
+    },
+    warn(fields, message) {
+      // A schema that cannot be used is said once, not at every call.
+      const key = `${message} ${JSON.stringify(fields)}`;
+      if (warned.has(key) || warned.size > 10_000) return;
+      warned.add(key);
+      logger.warn(fields, message);
+    },
+  };
+}

@@ -1,0 +1,177 @@
+/**
+ * Toolcrib's own tools: find a tool, look at it, call it. With them a client
+ * needs to see three definitions instead of thousands. They show and do only
+ * what their caller may see and do.
+ */
+
+import type { JsonObject } from "@toolcrib/json";
+import {
+  type CallContext,
+  type Health,
+  type Identity,
+  normalizeTags,
+  type Tool,
+  type ToolDefinition,
+  type ToolResult,
+  type ToolSource,
+  textResult,
+  toToolId,
+} from "@toolcrib/tool";
+import type { ToolHit } from "../gateway.ts";
+
+/** What the meta-tools need of the gateway. */
+export interface MetaSourceDeps {
+  search(identity: Identity, query: string, limit: number): readonly ToolHit[];
+  /** The tool that `identity` may see under `name`, as it is on the wire; undefined when there is none. */
+  describe(identity: Identity, name: string): ToolDefinition | undefined;
+  /** Run a tool on account of the meta-tool's call. @throws {CodedError} when it does not exist or fails */
+  callTool(context: CallContext, name: string, args: JsonObject): Promise<ToolResult>;
+  readonly now: () => number;
+}
+
+/** Names of the meta-tools, as they are on the wire. */
+export const metaToolNames = {
+  search: "search_tools",
+  describe: "describe_tool",
+  call: "call_tool",
+} as const;
+
+const readOnly = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+
+const definitions: readonly ToolDefinition[] = [
+  {
+    name: metaToolNames.search,
+    title: "Search tools",
+    description:
+      "Find tools by what they do. Returns names and short descriptions, best first. Describe a tool before calling it for the first time.",
+    inputSchema: {
+      type: "object",
+      properties: {
+        query: {
+          type: "string",
+          minLength: 1,
+          maxLength: 2000,
+          description: "What the tool should do, in a few words",
+        },
+        limit: { type: "integer", minimum: 1, maximum: 50, default: 10, description: "Most results" },
+      },
+      required: ["query"],
+      additionalProperties: false,
+    },
+    outputSchema: {
+      type: "object",
+      properties: {
+        tools: {
+          type: "array",
+          items: {
+            type: "object",
+            properties: {
+              name: { type: "string" },
+              description: { type: "string" },
+              score: { type: "number" },
+              why: { type: "array", items: { type: "string" } },
+            },
+            required: ["name", "score", "why"],
+          },
+        },
+      },
+      required: ["tools"],
+    },
+    annotations: { title: "Search tools", ...readOnly },
+  },
+  {
+    name: metaToolNames.describe,
+    title: "Describe a tool",
+    description: "The full definition of a tool: description, input schema, output schema, annotations.",
+    inputSchema: {
+      type: "object",
+      properties: { name: { type: "string", minLength: 1, description: "Name as search_tools gives it" } },
+      required: ["name"],
+      additionalProperties: false,
+    },
+    annotations: { title: "Describe a tool", ...readOnly },
+  },
+  {
+    name: metaToolNames.call,
+    title: "Call a tool",
+    description: "Call a tool by name with its arguments. The result is the tool's own.",
+    inputSchema: {
+      type: "object",
+      properties: {
+        name: { type: "string", minLength: 1, description: "Name as search_tools gives it" },
+        arguments: { type: "object", description: "Arguments that fit the tool's input schema", default: {} },
+      },
+      required: ["name"],
+      additionalProperties: false,
+    },
+    annotations: { title: "Call a tool", readOnlyHint: false, destructiveHint: true, openWorldHint: true },
+  },
+];
+
+/** Longest description in a search result. */
+const summaryMaxLength = 300;
+
+/** Create the source of the meta-tools. */
+export function createMetaSource(deps: MetaSourceDeps): ToolSource {
+  const sourceId = "toolcrib";
+  const health: Health = { state: "ready", since: deps.now() };
+  const tools: readonly Tool[] = definitions.map((definition) => ({
+    id: toToolId(sourceId, definition.name),
+    namespace: sourceId,
+    tags: normalizeTags(["meta"]),
+    origin: "meta",
+    sourceId,
+    definition,
+  }));
+
+  function search(args: JsonObject, identity: Identity): ToolResult {
+    const hits = deps.search(identity, String(args["query"]), Number(args["limit"] ?? 10));
+    const found = hits.map(({ name, description, score, why }) => ({
+      name,
+      ...(description === undefined ? undefined : { description: summarise(description) }),
+      score,
+      why,
+    }));
+    const text =
+      found.length === 0
+        ? "No tool matches. Try other words."
+        : found.map(({ name, description }) => `${name}: ${description ?? "(no description)"}`).join("\n");
+    return { ...textResult(text), structuredContent: { tools: found } };
+  }
+
+  function describe(args: JsonObject, identity: Identity): ToolResult {
+    const name = String(args["name"]);
+    const definition = deps.describe(identity, name);
+    if (definition === undefined)
+      return textResult(`No tool is named "${name}". Find names with search_tools.`, true);
+    return textResult(JSON.stringify(definition, undefined, 2));
+  }
+
+  return {
+    id: sourceId,
+    origin: "meta",
+    start: async () => {},
+    tools: () => tools,
+    onChange: () => () => {},
+    health: () => health,
+    async call(tool, args, context) {
+      switch (tool.definition.name) {
+        case metaToolNames.search:
+          return search(args, context.identity);
+        case metaToolNames.describe:
+          return describe(args, context.identity);
+        default:
+          return deps.callTool(context, String(args["name"]), (args["arguments"] ?? {}) as JsonObject);
+      }
+    },
+    async [Symbol.asyncDispose]() {},
+  };
+}
+
+/** The first paragraph of a description, cut at a word. */
+function summarise(description: string): string {
+  const paragraph = description.trim().split(/\n\s*\n/, 1)[0] ?? "";
+  const line = paragraph.replace(/\s+/g, " ");
+  if (line.length <= summaryMaxLength) return line;
+  return `${line.slice(0, summaryMaxLength).replace(/\s+\S*$/, "")}…`;
+}

@@ -1,0 +1,52 @@
+/**
+ * How a call's outcome goes over the MCP wire. A tool that was denied or failed
+ * is a result with `isError`, so that the model sees why and what to do; errors
+ * of the server itself keep their JSON-RPC code.
+ */
+
+import { isCodedError } from "@toolcrib/diagnostics";
+import type { JsonObject } from "@toolcrib/json";
+import { McpError, mcpRemoteError } from "@toolcrib/mcp";
+import { type Era, textResult } from "@toolcrib/tool";
+import type { CallOutcome } from "../gateway.ts";
+
+/** The outcome of a tool call as its `CallToolResult`. @throws {McpError} the server's own JSON-RPC error */
+export function toWireResult(outcome: CallOutcome): JsonObject {
+  if (outcome.kind === "result") return outcome.result as unknown as JsonObject;
+  if (outcome.kind === "denied") {
+    return errorResult(outcome.code, outcome.reason, outcome.hint, outcome.callId);
+  }
+  const { error } = outcome;
+  const remote = remoteErrorOf(error, "legacy");
+  if (remote !== undefined) throw remote;
+  const code = isCodedError(error) ? error.code : "CALL_FAILED";
+  return errorResult(code, error.message, isCodedError(error) ? error.hint : undefined, outcome.callId);
+}
+
+/** The outcome of another request as its result. @throws {McpError} when it was denied or failed */
+export function toRpcFailure(outcome: CallOutcome, era: Era): JsonObject {
+  if (outcome.kind === "result") return outcome.result as unknown as JsonObject;
+  if (outcome.kind === "denied") {
+    throw new McpError(outcome.code, outcome.reason, { rpcCode: -32602, hint: outcome.hint });
+  }
+  const { error } = outcome;
+  throw remoteErrorOf(error, era) ?? error;
+}
+
+function errorResult(code: string, message: string, hint: string | undefined, callId: string): JsonObject {
+  const text = hint === undefined ? message : `${message}\nHint: ${hint}`;
+  return {
+    ...textResult(text, true),
+    _meta: { "toolcrib/code": code, "toolcrib/callId": callId },
+  } as JsonObject;
+}
+
+/** A server's own JSON-RPC error as it came, in the codes of the client's era. */
+function remoteErrorOf(error: Error, era: Era): McpError | undefined {
+  if (!isCodedError(error) || typeof error.data?.["rpcCode"] !== "number") return undefined;
+  const rpcCode = error.data["rpcCode"];
+  return new McpError(mcpRemoteError, error.message, {
+    rpcCode: era === "modern" && rpcCode === -32002 ? -32602 : rpcCode,
+    rpcData: error.data["rpcData"],
+  });
+}

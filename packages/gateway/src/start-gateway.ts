@@ -1,0 +1,262 @@
+/**
+ * The composition root: from a checked configuration to a running gateway. All
+ * that touches the world is made here and handed down: clock, randomness,
+ * environment, store, processes, connections.
+ */
+
+import { hash, randomBytes, randomUUID } from "node:crypto";
+import { messageOf } from "@toolcrib/diagnostics";
+import { canonicalJson } from "@toolcrib/json";
+import { createHttpClient } from "@toolcrib/mcp";
+import { openStore } from "@toolcrib/store";
+import {
+  createProcessLauncher,
+  createUpstreamServer,
+  type UpstreamLimits,
+  type UpstreamServer,
+} from "@toolcrib/upstream";
+import { createSecretScrubber } from "./call/secret-scrubber.ts";
+import { serverNotFound } from "./codes.ts";
+import type { GatewayConfig, ToolServerConfig } from "./config/config-types.ts";
+import { readRegularFile } from "./config/read-file.ts";
+import { resolveTransport } from "./config/resolve-transport.ts";
+import { createSecretResolver } from "./config/secret-resolver.ts";
+import type { Gateway, ServerStatus } from "./gateway.ts";
+import { createGatewayCore } from "./gateway-core.ts";
+import { GatewayError } from "./gateway-error.ts";
+import { type HttpServer, startHttpServer } from "./http/http-server.ts";
+import type { Logger } from "./http/logger.ts";
+import { createMetrics } from "./http/metrics.ts";
+import { openTokenStore } from "./http/token-store.ts";
+
+/** What a gateway needs of its process. */
+export interface GatewayDeps {
+  /** Home directory (`~/.toolcrib`); created when it is missing. */
+  readonly home: string;
+  /** Environment of the process: PATH, HOME and what `secret_key_ref: {env: …}` names. */
+  readonly environment: { readonly [name: string]: string | undefined };
+  /** Folder that relative paths of the command line are relative to. */
+  readonly directory: string;
+  readonly logger: Logger;
+  /** This program's version, as clients and servers see it. */
+  readonly version: string;
+  /** Files that the configuration was read from, for the audit. */
+  readonly configFiles: readonly string[];
+  /** Limits of upstream servers that tests change. @default `resolveUpstreamLimits` */
+  readonly upstreamLimits?: UpstreamLimits;
+}
+
+/** Milliseconds that calls in flight get at shutdown. */
+const drainMs = 10_000;
+
+/**
+ * Start a gateway. Servers are started in parallel and none is waited for;
+ * `ready()` tells when each made its first contact.
+ *
+ * @throws {StoreError} when the home cannot be used.
+ */
+export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Promise<Gateway> {
+  const { logger, version, environment } = deps;
+  const now = Date.now;
+  const startedAt = now();
+  const scrubber = createSecretScrubber();
+  const secrets = createSecretResolver({
+    env: environment,
+    readFile: readRegularFile,
+    homeDirectory: deps.home,
+  });
+  const store = await openStore(
+    { home: deps.home, audit: { durability: config.audit.durability } },
+    {
+      clock: now,
+      onProblem: (problem) => logger.warn({ code: problem.code, reason: problem.message }, "audit trail"),
+    },
+  );
+  const metrics = createMetrics();
+  const launcher = createProcessLauncher(
+    { environment, clock: { now }, logger, randomBytes },
+    { directory: deps.directory, logsDirectory: `${deps.home}/logs` },
+  );
+  const httpClient = createHttpClient();
+  const serverInfo = { name: "toolcrib", title: "Toolcrib", version };
+  const core = createGatewayCore(config, {
+    serverInfo,
+    audit: store.audit,
+    metrics,
+    logger,
+    scrubber,
+    now,
+    newCallId: () => randomUUID(),
+  });
+  store.audit.record("config.changed", {
+    files: deps.configFiles,
+    digest: `sha256:${hash("sha256", canonicalJson(config.toolServers.map(({ id, labels }) => ({ id, labels }))), "hex")}`,
+  });
+
+  const stopping = new AbortController();
+  const servers = config.toolServers.map((server) => ({ server, upstream: createUpstream(server) }));
+  const starts = servers.map(({ server, upstream }) => startServer(server, upstream));
+  let http: HttpServer | undefined;
+  let disposing: Promise<void> | undefined;
+
+  function createUpstream(server: ToolServerConfig): UpstreamServer {
+    const settings = {
+      id: server.id,
+      kind: server.transport.kind,
+      tags: [],
+      scrub: (text: string) => scrubber.text(text),
+      async resolveTransport() {
+        const resolved = await resolveTransport(server, secrets);
+        for (const value of secrets.values()) scrubber.learn(server.id, value);
+        return resolved;
+      },
+    };
+    const upstreamDeps = { launcher, httpClient, logger, now, random: Math.random, clientInfo: serverInfo };
+    return createUpstreamServer(settings, upstreamDeps, deps.upstreamLimits);
+  }
+
+  async function startServer(server: ToolServerConfig, upstream: UpstreamServer): Promise<void> {
+    for (const warning of server.notEnforced) logger.warn({ server: server.id }, warning);
+    core.add(upstream);
+    recordHealth(server, upstream);
+    await upstream.start(stopping.signal);
+  }
+
+  /** Each change between ready and not is an audit event and a metric. */
+  function recordHealth(server: ToolServerConfig, upstream: UpstreamServer): void {
+    let wasReady = false;
+    upstream.onChange(({ kind }) => {
+      if (kind !== "health") return;
+      const { state, reason } = upstream.health();
+      const isReady = state === "ready";
+      metrics.setUpstream(server.id, isReady, upstream.facts().restarts);
+      if (isReady === wasReady) return;
+      wasReady = isReady;
+      if (isReady) {
+        const { protocolVersion } = upstream.facts();
+        const toolCount = upstream.tools().length;
+        store.audit.record("server.started", {
+          server: server.id,
+          transport: server.transport.kind,
+          protocolVersion,
+          toolCount,
+          containment: "deadline",
+        });
+      } else {
+        store.audit.record("server.stopped", {
+          server: server.id,
+          reason: scrubber.text(reason ?? "it was stopped"),
+        });
+      }
+    });
+  }
+
+  function statusOf({ server, upstream }: (typeof servers)[number]): ServerStatus {
+    const { networkEgress, filesystemWrite, maxExecutionSeconds } = server.containment.effective;
+    const { protocolVersion, serverInfo: info, pid, restarts } = upstream.facts();
+    const { reason, ...health } = upstream.health();
+    return {
+      id: server.id,
+      name: server.name,
+      transport: server.transport.kind,
+      health: reason === undefined ? health : { ...health, reason: scrubber.text(reason) },
+      trustState: server.trustState,
+      mutabilityClass: server.mutabilityClass,
+      containment: {
+        networkEgress,
+        filesystemWrite,
+        maxExecutionSeconds,
+        enforced: server.notEnforced.length === 0,
+      },
+      labels: server.labels,
+      tools: upstream.tools().length,
+      resources: upstream.features.resources().length,
+      prompts: upstream.features.prompts().length,
+      protocolVersion,
+      serverInfo: info,
+      pid,
+      restarts,
+    };
+  }
+
+  function serverLog(id: string, lines: number): readonly string[] {
+    const found = servers.find(({ server }) => server.id === id);
+    if (found === undefined) {
+      throw new GatewayError(serverNotFound, `No tool server has the id "${id}"`, {
+        hint: `the ids are ${servers.map(({ server }) => server.id).join(", ")}`,
+      });
+    }
+    return found.upstream.stderrTail(lines).map((line) => scrubber.text(line));
+  }
+
+  async function listen(): Promise<{ readonly url: string }> {
+    if (http !== undefined) return { url: http.url };
+    const tokens =
+      config.serve.auth === "none"
+        ? undefined
+        : await openTokenStore(deps.home, { environmentToken: environment["TOOLCRIB_TOKEN"], now, logger });
+    http = await startHttpServer(
+      {
+        service: core.service,
+        serverIds: () => servers.map(({ server }) => server.id),
+        status: gateway.status,
+        serverLog,
+        readiness: () => ({
+          ready: servers.filter(({ upstream }) => upstream.health().state !== "starting").length,
+          total: servers.length,
+        }),
+        metrics,
+        authenticate: tokens?.authenticate,
+        logger,
+        now,
+        newId: () => randomUUID(),
+      },
+      config.serve,
+    );
+    return { url: http.url };
+  }
+
+  async function dispose(): Promise<void> {
+    // In reverse order: no new calls, then the answers, then the servers, at last the record of it all.
+    await http?.drain(drainMs);
+    await http?.[Symbol.asyncDispose]();
+    await Promise.allSettled(servers.map(({ upstream }) => upstream[Symbol.asyncDispose]()));
+    stopping.abort(new GatewayError(serverNotFound, "The gateway was stopped"));
+    await Promise.allSettled(starts);
+    await launcher[Symbol.asyncDispose]();
+    await httpClient.destroy();
+    try {
+      await store[Symbol.asyncDispose]();
+    } catch (error) {
+      logger.error({ reason: messageOf(error) }, "audit trail could not be closed whole");
+    }
+  }
+
+  const gateway: Gateway = {
+    service: core.service,
+    ready: async () => {
+      await Promise.allSettled(starts);
+    },
+    status: () => ({
+      version,
+      startedAt: new Date(startedAt).toISOString(),
+      url: http?.url,
+      servers: servers.map(statusOf),
+      tools: core.index.tools.filter(({ tool }) => tool.origin !== "meta").length,
+      sessions: core.service.sessionCount,
+      callsInFlight: core.underWay.count,
+      quarantined: core.index.quarantined,
+    }),
+    listTools: core.listTools,
+    search: core.search,
+    describe: (identity, name) => core.find(identity, name)?.tool,
+    call: core.call,
+    serverLog,
+    listen,
+    [Symbol.asyncDispose]() {
+      disposing ??= dispose();
+      return disposing;
+    },
+  };
+  return gateway;
+}
