@@ -1,1 +1,49 @@
-export {};
+// Configuration. For users.
+
+// Configuration. For other packages here.
+export {
+  type ConfigLayer,
+  type PlacedId,
+  parseConfigLayer,
+  type ServerDeclaration,
+} from "./config/config-layer.ts";
+export type {
+  AuditConfig,
+  ConfigText,
+  ContainmentConfig,
+  ContainmentLevel,
+  GatewayConfig,
+  HttpTransportConfig,
+  MutabilityClass,
+  PolicyConfig,
+  PolicyFloor,
+  PolicyRules,
+  SecretRef,
+  ServeConfig,
+  ServeLimits,
+  StdioTransportConfig,
+  TemplatePart,
+  ToolServerConfig,
+  TransportConfig,
+  TrustState,
+} from "./config/config-types.ts";
+export { formatConfigReport } from "./config/format-config-report.ts";
+export { configJsonSchema, configJsonSchemaText, writeConfigJsonSchema } from "./config/json-schema.ts";
+export {
+  type LoadConfigDeps,
+  type LoadConfigOptions,
+  loadConfig,
+  parseConfig,
+} from "./config/load-config.ts";
+export type { ConfigResult } from "./config/merge-configs.ts";
+export { mergeConfigs } from "./config/merge-configs.ts";
+export { type FileContent, type ReadFile, readRegularFile } from "./config/read-file.ts";
+export { resolveTransport } from "./config/resolve-transport.ts";
+export {
+  createSecretResolver,
+  type SecretResolution,
+  type SecretResolver,
+  type SecretResolverDeps,
+} from "./config/secret-resolver.ts";
+export { autoModeMaxTools } from "./config/serve-shape.ts";
+export { isLoopbackHost } from "./config/server-url.ts";

@@ -1,0 +1,165 @@
+/**
+ * A configuration after reading: complete, checked, in our words (camelCase).
+ * The documents' own spelling (`tool_servers`, `trust_state`) ends here: it is
+ * translated once, in the files that make these values.
+ */
+
+import type { Diagnostic, Source, Span } from "@toolcrib/diagnostics";
+
+/** Everything that the gateway is told, defaults filled in. */
+export interface GatewayConfig {
+  /** In the order of their first declaration. */
+  readonly toolServers: readonly ToolServerConfig[];
+  readonly policy: PolicyConfig;
+  readonly serve: ServeConfig;
+  readonly audit: AuditConfig;
+}
+
+/** How far the operator trusts a server. */
+export type TrustState = "unverified" | "verified" | "certified";
+/** What the operator says of a server's tools. */
+export type MutabilityClass = "read_only" | "write" | "unknown";
+/** What a server may reach: nothing, what its list names, everything. */
+export type ContainmentLevel = "deny" | "scoped" | "allow";
+
+/** One entry of `tool_servers`, or one server of another program's file. */
+export interface ToolServerConfig {
+  /** Unique; also the namespace of its tools. Letters, digits and `_ . -`, at most 40, never `__`. */
+  readonly id: string;
+  readonly name: string | undefined;
+  readonly description: string | undefined;
+  readonly transport: TransportConfig;
+  /** @default "unverified" */
+  readonly trustState: TrustState;
+  /** @default "unknown" */
+  readonly mutabilityClass: MutabilityClass;
+  readonly containment: {
+    /** What the configuration says; what it leaves out is `undefined`. */
+    readonly declared: Partial<ContainmentConfig>;
+    /** What holds: declared, else by trust state, and never below `policy.floor`. */
+    readonly effective: ContainmentConfig;
+  };
+  readonly labels: { readonly [key: string]: string };
+  /** One sentence for each containment that was asked for and that this version cannot enforce. To be said loudly at start. */
+  readonly notEnforced: readonly string[];
+  /** Why this server cannot start although the configuration is valid (a variable that only another program can fill). Empty when it can. */
+  readonly problems: readonly Diagnostic[];
+  /** Where it is declared, for errors that are found later. Credentials are starred out. */
+  readonly source: Source;
+  readonly span: Span;
+}
+
+export interface ContainmentConfig {
+  readonly networkEgress: ContainmentLevel;
+  readonly filesystemWrite: ContainmentLevel;
+  /** Deadline of each call, in seconds. */
+  readonly maxExecutionSeconds: number;
+  /** Host patterns; used when `networkEgress` is `scoped`. */
+  readonly egressAllow: readonly string[];
+  /** Absolute folders, or below `~/`; used when `filesystemWrite` is `scoped`. */
+  readonly writePaths: readonly string[];
+}
+
+/** How a server is reached. `resolveTransport` makes plain strings of it. */
+export type TransportConfig = StdioTransportConfig | HttpTransportConfig;
+
+export interface StdioTransportConfig {
+  readonly kind: "stdio";
+  readonly command: ConfigText;
+  readonly args: readonly ConfigText[];
+  readonly env: { readonly [name: string]: ConfigText };
+  /** Working folder; relative to the folder of the declaring file. @default the folder that Toolcrib was started in */
+  readonly cwd: ConfigText | undefined;
+}
+
+export interface HttpTransportConfig {
+  readonly kind: "sse" | "streamable_http";
+  readonly url: ConfigText;
+  readonly headers: { readonly [name: string]: ConfigText };
+  /** Whether an `http` URL may lead off this machine. @default false */
+  readonly allowHttp: boolean;
+}
+
+/** A text that may be complete only once secrets and environment are read. */
+export type ConfigText =
+  /** `isSecret`: a credential that stands in another program's file. */
+  | { readonly kind: "literal"; readonly text: string; readonly isSecret: boolean; readonly span: Span }
+  | { readonly kind: "secret"; readonly ref: SecretRef; readonly prefix: string; readonly span: Span }
+  /** Of other programs' files only: `Bearer ${TOKEN}`. */
+  | {
+      readonly kind: "template";
+      readonly text: string;
+      readonly parts: readonly TemplatePart[];
+      readonly isSecret: boolean;
+      readonly span: Span;
+    };
+
+/** A piece of a template: itself, an environment variable, or the folder that the file belongs to. */
+export type TemplatePart =
+  | string
+  | { readonly variable: string; readonly fallback: string | undefined }
+  | { readonly folder: "workspace" };
+
+/** Where a secret is kept. `named` is the scalar form of `secret_key_ref`. */
+export type SecretRef =
+  | { readonly kind: "named"; readonly name: string }
+  | { readonly kind: "env"; readonly name: string }
+  | { readonly kind: "file"; readonly path: string }
+  | { readonly kind: "store"; readonly name: string }
+  | { readonly kind: "keychain"; readonly name: string };
+
+/** Which tools may be used. Patterns are globs over `namespace:name` and `namespace__name`. */
+export interface PolicyRules {
+  /** `undefined`: everything that is not denied. */
+  readonly allow: readonly string[] | undefined;
+  readonly deny: readonly string[];
+}
+
+export interface PolicyConfig extends PolicyRules {
+  /** Further rules by the name of the identity that calls. */
+  readonly clients: { readonly [identity: string]: PolicyRules };
+  readonly floor: PolicyFloor;
+}
+
+/** The least containment of every tool server. Nothing declared: no demand. */
+export interface PolicyFloor {
+  readonly networkEgress: ContainmentLevel | undefined;
+  readonly filesystemWrite: ContainmentLevel | undefined;
+  /** Longest `max_execution_seconds` that a server may have. */
+  readonly maxExecutionSeconds: number | undefined;
+}
+
+/** What the endpoint offers and to whom. */
+export interface ServeConfig {
+  /** @default 127.0.0.1:7420 */
+  readonly listen: { readonly host: string; readonly port: number };
+  /** @default "token" */
+  readonly auth: "token" | "none";
+  /** How tools are listed. `auto` becomes `search` above `autoModeMaxTools` tools. @default "full" */
+  readonly mode: "full" | "search" | "auto";
+  /** Tool patterns: never listed, and listed in every mode. */
+  readonly tools: { readonly hidden: readonly string[]; readonly pinned: readonly string[] };
+  /** `Host` values that are answered besides those of `listen` and loopback. */
+  readonly allowedHosts: readonly string[];
+  /** `Origin` values that are answered besides loopback ones. */
+  readonly allowedOrigins: readonly string[];
+  readonly limits: ServeLimits;
+}
+
+export interface ServeLimits {
+  /** Longest request body, in bytes. @default 4194304 */
+  readonly bodyMaxBytes: number;
+  /** Longest result of a call, in bytes. @default 16777216 */
+  readonly resultMaxBytes: number;
+  /** Most sessions at a time. @default 1000 */
+  readonly maxSessions: number;
+  /** Seconds after which an unused session is closed. @default 3600 */
+  readonly sessionIdleSeconds: number;
+  /** Most calls under way at a time. @default 256 */
+  readonly maxConcurrentCalls: number;
+}
+
+export interface AuditConfig {
+  /** What an audit record survives: the death of the process, or of the machine. @default "process" */
+  readonly durability: "process" | "fsync";
+}

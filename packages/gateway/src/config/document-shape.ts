@@ -1,0 +1,119 @@
+/**
+ * The whole configuration document: every section that this version reads, and
+ * the names of those that it does not read yet.
+ */
+
+import { positionAt } from "@toolcrib/diagnostics";
+import { configIdDuplicate, configInvalidValue } from "./codes.ts";
+import { type ConfigNode, fieldOf, stringOf } from "./config-tree.ts";
+import { policyShape } from "./policy-shape.ts";
+import { quote } from "./reporter.ts";
+import { serveShape } from "./serve-shape.ts";
+import { anything, choice, type Place, reportAt, sectionOfLater, text, type ValueOf } from "./shape.ts";
+import { list, record } from "./shape-collection.ts";
+import { maxToolServers, toolServerShape } from "./tool-server-shape.ts";
+
+const toolServersShape = list(toolServerShape, {
+  description:
+    "Durable MCP servers. Several files compose: a later server replaces an earlier one of the same id as a whole.",
+  maxItems: maxToolServers,
+  instead: (node) => (node.kind === "map" ? "write each server as an item: - id: NAME" : undefined),
+  inspect(_values, node, place) {
+    const first = new Map<string, ConfigNode>();
+    for (const item of node.kind === "list" ? node.items : []) {
+      const idNode = fieldOf(item, "id");
+      const id = stringOf(idNode)?.trim();
+      if (idNode === undefined || id === undefined || id === "") continue;
+      const earlier = first.get(id);
+      if (earlier === undefined) first.set(id, idNode);
+      else reportDuplicate(id, idNode, earlier, place);
+    }
+  },
+});
+
+function reportDuplicate(id: string, node: ConfigNode, earlier: ConfigNode, place: Place): void {
+  const { lineNumber } = positionAt(place.reporter.source.text, earlier.span.start);
+  reportAt(node, place, {
+    code: configIdDuplicate,
+    message: `Duplicate id ${quote(id)}: the tool server in line ${lineNumber} has it too`,
+    hint: "give each tool server of a file an id of its own",
+  });
+}
+
+const providersShape = record({
+  description: "Routing of model traffic. Not read, except that a tool server cannot be a target.",
+  isOpen: true,
+  fields: {
+    targets: list(
+      record({
+        description: "A provider target. Only its id is read.",
+        isOpen: true,
+        fields: {
+          id: text({ description: "Unique identifier.", maxLength: 256 }),
+          mcp: anything("Runtime bridge; ephemeral, not a tool server."),
+        },
+      }),
+      { description: "Provider targets.", maxItems: 1000 },
+    ),
+  },
+});
+
+const later = "remove the section; a later version reads it";
+
+const fields = {
+  $schema: text({ description: "Where this schema is, for editors.", maxLength: 1000 }),
+  tool_servers: toolServersShape,
+  providers: providersShape,
+  policy: policyShape,
+  serve: serveShape,
+  audit: record({
+    description: "The audit trail.",
+    fields: {
+      durability: choice({
+        description:
+          "process: a record survives the death of the process. fsync: it survives the death of the machine, at its price.",
+        values: ["process", "fsync"],
+        aliases: { none: "process", disk: "fsync", sync: "fsync", full: "fsync" },
+        default: "process",
+      }),
+    },
+  }),
+  secrets: record({
+    description: "The secret store. Nothing to set in this version; never holds a secret.",
+    fields: {},
+    onUnknown(entry, at) {
+      at.reporter.report({
+        code: configInvalidValue,
+        message: `Section "secrets" takes no fields in this version, but has ${quote(entry.key)}`,
+        hint: "secrets never stand in the configuration: name them where they are used, with secret_key_ref",
+        span: entry.keySpan,
+        path: at.path,
+      });
+      return true;
+    },
+  }),
+  toolspecs: sectionOfLater("REST APIs as tools.", later),
+  packages: sectionOfLater("Installed .mcpkg packages.", later),
+  execution: sectionOfLater("Limits of composite tools.", later),
+};
+
+/** The names of all sections. */
+export const documentFields: readonly string[] = Object.keys(fields);
+
+export const documentShape = record({
+  description: "Configuration of Toolcrib (toolcrib.yaml).",
+  fields,
+  hints: {
+    servers:
+      "write tool_servers, or put the servers of another program into a file of their own and give both",
+    mcpServers: "put the servers of another program into a file of their own and give both",
+    mcp_servers: "did you mean tool_servers?",
+    upstreamServers: "write tool_servers",
+    toolServers: "did you mean tool_servers?",
+    listen: "write it below serve: serve: { listen: … }",
+    version: "remove it: the configuration has no version",
+  },
+});
+
+/** A configuration document as it is written. */
+export type ConfigDocument = ValueOf<typeof documentShape>;

@@ -1,0 +1,256 @@
+/**
+ * Servers in the files of other MCP hosts, read as they are: `mcpServers`
+ * (.mcp.json, Claude, Cursor and others) and `servers` (VS Code). These files
+ * are not ours: what is missing here is a warning and not an error, credentials
+ * in them are read, and a server that only the other host can start is kept
+ * with its reason, so that the others work.
+ */
+
+import { nearestName } from "@toolcrib/diagnostics";
+import {
+  configFieldRequired,
+  configForeignDisabled,
+  configForeignField,
+  configIdDuplicate,
+  configIdNormalized,
+  configWrongType,
+} from "./codes.ts";
+import type { ServerDeclaration } from "./config-layer.ts";
+import {
+  type ConfigEntry,
+  type ConfigMap,
+  type ConfigNode,
+  entryOf,
+  fieldOf,
+  stringOf,
+  typeName,
+} from "./config-tree.ts";
+import type { TransportConfig } from "./config-types.ts";
+import { documentFields } from "./document-shape.ts";
+import { createForeignTexts, type ForeignTexts } from "./foreign-text.ts";
+import { type Problem, quote, type Reporter, toDiagnostic } from "./reporter.ts";
+import { toServerId } from "./server-id.ts";
+import { kindMeant, type TransportKind } from "./transport-kind.ts";
+
+/** The servers of another program's file; `undefined` when `tree` is Toolcrib's own configuration. */
+export function foreignServersOf(tree: ConfigNode): ConfigEntry | undefined {
+  if (documentFields.some((name) => name !== "$schema" && entryOf(tree, name) !== undefined))
+    return undefined;
+  const vsCode = entryOf(tree, "servers") ?? entryOf(fieldOf(tree, "mcp"), "servers");
+  return entryOf(tree, "mcpServers") ?? (vsCode?.value.kind === "map" ? vsCode : undefined);
+}
+
+/** Read the servers of `section`; reports to `reporter`. Faulty ones are left out. */
+export function parseForeignServers(section: ConfigEntry, reporter: Reporter): ServerDeclaration[] {
+  if (section.value.kind !== "map") {
+    reporter.report({
+      code: configWrongType,
+      message: `${quote(section.key)} must be a map of servers, but is ${typeName(section.value)}`,
+      span: section.keySpan,
+    });
+    return [];
+  }
+  const byId = new Map<string, ServerDeclaration>();
+  for (const entry of section.value.entries) {
+    const server = parseServer(entry, reporter);
+    if (server === undefined) continue;
+    const earlier = byId.get(server.id);
+    if (earlier === undefined) byId.set(server.id, server);
+    else reportSameId(entry, server.id, earlier, reporter);
+  }
+  return [...byId.values()];
+}
+
+function parseServer(entry: ConfigEntry, reporter: Reporter): ServerDeclaration | undefined {
+  const name = entry.key;
+  const node = entry.value;
+  if (node.kind !== "map") {
+    const message = `Server ${quote(name)} must be a map, but is ${typeName(node)}`;
+    reporter.report({ code: configWrongType, message, span: entry.keySpan });
+    return undefined;
+  }
+  if (isTrue(fieldOf(node, "disabled")) || isFalse(fieldOf(node, "enabled"))) {
+    const message = `Server ${quote(name)} is disabled in its file and left out`;
+    reporter.report({ severity: "warning", code: configForeignDisabled, message, span: entry.keySpan });
+    return undefined;
+  }
+  const problems: Problem[] = [];
+  const texts = createForeignTexts(name, reporter, problems);
+  const transport = parseTransport(entry, node, texts, reporter, problems);
+  if (transport === undefined) return undefined;
+  reportIgnored(name, node, transport.kind, reporter);
+  for (const problem of problems) reporter.report({ ...problem, severity: "warning" });
+  return {
+    id: idOf(entry, reporter),
+    name,
+    description: stringOf(fieldOf(node, "description")),
+    transport,
+    trustState: "unverified",
+    mutabilityClass: "unknown",
+    declared: {},
+    labels: {},
+    problems: problems.map((problem) => toDiagnostic(problem, reporter.source)),
+    source: reporter.source,
+    span: entry.keySpan,
+    node,
+  };
+}
+
+function idOf({ key, keySpan }: ConfigEntry, reporter: Reporter): string {
+  const id = toServerId(key);
+  if (id !== key) {
+    reporter.report({
+      severity: "warning",
+      code: configIdNormalized,
+      message: `Server ${quote(key)} gets the id ${quote(id)}: its name does not fit into tool names`,
+      span: keySpan,
+    });
+  }
+  return id;
+}
+
+function reportSameId(entry: ConfigEntry, id: string, earlier: ServerDeclaration, reporter: Reporter): void {
+  reporter.report({
+    code: configIdDuplicate,
+    message: `Servers ${quote(earlier.name ?? "")} and ${quote(entry.key)} get the same id ${quote(id)}`,
+    hint: "rename one of the two",
+    span: entry.keySpan,
+  });
+}
+
+/** Field names of a URL, of which the first is everyone's. */
+const urlFields = ["url", "httpUrl", "serverUrl"] as const;
+
+function parseTransport(
+  entry: ConfigEntry,
+  node: ConfigMap,
+  texts: ForeignTexts,
+  reporter: Reporter,
+  problems: Problem[],
+): TransportConfig | undefined {
+  const command = fieldOf(node, "command");
+  const urlEntry = urlFields.map((field) => entryOf(node, field)).find((found) => found !== undefined);
+  const kind = kindOf(entry.key, node, command, urlEntry, problems);
+  if (kind === "stdio") {
+    if (command === undefined || (command.kind === "scalar" && command.text.trim() === "")) {
+      return reportMissing(entry, "command", reporter);
+    }
+    return {
+      kind,
+      command: texts.one(command, "command"),
+      args: texts.list(fieldOf(node, "args"), "args"),
+      env: texts.map(fieldOf(node, "env"), "env"),
+      cwd: texts.optional(fieldOf(node, "cwd"), "cwd"),
+    };
+  }
+  const url = urlEntry?.value;
+  if (url === undefined || (url.kind === "scalar" && url.text.trim() === "")) {
+    return reportMissing(entry, kind === undefined ? "command or url" : "url", reporter);
+  }
+  return {
+    kind: kind ?? "streamable_http",
+    url: texts.url(url),
+    headers: texts.map(fieldOf(node, "headers"), "headers"),
+    allowHttp: false,
+  };
+}
+
+function reportMissing(entry: ConfigEntry, field: string, reporter: Reporter): undefined {
+  reporter.report({
+    code: configFieldRequired,
+    message: `Server ${quote(entry.key)} needs ${field}`,
+    hint:
+      field === "url"
+        ? 'add "url": "https://host/mcp"'
+        : 'add "command" for a program, or "url" for an endpoint',
+    span: entry.keySpan,
+  });
+  return undefined;
+}
+
+function kindOf(
+  name: string,
+  node: ConfigMap,
+  command: ConfigNode | undefined,
+  url: ConfigEntry | undefined,
+  problems: Problem[],
+): TransportKind | undefined {
+  const typeNode = ["type", "transport", "transportType"]
+    .map((field) => fieldOf(node, field))
+    .find((found) => stringOf(found) !== undefined);
+  const written = stringOf(typeNode);
+  if (written !== undefined && typeNode !== undefined) {
+    const kind = kindMeant(written);
+    if (kind !== undefined) return kind;
+    problems.push({
+      code: configWrongType,
+      message: `Server ${quote(name)} cannot start: its type ${quote(written)} is none of stdio, http, sse`,
+      hint: "write stdio, http or sse",
+      span: typeNode.span,
+    });
+  }
+  if (command !== undefined) return "stdio";
+  if (url === undefined) return undefined;
+  // Hosts that name no type try both; a path that ends in /sse has only ever meant one.
+  return /\/sse\/?(?:\?|$)/.test(stringOf(url.value) ?? "") ? "sse" : "streamable_http";
+}
+
+const readFields: { readonly [K in "stdio" | "http"]: readonly string[] } = {
+  stdio: ["command", "args", "env", "cwd"],
+  http: [...urlFields, "headers"],
+};
+const commonFields = ["type", "transport", "transportType", "disabled", "enabled", "description", "name"];
+/** Fields without meaning for us, about which nobody needs to be told. */
+const silentFields: ReadonlySet<string> = new Set([
+  "gallery",
+  "version",
+  "dev",
+  "icon",
+  "metadata",
+  "$schema",
+  "id",
+  "title",
+]);
+
+const policyHint = "set what may be called in the section policy of Toolcrib's own configuration";
+const ignoredHints: { readonly [field: string]: string } = {
+  timeout: "declare the server under tool_servers and set containment: { max_execution_seconds: 30 }",
+  envFile: `write the variables below env, as \${NAME}`,
+  trust: "declare the server under tool_servers and set trust_state",
+  oauth: "send a token in headers",
+  auth: "send a token in headers",
+  headersHelper: "send a token in headers",
+  autoApprove: policyHint,
+  alwaysAllow: policyHint,
+  disabledTools: policyHint,
+  enabledTools: policyHint,
+  includeTools: policyHint,
+  excludeTools: policyHint,
+  tools: policyHint,
+};
+
+function reportIgnored(name: string, node: ConfigMap, kind: TransportKind, reporter: Reporter): void {
+  const known = [...readFields[kind === "stdio" ? "stdio" : "http"], ...commonFields];
+  for (const { key, keySpan } of node.entries) {
+    if (known.includes(key) || silentFields.has(key) || /^(?:_|\/\/|#)/.test(key)) continue;
+    const near = nearestName(
+      key,
+      known.filter((field) => entryOf(node, field) === undefined),
+    );
+    const hint = Object.hasOwn(ignoredHints, key)
+      ? ignoredHints[key]
+      : near === undefined
+        ? undefined
+        : `did you mean ${near}?`;
+    const message = `Field ${quote(key)} of server ${quote(name)} has no effect here`;
+    reporter.report({ severity: "warning", code: configForeignField, message, hint, span: keySpan });
+  }
+}
+
+function isTrue(node: ConfigNode | undefined): boolean {
+  return node?.kind === "scalar" && node.value === true;
+}
+
+function isFalse(node: ConfigNode | undefined): boolean {
+  return node?.kind === "scalar" && node.value === false;
+}

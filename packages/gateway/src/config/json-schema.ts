@@ -1,0 +1,34 @@
+/**
+ * The JSON Schema of the configuration, for editors. Made from the shapes that
+ * check it.
+ */
+
+import { writeFile } from "node:fs/promises";
+import type { JsonObject } from "@toolcrib/json";
+import { documentShape } from "./document-shape.ts";
+
+/**
+ * JSON Schema (draft 2020-12) of the configuration, from the same shapes that
+ * check it. What only the check knows (ids that collide, secrets in the wrong
+ * place) is in the descriptions.
+ */
+export function configJsonSchema(): JsonObject {
+  const definitions = new Map<string, JsonObject>();
+  const schema = documentShape.toJsonSchema(definitions);
+  return {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    title: "Toolcrib configuration",
+    ...schema,
+    $defs: Object.fromEntries([...definitions].sort(([a], [b]) => (a < b ? -1 : 1))),
+  };
+}
+
+/** `configJsonSchema` as the text of its committed file. */
+export function configJsonSchemaText(): string {
+  return `${JSON.stringify(configJsonSchema(), undefined, 2)}\n`;
+}
+
+/** Write `configJsonSchemaText` to `path` (docs/reference/toolcrib.schema.json). */
+export async function writeConfigJsonSchema(path: string): Promise<void> {
+  await writeFile(path, configJsonSchemaText());
+}

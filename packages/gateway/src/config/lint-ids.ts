@@ -1,0 +1,69 @@
+/**
+ * Ids of all files together: a tool server is not a provider target, and no two
+ * tool servers have ids that people take for one another.
+ */
+
+import { type Diagnostic, positionAt, type Source } from "@toolcrib/diagnostics";
+import { configConflatedTarget, configIdCollision } from "./codes.ts";
+import type { ConfigLayer, PlacedId } from "./config-layer.ts";
+import { quote, toDiagnostic } from "./reporter.ts";
+import { foldServerId } from "./server-id.ts";
+
+interface Sighting extends PlacedId {
+  readonly source: Source;
+}
+
+/** Findings about the ids of `layers`, taken as one configuration. */
+export function lintIds(layers: readonly ConfigLayer[]): Diagnostic[] {
+  const servers = layers.flatMap((layer) => layer.serverIds.map((id) => ({ ...id, source: layer.source })));
+  const targets = layers.flatMap((layer) => layer.targetIds.map((id) => ({ ...id, source: layer.source })));
+  return [...lintConflation(servers, targets), ...lintCollisions(servers)];
+}
+
+function lintConflation(servers: readonly Sighting[], targets: readonly Sighting[]): Diagnostic[] {
+  const targetById = new Map(targets.map((target) => [target.id, target]));
+  return servers.flatMap((server) => {
+    const target = targetById.get(server.id);
+    if (target === undefined) return [];
+    return toDiagnostic(
+      {
+        code: configConflatedTarget,
+        message: `conflated tool_server and provider target: ${quote(server.id)} is also the id of the provider target at ${placeOf(target)}`,
+        hint: "use distinct ids for tool servers and provider targets",
+        span: server.span,
+      },
+      server.source,
+    );
+  });
+}
+
+function lintCollisions(servers: readonly Sighting[]): Diagnostic[] {
+  const firstByFold = new Map<string, Sighting>();
+  return servers.flatMap((server) => {
+    const fold = foldServerId(server.id);
+    const first = firstByFold.get(fold);
+    if (first === undefined) firstByFold.set(fold, server);
+    if (first === undefined || first.id === server.id) return [];
+    return toDiagnostic(
+      {
+        code: configIdCollision,
+        message: `Ids ${quote(server.id)} and ${quote(first.id)} (${placeOf(first)}) differ only in case or separators`,
+        hint: "rename one of the two, or give both the same id if the later one is to replace the earlier",
+        span: server.span,
+      },
+      server.source,
+    );
+  });
+}
+
+/** `file:line:column`. */
+export function placeOf({
+  source,
+  span,
+}: {
+  readonly source: Source;
+  readonly span: PlacedId["span"];
+}): string {
+  const { lineNumber, columnNumber } = positionAt(source.text, span.start);
+  return `${source.name}:${lineNumber}:${columnNumber}`;
+}

@@ -1,0 +1,100 @@
+/**
+ * Several files as one configuration, left to right: tool servers by id, each
+ * replaced as a whole and in its first place; the other sections field by field,
+ * lists as a whole. Each layer must be sound alone and so must the result; what
+ * is wrong between files names both. No I/O.
+ */
+
+import { type Diagnostic, hasErrors } from "@toolcrib/diagnostics";
+import type { ConfigLayer, ServerDeclaration } from "./config-layer.ts";
+import type { GatewayConfig, ToolServerConfig } from "./config-types.ts";
+import { effectiveContainment, notEnforcedOf } from "./containment.ts";
+import type { ConfigDocument } from "./document-shape.ts";
+import { lintExposure } from "./lint-exposure.ts";
+import { lintIds } from "./lint-ids.ts";
+import { lintFloor, mergedFloor } from "./policy-floor.ts";
+import { toAuditConfig, toPolicyConfig, toServeConfig } from "./section-config.ts";
+
+/** A configuration, or everything that is wrong with it. */
+export interface ConfigResult {
+  /** `undefined` when `diagnostics` holds an error; warnings leave it. */
+  readonly value: GatewayConfig | undefined;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Compose `layers`, the first one at the bottom. */
+export function mergeConfigs(layers: readonly ConfigLayer[]): ConfigResult {
+  const findings = layers.flatMap((layer) => layer.diagnostics);
+  for (const layer of layers) findings.push(...lintComposed([layer]));
+  findings.push(...lintComposed(layers));
+  const diagnostics = withoutRepeats(findings);
+  return { value: hasErrors(diagnostics) ? undefined : composed(layers), diagnostics };
+}
+
+function lintComposed(layers: readonly ConfigLayer[]): Diagnostic[] {
+  return [...lintIds(layers), ...lintFloor(layers, mergedServers(layers)), ...lintExposure(layers)];
+}
+
+function composed(layers: readonly ConfigLayer[]): GatewayConfig {
+  const sections = mergedSections(layers);
+  const policy = toPolicyConfig(sections.policy, mergedFloor(layers));
+  return {
+    toolServers: mergedServers(layers).map((server) => completed(server, policy.floor)),
+    policy,
+    serve: toServeConfig(sections.serve),
+    audit: toAuditConfig(sections.audit),
+  };
+}
+
+/** Later servers in the place of earlier ones with their id, new ones at the end. */
+export function mergedServers(layers: readonly ConfigLayer[]): readonly ServerDeclaration[] {
+  const byId = new Map<string, ServerDeclaration>();
+  // A Map keeps the place of a key that is set again.
+  for (const layer of layers) for (const server of layer.servers) byId.set(server.id, server);
+  return [...byId.values()];
+}
+
+function completed(server: ServerDeclaration, floor: GatewayConfig["policy"]["floor"]): ToolServerConfig {
+  const { declared, node: _node, ...rest } = server;
+  return {
+    ...rest,
+    containment: { declared, effective: effectiveContainment(declared, server.trustState, floor) },
+    notEnforced: notEnforcedOf(server.id, server.transport.kind === "stdio", declared),
+  };
+}
+
+function mergedSections(layers: readonly ConfigLayer[]): ConfigLayer["sections"] {
+  return layers.reduce<ConfigLayer["sections"]>(
+    (below, layer) => mergedValue(below, layer.sections) as ConfigDocument,
+    {},
+  );
+}
+
+/** Maps field by field, everything else as a whole; `undefined` above leaves what is below. */
+function mergedValue(below: unknown, above: unknown): unknown {
+  if (above === undefined) return below;
+  if (!isPlainMap(below) || !isPlainMap(above)) return above;
+  const names = new Set([...Object.keys(below), ...Object.keys(above)]);
+  return Object.fromEntries(
+    [...names].map((name) => [name, mergedValue(ownValue(below, name), ownValue(above, name))]),
+  );
+}
+
+type PlainMap = { readonly [name: string]: unknown };
+
+function isPlainMap(value: unknown): value is PlainMap {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function ownValue(map: PlainMap, name: string): unknown {
+  return Object.hasOwn(map, name) ? map[name] : undefined;
+}
+
+function withoutRepeats(findings: readonly Diagnostic[]): Diagnostic[] {
+  const seen = new Map<string, Diagnostic>();
+  for (const finding of findings) {
+    const identity = JSON.stringify([finding.code, finding.source?.name, finding.span, finding.message]);
+    if (!seen.has(identity)) seen.set(identity, finding);
+  }
+  return [...seen.values()];
+}

@@ -1,0 +1,30 @@
+/**
+ * Tool patterns: globs over `namespace:name` (with a version: `namespace:name:1.0`)
+ * and over `namespace__name`. `*` stands for any number of characters, `?` for one.
+ */
+
+import { configInvalidValue } from "./codes.ts";
+import { quote } from "./reporter.ts";
+import { reportAt, text } from "./shape.ts";
+import { list } from "./shape-collection.ts";
+
+const toolPattern = text({
+  description: 'A tool, such as "github:get_issue", "github:*", "*:delete_*" or "github__get_issue".',
+  maxLength: 256,
+  examples: ["github:*", "*:delete_*"],
+  inspect(value, node, place) {
+    const bad = /[^A-Za-z0-9_.:*?-]/.exec(value)?.[0];
+    if (bad === undefined) return;
+    reportAt(node, place, {
+      code: configInvalidValue,
+      message: `Tool pattern ${quote(value)} cannot match: no tool name contains ${quote(bad)}`,
+      hint:
+        bad === "/"
+          ? `write ${value.replaceAll("/", ":").slice(0, 80)}`
+          : "letters, digits, _ . - : and the wildcards * and ? are allowed",
+    });
+  },
+});
+
+/** A list of tool patterns. */
+export const toolPatterns = (description: string) => list(toolPattern, { description, maxItems: 1000 });

@@ -1,0 +1,60 @@
+/**
+ * Reading small files that the operator names. Bounded, regular files only, and
+ * never waits for a pipe that nobody writes to.
+ */
+
+import { constants } from "node:fs";
+import { open } from "node:fs/promises";
+
+/** What a file holds and who may read it. */
+export interface FileContent {
+  readonly bytes: Uint8Array;
+  /** Permission bits (0o644); `undefined` where the platform has none. */
+  readonly mode: number | undefined;
+}
+
+/** Read at most `maxBytes + 1` bytes of the file at `path`: more than `maxBytes` means that it is too long. */
+export type ReadFile = (path: string, maxBytes: number) => Promise<FileContent>;
+
+/**
+ * `ReadFile` on the file system.
+ *
+ * @throws {NodeJS.ErrnoException} of `open`; `EISDIR` for a folder, `EINVAL` for anything else that is no regular file.
+ */
+export async function readRegularFile(path: string, maxBytes: number): Promise<FileContent> {
+  // Without O_NONBLOCK, opening a pipe would wait for its writer. Windows has no such flag.
+  await using handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  const status = await handle.stat();
+  if (!status.isFile()) {
+    const code = status.isDirectory() ? "EISDIR" : "EINVAL";
+    throw Object.assign(new Error("not a regular file"), { code });
+  }
+  const buffer = Buffer.alloc(Math.min(status.size, maxBytes) + 1);
+  let length = 0;
+  while (length < buffer.length) {
+    const { bytesRead } = await handle.read(buffer, length, buffer.length - length);
+    if (bytesRead === 0) break;
+    length += bytesRead;
+  }
+  return {
+    bytes: buffer.subarray(0, length),
+    mode: process.platform === "win32" ? undefined : status.mode & 0o777,
+  };
+}
+
+/** Why a file could not be read, in words. */
+export function readFailure(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  return reasons[code] ?? (code === "" ? "reading it failed" : `reading it failed (${code})`);
+}
+
+const reasons: { readonly [code: string]: string } = {
+  ENOENT: "there is no such file",
+  ENOTDIR: "there is no such file",
+  EISDIR: "it is a folder",
+  EINVAL: "it is not a regular file",
+  EACCES: "permission is denied",
+  EPERM: "permission is denied",
+  ENAMETOOLONG: "its path is too long",
+  ELOOP: "its symbolic links lead in a circle",
+};

@@ -1,0 +1,160 @@
+/**
+ * A server's transport with every secret and variable in its place, at the
+ * moment when the server is started. What cannot be resolved stops that server
+ * only; all of it is told at once, without a value.
+ */
+
+import { basename, dirname, resolve } from "node:path";
+import { type Diagnostic, positionAt, type Span } from "@toolcrib/diagnostics";
+import type { ResolvedTransport } from "@toolcrib/upstream";
+import { GatewayError } from "../gateway-error.ts";
+import { configSecretUnusable, configVariableNotSet } from "./codes.ts";
+import type { ConfigText, TemplatePart, ToolServerConfig } from "./config-types.ts";
+import { looksLikeCredential } from "./credential.ts";
+import { type Problem, quote, toDiagnostic } from "./reporter.ts";
+import { fromFolder, type SecretResolver } from "./secret-resolver.ts";
+import { lintServerUrl } from "./server-url.ts";
+
+/**
+ * Resolve the transport of `server`.
+ *
+ * @throws {GatewayError} with the code of the first problem, all problems in its message, and the first one's hint.
+ */
+export async function resolveTransport(
+  server: ToolServerConfig,
+  resolver: SecretResolver,
+): Promise<ResolvedTransport> {
+  const problems: Diagnostic[] = [...server.problems];
+  const report = (problem: Problem): void => void problems.push(toDiagnostic(problem, server.source));
+  const texts = createTexts(server, resolver, report);
+  const { transport } = server;
+  let resolved: ResolvedTransport;
+  if (transport.kind === "stdio") {
+    const env = await texts.map(transport.env, "env");
+    const args = await texts.list(transport.args, "args");
+    const command = (await texts.one(transport.command, "command")).trim();
+    const cwd = transport.cwd === undefined ? undefined : await texts.one(transport.cwd, "cwd");
+    resolved = {
+      kind: "stdio",
+      command,
+      args,
+      env,
+      ...(cwd === undefined ? {} : { cwd: texts.folder(cwd) }),
+    };
+  } else {
+    const url = (await texts.one(transport.url, "url")).trim();
+    const headers = await texts.map(transport.headers, "headers");
+    lintHeaders(transport.headers, headers, report);
+    const problem = problems.length > 0 ? undefined : lintServerUrl(url, transport.allowHttp);
+    if (problem !== undefined) report({ ...problem, span: transport.url.span });
+    resolved = { kind: transport.kind, url, headers };
+  }
+  if (problems.length > 0) throw toError(server.id, problems);
+  return resolved;
+}
+
+type Report = (problem: Problem) => void;
+
+function createTexts(server: ToolServerConfig, resolver: SecretResolver, report: Report) {
+  const fileName = server.source.name;
+
+  async function one(text: ConfigText, field: string): Promise<string> {
+    if (text.kind === "secret") return await readSecret(text, field);
+    if (text.kind === "template") return text.parts.map((part) => fill(part, text, field)).join("");
+    if (text.isSecret) rememberLiteral(text.text);
+    return text.text;
+  }
+
+  async function readSecret(text: ConfigText & { kind: "secret" }, field: string): Promise<string> {
+    const resolution = await resolver.resolve(text.ref, fileName);
+    if (resolution.kind === "value") return `${text.prefix}${resolution.value}`;
+    const { code, message, hint } = resolution;
+    report({ code, message: `${message} (${field})`, hint, span: text.span });
+    return "";
+  }
+
+  function fill(part: TemplatePart, text: ConfigText & { kind: "template" }, field: string): string {
+    if (typeof part === "string") {
+      if (text.isSecret && looksLikeCredential(part)) rememberLiteral(part);
+      return part;
+    }
+    if ("folder" in part) return workspaceFolder(fileName);
+    const set = resolver.variable(part.variable);
+    const value = set === undefined || set === "" ? (part.fallback ?? set) : set;
+    if (value === undefined) {
+      report({
+        code: configVariableNotSet,
+        message: `Cannot fill ${quote(`\${${part.variable}}`)} (${field}): ${part.variable} is not set`,
+        hint: `set ${part.variable} in the environment that starts Toolcrib, or write \${${part.variable}:-default}`,
+        span: text.span,
+      });
+      return "";
+    }
+    if (text.isSecret || looksLikeCredential(value)) resolver.remember(value);
+    return value;
+  }
+
+  /** A credential with its scheme (`Bearer x`) is a secret with and without it. */
+  function rememberLiteral(value: string): void {
+    resolver.remember(value);
+    const bare = /^\s*(?:Bearer|Basic|Token)\s+(\S+)\s*$/i.exec(value)?.[1];
+    if (bare !== undefined) resolver.remember(bare);
+  }
+
+  async function list(items: readonly ConfigText[], field: string): Promise<string[]> {
+    const resolved: string[] = [];
+    for (const [index, item] of items.entries()) resolved.push(await one(item, `${field}[${index}]`));
+    return resolved;
+  }
+
+  async function map(
+    items: { readonly [name: string]: ConfigText },
+    field: string,
+  ): Promise<{ [name: string]: string }> {
+    const pairs: [string, string][] = [];
+    for (const [name, item] of Object.entries(items)) pairs.push([name, await one(item, `${field}.${name}`)]);
+    return Object.fromEntries(pairs);
+  }
+
+  const home = { HOME: resolver.variable("HOME") };
+  return { one, list, map, folder: (path: string) => fromFolder(path, fileName, home) };
+}
+
+/** The folder that an editor's file belongs to: the one above `.vscode`, else its own. */
+function workspaceFolder(fileName: string): string {
+  const folder = dirname(resolve(fileName));
+  return basename(folder) === ".vscode" ? dirname(folder) : folder;
+}
+
+function lintHeaders(
+  declared: { readonly [name: string]: ConfigText },
+  resolved: { readonly [name: string]: string },
+  report: Report,
+): void {
+  for (const [name, value] of Object.entries(resolved)) {
+    if (/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) continue;
+    report({
+      code: configSecretUnusable,
+      message: `Cannot send header ${quote(name)}: its value holds a line break or another character that a header cannot carry`,
+      hint: "store the value in one line",
+      span: declared[name]?.span as Span,
+    });
+  }
+}
+
+function toError(id: string, problems: readonly Diagnostic[]): GatewayError {
+  const [first] = problems;
+  const lines = problems.map(({ message, source, span }) => {
+    if (source === undefined || span === undefined) return message;
+    const { lineNumber, columnNumber } = positionAt(source.text, span.start);
+    return `${message} [${source.name}:${lineNumber}:${columnNumber}]`;
+  });
+  return new GatewayError(
+    first?.code ?? configSecretUnusable,
+    `Tool server ${quote(id)} cannot start: ${lines.join("; ")}`,
+    {
+      hint: first?.hint,
+      data: { server: id },
+    },
+  );
+}

@@ -1,0 +1,46 @@
+/**
+ * The sections besides `tool_servers` in our words, with their defaults: the one
+ * place where their field names are translated and their defaults filled in.
+ */
+
+import assert from "node:assert/strict";
+import type { AuditConfig, PolicyConfig, PolicyFloor, PolicyRules, ServeConfig } from "./config-types.ts";
+import type { ConfigDocument } from "./document-shape.ts";
+import type { PolicyDocument } from "./policy-shape.ts";
+import { parseListen, type ServeDocument, serveDefaults } from "./serve-shape.ts";
+
+export function toPolicyConfig(document: PolicyDocument | undefined, floor: PolicyFloor): PolicyConfig {
+  const clients = Object.entries(document?.clients ?? {}).map(
+    ([name, rules]) => [name, toRules(rules)] as const,
+  );
+  return { ...toRules(document), clients: Object.fromEntries(clients), floor };
+}
+
+function toRules(document: Pick<PolicyDocument, "allow" | "deny"> | undefined): PolicyRules {
+  return { allow: document?.allow, deny: document?.deny ?? [] };
+}
+
+export function toServeConfig(document: ServeDocument | undefined): ServeConfig {
+  const { limits } = document ?? {};
+  const listen = parseListen(document?.listen ?? serveDefaults.listen);
+  assert(listen !== undefined, "serve.listen was checked");
+  return {
+    listen,
+    auth: document?.auth ?? serveDefaults.auth,
+    mode: document?.mode ?? serveDefaults.mode,
+    tools: { hidden: document?.tools?.hidden ?? [], pinned: document?.tools?.pinned ?? [] },
+    allowedHosts: document?.allowed_hosts ?? [],
+    allowedOrigins: document?.allowed_origins ?? [],
+    limits: {
+      bodyMaxBytes: limits?.body_max_bytes ?? serveDefaults.bodyMaxBytes,
+      resultMaxBytes: limits?.result_max_bytes ?? serveDefaults.resultMaxBytes,
+      maxSessions: limits?.max_sessions ?? serveDefaults.maxSessions,
+      sessionIdleSeconds: limits?.session_idle_seconds ?? serveDefaults.sessionIdleSeconds,
+      maxConcurrentCalls: limits?.max_concurrent_calls ?? serveDefaults.maxConcurrentCalls,
+    },
+  };
+}
+
+export function toAuditConfig(document: ConfigDocument["audit"]): AuditConfig {
+  return { durability: document?.durability ?? "process" };
+}

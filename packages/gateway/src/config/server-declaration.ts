@@ -1,0 +1,67 @@
+/**
+ * A checked entry of `tool_servers` in our words: the one place where the
+ * document's field names of a server are translated.
+ */
+
+import type { Source } from "@toolcrib/diagnostics";
+import type { ServerDeclaration } from "./config-layer.ts";
+import { type ConfigNode, fieldOf, nodeAt } from "./config-tree.ts";
+import type { ConfigText, ContainmentConfig, TransportConfig } from "./config-types.ts";
+import type { ToolServerDocument } from "./tool-server-shape.ts";
+import type { TransportDocument } from "./transport-shape.ts";
+
+/** Translate `document`, which `node` of `source` holds. */
+export function toServerDeclaration(
+  document: ToolServerDocument,
+  node: ConfigNode,
+  source: Source,
+): ServerDeclaration {
+  return {
+    id: document.id,
+    name: document.name,
+    description: document.description,
+    transport: toTransport(document.transport, fieldOf(node, "transport") ?? node),
+    trustState: document.trust_state ?? "unverified",
+    mutabilityClass: document.mutability_class ?? "unknown",
+    declared: toContainment(document.containment),
+    labels: document.labels ?? {},
+    problems: [],
+    source,
+    span: fieldOf(node, "id")?.span ?? node.span,
+    node,
+  };
+}
+
+function toTransport(document: TransportDocument, node: ConfigNode): TransportConfig {
+  const literal = (text: string, ...path: (string | number)[]): ConfigText => ({
+    kind: "literal",
+    text,
+    isSecret: false,
+    span: nodeAt(node, path)?.span ?? node.span,
+  });
+  if (document.kind === "stdio") {
+    return {
+      kind: "stdio",
+      command: literal(document.command.trim(), "command"),
+      args: (document.args ?? []).map((argument, index) => literal(argument, "args", index)),
+      env: document.env ?? {},
+      cwd: document.cwd === undefined ? undefined : literal(document.cwd, "cwd"),
+    };
+  }
+  return {
+    kind: document.kind,
+    url: literal(document.url.trim(), "url"),
+    headers: document.headers ?? {},
+    allowHttp: document.allow_http ?? false,
+  };
+}
+
+function toContainment(document: ToolServerDocument["containment"]): Partial<ContainmentConfig> {
+  return {
+    networkEgress: document?.network_egress,
+    filesystemWrite: document?.filesystem_write,
+    maxExecutionSeconds: document?.max_execution_seconds,
+    egressAllow: document?.egress_allow,
+    writePaths: document?.write_paths,
+  };
+}

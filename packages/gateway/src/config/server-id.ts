@@ -1,0 +1,53 @@
+/**
+ * The ids of tool servers. An id is the first half of its tools' names
+ * (`id:name`, on the wire `id__name`), so it must fit there and stay apart from
+ * the others for people who do not look at case and separators.
+ */
+
+/** Longest id, so that at least 22 of the 64 characters of a wire name are left for the tool. */
+export const serverIdMaxLength = 40;
+
+/** Source of the regular expression that a whole id matches: no `__`, no `_` at the end. */
+export const serverIdPattern = "[A-Za-z0-9](?:_?[A-Za-z0-9.-])*";
+
+/** Namespaces of Toolcrib's own tools. */
+const reservedIds: ReadonlySet<string> = new Set(["saved", "toolcrib"]);
+
+const wholeId = new RegExp(`^(?:${serverIdPattern})$`);
+
+/** Why `id` (trimmed) cannot be the id of a tool server; `undefined` when it can. */
+export function lintServerId(id: string): { readonly reason: string; readonly fix: string } | undefined {
+  if (reservedIds.has(foldServerId(id))) {
+    return { reason: "this name belongs to Toolcrib's own tools", fix: `${id}-server` };
+  }
+  if (id.length <= serverIdMaxLength && wholeId.test(id)) return undefined;
+  return { reason: reasonOf(id), fix: toServerId(id) };
+}
+
+function reasonOf(id: string): string {
+  if (id.includes("__")) return "__ separates server and tool in tool names";
+  if (id.length > serverIdMaxLength) return `it is longer than ${serverIdMaxLength} characters`;
+  if (!/^[A-Za-z0-9]/.test(id)) return "it must begin with a letter or digit";
+  if (id.endsWith("_")) return "it cannot end with _, because __ follows it in tool names";
+  return "letters, digits and _ . - are allowed";
+}
+
+/** The form in which two ids that people confuse are equal: lower case, all separators alike. */
+export function foldServerId(id: string): string {
+  return id.toLowerCase().replace(/[_.-]+/g, "-");
+}
+
+/** The nearest id that fits: `My Server` becomes `My-Server`. */
+export function toServerId(name: string): string {
+  const id = name
+    .normalize("NFKD")
+    .replace(/\p{M}+/gu, "")
+    .trim()
+    .replace(/[^A-Za-z0-9_.-]+/g, "-")
+    .replace(/__+/g, "_")
+    .replace(/^[^A-Za-z0-9]+/, "")
+    .slice(0, serverIdMaxLength)
+    .replace(/[_-]+$/, "");
+  if (id === "") return "server";
+  return reservedIds.has(foldServerId(id)) ? `${id}-server` : id;
+}

@@ -1,0 +1,57 @@
+/**
+ * What a server's URL must be: http or https, plain http to this machine only
+ * (unless the operator allows it), and without a user name or password. Never
+ * quotes a URL, because its path and query may hold a secret.
+ */
+
+import { configUrlCredentials, configUrlInsecure, configUrlInvalid } from "./codes.ts";
+import { type Problem, quote } from "./reporter.ts";
+
+/** What is wrong with `url`; `undefined` when it may be used. */
+export function lintServerUrl(url: string, allowHttp: boolean): Problem | undefined {
+  const isClean = /^[\x21-\x7e\u00a1-\uffff]+$/.test(url);
+  const parsed = isClean && URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed === undefined || parsed.hostname === "") {
+    return {
+      code: configUrlInvalid,
+      message: "Cannot read transport.url: it is not a complete URL",
+      hint: "write a scheme and a host: https://host/path",
+    };
+  }
+  if (parsed.protocol !== "https:" && parsed.protocol !== "http:") {
+    return {
+      code: configUrlInvalid,
+      message: `transport.url cannot have the scheme ${quote(parsed.protocol.slice(0, -1))}: https and http are allowed`,
+      hint: "write https://host/path",
+    };
+  }
+  if (parsed.username !== "" || parsed.password !== "") {
+    return {
+      code: configUrlCredentials,
+      message: "transport.url cannot carry a user name or password",
+      hint: "remove what stands before the @ and write headers: { Authorization: { secret_key_ref: NAME } }",
+    };
+  }
+  if (parsed.protocol === "http:" && !allowHttp && !isLoopbackHost(parsed.hostname)) {
+    return {
+      code: configUrlInsecure,
+      message: `transport.url cannot be http to ${quote(parsed.hostname)}: http is allowed to this machine only`,
+      hint: "write https, or allow_http: true if the network between is trusted",
+    };
+  }
+  return undefined;
+}
+
+/** Whether `host` (a name, an address, an IPv6 address in brackets or not) is this machine. */
+export function isLoopbackHost(host: string): boolean {
+  const name = host
+    .toLowerCase()
+    .replace(/^\[(.*)\]$/, "$1")
+    .replace(/\.$/, "");
+  return (
+    name === "localhost" ||
+    name.endsWith(".localhost") ||
+    /^127(?:\.[0-9]{1,3}){3}$/.test(name) ||
+    name === "::1"
+  );
+}

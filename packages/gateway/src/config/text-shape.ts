@@ -1,0 +1,208 @@
+/**
+ * The values of headers and environment variables: literals, or references to
+ * secrets. A literal that is or may be a credential is refused here; what it is
+ * is never said.
+ */
+
+import { configInlineSecret, configInvalidValue, configVariableNotAvailable } from "./codes.ts";
+import type { ConfigNode } from "./config-tree.ts";
+import type { ConfigText, SecretRef } from "./config-types.ts";
+import { isCredentialHeader, isCredentialVariable, looksLikeCredential } from "./credential.ts";
+import { listOf, quote } from "./reporter.ts";
+import { type Inspect, invalid, type Place, reportAt, type Shape, text } from "./shape.ts";
+import { either, record } from "./shape-collection.ts";
+
+const secretName = {
+  source: "[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,126}[A-Za-z0-9_-])?",
+  meaning: "a name of letters, digits, _ - and . (at most 128)",
+};
+const environmentName = {
+  source: "[A-Za-z_][A-Za-z0-9_]{0,127}",
+  meaning: "the name of an environment variable (letters, digits and _)",
+};
+
+const refShape = record({
+  name: "SecretRef",
+  description: "Where the secret is kept: exactly one of env, file, store, keychain.",
+  fields: {
+    env: text({
+      description: "An environment variable of the gateway.",
+      pattern: environmentName,
+      isNameOfSecret: true,
+      maxLength: 128,
+    }),
+    file: text({
+      description:
+        "A file that holds nothing but the secret; relative to the folder of this file. A trailing line break is cut. Other users must not be able to read it.",
+      maxLength: 4096,
+    }),
+    store: text({
+      description: "A name in the encrypted secret store. Not available in this version.",
+      pattern: secretName,
+      isNameOfSecret: true,
+      maxLength: 128,
+    }),
+    keychain: text({
+      description: "A name in the keychain of the operating system. Not available in this version.",
+      pattern: secretName,
+      isNameOfSecret: true,
+      maxLength: 128,
+    }),
+  },
+  hints: {
+    environment: "did you mean env?",
+    value: "a secret never stands in the configuration: use env or file",
+    name: "for a name in the secret store write secret_key_ref: NAME",
+  },
+  inspect(value, node, place) {
+    const given = node.kind === "map" ? node.entries.length : 0;
+    if (given === 1 || Object.keys(value).length === 1) return;
+    if (given > 0 && Object.keys(value).length === 0) return;
+    reportAt(node, place, {
+      code: configInvalidValue,
+      message: `${quote(place.path)} must have exactly one of ${listOf(refFields)}, but has ${given === 0 ? "none" : String(given)}`,
+    });
+  },
+});
+const refFields = ["env", "file", "store", "keychain"] as const;
+
+const nameShape = text({
+  description:
+    "A name in the secret store. Until there is one: the variable TOOLCRIB_SECRET_<NAME> (upper case, _ for - and .), else the file secrets/<NAME> in the home of Toolcrib.",
+  pattern: secretName,
+  isNameOfSecret: true,
+  maxLength: 128,
+});
+
+/** `secret_key_ref`: a name, or a map with exactly one place. */
+const secretKeyRef: Shape<SecretRef> = {
+  check(node, place) {
+    if (node.kind === "scalar") {
+      if (typeof node.value === "string" && looksLikeCredential(node.value)) {
+        return reportInline(node, place, "secret_key_ref holds what looks like the secret itself", refHint);
+      }
+      const name = nameShape.check(node, place);
+      return name === undefined ? undefined : { kind: "named", name };
+    }
+    const ref = refShape.check(node, place);
+    if (ref?.env !== undefined) return { kind: "env", name: ref.env };
+    if (ref?.file !== undefined) return { kind: "file", path: ref.file };
+    if (ref?.store !== undefined) return { kind: "store", name: ref.store };
+    return ref?.keychain === undefined ? undefined : { kind: "keychain", name: ref.keychain };
+  },
+  toJsonSchema: (definitions) => {
+    const schema = refShape.toJsonSchema(definitions);
+    const full = definitions.get("SecretRef");
+    if (full !== undefined) definitions.set("SecretRef", { ...full, minProperties: 1, maxProperties: 1 });
+    return {
+      description: "Where the secret is kept.",
+      oneOf: [nameShape.toJsonSchema(definitions), schema],
+    };
+  },
+};
+const refHint =
+  "write the name under which it is kept: secret_key_ref: NAME, or secret_key_ref: { env: NAME }";
+
+/** `{ secret_key_ref: … }`, where a header or variable takes a secret. */
+const secretText = record({
+  name: "SecretText",
+  description: "A value that is read from a secret when the server is started.",
+  fields: {
+    secret_key_ref: { required: secretKeyRef },
+    prefix: text({
+      description: 'Put before the secret, such as "Bearer ".',
+      maxLength: 64,
+      examples: ["Bearer "],
+      inspect(value, node, place) {
+        if (!looksLikeCredential(value)) return;
+        reportInline(node, place, "the prefix looks like a secret itself", refHint);
+      },
+    }),
+  },
+  hints: {
+    env: "write secret_key_ref: { env: NAME }",
+    file: "write secret_key_ref: { file: PATH }",
+    value: "a text stands alone, without a map; a secret is named by secret_key_ref",
+    secret_ref: "did you mean secret_key_ref?",
+    valueFrom: "write secret_key_ref: NAME",
+    secretKeyRef: "did you mean secret_key_ref?",
+  },
+});
+
+/** The value of a header (`role` "header") or of an environment variable. */
+export function textShape(role: "header" | "variable"): Shape<ConfigText> {
+  const noun = role === "header" ? "header" : "environment variable";
+  const isNamed = role === "header" ? isCredentialHeader : isCredentialVariable;
+  const literal = text({
+    description: `The value of the ${noun}; never a credential.`,
+    minLength: 0,
+    maxLength: 8192,
+    inspect(value, node, place) {
+      if (value === "") return;
+      inspectVariables(value, node, place);
+      if (looksLikeCredential(value)) {
+        const what = `${noun} ${quote(place.key)} holds what looks like a secret`;
+        reportInline(node, place, what, inlineHint(role, place.key, value));
+      } else if (role === "header" && !/^[\t\x20-\x7e]*$/.test(value)) {
+        invalid(node, place, `${quote(place.path)} holds characters that a header cannot carry`);
+      }
+    },
+  });
+  const forms = either(
+    (node) => node.kind !== "map",
+    literal,
+    secretText,
+    `The value of the ${noun}: a literal, or a reference to a secret.`,
+  );
+  return {
+    check(node, place) {
+      // Before any other check, and for numbers too: what stands here is not quoted in any message.
+      if (node.kind === "scalar" && node.text !== "" && isNamed(place.key)) {
+        const what = `${noun} ${quote(place.key)} holds a literal`;
+        return reportInline(node, place, what, inlineHint(role, place.key, node.text));
+      }
+      const value = forms.check(node, place);
+      if (value === undefined) return undefined;
+      if (typeof value === "string")
+        return { kind: "literal", text: value, isSecret: false, span: node.span };
+      return { kind: "secret", ref: value.secret_key_ref, prefix: value.prefix ?? "", span: node.span };
+    },
+    toJsonSchema: forms.toJsonSchema,
+  };
+}
+
+/** How to write the literal credential of a header or variable as a reference. */
+export function inlineHint(role: "header" | "variable", name: string, value: string): string {
+  const prefix = role === "header" ? /^(?:Bearer|Basic|Token|ApiKey)\s+(?=\S)/i.exec(value)?.[0] : undefined;
+  const variable =
+    /\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-[^}]{0,200})?\}/.exec(value)?.[1] ?? toVariableName(name);
+  const ref = `secret_key_ref: { env: ${variable} }`;
+  const map = prefix === undefined ? `{ ${ref} }` : `{ prefix: "${prefix}", ${ref} }`;
+  return `write ${name}: ${map} and set that variable, or secret_key_ref: NAME for a secret kept by Toolcrib`;
+}
+
+/** The environment variable that one would call like this. */
+export function toVariableName(name: string): string {
+  const upper = name.toUpperCase().replace(/[^A-Z0-9]+/g, "_");
+  if (!/[A-Z0-9]/.test(upper)) return "NAME";
+  return /^[0-9]/.test(upper) ? `_${upper}` : upper;
+}
+
+/** Warn that `${NAME}` in `value` stays as it is. */
+export const inspectVariables: Inspect<string> = (value, node, place) => {
+  const variable = /\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)[^}]{0,200}\}/.exec(value)?.[1];
+  if (variable === undefined) return;
+  const isText = place.path.includes(".env.") || place.path.includes(".headers.");
+  reportAt(node, place, {
+    severity: "warning",
+    code: configVariableNotAvailable,
+    message: `Variables are not filled in here: ${quote(`\${${variable}}`)} stays as it is`,
+    hint: isText ? `write ${place.key}: { secret_key_ref: { env: ${variable} } }` : "write the value",
+  });
+};
+
+/** Report `inline secret not allowed`. */
+export function reportInline(node: ConfigNode, place: Place, what: string, hint: string): undefined {
+  reportAt(node, place, { code: configInlineSecret, message: `inline secret not allowed: ${what}`, hint });
+  return undefined;
+}

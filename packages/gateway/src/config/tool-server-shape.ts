@@ -1,0 +1,290 @@
+/**
+ * One entry of `tool_servers`, as the Declarative Tool Servers document gives
+ * it, with three additions: `transport.cwd`, `transport.allow_http`, and the
+ * lists that say what `scoped` containment is scoped to.
+ */
+
+import { configIdInvalid, configScopeMissing, configScopeUnused, configTransportKind } from "./codes.ts";
+import { type ConfigEntry, type ConfigNode, entryOf } from "./config-tree.ts";
+import { containmentLevel } from "./containment-level.ts";
+import { hasEmbeddedCredential, looksLikeCredential } from "./credential.ts";
+import { type Problem, quote } from "./reporter.ts";
+import { lintServerId, serverIdMaxLength, serverIdPattern } from "./server-id.ts";
+import {
+  choice,
+  type Inspect,
+  integer,
+  type Place,
+  reportAt,
+  type Shape,
+  text,
+  type ValueOf,
+} from "./shape.ts";
+import { dictionary, list, record } from "./shape-collection.ts";
+import { reportInline } from "./text-shape.ts";
+import { transportShape } from "./transport-shape.ts";
+
+/** Most entries of `tool_servers`. */
+export const maxToolServers = 1000;
+
+const idText = text({
+  description:
+    "Unique identifier, also the first half of the names of its tools. Must not be the id of a provider target.",
+  maxLength: 256,
+  inspect(value, node, place) {
+    const id = value.trim();
+    const finding = lintServerId(id);
+    if (finding === undefined) return;
+    reportAt(node, place, {
+      code: configIdInvalid,
+      message: `Id ${quote(id)} cannot be used: ${finding.reason}`,
+      hint: `write a name such as ${finding.fix}`,
+    });
+  },
+});
+
+/** The id of a tool server, trimmed. */
+const idShape: Shape<string> = {
+  check: (node, place) => idText.check(node, place)?.trim(),
+  toJsonSchema: (definitions) => ({
+    ...idText.toJsonSchema(definitions),
+    maxLength: serverIdMaxLength,
+    pattern: `^(?:${serverIdPattern})$`,
+  }),
+};
+
+function refuseEmbeddedSecret(field: string): Inspect<string> {
+  return (value, node, place) => {
+    if (!hasEmbeddedCredential(value)) return;
+    reportInline(
+      node,
+      place,
+      `${field} holds what looks like a secret`,
+      "remove it: models and logs see this text",
+    );
+  };
+}
+
+const hostPattern = {
+  source:
+    "(?:\\*\\.)?[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*(?::[0-9]{1,5})?",
+  meaning:
+    "a host name such as api.example.com, *.example.com or api.example.com:8443, without scheme and path",
+};
+const writePath = {
+  source: "(?:/|~/|[A-Za-z]:[\\\\/])[^\\x00-\\x1f]*",
+  meaning: "an absolute folder, or one below ~/",
+};
+
+export const containmentShape = record({
+  name: "Containment",
+  description: "Execution boundary. What is left out follows from trust_state.",
+  fields: {
+    network_egress: containmentLevel("Which network the server may reach. scoped needs egress_allow."),
+    filesystem_write: containmentLevel("Where the server may write. scoped needs write_paths."),
+    max_execution_seconds: integer({
+      description: "Deadline of each call, in seconds. Progress does not extend it.",
+      minimum: 1,
+      maximum: 3600,
+    }),
+    egress_allow: list(
+      text({
+        description: "A host, optionally with port; *. stands for one label.",
+        pattern: hostPattern,
+        maxLength: 260,
+      }),
+      { description: "Hosts that network_egress: scoped allows.", maxItems: 1000 },
+    ),
+    write_paths: list(
+      text({ description: "A folder and what is below it.", pattern: writePath, maxLength: 4096 }),
+      {
+        description: "Folders that filesystem_write: scoped allows.",
+        maxItems: 1000,
+      },
+    ),
+  },
+  hints: {
+    timeout: secondsHint,
+    timeout_ms: (entry) => secondsHint(entry, 1000),
+    timeout_seconds: secondsHint,
+    timeout_secs: secondsHint,
+    max_seconds: secondsHint,
+    max_execution_ms: (entry) => secondsHint(entry, 1000),
+    execution_timeout: secondsHint,
+    network: "did you mean network_egress?",
+    network_access: "did you mean network_egress?",
+    egress: "did you mean network_egress?",
+    filesystem: "did you mean filesystem_write?",
+    fs_write: "did you mean filesystem_write?",
+    write: "did you mean filesystem_write?",
+    allowed_hosts: "did you mean egress_allow?",
+    hosts: "did you mean egress_allow?",
+    allowed_paths: "did you mean write_paths?",
+    paths: "did you mean write_paths?",
+    memory: "there is no memory limit in containment",
+  },
+  inspect(_value, node, place) {
+    inspectScope(node, place, "network_egress", "egress_allow", "[api.example.com]");
+    inspectScope(node, place, "filesystem_write", "write_paths", "[/srv/data]");
+  },
+});
+
+/** `scoped` without its list, and the list without `scoped`. */
+function inspectScope(
+  node: ConfigNode,
+  place: Place,
+  field: string,
+  scopeField: string,
+  example: string,
+): void {
+  const entry = entryOf(node, field);
+  const scope = entryOf(node, scopeField);
+  const isScoped = entry?.value.kind === "scalar" && entry.value.value === "scoped";
+  const isListed = scope !== undefined && !(scope.value.kind === "list" && scope.value.items.length === 0);
+  const report = (problem: Problem): void =>
+    place.reporter.report({ path: `${place.path}.${field}`, ...problem });
+  if (isScoped && !isListed) {
+    report({
+      code: configScopeMissing,
+      message: `${field}: scoped needs its scope: ${scopeField} is ${scope === undefined ? "absent" : "empty"}`,
+      hint: `add ${scopeField}: ${example}, or write ${field}: deny`,
+      span: entry.value.span,
+    });
+  } else if (!isScoped && scope !== undefined) {
+    const state = entry?.value.kind === "scalar" ? `is ${quote(entry.value.text)}` : "is absent";
+    report({
+      code: configScopeUnused,
+      message: `${scopeField} has no effect: ${field} ${state}`,
+      hint: `write ${field}: scoped, or remove ${scopeField}`,
+      span: scope.keySpan,
+    });
+  }
+}
+
+/** What to write in place of a field that holds a time in other units. */
+function secondsHint(entry: ConfigEntry, unitsPerSecond = 1): string {
+  const number = entry.value.kind === "scalar" ? Number(entry.value.value) : Number.NaN;
+  const seconds = Number.isFinite(number) && number > 0 ? Math.ceil(number / unitsPerSecond) : 30;
+  return `write max_execution_seconds: ${Math.min(seconds, 3600)}`;
+}
+
+const inTransport = (field: string): string => `write it below transport: transport: { ${field}: … }`;
+const inContainment = (field: string): string => `write it below containment: containment: { ${field}: … }`;
+
+export const toolServerShape = record({
+  name: "ToolServer",
+  description: "A durable MCP server that Toolcrib manages.",
+  fields: {
+    id: { required: idShape },
+    name: text({ description: "Display name.", maxLength: 200, inspect: refuseEmbeddedSecret("name") }),
+    description: text({
+      description: "What it is for; for audit and discovery.",
+      maxLength: 4000,
+      inspect: refuseEmbeddedSecret("description"),
+    }),
+    transport: {
+      required: transportShape,
+      missing: {
+        code: configTransportKind,
+        message: "transport.kind missing or invalid: the server has no transport",
+        hint: "add transport: { kind: stdio, command: … } or transport: { kind: streamable_http, url: … }",
+      },
+    },
+    trust_state: choice({
+      description: "How far the server is trusted. Set by the operator, never by Toolcrib.",
+      values: ["unverified", "verified", "certified"],
+      default: "unverified",
+      aliases: {
+        pending: "unverified",
+        untrusted: "unverified",
+        unknown: "unverified",
+        none: "unverified",
+        new: "unverified",
+        approved: "verified",
+        trusted: "verified",
+        confirmed: "verified",
+        true: "verified",
+        certificated: "certified",
+        full: "certified",
+        fully_trusted: "certified",
+      },
+    }),
+    mutability_class: choice({
+      description: "What the operator says of its tools.",
+      values: ["read_only", "write", "unknown"],
+      default: "unknown",
+      aliases: {
+        mutating: "write",
+        mutable: "write",
+        read_write: "write",
+        readwrite: "write",
+        rw: "write",
+        writable: "write",
+        readonly: "read_only",
+        ro: "read_only",
+        read: "read_only",
+        immutable: "read_only",
+        non_mutating: "read_only",
+      },
+    }),
+    containment: containmentShape,
+    labels: dictionary(
+      text({
+        description: "The value of the label.",
+        minLength: 0,
+        maxLength: 256,
+        inspect(value, node, place) {
+          if (!looksLikeCredential(value)) return;
+          reportInline(
+            node,
+            place,
+            `label ${quote(place.key)} holds what looks like a secret`,
+            "remove it: policies and logs see labels",
+          );
+        },
+      }),
+      {
+        description: "Key-value pairs for policies.",
+        maxEntries: 64,
+        key: {
+          source: "[A-Za-z0-9](?:[A-Za-z0-9_./-]{0,61}[A-Za-z0-9])?",
+          meaning: "letters, digits and _ . - / (at most 63)",
+        },
+      },
+    ),
+  },
+  hints: {
+    kind: inTransport("kind"),
+    type: inTransport("kind"),
+    command: inTransport("command"),
+    args: inTransport("args"),
+    env: inTransport("env"),
+    cwd: inTransport("cwd"),
+    url: inTransport("url"),
+    headers: inTransport("headers"),
+    allow_http: inTransport("allow_http"),
+    network_egress: inContainment("network_egress"),
+    filesystem_write: inContainment("filesystem_write"),
+    max_execution_seconds: inContainment("max_execution_seconds"),
+    timeout: (entry) => secondsHint(entry).replace("write ", "write containment: { ").concat(" }"),
+    timeout_ms: (entry) => secondsHint(entry, 1000).replace("write ", "write containment: { ").concat(" }"),
+    timeout_seconds: (entry) => secondsHint(entry).replace("write ", "write containment: { ").concat(" }"),
+    trust: "did you mean trust_state?",
+    trusted: "write trust_state: verified",
+    status: "did you mean trust_state?",
+    state: "did you mean trust_state?",
+    mutability: "did you mean mutability_class?",
+    mutating: "write mutability_class: write",
+    read_only: "write mutability_class: read_only",
+    readonly: "write mutability_class: read_only",
+    title: "did you mean name?",
+    display_name: "did you mean name?",
+    tags: "write labels: { name: value }",
+    enabled: "a server that is declared is used: remove the server instead",
+    disabled: "a server that is declared is used: remove the server instead",
+    sandbox: "did you mean containment?",
+  },
+});
+
+/** One entry of `tool_servers` as it is written. */
+export type ToolServerDocument = ValueOf<typeof toolServerShape>;

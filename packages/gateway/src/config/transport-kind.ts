@@ -1,0 +1,108 @@
+/**
+ * Which kind of transport a map is, or was meant to be. Reports a kind that is
+ * missing or invalid in the words of the Declarative Tool Servers document.
+ */
+
+import { nearestName } from "@toolcrib/diagnostics";
+import { configTransportKind } from "./codes.ts";
+import {
+  type ConfigEntry,
+  type ConfigMap,
+  type ConfigNode,
+  entryOf,
+  fieldOf,
+  stringOf,
+} from "./config-tree.ts";
+import { listOf, quote } from "./reporter.ts";
+import { type Place, reportAt } from "./shape.ts";
+import { reportAtMap } from "./shape-collection.ts";
+
+export const transportKinds = ["stdio", "sse", "streamable_http"] as const;
+export type TransportKind = (typeof transportKinds)[number];
+
+/** What other programs call the kinds. */
+const transportKindAliases: { readonly [alias: string]: TransportKind } = {
+  http: "streamable_http",
+  https: "streamable_http",
+  streamable: "streamable_http",
+  streamablehttp: "streamable_http",
+  http_stream: "streamable_http",
+  http_streaming: "streamable_http",
+  remote: "streamable_http",
+  local: "stdio",
+  command: "stdio",
+  process: "stdio",
+  subprocess: "stdio",
+  stdin: "stdio",
+  server_sent_events: "sse",
+  http_sse: "sse",
+  event_source: "sse",
+};
+
+/** The fields that a kind has besides `kind`. */
+export const fieldsOfKind: { readonly [K in TransportKind]: readonly string[] } = {
+  stdio: ["command", "args", "env", "cwd"],
+  sse: ["url", "headers", "allow_http"],
+  streamable_http: ["url", "headers", "allow_http"],
+};
+
+/** The kind, or what it was probably meant to be after reporting that it is none. */
+export function settleKind(node: ConfigMap, place: Place): TransportKind | undefined {
+  const entry = entryOf(node, "kind");
+  const named = stringOf(entry?.value);
+  const kind = transportKinds.find((one) => one === named);
+  if (kind !== undefined) return kind;
+
+  const other = entry === undefined ? entryOf(node, "type") : undefined;
+  const written = named ?? stringOf(other?.value);
+  const meant = written === undefined ? undefined : kindMeant(written);
+  const guess = meant ?? kindByFields(node);
+  const problem = {
+    code: configTransportKind,
+    message: `transport.kind missing or invalid: ${stateOfKind(entry, other)}, allowed are ${listOf(transportKinds)}`,
+    hint: guess === undefined ? "add kind: stdio, or kind: streamable_http" : `write kind: ${guess}`,
+  };
+  if (entry !== undefined) reportAt(entry.value, { ...place, keySpan: entry.keySpan }, problem);
+  else reportAtMap(node, place, other === undefined ? problem : { ...problem, span: other.keySpan });
+  return guess;
+}
+
+function stateOfKind(entry: ConfigEntry | undefined, other: ConfigEntry | undefined): string {
+  if (other !== undefined) return "the field is called kind, not type";
+  if (entry === undefined) return "it is absent";
+  if (entry.value.kind !== "scalar") return "it is not a word";
+  return entry.value.text === "" ? "it is empty" : `it is ${quote(entry.value.text)}`;
+}
+
+/** The kind that another program's word means. */
+export function kindMeant(written: string): TransportKind | undefined {
+  const normal = written
+    .trim()
+    .toLowerCase()
+    .replace(/[\s-]+/g, "_");
+  if (Object.hasOwn(transportKindAliases, normal)) return transportKindAliases[normal];
+  const exact = transportKinds.find((kind) => kind === normal);
+  const near = exact ?? nearestName(normal, transportKinds);
+  return transportKinds.find((kind) => kind === near);
+}
+
+function kindByFields(node: ConfigMap): TransportKind | undefined {
+  const has = (name: string): boolean => entryOf(node, name) !== undefined;
+  if (fieldsOfKind.stdio.some(has)) return "stdio";
+  return fieldsOfKind.streamable_http.some(has) ? "streamable_http" : undefined;
+}
+
+/** Without a `type` that was reported in place of the missing `kind`, and with a kind where there is none. */
+export function settled(node: ConfigMap, kind: TransportKind): ConfigNode {
+  if (stringOf(fieldOf(node, "kind")) === kind) return node;
+  const entries = node.entries.filter(
+    ({ key }) => key !== "kind" && (key !== "type" || entryOf(node, "kind") !== undefined),
+  );
+  const span = node.entries[0]?.keySpan ?? node.span;
+  const kindEntry: ConfigEntry = {
+    key: "kind",
+    keySpan: span,
+    value: { kind: "scalar", span, value: kind, text: kind },
+  };
+  return { ...node, entries: [kindEntry, ...entries] };
+}

@@ -1,0 +1,55 @@
+/** Golden files of the configuration's messages: what people see, word for word. */
+
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { test } from "node:test";
+import { formatConfigReport, parseConfig } from "@toolcrib/gateway";
+
+/** A case: its title, and its files by name, or the text of the one file `toolcrib.yaml`. */
+export type GoldenRow = readonly [title: string, files: string | { readonly [name: string]: string }];
+
+const folder = join(import.meta.dirname, "golden", "config");
+
+/** One test a row: the report on its files is what `golden/config/<group>.txt` holds. */
+export function checkGolden(group: string, rows: readonly GoldenRow[]): void {
+  const path = join(folder, `${group}.txt`);
+  const blocks = rows.map(toBlock);
+  if (process.env["TOOLCRIB_UPDATE_GOLDEN"] !== undefined) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, blocks.join(""));
+  }
+  const expected = readFileSync(path, "utf8").split(/^(?=# )/m);
+  for (const [index, [title]] of rows.entries()) {
+    test(`${group}: ${title}`, () => assert.equal(blocks[index], expected[index]));
+  }
+  test(`${group}: the golden file has no rows but these`, () => {
+    assert.equal(expected.length, rows.length);
+    assert.equal(new Set(rows.map(([title]) => title)).size, rows.length, "titles are unique");
+  });
+}
+
+function toBlock([title, given]: GoldenRow): string {
+  const files = typeof given === "string" ? { "toolcrib.yaml": given } : given;
+  const sources = Object.entries(files).map(([name, text]) => ({ name, text }));
+  const report = formatConfigReport(Object.keys(files), parseConfig(sources).diagnostics);
+  return `# ${title}\n\n${report.replace(/^(?=#)/gm, "\\")}\n\n`;
+}
+
+/** A valid tool server over stdio with `fields` besides, each line indented by two. */
+export function stdioServer(...fields: readonly string[]): string {
+  return [
+    "tool_servers:",
+    "- id: files",
+    "  transport: { kind: stdio, command: server }",
+    ...fields.map((line) => `  ${line}`),
+    "",
+  ].join("\n");
+}
+
+/** A tool server whose transport consists of `lines`. */
+export function serverWith(...lines: readonly string[]): string {
+  return ["tool_servers:", "- id: files", "  transport:", ...lines.map((line) => `    ${line}`), ""].join(
+    "\n",
+  );
+}
