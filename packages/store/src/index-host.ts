@@ -42,6 +42,8 @@ export class IndexHost implements AsyncDisposable {
   #isFollowing = false;
   #delay: NodeJS.Timeout | undefined;
   #closed = false;
+  /** Whether it is known that the thread does not work, so that it is said once. */
+  #isBroken = false;
 
   /** No I/O: the thread is started when it is needed, which a short-lived process never does. */
   constructor(layout: HomeLayout, problem: (problem: StoreError) => void) {
@@ -49,7 +51,7 @@ export class IndexHost implements AsyncDisposable {
     this.#problem = problem;
   }
 
-  /** Say that `count` records were written. */
+  /** Say that `count` records were written. Never throws: writing does not depend on the index. */
   notify(count: number): void {
     this.#newCount += count;
     if (this.#isFollowing || this.#closed) return;
@@ -102,7 +104,19 @@ export class IndexHost implements AsyncDisposable {
     this.#delay = undefined;
     this.#newCount = 0;
     this.#isFollowing = true;
-    this.#send({ kind: "follow" });
+    try {
+      this.#send({ kind: "follow" });
+    } catch (cause) {
+      this.#isFollowing = false;
+      this.#reportBroken(
+        new StoreError(auditIndexFailed, "Cannot start the thread of the audit index", { cause }),
+      );
+    }
+  }
+
+  #reportBroken(problem: StoreError): void {
+    if (!this.#isBroken) this.#problem(problem);
+    this.#isBroken = true;
   }
 
   #send(message: ToIndexThread): void {
@@ -138,6 +152,7 @@ export class IndexHost implements AsyncDisposable {
     switch (message.kind) {
       case "idle":
         this.#isFollowing = false;
+        this.#isBroken = false;
         if (this.#newCount > 0) this.notify(0);
         break;
       case "answer":
@@ -167,7 +182,7 @@ export class IndexHost implements AsyncDisposable {
       ? new StoreError(storeClosed, "Cannot read the audit trail: the store is closed")
       : new StoreError(auditIndexFailed, "Cannot read the audit index: its thread ended", { cause });
     for (const { reject } of waiters) reject(error);
-    if (!this.#closed) this.#problem(error);
+    if (!this.#closed) this.#reportBroken(error);
   }
 }
 

@@ -20,16 +20,18 @@ let isClosing = false;
 let failedBefore = false;
 
 port.on("message", (message: ToIndexThread) => {
-  if (message.kind === "ask") send(answer(message));
+  if (message.kind === "ask") void answer(message);
   else if (message.kind === "follow") void follow();
   else close();
 });
 
-function answer({ id, question, asked }: ToIndexThread & { readonly kind: "ask" }): FromIndexThread {
+async function answer({ id, question, asked }: ToIndexThread & { readonly kind: "ask" }): Promise<void> {
   try {
-    return { kind: "answer", id, answer: ask(question, asked) };
+    // Catching up can take long; the end of the store must not wait for it.
+    while (!isClosing && index.step()) await nextTurn();
+    if (!isClosing) send({ kind: "answer", id, answer: ask(question, asked) });
   } catch (error) {
-    return { kind: "refused", id, error: toThreadError(error) };
+    send({ kind: "refused", id, error: toThreadError(error) });
   }
 }
 

@@ -60,6 +60,15 @@ test("a writer number is free again when its store is disposed", async (t) => {
   );
 });
 
+test("looking for a free writer number gives up no lock that the process holds", async (t) => {
+  const home = newHome(t);
+  await using stack = new AsyncDisposableStack();
+  for (let n = 0; n < 3; n += 1) stack.use(await openStore({ home }, { clock: tickingClock() }));
+  const child = startChildWriter(t, [home, "1", "1"]);
+  assert.equal(await child.ended, 0);
+  assert.equal(child.lines()[0], "writer 004");
+});
+
 test("more processes than there are writer numbers are refused", async (t) => {
   const home = newHome(t);
   await using stack = new AsyncDisposableStack();
