@@ -32,3 +32,5 @@ export const callTooDeep = "CALL_TOO_DEEP";
 export const callFailed = "CALL_FAILED";
 /** A tool's name cannot be told from that of a tool declared before it. */
 export const toolNameCollision = "TOOL_NAME_COLLISION";
+/** Of several backends of a tool, the selector chose none that is registered. */
+export const backendNotFound = "BACKEND_NOT_FOUND";

@@ -1,5 +1,26 @@
 // Configuration. For users.
 
+// Gateway. For users.
+export {
+  argumentsInvalid,
+  auditUnavailable,
+  backendNotFound,
+  callCancelled,
+  callFailed,
+  callsOverloaded,
+  callTimeout,
+  callTooDeep,
+  cursorStale,
+  paramsInvalid,
+  policyDenied,
+  promptNotFound,
+  resourceNotFound,
+  resultInvalid,
+  resultTooLarge,
+  serverNotFound,
+  toolNameCollision,
+  toolNotFound,
+} from "./codes.ts";
 // Configuration. For other packages here.
 export {
   type ConfigLayer,
@@ -47,3 +68,27 @@ export {
 } from "./config/secret-resolver.ts";
 export { autoModeMaxTools } from "./config/serve-shape.ts";
 export { isLoopbackHost } from "./config/server-url.ts";
+export type {
+  CallOptions,
+  CallOutcome,
+  Gateway,
+  GatewayStatus,
+  ServerStatus,
+  ToolHit,
+  ToolSummary,
+} from "./gateway.ts";
+export { GatewayError } from "./gateway-error.ts";
+// Registry. For users.
+export { type Backend, type BackendKind, type BackendSelector, selectByKind } from "./index/tool-index.ts";
+export type { LocalHandler, LocalToolOptions } from "./registry/local-source.ts";
+export {
+  type BackendConfig,
+  createRegistry,
+  type ListToolsOptions,
+  type Registry,
+  type RegistryChange,
+  type RegistryConfig,
+  type RegistryHealth,
+} from "./registry/registry.ts";
+export { RegistryError, type RegistryErrorCode, registryRpcCodes } from "./registry/registry-error.ts";
+export { type GatewayDeps, startGateway } from "./start-gateway.ts";

@@ -15,6 +15,7 @@ import {
   type UpstreamLimits,
   type UpstreamServer,
 } from "@toolcrib/upstream";
+import { newCallId } from "./call/call-id.ts";
 import { createSecretScrubber } from "./call/secret-scrubber.ts";
 import { serverNotFound } from "./codes.ts";
 import type { GatewayConfig, ToolServerConfig } from "./config/config-types.ts";
@@ -86,7 +87,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     logger,
     scrubber,
     now,
-    newCallId: () => randomUUID(),
+    newCallId: () => newCallId(now()),
   });
   store.audit.record("config.changed", {
     files: deps.configFiles,
@@ -129,7 +130,6 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
       if (kind !== "health") return;
       const { state, reason } = upstream.health();
       const isReady = state === "ready";
-      metrics.setUpstream(server.id, isReady, upstream.facts().restarts);
       if (isReady === wasReady) return;
       wasReady = isReady;
       if (isReady) {
@@ -194,7 +194,12 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     const tokens =
       config.serve.auth === "none"
         ? undefined
-        : await openTokenStore(deps.home, { environmentToken: environment["TOOLCRIB_TOKEN"], now, logger });
+        : openTokenStore(deps.home, {
+            environmentToken: environment["TOOLCRIB_TOKEN"],
+            now,
+            randomBytes,
+            logger,
+          });
     http = await startHttpServer(
       {
         service: core.service,

@@ -170,6 +170,7 @@ async function openTransport(
   signal: AbortSignal,
 ): Promise<{ transport: ClientTransport; process: ServerProcess | undefined }> {
   const resolved = await settings.resolveTransport();
+  if (resolved.kind === "custom") return { transport: resolved.transport, process: undefined };
   if (resolved.kind === "streamable_http") {
     return { transport: createHttpTransport(deps.httpClient, resolved), process: undefined };
   }

@@ -195,7 +195,7 @@ export function createUpstreamServer(
   }
 
   function retryLater(): void {
-    if (stopping.signal.aborted) return;
+    if (stopping.signal.aborted || failures > limits.reconnectMaxAttempts) return;
     const pause = Math.min(limits.reconnectMaxMs, limits.reconnectMinMs * 2 ** Math.min(failures, 20));
     // Half of the pause is spread, so that many servers of one host do not come back in step.
     const delay = Math.round(pause * (0.5 + deps.random() / 2));

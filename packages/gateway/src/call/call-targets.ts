@@ -5,7 +5,9 @@
 
 import type { JsonObject } from "@toolcrib/json";
 import { toToolId } from "@toolcrib/tool";
+import { backendNotFound } from "../codes.ts";
 import type { ToolServerConfig } from "../config/config-types.ts";
+import { GatewayError } from "../gateway-error.ts";
 import type { BackendSelector, IndexedTool } from "../index/tool-index.ts";
 import { toWireName } from "../index/wire-name.ts";
 import type { FeatureSource } from "../service/feature-routes.ts";
@@ -55,7 +57,10 @@ export function createCallTargets(deps: CallTargetsDeps): CallTargets {
         inputSchema: tool.definition.inputSchema,
         outputSchema: tool.definition.outputSchema,
         async execute(args, context) {
-          const backend = deps.selectBackend(backends);
+          const backend = backends.length === 1 ? backends[0] : deps.selectBackend(backends);
+          if (backend === undefined || !backends.includes(backend)) {
+            throw new GatewayError(backendNotFound, `The backend selector chose no backend of "${id}"`);
+          }
           return (await backend.source.call(backend.tool, args, context)) as unknown as JsonObject;
         },
       };

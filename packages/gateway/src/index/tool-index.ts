@@ -20,14 +20,14 @@ export interface Backend {
   readonly tool: Tool;
 }
 
-/** Choose among the backends of one tool; never called with none. */
-export type BackendSelector = (backends: readonly Backend[]) => Backend;
+/** Choose among the backends of one tool; never called with none. Choosing none fails the call. */
+export type BackendSelector = (backends: readonly Backend[]) => Backend | undefined;
 
 const backendOrder: readonly BackendKind[] = ["local", "provider", "mcp"];
 
 /** The default choice: local, then provider, then mcp; within one kind the first source. */
 export const selectByKind: BackendSelector = (backends) =>
-  backends.toSorted((a, b) => backendOrder.indexOf(a.kind) - backendOrder.indexOf(b.kind))[0] as Backend;
+  backends.toSorted((a, b) => backendOrder.indexOf(a.kind) - backendOrder.indexOf(b.kind))[0];
 
 /** A tool in the index. */
 export interface IndexedTool {
@@ -193,7 +193,7 @@ function toEntry(
   select: BackendSelector,
   previous: IndexedTool | undefined,
 ): IndexedTool {
-  const { tool } = select(backends);
+  const { tool } = (select(backends) ?? backends[0]) as Backend;
   const isSame =
     previous !== undefined &&
     previous.tool === tool &&

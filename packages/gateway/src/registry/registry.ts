@@ -1,0 +1,411 @@
+/**
+ * The registry: a program's own functions and any number of MCP backends under
+ * one index, searched, executed and served (registry document). It is the
+ * library face of the gateway: the same index, the same governed call.
+ *
+ * It reads no configuration file and listens on nothing by itself; the program
+ * that embeds it does.
+ */
+
+import { randomBytes, randomUUID } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Readable, Writable } from "node:stream";
+import { isCodedError, messageOf } from "@toolcrib/diagnostics";
+import { isJsonObject, type JsonObject } from "@toolcrib/json";
+import {
+  type ClientTransport,
+  createHttpClient,
+  createHttpEndpoint,
+  createSseEndpoint,
+  createStdioTransport,
+  type HttpEndpoint,
+  type ServerInfo,
+  type SseEndpoint,
+  type StdioServer,
+  startStdioServer,
+} from "@toolcrib/mcp";
+import { openStore, type Store } from "@toolcrib/store";
+import type { Health, Identity, Tool, ToolId, Unsubscribe } from "@toolcrib/tool";
+import {
+  createProcessLauncher,
+  createUpstreamServer,
+  type UpstreamLogger,
+  type UpstreamServer,
+} from "@toolcrib/upstream";
+import { newCallId } from "../call/call-id.ts";
+import { createSecretScrubber } from "../call/secret-scrubber.ts";
+import { backendNotFound, toolNotFound } from "../codes.ts";
+import type { PolicyConfig } from "../config/config-types.ts";
+import { parseConfig } from "../config/load-config.ts";
+import type { CallOptions, ToolHit } from "../gateway.ts";
+import { createGatewayCore, type GatewayCore } from "../gateway-core.ts";
+import type { BackendSelector } from "../index/tool-index.ts";
+import { pageOf } from "../service/list-pages.ts";
+import { parseBackendUrl } from "./backend-url.ts";
+import {
+  registryAlreadyStarted,
+  registryBackendNotFound,
+  registryExecutionFailed,
+  registryInvalidRequest,
+  registryNotStarted,
+  registryToolNotFound,
+} from "./codes.ts";
+import { createLocalSource, type LocalHandler, type LocalToolOptions } from "./local-source.ts";
+import { RegistryError } from "./registry-error.ts";
+
+/** What a registry is made with. Everything has a default. */
+export interface RegistryConfig {
+  /** What clients are told in `initialize`. @default toolcrib 0.0.0 */
+  readonly serverInfo?: ServerInfo;
+  /** Choose among several backends of one tool. @default local, then provider, then mcp */
+  readonly backendSelector?: BackendSelector;
+  /** Allow and deny lists of tool patterns. @default everything is allowed */
+  readonly policy?: Partial<PolicyConfig>;
+  /** Home directory of the audit trail. @default no trail is kept */
+  readonly auditHome?: string;
+  /** Takes structured records. @default nobody */
+  readonly logger?: UpstreamLogger;
+}
+
+/** An MCP server to aggregate (registry document, BackendConfig). */
+export interface BackendConfig {
+  /** Unique; the namespace of its tools. */
+  readonly name: string;
+  /** `http(s)://`, `sse(s)://` or `stdio://` (this process's standard streams). Not needed with `transport`. */
+  readonly url?: string;
+  /** Sent with each HTTP request. */
+  readonly headers?: { readonly [name: string]: string };
+  /** Failed connections in a row before it is left alone. @default tried again for ever */
+  readonly maxRetries?: number;
+  /** Milliseconds before the first retry; doubled each time, a minute at most. @default 250 */
+  readonly retryInterval?: number;
+  /** In place of `url`: makes a new transport for each connection. */
+  readonly transport?: () => ClientTransport;
+}
+
+/** Which tools to list. */
+export interface ListToolsOptions {
+  readonly namespace?: string;
+  /** Tools that have all of these tags. */
+  readonly tags?: readonly string[];
+  /** From the page before. */
+  readonly cursor?: string;
+  /** Tools on a page, 1 to 1000. @default 100 */
+  readonly limit?: number;
+}
+
+/** What happened in a registry. */
+export interface RegistryChange {
+  readonly kind: "tools" | "backend";
+  /** The backend whose health changed. */
+  readonly backend?: string;
+}
+
+/** Where a registry and its backends stand. */
+export interface RegistryHealth {
+  readonly state: "new" | "started" | "stopped";
+  readonly backends: { readonly [name: string]: Health };
+}
+
+/** A registry. Disposing it is `stop()`. */
+export interface Registry extends AsyncDisposable {
+  /**
+   * Register a function as a tool, before or after `start`.
+   *
+   * @returns its id, `namespace:name` or `namespace:name:version`.
+   * @throws {RegistryError} `REGISTRY_INVALID_REQUEST`, `REGISTRY_HANDLER_NOT_FOUND`
+   */
+  registerLocal(
+    name: string,
+    description: string,
+    inputSchema: JsonObject,
+    handler: LocalHandler,
+    options?: LocalToolOptions,
+  ): ToolId;
+  /** @returns whether there was such a local tool. */
+  unregisterLocal(id: ToolId): boolean;
+  /** Register an MCP server; it is connected by `start`, or at once when the registry runs. @throws {RegistryError} `REGISTRY_INVALID_REQUEST` */
+  registerBackend(backend: BackendConfig): void;
+  /** Disconnect and forget a backend. @throws {RegistryError} `REGISTRY_BACKEND_NOT_FOUND` */
+  unregisterBackend(name: string): Promise<void>;
+  /** Connect all backends; resolves when each made its first contact or failed to. @throws {RegistryError} `REGISTRY_ALREADY_STARTED` */
+  start(): Promise<void>;
+  /** Close backends and clients. Safe to repeat. */
+  stop(): Promise<void>;
+  health(): RegistryHealth;
+  /**
+   * Execute a tool and map its result: structured content when there is some,
+   * else the one text, else the list of content blocks.
+   *
+   * @throws {RegistryError} `REGISTRY_NOT_STARTED`, `REGISTRY_TOOL_NOT_FOUND`,
+   *   `REGISTRY_BACKEND_NOT_FOUND`, `REGISTRY_HANDLER_NOT_FOUND`, `REGISTRY_EXECUTION_FAILED`
+   */
+  execute(id: ToolId, args?: JsonObject, options?: CallOptions): Promise<unknown>;
+  /** @param limit 1 to 1000. @default 20 */
+  search(query: string, limit?: number): readonly ToolHit[];
+  getTool(id: ToolId): Tool | undefined;
+  /** @throws {GatewayError} `CURSOR_STALE` when the tools changed since the cursor was given */
+  listTools(options?: ListToolsOptions): {
+    readonly tools: readonly Tool[];
+    readonly nextCursor: string | undefined;
+  };
+  /** Namespaces that have tools, sorted. */
+  namespaces(): readonly string[];
+  onChange(listener: (change: RegistryChange) => void): Unsubscribe;
+  /** Serve a client on a pair of streams. @throws {RegistryError} `REGISTRY_NOT_STARTED` */
+  serveStdio(streams?: { readonly input: Readable; readonly output: Writable }): StdioServer;
+  /** A handler of streamable HTTP for a `node:http` server; the program authenticates before. */
+  serveHttp(): (request: IncomingMessage, response: ServerResponse) => void;
+  /** A handler of legacy SSE: GET opens the stream, POSTs to the same path carry messages. */
+  serveSse(path: string): (request: IncomingMessage, response: ServerResponse) => void;
+}
+
+const silent: UpstreamLogger = { debug() {}, info() {}, warn() {}, error() {} };
+const identity: Identity = { kind: "library", name: "library" };
+
+/** Create a registry. Nothing is started and nothing is written before `start`. */
+export function createRegistry(config: RegistryConfig = {}): Registry {
+  const logger = config.logger ?? silent;
+  const serverInfo = config.serverInfo ?? { name: "toolcrib", version: "0.0.0" };
+  const now = Date.now;
+  const scrubber = createSecretScrubber();
+  const listeners = new Set<(change: RegistryChange) => void>();
+  const backends = new Map<string, UpstreamServer>();
+  const local = createLocalSource(now);
+  const httpClient = createHttpClient();
+  const launcher = createProcessLauncher({ environment: process.env, clock: { now }, logger, randomBytes });
+  const doors: AsyncDisposable[] = [];
+  let store: Store | undefined;
+  let state: RegistryHealth["state"] = "new";
+  let http: HttpEndpoint | undefined;
+  let stopping: Promise<void> | undefined;
+
+  const core: GatewayCore = createGatewayCore(toGatewayConfig(config), {
+    serverInfo,
+    audit: {
+      intent: (data) => store?.audit.intent(data) ?? Promise.resolve(),
+      record: (type, data) => store?.audit.record(type, data),
+    },
+    metrics: { callStarted() {}, callFinished() {}, callDenied() {} },
+    logger,
+    scrubber,
+    now,
+    newCallId: () => newCallId(now()),
+    selectBackend: config.backendSelector,
+  });
+  core.add(local);
+  core.index.onChange(() => emit({ kind: "tools" }));
+
+  function emit(change: RegistryChange): void {
+    for (const listener of listeners) listener(change);
+  }
+
+  function requireStarted(action: string): void {
+    if (state === "started") return;
+    throw new RegistryError(registryNotStarted, `Cannot ${action}: the registry is not started`, {
+      hint: state === "stopped" ? "it was stopped; create a new one" : "call start() first",
+    });
+  }
+
+  function connect(backend: BackendConfig): UpstreamServer {
+    const address = backend.transport === undefined ? parseBackendUrl(backend.url ?? "") : undefined;
+    const { headers = {} } = backend;
+    for (const [name, value] of Object.entries(headers)) {
+      if (/authorization|cookie|token|key|secret/i.test(name)) scrubber.learn(backend.name, value);
+    }
+    const upstream = createUpstreamServer(
+      {
+        id: backend.name,
+        kind: address === undefined ? "custom" : address.kind === "stdio" ? "custom" : address.kind,
+        resolveTransport: async () => {
+          if (backend.transport !== undefined) return { kind: "custom", transport: backend.transport() };
+          if (address === undefined || address.kind === "stdio") {
+            const streams = { stdin: process.stdout, stdout: process.stdin };
+            return { kind: "custom", transport: createStdioTransport(streams) };
+          }
+          return { kind: address.kind, url: address.url, headers };
+        },
+      },
+      { launcher, httpClient, logger, now, random: Math.random, clientInfo: serverInfo },
+      { reconnectMinMs: backend.retryInterval, reconnectMaxAttempts: backend.maxRetries },
+    );
+    upstream.onChange(({ kind }) => {
+      if (kind === "health") emit({ kind: "backend", backend: backend.name });
+    });
+    return upstream;
+  }
+
+  async function stop(): Promise<void> {
+    state = "stopped";
+    for (const door of doors.reverse()) await door[Symbol.asyncDispose]();
+    await Promise.allSettled([...backends.values()].map((backend) => backend[Symbol.asyncDispose]()));
+    await launcher[Symbol.asyncDispose]();
+    await httpClient.destroy();
+    await local[Symbol.asyncDispose]();
+    await store?.[Symbol.asyncDispose]();
+  }
+
+  const registry: Registry = {
+    registerLocal: (name, description, inputSchema, handler, options) =>
+      local.register(name, description, inputSchema, handler, options),
+    unregisterLocal: (id) => local.unregister(id),
+    registerBackend(backend) {
+      if (!/^[A-Za-z0-9][A-Za-z0-9_.-]{0,39}$/.test(backend.name) || backend.name.includes("__")) {
+        throw new RegistryError(registryInvalidRequest, `Backend name "${backend.name}" is not allowed`, {
+          hint: 'allowed are letters, digits and "_", "-", ".", at most 40, without "__"',
+        });
+      }
+      if (backends.has(backend.name)) {
+        throw new RegistryError(
+          registryInvalidRequest,
+          `A backend named "${backend.name}" is already registered`,
+        );
+      }
+      const upstream = connect(backend);
+      backends.set(backend.name, upstream);
+      core.add(upstream);
+      if (state === "started") void upstream.start(new AbortController().signal);
+    },
+    async unregisterBackend(name) {
+      const backend = backends.get(name);
+      if (backend === undefined) {
+        throw new RegistryError(registryBackendNotFound, `No backend is named "${name}"`);
+      }
+      backends.delete(name);
+      core.remove(backend);
+      await backend[Symbol.asyncDispose]();
+    },
+    async start() {
+      if (state !== "new") {
+        throw new RegistryError(
+          registryAlreadyStarted,
+          state === "started"
+            ? "The registry is already started"
+            : "The registry was stopped and cannot start again",
+          { hint: state === "started" ? undefined : "create a new registry" },
+        );
+      }
+      state = "started";
+      if (config.auditHome !== undefined) {
+        store = await openStore({ home: config.auditHome }, { clock: now });
+      }
+      const { signal } = new AbortController();
+      await Promise.all([...backends.values()].map((backend) => backend.start(signal)));
+    },
+    stop() {
+      stopping ??= stop();
+      return stopping;
+    },
+    health: () => ({
+      state,
+      backends: Object.fromEntries([...backends].map(([name, backend]) => [name, backend.health()])),
+    }),
+    async execute(id, args = {}, options = {}) {
+      requireStarted(`execute "${id}"`);
+      if (!isJsonObject(args)) throw new RegistryError(registryInvalidRequest, "Arguments must be an object");
+      const outcome = await core.call(identity, id, args, options);
+      if (outcome.kind === "result" && outcome.result.isError !== true) return mapResult(outcome.result);
+      throw toRegistryError(id, outcome);
+    },
+    search: (query, limit = 20) => core.search(identity, query, limit),
+    getTool: (id) => core.find(identity, id)?.tool,
+    listTools(options = {}) {
+      const { namespace, tags = [], cursor, limit = 100 } = options;
+      if (!Number.isInteger(limit) || limit < 1 || limit > 1000) {
+        throw new RegistryError(
+          registryInvalidRequest,
+          `limit must be a whole number from 1 to 1000, not ${limit}`,
+        );
+      }
+      const wanted = tags.map((tag) => tag.trim().toLowerCase());
+      const tools = core
+        .listTools(identity)
+        .filter((tool) => tool.origin !== "meta" && (namespace === undefined || tool.namespace === namespace))
+        .filter((tool) => wanted.every((tag) => tool.tags.includes(tag)))
+        .flatMap(({ id }) => core.find(identity, id)?.tool ?? []);
+      const edition = `${core.index.generation}/${namespace ?? ""}/${wanted.join(",")}/${limit}`;
+      const page = pageOf(tools, cursor, edition, limit);
+      return { tools: page.items, nextCursor: page.nextCursor };
+    },
+    namespaces() {
+      const names = core.listTools(identity).filter((tool) => tool.origin !== "meta");
+      return [...new Set(names.map(({ namespace }) => namespace))].sort();
+    },
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    serveStdio(streams = { input: process.stdin, output: process.stdout }) {
+      requireStarted("serve");
+      const server = startStdioServer(core.service, streams, { view: "", identity, sessionId: randomUUID() });
+      doors.push(server);
+      return server;
+    },
+    serveHttp() {
+      requireStarted("serve");
+      http ??= createHttpEndpoint(core.service, { now, newSessionId: () => randomUUID() });
+      const endpoint = http;
+      doors.push(endpoint);
+      return (request, response) => void endpoint.handle(request, response, { view: "", identity });
+    },
+    serveSse(path) {
+      requireStarted("serve");
+      const deps = { now, newSessionId: () => randomUUID() };
+      const endpoint: SseEndpoint = createSseEndpoint(core.service, deps, { messagesPath: path });
+      doors.push(endpoint);
+      return (request, response) => {
+        if (request.method === "GET") endpoint.open(request, response, { view: "", identity });
+        else void endpoint.post(request, response, { view: "", identity });
+      };
+    },
+    [Symbol.asyncDispose]() {
+      return registry.stop();
+    },
+  };
+  return registry;
+}
+
+/** A result as a program wants it (registry document, Result Mapping). */
+function mapResult(result: Awaited<ReturnType<UpstreamServer["call"]>>): unknown {
+  if (result.structuredContent !== undefined) return result.structuredContent;
+  const [only] = result.content;
+  return result.content.length === 1 && only?.type === "text" ? only["text"] : result.content;
+}
+
+function toRegistryError(id: ToolId, outcome: Awaited<ReturnType<GatewayCore["call"]>>): RegistryError {
+  if (outcome.kind === "denied") {
+    return new RegistryError(registryExecutionFailed, `Cannot execute "${id}": ${outcome.reason}`, {
+      hint: outcome.hint,
+      data: { cause: outcome.code },
+    });
+  }
+  if (outcome.kind === "result") {
+    const text = outcome.result.content.map((block) => block["text"] ?? `[${block.type}]`).join("\n");
+    return new RegistryError(registryExecutionFailed, `"${id}" failed: ${text}`, {
+      data: { callId: outcome.callId },
+    });
+  }
+  const { error } = outcome;
+  if (error instanceof RegistryError) return error;
+  if (isCodedError(error) && error.code === toolNotFound) {
+    return new RegistryError(registryToolNotFound, `No tool has the id "${id}"`, {
+      hint: "see listTools() and search()",
+    });
+  }
+  if (isCodedError(error) && error.code === backendNotFound) {
+    return new RegistryError(registryBackendNotFound, error.message, { cause: error });
+  }
+  return new RegistryError(registryExecutionFailed, `"${id}" failed: ${messageOf(error)}`, {
+    cause: error,
+    hint: isCodedError(error) ? error.hint : undefined,
+    data: isCodedError(error) ? { ...error.data, cause: error.code } : undefined,
+  });
+}
+
+/** The gateway's defaults with the registry's policy. */
+function toGatewayConfig(config: RegistryConfig) {
+  const { value } = parseConfig([{ name: "<registry>", text: "{}" }]);
+  if (value === undefined)
+    throw new RegistryError(registryInvalidRequest, "The default configuration is not valid");
+  return { ...value, policy: { ...value.policy, ...config.policy } };
+}
