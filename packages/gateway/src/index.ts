@@ -78,6 +78,23 @@ export type {
   ToolSummary,
 } from "./gateway.ts";
 export { GatewayError } from "./gateway-error.ts";
+// HTTP front door. For other packages here.
+export type { Authenticate } from "./http/front-door.ts";
+export type { HttpLimitOptions, HttpServerOptions } from "./http/http-options.ts";
+export { type HttpServer, type HttpServerDeps, startHttpServer } from "./http/http-server.ts";
+// HTTP front door. For users.
+export {
+  createLogger,
+  type Logger,
+  type LoggerDeps,
+  type LoggerOptions,
+  type LogLevel,
+} from "./http/logger.ts";
+export { createMetrics, type FinishedOutcome, type Metrics } from "./http/metrics.ts";
+export type { Readiness } from "./http/status-routes.ts";
+export { isTokenName, makeToken, type RandomBytes, readToken, tokenDirectory } from "./http/token-file.ts";
+export { openTokenStore, type TokenStore, type TokenStoreDeps } from "./http/token-store.ts";
+
 // Registry. For users.
 export { type Backend, type BackendKind, type BackendSelector, selectByKind } from "./index/tool-index.ts";
 export type { LocalHandler, LocalToolOptions } from "./registry/local-source.ts";

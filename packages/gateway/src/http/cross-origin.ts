@@ -1,0 +1,51 @@
+/**
+ * Cross-origin resource sharing for web pages whose origin passed the check:
+ * what a browser must be told before it lets a page call and read answers.
+ * Credentials of the browser (cookies) are never allowed; tokens travel in the
+ * Authorization header, which the page must have.
+ */
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+
+/** Methods that some path takes. */
+const methods = "GET, POST, DELETE";
+const exposedHeaders = "mcp-session-id, mcp-protocol-version, www-authenticate, retry-after";
+
+/** Headers that a page may send; more are those that mirror an MCP request (`mcp-…`). */
+const allowedHeaders: ReadonlySet<string> = new Set([
+  "accept",
+  "authorization",
+  "content-type",
+  "last-event-id",
+]);
+
+/** Let the page at `origin` read the answer. */
+export function shareWith(response: ServerResponse, origin: string): void {
+  response.setHeader("access-control-allow-origin", origin);
+  response.setHeader("access-control-expose-headers", exposedHeaders);
+  response.setHeader("vary", "origin");
+}
+
+/** Whether `request` is a browser's question whether a page may call. */
+export function isPreflight(request: IncomingMessage): boolean {
+  return (
+    request.method === "OPTIONS" &&
+    request.headers.origin !== undefined &&
+    request.headers["access-control-request-method"] !== undefined
+  );
+}
+
+/** Answer it: with the headers, among those asked for, that a page may send. */
+export function answerPreflight(request: IncomingMessage, response: ServerResponse): void {
+  const asked = String(request.headers["access-control-request-headers"] ?? "").toLowerCase();
+  const allowed = asked
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => allowedHeaders.has(name) || /^mcp-[a-z0-9-]{1,100}$/.test(name));
+  response.writeHead(204, {
+    "access-control-allow-methods": methods,
+    "access-control-allow-headers": allowed.join(", "),
+    "access-control-max-age": "7200",
+  });
+  response.end();
+}

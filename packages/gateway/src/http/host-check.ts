@@ -1,0 +1,66 @@
+/**
+ * Which `Host` and `Origin` headers are answered. Both keep web pages out: a
+ * page of another site that was made to resolve to this machine (DNS rebinding)
+ * sends its own name as Host; a page that calls across sites sends its Origin.
+ *
+ * Loopback names and addresses are always right, because no other site can
+ * send them. No look-ups: what a name resolves to proves nothing.
+ */
+
+/** Decide about one header value. */
+export type HeaderCheck = (value: string | undefined, localAddress: string | undefined) => boolean;
+
+/** Most values that were found right and are remembered as such. */
+const rememberedMaxCount = 256;
+
+const loopbackHosts: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
+const wildcardHosts: ReadonlySet<string> = new Set(["0.0.0.0", "[::]"]);
+
+/**
+ * Check `Host`: loopback, the address that is listened on, or allowed.
+ *
+ * @param listenHost name or address; a wildcard (`0.0.0.0`, `::`) stands for
+ *   the address that the connection came in on.
+ * @param allowedHosts `host` with any port, or `host:port`.
+ */
+export function createHostCheck(listenHost: string, allowedHosts: readonly string[]): HeaderCheck {
+  const listen = bracketed(listenHost.toLowerCase());
+  const isWildcard = wildcardHosts.has(listen);
+  const allowed = new Set([...loopbackHosts, ...allowedHosts.map((host) => host.toLowerCase())]);
+  if (!isWildcard) allowed.add(listen);
+  const remembered = new Set<string>();
+  return (value, localAddress) => {
+    if (value === undefined) return false;
+    if (remembered.has(value)) return true;
+    const host = value.toLowerCase();
+    const name = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::[0-9]{1,5})?$/.exec(host)?.[1];
+    if (name === undefined) return false;
+    if (allowed.has(name) || allowed.has(host)) {
+      if (remembered.size < rememberedMaxCount) remembered.add(value);
+      return true;
+    }
+    // Not remembered: it is right for this connection only.
+    return isWildcard && localAddress !== undefined && name === bracketed(unmapped(localAddress));
+  };
+}
+
+/** Check `Origin`: absent, loopback over http or https, or allowed. `null` is never right. */
+export function createOriginCheck(allowedOrigins: readonly string[]): HeaderCheck {
+  const allowed = new Set(allowedOrigins.map((origin) => origin.toLowerCase()));
+  return (value) => {
+    if (value === undefined) return true;
+    const origin = value.toLowerCase();
+    if (allowed.has(origin)) return true;
+    return /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5})?$/.test(origin);
+  };
+}
+
+/** An address as it stands in a Host header or a URL. */
+export function bracketed(host: string): string {
+  return host.includes(":") && !host.startsWith("[") ? `[${host}]` : host;
+}
+
+/** An IPv4 address that a dual-stack socket shows as IPv6. */
+function unmapped(address: string): string {
+  return address.startsWith("::ffff:") ? address.slice("::ffff:".length) : address;
+}

@@ -1,0 +1,111 @@
+/**
+ * The program log: one JSON object a line (or a line for people), made by pino
+ * and written to whatever the caller gives, which is standard error.
+ *
+ * It never writes a credential that it can recognise: fields named like one and
+ * everything in the form of a bearer token are replaced. It never lets a
+ * control or bidirectional character through to a terminal. The audit trail is
+ * another stream, with its own rules.
+ */
+
+import { pino } from "pino";
+
+/** Where records go. Packages below the gateway declare the part that they use. */
+export interface Logger {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+/** What a logger needs from outside. */
+export interface LoggerDeps {
+  /** Take one line, its line feed included; `process.stderr` has this form. */
+  readonly output: { write(line: string): unknown };
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** Least severe level that is written; `silent` writes nothing. */
+export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
+
+/** Options of `createLogger`. */
+export interface LoggerOptions {
+  /** @default "info" */
+  readonly level?: LogLevel;
+  /** Lines for people in place of JSON. @default false */
+  readonly pretty?: boolean;
+}
+
+/** Create a logger. Errors in a field `err` are written with their stack and causes. */
+export function createLogger(deps: LoggerDeps, options: LoggerOptions = {}): Logger {
+  const { output, now } = deps;
+  const toLine = options.pretty === true ? toPrettyLine : toSafeLine;
+  const records = pino(
+    {
+      level: options.level ?? "info",
+      base: null,
+      timestamp: () => `,"time":"${new Date(now()).toISOString()}"`,
+      formatters: {
+        level: (level) => ({ level }),
+        log: (fields) => redactFields(fields, 0) as Record<string, unknown>,
+      },
+    },
+    { write: (line: string) => void output.write(toLine(line)) },
+  );
+  return {
+    debug: (fields, message) => records.debug(fields, message),
+    info: (fields, message) => records.info(fields, message),
+    warn: (fields, message) => records.warn(fields, message),
+    error: (fields, message) => records.error(fields, message),
+  };
+}
+
+const credentialName =
+  /^(?:proxy-)?authorization$|^(?:set-)?cookie$|(?:^|[-_])(?:token|api[-_]?key)$|secret|password/i;
+
+/** Deepest level of nested fields that is looked at; pino drops what is deeper. */
+const fieldsMaxDepth = 8;
+
+function redactFields(value: unknown, depth: number): unknown {
+  if (typeof value !== "object" || value === null || value instanceof Error) return value;
+  if (depth >= fieldsMaxDepth) return "[too deep]";
+  if (Array.isArray(value)) return value.map((item) => redactFields(item, depth + 1));
+  const fields: Record<string, unknown> = {};
+  for (const [name, field] of Object.entries(value)) {
+    const isCredential = credentialName.test(name) && (typeof field === "string" || Array.isArray(field));
+    fields[name] = isCredential ? "[redacted]" : redactFields(field, depth + 1);
+  }
+  return fields;
+}
+
+/** A bearer or basic credential inside a text, and a token that this gateway made. */
+function redactText(text: string): string {
+  return text
+    .replace(/\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{16,}/gi, "$1 [redacted]")
+    .replace(/\btcb_[A-Za-z0-9_-]{16,}/g, "tcb_[redacted]");
+}
+
+/** Characters that steer a terminal or turn text around; JSON escapes only those below U+0020. */
+function escapeUnprintable(text: string): string {
+  return text.replace(
+    /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+function toSafeLine(line: string): string {
+  return `${escapeUnprintable(redactText(line.trimEnd()))}\n`;
+}
+
+function toPrettyLine(line: string): string {
+  const { level, time, msg, err, ...fields } = JSON.parse(redactText(line)) as Record<string, unknown>;
+  const pairs = Object.entries(fields).map(([name, value]) => {
+    const text = typeof value === "string" && /^[\w./:@-]+$/.test(value) ? value : JSON.stringify(value);
+    return ` ${escapeUnprintable(name)}=${escapeUnprintable(text)}`;
+  });
+  const stack = typeof err === "object" && err !== null && "stack" in err ? String(err.stack) : undefined;
+  const stackLines = stack?.split("\n").map((text) => `    ${escapeUnprintable(text.trim())}\n`) ?? [];
+  const head = `${String(time).slice(11, 23)} ${String(level).toUpperCase().padEnd(5)}`;
+  return `${head} ${escapeUnprintable(String(msg))}${pairs.join("")}\n${stackLines.join("")}`;
+}

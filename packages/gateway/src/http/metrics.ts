@@ -1,0 +1,220 @@
+/**
+ * Numbers for Prometheus. Calls are counted as they happen; everything that the
+ * gateway knows anyway (servers, tools, sessions) is read when somebody asks.
+ *
+ * Own registry: two gateways in one process do not share numbers. No timer and
+ * no observer: prom-client's default metrics install both and cannot be
+ * stopped, so the few process metrics that matter are read here on demand.
+ * Labels are server ids and fixed words, never anything that a client sends.
+ */
+
+import { readdirSync } from "node:fs";
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { GatewayStatus } from "../gateway.ts";
+
+/** How a call that was started ended. */
+export type FinishedOutcome = "ok" | "tool_error" | "failed" | "cancelled";
+
+/** The gateway's numbers. */
+export interface Metrics {
+  /** A call is under way. */
+  callStarted(): void;
+  /** A started call ended. @param server id of its server, or the origin of a tool without one. */
+  callFinished(server: string, outcome: FinishedOutcome, seconds: number): void;
+  /** A call was refused before it started. */
+  callDenied(server: string): void;
+  /** Audit events were written. */
+  auditEvents(count: number): void;
+  /** The front door refused a request. @param code one of this package's codes. */
+  requestRefused(code: string): void;
+  /** Everything in Prometheus' text format, with what `status` says of this moment. */
+  expose(status: GatewayStatus): Promise<{ readonly contentType: string; readonly text: string }>;
+}
+
+/** Most servers that get a label of their own; calls of more are counted as `other`. */
+const maxServerLabels = 1000;
+
+/** From half a millisecond, which is a local echo, to the longest deadline that is common. */
+const durationBuckets = [
+  0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60,
+];
+
+/** Create a registry with all metrics of a gateway. */
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  const calls = new Counter({
+    name: "toolcrib_calls_total",
+    help: "Calls by server and outcome.",
+    labelNames: ["server", "outcome"] as const,
+    registers,
+  });
+  const durations = new Histogram({
+    name: "toolcrib_call_duration_seconds",
+    help: "Time from a call's start to its end, in seconds.",
+    labelNames: ["server"] as const,
+    buckets: durationBuckets,
+    registers,
+  });
+  const audit = new Counter({
+    name: "toolcrib_audit_events_total",
+    help: "Audit events written.",
+    registers,
+  });
+  const refused = new Counter({
+    name: "toolcrib_http_refused_total",
+    help: "HTTP requests that the front door refused, by error code.",
+    labelNames: ["code"] as const,
+    registers,
+  });
+  let inFlight = 0;
+  new Gauge({
+    name: "toolcrib_calls_in_flight",
+    help: "Calls under way.",
+    registers,
+    collect() {
+      this.set(inFlight);
+    },
+  });
+  const setStatus = createStatusMetrics(registry);
+  createProcessMetrics(registry);
+
+  const servers = new Map<string, ServerNumbers>();
+  const numbersOf = (server: string): ServerNumbers => {
+    const known = servers.get(server);
+    if (known !== undefined) return known;
+    const label = servers.size < maxServerLabels ? server : "other";
+    const numbers = {
+      ok: calls.labels(label, "ok"),
+      tool_error: calls.labels(label, "tool_error"),
+      failed: calls.labels(label, "failed"),
+      cancelled: calls.labels(label, "cancelled"),
+      denied: calls.labels(label, "denied"),
+      duration: durations.labels(label),
+    };
+    if (label === server) servers.set(server, numbers);
+    return numbers;
+  };
+
+  return {
+    callStarted() {
+      inFlight += 1;
+    },
+    callFinished(server, outcome, seconds) {
+      inFlight -= 1;
+      const numbers = numbersOf(server);
+      numbers[outcome].inc();
+      numbers.duration.observe(seconds);
+    },
+    callDenied(server) {
+      numbersOf(server).denied.inc();
+    },
+    auditEvents(count) {
+      audit.inc(count);
+    },
+    requestRefused(code) {
+      refused.inc({ code });
+    },
+    async expose(status) {
+      setStatus(status);
+      return { contentType: registry.contentType, text: await registry.metrics() };
+    },
+  };
+}
+
+/** The children of one server's labels, looked up once. */
+interface ServerNumbers {
+  readonly ok: Counter.Internal;
+  readonly tool_error: Counter.Internal;
+  readonly failed: Counter.Internal;
+  readonly cancelled: Counter.Internal;
+  readonly denied: Counter.Internal;
+  readonly duration: Histogram.Internal<"server">;
+}
+
+function createStatusMetrics(registry: Registry): (status: GatewayStatus) => void {
+  const registers = [registry];
+  const sessions = new Gauge({ name: "toolcrib_sessions", help: "Open client sessions.", registers });
+  const tools = new Gauge({ name: "toolcrib_tools", help: "Tools in the index.", registers });
+  const quarantined = new Gauge({
+    name: "toolcrib_tools_quarantined",
+    help: "Tools that are held back from clients.",
+    registers,
+  });
+  const up = new Gauge({
+    name: "toolcrib_upstream_up",
+    help: "1 while calls to the server can succeed, else 0.",
+    labelNames: ["server"] as const,
+    registers,
+  });
+  const restarts = new Counter({
+    name: "toolcrib_upstream_restarts_total",
+    help: "Times that the server was started again.",
+    labelNames: ["server"] as const,
+    registers,
+  });
+  return (status) => {
+    sessions.set(status.sessions);
+    tools.set(status.tools);
+    quarantined.set(status.quarantined.length);
+    up.reset();
+    restarts.reset();
+    for (const server of status.servers.slice(0, maxServerLabels)) {
+      up.set({ server: server.id }, server.health.state === "ready" ? 1 : 0);
+      restarts.inc({ server: server.id }, server.restarts);
+    }
+  };
+}
+
+/** Names and meanings as in Prometheus' client library guidelines. */
+function createProcessMetrics(registry: Registry): void {
+  const registers = [registry];
+  new Counter({
+    name: "process_cpu_seconds_total",
+    help: "User and system CPU time spent, in seconds.",
+    registers,
+    collect() {
+      const { user, system } = process.cpuUsage();
+      this.reset();
+      this.inc((user + system) / 1_000_000);
+    },
+  });
+  new Gauge({
+    name: "process_resident_memory_bytes",
+    help: "Resident memory, in bytes.",
+    registers,
+    collect() {
+      this.set(process.memoryUsage.rss());
+    },
+  });
+  new Gauge({
+    name: "nodejs_heap_size_used_bytes",
+    help: "Memory of JavaScript objects, in bytes.",
+    registers,
+    collect() {
+      this.set(process.memoryUsage().heapUsed);
+    },
+  });
+  new Gauge({
+    name: "process_start_time_seconds",
+    help: "Start of the process, in seconds since the epoch.",
+    registers,
+  }).set(performance.timeOrigin / 1000);
+  new Gauge({
+    name: "nodejs_eventloop_utilization_ratio",
+    help: "Share of its life that the event loop was busy.",
+    registers,
+    collect() {
+      this.set(performance.eventLoopUtilization().utilization);
+    },
+  });
+  if (process.platform !== "linux") return;
+  new Gauge({
+    name: "process_open_fds",
+    help: "Open file descriptors.",
+    registers,
+    collect() {
+      this.set(readdirSync("/proc/self/fd").length);
+    },
+  });
+}

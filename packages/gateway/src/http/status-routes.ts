@@ -1,0 +1,119 @@
+/**
+ * The paths that are not MCP: health for supervisors, metrics for Prometheus,
+ * and the small JSON API that the command line reads. They only read; nothing
+ * here changes the gateway.
+ */
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { sendJson } from "@toolcrib/mcp";
+import { serverNotFound } from "../codes.ts";
+import type { GatewayStatus } from "../gateway.ts";
+import { httpQueryInvalid } from "./codes.ts";
+import type { Metrics } from "./metrics.ts";
+import { type Refusal, refusalError } from "./refusal.ts";
+
+/** How many sources there are, and how many made first contact, whether it succeeded or not. */
+export interface Readiness {
+  readonly ready: number;
+  readonly total: number;
+}
+
+/** What the routes show. */
+export interface StatusRoutesDeps {
+  readonly status: () => GatewayStatus;
+  readonly serverLog: (id: string, lines: number) => readonly string[];
+  readonly readiness: () => Readiness;
+  readonly metrics: Metrics;
+}
+
+/** A path with its answer. */
+export interface StatusRoute {
+  /** Whether anyone may ask. */
+  readonly isOpen: boolean;
+  /** Answer, or say why not. `query` is what follows the `?`. */
+  answer(response: ServerResponse, query: string): Promise<Refusal | undefined>;
+}
+
+const plainHeaders = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
+/** Most lines of a log in one answer. */
+const linesMaxCount = 10_000;
+const logPath = /^\/api\/servers\/([A-Za-z0-9_.-]{1,64})\/log$/;
+
+/** Create a function that finds the route of a path. */
+export function createStatusRoutes(
+  deps: StatusRoutesDeps,
+  serverIds: ReadonlySet<string>,
+  isDraining: () => boolean,
+): (path: string) => StatusRoute | undefined {
+  const routes: { readonly [path: string]: StatusRoute } = {
+    "/healthz": {
+      isOpen: true,
+      async answer(response) {
+        sendJson(response, 200, '{"status":"ok"}', plainHeaders);
+        return undefined;
+      },
+    },
+    "/readyz": {
+      isOpen: true,
+      async answer(response) {
+        const { ready, total } = deps.readiness();
+        const status = isDraining() ? "stopping" : ready < total ? "starting" : "ready";
+        const text = JSON.stringify({ status, ready, total });
+        sendJson(response, status === "ready" ? 200 : 503, text, plainHeaders);
+        return undefined;
+      },
+    },
+    "/metrics": {
+      isOpen: false,
+      async answer(response) {
+        const { contentType, text } = await deps.metrics.expose(deps.status());
+        sendJson(response, 200, text, { ...plainHeaders, "content-type": contentType });
+        return undefined;
+      },
+    },
+    "/api/status": {
+      isOpen: false,
+      async answer(response) {
+        sendJson(response, 200, JSON.stringify(deps.status()), plainHeaders);
+        return undefined;
+      },
+    },
+  };
+
+  function logRoute(id: string): StatusRoute {
+    return {
+      isOpen: false,
+      async answer(response, query) {
+        if (!serverIds.has(id)) return unknownServer(id, serverIds);
+        const asked = new URLSearchParams(query).get("lines") ?? "100";
+        const lines = /^[0-9]{1,5}$/.test(asked) ? Number(asked) : 0;
+        if (lines < 1 || lines > linesMaxCount) {
+          const message = `Cannot read "lines": it is a number from 1 to ${linesMaxCount}`;
+          return { status: 400, error: refusalError(httpQueryInvalid, message) };
+        }
+        sendJson(response, 200, JSON.stringify({ id, lines: deps.serverLog(id, lines) }), plainHeaders);
+        return undefined;
+      },
+    };
+  }
+
+  return (path) => {
+    if (Object.hasOwn(routes, path)) return routes[path];
+    const id = logPath.exec(path)?.[1];
+    return id === undefined ? undefined : logRoute(id);
+  };
+}
+
+/** The refusal for a path that names a server which does not exist. */
+export function unknownServer(id: string, serverIds: ReadonlySet<string>): Refusal {
+  const ids = [...serverIds].slice(0, 50).join(", ");
+  const hint = ids === "" ? "no tool server is configured" : `the servers are ${ids}`;
+  // What is no id at all is not repeated.
+  const name = /^[A-Za-z0-9_.-]{1,64}$/.test(id) ? `"${id}"` : "of this name";
+  return { status: 404, error: refusalError(serverNotFound, `There is no server ${name}`, hint) };
+}
+
+/** Methods of these routes. */
+export function isReading(request: IncomingMessage): boolean {
+  return request.method === "GET" || request.method === "HEAD";
+}

@@ -1,0 +1,129 @@
+/**
+ * One bearer token in one file: where it is, how it is made, and what keeps it
+ * secret. A file that others may read is no secret and is refused, not mended:
+ * its token may be known already.
+ */
+
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  linkSync,
+  openSync,
+  readSync,
+  rmSync,
+  type Stats,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { GatewayError } from "../gateway-error.ts";
+import { tokenFileExposed, tokenFileUnreadable, tokenInvalid } from "./codes.ts";
+
+/** Unpredictable bytes, as `randomBytes` of `node:crypto` gives them. */
+export type RandomBytes = (count: number) => Uint8Array;
+
+/** Longest token file in bytes. */
+const fileMaxBytes = 4096;
+
+/** The folder of the token files below `home`. */
+export function tokenDirectory(home: string): string {
+  return join(home, "tokens");
+}
+
+/** Whether `name` can be a token's name: letters, digits and `. _ -`, at most 64, not starting with a dot. */
+export function isTokenName(name: string): boolean {
+  return /^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/.test(name);
+}
+
+/** A new token: 256 bits behind a prefix that secret scanners can find. */
+export function makeToken(randomBytes: RandomBytes): string {
+  return `tcb_${Buffer.from(randomBytes(32)).toString("base64url")}`;
+}
+
+/**
+ * `text` without surrounding white space, if it can be a token.
+ *
+ * @param place what to call it in the error.
+ * @throws {GatewayError} `TOKEN_INVALID` under 16 or over 512 characters, or outside what a header may carry (RFC 6750, section 2.1).
+ */
+export function parseToken(text: string, place: string): string {
+  const token = text.trim();
+  if (/^[A-Za-z0-9._~+/-]{16,512}=*$/.test(token) && token.length <= 512) return token;
+  throw new GatewayError(
+    tokenInvalid,
+    `Cannot use the token in ${place}: it must have 16 to 512 letters, digits and . _ ~ + / - characters`,
+    { hint: "make one: openssl rand -hex 32" },
+  );
+}
+
+/**
+ * Read the token called `name`, for a program of the same user that calls the gateway.
+ *
+ * @throws {GatewayError} `TOKEN_FILE_UNREADABLE`, `TOKEN_FILE_EXPOSED`, `TOKEN_INVALID`.
+ */
+export function readToken(home: string, name: string): string {
+  return readTokenFile(join(tokenDirectory(home), name));
+}
+
+/** As `readToken`, by path. The file that is checked is the file that is read. */
+export function readTokenFile(path: string): string {
+  let descriptor: number;
+  try {
+    // Without O_NONBLOCK, opening a pipe would wait for its writer. Windows has no such flag.
+    descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  } catch (cause) {
+    throw unreadable(path, cause);
+  }
+  try {
+    const status = fstatSync(descriptor);
+    if (!status.isFile()) throw unreadable(path, new Error("not a regular file"));
+    refuseExposed(path, status, "600");
+    const buffer = Buffer.alloc(fileMaxBytes + 1);
+    const length = readSync(descriptor, buffer);
+    if (length > fileMaxBytes) throw unreadable(path, new Error(`longer than ${fileMaxBytes} bytes`));
+    return parseToken(buffer.toString("utf8", 0, length), `"${path}"`);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/**
+ * Write `token` to `path` unless there is a file already. The file appears
+ * complete or not at all, and only one of several gateways makes it.
+ *
+ * @throws {GatewayError} `TOKEN_FILE_UNREADABLE` when it cannot be written.
+ */
+export function createTokenFile(path: string, token: string, randomBytes: RandomBytes): void {
+  if (existsSync(path)) return;
+  const draft = `${path}.${Buffer.from(randomBytes(8)).toString("hex")}.tmp`;
+  try {
+    writeFileSync(draft, `${token}\n`, { mode: 0o600, flag: "wx" });
+    linkSync(draft, path);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== "EEXIST") throw unreadable(path, cause);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+/**
+ * Refuse what other users of the machine may read or change.
+ *
+ * @throws {GatewayError} `TOKEN_FILE_EXPOSED`. Never on Windows, which has no such bits.
+ */
+export function refuseExposed(path: string, status: Stats, mode: "600" | "700"): void {
+  if (process.platform === "win32" || (status.mode & 0o077) === 0) return;
+  const found = (status.mode & 0o777).toString(8);
+  throw new GatewayError(
+    tokenFileExposed,
+    `Cannot trust "${path}": other users of this machine may use it (mode ${found}, must be ${mode})`,
+    { hint: `chmod ${mode} '${path}'; make a new token if anyone may have read it` },
+  );
+}
+
+/** The error for a file or folder that cannot be used. */
+export function unreadable(path: string, cause: unknown): GatewayError {
+  const reason = (cause as NodeJS.ErrnoException).code ?? (cause as Error).message;
+  return new GatewayError(tokenFileUnreadable, `Cannot use "${path}": ${reason}`, { cause });
+}

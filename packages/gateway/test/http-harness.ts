@@ -1,0 +1,295 @@
+/** A front door over a small service, and clients for it that say exactly what they are told. */
+
+import { randomBytes, randomUUID } from "node:crypto";
+import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
+import { connect } from "node:net";
+import {
+  createMetrics,
+  type GatewayStatus,
+  type HttpLimitOptions,
+  type HttpServer,
+  type HttpServerDeps,
+  type HttpServerOptions,
+  type Logger,
+  startHttpServer,
+} from "@toolcrib/gateway";
+import type { JsonObject } from "@toolcrib/json";
+import { type McpService, methodNotFound, type ServerSession } from "@toolcrib/mcp";
+
+/** Collects what is logged. */
+export interface TestLogger extends Logger {
+  readonly records: { readonly level: string; readonly fields: object; readonly message: string }[];
+}
+
+export function createTestLogger(): TestLogger {
+  const records: { level: string; fields: object; message: string }[] = [];
+  const at = (level: string) => (fields: object, message: string) => {
+    records.push({ level, fields, message });
+  };
+  return { records, debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+}
+
+/** A service with the tools `echo`, `slow`, `large` and `ask`. */
+export interface TestService extends McpService {
+  /** Sessions that are open. */
+  readonly sessions: Set<ServerSession>;
+  /** Calls of `slow` that wait. */
+  readonly waiting: Set<() => void>;
+  /** What each request said of its caller. */
+  readonly callers: { readonly view: string; readonly identity: string }[];
+}
+
+export function createTestService(): TestService {
+  const sessions = new Set<ServerSession>();
+  const waiting = new Set<() => void>();
+  const callers: { view: string; identity: string }[] = [];
+  const text = (value: string): JsonObject => ({ content: [{ type: "text", text: value }] });
+
+  return {
+    sessions,
+    waiting,
+    callers,
+    serverInfo: { name: "front-door-test", version: "1.0.0" },
+    capabilities: () => ({ tools: { listChanged: true } }),
+    instructions: () => undefined,
+    async handle(request) {
+      const { method, params, view, identity, signal } = request;
+      callers.push({ view, identity: `${identity.kind}:${identity.name}` });
+      if (method === "tools/list") return { tools: [{ name: "echo", inputSchema: { type: "object" } }] };
+      if (method !== "tools/call") throw methodNotFound(method);
+      const args = (params["arguments"] ?? {}) as JsonObject;
+      if (params["name"] === "large") return text("x".repeat(Number(args["length"])));
+      if (params["name"] === "slow") {
+        await new Promise<void>((resolve, reject) => {
+          const release = () => {
+            waiting.delete(release);
+            resolve();
+          };
+          waiting.add(release);
+          signal.addEventListener("abort", () => {
+            waiting.delete(release);
+            reject(signal.reason);
+          });
+        });
+      }
+      if (params["name"] === "ask") {
+        const answer = await request.ask("sampling/createMessage", { messages: [], maxTokens: 1 }, signal);
+        return text(JSON.stringify(answer));
+      }
+      return text(`${view}|${identity.kind}:${identity.name}|${JSON.stringify(args)}`);
+    },
+    sessionOpened: (session) => void sessions.add(session),
+    sessionClosed: (session) => void sessions.delete(session),
+    async listen({ filter }) {
+      return filter;
+    },
+    toolInputSchema: () => undefined,
+  };
+}
+
+/** What a test may say otherwise. */
+export interface DoorOptions extends Partial<Omit<HttpServerOptions, "limits">> {
+  readonly limits?: HttpLimitOptions;
+  readonly deps?: Partial<HttpServerDeps>;
+}
+
+/** An open front door with what it is made of. */
+export interface Door extends HttpServer {
+  readonly service: TestService;
+  readonly logger: TestLogger;
+}
+
+/** Tokens of the two identities `alice` and `bob`. */
+export const aliceToken = `tcb_${randomBytes(32).toString("base64url")}`;
+export const bobToken = `tcb_${randomBytes(32).toString("base64url")}`;
+export const asAlice = { authorization: `Bearer ${aliceToken}` };
+export const asBob = { authorization: `Bearer ${bobToken}` };
+
+/** Open a front door on a free port, with the servers `files` and `web`. */
+export async function openDoor(options: DoorOptions = {}): Promise<Door> {
+  const service = createTestService();
+  const logger = createTestLogger();
+  const names = new Map([
+    [asAlice.authorization, "alice"],
+    [asBob.authorization, "bob"],
+  ]);
+  const server = await startHttpServer(
+    {
+      service,
+      serverIds: () => ["files", "web"],
+      status: () => testStatus(service),
+      serverLog: (id, lines) => [`${id} started`, "ready"].slice(-lines),
+      readiness: () => ({ ready: 2, total: 2 }),
+      metrics: createMetrics(),
+      authenticate: (authorization) => {
+        const name = names.get(authorization ?? "");
+        return name === undefined ? undefined : { kind: "token", name };
+      },
+      logger,
+      now: Date.now,
+      newId: randomUUID,
+      ...options.deps,
+    },
+    {
+      listen: { host: "127.0.0.1", port: 0 },
+      auth: "token",
+      ...options,
+      limits: { flushGraceMs: 100, ...options.limits },
+    },
+  );
+  return { ...server, service, logger };
+}
+
+function testStatus(service: TestService): GatewayStatus {
+  const server = (id: string, state: "ready" | "unavailable") => ({
+    id,
+    transport: "stdio" as const,
+    health: { state, since: 0 },
+    trustState: "verified",
+    mutabilityClass: "unknown",
+    containment: {
+      networkEgress: "allow",
+      filesystemWrite: "deny",
+      maxExecutionSeconds: 60,
+      enforced: false,
+    },
+    labels: {},
+    tools: 3,
+    resources: 0,
+    prompts: 0,
+    restarts: id === "web" ? 2 : 0,
+  });
+  return {
+    version: "0.1.0",
+    startedAt: "2026-11-22T00:00:00.000Z",
+    servers: [server("files", "ready"), server("web", "unavailable")],
+    tools: 6,
+    sessions: service.sessions.size,
+    callsInFlight: 0,
+    quarantined: [],
+  };
+}
+
+/** An answer as it came. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  /** The body as JSON. */
+  readonly json: { readonly [name: string]: never } & JsonObject;
+  /** `error.data.code` of a JSON-RPC error. */
+  readonly code: string | undefined;
+}
+
+/** What to ask. */
+export interface Question {
+  readonly method?: string;
+  readonly path?: string;
+  readonly headers?: { readonly [name: string]: string | string[] | undefined };
+  readonly body?: string | JsonObject | readonly JsonObject[];
+}
+
+/** Make one request on a connection of its own. */
+export function ask(door: { readonly port: number }, question: Question = {}): Promise<Answer> {
+  const { body } = question;
+  const text = typeof body === "string" || body === undefined ? body : JSON.stringify(body);
+  const headers = {
+    accept: "application/json, text/event-stream",
+    ...(text === undefined
+      ? undefined
+      : { "content-type": "application/json", "content-length": Buffer.byteLength(text) }),
+    ...question.headers,
+  };
+  return new Promise((resolve, reject) => {
+    const request = httpRequest({
+      host: "127.0.0.1",
+      port: door.port,
+      path: question.path ?? "/mcp",
+      method: question.method ?? (text === undefined ? "GET" : "POST"),
+      headers: Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined)),
+      agent: false,
+    });
+    let hasAnswer = false;
+    request.on("response", (response) => {
+      hasAnswer = true;
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.on("error", reject);
+      response.on("end", () => resolve(toAnswer(response.statusCode ?? 0, response.headers, chunks)));
+    });
+    // A server that refuses a body early may close before all of it was sent.
+    request.on("error", (error) => (hasAnswer ? undefined : reject(error)));
+    request.end(text);
+  });
+}
+
+function toAnswer(status: number, headers: IncomingHttpHeaders, chunks: readonly Buffer[]): Answer {
+  const text = Buffer.concat(chunks).toString("utf8");
+  return {
+    status,
+    headers,
+    text,
+    get json() {
+      return JSON.parse(text);
+    },
+    get code() {
+      return JSON.parse(text).error?.data?.code;
+    },
+  };
+}
+
+/** Write `text` on a connection and return everything that comes back until it closes. */
+export function talk(port: number, text: string): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: "127.0.0.1", port });
+    let answer = "";
+    socket.setEncoding("utf8");
+    socket.on("data", (chunk: string) => {
+      answer += chunk;
+    });
+    socket.on("error", () => {});
+    socket.on("close", () => resolve(answer));
+    socket.write(text);
+  });
+}
+
+/** A JSON-RPC request. */
+export function rpc(method: string, params: JsonObject = {}, id: number | string = 1): JsonObject {
+  return { jsonrpc: "2.0", id, method, params };
+}
+
+export const initialize = rpc("initialize", {
+  protocolVersion: "2025-11-25",
+  capabilities: { sampling: {} },
+  clientInfo: { name: "front-door-client", version: "1.0.0" },
+});
+
+/** Open a legacy session; returns its id. */
+export async function openSession(
+  door: { readonly port: number },
+  headers: { readonly [name: string]: string } = asAlice,
+  path = "/mcp",
+): Promise<string> {
+  const { headers: answered } = await ask(door, { path, headers, body: initialize });
+  return String(answered["mcp-session-id"]);
+}
+
+/** A request of the modern era with the headers that it needs. */
+export function modern(
+  method: string,
+  params: JsonObject = {},
+): Required<Pick<Question, "headers" | "body">> {
+  const meta = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+    "io.modelcontextprotocol/clientInfo": { name: "front-door-client", version: "1.0.0" },
+  };
+  return {
+    headers: {
+      "mcp-protocol-version": "2026-07-28",
+      "mcp-method": method,
+      ...(typeof params["name"] === "string" ? { "mcp-name": params["name"] } : undefined),
+    },
+    body: rpc(method, { ...params, _meta: meta }),
+  };
+}
