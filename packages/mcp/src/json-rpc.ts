@@ -3,7 +3,7 @@
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import type { RpcErrorObject } from "./mcp-error.ts";
 
-/** Request id. MCP forbids null. */
+/** Request id; `1` and `"1"` are two. MCP forbids null. */
 export type RpcId = string | number;
 
 export interface RpcRequest {
@@ -49,7 +49,8 @@ export function metaOf(params: JsonObject): JsonObject | undefined {
 export function classify(value: unknown): Classified {
   if (!isJsonObject(value)) return { kind: "invalid", reason: "a message must be a JSON object", id: null };
   const id = value["id"];
-  const hasId = typeof id === "string" || (typeof id === "number" && Number.isFinite(id));
+  // Past the safe integers two ids of the other side can become one number here.
+  const hasId = typeof id === "string" || (typeof id === "number" && Math.abs(id) <= Number.MAX_SAFE_INTEGER);
   const invalid = (reason: string): Classified => ({ kind: "invalid", reason, id: hasId ? id : null });
   if (value["jsonrpc"] !== "2.0") return invalid('"jsonrpc" must be "2.0"');
   const method = value["method"];
@@ -59,7 +60,7 @@ export function classify(value: unknown): Classified {
     if (params !== undefined && !isJsonObject(params)) return invalid('"params" must be an object');
     if (hasId) return { kind: "request", message: value as unknown as RpcRequest };
     if (id === undefined) return { kind: "notification", message: value as unknown as RpcNotification };
-    return invalid('"id" must be a string or a number');
+    return invalid('"id" must be a string or a number within the safe integers');
   }
   if (isJsonObject(value["error"]) && (hasId || id === null || id === undefined)) {
     return { kind: "response", message: value as unknown as RpcResponse };

@@ -73,3 +73,11 @@ export function methodNotFound(method: string): McpError {
     httpStatus: 404,
   });
 }
+
+/** A modern POST whose headers do not say what its body says. */
+export function headerMismatch(detail: string): McpError {
+  return new McpError(mcpInvalidMessage, `Header mismatch: ${detail}`, {
+    rpcCode: rpcCodes.headerMismatch,
+    httpStatus: 400,
+  });
+}

@@ -12,7 +12,14 @@
  */
 
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
-import { mcpCancelled, mcpConnectionClosed, mcpOverloaded, mcpRemoteError, mcpTimeout } from "./codes.ts";
+import {
+  mcpCancelled,
+  mcpConnectionClosed,
+  mcpInvalidMessage,
+  mcpOverloaded,
+  mcpRemoteError,
+  mcpTimeout,
+} from "./codes.ts";
 import { classify, metaOf, paramsOf, type RpcId, type RpcMessage, type RpcResponse } from "./json-rpc.ts";
 import { invalidRequest, McpError, toRpcError } from "./mcp-error.ts";
 import { rpcCodes } from "./protocol.ts";
@@ -32,6 +39,8 @@ export interface InboundRequest {
 export interface RouterHandlers {
   /** Answer a request; what it throws becomes the JSON-RPC error. */
   request(request: InboundRequest): Promise<JsonObject>;
+  /** The other side cancelled its request `id`: no answer to it will be sent. */
+  cancelled?(id: RpcId): void;
   /** Take a notification that no request of ours claimed. */
   notification(method: string, params: JsonObject, relatedTo: RpcId | undefined): void;
   /** Something that fits nowhere: an answer to nothing, an invalid message. For the log. */
@@ -68,9 +77,12 @@ interface Waiter {
 
 /** Limits of a router. */
 export interface RouterOptions {
-  /** Most requests of the other side in flight at once; more are refused. @default 256 */
+  /** Most requests of the other side that are worked on at once; more are refused. @default 256 */
   readonly maxInbound?: number;
 }
+
+/** Longest delay that `setTimeout` takes; it fires at once past it. */
+const timerMaxMs = 2 ** 31 - 1;
 
 export class MessageRouter {
   readonly #outlet: Outlet;
@@ -78,6 +90,8 @@ export class MessageRouter {
   readonly #maxInbound: number;
   readonly #waiters = new Map<RpcId, Waiter>();
   readonly #inbound = new Map<RpcId, AbortController>();
+  /** Handlers that run, those of cancelled requests included: cancelling must not get round the limit. */
+  #workCount = 0;
   #idleListeners: (() => void)[] = [];
   #lastId = 0;
   #closedBy: McpError | undefined;
@@ -109,8 +123,14 @@ export class MessageRouter {
     return this.#waiters.has(id);
   }
 
-  /** Take one parsed message. `relatedTo` as in `InboundRequest`. */
+  /** Whether a request of the other side with this id is being worked on. */
+  isAnswering(id: RpcId): boolean {
+    return this.#inbound.has(id);
+  }
+
+  /** Take one parsed message. `relatedTo` as in `InboundRequest`. After `close` nothing is taken. */
   receive(value: unknown, relatedTo?: RpcId): void {
+    if (this.#closedBy !== undefined) return;
     const classified = classify(value);
     switch (classified.kind) {
       case "response":
@@ -128,16 +148,26 @@ export class MessageRouter {
         );
         return;
       case "invalid":
-        this.#handlers.stray?.(`invalid message: ${classified.reason}`);
-        // An answer that is malformed must not be answered; a request must.
-        if (isJsonObject(value) && value["method"] !== undefined) {
-          const error = toRpcError(invalidRequest(`Invalid request: ${classified.reason}`));
-          this.#outlet({ jsonrpc: "2.0", id: classified.id, error }, classified.id ?? undefined);
-        } else if (!isJsonObject(value)) {
-          const error = toRpcError(invalidRequest(`Invalid request: ${classified.reason}`));
-          this.#outlet({ jsonrpc: "2.0", id: null, error }, undefined);
-        }
+        this.#invalid(value, classified.id, classified.reason);
     }
+  }
+
+  #invalid(value: unknown, id: RpcId | null, reason: string): void {
+    this.#handlers.stray?.(`invalid message: ${reason}`);
+    if (isJsonObject(value) && value["method"] === undefined) {
+      // A malformed answer must not be answered; it is all that will come for its request.
+      const error = new McpError(mcpInvalidMessage, `The answer is not valid: ${reason}`);
+      if (id !== null) this.#waiters.get(id)?.reject(error);
+      return;
+    }
+    // The id of a request that is being worked on is kept for its own answer.
+    this.#refuse(id, invalidRequest(`Invalid request: ${reason}`));
+  }
+
+  /** Answer a request that no handler sees; without its id where that would answer another one. */
+  #refuse(id: RpcId | null, error: McpError): void {
+    const given = id !== null && this.#inbound.has(id) ? null : id;
+    this.#outlet({ jsonrpc: "2.0", id: given, error: toRpcError(error) }, given ?? undefined);
   }
 
   /**
@@ -152,10 +182,7 @@ export class MessageRouter {
     if (signal?.aborted) return Promise.reject(signal.reason);
     this.#lastId += 1;
     const id = this.#lastId;
-    const sent =
-      options.onProgress === undefined
-        ? params
-        : { ...params, _meta: { ...metaOf(params), progressToken: id } };
+    const sent = withProgressToken(params, options.onProgress === undefined ? undefined : id);
     return new Promise((resolve, reject) => {
       let timer: NodeJS.Timeout | undefined;
       const abandon = (reason: unknown, text: string) => {
@@ -184,13 +211,21 @@ export class MessageRouter {
       });
       signal?.addEventListener("abort", aborted);
       if (timeoutMs !== undefined) {
-        timer = setTimeout(() => {
-          const text = `"${method}" was not answered within ${timeoutMs} ms`;
-          abandon(new McpError(mcpTimeout, text, { data: { timeoutMs } }), text);
-        }, timeoutMs);
+        timer = setTimeout(
+          () => {
+            const text = `"${method}" was not answered within ${timeoutMs} ms`;
+            abandon(new McpError(mcpTimeout, text, { data: { timeoutMs } }), text);
+          },
+          Math.min(timeoutMs, timerMaxMs),
+        );
       }
       options.onId?.(id);
-      this.#outlet({ jsonrpc: "2.0", id, method, params: sent }, options.relatedTo);
+      try {
+        this.#outlet({ jsonrpc: "2.0", id, method, params: sent }, options.relatedTo);
+      } catch (error) {
+        // Parameters that are no JSON; nothing was sent.
+        this.#waiters.get(id)?.reject(error);
+      }
     });
   }
 
@@ -205,34 +240,34 @@ export class MessageRouter {
     this.#waiters.get(id)?.reject(error);
   }
 
-  /** End the conversation: requests of ours fail with `error`, the other side's are aborted. Safe to repeat. */
-  close(error?: McpError): void {
+  /**
+   * End the conversation: the other side's requests are aborted, ours fail. Safe to repeat.
+   *
+   * @param error what later requests fail with, which were never sent.
+   * @param inFlightError what requests fail with that were sent and not answered. @default error
+   */
+  close(error?: McpError, inFlightError?: McpError): void {
     if (this.#closedBy !== undefined) return;
     this.#closedBy = error ?? new McpError(mcpConnectionClosed, "The connection was closed");
-    for (const waiter of [...this.#waiters.values()]) waiter.reject(this.#closedBy);
+    for (const waiter of [...this.#waiters.values()]) waiter.reject(inFlightError ?? this.#closedBy);
     for (const controller of this.#inbound.values()) controller.abort(this.#closedBy);
     for (const id of [...this.#inbound.keys()]) this.#forget(id);
   }
 
   async #answer(id: RpcId, method: string, params: JsonObject, relatedTo: RpcId | undefined): Promise<void> {
-    if (this.#closedBy !== undefined) return;
-    let response: RpcResponse;
     if (this.#inbound.has(id)) {
-      const error = toRpcError(invalidRequest(`Request id ${JSON.stringify(id)} is already in use`));
-      this.#outlet({ jsonrpc: "2.0", id, error }, id);
+      this.#refuse(id, invalidRequest(`Request id ${JSON.stringify(id)} is already in use`));
       return;
     }
-    if (this.#inbound.size >= this.#maxInbound) {
-      const error = toRpcError(
-        new McpError(mcpOverloaded, `More than ${this.#maxInbound} requests are in flight`, {
-          hint: "wait for answers before sending more requests",
-        }),
-      );
-      this.#outlet({ jsonrpc: "2.0", id, error }, id);
+    if (this.#workCount >= this.#maxInbound) {
+      const text = `More than ${this.#maxInbound} requests are in flight`;
+      this.#refuse(id, new McpError(mcpOverloaded, text, { hint: "wait for answers before sending more" }));
       return;
     }
+    let response: RpcResponse;
     const controller = new AbortController();
     this.#inbound.set(id, controller);
+    this.#workCount += 1;
     try {
       const result = await this.#handlers.request({
         id,
@@ -245,9 +280,15 @@ export class MessageRouter {
     } catch (thrown) {
       response = { jsonrpc: "2.0", id, error: toRpcError(thrown) };
     }
+    this.#workCount -= 1;
     // A cancelled request has left the table and gets no answer (MCP, cancellation).
     if (this.#inbound.get(id) !== controller) return;
-    this.#outlet(response, id);
+    try {
+      this.#outlet(response, id);
+    } catch (thrown) {
+      // A result that is no JSON (a cycle, a BigInt): the request is answered all the same.
+      this.#outlet({ jsonrpc: "2.0", id, error: toRpcError(thrown) }, id);
+    }
     this.#forget(id);
   }
 
@@ -266,8 +307,9 @@ export class MessageRouter {
       this.#handlers.stray?.(`an answer with the unknown or used id ${JSON.stringify(response.id ?? null)}`);
       return;
     }
-    if ("result" in response) {
-      waiter.resolve(response.result);
+    // Some servers send both members, one of them null; an error object decides.
+    if (!("error" in response && isJsonObject(response.error))) {
+      waiter.resolve((response as { readonly result: JsonObject }).result);
       return;
     }
     const { code, message, data } = response.error;
@@ -291,9 +333,11 @@ export class MessageRouter {
       const id = params["requestId"] as RpcId;
       const controller = this.#inbound.get(id);
       if (controller === undefined) return;
-      this.#forget(id);
+      this.#inbound.delete(id);
       const reason = typeof params["reason"] === "string" ? `: ${params["reason"]}` : "";
       controller.abort(new McpError(mcpCancelled, `The request was cancelled${reason}`));
+      this.#handlers.cancelled?.(id);
+      this.#forget(id);
       return;
     }
     const waiter = relatedTo === undefined ? undefined : this.#waiters.get(relatedTo);
@@ -309,6 +353,15 @@ export class MessageRouter {
       relatedTo,
     );
   }
+}
+
+/** `params` with our progress token or none: a token that came with them is somebody else's. */
+function withProgressToken(params: JsonObject, token: RpcId | undefined): JsonObject {
+  const meta = metaOf(params);
+  if (token !== undefined) return { ...params, _meta: { ...meta, progressToken: token } };
+  if (meta === undefined || !Object.hasOwn(meta, "progressToken")) return params;
+  const { progressToken: _foreign, ...rest } = meta;
+  return { ...params, _meta: rest };
 }
 
 function reasonText(reason: unknown): string {

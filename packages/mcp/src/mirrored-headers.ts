@@ -4,12 +4,11 @@
  * compared. Both edges use it. No I/O.
  */
 
+import { isUtf8 } from "node:buffer";
 import type { JsonObject, JsonValue } from "@toolcrib/json";
 import { isJsonObject } from "@toolcrib/json";
-import { mcpInvalidMessage } from "./codes.ts";
 import { paramsOf } from "./json-rpc.ts";
-import { McpError } from "./mcp-error.ts";
-import { rpcCodes } from "./protocol.ts";
+import { headerMismatch } from "./mcp-error.ts";
 
 /** Methods whose `Mcp-Name` mirrors this parameter. */
 const nameParameter: { readonly [method: string]: string } = {
@@ -32,13 +31,15 @@ export function encodeHeaderValue(value: string): string {
   return isPlain ? value : `=?base64?${Buffer.from(value, "utf8").toString("base64")}?=`;
 }
 
-/** Read a header value; undefined when its Base64 form is malformed. */
+/** Read a header value; undefined when it holds characters or a Base64 form that are not allowed. */
 export function decodeHeaderValue(value: string): string | undefined {
+  if (!/^[\t\x20-\x7e]*$/.test(value)) return undefined;
   const match = /^=\?base64\?(.*)\?=$/.exec(value);
   if (match === null) return value;
   const encoded = match[1] as string;
   if (!/^[A-Za-z0-9+/]*={0,2}$/.test(encoded) || encoded.length % 4 !== 0) return undefined;
-  return Buffer.from(encoded, "base64").toString("utf8");
+  const bytes = Buffer.from(encoded, "base64");
+  return isUtf8(bytes) ? bytes.toString("utf8") : undefined;
 }
 
 /** A parameter that is mirrored into a header. */
@@ -55,10 +56,24 @@ export type MirroredParameters =
   | { readonly kind: "parameters"; readonly parameters: readonly MirroredParameter[] }
   | { readonly kind: "invalid"; readonly reason: string };
 
-const maxSchemaDepth = 32;
+/** Deeper than `parseJson` lets any schema be; a guard for schemas that never were text. */
+const maxSchemaDepth = 256;
 
-/** Find the `x-mcp-header` annotations of an input schema and check their constraints. */
+const known = new WeakMap<JsonObject, MirroredParameters>();
+
+/**
+ * Find the `x-mcp-header` annotations of an input schema and check their
+ * constraints. A schema is looked at once: it must not be changed later.
+ */
 export function mirroredParametersOf(inputSchema: JsonObject): MirroredParameters {
+  const before = known.get(inputSchema);
+  if (before !== undefined) return before;
+  const found = findMirroredParameters(inputSchema);
+  known.set(inputSchema, found);
+  return found;
+}
+
+function findMirroredParameters(inputSchema: JsonObject): MirroredParameters {
   const parameters: MirroredParameter[] = [];
   const seen = new Set<string>();
   let reason: string | undefined;
@@ -69,28 +84,35 @@ export function mirroredParametersOf(inputSchema: JsonObject): MirroredParameter
     isReachable: boolean,
     depth: number,
   ): void {
-    if (depth > maxSchemaDepth || reason !== undefined) return;
+    if (reason !== undefined) return;
+    if (depth > maxSchemaDepth) {
+      reason = `the schema nests deeper than ${maxSchemaDepth} levels`;
+      return;
+    }
     if (Array.isArray(schema)) {
       for (const item of schema) visit(item, path, false, depth + 1);
       return;
     }
     if (!isJsonObject(schema)) return;
-    if (path.length > 0 && Object.hasOwn(schema, "x-mcp-header")) annotate(schema, path, isReachable);
+    if (Object.hasOwn(schema, "x-mcp-header")) annotate(schema, path, isReachable);
     for (const [keyword, value] of Object.entries(schema)) {
       if (keyword === "properties" && isJsonObject(value)) {
         for (const [name, property] of Object.entries(value))
           visit(property, [...path, name], isReachable, depth + 1);
-      } else if (schemaKeywords.has(keyword))
-        visit(value, path.length === 0 ? ["?"] : path, false, depth + 1);
+      } else if (schemaKeywords.has(keyword)) {
+        visit(value, path, false, depth + 1);
+      } else if (schemaMapKeywords.has(keyword) && isJsonObject(value)) {
+        for (const one of Object.values(value)) visit(one, path, false, depth + 1);
+      }
     }
   }
 
   function annotate(schema: JsonObject, path: readonly string[], isReachable: boolean): void {
     const name = schema["x-mcp-header"];
-    const place = path.join(".");
+    const place = path.length === 0 ? "(root)" : path.join(".");
     if (typeof name !== "string" || !/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) {
       reason = `x-mcp-header of "${place}" is not a header name`;
-    } else if (!isReachable) {
+    } else if (!isReachable || path.length === 0) {
       reason = `x-mcp-header of "${place}" is not reachable by "properties" alone`;
     } else if (!["string", "integer", "boolean"].includes(schema["type"] as string)) {
       reason = `x-mcp-header of "${place}" needs type string, integer or boolean`;
@@ -107,14 +129,17 @@ export function mirroredParametersOf(inputSchema: JsonObject): MirroredParameter
   return reason === undefined ? { kind: "parameters", parameters } : { kind: "invalid", reason };
 }
 
-/** Keywords that hold schemas which `properties` alone does not reach. */
+/** Keywords that hold a schema, or an array of schemas, which `properties` alone does not reach. */
 const schemaKeywords: ReadonlySet<string> = new Set([
   "items",
   "prefixItems",
+  "additionalItems",
+  "unevaluatedItems",
   "contains",
   "additionalProperties",
-  "patternProperties",
   "unevaluatedProperties",
+  "propertyNames",
+  "contentSchema",
   "oneOf",
   "anyOf",
   "allOf",
@@ -122,9 +147,15 @@ const schemaKeywords: ReadonlySet<string> = new Set([
   "if",
   "then",
   "else",
+]);
+
+/** Keywords that hold an object of such schemas by name. */
+const schemaMapKeywords: ReadonlySet<string> = new Set([
   "$defs",
   "definitions",
+  "dependencies",
   "dependentSchemas",
+  "patternProperties",
 ]);
 
 /** The header text of the parameter's value in `args`; undefined where it has none. */
@@ -160,6 +191,9 @@ export function checkMirroredHeaders(
   for (const { header, path, isInteger } of mirrored.parameters) {
     const value = mirroredValue(args, path);
     if (value !== undefined) checkOne(headers, header, value, true, isInteger);
+    // Whoever routes by the header would see a value that the call does not have.
+    else if (headers[header] !== undefined)
+      throw headerMismatch(`the header "${header}" stands for an argument that the body does not have`);
   }
 }
 
@@ -173,16 +207,11 @@ function checkOne(
   const raw = headers[header];
   if (typeof raw !== "string") throw headerMismatch(`the header "${header}" is missing`);
   const given = isEncoded ? decodeHeaderValue(raw) : raw;
-  if (given === undefined) throw headerMismatch(`the header "${header}" is not valid Base64`);
-  const isSameNumber = isInteger && given.trim() !== "" && Number(given) === Number(expected);
+  if (given === undefined) throw headerMismatch(`the value of the header "${header}" is malformed`);
+  const isSameNumber = isInteger && decimal.test(given) && Number(given) === Number(expected);
   if (given !== expected && !isSameNumber) {
     throw headerMismatch(`the header "${header}" says "${given}", the body says "${expected}"`);
   }
 }
 
-function headerMismatch(detail: string): McpError {
-  return new McpError(mcpInvalidMessage, `Header mismatch: ${detail}`, {
-    rpcCode: rpcCodes.headerMismatch,
-    httpStatus: 400,
-  });
-}
+const decimal = /^-?\d+(\.\d+)?$/;

@@ -1,7 +1,8 @@
 /**
  * One conversation with a server, whatever its transport and era: the
  * handshake, requests with their progress and cancellation, and what the server
- * asks back. The era is found once; its owner may remember the verdict.
+ * asks back. The era is found once; its owner may remember the verdict, which
+ * then is tried first.
  *
  * A server that speaks both eras is spoken to in the legacy one, where its
  * requests to the client (sampling, elicitation, roots) can be passed through
@@ -11,9 +12,12 @@
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import type { ClientInfo, Era } from "@toolcrib/tool";
 import {
+  mcpClientCapabilityMissing,
   mcpConnectionClosed,
-  mcpMethodNotFound,
+  mcpInvalidMessage,
   mcpRemoteError,
+  mcpSessionExpired,
+  mcpTimeout,
   mcpUnreachable,
   mcpUnsupportedVersion,
 } from "../codes.ts";
@@ -46,7 +50,7 @@ export interface ConnectionOptions {
   readonly clientInfo: ClientInfo;
   /** MCP `ClientCapabilities` to declare. @default {} */
   readonly capabilities?: JsonObject;
-  /** The era, when it is known from an earlier connection. @default found out */
+  /** The era of an earlier connection, to be tried first. @default "legacy" */
   readonly era?: Era;
   /** Milliseconds for the whole handshake. @default 30,000 */
   readonly handshakeTimeoutMs?: number;
@@ -61,7 +65,10 @@ export interface ConnectionRequestOptions {
   readonly timeoutMs?: number;
   /** Ask for progress and take it. */
   readonly onProgress?: (params: JsonObject) => void;
-  /** Take notifications that the transport attributes to this request. */
+  /**
+   * Take notifications that belong to this request: those on its stream (HTTP),
+   * and those of the subscription that it opened (`subscriptions/listen`).
+   */
   readonly onNotification?: (method: string, params: JsonObject) => void;
   /** Called with the id under which the server knows the request. */
   readonly onId?: (id: RpcId) => void;
@@ -114,17 +121,25 @@ export async function openConnection(
     stray: (reason) => handlers.stray?.(reason),
   });
   function end(error: McpError): void {
-    router.close(error);
+    // An expired session means that a request was not looked at, which nobody can say of those in flight.
+    const inFlightError =
+      error.code === mcpSessionExpired
+        ? new McpError(mcpConnectionClosed, "The session ended before the answer came", { cause: error })
+        : undefined;
+    router.close(error, inFlightError);
     if (!ended.signal.aborted) ended.abort(error);
+  }
+  function receive(value: unknown, relatedTo?: RpcId): void {
+    // Servers up to 2025-03-26 may send batches.
+    for (const one of Array.isArray(value) && value.length > 0 ? value : [value])
+      router.receive(one, relatedTo ?? subscriptionOf(one));
   }
   const timeoutMs = options.handshakeTimeoutMs ?? 30_000;
   const signal = options.signal ?? new AbortController().signal;
   const opening = new AbortController();
   const timer = setTimeout(() => {
     const text = `The server did not finish its handshake within ${timeoutMs} ms`;
-    opening.abort(
-      new McpError(mcpUnreachable, text, { hint: "see its log; a slow server may need more time" }),
-    );
+    opening.abort(new McpError(mcpTimeout, text, { hint: "see its log; a slow server may need more time" }));
   }, timeoutMs);
   const aborted = () => opening.abort(signal.reason);
   signal.addEventListener("abort", aborted);
@@ -132,7 +147,7 @@ export async function openConnection(
     signal.throwIfAborted();
     await transport.open(
       {
-        message: (value, relatedTo) => router.receive(value, relatedTo),
+        message: receive,
         failed: (id, error) => router.fail(id, error),
         closed: end,
         garbage: (reason) => handlers.stray?.(reason),
@@ -170,26 +185,10 @@ export async function openConnection(
           ...(logLevel === undefined ? undefined : { [metaKeys.logLevel]: logLevel }),
         };
         hints = { headers: parameterHeaders(inputSchema, params) };
-        let id: RpcId | undefined;
         // The router sends before it returns, so the hints reach this message and no other.
-        const answer = router.request(
-          method,
-          { ...params, _meta: meta },
-          {
-            ...requestOptions,
-            onId(given) {
-              id = given;
-              requestOptions.onId?.(given);
-            },
-          },
-        );
+        const answer = router.request(method, { ...params, _meta: meta }, requestOptions);
         hints = undefined;
-        try {
-          return withoutResultType(await answer);
-        } catch (error) {
-          if (id !== undefined && requestOptions.signal?.aborted) transport.abandon?.(id);
-          throw error;
-        }
+        return withoutResultType(await answer);
       },
       notify: (method, params) => router.notify(method, params),
       async [Symbol.asyncDispose]() {
@@ -215,32 +214,38 @@ async function negotiate(
   options: ConnectionOptions,
   signal: AbortSignal,
 ): Promise<Agreed> {
-  if (options.era === "modern") return discover(router, transport, options, signal);
+  const isModernFirst = options.era === "modern" && transport.kind !== "sse";
+  const [first, second] = isModernFirst ? [discover, initialize] : [initialize, discover];
   try {
-    return await initialize(router, transport, options, signal);
+    return await first(router, transport, options, signal);
   } catch (error) {
-    const mayBeModern =
-      options.era === undefined &&
-      error instanceof McpError &&
-      isModernRefusal(error) &&
-      transport.kind !== "sse";
-    if (!mayBeModern) throw error;
+    const mayBeOther =
+      transport.kind !== "sse" && error instanceof McpError && isRefusal(error, isModernFirst);
+    if (!mayBeOther) throw error;
     try {
-      return await discover(router, transport, options, signal);
-    } catch (second) {
-      // The first refusal tells more than the failed second attempt, unless that one found a modern server.
-      throw second instanceof McpError && second.code === mcpUnsupportedVersion ? second : error;
+      return await second(router, transport, options, signal);
+    } catch (other) {
+      // The first refusal tells more than the failed second attempt, unless that one found the server's era.
+      throw other instanceof McpError && other.code === mcpUnsupportedVersion ? other : error;
     }
   }
 }
 
 /**
- * Whether a refused `initialize` may come from a server of the modern era: it
- * answers with any JSON-RPC error, or with HTTP 400.
+ * Whether a refused handshake may come from a server of the other era: it
+ * answers with any JSON-RPC error, or with an HTTP status that says so. A
+ * modern server that names the versions it speaks is of the other era only
+ * when a legacy one is among them.
  */
-function isModernRefusal(error: McpError): boolean {
-  if (error.code === mcpRemoteError || error.code === mcpMethodNotFound) return true;
-  return error.code === mcpUnreachable && error.data?.["status"] === 400;
+function isRefusal(error: McpError, isModern: boolean): boolean {
+  if (error.code === mcpUnsupportedVersion) {
+    const supported = error.data?.["supported"];
+    return isModern && Array.isArray(supported) && supported.some((one) => eraOf(String(one)) === "legacy");
+  }
+  if (error.code === mcpRemoteError) return true;
+  const status = error.code === mcpUnreachable ? error.data?.["status"] : undefined;
+  // Which 4xx a legacy server answers to a modern request is its own choice.
+  return status === 400 || (isModern && (status === 404 || status === 405 || status === 406));
 }
 
 async function initialize(
@@ -259,7 +264,7 @@ async function initialize(
     { signal },
   );
   const version = result["protocolVersion"];
-  if (typeof version !== "string" || eraOf(version) !== "legacy") throw unsupported(String(version));
+  if (typeof version !== "string" || eraOf(version) !== "legacy") throw unsupported([version]);
   transport.negotiated?.(version);
   router.notify("notifications/initialized", {});
   return {
@@ -276,14 +281,14 @@ async function discover(
   options: ConnectionOptions,
   signal: AbortSignal,
 ): Promise<Agreed> {
-  const result = await router.request(
-    "server/discover",
-    { _meta: modernMeta(latestModernVersion, options) },
-    { signal },
-  );
-  const offered: unknown = result["supportedVersions"];
+  const params = { _meta: modernMeta(latestModernVersion, options) };
+  const result = await router.request("server/discover", params, { signal }).catch((error: unknown) => {
+    const isVersion = error instanceof McpError && error.rpcCode === rpcCodes.unsupportedVersion;
+    throw isVersion ? unsupported(versionsIn(error.rpcData)) : error;
+  });
+  const offered = result["supportedVersions"];
   const version = modernVersions.find((one) => Array.isArray(offered) && offered.includes(one));
-  if (version === undefined) throw unsupported(JSON.stringify(offered));
+  if (version === undefined) throw unsupported(offered);
   transport.negotiated?.(version);
   const serverInfo = metaOf(result)?.[metaKeys.serverInfo];
   return {
@@ -307,13 +312,16 @@ function objectAt(object: JsonObject, key: string): JsonObject | undefined {
   return isJsonObject(value) ? value : undefined;
 }
 
-function unsupported(offered: string): McpError {
+function versionsIn(data: unknown): unknown {
+  return typeof data === "object" && data !== null && "supported" in data ? data.supported : undefined;
+}
+
+function unsupported(offered: unknown): McpError {
+  const supported = Array.isArray(offered) ? offered.map(String) : [];
   return new McpError(
     mcpUnsupportedVersion,
-    `The server speaks none of our protocol versions; it offers ${offered}`,
-    {
-      rpcCode: rpcCodes.unsupportedVersion,
-    },
+    `The server speaks none of our protocol versions; it offers ${supported.join(", ") || "none"}`,
+    { rpcCode: rpcCodes.unsupportedVersion, data: { supported } },
   );
 }
 
@@ -326,17 +334,26 @@ function modernMeta(version: string, options: ConnectionOptions): JsonObject {
 }
 
 function withoutResultType(result: JsonObject): JsonObject {
-  if (result["resultType"] === "input_required") {
+  const { resultType, ...rest } = result;
+  if (resultType === undefined || resultType === "complete") return rest;
+  if (resultType === "input_required") {
     throw new McpError(
-      mcpMethodNotFound,
-      "The server needs input from the client that this gateway cannot pass on yet",
-      {
-        hint: "call the server directly, or use a tool that needs no input while it runs",
-      },
+      mcpClientCapabilityMissing,
+      "The server needs input from the client that cannot be passed on while a call runs",
+      { hint: "call the server directly, or use a tool that needs no input while it runs" },
     );
   }
-  const { resultType: _resultType, ...rest } = result;
-  return rest;
+  throw new McpError(
+    mcpInvalidMessage,
+    `The server answered with the unknown result type "${String(resultType)}"`,
+  );
+}
+
+/** The request whose `subscriptions/listen` stream a notification belongs to; on stdio nothing else tells. */
+function subscriptionOf(value: unknown): RpcId | undefined {
+  if (!isJsonObject(value) || value["id"] !== undefined || !isJsonObject(value["params"])) return undefined;
+  const id = metaOf(value["params"])?.[metaKeys.subscriptionId];
+  return typeof id === "string" || typeof id === "number" ? id : undefined;
 }
 
 function parameterHeaders(inputSchema: JsonObject | undefined, params: JsonObject): Record<string, string> {

@@ -5,7 +5,7 @@
 
 import type { Dispatcher } from "undici";
 import { mcpConnectionClosed, mcpMessageTooLarge, mcpUnauthorized, mcpUnreachable } from "../codes.ts";
-import { createSseDecoder, type SseEvent } from "../framing/sse.ts";
+import { createSseDecoder, type SseReceiver } from "../framing/sse.ts";
 import { McpError } from "../mcp-error.ts";
 
 /** Body of a response. */
@@ -26,15 +26,38 @@ export async function readText(body: ResponseBody, maxBytes: number): Promise<st
   return Buffer.concat(chunks, length).toString("utf8");
 }
 
+/** Largest part of a refusal's body that is looked at. */
+const refusalMaxBytes = 1024 * 1024;
+
+/** Read the body of a refusal, as far as it is worth it; a body that breaks off is as good as what came. */
+export async function readRefusal(body: ResponseBody): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of body) {
+      chunks.push(chunk as Buffer);
+      length += (chunk as Buffer).length;
+      if (length > refusalMaxBytes) break;
+    }
+  } catch {
+    // The status has been received; it says what is wrong.
+  }
+  return Buffer.concat(chunks).toString("utf8", 0, refusalMaxBytes);
+}
+
 /** Read a body as events until it ends. @throws when the connection breaks. */
 export async function readEvents(
   body: ResponseBody,
   maxLength: number,
-  receiver: { event(event: SseEvent): void; retry?(milliseconds: number): void },
+  receiver: Omit<SseReceiver, "tooLarge">,
 ): Promise<void> {
   let isTooLarge = false;
-  const decode = createSseDecoder({ ...receiver, tooLarge: () => (isTooLarge = true) }, maxLength);
-  const text = new TextDecoder();
+  const tooLarge = () => {
+    isTooLarge = true;
+  };
+  const decode = createSseDecoder({ ...receiver, tooLarge }, maxLength);
+  // The event decoder takes the byte order mark.
+  const text = new TextDecoder("utf-8", { ignoreBOM: true });
   for await (const chunk of body) {
     decode(text.decode(chunk as Buffer, { stream: true }));
     if (isTooLarge) {
@@ -44,9 +67,20 @@ export async function readEvents(
   }
 }
 
+/** Whether a response is an event stream. */
+export function isEventStream(headers: Dispatcher.ResponseData["headers"]): boolean {
+  return /^text\/event-stream\s*(;|$)/i.test(String(headers["content-type"] ?? ""));
+}
+
+/** User's headers with names in lower case, so that those of the protocol replace them. */
+export function lowerCased(headers: { readonly [name: string]: string }): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
 /** The error that stands for an HTTP status of a server. */
 export function statusError(status: number, url: string, text: string): McpError {
-  const detail = text.trim() === "" ? "" : `: ${text.trim().slice(0, 200)}`;
+  const shown = text.replace(/[\s\p{Cc}]+/gu, " ").trim();
+  const detail = shown === "" ? "" : `: ${shown.slice(0, 200)}`;
   if (status === 401 || status === 403) {
     return new McpError(
       mcpUnauthorized,
@@ -59,7 +93,14 @@ export function statusError(status: number, url: string, text: string): McpError
   }
   return new McpError(mcpUnreachable, `The server at ${url} answered HTTP ${status}${detail}`, {
     data: { status },
+    hint: statusHint(status),
   });
+}
+
+function statusHint(status: number): string | undefined {
+  if (status === 404 || status === 405)
+    return "check the URL, and whether the server speaks this transport (streamable_http or sse)";
+  return status >= 300 && status < 400 ? "redirects are not followed; use the final URL" : undefined;
 }
 
 /** The error that stands for a request that got no response. */

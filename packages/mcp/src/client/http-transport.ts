@@ -4,15 +4,26 @@
  * streams that are resumed with `Last-Event-ID` when they break.
  */
 
-import { parseJson } from "@toolcrib/json";
+import { messageOf } from "@toolcrib/diagnostics";
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from "@toolcrib/json";
 import type { Dispatcher } from "undici";
-import { mcpConnectionClosed, mcpSessionExpired } from "../codes.ts";
+import { mcpConnectionClosed, mcpInvalidMessage, mcpMessageTooLarge, mcpSessionExpired } from "../codes.ts";
 import { paramsOf, type RpcId, type RpcMessage } from "../json-rpc.ts";
 import { McpError } from "../mcp-error.ts";
 import { encodeHeaderValue, mirroredName } from "../mirrored-headers.ts";
 import { modernVersionOf } from "../modern-version.ts";
 import { eraOf } from "../protocol.ts";
-import { displayUrl, networkError, readEvents, readText, statusError } from "./http-request.ts";
+import {
+  displayUrl,
+  isEventStream,
+  lowerCased,
+  networkError,
+  type ResponseBody,
+  readEvents,
+  readRefusal,
+  readText,
+  statusError,
+} from "./http-request.ts";
 import type { ClientTransport, SendHints, TransportReceiver } from "./transport.ts";
 
 /** Options of `createHttpTransport`. */
@@ -22,12 +33,16 @@ export interface HttpTransportOptions {
   readonly headers: { readonly [name: string]: string };
   /** Largest answer or event in bytes. @default 67,108,864 */
   readonly messageMaxBytes?: number;
-  /** Times a broken stream is resumed before its request fails. @default 5 */
+  /** Times in a row that a broken stream is resumed and brings nothing new before its request fails. @default 5 */
   readonly maxResumptions?: number;
 }
 
 const defaultRetryMs = 1000;
 const maxRetryMs = 30_000;
+/** The GET stream is reopened for as long as the session lives, so its pause has a floor too. */
+const minListenPauseMs = 100;
+/** Longest wait for the answer to DELETE; a server that does not answer is left. */
+const deleteTimeoutMs = 1000;
 
 /** Create a transport to `options.url` over `dispatcher` (an undici Agent or Pool that its owner closes). */
 export function createHttpTransport(dispatcher: Dispatcher, options: HttpTransportOptions): ClientTransport {
@@ -35,10 +50,12 @@ export function createHttpTransport(dispatcher: Dispatcher, options: HttpTranspo
   const shownUrl = displayUrl(url);
   const target = new URL(url);
   const path = `${target.pathname}${target.search}`;
+  const ownHeaders = lowerCased(options.headers);
   const maxBytes = options.messageMaxBytes ?? 64 * 1024 * 1024;
   const maxResumptions = options.maxResumptions ?? 5;
   const closing = new AbortController();
-  const streams = new Map<RpcId, AbortController>();
+  /** The exchange of each request that waits for its answer. */
+  const exchanges = new Map<RpcId, AbortController>();
   let receiver: TransportReceiver | undefined;
   let sessionId: string | undefined;
   let version: string | undefined;
@@ -46,7 +63,7 @@ export function createHttpTransport(dispatcher: Dispatcher, options: HttpTranspo
 
   function headersFor(extra: { readonly [name: string]: string } = {}): Record<string, string> {
     return {
-      ...options.headers,
+      ...ownHeaders,
       accept: "application/json, text/event-stream",
       ...(sessionId === undefined ? undefined : { "mcp-session-id": sessionId }),
       ...(version === undefined ? undefined : { "mcp-protocol-version": version }),
@@ -73,154 +90,187 @@ export function createHttpTransport(dispatcher: Dispatcher, options: HttpTranspo
     });
   }
 
-  async function post(message: RpcMessage, hints: SendHints): Promise<void> {
-    const id = "method" in message && "id" in message ? message.id : undefined;
+  /** Send a request and hand on what comes for it until it is answered. */
+  async function ask(message: RpcMessage, id: RpcId, hints: SendHints): Promise<void> {
     const controller = new AbortController();
-    const signal = AbortSignal.any([controller.signal, closing.signal]);
-    if (id !== undefined) streams.set(id, controller);
+    const { signal } = controller;
+    exchanges.set(id, controller);
     try {
-      const headers = headersFor({
-        "content-type": "application/json",
-        ...modernHeaders(message),
-        ...hints.headers,
-      });
-      const response = await exchange("POST", headers, signal, JSON.stringify(message));
-      await answered(response, id, message, signal);
+      const response = await exchange("POST", postHeaders(message, hints), signal, JSON.stringify(message));
+      if (response.statusCode >= 300) {
+        await refused(response, id);
+        return;
+      }
+      if ("method" in message && message.method === "initialize") {
+        const given = response.headers["mcp-session-id"];
+        if (typeof given === "string" && /^[\x21-\x7e]{1,1024}$/.test(given)) sessionId = given;
+      }
+      if (isEventStream(response.headers)) await followStream(response.body, id, signal);
+      else await receiveBody(response, id);
     } catch (cause) {
-      if (id !== undefined && !signal.aborted) receiver?.failed(id, networkError(shownUrl, cause));
-      else if (!signal.aborted) receiver?.garbage(`a message could not be sent: ${(cause as Error).message}`);
+      if (!signal.aborted) receiver?.failed(id, networkError(shownUrl, cause));
     } finally {
-      if (id !== undefined) streams.delete(id);
+      exchanges.delete(id);
     }
   }
 
-  async function answered(
-    response: Dispatcher.ResponseData,
-    id: RpcId | undefined,
-    message: RpcMessage,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { statusCode, body } = response;
-    const contentType = String(response.headers["content-type"] ?? "");
-    if (statusCode === 404 && sessionId !== undefined) {
-      await body.dump();
+  /** Send a message that has no answer. */
+  async function tell(message: RpcMessage, hints: SendHints): Promise<void> {
+    try {
+      const { signal } = closing;
+      const response = await exchange("POST", postHeaders(message, hints), signal, JSON.stringify(message));
+      if (response.statusCode < 300) await response.body.dump();
+      else await refused(response, undefined);
+    } catch (cause) {
+      if (!closing.signal.aborted)
+        receiver?.garbage(`a message could not be sent: ${networkError(shownUrl, cause).message}`);
+    }
+  }
+
+  function postHeaders(message: RpcMessage, hints: SendHints): Record<string, string> {
+    return headersFor({ "content-type": "application/json", ...modernHeaders(message), ...hints.headers });
+  }
+
+  /** The server answered with a status that is no success. `id` as in `ask`. */
+  async function refused(response: Dispatcher.ResponseData, id: RpcId | undefined): Promise<void> {
+    const { statusCode } = response;
+    const text = await readRefusal(response.body);
+    if (sessionId !== undefined && isUnknownSession(statusCode, text)) {
       expire(id);
       return;
     }
-    if (statusCode >= 400) {
-      const text = await readText(body, 1024 * 1024);
-      if (id === undefined) receiver?.garbage(statusError(statusCode, shownUrl, text).message);
-      // A JSON-RPC error in the body says more than the status.
-      else if (!receiveError(text, id)) receiver?.failed(id, statusError(statusCode, shownUrl, text));
+    const error = statusError(statusCode, shownUrl, text);
+    if (id === undefined) receiver?.garbage(error.message);
+    // A JSON-RPC error says more than the status, except where the credentials were refused.
+    else if (statusCode < 400 || statusCode === 401 || statusCode === 403 || !receiveError(text, id))
+      receiver?.failed(id, error);
+  }
+
+  async function receiveBody(response: Dispatcher.ResponseData, id: RpcId): Promise<void> {
+    const text = await readText(response.body, maxBytes);
+    let value: JsonValue;
+    try {
+      value = parseJson(text, { maxLength: maxBytes });
+    } catch (cause) {
+      const type = String(response.headers["content-type"] ?? "no content type");
+      const detail = `HTTP ${response.statusCode} with "${type}" and no JSON-RPC answer`;
+      receiver?.failed(
+        id,
+        new McpError(mcpInvalidMessage, `The server at ${shownUrl} answered ${detail}`, { cause }),
+      );
       return;
     }
-    if (statusCode >= 300) {
-      await body.dump();
-      const hint = "redirects are not followed; use the final URL";
-      const error = statusError(statusCode, shownUrl, "");
-      if (id !== undefined)
-        receiver?.failed(id, new McpError(error.code, error.message, { hint, data: error.data }));
-      return;
-    }
-    if ("method" in message && message.method === "initialize") {
-      const given = response.headers["mcp-session-id"];
-      if (typeof given === "string" && /^[\x21-\x7e]{1,1024}$/.test(given)) sessionId = given;
-    }
-    if (id === undefined || statusCode === 202) {
-      await body.dump();
-      if (id !== undefined) receiver?.failed(id, statusError(statusCode, shownUrl, "no answer to a request"));
-      return;
-    }
-    if (contentType.startsWith("text/event-stream")) await followStream(body, id, signal);
-    else {
-      const value = parseJson(await readText(body, maxBytes), { maxLength: maxBytes });
-      for (const one of Array.isArray(value) ? value : [value]) receiver?.message(one, id);
-    }
+    // Nothing more comes for this request.
+    if (!handOn(value, id)) receiver?.failed(id, noAnswer(mcpInvalidMessage, "does not hold the answer"));
+  }
+
+  function noAnswer(code: string, what: string, cause?: unknown): McpError {
+    return new McpError(code, `The response of the server at ${shownUrl} ${what}`, { cause });
   }
 
   /** Hand on what comes for request `id`; resume the stream when it breaks. */
-  async function followStream(
-    first: Dispatcher.ResponseData["body"],
-    id: RpcId,
-    signal: AbortSignal,
-  ): Promise<void> {
-    let body = first;
-    let lastEventId: string | undefined;
+  async function followStream(first: ResponseBody, id: RpcId, signal: AbortSignal): Promise<void> {
+    let body: ResponseBody | undefined = first;
+    let lastEventId = "";
     let retryMs = defaultRetryMs;
     let isAnswered = false;
-    for (let resumptions = 0; ; resumptions += 1) {
-      let broken: unknown;
+    let broken: unknown;
+    for (let fruitless = 0; ; fruitless += 1) {
       try {
-        await readEvents(body, maxBytes, {
-          event(event) {
-            lastEventId = event.id ?? lastEventId;
-            isAnswered = receiveEvent(event.data, id) || isAnswered;
-          },
-          retry: (milliseconds) => (retryMs = Math.min(milliseconds, maxRetryMs)),
-        });
+        if (body !== undefined) {
+          await readEvents(body, maxBytes, {
+            event(event) {
+              fruitless = 0;
+              lastEventId = event.id ?? lastEventId;
+              isAnswered = receiveEvent(event.data, id) || isAnswered;
+            },
+            id: (value) => {
+              lastEventId = value;
+            },
+            retry: (milliseconds) => {
+              retryMs = Math.min(milliseconds, maxRetryMs);
+            },
+          });
+        }
       } catch (cause) {
         broken = cause;
       }
       if (isAnswered || signal.aborted) return;
-      const canResume = lastEventId !== undefined && isLegacy() && resumptions < maxResumptions;
-      if (!canResume) {
-        const text = `The stream of the server at ${shownUrl} ended before the answer came`;
-        receiver?.failed(id, new McpError(mcpConnectionClosed, text, { cause: broken }));
+      const oversized = broken instanceof McpError && broken.code === mcpMessageTooLarge ? broken : undefined;
+      if (oversized !== undefined || lastEventId === "" || !isLegacy() || fruitless >= maxResumptions) {
+        const lost = noAnswer(mcpConnectionClosed, "ended before the answer came", broken);
+        receiver?.failed(id, oversized ?? lost);
         return;
       }
       await sleep(retryMs, signal);
-      const headers = headersFor({ accept: "text/event-stream", "last-event-id": lastEventId as string });
-      const response = await exchange("GET", headers, signal);
-      if (response.statusCode !== 200) {
-        await response.body.dump();
-        receiver?.failed(id, statusError(response.statusCode, shownUrl, "the stream cannot be resumed"));
-        return;
+      body = undefined;
+      try {
+        const headers = headersFor({ accept: "text/event-stream", "last-event-id": lastEventId });
+        const response = await exchange("GET", headers, signal);
+        if (response.statusCode !== 200 || !isEventStream(response.headers)) {
+          await notResumed(response, id);
+          return;
+        }
+        body = response.body;
+      } catch (cause) {
+        // The server may be restarting; the next round tries again, within the limit.
+        broken = cause;
       }
-      body = response.body;
     }
+  }
+
+  /** A broken stream cannot be resumed: its request was seen, but its answer is lost. */
+  async function notResumed(response: Dispatcher.ResponseData, id: RpcId): Promise<void> {
+    const text = await readRefusal(response.body);
+    const refusal = statusError(response.statusCode, shownUrl, text);
+    receiver?.failed(id, noAnswer(mcpConnectionClosed, "broke and cannot be resumed", refusal));
+    if (sessionId !== undefined && isUnknownSession(response.statusCode, text)) expire(undefined);
   }
 
   /** @returns whether `data` held the answer to `id`. */
   function receiveEvent(data: string, id: RpcId | undefined): boolean {
     if (data === "") return false;
-    let value: unknown;
+    let value: JsonValue;
     try {
       value = parseJson(data, { maxLength: maxBytes });
     } catch (error) {
-      receiver?.garbage(`an event: ${(error as Error).message}`);
+      receiver?.garbage(`an event: ${messageOf(error)}`);
       return false;
     }
+    return handOn(value, id);
+  }
+
+  /** Hand on a message or a batch. @returns whether the answer to `id` is in it. */
+  function handOn(value: JsonValue, id: RpcId | undefined): boolean {
     let isAnswer = false;
     for (const one of Array.isArray(value) ? value : [value]) {
-      const { id: itsId, method } = one as { id?: unknown; method?: unknown };
-      isAnswer ||= method === undefined && itsId === id;
+      isAnswer ||= isJsonObject(one) && one["method"] === undefined && one["id"] === id;
       receiver?.message(one, id);
     }
     return isAnswer;
   }
 
+  /** @returns whether `text` is a JSON-RPC error, which then is the answer to `id`. */
   function receiveError(text: string, id: RpcId): boolean {
-    try {
-      const value = parseJson(text) as { error?: { code?: unknown } };
-      if (typeof value?.error?.code !== "number") return false;
-      receiver?.message({ ...value, id });
-      return true;
-    } catch {
-      return false;
-    }
+    const error = errorIn(text);
+    if (error === undefined) return false;
+    receiver?.message({ jsonrpc: "2.0", id, error }, id);
+    return true;
   }
 
+  /** The session is gone. Only request `id` is known not to have been looked at. */
   function expire(id: RpcId | undefined): void {
     const error = new McpError(mcpSessionExpired, `The server at ${shownUrl} no longer knows the session`);
     if (id !== undefined) receiver?.failed(id, error);
-    end(error);
-  }
-
-  function end(error: McpError): void {
     if (isClosed) return;
     isClosed = true;
     receiver?.closed(error);
-    closing.abort(error);
+    abortAll(error);
+  }
+
+  function abortAll(reason: McpError): void {
+    for (const controller of exchanges.values()) controller.abort(reason);
+    closing.abort(reason);
   }
 
   function isLegacy(): boolean {
@@ -230,23 +280,16 @@ export function createHttpTransport(dispatcher: Dispatcher, options: HttpTranspo
   /** The GET stream of the legacy era: opened once, reopened with growing pauses while the session lives. */
   async function listen(): Promise<void> {
     const { signal } = closing;
-    let lastEventId: string | undefined;
+    let lastEventId = "";
     for (let pauseMs = defaultRetryMs; !signal.aborted; pauseMs = Math.min(pauseMs * 2, maxRetryMs)) {
       try {
-        const resume = lastEventId === undefined ? undefined : { "last-event-id": lastEventId };
-        const response = await exchange(
-          "GET",
-          headersFor({ accept: "text/event-stream", ...resume }),
-          signal,
-        );
-        if (response.statusCode === 404 && sessionId !== undefined) {
-          await response.body.dump();
-          expire(undefined);
-          return;
-        }
-        if (response.statusCode !== 200) {
+        const resume = lastEventId === "" ? undefined : { "last-event-id": lastEventId };
+        const headers = headersFor({ accept: "text/event-stream", ...resume });
+        const response = await exchange("GET", headers, signal);
+        if (response.statusCode !== 200 || !isEventStream(response.headers)) {
           // 405: the server offers no such stream. Other refusals are not worth repeating either.
-          await response.body.dump();
+          const text = await readRefusal(response.body);
+          if (sessionId !== undefined && isUnknownSession(response.statusCode, text)) expire(undefined);
           return;
         }
         await readEvents(response.body, maxBytes, {
@@ -255,7 +298,12 @@ export function createHttpTransport(dispatcher: Dispatcher, options: HttpTranspo
             lastEventId = event.id ?? lastEventId;
             receiveEvent(event.data, undefined);
           },
-          retry: (milliseconds) => (pauseMs = Math.min(milliseconds, maxRetryMs)),
+          id: (value) => {
+            lastEventId = value;
+          },
+          retry: (milliseconds) => {
+            pauseMs = Math.max(minListenPauseMs, Math.min(milliseconds, maxRetryMs));
+          },
         });
       } catch (cause) {
         if (!signal.aborted)
@@ -271,13 +319,17 @@ export function createHttpTransport(dispatcher: Dispatcher, options: HttpTranspo
       receiver = to;
     },
     send(message, hints = {}) {
-      // Cancelling a modern request is closing its stream, which `abandon` does.
-      if (!isLegacy() && "method" in message && message.method === "notifications/cancelled") return;
-      void post(message, hints);
-      if ("method" in message && message.method === "notifications/initialized") void listen();
-    },
-    abandon(id) {
-      streams.get(id)?.abort();
+      if (isClosed) return;
+      if ("method" in message && "id" in message) {
+        void ask(message, message.id, hints);
+      } else if ("method" in message && message.method === "notifications/cancelled") {
+        // In the modern era closing the stream is the cancellation; in the legacy era the server may keep it open.
+        if (isLegacy()) void tell(message, hints);
+        exchanges.get(paramsOf(message)["requestId"] as RpcId)?.abort();
+      } else {
+        const sent = tell(message, hints);
+        if ("method" in message && message.method === "notifications/initialized") void sent.then(listen);
+      }
     },
     negotiated(to) {
       version = to;
@@ -285,17 +337,38 @@ export function createHttpTransport(dispatcher: Dispatcher, options: HttpTranspo
     async close() {
       if (isClosed) return;
       isClosed = true;
-      if (sessionId !== undefined) {
-        // Polite and bounded: a server that does not answer is left.
-        const signal = AbortSignal.timeout(1000);
-        await exchange("DELETE", headersFor(), signal).then(
-          ({ body }) => body.dump(),
-          () => {},
-        );
-      }
-      closing.abort(new McpError(mcpConnectionClosed, "The connection was closed"));
+      abortAll(new McpError(mcpConnectionClosed, "The connection was closed"));
+      if (sessionId === undefined) return;
+      const signal = AbortSignal.timeout(deleteTimeoutMs);
+      await exchange("DELETE", headersFor(), signal)
+        .then(({ body }) => body.dump())
+        .catch(() => {});
     },
   };
+}
+
+/**
+ * Whether a refusal means that the server does not know our session: 404
+ * (2025-11-25, session management), or 400 with words to that effect, which is
+ * how servers answer that were made from the SDK's older examples.
+ */
+function isUnknownSession(status: number, text: string): boolean {
+  if (status === 404) return true;
+  if (status !== 400) return false;
+  const message = errorIn(text)?.["message"];
+  return typeof message === "string" && /\bsession\b/i.test(message);
+}
+
+/** The JSON-RPC error that is the whole of `text`, if it is one. */
+function errorIn(text: string): JsonObject | undefined {
+  try {
+    const value = parseJson(text);
+    const error = isJsonObject(value) ? value["error"] : undefined;
+    return isJsonObject(error) && typeof error["code"] === "number" ? error : undefined;
+  } catch {
+    // Most refusals are no JSON.
+    return undefined;
+  }
 }
 
 function modernHeaders(message: RpcMessage): { readonly [name: string]: string } | undefined {
@@ -320,6 +393,7 @@ function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
       signal.removeEventListener("abort", aborted);
       resolve();
     }, milliseconds);
-    signal.addEventListener("abort", aborted, { once: true });
+    if (signal.aborted) aborted();
+    else signal.addEventListener("abort", aborted, { once: true });
   });
 }

@@ -4,12 +4,22 @@
  * URL must be of the same origin, since credentials go there.
  */
 
+import { messageOf } from "@toolcrib/diagnostics";
 import { parseJson } from "@toolcrib/json";
 import type { Dispatcher } from "undici";
-import { mcpConnectionClosed, mcpUnreachable } from "../codes.ts";
+import { mcpConnectionClosed, mcpSessionExpired, mcpUnreachable } from "../codes.ts";
 import type { RpcMessage } from "../json-rpc.ts";
 import { McpError } from "../mcp-error.ts";
-import { displayUrl, networkError, readEvents, readText, statusError } from "./http-request.ts";
+import {
+  displayUrl,
+  isEventStream,
+  lowerCased,
+  networkError,
+  type ResponseBody,
+  readEvents,
+  readRefusal,
+  statusError,
+} from "./http-request.ts";
 import type { ClientTransport, TransportReceiver } from "./transport.ts";
 
 /** Options of `createSseTransport`. */
@@ -26,6 +36,7 @@ export function createSseTransport(dispatcher: Dispatcher, options: SseTransport
   const { url } = options;
   const shownUrl = displayUrl(url);
   const base = new URL(url);
+  const ownHeaders = lowerCased(options.headers);
   const maxBytes = options.messageMaxBytes ?? 64 * 1024 * 1024;
   const closing = new AbortController();
   let receiver: TransportReceiver | undefined;
@@ -40,29 +51,36 @@ export function createSseTransport(dispatcher: Dispatcher, options: SseTransport
     receiver?.closed(error);
   }
 
-  async function post(message: RpcMessage): Promise<void> {
+  async function post(message: RpcMessage, to: URL): Promise<void> {
     const id = "method" in message && "id" in message ? message.id : undefined;
     try {
-      if (messages === undefined) throw new McpError(mcpConnectionClosed, "The stream is not open");
       const response = await dispatcher.request({
-        origin: messages.origin,
-        path: `${messages.pathname}${messages.search}`,
+        origin: to.origin,
+        path: `${to.pathname}${to.search}`,
         method: "POST",
         headers: {
-          ...options.headers,
+          ...ownHeaders,
           "content-type": "application/json",
           ...(version === undefined ? undefined : { "mcp-protocol-version": version }),
         },
         body: JSON.stringify(message),
         signal: closing.signal,
       });
-      const text = await readText(response.body, 1024 * 1024);
-      if (response.statusCode >= 300) throw statusError(response.statusCode, shownUrl, text);
+      if (response.statusCode < 300) {
+        await response.body.dump();
+        return;
+      }
+      const error = statusError(response.statusCode, shownUrl, await readRefusal(response.body));
+      if (response.statusCode !== 404) throw error;
+      const text = `The server at ${shownUrl} no longer knows the session`;
+      const expired = new McpError(mcpSessionExpired, text, { cause: error });
+      if (id !== undefined) receiver?.failed(id, expired);
+      end(expired);
     } catch (cause) {
       if (closing.signal.aborted) return;
       const error = networkError(shownUrl, cause);
       if (id !== undefined) receiver?.failed(id, error);
-      else receiver?.garbage(error.message);
+      else receiver?.garbage(`a message could not be sent: ${error.message}`);
     }
   }
 
@@ -71,8 +89,30 @@ export function createSseTransport(dispatcher: Dispatcher, options: SseTransport
       const value = parseJson(data, { maxLength: maxBytes });
       for (const one of Array.isArray(value) ? value : [value]) receiver?.message(one);
     } catch (error) {
-      receiver?.garbage(`an event: ${(error as Error).message}`);
+      receiver?.garbage(`an event: ${messageOf(error)}`);
     }
+  }
+
+  /** Where messages are POSTed to. @throws {McpError} `MCP_UNREACHABLE` for another origin. */
+  function endpointOf(data: string): URL {
+    const named = URL.canParse(data, base) ? new URL(data, base) : undefined;
+    if (named?.origin === base.origin) return named;
+    throw new McpError(mcpUnreachable, `The server at ${shownUrl} names an endpoint of another origin`, {
+      hint: "credentials are sent to the endpoint, so it must be where the stream is",
+    });
+  }
+
+  /** Read the stream to its end. @param onEndpoint called once the endpoint is known. */
+  async function follow(body: ResponseBody, onEndpoint: () => void): Promise<void> {
+    await readEvents(body, maxBytes, {
+      event({ event, data }) {
+        if (event === "message") receive(data);
+        else if (event === "endpoint" && messages === undefined) {
+          messages = endpointOf(data);
+          onEndpoint();
+        }
+      },
+    });
   }
 
   return {
@@ -85,7 +125,7 @@ export function createSseTransport(dispatcher: Dispatcher, options: SseTransport
           origin: base.origin,
           path: `${base.pathname}${base.search}`,
           method: "GET",
-          headers: { ...options.headers, accept: "text/event-stream" },
+          headers: { ...ownHeaders, accept: "text/event-stream" },
           signal: opening,
           headersTimeout: 0,
           bodyTimeout: 0,
@@ -94,43 +134,42 @@ export function createSseTransport(dispatcher: Dispatcher, options: SseTransport
           if (signal.aborted) throw signal.reason;
           throw networkError(shownUrl, cause);
         });
-      if (response.statusCode !== 200) {
-        throw statusError(response.statusCode, shownUrl, await readText(response.body, 64 * 1024));
+      const { statusCode, headers, body } = response;
+      if (statusCode !== 200) throw statusError(statusCode, shownUrl, await readRefusal(body));
+      if (!isEventStream(headers)) {
+        body.destroy();
+        const type = String(headers["content-type"] ?? "no content type");
+        throw new McpError(
+          mcpUnreachable,
+          `The server at ${shownUrl} answered with "${type}", not a stream`,
+          {
+            hint: "check the URL, and whether the server speaks this transport (sse or streamable_http)",
+          },
+        );
       }
       await new Promise<void>((resolve, reject) => {
-        void readEvents(response.body, maxBytes, {
-          event({ event, data }) {
-            if (event === "message") receive(data);
-            else if (event === "endpoint" && messages === undefined) {
-              const named = URL.canParse(data, base) ? new URL(data, base) : undefined;
-              if (named?.origin === base.origin) {
-                messages = named;
-                resolve();
-              } else {
-                const text = `The server at ${shownUrl} names an endpoint of another origin`;
-                reject(new McpError(mcpUnreachable, text));
-                closing.abort();
-              }
-            }
-          },
-        })
-          .catch((cause: unknown) => cause)
-          .then((cause: unknown) => {
-            const error = new McpError(mcpConnectionClosed, `The stream of the server at ${shownUrl} ended`, {
-              cause,
-            });
+        void follow(body, resolve)
+          .then(
+            () => undefined,
+            (cause: unknown) => cause,
+          )
+          .then((cause) => {
+            const text = `The stream of the server at ${shownUrl} ended`;
+            const error =
+              cause instanceof McpError ? cause : new McpError(mcpConnectionClosed, text, { cause });
             reject(signal.aborted ? signal.reason : error);
             end(error);
           });
       });
     },
     send(message) {
-      void post(message);
+      if (messages !== undefined && !isClosed) void post(message, messages);
     },
     negotiated(to) {
       version = to;
     },
     async close() {
+      if (isClosed) return;
       isClosed = true;
       closing.abort(new McpError(mcpConnectionClosed, "The connection was closed"));
     },

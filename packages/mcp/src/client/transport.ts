@@ -29,10 +29,11 @@ export interface ClientTransport {
   readonly kind: "stdio" | "streamable_http" | "sse";
   /** Connect. @throws {McpError} when the server cannot be reached. */
   open(receiver: TransportReceiver, signal: AbortSignal): Promise<void>;
-  /** Send; what fails is reported to the receiver. */
+  /**
+   * Send; what fails is reported to the receiver. After
+   * `notifications/cancelled` nothing need be delivered for its request any more.
+   */
   send(message: RpcMessage, hints?: SendHints): void;
-  /** Forget request `id`: its stream may be closed (HTTP). */
-  abandon?(id: RpcId): void;
   /** The handshake is done; later requests carry this version (HTTP header). */
   negotiated?(version: string): void;
   /** Disconnect. Safe to repeat. */

@@ -5,6 +5,7 @@
  */
 
 import type { Readable, Writable } from "node:stream";
+import { messageOf } from "@toolcrib/diagnostics";
 import { parseJson } from "@toolcrib/json";
 
 /** What a reader of lines hears. */
@@ -15,76 +16,116 @@ export interface LineReceiver {
 }
 
 const newline = 0x0a;
+/** Buffers up to this size are kept for the next line that comes in pieces. */
+const keptBytes = 64 * 1024;
 
 /** Create a function that takes chunks and gives messages. @param maxBytes longest line in bytes. */
 export function createLineDecoder(receiver: LineReceiver, maxBytes: number): (chunk: Buffer) => void {
-  let parts: Buffer[] = [];
-  let partsLength = 0;
+  // The beginning of a line that came in pieces. It grows by doubling, so that a
+  // peer which sends byte by byte costs memory for its bytes and not for its pieces.
+  let held: Buffer = Buffer.alloc(0);
+  let heldLength = 0;
   let isSkipping = false;
+  let isFirst = true;
 
   function line(bytes: Buffer): void {
-    const text = bytes.toString("utf8");
-    if (text.trim() === "") return;
+    let text = bytes.toString("utf8");
+    if (isFirst) {
+      isFirst = false;
+      if (text.charCodeAt(0) === 0xfeff) text = text.slice(1);
+    }
+    if (text === "" || text.trim() === "") return;
     let value: unknown;
     try {
       value = parseJson(text, { maxLength: maxBytes });
     } catch (error) {
-      receiver.garbage((error as Error).message, text.slice(0, 200));
+      receiver.garbage(messageOf(error), text.slice(0, 200));
       return;
     }
     receiver.message(value);
   }
 
+  function tooLong(rest: Buffer): void {
+    const beginning = Buffer.concat([held.subarray(0, Math.min(heldLength, 200)), rest.subarray(0, 200)]);
+    release();
+    receiver.garbage(`a line is longer than ${maxBytes} bytes`, beginning.toString("utf8", 0, 200));
+  }
+
+  function hold(piece: Buffer): void {
+    const length = heldLength + piece.length;
+    if (length > held.length) {
+      const grown = Buffer.allocUnsafe(Math.max(length, Math.min(maxBytes, held.length * 2)));
+      held.copy(grown, 0, 0, heldLength);
+      held = grown;
+    }
+    piece.copy(held, heldLength);
+    heldLength = length;
+  }
+
+  function release(): void {
+    heldLength = 0;
+    if (held.length > keptBytes) held = Buffer.alloc(0);
+  }
+
+  function end(rest: Buffer): void {
+    if (isSkipping) {
+      isSkipping = false;
+    } else if (heldLength + rest.length > maxBytes) {
+      tooLong(rest);
+    } else if (heldLength === 0) {
+      line(rest);
+    } else {
+      hold(rest);
+      const whole = held.subarray(0, heldLength);
+      release();
+      line(whole);
+    }
+  }
+
   return (chunk) => {
     let start = 0;
-    for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
-      const rest = chunk.subarray(start, end);
-      start = end + 1;
-      if (isSkipping) {
-        isSkipping = false;
-      } else if (partsLength === 0) {
-        line(rest);
-      } else {
-        parts.push(rest);
-        const whole = Buffer.concat(parts, partsLength + rest.length);
-        parts = [];
-        partsLength = 0;
-        line(whole);
-      }
+    for (let at = chunk.indexOf(newline); at !== -1; at = chunk.indexOf(newline, start)) {
+      const rest = chunk.subarray(start, at);
+      start = at + 1;
+      end(rest);
     }
     if (start === chunk.length || isSkipping) return;
-    partsLength += chunk.length - start;
-    if (partsLength > maxBytes) {
-      const beginning = Buffer.concat([...parts, chunk.subarray(start)]).toString("utf8", 0, 200);
-      receiver.garbage(`a line is longer than ${maxBytes} bytes`, beginning);
+    const rest = start === 0 ? chunk : chunk.subarray(start);
+    if (heldLength + rest.length > maxBytes) {
+      tooLong(rest);
       isSkipping = true;
-      parts = [];
-      partsLength = 0;
-    } else {
-      parts.push(chunk.subarray(start));
-    }
+    } else hold(rest);
   };
 }
 
-/** Feed `stream` to `receiver` until it ends. */
-export function readLines(stream: Readable, receiver: LineReceiver, maxBytes: number): void {
-  stream.on("data", createLineDecoder(receiver, maxBytes));
+/** Feed `stream` to `receiver` until it ends. @returns a function that stops it. */
+export function readLines(stream: Readable, receiver: LineReceiver, maxBytes: number): () => void {
+  const decode = createLineDecoder(receiver, maxBytes);
+  stream.on("data", decode);
+  return () => {
+    stream.off("data", decode);
+  };
 }
 
 /**
  * Create a function that writes messages as lines. All lines of one turn of
  * the event loop go out in one write.
+ *
+ * @param onWritten called after each write, to look at how much the stream has not passed on.
  */
-export function createLineWriter(stream: Writable): (message: unknown) => void {
+export function createLineWriter(stream: Writable, onWritten?: () => void): (message: unknown) => void {
   let pending = "";
   function flush(): void {
     const text = pending;
     pending = "";
-    if (!stream.destroyed && !stream.writableEnded) stream.write(text);
+    if (stream.destroyed || stream.writableEnded) return;
+    stream.write(text);
+    onWritten?.();
   }
   return (message) => {
-    if (pending === "") queueMicrotask(flush);
     // JSON.stringify escapes line feeds inside strings, so a message is one line.
-    pending += `${JSON.stringify(message)}\n`;
+    const line = `${JSON.stringify(message)}\n`;
+    if (pending === "") queueMicrotask(flush);
+    pending += line;
   };
 }

@@ -15,22 +15,36 @@ export interface SseEvent {
 /** What a parser reports. */
 export interface SseReceiver {
   event(event: SseEvent): void;
+  /** An event without data, which is none to `event`, moved the last event id. */
+  id?(id: string): void;
   /** The server asks to wait this many milliseconds before reconnecting. */
   retry?(milliseconds: number): void;
   /** An event grew past the limit; the parser drops it. */
   tooLarge?(): void;
 }
 
+/** Pieces of an unfinished line are joined in blocks of so many. */
+const blockSize = 1024;
+
 /** Create a function that takes decoded text and gives events. @param maxLength longest event in characters. */
 export function createSseDecoder(receiver: SseReceiver, maxLength: number): (text: string) => void {
-  // Text without a line break yet, kept in pieces so that a long event is joined once.
+  // The unfinished line, kept in pieces so that a long one is joined once, and in
+  // blocks of pieces so that many small pieces cost no more than their text.
+  let blocks: string[] = [];
   let pieces: string[] = [];
-  let piecesLength = 0;
+  let heldLength = 0;
   let event = "";
   let data: string[] = [];
   let dataLength = 0;
   let id: string | undefined;
+  let hasNewId = false;
   let isAtStart = true;
+  /** The last chunk ended in CR: a LF right after it belongs to the same line break. */
+  let skipsLineFeed = false;
+  /** The event is too large: its data is dropped until the blank line that ends it. */
+  let isDropping = false;
+  /** What is left of the current line is dropped. */
+  let isSkippingLine = false;
 
   function field(line: string): void {
     const colon = line.indexOf(":");
@@ -39,64 +53,105 @@ export function createSseDecoder(receiver: SseReceiver, maxLength: number): (tex
     let value = colon === -1 ? "" : line.slice(colon + 1);
     if (value.startsWith(" ")) value = value.slice(1);
     if (name === "data") {
-      dataLength += value.length;
-      if (dataLength <= maxLength) data.push(value);
+      // Each line counts as one more, so that empty ones have a limit too.
+      dataLength += value.length + 1;
+      if (dataLength - 1 > maxLength) drop();
+      else if (!isDropping) data.push(value);
     } else if (name === "event") event = value;
-    else if (name === "id" && !value.includes("\0")) id = value;
-    else if (name === "retry" && /^\d{1,9}$/.test(value)) receiver.retry?.(Number(value));
+    else if (name === "id" && !value.includes("\0")) {
+      id = value;
+      hasNewId = true;
+    } else if (name === "retry" && /^\d{1,9}$/.test(value)) receiver.retry?.(Number(value));
+  }
+
+  function drop(): void {
+    if (isDropping) return;
+    isDropping = true;
+    data = [];
+    receiver.tooLarge?.();
   }
 
   function dispatch(): void {
-    if (dataLength > maxLength) receiver.tooLarge?.();
-    else if (data.length > 0)
-      receiver.event({ event: event === "" ? "message" : event, data: data.join("\n"), id });
+    if (data.length > 0 && !isDropping) {
+      const text = data.length === 1 ? (data[0] as string) : data.join("\n");
+      receiver.event({ event: event === "" ? "message" : event, data: text, id });
+    } else if (hasNewId) receiver.id?.(id as string);
     event = "";
     data = [];
     dataLength = 0;
+    hasNewId = false;
+    isDropping = false;
   }
 
-  return (chunk) => {
-    let text = chunk;
-    if (isAtStart && text !== "") {
-      isAtStart = false;
-      if (text.charCodeAt(0) === 0xfeff) text = text.slice(1);
-    }
-    pieces.push(text);
-    piecesLength += text.length;
-    const endsWithReturn = piecesLength > text.length && pieces.at(-2)?.endsWith("\r") === true;
-    if (!endsWithReturn && !text.includes("\n") && !text.includes("\r")) {
-      if (piecesLength > maxLength) {
-        receiver.tooLarge?.();
-        pieces = [];
-        piecesLength = 0;
-      }
+  function line(text: string): void {
+    const isRest = isSkippingLine;
+    isSkippingLine = false;
+    const whole = heldLength === 0 ? text : takeHeld() + text;
+    if (isRest) return;
+    if (whole === "") dispatch();
+    else field(whole);
+  }
+
+  function takeHeld(): string {
+    const text = blocks.join("") + pieces.join("");
+    blocks = [];
+    pieces = [];
+    heldLength = 0;
+    return text;
+  }
+
+  function hold(text: string): void {
+    if (text === "" || isSkippingLine) return;
+    heldLength += text.length;
+    // A field name and its colon come on top of the data.
+    if (heldLength > maxLength + 16) {
+      takeHeld();
+      isSkippingLine = true;
+      drop();
       return;
     }
-    const buffer = pieces.length === 1 ? text : pieces.join("");
+    pieces.push(text);
+    if (pieces.length < blockSize) return;
+    blocks.push(pieces.join(""));
+    pieces = [];
+  }
+
+  return (text) => {
+    if (text === "") return;
     let start = 0;
-    for (;;) {
-      const lineFeed = buffer.indexOf("\n", start);
-      const carriageReturn = buffer.indexOf("\r", start);
-      let end = lineFeed;
-      let next = lineFeed + 1;
-      if (carriageReturn !== -1 && (lineFeed === -1 || carriageReturn < lineFeed)) {
-        // A CR at the very end may be half of a CRLF: wait for what follows.
-        if (carriageReturn === buffer.length - 1) break;
-        end = carriageReturn;
-        next = buffer[carriageReturn + 1] === "\n" ? carriageReturn + 2 : carriageReturn + 1;
+    if (isAtStart) {
+      isAtStart = false;
+      if (text.charCodeAt(0) === 0xfeff) start = 1;
+    } else if (skipsLineFeed && text.charCodeAt(0) === 0x0a) start = 1;
+    skipsLineFeed = false;
+    // Each is looked for again only once it has been passed: a text without any CR is searched once.
+    let lineFeed = text.indexOf("\n", start);
+    let carriageReturn = text.indexOf("\r", start);
+    while (lineFeed !== -1 || carriageReturn !== -1) {
+      if (carriageReturn === -1 || (lineFeed !== -1 && lineFeed < carriageReturn)) {
+        line(text.slice(start, lineFeed));
+        start = lineFeed + 1;
+        lineFeed = text.indexOf("\n", start);
+        continue;
       }
-      if (end === -1) break;
-      if (end === start) dispatch();
-      else field(buffer.slice(start, end));
-      start = next;
+      line(text.slice(start, carriageReturn));
+      start = carriageReturn + 1;
+      if (start === text.length) skipsLineFeed = true;
+      else if (lineFeed === start) {
+        start += 1;
+        lineFeed = text.indexOf("\n", start);
+      }
+      carriageReturn = text.indexOf("\r", start);
     }
-    const rest = buffer.slice(start);
-    pieces = rest === "" ? [] : [rest];
-    piecesLength = rest.length;
+    hold(start === 0 ? text : text.slice(start));
   };
 }
 
-/** One event as text. `data` must hold no line break (JSON never does). */
+/**
+ * One event as text.
+ *
+ * @param data holds no line break (JSON text never does).
+ */
 export function formatSseEvent(
   data: string,
   options: { readonly event?: string; readonly id?: string } = {},

@@ -1,13 +1,20 @@
 /**
- * What an SSE stream sent, kept for a client that comes back with
- * `Last-Event-ID` (Streamable HTTP, revisions 2025-03-26 to 2025-11-25).
- * Bounded by count and size; what fell out cannot be replayed.
+ * What the SSE streams of a session sent, kept for a client that comes back
+ * with `Last-Event-ID` (Streamable HTTP, revisions 2025-03-26 to 2025-11-25).
+ * Bounded by count and size; what fell out cannot be replayed, and an event
+ * larger than the whole log is never kept.
  */
 
 /** One event that was sent. */
 interface LoggedEvent {
   readonly streamId: number;
   readonly sequence: number;
+  readonly data: string;
+}
+
+/** An event as it goes out. */
+export interface ReplayedEvent {
+  readonly id: string;
   readonly data: string;
 }
 
@@ -22,7 +29,7 @@ export interface EventLogOptions {
 export class EventLog {
   readonly #maxEvents: number;
   readonly #maxLength: number;
-  #events: LoggedEvent[] = [];
+  readonly #events: LoggedEvent[] = [];
   #length = 0;
   #lastSequence = 0;
   #lastStreamId = 0;
@@ -30,6 +37,11 @@ export class EventLog {
   constructor(options: EventLogOptions = {}) {
     this.#maxEvents = options.maxEvents ?? 256;
     this.#maxLength = options.maxLength ?? 1024 * 1024;
+  }
+
+  /** The number of the newest event of any stream; 0 before the first. */
+  get lastSequence(): number {
+    return this.#lastSequence;
   }
 
   /** A new stream's number. */
@@ -48,19 +60,27 @@ export class EventLog {
       if (dropped === undefined) break;
       this.#length -= dropped.data.length;
     }
-    return `${streamId}-${this.#lastSequence}`;
+    return idOf(streamId, this.#lastSequence);
+  }
+
+  /** What stream `streamId` sent after event number `sequence`, priming events left out. */
+  since(streamId: number, sequence: number): readonly ReplayedEvent[] {
+    return this.#events
+      .filter((event) => event.streamId === streamId && event.sequence > sequence && event.data !== "")
+      .map((event) => ({ id: idOf(streamId, event.sequence), data: event.data }));
   }
 
   /** The stream of `lastEventId` and what it sent later; undefined for an id that this log never gave out. */
-  after(lastEventId: string): { streamId: number; events: { id: string; data: string }[] } | undefined {
+  after(lastEventId: string): { streamId: number; events: readonly ReplayedEvent[] } | undefined {
     const match = /^(\d{1,9})-(\d{1,15})$/.exec(lastEventId);
     if (match === null) return undefined;
     const streamId = Number(match[1]);
     const sequence = Number(match[2]);
     if (streamId > this.#lastStreamId || sequence > this.#lastSequence) return undefined;
-    const events = this.#events
-      .filter((event) => event.streamId === streamId && event.sequence > sequence && event.data !== "")
-      .map((event) => ({ id: `${event.streamId}-${event.sequence}`, data: event.data }));
-    return { streamId, events };
+    return { streamId, events: this.since(streamId, sequence) };
   }
+}
+
+function idOf(streamId: number, sequence: number): string {
+  return `${streamId}-${sequence}`;
 }

@@ -9,17 +9,27 @@
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { isJsonObject, parseJson } from "@toolcrib/json";
+import { isJsonObject } from "@toolcrib/json";
 import { mcpOverloaded } from "../codes.ts";
-import { classify, paramsOf, type RpcRequest } from "../json-rpc.ts";
-import { invalidRequest, McpError, toRpcError } from "../mcp-error.ts";
+import { classify, paramsOf, type RpcId, type RpcRequest } from "../json-rpc.ts";
+import { headerMismatch, invalidRequest, McpError, toRpcError } from "../mcp-error.ts";
 import { checkMirroredHeaders } from "../mirrored-headers.ts";
 import { modernVersionOf } from "../modern-version.ts";
 import { eraOf, latestModernVersion, rpcCodes } from "../protocol.ts";
-import { acceptedBy, type HttpCaller, readBody, sendError, sendJson } from "./http-io.ts";
-import { HttpSession } from "./http-session.ts";
-import { answerModernHttp } from "./modern-http.ts";
-import { unsupportedVersion } from "./modern-request.ts";
+import {
+  acceptedBy,
+  defaultUnreadMaxBytes,
+  type HttpCaller,
+  isJsonBody,
+  parseBody,
+  readBody,
+  sendError,
+  sendJson,
+  untilZero,
+} from "./http-io.ts";
+import { type AcceptedForms, HttpSession } from "./http-session.ts";
+import { answerModernHttp, type ModernExchange } from "./modern-http.ts";
+import { listenMethod, unsupportedVersion } from "./modern-request.ts";
 import type { McpService } from "./service.ts";
 
 /** What an endpoint needs from outside. */
@@ -48,6 +58,11 @@ export interface HttpEndpointOptions {
   readonly maxInFlight?: number;
   /** Milliseconds between comments on open streams. @default 15,000 */
   readonly keepAliveMs?: number;
+  /**
+   * Bytes of an event stream that may wait for its client to read them. When a
+   * notification finds more waiting, the connection is cut. @default 4,194,304
+   */
+  readonly unreadMaxBytes?: number;
 }
 
 /** Streamable HTTP for any number of views and clients. */
@@ -73,9 +88,9 @@ export function createHttpEndpoint(
   const maxSessions = options.maxSessions ?? 1000;
   const sessionIdleMs = options.sessionIdleMs ?? 3_600_000;
   const maxInFlight = options.maxInFlight ?? 2048;
+  const unreadMaxBytes = options.unreadMaxBytes ?? defaultUnreadMaxBytes;
   const sessions = new Map<string, HttpSession>();
-  const modernStreams = new Set<ServerResponse>();
-  const modernRequests = new Map<AbortController, string>();
+  const modernExchanges = new Set<ModernExchange>();
   const inFlight = { count: 0 };
   let isDraining = false;
 
@@ -84,10 +99,11 @@ export function createHttpEndpoint(
     for (const [id, session] of sessions) {
       session.keepAlive();
       session.openSlowExchanges();
-      if (!session.isBusy && now - session.lastUsedAt > sessionIdleMs)
-        end(id, "The session was idle for too long");
+      // Idleness starts when the last stream is gone, not when it was opened.
+      if (session.isBusy) session.lastUsedAt = now;
+      else if (now - session.lastUsedAt > sessionIdleMs) end(id, "The session was idle for too long");
     }
-    for (const response of modernStreams) response.write(": keep-alive\n\n");
+    for (const exchange of modernExchanges) exchange.keepAlive();
   }, options.keepAliveMs ?? 15_000);
   housekeeping.unref();
 
@@ -130,45 +146,44 @@ export function createHttpEndpoint(
       end(oldest.session.id, "The session made room for a newer one");
     }
     const id = deps.newSessionId();
-    const settings = {
+    const session = new HttpSession(service, {
       id,
       identity: caller.identity,
       view: caller.view,
       maxInFlight: options.maxInFlightPerSession,
       onStray: deps.onStray,
-    };
-    const session = new HttpSession(service, settings, inFlight, deps.now());
+      now: deps.now(),
+      inFlight,
+      unreadMaxBytes,
+    });
     sessions.set(id, session);
     return session;
   }
 
   async function post(request: IncomingMessage, response: ServerResponse, caller: HttpCaller): Promise<void> {
-    const contentType = request.headers["content-type"] ?? "";
-    if (!/^application\/json\b/i.test(contentType)) {
-      throw invalidRequest(`Content-Type must be application/json, not "${contentType}"`, undefined, 415);
+    if (!isJsonBody(request)) {
+      const given = request.headers["content-type"] ?? "";
+      throw invalidRequest(`Content-Type must be application/json, not "${given}"`, undefined, 415);
     }
     const accepts = acceptedBy(request);
     if (!accepts.json && !accepts.events) {
       throw invalidRequest("Accept must list application/json and text/event-stream", undefined, 406);
     }
     const body = await readBody(request, bodyMaxBytes);
-    let value: unknown;
-    try {
-      value = parseJson(body, { maxLength: bodyMaxBytes, maxDepth: bodyMaxDepth });
-    } catch (error) {
-      throw invalidRequest(`Parse error: ${(error as Error).message}`, rpcCodes.parseError, 400);
-    }
+    const value = parseBody(body, { maxLength: bodyMaxBytes, maxDepth: bodyMaxDepth });
     const requests = requestsIn(value);
     const [first] = requests;
-    const isModern = isModernRequest(request, value);
-    if (isDraining || (requests.length > 0 && inFlight.count >= maxInFlight)) {
-      throw overloaded(
-        isDraining ? "The gateway is shutting down" : `More than ${maxInFlight} requests are in flight`,
-      );
+    if (first !== undefined && (isDraining || inFlight.count >= maxInFlight)) {
+      const text = isDraining
+        ? "The gateway is shutting down"
+        : `More than ${maxInFlight} requests are in flight`;
+      const id = Array.isArray(value) ? null : first.id;
+      sendError(response, overloaded(text), id, headersFor(503));
+      return;
     }
-    if (isModern) await postModern(request, response, caller, value);
+    if (isModernRequest(request, value)) await postModern(request, response, caller, value, accepts);
     else if (first?.method === "initialize") postInitialize(response, caller, value, first);
-    else postToSession(request, response, caller, value, requests);
+    else postToSession(request, response, caller, value, requests, accepts);
   }
 
   function postInitialize(
@@ -179,7 +194,7 @@ export function createHttpEndpoint(
   ): void {
     if (Array.isArray(value)) throw invalidRequest('"initialize" cannot be part of a batch', undefined, 400);
     const session = openSession(caller);
-    session.post(value, [first.id], response, false);
+    session.post(value, [first.id], response, { json: true, events: false });
     // The handshake is answered at once; one that was refused leaves no session behind.
     setImmediate(() => {
       if (!session.session.isOpen) end(session.session.id, "The handshake failed");
@@ -192,30 +207,28 @@ export function createHttpEndpoint(
     caller: HttpCaller,
     value: unknown,
     requests: readonly RpcRequest[],
+    accepts: AcceptedForms,
   ): void {
     const session = sessionOf(request, caller);
     checkVersionHeader(request);
-    if (Array.isArray(value) && !(session.session.allowsBatch && value.length > 0)) {
-      throw invalidRequest("Batches are not part of this protocol revision", undefined, 400);
+    if (Array.isArray(value)) session.session.checkBatch(value);
+    for (const message of Array.isArray(value) ? value : [value]) {
+      const classified = classify(message);
+      if (classified.kind === "invalid")
+        throw invalidRequest(`Invalid request: ${classified.reason}`, undefined, 400);
     }
     if (requests.length === 0) {
-      const classified = Array.isArray(value) ? undefined : classify(value);
-      if (classified?.kind === "invalid")
-        throw invalidRequest(`Invalid request: ${classified.reason}`, undefined, 400);
       session.session.receive(value);
       response.writeHead(202).end();
       return;
     }
     const ids = requests.map(({ id }) => id);
-    const reused = ids.find((id) => session.isOpen(id));
-    if (reused !== undefined || new Set(ids).size < ids.length) {
-      throw invalidRequest(
-        `Request id ${JSON.stringify(reused ?? ids[0])} is already in use`,
-        undefined,
-        400,
-      );
+    const seen = new Set<RpcId>();
+    const reused = ids.find((id) => session.isOpen(id) || seen.size === seen.add(id).size);
+    if (reused !== undefined) {
+      throw invalidRequest(`Request id ${JSON.stringify(reused)} is already in use`, undefined, 400);
     }
-    session.post(value, ids, response, acceptedBy(request).events);
+    session.post(value, ids, response, accepts);
   }
 
   async function postModern(
@@ -223,6 +236,7 @@ export function createHttpEndpoint(
     response: ServerResponse,
     caller: HttpCaller,
     value: unknown,
+    accepts: AcceptedForms,
   ): Promise<void> {
     const classified = classify(value);
     if (classified.kind === "notification") {
@@ -233,33 +247,41 @@ export function createHttpEndpoint(
       throw invalidRequest("The body must be one JSON-RPC request or notification", undefined, 400);
     }
     const { message } = classified;
-    const headerVersion = request.headers["mcp-protocol-version"];
     try {
-      if (typeof headerVersion === "string" && eraOf(headerVersion) !== "modern")
-        throw unsupportedVersion(headerVersion);
-      const version = modernVersionOf(paramsOf(message));
-      if (version === undefined) {
-        throw invalidRequest("Each request needs its protocol version in _meta", rpcCodes.invalidParams, 400);
-      }
-      const name = paramsOf(message)["name"];
-      const schema =
-        message.method === "tools/call" && typeof name === "string"
-          ? service.toolInputSchema(caller.view, caller.identity, name)
-          : undefined;
-      checkMirroredHeaders(request.headers, message, version, schema);
+      checkModernHeaders(request, message, caller);
     } catch (error) {
       sendError(response, error, message.id);
       return;
     }
     inFlight.count += 1;
-    const controller = new AbortController();
-    modernRequests.set(controller, message.method);
     try {
-      await answerModernHttp(service, message, response, { ...caller, controller, streams: modernStreams });
+      const context = { ...caller, accepts, unreadMaxBytes, exchanges: modernExchanges };
+      await answerModernHttp(service, message, response, context);
     } finally {
       inFlight.count -= 1;
-      modernRequests.delete(controller);
     }
+  }
+
+  /** @throws {McpError} with status 400: -32022, -32602 or -32020. */
+  function checkModernHeaders(request: IncomingMessage, message: RpcRequest, caller: HttpCaller): void {
+    const params = paramsOf(message);
+    const headerVersion = request.headers["mcp-protocol-version"];
+    const version = modernVersionOf(params);
+    if (typeof headerVersion === "string" && version !== undefined && headerVersion !== version) {
+      throw headerMismatch(
+        `the header "mcp-protocol-version" says "${headerVersion}", the body says "${version}"`,
+      );
+    }
+    const named = version ?? headerVersion;
+    if (typeof named === "string" && eraOf(named) !== "modern") throw unsupportedVersion(named);
+    if (version === undefined)
+      throw invalidRequest("Each request needs its protocol version in _meta", rpcCodes.invalidParams, 400);
+    const name = params["name"];
+    const schema =
+      message.method === "tools/call" && typeof name === "string"
+        ? service.toolInputSchema(caller.view, caller.identity, name)
+        : undefined;
+    checkMirroredHeaders(request.headers, message, version, schema);
   }
 
   function get(request: IncomingMessage, response: ServerResponse, caller: HttpCaller): void {
@@ -268,8 +290,7 @@ export function createHttpEndpoint(
     if (request.headers[sessionHeader] === undefined) throw methodNotAllowed();
     const session = sessionOf(request, caller);
     const lastEventId = request.headers["last-event-id"];
-    const headers = { [sessionHeader]: session.session.id };
-    session.get(response, typeof lastEventId === "string" ? lastEventId : undefined, headers);
+    session.get(response, typeof lastEventId === "string" ? lastEventId : undefined);
   }
 
   return {
@@ -295,22 +316,24 @@ export function createHttpEndpoint(
     async drain(graceMs) {
       isDraining = true;
       // Listeners wait for changes, not for answers: they end now, gracefully.
-      for (const [controller, method] of modernRequests) {
-        if (method === "subscriptions/listen") controller.abort(shuttingDown);
+      for (const exchange of modernExchanges) {
+        if (exchange.method === listenMethod) exchange.abort(shuttingDown);
       }
-      const deadline = deps.now() + graceMs;
-      while (inFlight.count > 0 && deps.now() < deadline)
-        await new Promise((resolve) => setTimeout(resolve, 20));
+      await untilZero(() => inFlight.count, graceMs);
     },
     async [Symbol.asyncDispose]() {
       isDraining = true;
       clearInterval(housekeeping);
-      for (const controller of modernRequests.keys()) controller.abort(shuttingDown);
+      for (const exchange of modernExchanges) exchange.abort(shuttingDown);
       for (const id of [...sessions.keys()]) end(id, "The gateway is shutting down");
-      await new Promise((resolve) => setImmediate(resolve));
+      // Handlers that heed their signal answer now; those that do not are left.
+      await untilZero(() => inFlight.count, disposeWaitMs);
     },
   };
 }
+
+/** Longest wait of a disposal for requests that were aborted. */
+const disposeWaitMs = 1000;
 
 const shuttingDown = new McpError(mcpOverloaded, "The gateway is shutting down");
 

@@ -1,11 +1,13 @@
 /**
  * Small pieces of HTTP for the adapters of this folder: read a bounded body,
- * answer with JSON, open an event stream.
+ * answer with JSON, open an event stream and write to it within bounds.
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { messageOf } from "@toolcrib/diagnostics";
+import { type JsonLimits, type JsonValue, parseJson } from "@toolcrib/json";
 import type { Identity } from "@toolcrib/tool";
-import { mcpMessageTooLarge } from "../codes.ts";
+import { mcpInvalidMessage, mcpMessageTooLarge } from "../codes.ts";
 import type { RpcId } from "../json-rpc.ts";
 import { invalidRequest, McpError, toRpcError } from "../mcp-error.ts";
 import { rpcCodes } from "../protocol.ts";
@@ -17,35 +19,62 @@ export interface HttpCaller {
   readonly identity: Identity;
 }
 
+/** A body past its limit is read on and thrown away up to so many bytes, so that the client gets to see the refusal. */
+const refusedBodyMaxBytes = 64 * 1024 * 1024;
+
 /**
  * Read the whole body as UTF-8.
  *
  * @throws {McpError} 413 past `maxBytes`, 400 when the client stops half-way.
  */
 export function readBody(request: IncomingMessage, maxBytes: number): Promise<string> {
-  const tooLarge = () =>
-    new McpError(mcpMessageTooLarge, `The body is larger than ${maxBytes} bytes`, {
-      rpcCode: rpcCodes.invalidRequest,
-      httpStatus: 413,
-    });
-  if (Number(request.headers["content-length"] ?? 0) > maxBytes) return Promise.reject(tooLarge());
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
+    let chunks: Buffer[] = [];
     let length = 0;
+    const tooLarge = () =>
+      reject(
+        new McpError(mcpMessageTooLarge, `The body is larger than ${maxBytes} bytes`, {
+          rpcCode: rpcCodes.invalidRequest,
+          httpStatus: 413,
+        }),
+      );
     request.on("data", (chunk: Buffer) => {
       length += chunk.length;
-      if (length > maxBytes) {
+      if (length <= maxBytes) {
+        chunks.push(chunk);
+        return;
+      }
+      chunks = [];
+      if (length > maxBytes + refusedBodyMaxBytes) {
         request.pause();
-        reject(tooLarge());
-      } else chunks.push(chunk);
+        tooLarge();
+      }
     });
     request.on("end", () => {
-      resolve((chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, length)).toString("utf8"));
+      if (length > maxBytes) tooLarge();
+      else resolve((chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)).toString("utf8"));
     });
-    request.on("error", (cause) =>
-      reject(invalidRequest(`The body ended early: ${cause.message}`, undefined, 400)),
-    );
+    const endedEarly = (cause?: Error) =>
+      reject(new McpError(mcpInvalidMessage, "The body ended early", { httpStatus: 400, cause }));
+    request.on("error", endedEarly);
+    request.on("close", () => {
+      if (!request.complete) endedEarly();
+    });
   });
+}
+
+/** Parse a request's body. @throws {McpError} -32700 with status 400. */
+export function parseBody(text: string, limits: JsonLimits): JsonValue {
+  try {
+    return parseJson(text, limits);
+  } catch (error) {
+    throw invalidRequest(`Parse error: ${messageOf(error)}`, rpcCodes.parseError, 400);
+  }
+}
+
+/** Whether the body is said to be JSON. A browser cannot send that across origins without asking first. */
+export function isJsonBody(request: IncomingMessage): boolean {
+  return /^application\/json\s*(;|$)/i.test(request.headers["content-type"] ?? "");
 }
 
 /** Answer with a JSON text. */
@@ -72,11 +101,10 @@ export function sendError(
   headers: { readonly [name: string]: string } = {},
 ): void {
   const status = (thrown instanceof McpError ? thrown.httpStatus : undefined) ?? 400;
-  const isTooLarge = status === 413;
   sendJson(response, status, JSON.stringify({ jsonrpc: "2.0", id, error: toRpcError(thrown) }), {
     ...headers,
-    // What is left of the body is not read; the connection cannot be used again.
-    ...(isTooLarge ? { connection: "close" } : undefined),
+    // A body past all bounds was not read to its end; its connection cannot be used again.
+    ...(status === 413 && !response.req.complete ? { connection: "close" } : undefined),
   });
 }
 
@@ -85,6 +113,7 @@ export function openEventStream(
   response: ServerResponse,
   headers: { readonly [name: string]: string } = {},
 ): void {
+  if (response.headersSent || response.destroyed) return;
   response.writeHead(200, {
     "content-type": "text/event-stream",
     "cache-control": "no-cache, no-transform",
@@ -92,6 +121,20 @@ export function openEventStream(
     ...headers,
   });
   response.flushHeaders();
+}
+
+/** Bytes that a response holds for a client which does not read; past that its stream is cut. */
+export const defaultUnreadMaxBytes = 4 * 1024 * 1024;
+
+/**
+ * Write `text` to an event stream. When more than `unreadMaxBytes` of what was
+ * written before wait to be read, the client does not read: the connection is
+ * cut instead, which frees what it held.
+ */
+export function writeEvent(response: ServerResponse, text: string, unreadMaxBytes: number): void {
+  if (response.destroyed || response.writableEnded) return;
+  if (response.writableLength > unreadMaxBytes) response.destroy();
+  else response.write(text);
 }
 
 /** The media types that a client accepts, judged leniently: an absent header accepts everything. */
@@ -102,4 +145,14 @@ export function acceptedBy(request: IncomingMessage): { readonly json: boolean; 
     json: accept.includes("application/json") || accept.includes("application/*"),
     events: accept.includes("text/event-stream") || accept.includes("text/*"),
   };
+}
+
+/** Wait until `count` is zero, at most `timeoutMs`. */
+export async function untilZero(count: () => number, timeoutMs: number): Promise<void> {
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+  }, timeoutMs);
+  while (count() > 0 && !isLate) await new Promise((resolve) => setTimeout(resolve, 10));
+  clearTimeout(timer);
 }

@@ -2,25 +2,44 @@
  * A legacy session over Streamable HTTP: which message goes out on which
  * response. An answer goes to the POST that asked; it is plain JSON unless
  * something had to be said before it, then the response is an event stream.
- * Messages that belong to no request go to the GET stream, and wait in a
+ * Messages that belong to no request go to the GET stream, and wait in the
  * bounded log while there is none.
+ *
+ * It never lets a client that does not read its streams hold more than
+ * `unreadMaxBytes` on each, one message more at most.
  */
 
 import type { ServerResponse } from "node:http";
 import { formatSseEvent } from "../framing/sse.ts";
 import type { RpcId, RpcMessage } from "../json-rpc.ts";
-import { EventLog } from "./event-log.ts";
-import { openEventStream, sendJson } from "./http-io.ts";
+import { invalidRequest } from "../mcp-error.ts";
+import { rpcCodes } from "../protocol.ts";
+import { EventLog, type ReplayedEvent } from "./event-log.ts";
+import { openEventStream, sendError, sendJson, writeEvent } from "./http-io.ts";
 import { LegacySession, type LegacySessionOptions } from "./legacy-session.ts";
 import type { McpService } from "./service.ts";
 
-/** Most messages that wait for a GET stream. */
-const maxWaiting = 256;
+/** What a session is opened with. */
+export interface HttpSessionOptions extends LegacySessionOptions {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** Requests in flight in all sessions of the endpoint, counted together. */
+  readonly inFlight: { count: number };
+  readonly unreadMaxBytes: number;
+}
+
+/** What a client accepts as the form of an answer. */
+export interface AcceptedForms {
+  readonly json: boolean;
+  readonly events: boolean;
+}
 
 /** One stream of events to the client, alive across reconnections. */
 interface EventStream {
   readonly streamId: number;
   response: ServerResponse | undefined;
+  /** The newest event when the client was last known to read; later ones it may have missed. */
+  seenSequence: number;
 }
 
 /** A POST whose requests are being worked on. */
@@ -28,9 +47,9 @@ interface Exchange {
   /** Ids of requests without an answer yet. */
   readonly open: Set<RpcId>;
   readonly isBatch: boolean;
-  readonly acceptsEvents: boolean;
-  /** Answers of a batch, gathered until the last one. */
-  readonly answers: RpcMessage[];
+  readonly accepts: AcceptedForms;
+  /** Answers as JSON text, gathered until the last one (a batch has several). */
+  readonly answers: string[];
   response: ServerResponse | undefined;
   stream: EventStream | undefined;
 }
@@ -39,36 +58,38 @@ export class HttpSession {
   readonly session: LegacySession;
   /** Milliseconds since the epoch of the last request; the owner keeps it. */
   lastUsedAt: number;
+  readonly #inFlight: { count: number };
+  readonly #unreadMaxBytes: number;
   readonly #log = new EventLog();
   readonly #exchanges = new Map<RpcId, Exchange>();
   readonly #streams = new Map<number, EventStream>();
-  #standalone: EventStream | undefined;
-  readonly #waiting: RpcMessage[] = [];
+  /** The GET stream; it exists before a client opens it. */
+  readonly #standalone: EventStream;
 
-  /** Requests in flight in all sessions of the endpoint, counted together. */
-  readonly #inFlight: { count: number };
-
-  constructor(service: McpService, options: LegacySessionOptions, inFlight: { count: number }, now: number) {
-    this.#inFlight = inFlight;
+  constructor(service: McpService, options: HttpSessionOptions) {
+    this.#inFlight = options.inFlight;
+    this.#unreadMaxBytes = options.unreadMaxBytes;
+    this.#standalone = this.#openStream();
     this.session = new LegacySession(
       service,
       (message, relatedTo) => this.#send(message, relatedTo),
-      options,
+      // A cancelled request gets no answer, so nothing else would end its response.
+      { ...options, onCancelled: (id) => this.#settle(id, undefined) },
     );
-    this.lastUsedAt = now;
+    this.lastUsedAt = options.now;
   }
 
   /** Whether a client holds a stream or waits for an answer. */
   get isBusy(): boolean {
-    return this.#exchanges.size > 0 || this.#standalone?.response !== undefined;
+    return this.#exchanges.size > 0 || this.#standalone.response !== undefined;
   }
 
   /** Take the parsed body of a POST that holds at least one request. */
-  post(value: unknown, ids: readonly RpcId[], response: ServerResponse, acceptsEvents: boolean): void {
+  post(value: unknown, ids: readonly RpcId[], response: ServerResponse, accepts: AcceptedForms): void {
     const exchange: Exchange = {
       open: new Set(ids),
       isBatch: Array.isArray(value),
-      acceptsEvents,
+      accepts,
       answers: [],
       response,
       stream: undefined,
@@ -78,8 +99,8 @@ export class HttpSession {
     response.on("close", () => {
       // Losing the connection does not cancel a legacy request; its deadline ends it.
       exchange.response = undefined;
-      if (exchange.stream !== undefined) exchange.stream.response = undefined;
     });
+    if (!accepts.json) this.#streamOf(exchange);
     this.session.receive(value);
   }
 
@@ -89,36 +110,39 @@ export class HttpSession {
   }
 
   /** Open the GET stream, or continue the stream of `lastEventId`. */
-  get(
-    response: ServerResponse,
-    lastEventId: string | undefined,
-    headers: { readonly [name: string]: string },
-  ): void {
-    openEventStream(response, headers);
+  get(response: ServerResponse, lastEventId: string | undefined): void {
     const replay = lastEventId === undefined ? undefined : this.#log.after(lastEventId);
-    if (replay !== undefined) {
-      const stream = this.#streams.get(replay.streamId);
-      for (const { id, data } of replay.events) response.write(formatSseEvent(data, { id }));
-      if (stream === undefined) {
-        // Everything that the stream had to say has been said.
-        response.end();
-        return;
-      }
-      stream.response?.end();
-      this.#attach(stream, response);
+    const isStandalone = replay === undefined || replay.streamId === this.#standalone.streamId;
+    const stream = isStandalone ? this.#standalone : this.#streams.get(replay.streamId);
+    const events = replay?.events ?? this.#missed();
+    if (stream === undefined && events.length === 0) {
+      // Everything that the stream had to say has been said. 204 tells the client not to come back (WHATWG HTML).
+      response.writeHead(204).end();
       return;
     }
-    // The newest GET stream takes over: the old one belongs to a connection that is gone or idle.
-    this.#standalone?.response?.end();
-    const stream = this.#openStream(response);
-    this.#standalone = stream;
-    this.#prime(stream);
-    for (const message of this.#waiting.splice(0)) this.#write(stream, message);
+    openEventStream(response, this.#headers());
+    for (const { id, data } of events) response.write(formatSseEvent(data, { id, event: "message" }));
+    if (stream === undefined) {
+      response.end();
+      return;
+    }
+    // The newest connection takes over: the old one is gone or idle.
+    stream.response?.end();
+    this.#attach(stream, response);
+    if (isStandalone) this.#prime(stream);
+  }
+
+  /** What belongs to the GET stream and was said while no client held it. */
+  #missed(): readonly ReplayedEvent[] {
+    const { streamId, seenSequence, response } = this.#standalone;
+    return response === undefined ? this.#log.since(streamId, seenSequence) : [];
   }
 
   /** Write a comment to every open stream, so that idle connections stay open. */
   keepAlive(): void {
-    for (const { response } of this.#streams.values()) response?.write(": keep-alive\n\n");
+    for (const { response } of this.#streams.values()) {
+      if (response !== undefined) writeEvent(response, ": keep-alive\n\n", this.#unreadMaxBytes);
+    }
   }
 
   /**
@@ -127,16 +151,17 @@ export class HttpSession {
    */
   openSlowExchanges(): void {
     for (const exchange of this.#exchanges.values()) {
-      if (exchange.acceptsEvents && exchange.stream === undefined && exchange.response !== undefined) {
-        this.#streamOf(exchange);
-      }
+      if (exchange.accepts.events && exchange.response !== undefined) this.#streamOf(exchange);
     }
   }
 
-  /** End the session and all its streams. */
+  /** End the session and all its streams; who waits for an answer learns that the session is gone. */
   close(reason: string): void {
     this.session.close(reason);
-    for (const exchange of new Set(this.#exchanges.values())) exchange.response?.end();
+    for (const { stream, response } of new Set(this.#exchanges.values())) {
+      if (stream === undefined && response !== undefined)
+        sendError(response, invalidRequest(reason, rpcCodes.sessionNotFound, 404));
+    }
     for (const { response } of this.#streams.values()) response?.end();
     this.#inFlight.count -= this.#exchanges.size;
     this.#exchanges.clear();
@@ -144,54 +169,51 @@ export class HttpSession {
   }
 
   #send(message: RpcMessage, relatedTo: RpcId | undefined): void {
+    if (!("method" in message)) {
+      if (relatedTo !== undefined) this.#settle(relatedTo, JSON.stringify(message));
+      return;
+    }
     const exchange = relatedTo === undefined ? undefined : this.#exchanges.get(relatedTo);
-    if (exchange === undefined) {
-      this.#sendStandalone(message);
-      return;
-    }
-    const isAnswer = !("method" in message);
-    if (!isAnswer) {
-      if (exchange.acceptsEvents) this.#write(this.#streamOf(exchange), message);
-      else this.#sendStandalone(message);
-      return;
-    }
-    this.#exchanges.delete(relatedTo as RpcId);
-    this.#inFlight.count -= 1;
-    exchange.open.delete(relatedTo as RpcId);
-    if (exchange.stream !== undefined) {
-      this.#write(exchange.stream, message);
-      if (exchange.open.size === 0) this.#closeStream(exchange.stream);
-      return;
-    }
-    exchange.answers.push(message);
-    if (exchange.open.size > 0 || exchange.response === undefined) return;
-    const body = exchange.isBatch ? exchange.answers : message;
-    const isInitialize = this.session.isOpen && "result" in message && "protocolVersion" in message.result;
-    sendJson(
-      exchange.response,
-      200,
-      JSON.stringify(body),
-      isInitialize ? { "mcp-session-id": this.session.id } : undefined,
-    );
+    const stream = exchange?.accepts.events ? this.#streamOf(exchange) : this.#standalone;
+    this.#write(stream, message);
   }
 
-  #sendStandalone(message: RpcMessage): void {
-    if (this.#standalone !== undefined) {
-      this.#write(this.#standalone, message);
+  /** Request `id` is over: with its answer as JSON text, or with none because it was cancelled. */
+  #settle(id: RpcId, answer: string | undefined): void {
+    const exchange = this.#exchanges.get(id);
+    if (exchange === undefined) return;
+    this.#exchanges.delete(id);
+    this.#inFlight.count -= 1;
+    exchange.open.delete(id);
+    const { stream, response, answers } = exchange;
+    if (stream !== undefined) {
+      if (answer !== undefined) this.#writeAnswer(stream, answer);
+      if (exchange.open.size === 0) this.#closeStream(stream);
       return;
     }
-    this.#waiting.push(message);
-    if (this.#waiting.length > maxWaiting) this.#waiting.shift();
+    if (answer !== undefined) answers.push(answer);
+    if (exchange.open.size > 0 || response === undefined) return;
+    if (answers.length === 0) {
+      // A request must be answered with a body of some kind; an empty stream holds no answer.
+      if (exchange.accepts.events) openEventStream(response, this.#headers());
+      response.end();
+      return;
+    }
+    const text = exchange.isBatch ? `[${answers.join(",")}]` : (answers[0] as string);
+    sendJson(response, 200, text, this.#headers());
   }
 
   #streamOf(exchange: Exchange): EventStream {
     if (exchange.stream !== undefined) return exchange.stream;
     const { response } = exchange;
-    if (response !== undefined) openEventStream(response, { "mcp-session-id": this.session.id });
-    const stream = this.#openStream(response);
+    const stream = this.#openStream();
     exchange.stream = stream;
+    if (response !== undefined) {
+      openEventStream(response, this.#headers());
+      this.#attach(stream, response);
+    }
     this.#prime(stream);
-    for (const answer of exchange.answers) this.#write(stream, answer);
+    for (const answer of exchange.answers) this.#writeAnswer(stream, answer);
     return stream;
   }
 
@@ -202,17 +224,18 @@ export class HttpSession {
     stream.response?.write(`id: ${id}\ndata: \n\n`);
   }
 
-  #openStream(response: ServerResponse | undefined): EventStream {
-    const stream: EventStream = { streamId: this.#log.openStream(), response: undefined };
+  #openStream(): EventStream {
+    const stream = { streamId: this.#log.openStream(), response: undefined, seenSequence: 0 };
     this.#streams.set(stream.streamId, stream);
-    if (response !== undefined) this.#attach(stream, response);
     return stream;
   }
 
   #attach(stream: EventStream, response: ServerResponse): void {
     stream.response = response;
     response.on("close", () => {
-      if (stream.response === response) stream.response = undefined;
+      if (stream.response !== response) return;
+      stream.response = undefined;
+      stream.seenSequence = this.#log.lastSequence;
     });
   }
 
@@ -221,9 +244,22 @@ export class HttpSession {
     this.#streams.delete(stream.streamId);
   }
 
+  /** Send what nobody asked for; as it can pile up, a client that does not read loses the connection. */
   #write(stream: EventStream, message: RpcMessage): void {
     const data = JSON.stringify(message);
     const id = this.#log.append(stream.streamId, data);
-    stream.response?.write(formatSseEvent(data, { id, event: "message" }));
+    if (stream.response !== undefined)
+      writeEvent(stream.response, formatSseEvent(data, { id, event: "message" }), this.#unreadMaxBytes);
+  }
+
+  /** Send an answer. There are as many as the client's requests in flight, and their number is limited. */
+  #writeAnswer(stream: EventStream, data: string): void {
+    const id = this.#log.append(stream.streamId, data);
+    if (stream.response?.destroyed === false)
+      stream.response.write(formatSseEvent(data, { id, event: "message" }));
+  }
+
+  #headers(): { readonly [name: string]: string } {
+    return this.session.isOpen ? { "mcp-session-id": this.session.id } : {};
   }
 }

@@ -5,10 +5,10 @@
  */
 
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
-import type { ClientInfo, Identity } from "@toolcrib/tool";
+import type { ClientInfo, Identity, Unsubscribe } from "@toolcrib/tool";
 import { mcpClientCapabilityMissing, mcpConnectionClosed } from "../codes.ts";
 import { metaOf, type RpcId } from "../json-rpc.ts";
-import { invalidRequest, McpError } from "../mcp-error.ts";
+import { invalidRequest, McpError, toRpcError } from "../mcp-error.ts";
 import { type InboundRequest, MessageRouter, type Outlet } from "../message-router.ts";
 import { latestLegacyVersion, legacyVersions, logLevels, passesLogLevel, rpcCodes } from "../protocol.ts";
 import type { McpService, ServerSession, ServiceRequest, View } from "./service.ts";
@@ -22,12 +22,14 @@ export interface LegacySessionOptions {
   readonly maxInFlight?: number;
   /** Milliseconds a client has to answer sampling, elicitation and roots. @default 600,000 */
   readonly askTimeoutMs?: number;
+  /** The client cancelled its request: no answer to it will be sent. */
+  readonly onCancelled?: (id: RpcId) => void;
   /** For the log: what fits nowhere. */
   readonly onStray?: (reason: string) => void;
 }
 
 /** Capability that a client must have declared to be asked each of these. */
-const capabilityFor: { readonly [method: string]: string } = {
+export const capabilityFor: { readonly [method: string]: string } = {
   "sampling/createMessage": "sampling",
   "elicitation/create": "elicitation",
   "roots/list": "roots",
@@ -39,8 +41,11 @@ export class LegacySession implements ServerSession {
   readonly view: View;
   readonly router: MessageRouter;
   readonly #service: McpService;
+  readonly #outlet: Outlet;
+  readonly #maxInFlight: number;
   readonly #askTimeoutMs: number;
   readonly #closing = new AbortController();
+  readonly #rootsListeners = new Set<() => void>();
   protocolVersion: string = latestLegacyVersion;
   clientInfo: ClientInfo | undefined;
   capabilities: JsonObject = {};
@@ -52,15 +57,18 @@ export class LegacySession implements ServerSession {
     this.identity = options.identity;
     this.view = options.view;
     this.#service = service;
+    this.#outlet = outlet;
+    this.#maxInFlight = options.maxInFlight ?? 256;
     this.#askTimeoutMs = options.askTimeoutMs ?? 600_000;
     this.router = new MessageRouter(
       outlet,
       {
         request: (request) => this.#request(request),
-        notification: (method, params) => this.#notification(method, params),
+        cancelled: (id) => options.onCancelled?.(id),
+        notification: (method) => this.#notification(method),
         stray: (reason) => options.onStray?.(reason),
       },
-      { maxInbound: options.maxInFlight ?? 256 },
+      { maxInbound: this.#maxInFlight },
     );
   }
 
@@ -72,24 +80,47 @@ export class LegacySession implements ServerSession {
     return this.#state === "open";
   }
 
-  /** Whether the negotiated revision allows JSON-RPC batches (2025-03-26 and earlier). */
-  get allowsBatch(): boolean {
-    return this.protocolVersion === "2025-03-26" || this.protocolVersion === "2024-11-05";
+  /**
+   * Check that `batch` may be taken: batches exist up to 2025-03-26.
+   *
+   * @throws {McpError} -32600 with status 400.
+   */
+  checkBatch(batch: readonly unknown[]): void {
+    const isAllowed = this.protocolVersion === "2025-03-26" || this.protocolVersion === "2024-11-05";
+    if (!isAllowed || !this.isOpen)
+      throw invalidRequest("Batches are not part of this protocol revision", undefined, 400);
+    if (batch.length === 0) throw invalidRequest("The batch is empty", undefined, 400);
+    if (batch.length > this.#maxInFlight)
+      throw invalidRequest(`The batch has more than ${this.#maxInFlight} messages`, undefined, 400);
   }
 
   /** Take one parsed message, or a batch of them where the revision allows it. */
   receive(value: unknown): void {
-    if (Array.isArray(value) && this.allowsBatch && this.isOpen && value.length > 0) {
-      for (const message of value) this.router.receive(message);
-    } else this.router.receive(value);
+    if (!Array.isArray(value)) {
+      this.router.receive(value);
+      return;
+    }
+    try {
+      this.checkBatch(value);
+    } catch (error) {
+      if (this.#state !== "closed")
+        this.#outlet({ jsonrpc: "2.0", id: null, error: toRpcError(error) }, undefined);
+      return;
+    }
+    for (const message of value) this.router.receive(message);
   }
 
   notify(method: string, params: JsonObject): void {
-    this.router.notify(method, params);
+    if (method !== "notifications/message" || this.#wantsLog(params)) this.router.notify(method, params);
   }
 
   ask(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
     return this.#ask(method, params, signal, undefined);
+  }
+
+  onRootsChanged(listener: () => void): Unsubscribe {
+    this.#rootsListeners.add(listener);
+    return () => void this.#rootsListeners.delete(listener);
   }
 
   /** End the session. Safe to repeat. */
@@ -114,9 +145,11 @@ export class LegacySession implements ServerSession {
     const token = metaOf(params)?.["progressToken"];
     const wantsProgress = typeof token === "string" || typeof token === "number";
     const { id, signal } = request;
+    // What comes after the answer has no stream to go out on, and no reader.
+    let isAnswered = false;
     const notify = (name: string, notification: JsonObject) => {
       if (name === "notifications/message" && !this.#wantsLog(notification)) return;
-      if (!signal.aborted) this.router.notify(name, notification, id);
+      if (!signal.aborted && !isAnswered) this.router.notify(name, notification, id);
     };
     const serviceRequest: ServiceRequest = {
       method,
@@ -133,9 +166,13 @@ export class LegacySession implements ServerSession {
         if (wantsProgress) notify("notifications/progress", { ...progress, progressToken: token });
       },
       notify,
-      ask: (name, question, askSignal) => this.#ask(name, question, askSignal, id),
+      ask: (name, question, askSignal) => this.#ask(name, question, askSignal, isAnswered ? undefined : id),
     };
-    return this.#service.handle(serviceRequest);
+    try {
+      return await this.#service.handle(serviceRequest);
+    } finally {
+      isAnswered = true;
+    }
   }
 
   #initialize(params: JsonObject): JsonObject {
@@ -172,13 +209,10 @@ export class LegacySession implements ServerSession {
     return this.logLevel === undefined || passesLogLevel(notification["level"], this.logLevel);
   }
 
-  #notification(method: string, params: JsonObject): void {
+  #notification(method: string): void {
     if (method !== "notifications/roots/list_changed" || this.#state !== "open") return;
-    this.rootsChanged?.(params);
+    for (const listener of this.#rootsListeners) listener();
   }
-
-  /** Set by the service: the client's roots changed. */
-  rootsChanged: ((params: JsonObject) => void) | undefined;
 
   #ask(
     method: string,
@@ -194,8 +228,8 @@ export class LegacySession implements ServerSession {
   }
 }
 
-/** The client that caused the call cannot be asked. */
-export function clientCapabilityMissing(capability: string): McpError {
+/** The client that caused the call did not declare what it would be asked for. */
+function clientCapabilityMissing(capability: string): McpError {
   return new McpError(
     mcpClientCapabilityMissing,
     `The client that made this call does not support ${capability}`,

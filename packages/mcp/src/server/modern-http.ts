@@ -10,16 +10,25 @@ import { mcpCancelled } from "../codes.ts";
 import { formatSseEvent } from "../framing/sse.ts";
 import { paramsOf, type RpcRequest } from "../json-rpc.ts";
 import { McpError, toRpcError } from "../mcp-error.ts";
-import { type HttpCaller, openEventStream, sendJson } from "./http-io.ts";
+import { type HttpCaller, openEventStream, sendJson, writeEvent } from "./http-io.ts";
 import { answerModernRequest } from "./modern-request.ts";
 import type { McpService } from "./service.ts";
 
+/** A request that is being answered. */
+export interface ModernExchange {
+  readonly method: string;
+  /** Make the answer a stream, if the client takes one, and write a comment to it. */
+  keepAlive(): void;
+  /** Cancel it from this side. */
+  abort(reason: McpError): void;
+}
+
 /** A modern request's surroundings. */
 export interface ModernHttpContext extends HttpCaller {
-  /** Aborted by this function when the client goes, by its owner at shutdown. */
-  readonly controller: AbortController;
-  /** Open event streams, for keep-alive comments. */
-  readonly streams: Set<ServerResponse>;
+  readonly accepts: { readonly json: boolean; readonly events: boolean };
+  readonly unreadMaxBytes: number;
+  /** Requests that are being answered; this one is in it while it is. */
+  readonly exchanges: Set<ModernExchange>;
 }
 
 /** Answer `message` on `response`; never rejects. */
@@ -29,34 +38,51 @@ export async function answerModernHttp(
   response: ServerResponse,
   context: ModernHttpContext,
 ): Promise<void> {
-  const { controller, streams, identity, view } = context;
+  const { identity, view, accepts, unreadMaxBytes, exchanges } = context;
+  const { id, method } = message;
+  const controller = new AbortController();
+  const { signal } = controller;
   let isStream = false;
-  response.on("close", () => {
-    streams.delete(response);
-    controller.abort(new McpError(mcpCancelled, "The client closed the response"));
-  });
-  const notify = (method: string, params: JsonObject) => {
-    if (response.destroyed || response.writableEnded) return;
-    if (!isStream) {
-      isStream = true;
-      openEventStream(response);
-      streams.add(response);
-    }
-    response.write(formatSseEvent(JSON.stringify({ jsonrpc: "2.0", method, params }), { event: "message" }));
+  const openStream = () => {
+    isStream = true;
+    openEventStream(response);
   };
+  const notify = (name: string, params: JsonObject) => {
+    if (!accepts.events) return;
+    if (!isStream) openStream();
+    const text = JSON.stringify({ jsonrpc: "2.0", method: name, params });
+    writeEvent(response, formatSseEvent(text, { event: "message" }), unreadMaxBytes);
+  };
+  const exchange: ModernExchange = {
+    method,
+    keepAlive() {
+      if (!accepts.events) return;
+      if (!isStream) openStream();
+      writeEvent(response, ": keep-alive\n\n", unreadMaxBytes);
+    },
+    abort: (reason) => controller.abort(reason),
+  };
+  exchanges.add(exchange);
+  const closed = () => controller.abort(new McpError(mcpCancelled, "The client closed the response"));
+  response.on("close", closed);
   let status = 200;
   let text: string;
   try {
-    const { id, method } = message;
-    const { signal } = controller;
     const params = paramsOf(message);
     const result = await answerModernRequest(service, { id, method, params, identity, view, signal, notify });
-    text = JSON.stringify({ jsonrpc: "2.0", id: message.id, result });
+    text = JSON.stringify({ jsonrpc: "2.0", id, result });
   } catch (thrown) {
     if (thrown instanceof McpError && thrown.httpStatus !== undefined) status = thrown.httpStatus;
-    text = JSON.stringify({ jsonrpc: "2.0", id: message.id, error: toRpcError(thrown) });
+    text = JSON.stringify({ jsonrpc: "2.0", id, error: toRpcError(thrown) });
   }
-  streams.delete(response);
-  if (isStream) response.end(formatSseEvent(text, { event: "message" }));
-  else sendJson(response, status, text);
+  exchanges.delete(exchange);
+  response.off("close", closed);
+  if (isStream) {
+    if (!response.destroyed) response.end(formatSseEvent(text, { event: "message" }));
+  } else if (accepts.json || status !== 200) {
+    sendJson(response, status, text);
+  } else {
+    openStream();
+    response.end(formatSseEvent(text, { event: "message" }));
+  }
 }

@@ -4,13 +4,21 @@
  * HTTP adapter adds the header checks.
  */
 
-import { isJsonObject, type JsonObject } from "@toolcrib/json";
+import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
 import type { Identity } from "@toolcrib/tool";
-import { mcpUnsupportedVersion } from "../codes.ts";
+import { mcpClientCapabilityMissing, mcpUnsupportedVersion } from "../codes.ts";
 import { metaOf, type RpcId } from "../json-rpc.ts";
 import { invalidRequest, McpError, methodNotFound } from "../mcp-error.ts";
-import { eraOf, legacyVersions, metaKeys, modernVersions, passesLogLevel, rpcCodes } from "../protocol.ts";
-import { clientCapabilityMissing } from "./legacy-session.ts";
+import {
+  eraOf,
+  legacyVersions,
+  logLevels,
+  metaKeys,
+  modernVersions,
+  passesLogLevel,
+  rpcCodes,
+} from "../protocol.ts";
+import { capabilityFor } from "./legacy-session.ts";
 import type { ListenFilter, McpService, View } from "./service.ts";
 
 /** A modern request with its way back. */
@@ -25,10 +33,13 @@ export interface ModernRequest {
   notify(method: string, params: JsonObject): void;
 }
 
+/** The method whose answer is the end of a stream of changes. */
+export const listenMethod = "subscriptions/listen";
+
 /** Methods that the modern era has; the service answers all but the first two. */
 const modernMethods: ReadonlySet<string> = new Set([
   "server/discover",
-  "subscriptions/listen",
+  listenMethod,
   "tools/list",
   "tools/call",
   "resources/list",
@@ -49,12 +60,15 @@ const cacheableMethods: ReadonlySet<string> = new Set([
   "prompts/list",
 ]);
 
+/** Most resources that one stream of changes can watch. */
+const maxWatched = 10_000;
+
 /**
  * Answer `request`.
  *
  * @throws {McpError} with `httpStatus` where the transport is HTTP: -32022 and
- *   400 for a version that is not spoken, -32602 and 400 for missing `_meta`
- *   fields, -32601 and 404 for an unknown method.
+ *   400 for a version that is not spoken, -32602 and 400 for missing or
+ *   malformed `_meta` fields, -32601 and 404 for an unknown method.
  */
 export async function answerModernRequest(service: McpService, request: ModernRequest): Promise<JsonObject> {
   const meta = metaOf(request.params) ?? {};
@@ -62,12 +76,27 @@ export async function answerModernRequest(service: McpService, request: ModernRe
   if (typeof version !== "string" || eraOf(version) !== "modern") throw unsupportedVersion(String(version));
   const capabilities = meta[metaKeys.clientCapabilities];
   if (!isJsonObject(capabilities)) {
-    const text = `Each request needs an object at _meta["${metaKeys.clientCapabilities}"]`;
-    throw invalidRequest(text, rpcCodes.invalidParams, 400);
+    throw invalidParams(`Each request needs an object at _meta["${metaKeys.clientCapabilities}"]`);
+  }
+  const threshold = meta[metaKeys.logLevel];
+  if (threshold !== undefined && !(logLevels as readonly JsonValue[]).includes(threshold)) {
+    throw invalidParams(`Unknown log level; allowed are ${logLevels.join(", ")}`);
   }
   if (!modernMethods.has(request.method)) throw methodNotFound(request.method);
-  const result = await answer(service, request, meta, capabilities);
-  return complete(service, request, result);
+  // What comes after the answer belongs to no request that the client knows.
+  let isAnswered = false;
+  const open: ModernRequest = {
+    ...request,
+    notify(method, params) {
+      if (!isAnswered && !request.signal.aborted) request.notify(method, params);
+    },
+  };
+  try {
+    const result = await answer(service, open, meta, capabilities);
+    return complete(service, request, result);
+  } finally {
+    isAnswered = true;
+  }
 }
 
 /** The error for a revision that is not spoken here, with those that are. */
@@ -79,6 +108,10 @@ export function unsupportedVersion(requested: string): McpError {
   });
 }
 
+function invalidParams(message: string): McpError {
+  return invalidRequest(message, rpcCodes.invalidParams, 400);
+}
+
 function answer(
   service: McpService,
   request: ModernRequest,
@@ -87,10 +120,10 @@ function answer(
 ): Promise<JsonObject> {
   const { method, params, identity, view, signal } = request;
   if (method === "server/discover") return Promise.resolve(discover(service, view, identity));
-  if (method === "subscriptions/listen") return listen(service, request);
+  if (method === listenMethod) return listen(service, request);
   const token = meta["progressToken"];
   const wantsProgress = typeof token === "string" || typeof token === "number";
-  const threshold = meta[metaKeys.logLevel];
+  const threshold = meta[metaKeys.logLevel] as string | undefined;
   const clientInfo = meta[metaKeys.clientInfo];
   return service.handle({
     method,
@@ -108,34 +141,46 @@ function answer(
     notify(name, notification) {
       // No log message without a level in the request (2026-07-28, logging).
       const isLog = name === "notifications/message";
-      if (isLog && (typeof threshold !== "string" || !passesLogLevel(notification["level"], threshold)))
-        return;
+      if (isLog && (threshold === undefined || !passesLogLevel(notification["level"], threshold))) return;
       request.notify(name, notification);
     },
-    ask: (name) => Promise.reject(clientCapabilityMissing(name.split("/")[0] ?? name)),
+    ask: (name) => Promise.reject(cannotAsk(name, clientCapabilities)),
   });
+}
+
+/** A modern client is asked by a result, not by a request; and only for what it declared. */
+function cannotAsk(method: string, clientCapabilities: JsonObject): McpError {
+  const capability = capabilityFor[method] ?? method;
+  if (isJsonObject(clientCapabilities[capability])) {
+    return new McpError(
+      mcpClientCapabilityMissing,
+      `"${method}" cannot be passed on to a client of revision ${modernVersions[0]} while a call runs`,
+      { hint: `use a client of revision ${legacyVersions[0]} for this tool` },
+    );
+  }
+  return new McpError(
+    mcpClientCapabilityMissing,
+    `The client that made this call does not support ${capability}`,
+    {
+      rpcCode: rpcCodes.missingClientCapability,
+      httpStatus: 400,
+      rpcData: { requiredCapabilities: { [capability]: {} } },
+      hint: `use a client that declares the capability "${capability}"`,
+    },
+  );
 }
 
 function discover(service: McpService, view: View, identity: Identity): JsonObject {
   const instructions = service.instructions(view, identity);
-  // Logging and resource subscription are methods of the legacy era only.
-  const { logging: _logging, ...capabilities } = service.capabilities(view, identity);
   return {
     supportedVersions: [...modernVersions, ...legacyVersions],
-    capabilities,
+    capabilities: service.capabilities(view, identity),
     ...(instructions === undefined ? undefined : { instructions }),
   };
 }
 
 async function listen(service: McpService, request: ModernRequest): Promise<JsonObject> {
-  const filter = request.params["notifications"];
-  if (!isJsonObject(filter)) {
-    throw invalidRequest(
-      '"subscriptions/listen" needs a "notifications" object',
-      rpcCodes.invalidParams,
-      400,
-    );
-  }
+  const filter = toListenFilter(request.params["notifications"]);
   const tag = (params: JsonObject) => ({
     ...params,
     _meta: { ...metaOf(params), [metaKeys.subscriptionId]: request.id },
@@ -145,7 +190,7 @@ async function listen(service: McpService, request: ModernRequest): Promise<Json
   const honoured = await service.listen({
     identity: request.identity,
     view: request.view,
-    filter: filter as ListenFilter,
+    filter,
     closed: request.signal,
     notify(method, params) {
       const send = () => request.notify(method, tag(params));
@@ -163,11 +208,28 @@ async function listen(service: McpService, request: ModernRequest): Promise<Json
   return { _meta: { [metaKeys.subscriptionId]: request.id } };
 }
 
+function toListenFilter(value: JsonValue | undefined): ListenFilter {
+  if (!isJsonObject(value)) throw invalidParams(`"${listenMethod}" needs a "notifications" object`);
+  for (const name of ["toolsListChanged", "promptsListChanged", "resourcesListChanged"]) {
+    const wanted = value[name];
+    if (wanted !== undefined && typeof wanted !== "boolean")
+      throw invalidParams(`"notifications.${name}" must be true or false`);
+  }
+  const uris = value["resourceSubscriptions"];
+  if (uris !== undefined && !(Array.isArray(uris) && uris.every((uri) => typeof uri === "string")))
+    throw invalidParams('"notifications.resourceSubscriptions" must be an array of strings');
+  if (Array.isArray(uris) && uris.length > maxWatched)
+    throw invalidParams(`"notifications.resourceSubscriptions" has more than ${maxWatched} entries`);
+  return value as ListenFilter;
+}
+
 function complete(service: McpService, request: ModernRequest, result: JsonObject): JsonObject {
+  const isComplete = result["resultType"] === undefined || result["resultType"] === "complete";
+  const isCacheable = isComplete && cacheableMethods.has(request.method);
   return {
     resultType: "complete",
     // What a client may see depends on who it is, so no cache may be shared.
-    ...(cacheableMethods.has(request.method) ? { ttlMs: 0, cacheScope: "private" } : undefined),
+    ...(isCacheable ? { ttlMs: 0, cacheScope: "private" } : undefined),
     ...result,
     _meta: { ...metaOf(result), [metaKeys.serverInfo]: service.serverInfo as unknown as JsonObject },
   };

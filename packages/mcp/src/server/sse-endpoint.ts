@@ -8,13 +8,22 @@
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { parseJson } from "@toolcrib/json";
 import { mcpOverloaded } from "../codes.ts";
 import { formatSseEvent } from "../framing/sse.ts";
 import { invalidRequest, McpError } from "../mcp-error.ts";
 import { rpcCodes } from "../protocol.ts";
 import type { HttpEndpointDeps } from "./http-endpoint.ts";
-import { type HttpCaller, openEventStream, readBody, sendError } from "./http-io.ts";
+import {
+  defaultUnreadMaxBytes,
+  type HttpCaller,
+  isJsonBody,
+  openEventStream,
+  parseBody,
+  readBody,
+  sendError,
+  untilZero,
+  writeEvent,
+} from "./http-io.ts";
 import { LegacySession } from "./legacy-session.ts";
 import type { McpService } from "./service.ts";
 
@@ -32,6 +41,12 @@ export interface SseEndpointOptions {
   readonly maxInFlightPerSession?: number;
   /** Milliseconds between comments on open streams. @default 15,000 */
   readonly keepAliveMs?: number;
+  /**
+   * Bytes of a stream that may wait for its client to read them. While more
+   * wait, requests are refused (503) and a notification cuts the connection.
+   * @default 4,194,304
+   */
+  readonly unreadMaxBytes?: number;
 }
 
 /** Legacy SSE for any number of clients. */
@@ -53,12 +68,14 @@ export function createSseEndpoint(
 ): SseEndpoint {
   const messagesPath = options.messagesPath ?? "/messages";
   const bodyMaxBytes = options.bodyMaxBytes ?? 4 * 1024 * 1024;
+  const bodyMaxDepth = options.bodyMaxDepth ?? 64;
   const maxSessions = options.maxSessions ?? 1000;
+  const unreadMaxBytes = options.unreadMaxBytes ?? defaultUnreadMaxBytes;
   const sessions = new Map<string, { readonly session: LegacySession; readonly response: ServerResponse }>();
   let isDraining = false;
 
   const keepAlive = setInterval(() => {
-    for (const { response } of sessions.values()) response.write(": keep-alive\n\n");
+    for (const { response } of sessions.values()) writeEvent(response, ": keep-alive\n\n", unreadMaxBytes);
   }, options.keepAliveMs ?? 15_000);
   keepAlive.unref();
 
@@ -80,14 +97,11 @@ export function createSseEndpoint(
     if (entry === undefined || owner?.name !== identity.name || owner.kind !== identity.kind) {
       throw invalidRequest("Session not found", rpcCodes.sessionNotFound, 404);
     }
+    if (!isJsonBody(request)) throw invalidRequest("Content-Type must be application/json", undefined, 415);
     if (isDraining) throw overloaded("The gateway is shutting down");
+    if (entry.response.writableLength > unreadMaxBytes) throw overloaded("The stream of answers is not read");
     const body = await readBody(request, bodyMaxBytes);
-    let value: unknown;
-    try {
-      value = parseJson(body, { maxLength: bodyMaxBytes, maxDepth: options.bodyMaxDepth ?? 64 });
-    } catch (error) {
-      throw invalidRequest(`Parse error: ${(error as Error).message}`, rpcCodes.parseError, 400);
-    }
+    const value = parseBody(body, { maxLength: bodyMaxBytes, maxDepth: bodyMaxDepth });
     response.writeHead(202, { "content-type": "text/plain" }).end("Accepted");
     entry.session.receive(value);
   }
@@ -105,8 +119,10 @@ export function createSseEndpoint(
       const session = new LegacySession(
         service,
         (message) => {
-          if (!response.writableEnded)
-            response.write(formatSseEvent(JSON.stringify(message), { event: "message" }));
+          const text = formatSseEvent(JSON.stringify(message), { event: "message" });
+          // Answers are as many as the requests in flight, which are limited; only what comes unasked can pile up.
+          if ("method" in message) writeEvent(response, text, unreadMaxBytes);
+          else if (!response.destroyed && !response.writableEnded) response.write(text);
         },
         { ...caller, id, maxInFlight: options.maxInFlightPerSession, onStray: deps.onStray },
       );
@@ -124,14 +140,14 @@ export function createSseEndpoint(
       try {
         await receive(request, response, caller);
       } catch (error) {
-        sendError(response, error);
+        const isOverload = error instanceof McpError && error.httpStatus === 503;
+        sendError(response, error, null, isOverload ? { "retry-after": "1" } : {});
       }
     },
     stats: () => ({ sessions: sessions.size, inFlight: inFlight() }),
     async drain(graceMs) {
       isDraining = true;
-      const deadline = deps.now() + graceMs;
-      while (inFlight() > 0 && deps.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 20));
+      await untilZero(inFlight, graceMs);
     },
     async [Symbol.asyncDispose]() {
       isDraining = true;

@@ -1,0 +1,201 @@
+/** Newline-delimited JSON: the decoder by hand and over real pipes, and the writer. */
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { PassThrough } from "node:stream";
+import { test } from "node:test";
+import { createLineDecoder, createLineWriter } from "@toolcrib/mcp";
+import { waitUntil } from "@toolcrib/testing";
+import fc from "fast-check";
+
+interface Heard {
+  readonly messages: unknown[];
+  readonly garbage: { reason: string; text: string }[];
+}
+
+function decoder(maxBytes = 1 << 20): Heard & { decode: (chunk: Buffer) => void } {
+  const messages: unknown[] = [];
+  const garbage: Heard["garbage"] = [];
+  const receiver = {
+    message: (value: unknown) => messages.push(value),
+    garbage: (reason: string, text: string) => garbage.push({ reason, text }),
+  };
+  return { messages, garbage, decode: createLineDecoder(receiver, maxBytes) };
+}
+
+/** `bytes` cut at `cuts`. */
+function pieces(bytes: Buffer, cuts: readonly number[]): Buffer[] {
+  const edges = [0, ...[...cuts].sort((a, b) => a - b), bytes.length];
+  return edges.slice(1).map((edge, index) => bytes.subarray(edges[index], edge));
+}
+
+const sample = [
+  '{"jsonrpc":"2.0","id":1,"text":"größe 世界 🛠"}\n',
+  '{"a":"line\\nfeed"}\r\n',
+  "\n",
+  "  \r\n",
+  "not json\n",
+  '{"last":true}\n',
+].join("");
+
+test("A stream cut in two at any byte gives the same messages and the same garbage", () => {
+  const bytes = Buffer.from(sample);
+  for (let cut = 0; cut <= bytes.length; cut += 1) {
+    const { messages, garbage, decode } = decoder();
+    for (const piece of pieces(bytes, [cut])) decode(piece);
+    assert.deepEqual(messages, [
+      { jsonrpc: "2.0", id: 1, text: "größe 世界 🛠" },
+      { a: "line\nfeed" },
+      { last: true },
+    ]);
+    assert.deepEqual(
+      garbage.map(({ text }) => text),
+      ["not json"],
+      `cut at ${cut}`,
+    );
+  }
+});
+
+test("Any values come through any cutting, byte by byte included", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.jsonValue({ maxDepth: 3 }), { maxLength: 5 }),
+      fc.boolean(),
+      fc.array(fc.nat(400), { maxLength: 20 }),
+      fc.boolean(),
+      (values, hasReturns, cuts, isByteByByte) => {
+        const lineEnd = hasReturns ? "\r\n" : "\n";
+        const bytes = Buffer.from(values.map((value) => JSON.stringify(value) + lineEnd).join(""));
+        const inside = cuts.filter((cut) => cut <= bytes.length);
+        const { messages, garbage, decode } = decoder();
+        for (const piece of pieces(bytes, isByteByByte ? [...bytes.keys()] : inside)) decode(piece);
+        // As JSON, since -0 and the like do not survive it.
+        assert.deepEqual(messages, JSON.parse(JSON.stringify(values)));
+        assert.deepEqual(garbage, []);
+      },
+    ),
+  );
+});
+
+test("Random bytes are garbage and nothing worse, and the next line is read", () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 300 }), (noise) => {
+      const { messages, decode } = decoder(200);
+      decode(Buffer.from(noise));
+      decode(Buffer.from('\n{"after":1}\n'));
+      assert.deepEqual(messages.at(-1), { after: 1 });
+    }),
+  );
+});
+
+test("A byte order mark before the first line is not part of it", () => {
+  const { messages, garbage, decode } = decoder();
+  decode(Buffer.from('\ufeff{"first":1}\n\ufeff{"second":2}\n'));
+  assert.deepEqual(messages, [{ first: 1 }]);
+  assert.equal(garbage.length, 1);
+});
+
+test("A line of exactly the limit is read, one byte more is garbage, at any cutting", () => {
+  const line = (length: number) => `"${"é".repeat((length - 2) / 2)}"`;
+  for (const [length, isRead] of [
+    [100, true],
+    [102, false],
+  ] as const) {
+    const bytes = Buffer.from(`${line(length)}\n{"next":1}\n`);
+    assert.equal(bytes.indexOf("\n"), length);
+    for (let cut = 0; cut <= bytes.length; cut += 1) {
+      const { messages, garbage, decode } = decoder(100);
+      for (const piece of pieces(bytes, [cut])) decode(piece);
+      assert.deepEqual(messages.at(-1), { next: 1 });
+      assert.equal(messages.length, isRead ? 2 : 1);
+      assert.equal(garbage.length, isRead ? 0 : 1);
+      if (!isRead) assert.match(garbage[0]?.reason ?? "", /longer than 100 bytes/);
+    }
+  }
+});
+
+test("A line that never ends costs no more memory than its limit", () => {
+  const limit = 1 << 20;
+  const { messages, garbage, decode } = decoder(limit);
+  const chunk = Buffer.alloc(64 * 1024, "x");
+  // Two hundred times the limit.
+  for (let count = 0; count < 3200; count += 1) decode(chunk);
+  const before = process.memoryUsage().arrayBuffers;
+  for (let count = 0; count < 3200; count += 1) decode(chunk);
+  assert.ok(process.memoryUsage().arrayBuffers - before < limit);
+  assert.equal(garbage.length, 1);
+  assert.ok((garbage[0]?.text.length ?? 0) <= 200);
+  decode(Buffer.from('\n{"next":1}\n'));
+  assert.deepEqual(messages, [{ next: 1 }]);
+});
+
+test("A line that comes byte by byte costs memory for its bytes and not for its pieces", () => {
+  const { messages, decode } = decoder(4 << 20);
+  const text = JSON.stringify("y".repeat(2 << 20));
+  const bytes = Buffer.from(`${text}\n`);
+  const before = process.memoryUsage();
+  for (let at = 0; at < bytes.length; at += 1) decode(bytes.subarray(at, at + 1));
+  const grown = process.memoryUsage().arrayBuffers - before.arrayBuffers;
+  assert.equal(messages.length, 1);
+  assert.ok(grown < 32 << 20, `${grown} bytes`);
+});
+
+test("Lines pass through a socket whole, whatever the pieces they are written in", async () => {
+  const { messages, decode } = decoder();
+  const server = createServer((socket) => socket.on("data", decode));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  await once(socket, "connect");
+  socket.setNoDelay(true);
+  const values = Array.from({ length: 50 }, (_, n) => ({ n, text: "ü".repeat(n * 100) }));
+  for (const value of values) {
+    const bytes = Buffer.from(`${JSON.stringify(value)}\n`);
+    const middle = Math.floor(bytes.length / 3) + 1;
+    await write(socket, bytes.subarray(0, middle));
+    await write(socket, bytes.subarray(middle));
+  }
+  await waitUntil(() => messages.length === values.length);
+  assert.deepEqual(messages, values);
+  socket.destroy();
+  server.close();
+  await once(server, "close");
+});
+
+function write(socket: Socket, bytes: Buffer): Promise<void> {
+  return new Promise((resolve, reject) => {
+    socket.write(bytes, (error) => (error ? reject(error) : resolve()));
+  });
+}
+
+test("The writer puts the messages of one turn into one write, in order and one a line", async () => {
+  const stream = new PassThrough();
+  const chunks: string[] = [];
+  stream.on("data", (chunk: Buffer) => chunks.push(chunk.toString()));
+  let written = 0;
+  const send = createLineWriter(stream, () => {
+    written += 1;
+  });
+  send({ n: 1, text: "line\nfeed\u2028" });
+  send({ n: 2 });
+  assert.deepEqual(chunks, []);
+  await new Promise((resolve) => setImmediate(resolve));
+  send({ n: 3 });
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(chunks, ['{"n":1,"text":"line\\nfeed\u2028"}\n{"n":2}\n', '{"n":3}\n']);
+  assert.equal(written, 2);
+});
+
+test("The writer is silent once its stream has ended or was destroyed", async () => {
+  for (const stop of [(stream: PassThrough) => stream.end(), (stream: PassThrough) => stream.destroy()]) {
+    const stream = new PassThrough();
+    const errors: unknown[] = [];
+    stream.on("error", (error) => errors.push(error));
+    const send = createLineWriter(stream);
+    stop(stream);
+    send({ n: 1 });
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(errors, []);
+  }
+});
