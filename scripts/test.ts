@@ -3,15 +3,20 @@
  * `dist` with `--dist`), and one closing line that counts them.
  *
  * Arguments are folders or files to restrict the run to, or flags:
- * `--update` rewrites golden files, `--dist` tests the build.
+ * `--update` rewrites golden files, `--dist` builds and tests the build.
  */
 
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { globSync, statSync } from "node:fs";
 import { availableParallelism } from "node:os";
 
 const flags = new Set(process.argv.slice(2).filter((argument) => argument.startsWith("--")));
 const places = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
+const unknown = [...flags].filter((flag) => flag !== "--update" && flag !== "--dist");
+if (unknown.length > 0) {
+  console.error(`No such flag: ${unknown.join(", ")}; there are --update and --dist`);
+  process.exit(2);
+}
 
 const files = (places.length === 0 ? ["packages", "examples", "scripts"] : places).flatMap((place) => {
   if (statSync(place).isFile()) return [place];
@@ -22,6 +27,12 @@ const files = (places.length === 0 ? ["packages", "examples", "scripts"] : place
 if (files.length === 0) {
   console.error(`No test file below ${places.join(", ")}`);
   process.exit(2);
+}
+
+if (flags.has("--dist")) {
+  // A build that is older than the sources would prove nothing.
+  const build = spawnSync(process.execPath, [...process.execArgv, "scripts/build.ts"], { stdio: "inherit" });
+  if (build.status !== 0) process.exit(1);
 }
 
 const child = spawn(

@@ -1,0 +1,212 @@
+/**
+ * What a source file may hold: no default exports and no `export *`, re-exports
+ * in `index.ts` only, nothing of the process or the clock outside the places
+ * that hand it out, and no more than 500 lines without a reason.
+ */
+
+import type { Diagnostic, Span } from "@toolcrib/diagnostics";
+import {
+  type Identifier,
+  isCallExpression,
+  isElementAccessExpression,
+  isExportAssignment,
+  isExportDeclaration,
+  isIdentifier,
+  isImportSpecifier,
+  isNamedExports,
+  isNewExpression,
+  isPropertyAccessExpression,
+  isStringLiteral,
+  type Node,
+  type SourceFile,
+  SyntaxKind,
+} from "typescript/unstable/ast";
+import type { Checker } from "typescript/unstable/sync";
+import { headerOf, listModuleReferences, spanOf, visitNodes } from "../syntax.ts";
+import type { WorkspaceFile, WorkspacePackage } from "../workspace.ts";
+
+/** Modules that are not taken as a whole. */
+const wholeModules: ReadonlySet<string> = new Set(["node:process", "node:console"]);
+
+/** Packages that may use the process, the clock, randomness and the console as they are. */
+const outermostPackages: ReadonlySet<string> = new Set(["cli", "testing"]);
+/** The composition roots, of the gateway as a server and as a library: the only other files that may. */
+const compositionRoots: ReadonlySet<string> = new Set([
+  "packages/gateway/src/start-gateway.ts",
+  "packages/gateway/src/registry/registry.ts",
+]);
+
+const maxLines = 500;
+
+/** What is taken from the surroundings, by object and member; `*` is every member. */
+const ambientMembers: ReadonlyMap<string, readonly string[]> = new Map([
+  ["process", ["env", "argv", "exit", "exitCode", "hrtime", "stdin", "stdout", "stderr"]],
+  ["Date", ["now"]],
+  ["performance", ["now", "timeOrigin"]],
+  ["Math", ["random"]],
+  ["crypto", ["randomUUID", "getRandomValues", "randomBytes", "randomInt"]],
+  ["console", ["*"]],
+]);
+
+/** Functions that are the network or the clock by themselves. */
+const ambientFunctions: ReadonlySet<string> = new Set(["fetch", "Date"]);
+
+/** Modules of Node that give the same things by name. */
+const ambientModules: ReadonlyMap<string, string> = new Map([
+  ["node:process", "process"],
+  ["node:crypto", "crypto"],
+  ["node:perf_hooks", "performance"],
+  ["node:console", "console"],
+]);
+
+/** Every rule of this file for every source file of `owner`. */
+export function checkFiles(owner: WorkspacePackage, checker: Checker): Diagnostic[] {
+  return owner.src.flatMap((file) => {
+    const isOutermost = outermostPackages.has(owner.folder) || compositionRoots.has(file.name);
+    return [
+      ...checkLength(file),
+      ...checkExports(file, file.name === `packages/${owner.folder}/src/index.ts`),
+      ...(isOutermost ? [] : checkAmbient(file, checker)),
+    ];
+  });
+}
+
+function checkLength(file: WorkspaceFile): Diagnostic[] {
+  const lines = file.text.split("\n").length - (file.text.endsWith("\n") ? 1 : 0);
+  // The reason is prose; that it is there is seen by the words that such a sentence needs.
+  if (lines <= maxLines || /\bone piece\b/.test(headerOf(file.text))) return [];
+  const message = `The file has ${lines} lines; more than ${maxLines} need a reason in its header`;
+  const hint = 'divide it, or say in its header why it is "one piece"';
+  const start = file.text.length;
+  return [finding("ARCH_FILE_TOO_LONG", message, file, { start, end: start }, hint)];
+}
+
+function checkExports(file: WorkspaceFile, isIndex: boolean): Diagnostic[] {
+  const findings: Diagnostic[] = [];
+  const imported = importedNames(file.syntax);
+  for (const node of file.syntax.statements) {
+    if (isExportAssignment(node) || hasDefaultModifier(node)) {
+      const message = "There are no default exports here";
+      findings.push(finding("ARCH_DEFAULT_EXPORT", message, file, spanOf(node), "export it by its name"));
+    }
+    if (!isExportDeclaration(node)) continue;
+    const clause = node.exportClause;
+    if (clause === undefined || !isNamedExports(clause)) {
+      const message = "Exports are named one by one, not with *";
+      findings.push(finding("ARCH_EXPORT_ALL", message, file, spanOf(node)));
+      continue;
+    }
+    for (const element of clause.elements) {
+      if (element.name.text === "default")
+        findings.push(
+          finding("ARCH_DEFAULT_EXPORT", "There are no default exports here", file, spanOf(element)),
+        );
+    }
+    const isReexport =
+      node.moduleSpecifier !== undefined ||
+      clause.elements.some((element) => imported.has((element.propertyName ?? element.name).text));
+    if (isReexport && !isIndex) {
+      const message = "Only a package's index.ts re-exports";
+      findings.push(finding("ARCH_RE_EXPORT", message, file, spanOf(node)));
+    }
+  }
+  return findings;
+}
+
+function hasDefaultModifier(node: Node): boolean {
+  const { modifiers } = node as { readonly modifiers?: Iterable<Node> };
+  return [...(modifiers ?? [])].some((modifier) => modifier.kind === SyntaxKind.DefaultKeyword);
+}
+
+function checkAmbient(file: WorkspaceFile, checker: Checker): Diagnostic[] {
+  const findings: Diagnostic[] = [];
+  const add = (what: string, span: Span) => {
+    const message = `"${what}" is used here; it belongs to the command line and to the composition roots`;
+    const hint = "take a clock, a random source, a fetch, an environment or a logger as an argument";
+    findings.push(finding("ARCH_AMBIENT", message, file, span, hint));
+  };
+  for (const { specifier, names, span } of listModuleReferences(file.syntax)) {
+    const object = ambientModules.get(specifier);
+    for (const name of names) {
+      if (object === undefined) continue;
+      // Under another name its members could not be told; the global `process` can be read instead.
+      const isWhole = name === "default" || name === "*";
+      if (isWhole ? wholeModules.has(specifier) : isAmbientMember(object, name))
+        add(isWhole ? specifier : `${name} of ${specifier}`, span);
+    }
+  }
+  visitNodes(file.syntax, (node) => {
+    const access = memberAccess(node);
+    if (access !== undefined) {
+      const { object, member } = access;
+      const isFound =
+        object.text === "globalThis"
+          ? ambientMembers.has(member) || ambientFunctions.has(member)
+          : isAmbientMember(object.text, member);
+      if (isFound && !isDeclaredHere(object, checker)) add(`${object.text}.${member}`, spanOf(node));
+    } else if (isCallExpression(node) && isIdentifier(node.expression)) {
+      const { expression } = node;
+      if (ambientFunctions.has(expression.text) && !isDeclaredHere(expression, checker))
+        add(`${expression.text}()`, spanOf(node));
+    } else if (isNewExpression(node) && isIdentifier(node.expression)) {
+      const { expression } = node;
+      const isClock = expression.text === "Date" && (node.arguments?.length ?? 0) === 0;
+      if (isClock && !isDeclaredHere(expression, checker)) add("new Date()", spanOf(node));
+    }
+  });
+  return findings;
+}
+
+function isAmbientMember(object: string, member: string): boolean {
+  const members = ambientMembers.get(object);
+  return members !== undefined && (member === "*" || members.includes(member) || members.includes("*"));
+}
+
+/** `object.member` and `object["member"]`, where the object is a plain name. */
+function memberAccess(node: Node): { readonly object: Identifier; readonly member: string } | undefined {
+  if (isPropertyAccessExpression(node) && isIdentifier(node.expression)) {
+    return { object: node.expression, member: node.name.text };
+  }
+  if (isElementAccessExpression(node) && isIdentifier(node.expression)) {
+    const { argumentExpression } = node;
+    // A member that is not known here could be any.
+    const member = isStringLiteral(argumentExpression) ? argumentExpression.text : "*";
+    return { object: node.expression, member };
+  }
+  return undefined;
+}
+
+/**
+ * Whether `name` is a parameter, a variable or a named import of its file. A
+ * module taken as a whole (`import process from "node:process"`) is not.
+ */
+function isDeclaredHere(name: Identifier, checker: Checker): boolean {
+  const { path } = name.getSourceFile();
+  const declarations = checker.getSymbolAtLocation(name)?.declarations ?? [];
+  return declarations.some(
+    (declaration) =>
+      declaration.path === path &&
+      declaration.kind !== SyntaxKind.ImportClause &&
+      declaration.kind !== SyntaxKind.NamespaceImport,
+  );
+}
+
+function importedNames(file: SourceFile): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const statement of file.statements) {
+    visitNodes(statement, (node) => {
+      if (isImportSpecifier(node)) names.add(node.name.text);
+    });
+  }
+  return names;
+}
+
+function finding(
+  code: string,
+  message: string,
+  source: WorkspaceFile,
+  span: Span,
+  hint?: string,
+): Diagnostic {
+  return { severity: "error", code, message, hint, source, span };
+}

@@ -1,0 +1,114 @@
+/**
+ * Where imports may point: down by the table of floors, only through the front
+ * door of a package, never from `src` to `test`, and from floors 0 and 1 never
+ * to Node itself. Judges one file at a time.
+ */
+
+import { isBuiltin } from "node:module";
+import { posix } from "node:path";
+import type { Diagnostic } from "@toolcrib/diagnostics";
+import { listModuleReferences, type ModuleReference } from "../syntax.ts";
+import { scope, type WorkspaceFile, type WorkspacePackage } from "../workspace.ts";
+import type { FloorTable } from "./floor-table.ts";
+
+/** The highest floor that never touches Node. */
+const pureFloor = 1;
+
+/** Every import of `owner`'s files that its place in the house forbids. */
+export function checkImports(owner: WorkspacePackage, table: FloorTable): Diagnostic[] {
+  return [
+    ...owner.src.flatMap((file) =>
+      listModuleReferences(file.syntax).flatMap((reference) =>
+        checkSourceReference(owner, table, file, reference),
+      ),
+    ),
+    ...owner.test.flatMap((file) =>
+      listModuleReferences(file.syntax).flatMap((reference) => checkTestReference(owner, file, reference)),
+    ),
+  ];
+}
+
+function checkSourceReference(
+  owner: WorkspacePackage,
+  table: FloorTable,
+  file: WorkspaceFile,
+  reference: ModuleReference,
+): Diagnostic[] {
+  const { specifier } = reference;
+  const row = table.rows.get(owner.folder);
+  if (specifier.startsWith(".")) {
+    const target = posix.join(posix.dirname(file.name), specifier);
+    if (target.startsWith(`packages/${owner.folder}/src/`)) return [];
+    return target.startsWith(`packages/${owner.folder}/test/`)
+      ? [finding("ARCH_TEST_IMPORT", `"src" may not import the test file "${target}"`, file, reference)]
+      : [
+          finding(
+            "ARCH_DEEP_IMPORT",
+            `Cannot import "${target}", which is outside this package's src`,
+            file,
+            reference,
+            "import other packages by name",
+          ),
+        ];
+  }
+  if (specifier.startsWith(scope)) {
+    const { folder, inside } = splitName(specifier);
+    const findings = inside === "" ? [] : [deepImport(folder, file, reference)];
+    if (row !== undefined && !row.mayImport.has(folder)) {
+      const allowed = [...row.mayImport].sort().join(", ");
+      const message =
+        folder === owner.folder
+          ? `"${owner.folder}" may not import itself by name`
+          : `"${owner.folder}" may not import "${folder}"; it may import ${allowed === "" ? "no other package" : allowed}`;
+      const hint = folder === owner.folder ? "use a relative path" : "ARCHITECTURE.md draws the floors";
+      findings.push(finding("ARCH_IMPORT_NOT_ALLOWED", message, file, reference, hint));
+    }
+    return findings;
+  }
+  if (isBuiltin(specifier) && row?.floor !== undefined && row.floor <= pureFloor) {
+    const message = `"${owner.folder}" is on floor ${row.floor} and may not import Node's "${specifier}"`;
+    return [
+      finding("ARCH_NODE_IMPORT", message, file, reference, "take what is needed from it as an argument"),
+    ];
+  }
+  return [];
+}
+
+/** Tests go through the front door too, so that the same tests run on `src` and on `dist`. */
+function checkTestReference(
+  owner: WorkspacePackage,
+  file: WorkspaceFile,
+  reference: ModuleReference,
+): Diagnostic[] {
+  const { specifier } = reference;
+  if (specifier.startsWith(".")) {
+    const target = posix.join(posix.dirname(file.name), specifier);
+    if (target.startsWith(`packages/${owner.folder}/test/`)) return [];
+    const message = `A test may not import "${target}"`;
+    return [finding("ARCH_DEEP_IMPORT", message, file, reference, "import the package by name")];
+  }
+  if (!specifier.startsWith(scope)) return [];
+  const { folder, inside } = splitName(specifier);
+  return inside === "" ? [] : [deepImport(folder, file, reference)];
+}
+
+/** Folder of `@toolcrib/json/src/x.ts` (`json`), and what follows it. */
+export function splitName(specifier: string): { readonly folder: string; readonly inside: string } {
+  const [folder = "", ...inside] = specifier.slice(scope.length).split("/");
+  return { folder, inside: inside.join("/") };
+}
+
+function deepImport(folder: string, file: WorkspaceFile, reference: ModuleReference): Diagnostic {
+  const message = `Cannot import "${reference.specifier}" past the index.ts of "${folder}"`;
+  return finding("ARCH_DEEP_IMPORT", message, file, reference, `import "${scope}${folder}"`);
+}
+
+function finding(
+  code: string,
+  message: string,
+  source: WorkspaceFile,
+  reference: ModuleReference,
+  hint?: string,
+): Diagnostic {
+  return { severity: "error", code, message, hint, source, span: reference.span };
+}

@@ -1,0 +1,87 @@
+/**
+ * `npm run build`: `dist` of each package, JavaScript with declarations, for
+ * publishing and for `npm test -- --dist`. Packages are compiled in the order
+ * of their dependencies, each against the declarations of those before it, as
+ * its users will see them.
+ *
+ *     npm run build [-- FOLDER...]
+ */
+
+import { spawnSync } from "node:child_process";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { listPackageFolders, readManifest, scope } from "./workspace.ts";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const compiler = join(root, "node_modules/typescript/bin/tsc");
+const wanted = new Set(process.argv.slice(2));
+
+const order = sortByDependencies(listPackageFolders(root));
+const unknown = [...wanted].filter((folder) => !order.includes(folder));
+if (unknown.length > 0) {
+  console.error(`No package is called ${unknown.join(", ")}; there are ${order.join(", ")}`);
+  process.exit(2);
+}
+const scratch = mkdtempSync(join(tmpdir(), "toolcrib-build-"));
+try {
+  for (const folder of order) {
+    if ((wanted.size === 0 || wanted.has(folder)) && !buildPackage(folder)) {
+      console.error(`Cannot build packages/${folder}`);
+      process.exitCode = 1;
+      break;
+    }
+  }
+} finally {
+  rmSync(scratch, { recursive: true });
+}
+
+/** Folders so that each comes after the packages that it depends on. */
+function sortByDependencies(folders: readonly string[]): string[] {
+  const sorted = new Set<string>();
+  const entered = new Set<string>();
+  function enter(folder: string): void {
+    if (entered.has(folder)) return;
+    entered.add(folder);
+    for (const name of Object.keys(readManifest(root, folder).dependencies ?? {})) {
+      if (name.startsWith(scope)) enter(name.slice(scope.length));
+    }
+    sorted.add(folder);
+  }
+  for (const folder of folders) enter(folder);
+  return [...sorted];
+}
+
+/** Compile one package; whether it succeeded. The compiler prints what is wrong. */
+function buildPackage(folder: string): boolean {
+  const home = join(root, "packages", folder);
+  const dist = join(home, "dist");
+  rmSync(dist, { recursive: true, force: true });
+  const config = {
+    extends: join(root, "tsconfig.json"),
+    compilerOptions: {
+      noEmit: false,
+      declaration: true,
+      rootDir: join(home, "src"),
+      outDir: dist,
+      typeRoots: [join(root, "node_modules/@types")],
+      // Other packages are seen as they are published.
+      customConditions: [],
+    },
+    include: [join(home, "src/**/*.ts")],
+  };
+  const configPath = join(scratch, `${folder}.json`);
+  writeFileSync(configPath, JSON.stringify(config));
+  const { status } = spawnSync(process.execPath, [compiler, "--project", configPath], { stdio: "inherit" });
+  if (status !== 0) return false;
+  for (const path of Object.values(readManifest(root, folder).bin ?? {})) {
+    const program = join(home, path);
+    if (!existsSync(program) || !readFileSync(program, "utf8").startsWith("#!")) {
+      console.error(`${program} is named as a program and is not one that begins with #!`);
+      return false;
+    }
+    chmodSync(program, 0o755);
+  }
+  return true;
+}

@@ -1,0 +1,70 @@
+/**
+ * All pages that are made from the sources, and whether those in the
+ * repository are the ones that would be made now.
+ */
+
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { join, sep } from "node:path";
+import type { Diagnostic } from "@toolcrib/diagnostics";
+import { readErrorCodes } from "../error-codes.ts";
+import type { Workspace } from "../workspace.ts";
+import { apiPage, listApi } from "./api-page.ts";
+import { errorsPage } from "./errors-page.ts";
+import { limitsPage } from "./limits-page.ts";
+
+/** Package of the test tools, whose exports are no interface. */
+const testTools = "testing";
+
+/** Paths from the root, and their texts. */
+export type Pages = ReadonlyMap<string, string>;
+
+/** Make every page. */
+export async function makePages(workspace: Workspace): Promise<Pages> {
+  const packages = workspace.packages.filter(({ folder }) => folder !== testTools);
+  const libraries = packages.filter((one) => listApi(one, workspace.checker).length > 0);
+  return new Map([
+    ...libraries.map((one) => [`docs/api/${one.folder}.api.md`, apiPage(one, workspace.checker)] as const),
+    ["docs/reference/errors.md", errorsPage(readErrorCodes(workspace).codes)],
+    ["docs/reference/limits.md", limitsPage(packages)],
+    ["docs/reference/toolcrib.schema.json", await configSchema()],
+  ]);
+}
+
+/** The JSON Schema of `toolcrib.yaml`, made by the code that checks it. */
+async function configSchema(): Promise<string> {
+  const { configJsonSchema } = await import("@toolcrib/gateway");
+  return `${JSON.stringify(configJsonSchema(), undefined, 2)}\n`;
+}
+
+/** API pages in the repository that no package has any more. */
+export function listStalePages(root: string, pages: Pages): string[] {
+  return globSync("docs/api/*.api.md", { cwd: root })
+    .map((path) => path.split(sep).join("/"))
+    .filter((path) => !pages.has(path));
+}
+
+/** Every page below `root` that is missing, different or left over. */
+export function checkPages(root: string, pages: Pages): Diagnostic[] {
+  const findings: Diagnostic[] = [];
+  const add = (path: string, message: string, line = 1) => {
+    const text = existsSync(join(root, path)) ? readFileSync(join(root, path), "utf8") : "";
+    const start = text.split("\n", line - 1).reduce((sum, one) => sum + one.length + 1, 0);
+    const source = { name: path, text };
+    const span = { start, end: start + 1 };
+    const hint = "npm run docs";
+    findings.push({ severity: "error", code: "DOC_OUTDATED", message, hint, source, span });
+  };
+  for (const [path, text] of pages) {
+    if (!existsSync(join(root, path))) {
+      add(path, "The page does not exist");
+      continue;
+    }
+    const found = readFileSync(join(root, path), "utf8").split("\n");
+    const made = text.split("\n");
+    const line = made.findIndex((one, index) => one !== found[index]);
+    if (line !== -1 || found.length !== made.length)
+      add(path, "The page is not what the sources say", (line === -1 ? made.length : line) + 1);
+  }
+  for (const path of listStalePages(root, pages)) add(path, "The page belongs to no package");
+  return findings;
+}

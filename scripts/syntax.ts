@@ -1,0 +1,85 @@
+/**
+ * Questions about the syntax of one file that several checks ask: what it
+ * imports and exports, and every node of it. See `workspace.ts` about the API.
+ */
+
+import type { Span } from "@toolcrib/diagnostics";
+import {
+  isCallExpression,
+  isExportDeclaration,
+  isExternalModuleReference,
+  isIdentifier,
+  isImportDeclaration,
+  isImportEqualsDeclaration,
+  isImportTypeNode,
+  isLiteralTypeNode,
+  isNamedImports,
+  isNoSubstitutionTemplateLiteral,
+  isStringLiteral,
+  type Node,
+  type SourceFile,
+  SyntaxKind,
+} from "typescript/unstable/ast";
+
+/** One place that names another module. */
+export interface ModuleReference {
+  readonly specifier: string;
+  /** Where the specifier stands. */
+  readonly span: Span;
+  readonly isTypeOnly: boolean;
+  /** The names it imports, as the other module calls them; `default` and `*` among them. */
+  readonly names: readonly string[];
+}
+
+/** Call `visit` for every node below `root`, outer nodes first. */
+export function visitNodes(root: Node, visit: (node: Node) => void): void {
+  root.forEachChild((child) => {
+    visit(child);
+    visitNodes(child, visit);
+  });
+}
+
+/** Where `node` stands, without the comments before it. */
+export function spanOf(node: Node): Span {
+  return { start: node.getStart(), end: node.getEnd() };
+}
+
+/** Every module that `file` names: imports, re-exports, `import()` of a constant, `import("x").Type`. */
+export function listModuleReferences(file: SourceFile): ModuleReference[] {
+  const references: ModuleReference[] = [];
+  function add(specifier: Node | undefined, isTypeOnly: boolean, names: readonly string[] = []): void {
+    if (specifier === undefined) return;
+    if (!isStringLiteral(specifier) && !isNoSubstitutionTemplateLiteral(specifier)) return;
+    references.push({ specifier: specifier.text, span: spanOf(specifier), isTypeOnly, names });
+  }
+  visitNodes(file, (node) => {
+    if (isImportDeclaration(node)) {
+      const clause = node.importClause;
+      const isTypeOnly = clause?.phaseModifier === SyntaxKind.TypeKeyword;
+      const bindings = clause?.namedBindings;
+      const names = clause?.name === undefined ? [] : ["default"];
+      if (bindings !== undefined && isNamedImports(bindings)) {
+        names.push(...bindings.elements.map((element) => (element.propertyName ?? element.name).text));
+      } else if (bindings !== undefined) names.push("*");
+      add(node.moduleSpecifier, isTypeOnly, names);
+    } else if (isExportDeclaration(node)) {
+      add(node.moduleSpecifier, node.isTypeOnly);
+    } else if (isCallExpression(node)) {
+      const { expression } = node;
+      const loads =
+        expression.kind === SyntaxKind.ImportKeyword ||
+        (isIdentifier(expression) && expression.text === "require");
+      if (loads) add(node.arguments[0], false);
+    } else if (isImportTypeNode(node)) {
+      add(isLiteralTypeNode(node.argument) ? node.argument.literal : undefined, true);
+    } else if (isImportEqualsDeclaration(node) && isExternalModuleReference(node.moduleReference)) {
+      add(node.moduleReference.expression, node.isTypeOnly);
+    }
+  });
+  return references;
+}
+
+/** The comment that `text` opens with, after a `#!` line; empty where there is none. */
+export function headerOf(text: string): string {
+  return /^(?:#![^\n]*\n)?\s*(\/\*[\s\S]*?\*\/|(?:\/\/[^\n]*\n?)+)/.exec(text)?.[1] ?? "";
+}
