@@ -78,11 +78,10 @@ export type {
   ToolSummary,
 } from "./gateway.ts";
 export { GatewayError } from "./gateway-error.ts";
-// HTTP front door. For other packages here.
+// HTTP front door. For users: the logger and the token files; the rest is for other packages here.
 export type { Authenticate } from "./http/front-door.ts";
 export type { HttpLimitOptions, HttpServerOptions } from "./http/http-options.ts";
 export { type HttpServer, type HttpServerDeps, startHttpServer } from "./http/http-server.ts";
-// HTTP front door. For users.
 export {
   createLogger,
   type Logger,

@@ -8,7 +8,7 @@
  */
 
 import assert from "node:assert/strict";
-import { createServer, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { createHttpEndpoint, createSseEndpoint, type McpService } from "@toolcrib/mcp";
 import type { Identity } from "@toolcrib/tool";
@@ -47,6 +47,20 @@ export interface HttpServer extends AsyncDisposable {
 }
 
 const anonymous: Identity = { kind: "anonymous", name: "anonymous" };
+
+/** The newest request of a connection. */
+interface LatestExchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Whether a request ever came before the answer to the one before it was out. */
+  readonly isPipelined: boolean;
+}
+
+/** Whether what is not HTTP can be answered, and the answer not be taken for that to an earlier request. */
+function canAnswerBroken(latest: LatestExchange | undefined): boolean {
+  if (latest === undefined || latest.response.writableFinished) return true;
+  return !latest.isPipelined && !latest.request.complete && !latest.response.headersSent;
+}
 
 /**
  * Open the front door.
@@ -94,17 +108,17 @@ export async function startHttpServer(deps: HttpServerDeps, options: HttpServerO
     (socket) =>
       logger.warn({ from: socket.remoteAddress }, "client takes no answers; closing its connection"),
   );
-  /** The newest answer of each connection: what is not HTTP must not be answered into the middle of it. */
-  const answers = new WeakMap<object, ServerResponse>();
+  const connections = new WeakMap<object, LatestExchange>();
   server.on("connection", (socket: Socket) => stalled.add(socket));
   server.on("request", (request, response) => {
-    answers.set(request.socket, response);
+    const before = connections.get(request.socket);
+    const isPipelined = before !== undefined && (before.isPipelined || !before.response.writableFinished);
+    connections.set(request.socket, { request, response, isPipelined });
     if (isDraining) response.shouldKeepAlive = false;
     answer(request, response);
   });
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
-    const latest = answers.get(socket);
-    refuser.refuseBroken(socket as Socket, error, latest === undefined || latest.writableFinished);
+    refuser.refuseBroken(socket as Socket, error, canAnswerBroken(connections.get(socket)));
   });
   server.on("drop", () =>
     logger.warn({ limit: limits.maxConnections }, "too many connections; one was refused"),

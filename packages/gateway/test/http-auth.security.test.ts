@@ -1,0 +1,179 @@
+/** Who calls: tokens, and sessions that belong to who opened them. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  aliceToken,
+  asAlice,
+  asBob,
+  ask,
+  bobToken,
+  initialize,
+  modern,
+  openDoor,
+  openSession,
+  rpc,
+} from "./http-harness.ts";
+
+const closedPaths = [
+  "/mcp",
+  "/mcp/s/files",
+  "/mcp/s/nope",
+  "/sse",
+  "/messages?sessionId=1",
+  "/metrics",
+  "/api/status",
+  "/api/servers/files/log",
+];
+
+test("without a token nothing is answered but health", async () => {
+  await using door = await openDoor();
+  for (const path of closedPaths) {
+    const answer = await ask(door, { path, ...(path.startsWith("/m") ? { body: initialize } : undefined) });
+    assert.equal(answer.status, 401, path);
+    assert.equal(answer.headers["www-authenticate"], 'Bearer realm="toolcrib"', path);
+    assert.equal(answer.code, "HTTP_UNAUTHORIZED", path);
+    assert.equal(answer.json["jsonrpc"], "2.0", path);
+    // It does not even tell which servers there are.
+    assert.doesNotMatch(answer.text, /web/, path);
+  }
+  assert.equal(door.service.sessions.size, 0);
+});
+
+test("a wrong token is as good as none", async () => {
+  await using door = await openDoor();
+  const flipped = (token: string) =>
+    [...token].map((one) => (one === one.toLowerCase() ? one.toUpperCase() : one.toLowerCase())).join("");
+  const wrong = [
+    "",
+    "Bearer",
+    "Bearer ",
+    aliceToken,
+    `Basic ${Buffer.from(`alice:${aliceToken}`).toString("base64")}`,
+    `Token ${aliceToken}`,
+    `Bearer ${flipped(aliceToken)}`,
+    `Bearer ${aliceToken.slice(0, -1)}`,
+    `Bearer ${aliceToken}x`,
+    `Bearer "${aliceToken}"`,
+    `Bearer ${aliceToken}, Bearer ${bobToken}`,
+    `Bearer ${"x".repeat(10_000)}`,
+  ];
+  for (const authorization of wrong) {
+    const answer = await ask(door, { headers: { authorization }, body: initialize });
+    assert.equal(answer.status, 401, authorization.slice(0, 80));
+    assert.doesNotMatch(answer.text, /tcb_/);
+  }
+});
+
+test("a token in the query, the body, a cookie or another header is not accepted", async () => {
+  await using door = await openDoor();
+  for (const name of ["token", "access_token", "authorization", "api_key"]) {
+    const answer = await ask(door, { path: `/mcp?${name}=${aliceToken}`, body: initialize });
+    assert.equal(answer.status, 401, name);
+    const header = await ask(door, {
+      headers: { [name]: aliceToken, cookie: `${name}=${aliceToken}` },
+      body: initialize,
+    });
+    assert.equal(header.status, 401, name);
+  }
+  const form = await ask(door, {
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+    body: `access_token=${aliceToken}`,
+  });
+  assert.equal(form.status, 401);
+  // Nor does what was in the query reach the log.
+  assert.doesNotMatch(JSON.stringify(door.logger.records), new RegExp(aliceToken));
+});
+
+test("a session does not exist for another identity", async () => {
+  await using door = await openDoor();
+  const session = await openSession(door, asAlice);
+  const asThief = { ...asBob, "mcp-session-id": session };
+  const check = async (question: Parameters<typeof ask>[1]) => {
+    const answer = await ask(door, { headers: asThief, ...question });
+    assert.equal(answer.status, 404);
+    // The same words as for a session that nobody has.
+    const unknown = await ask(door, { ...question, headers: { ...asBob, "mcp-session-id": "nobody's" } });
+    assert.equal(answer.text, unknown.text);
+  };
+  await check({ body: rpc("tools/call", { name: "echo" }) });
+  await check({ body: { jsonrpc: "2.0", method: "notifications/initialized" } });
+  await check({ method: "GET" });
+  await check({ method: "DELETE" });
+  assert.equal(door.service.sessions.size, 1);
+  assert.deepEqual(door.service.callers, []);
+  const own = await ask(door, {
+    headers: { ...asAlice, "mcp-session-id": session },
+    body: rpc("tools/list"),
+  });
+  assert.equal(own.status, 200);
+});
+
+test("a session does not exist on another view", async () => {
+  await using door = await openDoor();
+  const session = await openSession(door, asAlice, "/mcp/s/files");
+  const headers = { ...asAlice, "mcp-session-id": session };
+  for (const path of ["/mcp", "/mcp/s/web"]) {
+    const answer = await ask(door, { path, headers, body: rpc("tools/list") });
+    assert.equal(answer.status, 404, path);
+  }
+  assert.equal((await ask(door, { path: "/mcp/s/files", headers, body: rpc("tools/list") })).status, 200);
+});
+
+test("an SSE session does not exist for another identity, nor as a session of /mcp", async () => {
+  await using door = await openDoor();
+  const stream = await fetch(`${door.url}/sse`, { headers: asAlice });
+  const reader = stream.body!.pipeThrough(new TextDecoderStream()).getReader();
+  const opened = (await reader.read()).value ?? "";
+  const path = /data: (\S+)/.exec(opened)?.[1] ?? "";
+  const stolen = await ask(door, { path, headers: asBob, body: initialize });
+  assert.equal(stolen.status, 404);
+  const sessionId = new URLSearchParams(path.split("?")[1]).get("sessionId") ?? "";
+  const other = await ask(door, {
+    headers: { ...asAlice, "mcp-session-id": sessionId },
+    body: rpc("tools/list"),
+  });
+  assert.equal(other.status, 404);
+  assert.equal((await ask(door, { path, headers: asAlice, body: initialize })).status, 202);
+  await reader.cancel();
+});
+
+test("a session id alone, without its token, is worth nothing", async () => {
+  await using door = await openDoor();
+  const session = await openSession(door);
+  const answer = await ask(door, { headers: { "mcp-session-id": session }, body: rpc("tools/list") });
+  assert.equal(answer.status, 401);
+});
+
+test("each modern request is who its token says, on the same connection too", async () => {
+  await using door = await openDoor();
+  const { headers, body } = modern("tools/call", { name: "echo", arguments: {} });
+  const texts = await Promise.all(
+    [asAlice, asBob, asAlice].map(async (who) => {
+      const answer = await fetch(`${door.url}/mcp`, {
+        method: "POST",
+        headers: {
+          ...headers,
+          ...who,
+          "content-type": "application/json",
+          accept: "application/json, text/event-stream",
+        },
+        body: JSON.stringify(body),
+      });
+      return answer.text();
+    }),
+  );
+  assert.deepEqual(
+    texts.map((text) => /token:\w+/.exec(text)?.[0]),
+    ["token:alice", "token:bob", "token:alice"],
+  );
+});
+
+test("refusals do not fill the log", async () => {
+  await using door = await openDoor();
+  for (let index = 0; index < 50; index += 1) await ask(door, { body: initialize });
+  const refused = door.logger.records.filter(({ message }) => message === "request refused");
+  assert.equal(refused.length, 1);
+  const { text } = await ask(door, { path: "/metrics", headers: asAlice });
+  assert.match(text, /^toolcrib_http_refused_total\{code="HTTP_UNAUTHORIZED"\} 50$/m);
+});

@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createMetrics, type GatewayStatus } from "@toolcrib/gateway";
+
+const status: GatewayStatus = {
+  version: "0.1.0",
+  startedAt: "2026-11-22T00:00:00.000Z",
+  servers: [],
+  tools: 5,
+  sessions: 3,
+  callsInFlight: 0,
+  quarantined: [{ id: "a:b", reason: "collision" }],
+};
+
+test("calls are counted by server and outcome", async () => {
+  const metrics = createMetrics();
+  for (let index = 0; index < 3; index += 1) metrics.callStarted();
+  metrics.callFinished("files", "ok", 0.002);
+  metrics.callFinished("files", "tool_error", 0.3);
+  metrics.callDenied("web");
+  metrics.auditEvents(4);
+  const { text } = await metrics.expose(status);
+  const check = (line: string) => assert.ok(text.split("\n").includes(line), `${line}\nin\n${text}`);
+  check('toolcrib_calls_total{server="files",outcome="ok"} 1');
+  check('toolcrib_calls_total{server="files",outcome="tool_error"} 1');
+  check('toolcrib_calls_total{server="web",outcome="denied"} 1');
+  check("toolcrib_calls_in_flight 1");
+  check('toolcrib_call_duration_seconds_bucket{le="0.0025",server="files"} 1');
+  check('toolcrib_call_duration_seconds_bucket{le="0.5",server="files"} 2');
+  check('toolcrib_call_duration_seconds_count{server="files"} 2');
+  check("toolcrib_audit_events_total 4");
+  check("toolcrib_sessions 3");
+  check("toolcrib_tools 5");
+  check("toolcrib_tools_quarantined 1");
+});
+
+test("the process is described, and no timer is left behind", async () => {
+  const before = process.getActiveResourcesInfo().length;
+  const { text } = await createMetrics().expose(status);
+  for (const name of [
+    "process_cpu_seconds_total",
+    "process_resident_memory_bytes",
+    "nodejs_heap_size_used_bytes",
+  ]) {
+    assert.match(text, new RegExp(`^${name} [0-9.e+]+$`, "m"));
+  }
+  assert.equal(process.getActiveResourcesInfo().length, before);
+});
+
+test("two gateways in one process do not share numbers", async () => {
+  const [one, two] = [createMetrics(), createMetrics()];
+  one.callDenied("files");
+  assert.doesNotMatch((await two.expose(status)).text, /files/);
+});
+
+test("a server that is gone leaves the gauges, and its calls stay counted", async () => {
+  const metrics = createMetrics();
+  const server = {
+    id: "files",
+    health: { state: "ready", since: 0 },
+    restarts: 1,
+  } as GatewayStatus["servers"][number];
+  metrics.callDenied("files");
+  assert.match(
+    (await metrics.expose({ ...status, servers: [server] })).text,
+    /upstream_restarts_total\{server="files"\} 1/,
+  );
+  const { text } = await metrics.expose(status);
+  assert.doesNotMatch(text, /upstream_(up|restarts_total)\{/);
+  assert.match(text, /calls_total\{server="files",outcome="denied"\} 1/);
+});
+
+test("labels are bounded", async () => {
+  const metrics = createMetrics();
+  for (let index = 0; index < 1500; index += 1) metrics.callDenied(`server-${index}`);
+  metrics.callDenied("server-0");
+  const { text } = await metrics.expose(status);
+  assert.equal(text.split("\n").filter((line) => line.startsWith("toolcrib_calls_total{")).length, 1001);
+  assert.match(text, /^toolcrib_calls_total\{server="other",outcome="denied"\} 500$/m);
+  assert.match(text, /^toolcrib_calls_total\{server="server-0",outcome="denied"\} 2$/m);
+});

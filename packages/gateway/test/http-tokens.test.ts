@@ -1,0 +1,267 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { isTokenName, makeToken, openTokenStore, readToken, type TokenStore } from "@toolcrib/gateway";
+import { makeTemporaryDirectory } from "@toolcrib/testing";
+import { createTestLogger } from "./http-harness.ts";
+
+const isWindows = process.platform === "win32";
+
+/** A store over `home` whose clock is moved by hand. */
+function open(home: string, environmentToken?: string) {
+  const logger = createTestLogger();
+  const clock = { time: 1_000_000 };
+  const store = openTokenStore(home, { now: () => clock.time, randomBytes, logger, environmentToken });
+  return { store, logger, clock };
+}
+
+function whoIs(store: TokenStore, token: string): string | undefined {
+  return store.authenticate(`Bearer ${token}`)?.name;
+}
+
+function writeToken(home: string, name: string, token: string): string {
+  const path = join(home, "tokens", name);
+  writeFileSync(path, `${token}\n`, { mode: 0o600 });
+  return path;
+}
+
+test("openTokenStore() makes the token default once, for its owner only", async () => {
+  await using home = await makeTemporaryDirectory();
+  const { store } = open(home.join("deep", "home"));
+  const path = home.join("deep", "home", "tokens", "default");
+  const token = readFileSync(path, "utf8").trim();
+  assert.match(token, /^tcb_[A-Za-z0-9_-]{43}$/);
+  assert.deepEqual(store.authenticate(`Bearer ${token}`), { kind: "token", name: "default" });
+  if (!isWindows) {
+    assert.equal(statSync(path).mode & 0o777, 0o600);
+    assert.equal(statSync(home.join("deep", "home", "tokens")).mode & 0o777, 0o700);
+  }
+  assert.deepEqual(readdirSync(home.join("deep", "home", "tokens")), ["default"]);
+  const again = open(home.join("deep", "home"));
+  assert.equal(whoIs(again.store, token), "default");
+  assert.equal(readToken(home.join("deep", "home"), "default"), token);
+});
+
+test("two stores that make the token at the same moment agree on one", async () => {
+  await using home = await makeTemporaryDirectory();
+  const other: TokenStore[] = [];
+  const store = openTokenStore(home.path, {
+    now: () => 0,
+    logger: createTestLogger(),
+    randomBytes(count) {
+      // The first one has seen that there is no file and names its draft: now the second one starts.
+      if (count === 8) other.push(open(home.path).store);
+      return randomBytes(count);
+    },
+  });
+  const token = readToken(home.path, "default");
+  assert.equal(whoIs(store, token), "default");
+  assert.deepEqual(
+    other.map((one) => whoIs(one, token)),
+    ["default"],
+  );
+  assert.deepEqual(readdirSync(home.join("tokens")), ["default"]);
+});
+
+test("a token's name is the identity", async () => {
+  await using home = await makeTemporaryDirectory();
+  open(home.path);
+  writeToken(home.path, "ci", "ci-token-0123456789");
+  writeToken(home.path, "laptop.old_2-x", "laptop-token-0123456789");
+  const { store } = open(home.path);
+  assert.equal(whoIs(store, "ci-token-0123456789"), "ci");
+  assert.equal(whoIs(store, "laptop-token-0123456789"), "laptop.old_2-x");
+  assert.deepEqual(store.names(), ["ci", "default", "laptop.old_2-x"]);
+});
+
+test("the scheme is Bearer in any case; the token is taken exactly", async () => {
+  await using home = await makeTemporaryDirectory();
+  const { store } = open(home.path, "Environment-Token-1");
+  const check = (authorization: string | undefined, name: string | undefined) =>
+    assert.equal(store.authenticate(authorization)?.name, name, String(authorization));
+  check("Bearer Environment-Token-1", "env");
+  check("bearer  Environment-Token-1", "env");
+  check("BEARER Environment-Token-1", "env");
+  check("Bearer environment-token-1", undefined);
+  check("Bearer Environment-Token-1 ", undefined);
+  check("Bearer Environment-Token-", undefined);
+  check("Bearer", undefined);
+  check("Environment-Token-1", undefined);
+  check("Basic Environment-Token-1", undefined);
+  check("", undefined);
+  check(undefined, undefined);
+});
+
+test("the token of the environment must be one that nobody guesses", async () => {
+  await using home = await makeTemporaryDirectory();
+  for (const token of [
+    "short",
+    "x".repeat(513),
+    "has spaces in it, so no",
+    "new\nline-in-the-token",
+    "ümlaut-0123456789",
+  ]) {
+    assert.throws(() => open(home.path, token), { code: "TOKEN_INVALID" }, token);
+    assert.throws(
+      () => open(home.path, token),
+      (error: Error) => !error.message.includes(token),
+    );
+  }
+  assert.deepEqual(open(home.path, "").store.names(), ["default"]);
+});
+
+test("added, changed and removed files count within a second", async () => {
+  await using home = await makeTemporaryDirectory();
+  const { store, clock, logger } = open(home.path);
+  const path = writeToken(home.path, "ci", "first-token-0123456789");
+  assert.equal(whoIs(store, "first-token-0123456789"), undefined);
+  clock.time += 1000;
+  assert.equal(whoIs(store, "first-token-0123456789"), "ci");
+  // The same file with other content.
+  writeFileSync(path, "second-token-012345678");
+  clock.time += 1000;
+  assert.equal(whoIs(store, "first-token-0123456789"), undefined);
+  assert.equal(whoIs(store, "second-token-012345678"), "ci");
+  rmSync(path);
+  clock.time += 1000;
+  assert.equal(whoIs(store, "second-token-012345678"), undefined);
+  assert.deepEqual(
+    logger.records.map(({ message, fields }) => [message, fields]),
+    [
+      ["tokens changed", { names: ["ci", "default"] }],
+      ["tokens changed", { names: ["ci", "default"] }],
+      ["tokens changed", { names: ["default"] }],
+    ],
+  );
+});
+
+test("a clock that is set back does not keep a removed token alive", async () => {
+  await using home = await makeTemporaryDirectory();
+  const { store, clock } = open(home.path);
+  const token = readToken(home.path, "default");
+  rmSync(home.join("tokens", "default"));
+  clock.time -= 100_000;
+  assert.equal(whoIs(store, token), undefined);
+});
+
+test("without its folder no file is accepted, and the environment's token still is", async () => {
+  await using home = await makeTemporaryDirectory();
+  const { store, clock, logger } = open(home.path, "environment-token-1");
+  const token = readToken(home.path, "default");
+  rmSync(home.join("tokens"), { recursive: true });
+  for (let round = 0; round < 3; round += 1) {
+    clock.time += 1000;
+    assert.equal(whoIs(store, token), undefined);
+    assert.equal(whoIs(store, "environment-token-1"), "env");
+  }
+  assert.equal(logger.records.filter(({ level }) => level === "error").length, 1);
+});
+
+test("a file that others may read stops the start, and says how to mend it", {
+  skip: isWindows,
+}, async () => {
+  await using home = await makeTemporaryDirectory();
+  open(home.path);
+  const path = writeToken(home.path, "ci", "ci-token-0123456789");
+  for (const mode of [0o640, 0o604, 0o620, 0o601]) {
+    chmodSync(path, mode);
+    assert.throws(() => open(home.path), {
+      code: "TOKEN_FILE_EXPOSED",
+      message: `Cannot trust "${path}": other users of this machine may use it (mode ${mode.toString(8)}, must be 600)`,
+      hint: `chmod 600 '${path}'; make a new token if anyone may have read it`,
+    });
+    assert.throws(() => readToken(home.path, "ci"), { code: "TOKEN_FILE_EXPOSED" });
+  }
+});
+
+test("a folder that others may enter stops the start", { skip: isWindows }, async () => {
+  await using home = await makeTemporaryDirectory();
+  open(home.path);
+  chmodSync(home.join("tokens"), 0o755);
+  assert.throws(() => open(home.path), { code: "TOKEN_FILE_EXPOSED", hint: /^chmod 700 / });
+});
+
+test("a file that others may read from now on is not accepted any more", { skip: isWindows }, async () => {
+  await using home = await makeTemporaryDirectory();
+  const { store, clock, logger } = open(home.path);
+  const token = readToken(home.path, "default");
+  const path = writeToken(home.path, "ci", "ci-token-0123456789");
+  chmodSync(home.join("tokens", "default"), 0o644);
+  clock.time += 1000;
+  assert.equal(whoIs(store, token), undefined);
+  assert.equal(whoIs(store, "ci-token-0123456789"), "ci");
+  assert.match(JSON.stringify(logger.records), /TOKEN_FILE_EXPOSED.*chmod 600/);
+  chmodSync(home.join("tokens", "default"), 0o600);
+  clock.time += 1000;
+  assert.equal(whoIs(store, token), "default");
+  chmodSync(home.join("tokens"), 0o777);
+  clock.time += 1000;
+  assert.equal(whoIs(store, token), undefined);
+  assert.equal(whoIs(store, readFileSync(path, "utf8").trim()), undefined);
+});
+
+test("what is no token file is refused or passed by", async () => {
+  await using home = await makeTemporaryDirectory();
+  open(home.path);
+  const check = (prepare: (path: string) => void, code: string | undefined, name = "odd") => {
+    const path = home.join("tokens", name);
+    prepare(path);
+    if (code === undefined) assert.deepEqual(open(home.path).store.names(), ["default"]);
+    else assert.throws(() => open(home.path), { code }, name);
+    rmSync(path, { recursive: true });
+  };
+  check((path) => mkdirSync(path, { mode: 0o700 }), "TOKEN_FILE_UNREADABLE");
+  check((path) => writeFileSync(path, "x".repeat(5000), { mode: 0o600 }), "TOKEN_FILE_UNREADABLE");
+  check((path) => writeFileSync(path, "", { mode: 0o600 }), "TOKEN_INVALID");
+  check(
+    (path) => writeFileSync(path, "two-tokens-0123456789\ntwo-tokens-0123456788\n", { mode: 0o600 }),
+    "TOKEN_INVALID",
+  );
+  check((path) => writeFileSync(path, randomBytes(40), { mode: 0o600 }), "TOKEN_INVALID");
+  // Names that are none: editors' files, drafts, the environment's name.
+  for (const name of [".hidden", "default~", "#default#", "half.tmp", "env", "with space", "x".repeat(65)]) {
+    check((path) => writeFileSync(path, "ci-token-0123456789", { mode: 0o600 }), undefined, name);
+  }
+  if (isWindows) return;
+  check((path) => symlinkSync("/nowhere", path), undefined);
+  check((path) => symlinkSync("/dev/zero", path), "TOKEN_FILE_UNREADABLE");
+});
+
+test("more token files than the limit are refused", async () => {
+  await using home = await makeTemporaryDirectory();
+  open(home.path);
+  for (let index = 0; index < 1000; index += 1)
+    writeToken(home.path, `t${index}`, `token-${index}-0123456789abc`);
+  assert.throws(() => open(home.path), { code: "TOKEN_TOO_MANY" });
+});
+
+test("a home that cannot be used is named", async () => {
+  await using home = await makeTemporaryDirectory();
+  writeFileSync(home.join("file"), "");
+  assert.throws(() => open(home.join("file")), { code: "TOKEN_FILE_UNREADABLE" });
+  assert.throws(() => readToken(home.path, "default"), {
+    code: "TOKEN_FILE_UNREADABLE",
+    message: `Cannot use "${home.join("tokens", "default")}": ENOENT`,
+  });
+});
+
+test("makeToken() gives 256 bits behind a prefix, and isTokenName() knows file names", () => {
+  assert.equal(
+    makeToken(() => new Uint8Array(32).fill(255)),
+    `tcb_${"_".repeat(42)}8`,
+  );
+  for (const name of ["a", "default", "ci-2.old_x", "x".repeat(64)]) assert.ok(isTokenName(name), name);
+  for (const name of ["", ".", "..", "../x", "a/b", "a\\b", "a\0b", ".a", "-a", "a b"])
+    assert.ok(!isTokenName(name), name);
+});
