@@ -38,6 +38,8 @@ export interface ClientSession {
   notify(method: string, params: JsonObject): void;
   /** Ask the client something that belongs to no call; rejects when the client cannot be reached. */
   ask(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject>;
+  /** Hear that the client's roots changed; absent where clients cannot say so. */
+  onRootsChanged?(listener: () => void): () => void;
 }
 
 /** What one execution knows of its surroundings. */

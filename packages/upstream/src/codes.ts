@@ -26,3 +26,5 @@ export const upstreamListEndless = "UPSTREAM_LIST_ENDLESS";
 export const upstreamSessionLimit = "UPSTREAM_SESSION_LIMIT";
 /** An upstream server asked its client something outside of any call that could be asked on account of. */
 export const upstreamAskUnattributed = "UPSTREAM_ASK_UNATTRIBUTED";
+/** A resource cannot be watched: its server does not tell of its changes, or as many are watched as the limit allows. */
+export const upstreamWatchRefused = "UPSTREAM_WATCH_REFUSED";

@@ -14,6 +14,7 @@ export {
   upstreamSpawnFailed,
   upstreamUnavailable,
   upstreamWatchdogFailed,
+  upstreamWatchRefused,
 } from "./codes.ts";
 export type { Environment } from "./process/child-environment.ts";
 export type { LauncherOptions } from "./process/launcher-options.ts";

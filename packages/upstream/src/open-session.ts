@@ -1,38 +1,41 @@
 /**
  * One session with a server: transport, handshake, and the calls that run on
- * it. What the server sends back is attributed to the call that caused it: by
- * the stream it came on (HTTP), else by being the only call in flight, else, on
- * a session that belongs to one client, to that client.
+ * it. What the server asks or says meanwhile goes to the call or the client on
+ * whose account it came (`call-ledger.ts`), and to nobody else.
  */
 
+import { messageOf } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
 import {
-  type ClientTransport,
   type Connection,
   type ConnectionRequestOptions,
-  createHttpTransport,
-  createSseTransport,
-  createStdioTransport,
   type InboundRequest,
   McpError,
   mcpConnectionClosed,
+  mcpRemoteError,
+  mcpSessionExpired,
   methodNotFound,
   openConnection,
   type RpcId,
 } from "@toolcrib/mcp";
 import type { CallContext, ClientSession, Era } from "@toolcrib/tool";
+import { type Addressee, createCallLedger, requiredElicitations } from "./call-ledger.ts";
 import { upstreamAskUnattributed } from "./codes.ts";
+import { openTransport } from "./open-transport.ts";
 import type { ServerProcess } from "./process/server-process.ts";
 import { UpstreamError } from "./upstream-error.ts";
-import type { UpstreamDeps, UpstreamSettings } from "./upstream-options.ts";
+import { exitText } from "./upstream-failure.ts";
+import type { ResolvedTransport, UpstreamDeps, UpstreamSettings } from "./upstream-options.ts";
+import { untilAborted } from "./wait.ts";
 
 /** A session and the process behind it, if there is one. */
 export interface UpstreamSession extends AsyncDisposable {
+  [Symbol.asyncDispose](): Promise<void>;
   readonly connection: Connection;
   readonly process: ServerProcess | undefined;
-  /** Calls that run on it. */
-  readonly callCount: number;
-  /** Send a request on account of `context`. @throws {McpError} */
+  /** What it was opened with, secrets included. */
+  readonly resolved: ResolvedTransport;
+  /** Send a request on account of `context`. @throws {McpError} `MCP_SESSION_EXPIRED` when nothing was sent */
   request(
     method: string,
     params: JsonObject,
@@ -48,10 +51,13 @@ export interface SessionOptions {
   /** The client whose session it is; absent for the one that all others share. */
   readonly owner: ClientSession | undefined;
   readonly era: Era | undefined;
-  readonly handshakeTimeoutMs: number;
+  /** Milliseconds for launch and handshake. */
+  readonly timeoutMs: number;
   readonly signal: AbortSignal;
+  /** Hears of the process as soon as there is one. */
+  readonly onProcess?: (process: ServerProcess) => void;
   /** Notifications that belong to no call: list changes and resource updates. */
-  readonly onNotification: (method: string, params: JsonObject) => void;
+  readonly onNotification: (method: string, params: JsonObject, session: UpstreamSession | undefined) => void;
 }
 
 /** Open a session with the server of `settings`. @throws {McpError | UpstreamError} */
@@ -60,43 +66,45 @@ export async function openSession(
   deps: UpstreamDeps,
   options: SessionOptions,
 ): Promise<UpstreamSession> {
-  const { transport, process } = await openTransport(settings, deps, options.signal);
-  const calls = new Map<RpcId, CallContext>();
+  const { owner } = options;
   const log = { server: settings.id };
+  const scrub = settings.scrub ?? ((text: string) => text);
+  const deadline = deps.now() + options.timeoutMs;
+  const { transport, process, resolved } = await openTransport(settings, deps, options);
+  if (process !== undefined) options.onProcess?.(process);
+  let session: UpstreamSession | undefined;
+  let era: Era = "legacy";
+  const ledger = createCallLedger(owner, () => era);
 
-  /** The call on whose account a message came; undefined when that cannot be told. */
-  function callFor(relatedTo: RpcId | undefined): CallContext | undefined {
-    if (relatedTo !== undefined) return calls.get(relatedTo);
-    if (calls.size === 1 || options.owner !== undefined) return [...calls.values()].at(-1);
-    return undefined;
-  }
-
-  function answer(request: InboundRequest): Promise<JsonObject> {
-    const { method, params, signal } = request;
-    if (!askable.has(method)) return Promise.reject(methodNotFound(method));
-    const context = callFor(request.relatedTo);
-    if (context !== undefined) return context.ask(method, params, AbortSignal.any([signal, context.signal]));
-    if (options.owner !== undefined) return options.owner.ask(method, params, signal);
+  function answer({ method, params, signal, relatedTo }: InboundRequest): Promise<JsonObject> {
+    const capability = capabilityFor[method];
+    if (capability === undefined) return Promise.reject(methodNotFound(method));
+    const addressee = ledger.addresseeOf(relatedTo);
+    const context = addressee?.kind === "call" ? addressee.context : ledger.refuser(capability);
+    if (params["mode"] === "url") ledger.elicited(params["elicitationId"], context);
+    if (context !== undefined) {
+      // With several calls of the owner under way, which one it was is a guess: its end must not end the question.
+      const isSure = relatedTo !== undefined || ledger.size === 1;
+      return context.ask(method, params, isSure ? AbortSignal.any([signal, context.signal]) : signal);
+    }
+    if (addressee?.kind === "client") return addressee.session.ask(method, params, signal);
     if (method === "roots/list") return Promise.resolve({ roots: [] });
     return Promise.reject(
       new UpstreamError(upstreamAskUnattributed, `"${method}" cannot be attributed to one client's call`),
     );
   }
 
-  function notified(method: string, params: JsonObject): void {
-    if (method !== "notifications/message") {
-      options.onNotification(method, params);
-      return;
-    }
-    const context = callFor(undefined);
-    if (context !== undefined) context.notify(method, params);
-    else if (options.owner !== undefined) options.owner.notify(method, params);
-    // A message that nobody can be held to account for reaches the log only: it may concern another client.
-    else
-      deps.logger.debug(
-        { ...log, data: params["data"], level: params["level"] },
-        "log message of the server",
-      );
+  function notified(method: string, params: JsonObject, relatedTo?: RpcId): void {
+    if (method === "notifications/message") {
+      if (tell(ledger.listenerTo(relatedTo), method, params)) return;
+      // A message that nobody can be held to account for may concern another client.
+      const data = scrub(JSON.stringify(params["data"]) ?? "").slice(0, 1000);
+      deps.logger.debug({ ...log, level: params["level"], data }, "log message of the server");
+    } else if (method === "notifications/elicitation/complete") {
+      const addressee = ledger.elicitedBy(params["elicitationId"]) ?? ledger.addresseeOf(relatedTo);
+      if (!tell(addressee, method, params))
+        deps.logger.debug(log, "end of an elicitation that no client asked for");
+    } else options.onNotification(method, params, session);
   }
 
   let connection: Connection;
@@ -106,52 +114,63 @@ export async function openSession(
       {
         request: answer,
         notification: notified,
-        stray: (reason) => deps.logger.debug({ ...log, reason }, "message of the server was not used"),
+        stray: (reason) => deps.logger.debug({ ...log, reason: scrub(reason) }, "message was not used"),
       },
       {
         clientInfo: deps.clientInfo,
         capabilities: options.capabilities,
         era: options.era,
-        handshakeTimeoutMs: options.handshakeTimeoutMs,
+        handshakeTimeoutMs: Math.max(1, deadline - deps.now()),
         signal: options.signal,
       },
     );
   } catch (error) {
-    const exit = process === undefined ? undefined : await exitText(process);
+    const exit = process === undefined || options.signal.aborted ? undefined : await exitText(process);
     await process?.stop();
-    if (exit !== undefined && error instanceof McpError && error.code === mcpConnectionClosed) {
-      throw new McpError(mcpConnectionClosed, `The server ended before its handshake: it ${exit}`, {
-        cause: error,
-      });
-    }
-    throw error;
+    const hasEnded = exit !== undefined && error instanceof McpError && error.code === mcpConnectionClosed;
+    if (!hasEnded) throw error;
+    throw new McpError(mcpConnectionClosed, `The server ended before its handshake: it ${exit}`, {
+      cause: error,
+    });
   }
+  era = connection.era;
+  const settleLogLevel = createLogLevel(connection, owner, (reason) =>
+    deps.logger.debug({ ...log, reason: scrub(reason) }, "log level was not set"),
+  );
+  passOnRoots(connection, owner);
 
-  return {
+  session = {
     connection,
     process,
-    get callCount() {
-      return calls.size;
-    },
+    resolved,
     async request(method, params, context, requestOptions) {
+      const settling = settleLogLevel();
+      if (settling !== undefined) await untilAborted(settling, context.signal);
+      if (connection.closed.aborted) {
+        throw new McpError(mcpSessionExpired, "The session ended before the request was sent", {
+          cause: connection.closed.reason,
+        });
+      }
       let id: RpcId | undefined;
       try {
         return await connection.request(method, withMeta(params, context), {
           signal: context.signal,
           onProgress: context.wantsProgress ? (progress) => context.progress(progress) : undefined,
-          onNotification: (name, notification) => {
-            if (name === "notifications/message") context.notify(name, notification);
-            else options.onNotification(name, notification);
-          },
+          onNotification: (name, notification) => notified(name, notification, id),
           onId(given) {
             id = given;
-            calls.set(given, context);
+            ledger.add(given, context);
           },
           logLevel: context.session?.logLevel,
           ...requestOptions,
         });
+      } catch (error) {
+        if (error instanceof McpError && error.code === mcpRemoteError) {
+          for (const one of requiredElicitations(error.rpcCode, error.rpcData)) ledger.elicited(one, context);
+        }
+        throw error;
       } finally {
-        if (id !== undefined) calls.delete(id);
+        if (id !== undefined) ledger.delete(id);
       }
     },
     async [Symbol.asyncDispose]() {
@@ -159,36 +178,59 @@ export async function openSession(
       await process?.stop();
     },
   };
+  return session;
 }
 
-/** What a server may ask of its client. */
-const askable: ReadonlySet<string> = new Set(["sampling/createMessage", "elicitation/create", "roots/list"]);
+/** What a server may ask of its client, and the capability that it needs. */
+const capabilityFor: { readonly [method: string]: string } = {
+  "sampling/createMessage": "sampling",
+  "elicitation/create": "elicitation",
+  "roots/list": "roots",
+};
 
-async function openTransport(
-  settings: UpstreamSettings,
-  deps: UpstreamDeps,
-  signal: AbortSignal,
-): Promise<{ transport: ClientTransport; process: ServerProcess | undefined }> {
-  const resolved = await settings.resolveTransport();
-  if (resolved.kind === "custom") return { transport: resolved.transport, process: undefined };
-  if (resolved.kind === "streamable_http") {
-    return { transport: createHttpTransport(deps.httpClient, resolved), process: undefined };
-  }
-  if (resolved.kind !== "stdio") {
-    return { transport: createSseTransport(deps.httpClient, resolved), process: undefined };
-  }
-  const { command, args, env, cwd } = resolved;
-  const process = await deps.launcher.launch({ command, args, env, cwd, label: settings.id }, { signal });
-  return { transport: createStdioTransport(process), process };
+/** @returns whether there was somebody to tell */
+function tell(addressee: Addressee | undefined, method: string, params: JsonObject): boolean {
+  if (addressee?.kind === "call") addressee.context.notify(method, params);
+  else addressee?.session.notify(method, params);
+  return addressee !== undefined;
+}
+
+const logLevelTimeoutMs = 5000;
+
+/**
+ * A function that passes the owner's log level on when it is another one than
+ * before, and gives what to wait for. A server that refuses it is not asked again.
+ */
+function createLogLevel(
+  connection: Connection,
+  owner: ClientSession | undefined,
+  refused: (reason: string) => void,
+): () => Promise<void> | undefined {
+  let sent: string | undefined;
+  let settling: Promise<void> | undefined;
+  const isOffered = connection.era === "legacy" && connection.capabilities["logging"] !== undefined;
+  if (owner === undefined || !isOffered) return () => undefined;
+  return () => {
+    const level = owner.logLevel;
+    if (level === undefined || level === sent) return settling;
+    sent = level;
+    const setting = connection
+      .request("logging/setLevel", { level }, { timeoutMs: logLevelTimeoutMs })
+      .catch((error: unknown) => refused(messageOf(error)))
+      .then(() => {
+        if (settling === setting) settling = undefined;
+      });
+    settling = setting;
+    return setting;
+  };
+}
+
+function passOnRoots(connection: Connection, owner: ClientSession | undefined): void {
+  if (connection.era !== "legacy" || owner?.capabilities["roots"] === undefined) return;
+  const unsubscribe = owner.onRootsChanged?.(() => connection.notify("notifications/roots/list_changed", {}));
+  if (unsubscribe !== undefined) connection.closed.addEventListener("abort", unsubscribe, { once: true });
 }
 
 function withMeta(params: JsonObject, context: CallContext): JsonObject {
   return context.meta === undefined ? params : { ...params, _meta: context.meta };
-}
-
-/** How the process ended, once it did; undefined while it still runs half a second later. */
-async function exitText(process: ServerProcess): Promise<string | undefined> {
-  const stillRuns = new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), 500).unref());
-  const exit = await Promise.race([process.exited, stillRuns]);
-  return exit?.description;
 }

@@ -1,137 +1,294 @@
 /**
- * Who watches which resource of a server. Legacy sessions get a
+ * Who watches which resource of a server. A legacy session gets a
  * `resources/subscribe` for the first watcher of a URI and an unsubscribe after
- * the last; on a modern connection one `subscriptions/listen` stream carries
- * the list changes and all watched URIs, and is reopened when they change.
+ * the last; a modern one has one stream for all of them (`change-stream.ts`).
+ * A watch outlives its session: it moves to the next one.
+ *
+ * A watcher hears only of what it watches, and only from the session that its
+ * watch lives on.
  */
 
 import { messageOf } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
-import { McpError, mcpCancelled } from "@toolcrib/mcp";
-import type { ResourceWatcher } from "@toolcrib/tool";
+import type { ClientSession, ResourceWatcher } from "@toolcrib/tool";
+import { type ChangeStream, createChangeStream } from "./change-stream.ts";
+import type { Lease } from "./client-sessions.ts";
+import { upstreamWatchRefused } from "./codes.ts";
 import type { UpstreamSession } from "./open-session.ts";
+import { UpstreamError } from "./upstream-error.ts";
 import type { UpstreamLogger } from "./upstream-options.ts";
 
 /** What the watch needs of its server. */
 export interface ResourceWatchDeps {
-  /** The session that a watcher's subscription lives on. */
-  sessionFor(watcher: ResourceWatcher): Promise<UpstreamSession>;
-  /** The shared session, if there is one. */
-  shared(): UpstreamSession | undefined;
-  /** Takes what a modern stream sends. */
-  onNotification(method: string, params: JsonObject): void;
-  readonly logger: UpstreamLogger;
   readonly serverId: string;
+  readonly random: () => number;
+  readonly logger: UpstreamLogger;
+  /** Milliseconds, see `ChangeStreamDeps`. */
+  readonly lingerMs: number;
+  /** The session that a client's watches live on. */
+  lease(client: ClientSession | undefined): Promise<Lease>;
+  /** Takes list changes that a modern stream sends. */
+  onNotification(method: string, params: JsonObject, session: UpstreamSession): void;
+  /** A modern stream was away: any list may have changed. */
+  onGap(): void;
 }
 
 /** The watchers of one server's resources. */
 export interface ResourceWatch {
+  /** @throws {UpstreamError} `UPSTREAM_WATCH_REFUSED`; what asking the server throws */
   add(uri: string, watcher: ResourceWatcher): Promise<void>;
   remove(uri: string, watcher: ResourceWatcher): Promise<void>;
-  /** The server says that `uri` changed. */
-  updated(uri: string): void;
-  /** A new shared session is there: subscribe again. */
-  restore(): Promise<void>;
+  /** A notification about resources, or about a stream of changes, that `session` sent. */
+  notified(method: string, params: JsonObject, session: UpstreamSession): void;
+  /** A new shared session is there: listen to it, and move what has no session any more to it. */
+  restore(session: UpstreamSession): Promise<void>;
+}
+
+/** One watcher's interest in one URI. */
+interface Watch {
+  readonly uri: string;
+  readonly watcher: ResourceWatcher;
+  readonly forget: () => void;
+  placed: Promise<void>;
+  lease: Lease | undefined;
+  isOver: boolean;
+}
+
+/** A URI on one session, subscribed while anyone watches it. */
+interface Topic {
+  readonly uri: string;
+  readonly watches: Set<Watch>;
+  isSubscribed: boolean;
+  tail: Promise<unknown>;
+}
+
+/** What lives on one session. */
+interface Place {
+  readonly session: UpstreamSession;
+  readonly topics: Map<string, Topic>;
+  readonly stream: ChangeStream | undefined;
 }
 
 /** Most URIs watched at one server. */
 const maxUris = 10_000;
 const subscribeTimeoutMs = 30_000;
+/** Watches that are moved at a time. */
+const movedAtOnce = 32;
 
 /** Create the table. */
 export function createResourceWatch(deps: ResourceWatchDeps): ResourceWatch {
-  const watchers = new Map<string, Map<ResourceWatcher, UpstreamSession>>();
-  let stream: AbortController | undefined;
+  const watches = new Map<string, Map<ResourceWatcher, Watch>>();
+  const places = new Map<UpstreamSession, Place>();
+  const log = { server: deps.serverId };
 
-  async function subscribe(session: UpstreamSession, method: string, uri: string): Promise<void> {
-    if (session.connection.era === "modern") listen(session);
-    else await session.connection.request(method, { uri }, { timeoutMs: subscribeTimeoutMs });
+  function placeOf(session: UpstreamSession): Place {
+    const known = places.get(session);
+    if (known !== undefined) return known;
+    const topics = new Map<string, Topic>();
+    const { connection } = session;
+    const stream =
+      connection.era === "legacy"
+        ? undefined
+        : createChangeStream({
+            connection,
+            serverId: deps.serverId,
+            random: deps.random,
+            logger: deps.logger,
+            lingerMs: deps.lingerMs,
+            uris: () => [...topics.values()].filter((topic) => topic.watches.size > 0).map(({ uri }) => uri),
+            onNotification: (method, params) => {
+              notified(method, params, session);
+              deps.onNotification(method, params, session);
+            },
+            onGap() {
+              deps.onGap();
+              for (const topic of topics.values()) tellAll(topic);
+            },
+          });
+    const place = { session, topics, stream };
+    places.set(session, place);
+    connection.closed.addEventListener("abort", () => abandon(place), { once: true });
+    return place;
   }
 
-  /** (Re)open the one stream of a modern connection. */
-  function listen(session: UpstreamSession): void {
-    const { connection } = session;
-    stream?.abort(new McpError(mcpCancelled, "The watched resources changed"));
-    const controller = new AbortController();
-    stream = controller;
-    const notifications = {
-      toolsListChanged: true,
-      promptsListChanged: true,
-      resourcesListChanged: true,
-      resourceSubscriptions: [...watchers.keys()],
+  function topicOf(place: Place, uri: string): Topic {
+    const topic = place.topics.get(uri) ?? {
+      uri,
+      watches: new Set(),
+      isSubscribed: false,
+      tail: Promise.resolve(),
     };
-    void connection
-      .request(
-        "subscriptions/listen",
-        { notifications },
-        {
-          signal: controller.signal,
-          onNotification: (method, params) => deps.onNotification(method, params),
-        },
-      )
-      .then(
-        () => "the server ended the stream",
-        (error: unknown) => messageOf(error),
-      )
-      .then((reason) => {
-        if (controller.signal.aborted || connection.closed.aborted) return;
-        deps.logger.debug({ server: deps.serverId, reason }, "stream of changes ended");
-        // Servers may end streams at will; a pause keeps this from spinning.
-        const timer = setTimeout(() => {
-          if (stream === controller && !connection.closed.aborted) listen(session);
-        }, 5000);
-        timer.unref();
+    place.topics.set(uri, topic);
+    return topic;
+  }
+
+  /** Bring the server's idea of a topic in line with ours; one step at a time for each topic. */
+  function settle(place: Place, topic: Topic): Promise<void> {
+    const step = topic.tail.then(async () => {
+      const isWanted = topic.watches.size > 0;
+      if (isWanted !== topic.isSubscribed && !place.session.connection.closed.aborted) {
+        await subscribe(place, topic.uri, isWanted);
+        topic.isSubscribed = isWanted;
+      }
+      if (topic.watches.size === 0 && !topic.isSubscribed && place.topics.get(topic.uri) === topic)
+        place.topics.delete(topic.uri);
+    });
+    topic.tail = step.catch(() => {});
+    return step;
+  }
+
+  async function subscribe(place: Place, uri: string, isWanted: boolean): Promise<void> {
+    if (place.stream === undefined) {
+      const method = isWanted ? "resources/subscribe" : "resources/unsubscribe";
+      await place.session.connection.request(method, { uri }, { timeoutMs: subscribeTimeoutMs });
+      return;
+    }
+    const honoured = await place.stream.settle();
+    if (isWanted && !honoured.has(uri)) throw refused(`The server does not tell of changes of "${uri}"`);
+  }
+
+  function refused(message: string): UpstreamError {
+    return new UpstreamError(upstreamWatchRefused, message, { data: { server: deps.serverId } });
+  }
+
+  async function put(watch: Watch): Promise<void> {
+    const lease = await deps.lease(watch.watcher.session);
+    if (watch.isOver || lease.session.connection.closed.aborted) {
+      lease.release();
+      if (!watch.isOver) throw refused("The session of the server ended meanwhile");
+      return;
+    }
+    watch.lease = lease;
+    const place = placeOf(lease.session);
+    const topic = topicOf(place, watch.uri);
+    topic.watches.add(watch);
+    try {
+      await settle(place, topic);
+    } catch (error) {
+      topic.watches.delete(watch);
+      release(watch);
+      throw error;
+    }
+  }
+
+  function release(watch: Watch): void {
+    watch.lease?.release();
+    watch.lease = undefined;
+  }
+
+  /** The session of `place` ended: what lived on it is without a session now. */
+  function abandon(place: Place): void {
+    places.delete(place.session);
+    const homeless = [...place.topics.values()].flatMap((topic) => [...topic.watches]);
+    for (const watch of homeless) release(watch);
+    // A client's own session can be opened again at once; the shared one is waited for.
+    void move(homeless.filter(({ watcher }) => watcher.session !== undefined));
+  }
+
+  async function move(homeless: readonly Watch[]): Promise<void> {
+    for (let start = 0; start < homeless.length; start += movedAtOnce) {
+      await Promise.all(homeless.slice(start, start + movedAtOnce).map(moveOne));
+    }
+  }
+
+  async function moveOne(watch: Watch): Promise<void> {
+    if (watch.isOver || watch.lease !== undefined) return;
+    let isMoved = false;
+    watch.placed = watch.placed
+      .catch(() => {})
+      .then(async () => {
+        if (watch.isOver || watch.lease !== undefined) return;
+        await put(watch);
+        isMoved = true;
       });
+    try {
+      await watch.placed;
+      // What happened meanwhile nobody knows, so the watcher looks again.
+      if (isMoved && !watch.isOver) watch.watcher.updated(watch.uri);
+    } catch (error) {
+      // A resource that is gone after a restart, or a server that is: tried again with the next session.
+      deps.logger.debug({ ...log, uri: watch.uri, reason: messageOf(error) }, "resource is not watched");
+    }
+  }
+
+  function tellAll(topic: Topic, uri = topic.uri): void {
+    for (const { watcher, isOver } of [...topic.watches]) if (!isOver) watcher.updated(uri);
+  }
+
+  function notified(method: string, params: JsonObject, session: UpstreamSession): void {
+    const { uri } = params;
+    const place = places.get(session);
+    if (place === undefined) return;
+    place.stream?.notified(method, params);
+    if (method !== "notifications/resources/updated" || typeof uri !== "string") return;
+    for (const topic of place.topics.values()) if (isWithin(uri, topic.uri)) tellAll(topic, uri);
+  }
+
+  async function add(uri: string, watcher: ResourceWatcher): Promise<void> {
+    const known = watches.get(uri)?.get(watcher);
+    if (known !== undefined) return known.placed;
+    if (watches.size >= maxUris && !watches.has(uri)) {
+      throw refused(`More than ${maxUris} resources are watched`);
+    }
+    const client = watcher.session;
+    const closed = () => void remove(uri, watcher).catch(() => {});
+    client?.closed.throwIfAborted();
+    client?.closed.addEventListener("abort", closed, { once: true });
+    const watch: Watch = {
+      uri,
+      watcher,
+      forget: () => client?.closed.removeEventListener("abort", closed),
+      placed: Promise.resolve(),
+      lease: undefined,
+      isOver: false,
+    };
+    watches.set(uri, (watches.get(uri) ?? new Map<ResourceWatcher, Watch>()).set(watcher, watch));
+    watch.placed = put(watch);
+    try {
+      await watch.placed;
+    } catch (error) {
+      unlist(watch);
+      throw error;
+    }
+  }
+
+  async function remove(uri: string, watcher: ResourceWatcher): Promise<void> {
+    const watch = watches.get(uri)?.get(watcher);
+    if (watch === undefined) return;
+    unlist(watch);
+    // A watch that is just being placed sees that it is over.
+    await watch.placed.catch(() => {});
+    const place = watch.lease === undefined ? undefined : places.get(watch.lease.session);
+    const topic = place?.topics.get(uri);
+    topic?.watches.delete(watch);
+    try {
+      if (place !== undefined && topic !== undefined) await settle(place, topic);
+    } finally {
+      release(watch);
+    }
+  }
+
+  function unlist(watch: Watch): void {
+    watch.isOver = true;
+    watch.forget();
+    const known = watches.get(watch.uri);
+    known?.delete(watch.watcher);
+    if (known?.size === 0) watches.delete(watch.uri);
   }
 
   return {
-    async add(uri, watcher) {
-      const known = watchers.get(uri) ?? new Map<ResourceWatcher, UpstreamSession>();
-      if (known.has(watcher)) return;
-      if (watchers.size >= maxUris)
-        throw new McpError(mcpCancelled, `More than ${maxUris} resources are watched`);
-      const session = await deps.sessionFor(watcher);
-      const isFirst = ![...known.values()].includes(session);
-      known.set(watcher, session);
-      watchers.set(uri, known);
-      if (isFirst) await subscribe(session, "resources/subscribe", uri);
-    },
-    async remove(uri, watcher) {
-      const known = watchers.get(uri);
-      const session = known?.get(watcher);
-      if (known === undefined || session === undefined) return;
-      known.delete(watcher);
-      if (known.size === 0) watchers.delete(uri);
-      const isLast = ![...known.values()].includes(session);
-      if (isLast && !session.connection.closed.aborted)
-        await subscribe(session, "resources/unsubscribe", uri);
-    },
-    updated(uri) {
-      for (const watcher of watchers.get(uri)?.keys() ?? []) watcher.updated(uri);
-    },
-    async restore() {
-      const session = deps.shared();
-      if (session === undefined) return;
-      if (session.connection.era === "modern") {
-        listen(session);
-        return;
-      }
-      for (const [uri, known] of watchers) {
-        let isSubscribed = false;
-        for (const [watcher, old] of known) {
-          if (!old.connection.closed.aborted) continue;
-          known.set(watcher, session);
-          if (isSubscribed) continue;
-          isSubscribed = true;
-          // A resource that is gone after a restart is no reason to fail the connection.
-          await subscribe(session, "resources/subscribe", uri).catch((error: unknown) => {
-            deps.logger.warn(
-              { server: deps.serverId, uri, reason: messageOf(error) },
-              "resource can no longer be watched",
-            );
-          });
-        }
-      }
+    add,
+    remove,
+    notified,
+    async restore(session) {
+      placeOf(session).stream?.start();
+      const all = [...watches.values()].flatMap((known) => [...known.values()]);
+      await move(all.filter(({ lease }) => lease === undefined));
     },
   };
+}
+
+/** Whether `uri` is `watched` or a part of it: servers may name the part that changed (2025-11-25, resources). */
+function isWithin(uri: string, watched: string): boolean {
+  return uri === watched || uri.startsWith(watched.endsWith("/") ? watched : `${watched}/`);
 }

@@ -18,6 +18,10 @@ export interface ListOptions {
 }
 
 const maxPages = 1000;
+/** Most characters of one list, all pages together. */
+const listMaxLength = 64 * 1024 * 1024;
+/** A whole list may take this many times as long as one page. */
+const listTimeoutFactor = 10;
 
 /**
  * All items of a list method, following its cursors.
@@ -30,30 +34,39 @@ export async function listAll(
   key: string,
   options: ListOptions,
 ): Promise<readonly JsonObject[]> {
+  const { timeoutMs, maxItems } = options;
+  const late = new AbortController();
+  const wholeTimer = setTimeout(() => {
+    late.abort(endless(`"${method}" was not read to its end within ${timeoutMs * listTimeoutFactor} ms`));
+  }, timeoutMs * listTimeoutFactor);
+  const signal = AbortSignal.any([options.signal, late.signal]);
   const items: JsonObject[] = [];
   const cursors = new Set<string>();
+  let length = 0;
   let params: JsonObject = {};
-  for (let page = 0; page < maxPages; page += 1) {
-    const result = await connection.request(method, params, {
-      timeoutMs: options.timeoutMs,
-      signal: options.signal,
-    });
-    const listed = result[key];
-    if (Array.isArray(listed)) items.push(...listed.filter(isJsonObject));
-    if (items.length > options.maxItems) {
-      throw new UpstreamError(upstreamListEndless, `"${method}" lists more than ${options.maxItems} items`);
+  try {
+    for (let page = 0; page < maxPages; page += 1) {
+      const result = await connection.request(method, params, { timeoutMs, signal });
+      const listed = result[key];
+      for (const item of Array.isArray(listed) ? listed : []) if (isJsonObject(item)) items.push(item);
+      if (items.length > maxItems) throw endless(`"${method}" lists more than ${maxItems} items`);
+      const cursor = result["nextCursor"];
+      if (typeof cursor !== "string" || cursor === "") return items;
+      if (cursors.has(cursor)) throw endless(`"${method}" repeats the cursor "${cursor.slice(0, 100)}"`);
+      // A list of one page is bounded by the size of a message.
+      length += JSON.stringify(result).length;
+      if (length > listMaxLength) throw endless(`"${method}" lists more than ${listMaxLength} characters`);
+      cursors.add(cursor);
+      params = { cursor };
     }
-    const cursor = result["nextCursor"];
-    if (typeof cursor !== "string" || cursor === "") return items;
-    if (cursors.has(cursor))
-      throw new UpstreamError(
-        upstreamListEndless,
-        `"${method}" repeats the cursor "${cursor.slice(0, 100)}"`,
-      );
-    cursors.add(cursor);
-    params = { cursor };
+    throw endless(`"${method}" has more than ${maxPages} pages`);
+  } finally {
+    clearTimeout(wholeTimer);
   }
-  throw new UpstreamError(upstreamListEndless, `"${method}" has more than ${maxPages} pages`);
+}
+
+function endless(message: string): UpstreamError {
+  return new UpstreamError(upstreamListEndless, message);
 }
 
 /** A definition that cannot be offered, and why. */

@@ -4,29 +4,33 @@
  * and what it listed stays known meanwhile, so that one bad server never
  * disturbs the others or the names that clients know.
  *
- * It never retries a call that the server may have begun.
+ * It never repeats a request that the server may have begun.
  */
 
-import { type CodedError, isCodedError, messageOf } from "@toolcrib/diagnostics";
+import { isDeepStrictEqual } from "node:util";
 import type { JsonObject } from "@toolcrib/json";
-import { McpError, mcpConnectionClosed, mcpRemoteError, mcpSessionExpired } from "@toolcrib/mcp";
+import { McpError, mcpUnauthorized } from "@toolcrib/mcp";
 import type {
   CallContext,
-  Era,
+  ClientSession,
   Health,
-  ResourceWatcher,
   SourceChange,
   SourceFeatures,
-  Tool,
   ToolResult,
   ToolSource,
 } from "@toolcrib/tool";
-import { createClientSessions, needsOwnSession } from "./client-sessions.ts";
-import { upstreamClosed, upstreamError, upstreamUnavailable } from "./codes.ts";
-import { openSession, type UpstreamSession } from "./open-session.ts";
+import {
+  createClientSessions,
+  type Lease,
+  needsOwnSession,
+  passedOnCapabilities,
+} from "./client-sessions.ts";
+import { openSession, type SessionOptions, type UpstreamSession } from "./open-session.ts";
 import { createResourceWatch } from "./resource-watch.ts";
-import { listAll, toTools } from "./server-lists.ts";
-import { UpstreamError } from "./upstream-error.ts";
+import { createCatalogue, listKinds } from "./server-catalogue.ts";
+import { createSharedLink } from "./shared-link.ts";
+import { createStderrTail } from "./stderr-tail.ts";
+import { isRefused, isUntouched, reasonOf, toCallerError } from "./upstream-failure.ts";
 import {
   resolveUpstreamLimits,
   type UpstreamDeps,
@@ -47,18 +51,9 @@ export interface UpstreamServer extends ToolSource {
     /** Clients with a session of their own. */
     readonly clientSessions: number;
   };
-  /** Last lines of its standard error (stdio). */
+  /** Last lines of its standard error (stdio), those of its last end included. */
   stderrTail(lineCount: number): readonly string[];
 }
-
-interface Lists {
-  readonly tools: readonly Tool[];
-  readonly resources: readonly JsonObject[];
-  readonly resourceTemplates: readonly JsonObject[];
-  readonly prompts: readonly JsonObject[];
-}
-
-const noLists: Lists = { tools: [], resources: [], resourceTemplates: [], prompts: [] };
 
 /** What the shared session declares: everything that can be passed on, so that a server lists all it has. */
 const sharedCapabilities: JsonObject = {
@@ -74,247 +69,124 @@ export function createUpstreamServer(
   givenLimits: UpstreamLimits = {},
 ): UpstreamServer {
   const limits = resolveUpstreamLimits(givenLimits);
-  const { id } = settings;
+  const { id, scrub = (text: string) => text } = settings;
+  const { logger, now, random } = deps;
   const log = { server: id };
-  const stopping = new AbortController();
   const listeners = new Set<(change: SourceChange) => void>();
-  let health: Health = { state: "starting", since: deps.now() };
-  let shared: UpstreamSession | undefined;
-  let connecting: Promise<void> | undefined;
-  let retryTimer: NodeJS.Timeout | undefined;
-  let retryAt = 0;
-  let failures = 0;
-  let connections = 0;
-  let lists = noLists;
-  let era: Era | undefined;
+  const stderr = createStderrTail();
+  let health: Health = { state: "starting", since: now() };
   let capabilities: JsonObject = {};
   let instructions: string | undefined;
-  let lastStderr: UpstreamSession["process"];
-  const refreshTimers = new Map<SourceChange["kind"], NodeJS.Timeout>();
+  let disposing: Promise<void> | undefined;
 
+  const link = createSharedLink(
+    {
+      serverId: id,
+      now,
+      random,
+      open: (era, signal) =>
+        open({ capabilities: sharedCapabilities, owner: undefined, era, signal, onProcess: stderr.follow }),
+      async prepare(session, signal) {
+        const putListsInPlace = await catalogue.read(session, signal);
+        return () => {
+          ({ capabilities, instructions } = session.connection);
+          putListsInPlace();
+          ready(session);
+          void watch.restore(session);
+        };
+      },
+      down(reason, attempt, willRetry) {
+        const text = scrub(reason);
+        logger.warn({ ...log, attempt, reason: text }, "server is not available");
+        setHealth(willRetry ? "unavailable" : "stopped", text);
+      },
+    },
+    limits,
+  );
+  const catalogue = createCatalogue({
+    settings,
+    limits,
+    logger,
+    now,
+    session: () => link.session,
+    stopped: link.stopped,
+    changed: emit,
+  });
   const clients = createClientSessions(
-    (client) =>
-      openSession(settings, deps, {
-        capabilities: client.capabilities,
-        owner: client,
-        era,
-        handshakeTimeoutMs: limits.handshakeTimeoutMs,
-        signal: stopping.signal,
-        onNotification: (method, params) => notified(method, params),
-      }),
-    deps.now,
+    {
+      serverId: id,
+      now,
+      random,
+      open: (client) =>
+        open({
+          capabilities: passedOnCapabilities(client),
+          owner: client,
+          era: "legacy",
+          signal: link.stopped,
+        }),
+    },
     limits,
   );
   const watch = createResourceWatch({
-    sessionFor: async (watcher) =>
-      needsOwnSession(watcher.session) ? clients.get(watcher.session) : sharedSession(),
-    shared: () => shared,
-    onNotification: notified,
-    logger: deps.logger,
     serverId: id,
+    random,
+    logger,
+    lingerMs: settings.kind === "streamable_http" ? 100 : 0,
+    lease: (client) => lease(client, link.stopped),
+    onNotification: notified,
+    onGap: () => listKinds.forEach(catalogue.announced),
   });
 
+  function open(options: Omit<SessionOptions, "timeoutMs" | "onNotification">): Promise<UpstreamSession> {
+    const { handshakeTimeoutMs: timeoutMs } = limits;
+    return openSession(settings, deps, {
+      ...options,
+      timeoutMs,
+      onNotification(method, params, session) {
+        notified(method, params);
+        if (session !== undefined) watch.notified(method, params, session);
+      },
+    });
+  }
+
+  function notified(method: string, _params: JsonObject): void {
+    const kind = listKinds.find((one) => method === `notifications/${one}/list_changed`);
+    if (kind !== undefined) catalogue.announced(kind);
+  }
+
   function emit(kind: SourceChange["kind"]): void {
-    for (const listener of listeners) listener({ kind });
+    for (const listener of [...listeners]) {
+      try {
+        listener({ kind });
+      } catch (error) {
+        // What one listener does wrong is neither the server's failure nor the other listeners'.
+        logger.error({ ...log, kind, err: error }, "a listener of the server's changes failed");
+      }
+    }
   }
 
   function setHealth(state: Health["state"], reason?: string): void {
     if (health.state === "stopped" || (health.state === state && health.reason === reason)) return;
-    health = reason === undefined ? { state, since: deps.now() } : { state, reason, since: deps.now() };
+    health = reason === undefined ? { state, since: now() } : { state, reason, since: now() };
     emit("health");
   }
 
-  function connect(): Promise<void> {
-    connecting ??= connectOnce().finally(() => {
-      connecting = undefined;
-    });
-    return connecting;
-  }
-
-  async function connectOnce(): Promise<void> {
-    clearTimeout(retryTimer);
-    const { signal } = stopping;
-    try {
-      signal.throwIfAborted();
-      const session = await openSession(settings, deps, {
-        capabilities: sharedCapabilities,
-        owner: undefined,
-        era,
-        handshakeTimeoutMs: limits.handshakeTimeoutMs,
-        signal,
-        onNotification: notified,
-      });
-      lastStderr = session.process;
-      try {
-        await adopt(session);
-      } catch (error) {
-        await session[Symbol.asyncDispose]();
-        throw error;
-      }
-    } catch (error) {
-      if (signal.aborted) return;
-      failures += 1;
-      const reason = reasonOf(error);
-      deps.logger.warn({ ...log, attempt: failures, reason }, "server is not available");
-      setHealth("unavailable", reason);
-      retryLater();
-    }
-  }
-
-  async function adopt(session: UpstreamSession): Promise<void> {
-    const { connection } = session;
-    const loaded = await loadLists(session);
-    connection.closed.throwIfAborted();
-    shared = session;
-    era = connection.era;
-    capabilities = connection.capabilities;
-    instructions = connection.instructions;
-    lists = loaded;
-    failures = 0;
-    connections += 1;
-    connection.closed.addEventListener("abort", () => void lost(session));
+  function ready({ connection }: UpstreamSession): void {
+    const { era, protocolVersion } = connection;
+    const { length } = catalogue.lists.tools;
+    logger.info({ ...log, era, protocolVersion, tools: length }, "server is ready");
     setHealth("ready");
-    for (const kind of ["tools", "resources", "prompts"] as const) emit(kind);
-    deps.logger.info(
-      { ...log, era: connection.era, protocolVersion: connection.protocolVersion, tools: lists.tools.length },
-      "server is ready",
-    );
-    await watch.restore();
   }
 
-  async function lost(session: UpstreamSession): Promise<void> {
-    if (shared !== session) return;
-    shared = undefined;
-    if (stopping.signal.aborted) return;
-    const reason = messageOf(session.connection.closed.reason);
-    deps.logger.warn({ ...log, reason }, "connection to the server was lost");
-    setHealth("unavailable", reason);
-    // The rest of its process tree goes before a new one is started.
-    await session[Symbol.asyncDispose]();
-    retryLater();
-  }
-
-  function retryLater(): void {
-    if (stopping.signal.aborted || failures > limits.reconnectMaxAttempts) return;
-    const pause = Math.min(limits.reconnectMaxMs, limits.reconnectMinMs * 2 ** Math.min(failures, 20));
-    // Half of the pause is spread, so that many servers of one host do not come back in step.
-    const delay = Math.round(pause * (0.5 + deps.random() / 2));
-    retryAt = deps.now() + delay;
-    clearTimeout(retryTimer);
-    retryTimer = setTimeout(() => void connect(), delay);
-    retryTimer.unref();
-  }
-
-  async function loadLists(session: UpstreamSession): Promise<Lists> {
-    const has = (name: string) => session.connection.capabilities[name] !== undefined;
-    const none = Promise.resolve([]);
-    const [definitions, resources, resourceTemplates, prompts] = await Promise.all([
-      has("tools") ? load(session, "tools/list", "tools") : none,
-      has("resources") ? load(session, "resources/list", "resources") : none,
-      has("resources") ? loadOptional(session, "resources/templates/list", "resourceTemplates") : none,
-      has("prompts") ? load(session, "prompts/list", "prompts") : none,
-    ]);
-    return { tools: toOwnTools(session, definitions), resources, resourceTemplates, prompts };
-  }
-
-  function load(session: UpstreamSession, method: string, key: string): Promise<readonly JsonObject[]> {
-    const { listTimeoutMs: timeoutMs, listMaxItems: maxItems } = limits;
-    return listAll(session.connection, method, key, { timeoutMs, maxItems, signal: stopping.signal });
-  }
-
-  /** Many servers have resources and no templates method; that is no failure. */
-  async function loadOptional(
-    session: UpstreamSession,
-    method: string,
-    key: string,
-  ): Promise<readonly JsonObject[]> {
-    try {
-      return await load(session, method, key);
-    } catch (error) {
-      if (error instanceof McpError && error.code === mcpRemoteError) return [];
-      throw error;
-    }
-  }
-
-  function toOwnTools(session: UpstreamSession, definitions: readonly JsonObject[]): readonly Tool[] {
-    const isModernHttp = session.connection.era === "modern" && settings.kind === "streamable_http";
-    const { tools, refused } = toTools(definitions, { id, tags: settings.tags ?? [], isModernHttp });
-    for (const { name, reason } of refused) {
-      deps.logger.warn({ ...log, tool: name, reason }, "tool definition was left out");
-    }
-    return tools;
-  }
-
-  function notified(method: string, params: JsonObject): void {
-    if (method === "notifications/resources/updated") {
-      if (typeof params["uri"] === "string") watch.updated(params["uri"]);
-      return;
-    }
-    const kind = /^notifications\/(tools|resources|prompts)\/list_changed$/.exec(method)?.[1];
-    if (kind === undefined) return;
-    refreshSoon(kind as "tools" | "resources" | "prompts");
-  }
-
-  /** Changes that come in a burst are read once. */
-  function refreshSoon(kind: "tools" | "resources" | "prompts"): void {
-    if (refreshTimers.has(kind)) return;
-    const timer = setTimeout(() => {
-      refreshTimers.delete(kind);
-      void refresh(kind);
-    }, 20);
-    refreshTimers.set(kind, timer);
-  }
-
-  async function refresh(kind: "tools" | "resources" | "prompts"): Promise<void> {
-    const session = shared;
-    if (session === undefined) return;
-    try {
-      if (kind === "tools") {
-        lists = { ...lists, tools: toOwnTools(session, await load(session, "tools/list", "tools")) };
-      } else if (kind === "prompts") {
-        lists = { ...lists, prompts: await load(session, "prompts/list", "prompts") };
-      } else {
-        const resources = await load(session, "resources/list", "resources");
-        const resourceTemplates = await loadOptional(
-          session,
-          "resources/templates/list",
-          "resourceTemplates",
-        );
-        lists = { ...lists, resources, resourceTemplates };
-      }
-      emit(kind);
-    } catch (error) {
-      deps.logger.warn(
-        { ...log, kind, reason: messageOf(error) },
-        "changed list could not be read; the old one stays",
-      );
-    }
-  }
-
-  /** The session that clients share; waits for one that is being made, within limits. */
-  async function sharedSession(signal?: AbortSignal): Promise<UpstreamSession> {
-    if (shared !== undefined) return shared;
-    const isSoon = connecting !== undefined || (retryTimer !== undefined && retryAt - deps.now() <= 2000);
-    if (isSoon && health.state !== "stopped") {
-      await within(connecting ?? connect(), limits.connectWaitMs, signal);
-      if (shared !== undefined) return shared;
-    }
-    throw unavailable();
-  }
-
-  function unavailable(): UpstreamError {
-    const why = health.reason === undefined ? "" : `: ${health.reason}`;
-    const seconds = Math.max(1, Math.ceil((retryAt - deps.now()) / 1000));
-    const isConnecting = connecting !== undefined;
-    return new UpstreamError(upstreamUnavailable, `The server "${id}" is not available${why}`, {
-      hint:
-        health.state === "stopped"
-          ? undefined
-          : isConnecting
-            ? "it is being connected; try again"
-            : `it is tried again in ${seconds} s`,
-      data: { server: id },
-    });
+  /** The session that calls of `client` run on. */
+  async function lease(client: ClientSession | undefined, signal: AbortSignal): Promise<Lease> {
+    // A way that the embedding program made is one way, whoever comes.
+    const mayHaveOwn = settings.kind !== "custom" && needsOwnSession(client);
+    if (mayHaveOwn && clients.has(client)) return clients.lease(client, signal);
+    const session = await link.get(signal);
+    // Modern requests carry the capabilities of their client with them, and no server asks back.
+    if (mayHaveOwn && session.connection.era === "legacy") return clients.lease(client, signal);
+    return { session, release() {} };
   }
 
   async function request(
@@ -324,114 +196,106 @@ export function createUpstreamServer(
     options?: { readonly inputSchema?: JsonObject },
   ): Promise<JsonObject> {
     for (let attempt = 1; ; attempt += 1) {
-      const session = needsOwnSession(context.session)
-        ? await clients.get(context.session)
-        : (shared ?? (await sharedSession(context.signal)));
+      const client = context.session;
+      const shared = needsOwnSession(client) ? undefined : link.session;
+      const held = shared === undefined ? await lease(client, context.signal) : undefined;
+      const session = held?.session ?? (shared as UpstreamSession);
       try {
         return await session.request(method, params, context, options);
       } catch (error) {
         if (context.signal.aborted) throw context.signal.reason;
-        // An expired session means that the server never looked at the request.
-        const isUntouched = error instanceof McpError && error.code === mcpSessionExpired;
-        if (isUntouched && attempt === 1) {
-          await connecting?.catch(() => {});
-          continue;
-        }
-        throw toUpstreamError(id, error);
+        const mayRepeat = await isWorthRepeating(session, error);
+        context.signal.throwIfAborted();
+        if (attempt > 1 || !mayRepeat) throw toCallerError(id, error, disposing !== undefined);
+      } finally {
+        held?.release();
       }
     }
   }
 
-  const features: SourceFeatures = {
-    capabilities: () => capabilities,
-    instructions: () => instructions,
-    resources: () => lists.resources,
-    resourceTemplates: () => lists.resourceTemplates,
-    prompts: () => lists.prompts,
-    request: (method, params, context) => request(method, params, context),
-    watch: (uri: string, watcher: ResourceWatcher) => watch.add(uri, watcher),
-    unwatch: (uri: string, watcher: ResourceWatcher) => watch.remove(uri, watcher),
-  };
+  /** Whether the server never looked at the request, and a new session may do better; ends the old one then. */
+  async function isWorthRepeating(session: UpstreamSession, error: unknown): Promise<boolean> {
+    const isGone = isRefused(error);
+    if (!isGone && !(await isSecretReplaced(session, error))) return isUntouched(error);
+    if (session !== link.session) await session[Symbol.asyncDispose]();
+    // Where nothing listens, nothing listens for the others either.
+    if (link.session !== undefined && (isGone || session === link.session)) {
+      link.renew(link.session, reasonOf(error), isGone ? "after a pause" : "at once");
+    }
+    return true;
+  }
 
-  return {
+  /** Whether the server refuses credentials that are not the current ones any more. */
+  async function isSecretReplaced({ resolved }: UpstreamSession, error: unknown): Promise<boolean> {
+    const isRefusal =
+      error instanceof McpError && error.code === mcpUnauthorized && error.data?.["status"] === 401;
+    if (!isRefusal || resolved.kind === "custom") return false;
+    // When they cannot be read, the server's refusal is all there is to tell.
+    const current = await settings.resolveTransport().catch(() => resolved);
+    return !isDeepStrictEqual(current, resolved);
+  }
+
+  async function dispose(): Promise<void> {
+    setHealth("stopped");
+    await Promise.allSettled([link[Symbol.asyncDispose](), clients[Symbol.asyncDispose]()]);
+  }
+
+  const server: UpstreamServer = {
     id,
     origin: "server",
-    features,
-    start: (signal) => {
-      signal.addEventListener("abort", () => stopping.abort(signal.reason), { once: true });
-      return connect();
+    features: {
+      capabilities: () => capabilities,
+      instructions: () => instructions,
+      resources: () => catalogue.lists.resources,
+      resourceTemplates: () => catalogue.lists.resourceTemplates,
+      prompts: () => catalogue.lists.prompts,
+      request: (method, params, context) => request(method, params, context),
+      watch: (uri, watcher) => asCaller(watch.add(uri, watcher)),
+      unwatch: (uri, watcher) => asCaller(watch.remove(uri, watcher)),
     },
-    tools: () => lists.tools,
+    async start(signal) {
+      const stop = () => void server[Symbol.asyncDispose]();
+      if (signal.aborted) stop();
+      signal.addEventListener("abort", stop, { once: true });
+      await link.start();
+      signal.removeEventListener("abort", stop);
+    },
+    tools: () => catalogue.lists.tools,
     onChange(listener) {
       listeners.add(listener);
-      return () => listeners.delete(listener);
+      return () => void listeners.delete(listener);
     },
     async call(tool, args, context) {
       const { name, inputSchema } = tool.definition;
       const result = await request("tools/call", { name, arguments: args }, context, { inputSchema });
-      return result as unknown as ToolResult;
+      return toToolResult(result);
     },
     health: () => health,
     facts: () => ({
-      protocolVersion: shared?.connection.protocolVersion,
-      serverInfo: shared?.connection.serverInfo,
-      pid: shared?.process?.pid,
-      restarts: Math.max(0, connections - 1),
+      protocolVersion: link.session?.connection.protocolVersion,
+      serverInfo: link.session?.connection.serverInfo,
+      pid: link.session?.process?.pid,
+      restarts: Math.max(0, link.connections - 1),
       clientSessions: clients.size,
     }),
-    stderrTail: (lineCount) => lastStderr?.stderr.tail(lineCount) ?? [],
-    async [Symbol.asyncDispose]() {
-      setHealth("stopped");
-      if (!stopping.signal.aborted)
-        stopping.abort(new UpstreamError(upstreamClosed, `The server "${id}" was stopped`));
-      clearTimeout(retryTimer);
-      for (const timer of refreshTimers.values()) clearTimeout(timer);
-      await connecting;
-      const session = shared;
-      shared = undefined;
-      await Promise.allSettled([session?.[Symbol.asyncDispose](), clients[Symbol.asyncDispose]()]);
+    stderrTail: (lineCount) => stderr.tail(lineCount),
+    [Symbol.asyncDispose]() {
+      disposing ??= dispose();
+      return disposing;
     },
   };
-}
+  return server;
 
-/** A failure of the wire as a failure of this server; errors of the server itself keep their JSON-RPC code. */
-function toUpstreamError(id: string, error: unknown): unknown {
-  if (!(error instanceof McpError)) return error;
-  if (error.code === mcpRemoteError) {
-    return new UpstreamError(upstreamError, error.message, {
-      cause: error,
-      data: {
-        server: id,
-        rpcCode: error.rpcCode,
-        ...(error.rpcData === undefined ? undefined : { rpcData: error.rpcData }),
-      },
-    });
+  async function asCaller(work: Promise<void>): Promise<void> {
+    try {
+      await work;
+    } catch (error) {
+      throw toCallerError(id, error, disposing !== undefined);
+    }
   }
-  if (error.code === mcpConnectionClosed) {
-    return new UpstreamError(upstreamClosed, `The server "${id}" ended before it answered`, {
-      cause: error,
-      hint: "it is restarted; the call may have had an effect, so check before you repeat it",
-      data: { server: id },
-    });
-  }
-  return error;
 }
 
-function reasonOf(error: unknown): string {
-  const { hint } = error as Partial<CodedError>;
-  return isCodedError(error) && hint !== undefined ? `${error.message} (${hint})` : messageOf(error);
-}
-
-/** Wait for `work`, at most `timeoutMs`. @throws the signal's reason when it aborts */
-async function within(
-  work: Promise<void>,
-  timeoutMs: number,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const waited = AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal === undefined ? [] : [signal])]);
-  await Promise.race([
-    work,
-    new Promise<void>((resolve) => waited.addEventListener("abort", () => resolve(), { once: true })),
-  ]);
-  signal?.throwIfAborted();
+/** Results of old servers may lack `content`, which readers count on. */
+function toToolResult(result: JsonObject): ToolResult {
+  return (Array.isArray(result["content"]) ? result : { ...result, content: [] }) as unknown as ToolResult;
 }

@@ -1,0 +1,63 @@
+/** The way to a server: its secrets in their places, its process launched if it has one. */
+
+import {
+  type ClientTransport,
+  createHttpTransport,
+  createSseTransport,
+  createStdioTransport,
+} from "@toolcrib/mcp";
+import { upstreamUnavailable } from "./codes.ts";
+import type { ServerProcess } from "./process/server-process.ts";
+import { UpstreamError } from "./upstream-error.ts";
+import type { ResolvedTransport, UpstreamDeps, UpstreamSettings } from "./upstream-options.ts";
+import { untilAborted } from "./wait.ts";
+
+/** A transport, and what is behind it. */
+export interface OpenTransport {
+  readonly transport: ClientTransport;
+  readonly process: ServerProcess | undefined;
+  /** What it was made from, secrets included. */
+  readonly resolved: ResolvedTransport;
+}
+
+/** Open the transport of `settings`. @throws {UpstreamError} when it takes too long; what resolving and launching throw */
+export async function openTransport(
+  settings: UpstreamSettings,
+  deps: UpstreamDeps,
+  options: { readonly timeoutMs: number; readonly signal: AbortSignal },
+): Promise<OpenTransport> {
+  const late = new AbortController();
+  const timer = setTimeout(() => {
+    const text = `The server could not be launched within ${options.timeoutMs} ms`;
+    late.abort(new UpstreamError(upstreamUnavailable, text, { data: { server: settings.id } }));
+  }, options.timeoutMs);
+  const signal = AbortSignal.any([options.signal, late.signal]);
+  try {
+    const resolved = await untilAborted(settings.resolveTransport(), signal);
+    return { ...(await connect(resolved, settings, deps, signal)), resolved };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function connect(
+  resolved: ResolvedTransport,
+  settings: UpstreamSettings,
+  deps: UpstreamDeps,
+  signal: AbortSignal,
+): Promise<Omit<OpenTransport, "resolved">> {
+  switch (resolved.kind) {
+    case "custom":
+      return { transport: resolved.transport, process: undefined };
+    case "streamable_http":
+      return { transport: createHttpTransport(deps.httpClient, resolved), process: undefined };
+    case "sse":
+      return { transport: createSseTransport(deps.httpClient, resolved), process: undefined };
+    case "stdio": {
+      const { command, args, env, cwd } = resolved;
+      const { id: label, scrub } = settings;
+      const process = await deps.launcher.launch({ command, args, env, cwd, label, scrub }, { signal });
+      return { transport: createStdioTransport(process), process };
+    }
+  }
+}

@@ -1,0 +1,28 @@
+/** The last lines of a server's standard error, over its last two processes: why the last one ended is in the older. */
+
+import type { ServerProcess } from "./process/server-process.ts";
+
+/** What a server said last. */
+export interface StderrTail {
+  /** A new process was launched. */
+  follow(process: ServerProcess): void;
+  /** The last lines, oldest first. */
+  tail(lineCount: number): readonly string[];
+}
+
+/** Create an empty tail. */
+export function createStderrTail(): StderrTail {
+  let current: ServerProcess | undefined;
+  let previous: ServerProcess | undefined;
+  return {
+    follow(process) {
+      previous = current;
+      current = process;
+    },
+    tail(lineCount) {
+      const lines = current?.stderr.tail(lineCount) ?? [];
+      const missing = lineCount - lines.length;
+      return missing <= 0 ? lines : [...(previous?.stderr.tail(missing) ?? []), ...lines];
+    },
+  };
+}

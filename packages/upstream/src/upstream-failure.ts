@@ -1,0 +1,69 @@
+/**
+ * Failures of the wire as failures of a server: what callers see, what may be
+ * tried again, and how a server's end is told to people.
+ */
+
+import { type CodedError, isCodedError, messageOf } from "@toolcrib/diagnostics";
+import {
+  McpError,
+  mcpConnectionClosed,
+  mcpRemoteError,
+  mcpSessionExpired,
+  mcpUnreachable,
+} from "@toolcrib/mcp";
+import { upstreamClosed, upstreamError } from "./codes.ts";
+import type { ServerProcess } from "./process/server-process.ts";
+import { UpstreamError } from "./upstream-error.ts";
+
+/** What a caller sees of `error`; errors of the server itself keep their JSON-RPC code. */
+export function toCallerError(server: string, error: unknown, isStopping: boolean): unknown {
+  if (!(error instanceof McpError)) return error;
+  if (error.code === mcpRemoteError) {
+    const { rpcCode, rpcData } = error;
+    const data = rpcData === undefined ? { server, rpcCode } : { server, rpcCode, rpcData };
+    return new UpstreamError(upstreamError, error.message, { cause: error, data });
+  }
+  if (error.code !== mcpConnectionClosed && error.code !== mcpSessionExpired) return error;
+  const what = isStopping ? "was stopped" : "ended";
+  return new UpstreamError(upstreamClosed, `The server "${server}" ${what} before it answered`, {
+    cause: error,
+    hint: "the call may have had an effect, so check before you repeat it",
+    data: { server },
+  });
+}
+
+/**
+ * Whether `error` says that the server never looked at the request: its
+ * session is unknown there, or nothing listens at its address.
+ */
+export function isUntouched(error: unknown): boolean {
+  return error instanceof McpError && (error.code === mcpSessionExpired || isRefused(error));
+}
+
+/** Whether nothing listens at the server's address, so that its sessions are gone. */
+export function isRefused(error: unknown): boolean {
+  if (!(error instanceof McpError) || error.code !== mcpUnreachable) return false;
+  return (error.cause as { readonly code?: unknown } | undefined)?.code === "ECONNREFUSED";
+}
+
+/** Why something failed, in one line for people. */
+export function reasonOf(error: unknown): string {
+  const { hint } = error as Partial<CodedError>;
+  return isCodedError(error) && hint !== undefined ? `${error.message} (${hint})` : messageOf(error);
+}
+
+/** How the process ended, once it did; undefined while it still runs half a second later. */
+export async function exitText(process: ServerProcess): Promise<string | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const stillRuns = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), exitWaitMs);
+  });
+  try {
+    return (await Promise.race([process.exited, stillRuns]))?.description;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** An end that a crash explains is known within this. */
+const exitWaitMs = 500;

@@ -1,0 +1,261 @@
+/** What the tests about tool sources share: a server with its world around it, clients, calls, and what they heard. */
+
+import assert from "node:assert/strict";
+import { randomBytes, randomUUID } from "node:crypto";
+import type { JsonObject } from "@toolcrib/json";
+import { createHttpClient } from "@toolcrib/mcp";
+import { echoStdioPath, fixtureCommand, waitUntil } from "@toolcrib/testing";
+import type { CallContext, ClientSession, SourceChange, Tool, ToolResult } from "@toolcrib/tool";
+import {
+  createProcessLauncher,
+  createUpstreamServer,
+  type ResolvedTransport,
+  type UpstreamLimits,
+  type UpstreamServer,
+  type UpstreamSettings,
+} from "@toolcrib/upstream";
+
+/** Something that was sent to a client: by whom does not matter, in which order does. */
+export interface Sent {
+  readonly method: string;
+  readonly params: JsonObject;
+}
+
+/** A server under test. */
+export interface TestSource extends AsyncDisposable {
+  readonly server: UpstreamServer;
+  /** `TOOLCRIB_INSTANCE=…` of its processes. */
+  readonly marker: string;
+  /** Kinds of change, oldest first. */
+  readonly changes: SourceChange["kind"][];
+  readonly records: { readonly event: string; readonly [field: string]: unknown }[];
+  tool(name: string): Tool;
+  call(name: string, args?: JsonObject, context?: CallContext): Promise<ToolResult>;
+  /** The text of a call's result. */
+  text(name: string, args?: JsonObject, context?: CallContext): Promise<string>;
+}
+
+/** Options of `createSource`. */
+export interface SourceOptions {
+  readonly transport: ResolvedTransport | (() => Promise<ResolvedTransport>);
+  readonly kind?: UpstreamSettings["kind"];
+  readonly scrub?: (text: string) => string;
+  readonly tags?: readonly string[];
+  readonly limits?: UpstreamLimits;
+  /** Milliseconds that a server has to end by itself. @default 500 */
+  readonly graceMs?: number;
+  readonly now?: () => number;
+}
+
+/** Create a server that is not started. */
+export function createSource(options: SourceOptions): TestSource {
+  const { transport, kind, scrub, tags, now = Date.now } = options;
+  const records: TestSource["records"] = [];
+  const record = (fields: object, event: string): void => {
+    records.push({ ...fields, event });
+  };
+  const logger = { debug: record, info: record, warn: record, error: record };
+  const launcher = createProcessLauncher(
+    { environment: process.env, clock: Date, logger, randomBytes },
+    { graceMs: options.graceMs ?? 500 },
+  );
+  const httpClient = createHttpClient();
+  const resolveTransport = typeof transport === "function" ? transport : () => Promise.resolve(transport);
+  const server = createUpstreamServer(
+    {
+      id: "s",
+      kind: kind ?? (typeof transport === "function" ? "stdio" : transport.kind),
+      resolveTransport,
+      scrub,
+      tags,
+    },
+    { launcher, httpClient, logger, now, random: () => 0.5, clientInfo: { name: "test", version: "1" } },
+    { reconnectMinMs: 20, handshakeTimeoutMs: 10_000, ...options.limits },
+  );
+  const changes: TestSource["changes"] = [];
+  server.onChange(({ kind: changed }) => changes.push(changed));
+  return {
+    server,
+    marker: `TOOLCRIB_INSTANCE=${launcher.instance}`,
+    changes,
+    records,
+    tool(name) {
+      const found = server.tools().find(({ definition }) => definition.name === name);
+      return found ?? assert.fail(`No tool "${name}" among ${server.tools().length}`);
+    },
+    call(name, args = {}, context = createCall()) {
+      return server.call(this.tool(name), args, context);
+    },
+    async text(name, args, context) {
+      return textOf(await this.call(name, args, context));
+    },
+    async [Symbol.asyncDispose]() {
+      await server[Symbol.asyncDispose]();
+      await launcher[Symbol.asyncDispose]();
+      await httpClient.destroy();
+    },
+  };
+}
+
+/** Create a server, start it, and expect it to be ready. */
+export async function startSource(options: SourceOptions): Promise<TestSource> {
+  const source = createSource(options);
+  await source.server.start(never);
+  if (source.server.health().state !== "ready") {
+    const { reason } = source.server.health();
+    await source[Symbol.asyncDispose]();
+    assert.fail(`The server is not ready: ${reason}`);
+  }
+  return source;
+}
+
+/** The echo server on stdio. */
+export function echoStdio(...flags: readonly string[]): ResolvedTransport {
+  return { kind: "stdio", ...fixtureCommand(echoStdioPath, ...flags), env: {} };
+}
+
+/** The server of `fixtures/odd-server.ts`, which does one odd thing. */
+export function oddStdio(...args: readonly string[]): ResolvedTransport {
+  const path = new URL("./fixtures/odd-server.ts", import.meta.url).pathname;
+  return { kind: "stdio", ...fixtureCommand(path, ...args), env: {} };
+}
+
+export const never = new AbortController().signal;
+
+/** A call that remembers what came back on its account. */
+export interface TestCall extends CallContext {
+  readonly sent: Sent[];
+  readonly progressed: JsonObject[];
+}
+
+/** Create the context of a call. Without a client it can be asked nothing. */
+export function createCall(
+  options: {
+    readonly signal?: AbortSignal;
+    readonly client?: TestClient;
+    readonly name?: string;
+    readonly meta?: JsonObject;
+    readonly wantsProgress?: boolean;
+  } = {},
+): TestCall {
+  const { client, meta } = options;
+  const sent: Sent[] = [];
+  const progressed: JsonObject[] = [];
+  return {
+    sent,
+    progressed,
+    callId: randomUUID(),
+    depth: 0,
+    identity: { kind: "token", name: options.name ?? "test" },
+    era: "legacy",
+    signal: options.signal ?? never,
+    deadline: Number.POSITIVE_INFINITY,
+    meta,
+    session: client,
+    wantsProgress: options.wantsProgress ?? false,
+    progress: (params) => void progressed.push(params),
+    notify(method, params) {
+      sent.push({ method, params });
+      client?.sent.push({ method, params });
+    },
+    ask: (method, params, signal) =>
+      client?.ask(method, params, signal) ?? Promise.reject(new Error("This client cannot be asked")),
+  };
+}
+
+/** A client with a session, as the gateway hands it down. */
+export interface TestClient extends ClientSession {
+  logLevel: string | undefined;
+  /** Everything that reached it. */
+  readonly sent: Sent[];
+  /** Everything that it was asked. */
+  readonly asked: Sent[];
+  readonly changeRoots: () => void;
+  readonly leave: () => void;
+}
+
+/** Create a client; it answers what it is asked with `answer`. */
+export function createClient(
+  options: {
+    readonly capabilities?: JsonObject;
+    readonly logLevel?: string;
+    readonly answer?: (method: string, params: JsonObject) => JsonObject | Promise<JsonObject>;
+  } = {},
+): TestClient {
+  const { capabilities = {}, answer } = options;
+  const closing = new AbortController();
+  const rootsListeners = new Set<() => void>();
+  const sent: Sent[] = [];
+  const asked: Sent[] = [];
+  return {
+    id: randomUUID(),
+    capabilities,
+    logLevel: options.logLevel,
+    closed: closing.signal,
+    sent,
+    asked,
+    notify: (method, params) => void sent.push({ method, params }),
+    async ask(method, params) {
+      asked.push({ method, params });
+      const capability = method.split("/")[0] as string;
+      if (capabilities[capability] === undefined || answer === undefined) {
+        throw new Error(`The client that made this call does not support ${capability}`);
+      }
+      return answer(method, params);
+    },
+    onRootsChanged(listener) {
+      rootsListeners.add(listener);
+      return () => void rootsListeners.delete(listener);
+    },
+    changeRoots() {
+      for (const listener of rootsListeners) listener();
+    },
+    leave: () => closing.abort(new Error("The client left")),
+  };
+}
+
+/** A client that can be asked everything; its answers carry `name`. */
+export function createAskableClient(name: string): TestClient {
+  return createClient({
+    capabilities: { sampling: {}, elicitation: { form: {}, url: {} }, roots: { listChanged: true } },
+    answer(method) {
+      if (method === "roots/list") return { roots: [{ uri: `file:///${name}`, name }] };
+      if (method === "elicitation/create") return { action: "accept", content: { name } };
+      return { role: "assistant", content: { type: "text", text: name }, model: name };
+    },
+  });
+}
+
+export function textOf(result: ToolResult): string {
+  const [block] = result.content;
+  return String(block?.["text"]);
+}
+
+/** The messages of one method that the echo server received, on all connections of its process. */
+export async function receivedBy(
+  source: TestSource,
+  method: string,
+  call?: CallContext,
+): Promise<JsonObject[]> {
+  return JSON.parse(await source.text("received", { method }, call)) as JsonObject[];
+}
+
+export function untilReady({ server }: TestSource): Promise<unknown> {
+  return waitUntil(() => server.health().state === "ready", { what: "the server is ready" });
+}
+
+export function untilDown({ server }: TestSource): Promise<unknown> {
+  return waitUntil(() => server.health().state !== "ready", { what: "the server is not ready" });
+}
+
+/** The error that `work` ends with. */
+export async function failureOf(
+  work: Promise<unknown>,
+): Promise<{ code: string; message: string; data: JsonObject }> {
+  try {
+    await work;
+  } catch (error) {
+    return error as { code: string; message: string; data: JsonObject };
+  }
+  return assert.fail("It did not fail");
+}
