@@ -39,8 +39,8 @@ import type { ClientTransport, SendHints } from "./transport.ts";
 export interface ConnectionHandlers {
   /** The server asks (sampling, elicitation, roots); `relatedTo` is our request on whose stream it came. */
   request?(request: InboundRequest): Promise<JsonObject>;
-  /** A notification that no request of ours claimed. */
-  notification?(method: string, params: JsonObject): void;
+  /** A notification that no request of ours claimed; `relatedTo` is the request on whose stream it came, answered or not. */
+  notification?(method: string, params: JsonObject, relatedTo: RpcId | undefined): void;
   /** What fits nowhere, for the log. */
   stray?(reason: string): void;
 }
@@ -117,7 +117,7 @@ export async function openConnection(
       handlers.request === undefined || request.method === "ping"
         ? answerAlone(request)
         : handlers.request(request),
-    notification: (method, params) => handlers.notification?.(method, params),
+    notification: (method, params, relatedTo) => handlers.notification?.(method, params, relatedTo),
     stray: (reason) => handlers.stray?.(reason),
   });
   function end(error: McpError): void {
