@@ -8,7 +8,7 @@
 
 import { messageOf } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
-import { type Connection, McpError, mcpCancelled, mcpRemoteError, metaKeys, metaOf } from "@toolcrib/mcp";
+import { type Connection, McpError, mcpCancelled, mcpRemoteError } from "@toolcrib/mcp";
 import { createBackoff } from "./backoff.ts";
 import type { UpstreamLogger } from "./upstream-options.ts";
 
@@ -17,6 +17,8 @@ export interface ChangeStreamDeps {
   readonly connection: Connection;
   readonly serverId: string;
   readonly random: () => number;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
   readonly logger: UpstreamLogger;
   /** The resources that are watched now. */
   readonly uris: () => readonly string[];
@@ -24,6 +26,8 @@ export interface ChangeStreamDeps {
   readonly onNotification: (method: string, params: JsonObject) => void;
   /** The stream was away for a time: anything may have changed. */
   readonly onGap: () => void;
+  /** It ended, or could not be opened. */
+  readonly onFailure: (error: unknown) => void;
   /** Milliseconds for which a replaced stream may still deliver; streams of their own (HTTP) overtake each other. */
   readonly lingerMs: number;
 }
@@ -34,16 +38,17 @@ export interface ChangeStream {
   start(): void;
   /** Bring the stream in line with `uris()`; resolves to the URIs that the server honours. @throws when it cannot be opened */
   settle(): Promise<ReadonlySet<string>>;
-  /** A notification of the session that came on no stream of its own (stdio). */
-  notified(method: string, params: JsonObject): void;
 }
 
 interface OpenStream {
   readonly controller: AbortController;
   readonly honoured: ReadonlySet<string>;
+  readonly since: number;
 }
 
 const acknowledgeTimeoutMs = 30_000;
+/** A stream that held for less counts as a failure when it ends. */
+const stableAfterMs = 10_000;
 const pauses = { reconnectMinMs: 1000, reconnectMaxMs: 60_000 };
 
 /** Create the stream of a modern connection; it is opened by the first `settle`. */
@@ -51,7 +56,6 @@ export function createChangeStream(deps: ChangeStreamDeps): ChangeStream {
   const { connection, logger } = deps;
   const log = { server: deps.serverId };
   const backoff = createBackoff(pauses, deps.random);
-  const acknowledged = new Map<unknown, (filter: JsonObject) => void>();
   let current: OpenStream | undefined;
   let hasGap = false;
   let settling: Promise<ReadonlySet<string>> | undefined;
@@ -87,20 +91,15 @@ export function createChangeStream(deps: ChangeStreamDeps): ChangeStream {
     const controller = new AbortController();
     return new Promise((resolve, reject) => {
       let stream: OpenStream | undefined;
-      let id: unknown;
       const timer = setTimeout(() => {
         controller.abort(new McpError(mcpCancelled, "The server did not acknowledge the stream of changes"));
       }, acknowledgeTimeoutMs);
-      const settle = () => {
-        clearTimeout(timer);
-        acknowledged.delete(id);
-      };
       const take = (honoured: JsonObject) => {
         if (stream !== undefined) return;
-        settle();
+        clearTimeout(timer);
         const uris = honoured["resourceSubscriptions"];
-        stream = { controller, honoured: new Set(Array.isArray(uris) ? uris.map(String) : []) };
-        backoff.succeeded();
+        const honouredUris = new Set(Array.isArray(uris) ? uris.map(String) : []);
+        stream = { controller, honoured: honouredUris, since: deps.now() };
         resolve(stream);
       };
       connection
@@ -109,10 +108,6 @@ export function createChangeStream(deps: ChangeStreamDeps): ChangeStream {
           { notifications },
           {
             signal: controller.signal,
-            onId(given) {
-              id = given;
-              acknowledged.set(given, take);
-            },
             onNotification: (method, params) => {
               if (method === acknowledgement) take(filterOf(params));
               else deps.onNotification(method, params);
@@ -124,7 +119,7 @@ export function createChangeStream(deps: ChangeStreamDeps): ChangeStream {
           (error: unknown) => error,
         )
         .then((reason) => {
-          settle();
+          clearTimeout(timer);
           reject(reason);
           if (stream !== undefined) ended(stream, reason);
         });
@@ -139,12 +134,14 @@ export function createChangeStream(deps: ChangeStreamDeps): ChangeStream {
     if (current !== stream) return;
     current = undefined;
     hasGap = true;
+    if (deps.now() - stream.since >= stableAfterMs) backoff.succeeded();
     reopenLater(reason);
   }
 
   function reopenLater(reason: unknown): void {
     if (connection.closed.aborted) return;
     logger.debug({ ...log, reason: messageOf(reason) }, "stream of changes ended");
+    deps.onFailure(reason);
     // A server that refuses the method has no such stream.
     if (reason instanceof McpError && reason.code === mcpRemoteError) return;
     const timer = setTimeout(() => void reopen(), backoff.failed());
@@ -174,10 +171,6 @@ export function createChangeStream(deps: ChangeStreamDeps): ChangeStream {
       });
       settling = one;
       return one;
-    },
-    notified(method, params) {
-      const id = metaOf(params)?.[metaKeys.subscriptionId];
-      if (method === acknowledgement) acknowledged.get(id)?.(filterOf(params));
     },
   };
   return stream;

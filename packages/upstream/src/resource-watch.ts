@@ -22,6 +22,8 @@ import type { UpstreamLogger } from "./upstream-options.ts";
 export interface ResourceWatchDeps {
   readonly serverId: string;
   readonly random: () => number;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
   readonly logger: UpstreamLogger;
   /** Milliseconds, see `ChangeStreamDeps`. */
   readonly lingerMs: number;
@@ -31,6 +33,8 @@ export interface ResourceWatchDeps {
   onNotification(method: string, params: JsonObject, session: UpstreamSession): void;
   /** A modern stream was away: any list may have changed. */
   onGap(): void;
+  /** A modern stream ended, or could not be opened. */
+  onFailure(session: UpstreamSession, error: unknown): void;
 }
 
 /** The watchers of one server's resources. */
@@ -38,7 +42,7 @@ export interface ResourceWatch {
   /** @throws {UpstreamError} `UPSTREAM_WATCH_REFUSED`; what asking the server throws */
   add(uri: string, watcher: ResourceWatcher): Promise<void>;
   remove(uri: string, watcher: ResourceWatcher): Promise<void>;
-  /** A notification about resources, or about a stream of changes, that `session` sent. */
+  /** A notification about resources that `session` sent. */
   notified(method: string, params: JsonObject, session: UpstreamSession): void;
   /** A new shared session is there: listen to it, and move what has no session any more to it. */
   restore(session: UpstreamSession): Promise<void>;
@@ -93,6 +97,7 @@ export function createResourceWatch(deps: ResourceWatchDeps): ResourceWatch {
             connection,
             serverId: deps.serverId,
             random: deps.random,
+            now: deps.now,
             logger: deps.logger,
             lingerMs: deps.lingerMs,
             uris: () => [...topics.values()].filter((topic) => topic.watches.size > 0).map(({ uri }) => uri),
@@ -100,6 +105,7 @@ export function createResourceWatch(deps: ResourceWatchDeps): ResourceWatch {
               notified(method, params, session);
               deps.onNotification(method, params, session);
             },
+            onFailure: (error) => deps.onFailure(session, error),
             onGap() {
               deps.onGap();
               for (const topic of topics.values()) tellAll(topic);
@@ -217,11 +223,9 @@ export function createResourceWatch(deps: ResourceWatchDeps): ResourceWatch {
 
   function notified(method: string, params: JsonObject, session: UpstreamSession): void {
     const { uri } = params;
-    const place = places.get(session);
-    if (place === undefined) return;
-    place.stream?.notified(method, params);
     if (method !== "notifications/resources/updated" || typeof uri !== "string") return;
-    for (const topic of place.topics.values()) if (isWithin(uri, topic.uri)) tellAll(topic, uri);
+    for (const topic of places.get(session)?.topics.values() ?? [])
+      if (isWithin(uri, topic.uri)) tellAll(topic, uri);
   }
 
   async function add(uri: string, watcher: ResourceWatcher): Promise<void> {

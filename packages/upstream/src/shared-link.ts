@@ -23,7 +23,7 @@ export interface SharedLinkDeps {
   readonly serverId: string;
   readonly now: () => number;
   readonly random: () => number;
-  /** Make a session. `era` is the verdict of the last one. */
+  /** Make a session. `era` is that of the last one, to be tried first. */
   open(era: Era | undefined, signal: AbortSignal): Promise<UpstreamSession>;
   /** Read what a new session offers. @returns what puts it in place, called when the session is given out */
   prepare(session: UpstreamSession, signal: AbortSignal): Promise<() => void>;
@@ -100,8 +100,6 @@ export function createSharedLink(deps: SharedLinkDeps, limits: Required<Upstream
       await session?.[Symbol.asyncDispose]();
       if (signal.aborted) return;
       failedAttempts += 1;
-      // The server may be another one by the next attempt.
-      era = undefined;
       retry(reason);
     }
   }

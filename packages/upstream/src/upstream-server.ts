@@ -130,11 +130,15 @@ export function createUpstreamServer(
   const watch = createResourceWatch({
     serverId: id,
     random,
+    now,
     logger,
     lingerMs: settings.kind === "streamable_http" ? 100 : 0,
     lease: (client) => lease(client, link.stopped),
     onNotification: notified,
     onGap: () => listKinds.forEach(catalogue.announced),
+    onFailure(session, error) {
+      if (isRefused(error) && session === link.session) link.renew(session, reasonOf(error), "after a pause");
+    },
   });
 
   function open(options: Omit<SessionOptions, "timeoutMs" | "onNotification">): Promise<UpstreamSession> {
