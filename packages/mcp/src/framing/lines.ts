@@ -125,7 +125,8 @@ export function createLineWriter(stream: Writable, onWritten?: () => void): (mes
   return (message) => {
     // JSON.stringify escapes line feeds inside strings, so a message is one line.
     const line = `${JSON.stringify(message)}\n`;
-    if (pending === "") queueMicrotask(flush);
+    // Ticks run after all microtasks, so that calls which go on together leave in one write.
+    if (pending === "") process.nextTick(flush);
     pending += line;
   };
 }
