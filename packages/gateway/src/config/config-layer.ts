@@ -12,6 +12,7 @@ import { foreignServersOf, parseForeignServers } from "./foreign-config.ts";
 import { parseTree } from "./parse-tree.ts";
 import type { Reporter } from "./reporter.ts";
 import { toServerDeclaration } from "./server-declaration.ts";
+import { maxToolServers } from "./tool-server-shape.ts";
 
 /** A tool server as its file declares it; what holds follows from all files. */
 export interface ServerDeclaration extends Omit<ToolServerConfig, "containment" | "notEnforced"> {
@@ -78,7 +79,7 @@ function nativeLayer(tree: ConfigNode | undefined, reporter: Reporter): ConfigLa
 }
 
 function itemsOf(node: ConfigNode | undefined): readonly ConfigNode[] {
-  return node?.kind === "list" ? node.items : [];
+  return node?.kind === "list" ? node.items.slice(0, maxToolServers) : [];
 }
 
 function idsOf(nodes: readonly ConfigNode[]): readonly PlacedId[] {

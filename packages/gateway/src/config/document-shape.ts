@@ -20,7 +20,7 @@ const toolServersShape = list(toolServerShape, {
   instead: (node) => (node.kind === "map" ? "write each server as an item: - id: NAME" : undefined),
   inspect(_values, node, place) {
     const first = new Map<string, ConfigNode>();
-    for (const item of node.kind === "list" ? node.items : []) {
+    for (const item of node.kind === "list" ? node.items.slice(0, maxToolServers) : []) {
       const idNode = fieldOf(item, "id");
       const id = stringOf(idNode)?.trim();
       if (idNode === undefined || id === undefined || id === "") continue;

@@ -13,6 +13,7 @@ import {
   configForeignField,
   configIdDuplicate,
   configIdNormalized,
+  configInvalidValue,
   configWrongType,
 } from "./codes.ts";
 import type { ServerDeclaration } from "./config-layer.ts";
@@ -30,6 +31,7 @@ import { documentFields } from "./document-shape.ts";
 import { createForeignTexts, type ForeignTexts } from "./foreign-text.ts";
 import { type Problem, quote, type Reporter, toDiagnostic } from "./reporter.ts";
 import { toServerId } from "./server-id.ts";
+import { maxToolServers } from "./tool-server-shape.ts";
 import { kindMeant, type TransportKind } from "./transport-kind.ts";
 
 /** The servers of another program's file; `undefined` when `tree` is Toolcrib's own configuration. */
@@ -50,8 +52,12 @@ export function parseForeignServers(section: ConfigEntry, reporter: Reporter): S
     });
     return [];
   }
+  if (section.value.entries.length > maxToolServers) {
+    const message = `${quote(section.key)} has more than ${maxToolServers} servers`;
+    reporter.report({ code: configInvalidValue, message, span: section.keySpan });
+  }
   const byId = new Map<string, ServerDeclaration>();
-  for (const entry of section.value.entries) {
+  for (const entry of section.value.entries.slice(0, maxToolServers)) {
     const server = parseServer(entry, reporter);
     if (server === undefined) continue;
     const earlier = byId.get(server.id);
@@ -231,12 +237,11 @@ const ignoredHints: { readonly [field: string]: string } = {
 
 function reportIgnored(name: string, node: ConfigMap, kind: TransportKind, reporter: Reporter): void {
   const known = [...readFields[kind === "stdio" ? "stdio" : "http"], ...commonFields];
+  const present = new Set(node.entries.map(({ key }) => key));
+  const free = known.filter((field) => !present.has(field));
   for (const { key, keySpan } of node.entries) {
     if (known.includes(key) || silentFields.has(key) || /^(?:_|\/\/|#)/.test(key)) continue;
-    const near = nearestName(
-      key,
-      known.filter((field) => entryOf(node, field) === undefined),
-    );
+    const near = nearestName(key, free);
     const hint = Object.hasOwn(ignoredHints, key)
       ? ignoredHints[key]
       : near === undefined

@@ -4,6 +4,7 @@
  */
 
 import { configInvalidValue } from "./codes.ts";
+import { looksLikeCredential } from "./credential.ts";
 import { quote } from "./reporter.ts";
 import { reportAt, text } from "./shape.ts";
 import { list } from "./shape-collection.ts";
@@ -19,8 +20,8 @@ const toolPattern = text({
       code: configInvalidValue,
       message: `Tool pattern ${quote(value)} cannot match: no tool name contains ${quote(bad)}`,
       hint:
-        bad === "/"
-          ? `write ${value.replaceAll("/", ":").slice(0, 80)}`
+        bad === "/" && value.length <= 80 && !looksLikeCredential(value)
+          ? `write ${value.replaceAll("/", ":")}`
           : "letters, digits, _ . - : and the wildcards * and ? are allowed",
     });
   },

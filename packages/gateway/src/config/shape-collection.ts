@@ -42,7 +42,10 @@ export function list<T>(item: Shape<T>, options: ListOptions<T>): Shape<readonly
       if (node.items.length > maxItems)
         invalid(node, place, `${quote(place.path)} has more than ${maxItems} items`);
       if (node.items.length < minItems) invalid(node, place, `${quote(place.path)} is empty`);
-      const values = node.items.map((child, index) => item.check(child, itemPlace(place, child, index)));
+      // Those past the limit are not looked at: one finding about a runaway list is enough.
+      const values = node.items
+        .slice(0, maxItems)
+        .map((child, index) => item.check(child, itemPlace(place, child, index)));
       inspect?.(values, node, place);
       return values.filter((value) => value !== undefined);
     },
@@ -88,7 +91,7 @@ export function dictionary<T>(
         invalid(node, place, `${quote(place.path)} has more than ${maxEntries} entries`);
       }
       const pairs: [string, T][] = [];
-      for (const entry of node.entries) {
+      for (const entry of node.entries.slice(0, maxEntries)) {
         const at = fieldPlace(place, entry.key, entry.keySpan);
         if (!wholeKey.test(entry.key)) {
           const message = `${quote(entry.key)} cannot be a name in ${quote(place.path)}: a name is ${key.meaning}`;
@@ -169,12 +172,13 @@ export function record<const F extends Fields>(options: RecordOptions<F>): Shape
 
 function checkFields(node: ConfigMap, place: Place, options: RecordBase): [string, unknown][] {
   const found: [string, unknown][] = [];
+  const present = new Map(node.entries.map((entry) => [entry.key, entry]));
   for (const entry of node.entries) {
     const at = fieldPlace(place, entry.key, entry.keySpan);
     const field = Object.hasOwn(options.fields, entry.key) ? options.fields[entry.key] : undefined;
     if (field === undefined) {
       if (options.isOpen !== true && options.onUnknown?.(entry, at) !== true)
-        reportUnknown(entry, at, node, place, options);
+        reportUnknown(entry, at, present, place, options);
       continue;
     }
     if (isEmptyField(field, entry)) continue;
@@ -182,7 +186,7 @@ function checkFields(node: ConfigMap, place: Place, options: RecordBase): [strin
     if (value !== undefined) found.push([entry.key, value]);
   }
   for (const [name, field] of Object.entries(options.fields)) {
-    const entry = node.entries.find(({ key }) => key === name);
+    const entry = present.get(name);
     if ("required" in field && (entry === undefined || isEmptyField(field, entry))) {
       reportMissing(node, place, name, field, entry);
     }
@@ -222,12 +226,11 @@ function reportMissing(
 function reportUnknown(
   entry: ConfigEntry,
   at: Place,
-  node: ConfigMap,
+  present: ReadonlyMap<string, ConfigEntry>,
   place: Place,
   options: RecordBase,
 ): void {
   const known = Object.keys(options.fields);
-  const isFree = (name: string): boolean => !node.entries.some(({ key }) => key === name);
   const mergeHint = "merge keys are not read: repeat the fields, or use an alias for the whole map";
   const own =
     entry.key === "<<"
@@ -235,7 +238,11 @@ function reportUnknown(
       : Object.hasOwn(options.hints ?? {}, entry.key)
         ? options.hints?.[entry.key]
         : undefined;
-  const near = nearestName(entry.key, known.filter(isFree)) ?? nearestName(entry.key, known);
+  const near =
+    nearestName(
+      entry.key,
+      known.filter((name) => !present.has(name)),
+    ) ?? nearestName(entry.key, known);
   const parent = place.path === "" ? "the configuration" : quote(place.path);
   at.reporter.report({
     code: configUnknownField,

@@ -17,6 +17,7 @@ import {
   configWrongType,
 } from "./codes.ts";
 import { type ConfigNode, typeName } from "./config-tree.ts";
+import { looksLikeCredential } from "./credential.ts";
 import { listOf, type Problem, quote, type Reporter } from "./reporter.ts";
 
 /** Where a value stands. */
@@ -54,7 +55,8 @@ export function reportAt(node: ConfigNode, place: Place, problem: Problem): void
 
 /** The place of field `key` of the value at `place`. */
 export function fieldPlace(place: Place, key: string, keySpan: Span): Place {
-  const step = /^[A-Za-z_$][\w$-]*$/.test(key) ? `.${key}` : `[${quote(key)}]`;
+  const isPlain = /^[A-Za-z_$][\w$-]*$/.test(key) && !looksLikeCredential(key);
+  const step = isPlain ? `.${key}` : `[${quote(key)}]`;
   const path = place.path === "" ? step.replace(/^\./, "") : `${place.path}${step}`;
   return { path, key, keySpan, reporter: place.reporter };
 }

@@ -38,7 +38,7 @@ const idText = text({
     reportAt(node, place, {
       code: configIdInvalid,
       message: `Id ${quote(id)} cannot be used: ${finding.reason}`,
-      hint: `write a name such as ${finding.fix}`,
+      hint: looksLikeCredential(id) ? "write a name" : `write a name such as ${finding.fix}`,
     });
   },
 });

@@ -86,9 +86,11 @@ const url = text({
   },
 });
 
-/** Whether a part of a URL's path or query looks like a credential. */
+/** Whether a URL carries a credential: a long one anywhere, or any as a parameter of its query. */
 export function urlHoldsCredential(value: string): boolean {
-  return hasEmbeddedCredential(value) || value.split(/[/?&=#]/).some(looksLikeCredential);
+  const [, query = ""] = value.split("?", 2);
+  const parameters = query.split(/[&#]/).map((pair) => pair.slice(pair.indexOf("=") + 1));
+  return hasEmbeddedCredential(value) || parameters.some(looksLikeCredential);
 }
 
 /** Headers that carry the protocol or the connection, in lower case. */

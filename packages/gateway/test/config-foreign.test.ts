@@ -1,0 +1,164 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { formatConfigReport, parseConfig, type ToolServerConfig } from "@toolcrib/gateway";
+
+/** The servers of a file of another program, and the codes of what was said about it. */
+function read(
+  text: string,
+  name = ".mcp.json",
+): { servers: readonly ToolServerConfig[]; codes: readonly string[] } {
+  const { value, diagnostics } = parseConfig([{ name, text }]);
+  assert.ok(value, formatConfigReport([], diagnostics));
+  return { servers: value.toolServers, codes: diagnostics.map(({ code }) => code) };
+}
+
+function plain(value: unknown): unknown {
+  return JSON.parse(
+    JSON.stringify(value, (key, part) => (key === "span" || key === "source" ? undefined : part)),
+  );
+}
+
+const literal = (text: string): unknown => ({ kind: "literal", text, isSecret: false });
+
+test("parseConfig() reads mcpServers as they are", () => {
+  const { servers, codes } = read(`{
+    "mcpServers": {
+      "files": { "command": "npx", "args": ["-y", "server", 8080], "env": { "PORT": 8080, "DEBUG": true }, "cwd": "sub" },
+      "remote": { "type": "http", "url": "https://tool.internal/mcp", "headers": { "X-Team": "core" } },
+      "old": { "type": "sse", "url": "http://localhost:1/sse" },
+      "guessed": { "url": "https://tool.internal/sse" },
+      "gemini": { "httpUrl": "https://tool.internal/mcp" },
+      "typed": { "type": "streamable-http", "url": "https://tool.internal/mcp" }
+    }
+  }`);
+  assert.deepEqual(codes, []);
+  assert.deepEqual(
+    servers.map(({ id, transport }) => [id, transport.kind]),
+    [
+      ["files", "stdio"],
+      ["remote", "streamable_http"],
+      ["old", "sse"],
+      ["guessed", "sse"],
+      ["gemini", "streamable_http"],
+      ["typed", "streamable_http"],
+    ],
+  );
+  assert.deepEqual(plain(servers[0]?.transport), {
+    kind: "stdio",
+    command: literal("npx"),
+    args: [literal("-y"), literal("server"), literal("8080")],
+    env: { PORT: literal("8080"), DEBUG: literal("true") },
+    cwd: literal("sub"),
+  });
+  const { trustState, mutabilityClass, containment, notEnforced } = servers[0] ?? {};
+  assert.deepEqual([trustState, mutabilityClass, notEnforced], ["unverified", "unknown", []]);
+  assert.equal(containment?.effective.networkEgress, "deny");
+});
+
+test("parseConfig() tells files apart by content, not by name", () => {
+  const text =
+    '{ "mcpServers": { "a": { "command": "x" } }, "globalShortcut": "Ctrl+Space", "projects": {} }';
+  for (const name of ["toolcrib.yaml", "claude_desktop_config.json", "anything"]) {
+    assert.deepEqual(
+      read(text, name).servers.map(({ id }) => id),
+      ["a"],
+      name,
+    );
+  }
+  assert.deepEqual(read("mcpServers:\n  a:\n    command: x\n", "x.yaml").servers.length, 1);
+});
+
+test("parseConfig() reads the servers of VS Code, in mcp.json and in settings", () => {
+  const servers = '"servers": { "a": { "type": "stdio", "command": "x", "dev": { "watch": "*" } } }';
+  assert.equal(read(`// comment\n{ "inputs": [], ${servers}, }`).servers.length, 1);
+  assert.equal(read(`{ "editor.fontSize": 12, "mcp": { ${servers} } }`).servers.length, 1);
+});
+
+test("parseConfig() reads variables of other programs as templates", () => {
+  const { servers, codes } = read(
+    `{ "mcpServers": { "a": { "url": "\${BASE:-https://tool.internal}/mcp", "headers": { "Authorization": "Bearer \${TOKEN}", "X-Home": "\${env:HOME}" } } } }`,
+  );
+  assert.deepEqual(codes, []);
+  assert.deepEqual(plain(servers[0]?.transport), {
+    kind: "streamable_http",
+    url: {
+      kind: "template",
+      text: `\${BASE:-https://tool.internal}/mcp`,
+      parts: [{ variable: "BASE", fallback: "https://tool.internal" }, "/mcp"],
+      isSecret: false,
+    },
+    headers: {
+      Authorization: {
+        kind: "template",
+        text: `Bearer \${TOKEN}`,
+        parts: ["Bearer ", { variable: "TOKEN" }],
+        isSecret: true,
+      },
+      "X-Home": { kind: "template", text: `\${env:HOME}`, parts: [{ variable: "HOME" }], isSecret: false },
+    },
+    allowHttp: false,
+  });
+});
+
+test("parseConfig() keeps a server that cannot start with its reason, and the others work", () => {
+  const { servers, codes } = read(
+    `{ "servers": { "asks": { "command": "x", "args": ["\${input:token}"] }, "works": { "command": "y" } } }`,
+  );
+  assert.deepEqual(codes, ["CONFIG_VARIABLE_NOT_AVAILABLE"]);
+  assert.deepEqual(
+    servers.map(({ id, problems }) => [id, problems.map(({ severity, code }) => [severity, code])]),
+    [
+      ["asks", [["error", "CONFIG_VARIABLE_NOT_AVAILABLE"]]],
+      ["works", []],
+    ],
+  );
+});
+
+test("parseConfig() marks literal credentials as secrets", () => {
+  const { servers, codes } = read(
+    '{ "mcpServers": { "a": { "command": "x", "env": { "API_KEY": "hunter2", "MODE": "fast" } } } }',
+  );
+  assert.deepEqual(codes, ["CONFIG_INLINE_SECRET"]);
+  const transport = servers[0]?.transport;
+  assert.ok(transport?.kind === "stdio");
+  assert.deepEqual(plain(transport.env), {
+    API_KEY: { kind: "literal", text: "hunter2", isSecret: true },
+    MODE: literal("fast"),
+  });
+});
+
+test("parseConfig() makes ids that fit of names that do not", () => {
+  const names: readonly (readonly [string, string])[] = [
+    ["My Server", "My-Server"],
+    ["claude.ai Atlassian", "claude.ai-Atlassian"],
+    ["a__b", "a_b"],
+    ["@scope/server", "scope-server"],
+    ["Café", "Cafe"],
+    ["_x_", "x"],
+    ["toolcrib", "toolcrib-server"],
+    ["日本", "server"],
+    ["x".repeat(50), "x".repeat(40)],
+  ];
+  for (const [name, id] of names) {
+    const { servers, codes } = read(JSON.stringify({ mcpServers: { [name]: { command: "x" } } }));
+    assert.deepEqual(
+      servers.map((server) => [server.id, server.name]),
+      [[id, name]],
+    );
+    assert.deepEqual(codes, ["CONFIG_ID_NORMALIZED"]);
+  }
+});
+
+test("parseConfig() leaves out disabled servers", () => {
+  const { servers } = read(
+    '{ "mcpServers": { "a": { "command": "x", "disabled": true }, "b": { "command": "x", "disabled": false }, "c": { "command": "x", "enabled": false } } }',
+  );
+  assert.deepEqual(
+    servers.map(({ id }) => id),
+    ["b"],
+  );
+});
+
+test("parseConfig() reads an empty list of servers", () => {
+  assert.deepEqual(read('{ "mcpServers": {} }').servers, []);
+});

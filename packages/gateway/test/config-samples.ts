@@ -1,0 +1,120 @@
+/** Configurations that several tests read. */
+
+/** The example of the Declarative Tool Servers document, with its three transports. */
+export const documentExample = `tool_servers:
+- id: "code-search"
+  name: "Code Search MCP"
+  description: "Semantic code search over the monorepo"
+  transport:
+    kind: streamable_http
+    url: "https://code-search.internal:8443/mcp"
+    headers:
+      Authorization:
+        secret_key_ref: code-search-bearer-token
+  trust_state: verified
+  mutability_class: read_only
+  containment:
+    network_egress: deny
+    filesystem_write: deny
+    max_execution_seconds: 30
+  labels:
+    team: platform
+    environment: production
+- id: my-tool
+  transport:
+    kind: stdio
+    command: "/usr/local/bin/my-tool-server"
+    args: ["--port", "0"]
+    env:
+      API_KEY:
+        secret_key_ref: my-tool-api-key
+- id: events
+  transport:
+    kind: sse
+    url: "https://tool.internal:9090/events"
+    headers:
+      Authorization:
+        secret_key_ref: tool-sse-token
+`;
+
+/** Every section with every field, no finding. */
+export const everySection = `$schema: ./toolcrib.schema.json
+${documentExample}- id: scoped.server
+  transport:
+    kind: streamable_http
+    url: http://10.0.0.5:8080/mcp
+    allow_http: true
+    headers:
+      X-Team: core
+      Authorization: { prefix: "Bearer ", secret_key_ref: { env: SCOPED_TOKEN } }
+      X-Api-Key: { secret_key_ref: { file: ./key } }
+  trust_state: certified
+  mutability_class: write
+  containment:
+    network_egress: scoped
+    egress_allow: [api.example.com, "*.example.org:8443"]
+    filesystem_write: scoped
+    write_paths: [/srv/data, ~/data]
+    max_execution_seconds: 3600
+- id: local
+  transport:
+    kind: stdio
+    command: server
+    cwd: ./servers
+    env: { LOG_LEVEL: info, STORED: { secret_key_ref: { store: kept } }, CHAINED: { secret_key_ref: { keychain: kept } } }
+providers:
+  targets:
+  - { id: claude, mcp: { command: x }, weight: 3 }
+  strategy: fallback
+policy:
+  allow: ["github:*", "files__read"]
+  deny: ["*:delete_*"]
+  clients:
+    ci: { allow: ["files:*"], deny: [] }
+  floor: { network_egress: allow, filesystem_write: allow, max_execution_seconds: 3600 }
+serve:
+  listen: "[::1]:0"
+  auth: none
+  mode: auto
+  tools: { hidden: ["files:rm"], pinned: ["files:read"] }
+  allowed_hosts: [tools.example.com]
+  allowed_origins: [https://app.example.com]
+  limits:
+    body_max_bytes: 1048576
+    result_max_bytes: 1048576
+    max_sessions: 10
+    session_idle_seconds: 60
+    max_concurrent_calls: 5
+audit: { durability: fsync }
+secrets: {}
+`;
+
+/** Documents that are wrong in a way that a schema can say too. */
+export const faultyShapes: readonly string[] = [
+  "x: 1",
+  "tool_servers: {}",
+  "tool_servers: [{}]",
+  "tool_servers: [{ id: a }]",
+  "tool_servers: [{ id: a b, transport: { kind: stdio, command: x } }]",
+  "tool_servers: [{ id: a__b, transport: { kind: stdio, command: x } }]",
+  "tool_servers: [{ id: a_, transport: { kind: stdio, command: x } }]",
+  "tool_servers: [{ id: a, transport: { kind: http, url: https://x.test } }]",
+  "tool_servers: [{ id: a, transport: { kind: stdio } }]",
+  "tool_servers: [{ id: a, transport: { kind: sse } }]",
+  "tool_servers: [{ id: a, transport: { kind: stdio, command: x, url: https://x.test } }]",
+  "tool_servers: [{ id: a, transport: { kind: stdio, command: x, env: { A: 1 } } }]",
+  "tool_servers: [{ id: a, transport: { kind: stdio, command: x, env: { A: { secret_key_ref: {} } } } }]",
+  "tool_servers: [{ id: a, transport: { kind: stdio, command: x, env: { A: { secret_key_ref: { env: A, file: b } } } } }]",
+  "tool_servers: [{ id: a, transport: { kind: stdio, command: x }, trust_state: pending }]",
+  "tool_servers: [{ id: a, transport: { kind: stdio, command: x }, containment: { max_execution_seconds: 0 } }]",
+  "tool_servers: [{ id: a, transport: { kind: stdio, command: x }, labels: { a: 1 } }]",
+  "serve: { auth: jwt }",
+  "serve: { mode: x }",
+  "serve: { limits: { max_sessions: 0 } }",
+  "policy: { allow: x }",
+  "audit: { durability: x }",
+  "secrets: { a: b }",
+  "toolspecs: []",
+  "packages: []",
+  "execution: {}",
+];

@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import {
+  configJsonSchema,
+  configJsonSchemaText,
+  parseConfig,
+  writeConfigJsonSchema,
+} from "@toolcrib/gateway";
+import { createSchemaValidator, type JsonObject } from "@toolcrib/json";
+import { parse } from "yaml";
+import { everySection, faultyShapes } from "./config-samples.ts";
+
+const committed = join(import.meta.dirname, "../../../docs/reference/toolcrib.schema.json");
+
+test("configJsonSchemaText() is what docs/reference/toolcrib.schema.json holds", async () => {
+  if (process.env["TOOLCRIB_UPDATE_GOLDEN"] !== undefined) await writeConfigJsonSchema(committed);
+  assert.equal(await readFile(committed, "utf8"), configJsonSchemaText());
+});
+
+test("writeConfigJsonSchema() writes configJsonSchemaText()", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "toolcrib-schema-"));
+  try {
+    const path = join(folder, "schema.json");
+    await writeConfigJsonSchema(path);
+    assert.equal(await readFile(path, "utf8"), configJsonSchemaText());
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test("configJsonSchema() accepts what parseConfig() accepts", () => {
+  const validator = createSchemaValidator();
+  const { diagnostics } = parseConfig([{ name: "toolcrib.yaml", text: everySection }]);
+  assert.deepEqual(diagnostics, []);
+  assert.deepEqual(validator.validate(configJsonSchema(), parse(everySection)), { kind: "valid" });
+});
+
+test("configJsonSchema() and parseConfig() refuse the same shapes", () => {
+  const validator = createSchemaValidator();
+  const schema = configJsonSchema();
+  for (const text of faultyShapes) {
+    assert.equal(parseConfig([{ name: "toolcrib.yaml", text }]).value, undefined, text);
+    assert.equal(validator.validate(schema, parse(text)).kind, "invalid", text);
+  }
+});
+
+test("configJsonSchema() is draft 2020-12 and describes every field", () => {
+  const schema = configJsonSchema();
+  assert.equal(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
+  const bare: string[] = [];
+  collectUndescribed(schema, "#", bare);
+  assert.deepEqual(bare, []);
+});
+
+/** Fields whose schema, after following a reference, has no description. */
+function collectUndescribed(schema: JsonObject, path: string, bare: string[]): void {
+  for (const group of ["properties", "$defs"]) {
+    for (const [name, field] of Object.entries((schema[group] ?? {}) as { [name: string]: JsonObject })) {
+      if (field["description"] === undefined && field["$ref"] === undefined) bare.push(`${path}/${name}`);
+      collectUndescribed(field, `${path}/${name}`, bare);
+    }
+  }
+  for (const part of [
+    schema["items"],
+    schema["additionalProperties"],
+    ...((schema["oneOf"] ?? []) as JsonObject[]),
+  ]) {
+    if (typeof part === "object" && part !== null && !Array.isArray(part)) {
+      collectUndescribed(part as JsonObject, `${path}/*`, bare);
+    }
+  }
+}

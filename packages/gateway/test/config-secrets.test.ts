@@ -1,0 +1,334 @@
+import assert from "node:assert/strict";
+import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { after, before, test } from "node:test";
+import { isCodedError } from "@toolcrib/diagnostics";
+import {
+  createSecretResolver,
+  formatConfigReport,
+  parseConfig,
+  readRegularFile,
+  resolveTransport,
+  type SecretResolver,
+  type ToolServerConfig,
+} from "@toolcrib/gateway";
+
+let folder = "";
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), "toolcrib-secrets-"));
+});
+after(() => rm(folder, { recursive: true }));
+
+async function secretFile(path: string, content: string | Uint8Array, mode = 0o600): Promise<string> {
+  const full = join(folder, path);
+  await mkdir(dirname(full), { recursive: true });
+  await writeFile(full, content);
+  await chmod(full, mode);
+  return full;
+}
+
+function resolver(env: { readonly [name: string]: string } = {}): SecretResolver {
+  return createSecretResolver({ env, readFile: readRegularFile, homeDirectory: join(folder, "home") });
+}
+
+/** The first server of a file `toolcrib.yaml` (or `name`) in the folder. */
+function serverOf(text: string, name = "toolcrib.yaml"): ToolServerConfig {
+  const { value, diagnostics } = parseConfig([{ name: join(folder, name), text }]);
+  assert.ok(value, formatConfigReport([], diagnostics));
+  const [server] = value.toolServers;
+  assert.ok(server);
+  return server;
+}
+
+const withKey = (ref: string): ToolServerConfig =>
+  serverOf(
+    `tool_servers:\n- id: a\n  transport:\n    kind: stdio\n    command: x\n    env:\n      API_KEY: { secret_key_ref: ${ref} }\n`,
+  );
+
+/** What the variable API_KEY resolves to. */
+async function keyOf(ref: string, secrets: SecretResolver): Promise<string | undefined> {
+  const transport = await resolveTransport(withKey(ref), secrets);
+  return transport.kind === "stdio" ? transport.env["API_KEY"] : undefined;
+}
+
+/** The error of a server that cannot start. */
+async function failureOf(
+  server: ToolServerConfig,
+  secrets: SecretResolver,
+): Promise<{ code: string; message: string; hint: string }> {
+  try {
+    await resolveTransport(server, secrets);
+  } catch (error) {
+    assert.ok(isCodedError(error));
+    return {
+      code: error.code,
+      message: error.message.replaceAll(folder, "…"),
+      hint: (error.hint ?? "").replaceAll(folder, "…"),
+    };
+  }
+  return assert.fail("it resolved");
+}
+
+test("resolveTransport() reads a secret from the environment", async () => {
+  const secrets = resolver({ TOKEN: "hunter2" });
+  assert.equal(await keyOf("{ env: TOKEN }", secrets), "hunter2");
+  assert.deepEqual(secrets.values(), ["hunter2"]);
+});
+
+test("resolveTransport() reads a secret from a file, without its trailing line break", async () => {
+  await secretFile("key", "hunter2\n");
+  await secretFile("crlf", "hunter2\r\n");
+  await secretFile("spaces", " two \nlines\n\n");
+  assert.equal(
+    await keyOf("{ file: key }", resolver()),
+    "hunter2",
+    "relative to the folder of the configuration",
+  );
+  assert.equal(await keyOf(`{ file: ${join(folder, "key")} }`, resolver()), "hunter2");
+  assert.equal(await keyOf("{ file: ~/key }", resolver({ HOME: folder })), "hunter2");
+  assert.equal(await keyOf("{ file: crlf }", resolver()), "hunter2");
+  assert.equal(await keyOf("{ file: spaces }", resolver()), " two \nlines\n", "one line break only");
+});
+
+test("resolveTransport() looks for a named secret in its variable, then in Toolcrib's home", async () => {
+  await secretFile("home/secrets/my-tool.api_key", "from the file\n");
+  assert.equal(await keyOf("my-tool.api_key", resolver()), "from the file");
+  assert.equal(
+    await keyOf("my-tool.api_key", resolver({ TOOLCRIB_SECRET_MY_TOOL_API_KEY: "from the variable" })),
+    "from the variable",
+  );
+});
+
+test("resolveTransport() says which field lacks its secret, and how to give it", async () => {
+  await secretFile("exposed", "hunter2", 0o644);
+  await secretFile("home/secrets/shared", "hunter2", 0o640);
+  await secretFile("empty", "\n");
+  await secretFile("large", "x".repeat(64 * 1024 + 1));
+  await secretFile("binary", Buffer.from([0xff, 0xfe]));
+  await mkdir(join(folder, "directory"), { recursive: true });
+  const at = "(env.API_KEY) […/toolcrib.yaml:7:16]";
+  const rows: readonly (readonly [ref: string, code: string, message: string, hint: string])[] = [
+    [
+      "{ env: TOKEN }",
+      "CONFIG_SECRET_NOT_FOUND",
+      "Cannot read a secret from the environment: TOKEN is not set",
+      "set TOKEN in the environment that starts Toolcrib",
+    ],
+    [
+      "{ env: EMPTY }",
+      "CONFIG_SECRET_NOT_FOUND",
+      "Cannot read a secret from the environment: EMPTY is empty",
+      "set EMPTY in the environment that starts Toolcrib",
+    ],
+    [
+      "{ env: constructor }",
+      "CONFIG_SECRET_NOT_FOUND",
+      "Cannot read a secret from the environment: constructor is not set",
+      "set constructor in the environment that starts Toolcrib",
+    ],
+    [
+      "{ file: missing }",
+      "CONFIG_SECRET_NOT_FOUND",
+      'Cannot read the secret file "…/missing": there is no such file',
+      "create it (mode 600), or correct the path",
+    ],
+    [
+      "{ file: directory }",
+      "CONFIG_SECRET_UNREADABLE",
+      'Cannot read the secret file "…/directory": it is a folder',
+      "make it a file that the user who runs Toolcrib can read",
+    ],
+    [
+      "{ file: exposed }",
+      "CONFIG_SECRET_EXPOSED",
+      'Cannot use the secret file "…/exposed": its mode 644 lets other users of this machine at it',
+      "run chmod 600 …/exposed",
+    ],
+    [
+      "{ file: empty }",
+      "CONFIG_SECRET_UNUSABLE",
+      'Cannot use the secret file "…/empty": it is empty',
+      "put the secret into it",
+    ],
+    [
+      "{ file: large }",
+      "CONFIG_SECRET_UNUSABLE",
+      'Cannot use the secret file "…/large": it is longer than 65,536 bytes',
+      "name a file that holds nothing but the secret",
+    ],
+    [
+      "{ file: binary }",
+      "CONFIG_SECRET_UNUSABLE",
+      'Cannot use the secret file "…/binary": it is not text in UTF-8',
+      "store the secret as text",
+    ],
+    [
+      "my-token",
+      "CONFIG_SECRET_NOT_FOUND",
+      'Cannot find secret "my-token": there is no file "…/home/secrets/my-token", and TOOLCRIB_SECRET_MY_TOKEN is not set',
+      "put it into that file (mode 600), or set TOOLCRIB_SECRET_MY_TOKEN",
+    ],
+    [
+      "shared",
+      "CONFIG_SECRET_EXPOSED",
+      'Cannot use the secret file "…/home/secrets/shared": its mode 640 lets other users of this machine at it',
+      "run chmod 600 …/home/secrets/shared",
+    ],
+    [
+      "{ store: kept }",
+      "CONFIG_SECRET_NOT_AVAILABLE",
+      'Cannot read secret "kept": this version does not read the encrypted secret store yet',
+      "write secret_key_ref: kept (a file secrets/kept in Toolcrib's home, or the variable TOOLCRIB_SECRET_KEPT), or use env or file",
+    ],
+    [
+      "{ keychain: kept }",
+      "CONFIG_SECRET_NOT_AVAILABLE",
+      'Cannot read secret "kept": this version does not read the keychain yet',
+      "write secret_key_ref: kept (a file secrets/kept in Toolcrib's home, or the variable TOOLCRIB_SECRET_KEPT), or use env or file",
+    ],
+  ];
+  for (const [ref, code, message, hint] of rows) {
+    assert.deepEqual(await failureOf(withKey(ref), resolver({ EMPTY: "" })), {
+      code,
+      message: `Tool server "a" cannot start: ${message} ${at}`,
+      hint,
+    });
+  }
+});
+
+test("resolveTransport() tells everything that a server lacks at once", async () => {
+  const server = serverOf(
+    "tool_servers: [{ id: a, transport: { kind: sse, url: https://x.test/, headers: { X-A: { secret_key_ref: { env: A } }, X-B: { secret_key_ref: { env: B } } } } }]",
+  );
+  const { message } = await failureOf(server, resolver());
+  assert.match(message, /A is not set \(headers\.X-A\).*; .*B is not set \(headers\.X-B\)/);
+});
+
+test("resolveTransport() reads a secret again at each start", async () => {
+  const server = withKey("{ file: rotated }");
+  const secrets = resolver();
+  for (const value of ["first", "second-and-longer"]) {
+    await secretFile("rotated", value);
+    const transport = await resolveTransport(server, secrets);
+    assert.equal(transport.kind === "stdio" && transport.env["API_KEY"], value);
+  }
+  assert.deepEqual(
+    secrets.values(),
+    ["second-and-longer", "first"],
+    "both are scrubbed, the longer one first",
+  );
+});
+
+test("resolveTransport() puts the prefix before the secret, and remembers the secret alone", async () => {
+  const server = serverOf(
+    'tool_servers: [{ id: a, transport: { kind: sse, url: https://x.test/sse, headers: { Authorization: { prefix: "Bearer ", secret_key_ref: { env: T } } } } }]',
+  );
+  const secrets = resolver({ T: "hunter2" });
+  assert.deepEqual(await resolveTransport(server, secrets), {
+    kind: "sse",
+    url: "https://x.test/sse",
+    headers: { Authorization: "Bearer hunter2" },
+  });
+  assert.deepEqual(secrets.values(), ["hunter2"]);
+});
+
+test("resolveTransport() refuses a secret that a header cannot carry, without telling it", async () => {
+  const server = serverOf(
+    "tool_servers: [{ id: a, transport: { kind: sse, url: https://x.test/sse, headers: { Authorization: { secret_key_ref: { env: T } } } } }]",
+  );
+  const { code, message } = await failureOf(server, resolver({ T: "hunter2\r\nX-Injected: 1" }));
+  assert.equal(code, "CONFIG_SECRET_UNUSABLE");
+  assert.doesNotMatch(message, /hunter2|Injected/);
+});
+
+test("resolveTransport() leaves everything of a server without secrets as it is", async () => {
+  const server = serverOf(
+    `tool_servers: [{ id: a, transport: { kind: stdio, command: ./x, args: ["\${HOME}", ""], env: { A: b }, cwd: sub } }]`,
+  );
+  assert.deepEqual(await resolveTransport(server, resolver({ HOME: "/root" })), {
+    kind: "stdio",
+    command: "./x",
+    args: [`\${HOME}`, ""],
+    env: { A: "b" },
+    cwd: join(folder, "sub"),
+  });
+});
+
+test("resolveTransport() fills variables of other programs' files", async () => {
+  const text = JSON.stringify({
+    mcpServers: {
+      a: {
+        command: `\${BIN:-npx}`,
+        args: [`\${workspaceFolder}/data`, `--home=\${userHome}`, `\${EMPTY:-default}`, `\${EMPTY}`],
+        env: { API_KEY: `\${API_KEY}`, MODE: `\${MODE:-fast}` },
+      },
+    },
+  });
+  const secrets = resolver({ API_KEY: "hunter2", HOME: "/home/me", EMPTY: "" });
+  const expected = {
+    kind: "stdio",
+    command: "npx",
+    args: [`${folder}/data`, "--home=/home/me", "default", ""],
+    env: { API_KEY: "hunter2", MODE: "fast" },
+  };
+  assert.deepEqual(await resolveTransport(serverOf(text, ".mcp.json"), secrets), expected);
+  assert.deepEqual(secrets.values(), ["hunter2"], "what is no credential is not scrubbed");
+  assert.deepEqual(
+    await resolveTransport(serverOf(text, ".vscode/mcp.json"), secrets),
+    expected,
+    "the folder above .vscode",
+  );
+});
+
+test("resolveTransport() says which variable of another program's file is not set", async () => {
+  const server = serverOf(
+    `{ "mcpServers": { "a": { "url": "https://x.test/\${PLACE}", "headers": { "Authorization": "Bearer \${TOKEN}" } } } }`,
+    ".mcp.json",
+  );
+  const { code, message, hint } = await failureOf(server, resolver());
+  assert.equal(code, "CONFIG_VARIABLE_NOT_SET");
+  assert.match(
+    message,
+    /Cannot fill "\$\{PLACE\}" \(url\): PLACE is not set .*; Cannot fill "\$\{TOKEN\}" \(headers\.Authorization\)/,
+  );
+  assert.equal(hint, `set PLACE in the environment that starts Toolcrib, or write \${PLACE:-default}`);
+});
+
+test("resolveTransport() checks a URL that came from a variable", async () => {
+  const server = serverOf(`{ "mcpServers": { "a": { "url": "\${URL}" } } }`, ".mcp.json");
+  assert.equal(
+    (await failureOf(server, resolver({ URL: "http://tool.internal/" }))).code,
+    "CONFIG_URL_INSECURE",
+  );
+  assert.equal(
+    (await failureOf(server, resolver({ URL: "https://me:pw@tool.internal/" }))).code,
+    "CONFIG_URL_CREDENTIALS",
+  );
+  assert.equal((await failureOf(server, resolver({ URL: "nonsense" }))).code, "CONFIG_URL_INVALID");
+  assert.deepEqual(await resolveTransport(server, resolver({ URL: "https://tool.internal/" })), {
+    kind: "streamable_http",
+    url: "https://tool.internal/",
+    headers: {},
+  });
+});
+
+test("resolveTransport() refuses a server that only another program can start", async () => {
+  const server = serverOf(
+    `{ "servers": { "a": { "command": "x", "env": { "K": "\${input:k}" } } } }`,
+    "mcp.json",
+  );
+  const { code, message } = await failureOf(server, resolver());
+  assert.equal(code, "CONFIG_VARIABLE_NOT_AVAILABLE");
+  assert.match(message, /^Tool server "a" cannot start: .*asks a person/);
+});
+
+test("resolveTransport() remembers credentials that stand in another program's file, with and without their scheme", async () => {
+  const server = serverOf(
+    '{ "mcpServers": { "a": { "url": "https://x.test/", "headers": { "Authorization": "Bearer hunter2hunter2" } } } }',
+    ".mcp.json",
+  );
+  const secrets = resolver();
+  await resolveTransport(server, secrets);
+  assert.deepEqual(secrets.values(), ["Bearer hunter2hunter2", "hunter2hunter2"]);
+});
