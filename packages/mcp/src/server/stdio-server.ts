@@ -28,6 +28,8 @@ export interface StdioServerOptions {
   readonly sessionId: string;
   /** Longest line in bytes. @default 16,777,216 */
   readonly lineMaxBytes?: number;
+  /** Most requests in flight of each era. @default 256 */
+  readonly maxInFlight?: number;
   /** Milliseconds that answers may still take after the client closed its end. @default 10,000 */
   readonly endGraceMs?: number;
   /** Bytes that may wait for the client to read them; while more wait, nothing is read. @default 4,194,304 */
@@ -74,17 +76,21 @@ export function startStdioServer(
   });
   const outlet: Outlet = (message) => write(message);
   const session = new LegacySession(service, outlet, { ...options, id: options.sessionId });
-  const modern = new MessageRouter(outlet, {
-    request: ({ id, method, params, signal }) => {
-      const notify = (name: string, notification: object) =>
-        write({ jsonrpc: "2.0", method: name, params: notification });
-      // A stream of changes has no answer to wait for: it ends when either side stops.
-      const until = method === listenMethod ? AbortSignal.any([signal, stopping.signal]) : signal;
-      return answerModernRequest(service, { id, method, params, identity, view, signal: until, notify });
+  const modern = new MessageRouter(
+    outlet,
+    {
+      request: ({ id, method, params, signal }) => {
+        const notify = (name: string, notification: object) =>
+          write({ jsonrpc: "2.0", method: name, params: notification });
+        // A stream of changes has no answer to wait for: it ends when either side stops.
+        const until = method === listenMethod ? AbortSignal.any([signal, stopping.signal]) : signal;
+        return answerModernRequest(service, { id, method, params, identity, view, signal: until, notify });
+      },
+      notification: () => {},
+      stray: (reason) => options.onStray?.(reason),
     },
-    notification: () => {},
-    stray: (reason) => options.onStray?.(reason),
-  });
+    { maxInbound: options.maxInFlight },
+  );
 
   /** The router that a message belongs to. One pipe has one space of ids, whatever the era. */
   function receive(value: unknown): void {

@@ -1,0 +1,386 @@
+/** The stdio server edge by raw clients: streams in this process, and a child process with real pipes. */
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { PassThrough } from "node:stream";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import {
+  createLineDecoder,
+  metaKeys,
+  type StdioServer,
+  type StdioServerOptions,
+  startStdioServer,
+} from "@toolcrib/mcp";
+import { runProcess, waitUntil } from "@toolcrib/testing";
+import { callOf, initializeOf, modernMeta, type WireMessage } from "./demo-http.ts";
+import { createDemoService, type DemoService, textOf } from "./demo-service.ts";
+
+interface Pipe extends AsyncDisposable {
+  readonly service: DemoService;
+  readonly server: StdioServer;
+  readonly input: PassThrough;
+  readonly output: PassThrough;
+  readonly messages: WireMessage[];
+  readonly strays: string[];
+  send(message: unknown): void;
+  /** Wait for the answer to `id`. */
+  answerTo(id: unknown): Promise<WireMessage>;
+}
+
+function openPipe(options: Partial<StdioServerOptions> = {}): Pipe {
+  const service = createDemoService();
+  const input = new PassThrough();
+  const output = new PassThrough();
+  const messages: WireMessage[] = [];
+  const strays: string[] = [];
+  const receiver = {
+    message: (value: unknown) => messages.push(value as WireMessage),
+    garbage: (reason: string) => assert.fail(reason),
+  };
+  output.on("data", createLineDecoder(receiver, 1 << 26));
+  const server = startStdioServer(
+    service,
+    { input, output },
+    {
+      view: "pipe",
+      identity: { kind: "stdio", name: "local" },
+      sessionId: "s",
+      onStray: (reason) => strays.push(reason),
+      ...options,
+    },
+  );
+  return {
+    service,
+    server,
+    input,
+    output,
+    messages,
+    strays,
+    send: (message) => input.write(`${typeof message === "string" ? message : JSON.stringify(message)}\n`),
+    answerTo: (id) =>
+      waitUntil(() => messages.find((message) => message.id === id && message.method === undefined), {
+        what: `an answer to ${JSON.stringify(id)} comes`,
+      }),
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}
+
+async function openSession(version: string, options?: Partial<StdioServerOptions>): Promise<Pipe> {
+  const pipe = openPipe(options);
+  pipe.send(initializeOf(version, { sampling: {} }));
+  await pipe.answerTo("init");
+  pipe.send({ jsonrpc: "2.0", method: "notifications/initialized" });
+  return pipe;
+}
+
+function modernCall(id: string | number, name: string, given = {}, meta = {}) {
+  return callOf(id, name, given, modernMeta(meta));
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+test("Requests of a session are answered with their ids; before initialize they are refused, ping is not", async () => {
+  await using pipe = openPipe();
+  pipe.send({ jsonrpc: "2.0", id: "p", method: "ping" });
+  pipe.send(callOf(0, "echo"));
+  assert.deepEqual((await pipe.answerTo("p")).result, {});
+  assert.match((await pipe.answerTo(0)).error?.message ?? "", /before "initialize"/);
+  pipe.send(initializeOf("2025-06-18"));
+  assert.equal((await pipe.answerTo("init")).result?.["protocolVersion"], "2025-06-18");
+  for (const id of [1, "1", "", -1]) {
+    pipe.send(callOf(id, "echo", { text: `${typeof id} ${id}` }));
+    assert.equal(textOf((await pipe.answerTo(id)).result), `${typeof id} ${id}`);
+  }
+  pipe.send({ ...initializeOf("2025-06-18"), id: "again" });
+  assert.match((await pipe.answerTo("again")).error?.message ?? "", /already initialized/);
+});
+
+test("Batches are taken in 2025-03-26 and refused in 2025-11-25", async () => {
+  const batch = [callOf(1, "echo", { text: "one" }), callOf(2, "echo", { text: "two" })];
+  await using old = await openSession("2025-03-26", { maxInFlight: 2 });
+  old.send(batch);
+  assert.equal(textOf((await old.answerTo(1)).result), "one");
+  assert.equal(textOf((await old.answerTo(2)).result), "two");
+  for (const refused of [[], [...batch, callOf(3, "echo")]]) {
+    old.messages.length = 0;
+    old.send(refused);
+    assert.equal((await old.answerTo(null)).error?.code, -32600);
+  }
+  await using recent = await openSession("2025-11-25");
+  recent.send(batch);
+  assert.equal((await recent.answerTo(null)).error?.code, -32600);
+  assert.equal(recent.service.count, 0);
+});
+
+test("Lines that are no JSON are answered with -32700 and null, and the next ones are read", async () => {
+  await using pipe = await openSession("2025-11-25", { lineMaxBytes: 2000 });
+  for (const line of ["{nonsense", "x".repeat(3000), `${"[".repeat(1000)}${"]".repeat(999)}`]) {
+    pipe.messages.length = 0;
+    pipe.send(line);
+    assert.equal((await pipe.answerTo(null)).error?.code, -32700);
+  }
+  pipe.messages.length = 0;
+  pipe.send("42");
+  assert.equal((await pipe.answerTo(null)).error?.code, -32600);
+  assert.equal(pipe.strays.length, 4);
+  pipe.send(callOf(1, "echo", { text: "fine" }));
+  assert.equal(textOf((await pipe.answerTo(1)).result), "fine");
+});
+
+test("Both eras share one pipe: each request is answered in its own, and cancelled in its own", async () => {
+  await using pipe = await openSession("2025-11-25");
+  pipe.send(callOf(1, "wait", { name: "legacy" }));
+  pipe.send(modernCall(2, "wait", { name: "modern" }));
+  await waitUntil(() => pipe.service.waiting.size === 2);
+  assert.equal(pipe.service.waiting.get("legacy")?.era, "legacy");
+  assert.equal(pipe.service.waiting.get("modern")?.era, "modern");
+  const cancel = (requestId: unknown) =>
+    pipe.send({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId } });
+  cancel(2);
+  await waitUntil(() => pipe.service.aborted.length === 1);
+  // The id is free again, for the other era too.
+  pipe.send(callOf(2, "wait", { name: "second" }));
+  await waitUntil(() => pipe.service.waiting.has("second"));
+  cancel(2);
+  cancel(1);
+  await waitUntil(() => pipe.service.aborted.length === 3);
+  pipe.send(modernCall(3, "echo", { text: "still" }));
+  assert.equal((await pipe.answerTo(3)).result?.["resultType"], "complete");
+  assert.equal(pipe.messages.filter(({ id }) => id === 1 || id === 2).length, 0);
+});
+
+test("An id in use is refused across the eras, without that id", async () => {
+  await using pipe = await openSession("2025-11-25");
+  pipe.send(callOf(1, "wait", { name: "a" }));
+  pipe.send(modernCall(1, "echo"));
+  assert.match((await pipe.answerTo(null)).error?.message ?? "", /Request id 1 is already in use/);
+  pipe.service.release("a");
+  assert.equal(textOf((await pipe.answerTo(1)).result), "released a");
+  assert.equal(pipe.messages.filter(({ id }) => id === 1).length, 1);
+});
+
+test("Modern requests with a wrong version, without capabilities or with an unknown method are refused", async () => {
+  await using pipe = openPipe();
+  pipe.send(modernCall("v", "echo", {}, { [metaKeys.protocolVersion]: "1900-01-01" }));
+  const { error } = await pipe.answerTo("v");
+  assert.equal(error?.code, -32022);
+  assert.match(JSON.stringify(error?.data?.["supported"]), /"2026-07-28"/);
+  pipe.send(modernCall("c", "echo", {}, { [metaKeys.clientCapabilities]: null }));
+  assert.equal((await pipe.answerTo("c")).error?.code, -32602);
+  pipe.send({ ...modernCall("m", "echo"), method: "ping" });
+  assert.equal((await pipe.answerTo("m")).error?.code, -32601);
+});
+
+test("Progress and its result come in order, and nothing for a request after its answer", async () => {
+  await using pipe = openPipe();
+  pipe.send(modernCall(1, "progress", { steps: 50 }, { progressToken: "t" }));
+  await pipe.answerTo(1);
+  assert.deepEqual(
+    pipe.messages.map(({ params, id }) => params?.["progress"] ?? id),
+    [...Array.from({ length: 50 }, (_, index) => index + 1), 1],
+  );
+  pipe.messages.length = 0;
+  pipe.send(modernCall(2, "late", {}, { progressToken: "t", [metaKeys.logLevel]: "debug" }));
+  pipe.send(callOf("x", "late"));
+  await pipe.answerTo(2);
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  assert.deepEqual(
+    pipe.messages.map(({ method }) => method),
+    [undefined, undefined],
+  );
+});
+
+test("A question to the client and its answer pass between requests with the same ids", async () => {
+  await using pipe = await openSession("2025-11-25");
+  pipe.send(callOf(1, "ask", { method: "sampling/createMessage" }));
+  const question = await waitUntil(() =>
+    pipe.messages.find(({ method }) => method === "sampling/createMessage"),
+  );
+  // Our own ids begin at 1 too.
+  assert.equal(question.id, 1);
+  pipe.send({ jsonrpc: "2.0", id: 1, result: { said: "hello" } });
+  assert.equal(textOf((await pipe.answerTo(1)).result), '{"said":"hello"}');
+});
+
+test("Subscriptions share the pipe: each acknowledged first and tagged with its own id", async () => {
+  await using pipe = openPipe();
+  const listen = (id: string | number) =>
+    pipe.send({
+      jsonrpc: "2.0",
+      id,
+      method: "subscriptions/listen",
+      params: { notifications: { toolsListChanged: true }, _meta: modernMeta() },
+    });
+  const of = (id: unknown) =>
+    pipe.messages.filter(({ params, result }) => {
+      const meta = (params ?? result)?.["_meta"] as { [key: string]: unknown } | undefined;
+      return meta?.[metaKeys.subscriptionId] === id;
+    });
+  listen("a");
+  listen(7);
+  await waitUntil(() => of("a").length === 2 && of(7).length === 2);
+  for (const id of ["a", 7]) {
+    assert.deepEqual(
+      of(id).map(({ method }) => method),
+      ["notifications/subscriptions/acknowledged", "notifications/tools/list_changed"],
+    );
+  }
+  pipe.send({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: "a" } });
+  await waitUntil(() => pipe.service.listeners.size === 1);
+  // The server's end is graceful: an answer.
+  await pipe.server[Symbol.asyncDispose]();
+  assert.equal((await pipe.answerTo(7)).result?.["resultType"], "complete");
+  assert.equal(of("a").length, 2);
+  assert.equal(pipe.service.listeners.size, 0);
+});
+
+test("A client that closes its end still gets its answers, and streams of changes end then", async () => {
+  await using pipe = await openSession("2025-11-25");
+  pipe.send({
+    jsonrpc: "2.0",
+    id: "sub",
+    method: "subscriptions/listen",
+    params: { notifications: {}, _meta: modernMeta() },
+  });
+  pipe.send(callOf(1, "wait", { name: "a" }));
+  pipe.send(modernCall(2, "wait", { name: "b" }));
+  await waitUntil(() => pipe.service.waiting.size === 2);
+  pipe.input.end();
+  let hasEnded = false;
+  void pipe.server.ended.then(() => {
+    hasEnded = true;
+  });
+  await turn();
+  assert.equal(hasEnded, false);
+  pipe.service.release("a");
+  pipe.service.release("b");
+  await pipe.server.ended;
+  assert.equal(textOf((await pipe.answerTo(1)).result), "released a");
+  assert.equal(textOf((await pipe.answerTo(2)).result), "released b");
+  assert.equal((await pipe.answerTo("sub")).result?.["resultType"], "complete");
+  assert.equal(pipe.service.sessions.size, 0);
+});
+
+test("What is not answered in the grace after the client closed its end is given up", async () => {
+  await using pipe = await openSession("2025-11-25", { endGraceMs: 10 });
+  pipe.send(callOf(1, "wait", { name: "a" }));
+  await waitUntil(() => pipe.service.waiting.size === 1);
+  pipe.input.end();
+  await pipe.server.ended;
+  assert.equal(pipe.service.aborted.length, 1);
+});
+
+test("A pipe that breaks ends the server, whichever end it is", async () => {
+  const ways: ((pipe: Pipe) => void)[] = [
+    ({ input }) => input.destroy(),
+    ({ input }) => input.destroy(new Error("EIO")),
+    ({ output }) => output.destroy(),
+    ({ output }) => output.destroy(new Error("EPIPE")),
+  ];
+  for (const breakIt of ways) {
+    await using pipe = await openSession("2025-11-25");
+    pipe.send(callOf(1, "wait", { name: "a" }));
+    await waitUntil(() => pipe.service.waiting.size === 1);
+    breakIt(pipe);
+    await pipe.server.ended;
+    assert.equal(pipe.service.aborted.length, 1);
+    assert.equal(pipe.service.sessions.size, 0);
+  }
+});
+
+test("Disposing ends the server, is safe to repeat, and reads nothing more", async () => {
+  const pipe = await openSession("2025-11-25");
+  await pipe.server[Symbol.asyncDispose]();
+  await pipe.server[Symbol.asyncDispose]();
+  await pipe.server.ended;
+  pipe.send(callOf(1, "echo"));
+  await turn();
+  assert.equal(pipe.service.count, 0);
+});
+
+test("A process that is given requests and the end of its input answers them all, to the last byte", async () => {
+  const lines = [
+    initializeOf("2025-11-25"),
+    ...Array.from({ length: 20 }, (_, id) => callOf(id, "large", { bytes: 100_000 })),
+  ].map((message) => JSON.stringify(message));
+  const { stdout, stderr, code } = await runProcess(
+    process.execPath,
+    [
+      ...process.execArgv.filter((argument) => argument.startsWith("--conditions")),
+      fileURLToPath(new URL("./demo-stdio.ts", import.meta.url)),
+    ],
+    { stdin: `\ufeff${lines.join("\r\n")}\r\n` },
+  );
+  const answers = stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as WireMessage);
+  assert.deepEqual(
+    new Set(answers.map(({ id }) => id)),
+    new Set(["init", ...Array.from({ length: 20 }, (_, id) => id)]),
+  );
+  assert.ok(answers.slice(1).every(({ result }) => textOf(result).length === 100_000));
+  assert.equal(stderr, "");
+  assert.equal(code, 0);
+});
+
+test("A client that does not read its answers is not read either, and gets them all once it reads", async () => {
+  const service = createDemoService();
+  const input = new PassThrough();
+  // Nobody reads this yet: what is written to it waits in it.
+  const output = new PassThrough({ highWaterMark: 16 * 1024 });
+  await using server = startStdioServer(
+    service,
+    { input, output },
+    { view: "v", identity: { kind: "stdio", name: "local" }, sessionId: "s", unreadMaxBytes: 256 * 1024 },
+  );
+  input.write(`${JSON.stringify(initializeOf("2025-11-25"))}\n`);
+  for (let id = 0; id < 200; id += 1) {
+    input.write(`${JSON.stringify(callOf(id, "large", { bytes: 64 * 1024 }))}\n`);
+    await turn();
+  }
+  // All answers together are 13 MB.
+  assert.ok(output.writableLength < 1024 * 1024, `${output.writableLength} bytes wait`);
+  assert.ok(service.count < 20, `${service.count} requests were read`);
+  const ids = new Set<unknown>();
+  const decode = createLineDecoder(
+    { message: (value) => ids.add((value as WireMessage).id), garbage: (reason) => assert.fail(reason) },
+    1 << 26,
+  );
+  output.on("data", decode);
+  await waitUntil(() => ids.size === 201);
+  input.end();
+  await server.ended;
+});
+
+test("A client that never reads while its calls talk on is given up", async () => {
+  const service = createDemoService();
+  const input = new PassThrough();
+  const output = new PassThrough();
+  const strays: string[] = [];
+  await using server = startStdioServer(
+    service,
+    { input, output },
+    {
+      view: "v",
+      identity: { kind: "stdio", name: "local" },
+      sessionId: "s",
+      unreadMaxBytes: 1024,
+      onStray: (reason) => strays.push(reason),
+    },
+  );
+  const closed = once(output, "close");
+  input.write(`${JSON.stringify(initializeOf("2025-11-25"))}\n`);
+  input.write(`${JSON.stringify(callOf(1, "wait", { name: "a" }))}\n`);
+  await waitUntil(() => service.waiting.has("a"));
+  const request = service.waiting.get("a");
+  for (let count = 0; count < 1000 && !output.destroyed; count += 1) {
+    request?.notify("notifications/message", { level: "info", data: "x".repeat(1000) });
+    await turn();
+  }
+  await closed;
+  await server.ended;
+  assert.match(strays.join(), /does not read its answers/);
+  assert.equal(service.aborted.length, 1);
+});
