@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -373,5 +373,14 @@ test("readRegularFile() does not wait for a pipe that nobody writes to", {
     await assert.rejects(readRegularFile(join(folder, "pipe"), 100), { code: "EINVAL" });
   } finally {
     await rm(folder, { recursive: true });
+  }
+});
+
+test("parseConfig() accepts every example of docs/reference/configuration.md", async () => {
+  const page = await readFile(join(import.meta.dirname, "../../../docs/reference/configuration.md"), "utf8");
+  const examples = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text]) => text ?? "");
+  assert.equal(examples.length, 2);
+  for (const text of examples) {
+    assert.deepEqual(parseConfig([{ name: "toolcrib.yaml", text }]).diagnostics, []);
   }
 });

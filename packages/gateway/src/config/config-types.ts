@@ -49,6 +49,7 @@ export interface ToolServerConfig {
   readonly span: Span;
 }
 
+/** The boundary within which a server and its calls must stay (`containment`). */
 export interface ContainmentConfig {
   readonly networkEgress: ContainmentLevel;
   readonly filesystemWrite: ContainmentLevel;
@@ -63,6 +64,7 @@ export interface ContainmentConfig {
 /** How a server is reached. `resolveTransport` makes plain strings of it. */
 export type TransportConfig = StdioTransportConfig | HttpTransportConfig;
 
+/** A server that Toolcrib starts and speaks to over its standard input and output. */
 export interface StdioTransportConfig {
   readonly kind: "stdio";
   readonly command: ConfigText;
@@ -72,6 +74,7 @@ export interface StdioTransportConfig {
   readonly cwd: ConfigText | undefined;
 }
 
+/** A server that is reached by HTTP. */
 export interface HttpTransportConfig {
   readonly kind: "sse" | "streamable_http";
   readonly url: ConfigText;
@@ -115,6 +118,7 @@ export interface PolicyRules {
   readonly deny: readonly string[];
 }
 
+/** Who may use which tools, and the least containment (`policy`). */
 export interface PolicyConfig extends PolicyRules {
   /** Further rules by the name of the identity that calls. */
   readonly clients: { readonly [identity: string]: PolicyRules };
@@ -131,9 +135,9 @@ export interface PolicyFloor {
 
 /** What the endpoint offers and to whom. */
 export interface ServeConfig {
-  /** @default 127.0.0.1:7420 */
+  /** Address and port; port 0 takes a free one. @default 127.0.0.1:7420 */
   readonly listen: { readonly host: string; readonly port: number };
-  /** @default "token" */
+  /** How clients prove who they are; `none` only on loopback. @default "token" */
   readonly auth: "token" | "none";
   /** How tools are listed. `auto` becomes `search` above `autoModeMaxTools` tools. @default "full" */
   readonly mode: "full" | "search" | "auto";
@@ -146,6 +150,7 @@ export interface ServeConfig {
   readonly limits: ServeLimits;
 }
 
+/** What one gateway takes on (`serve.limits`). */
 export interface ServeLimits {
   /** Longest request body, in bytes. @default 4194304 */
   readonly bodyMaxBytes: number;
@@ -159,6 +164,7 @@ export interface ServeLimits {
   readonly maxConcurrentCalls: number;
 }
 
+/** The audit trail (`audit`). */
 export interface AuditConfig {
   /** What an audit record survives: the death of the process, or of the machine. @default "process" */
   readonly durability: "process" | "fsync";

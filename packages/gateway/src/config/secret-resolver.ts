@@ -21,6 +21,7 @@ export const secretMaxBytes = 64 * 1024;
 /** Most values that are remembered; the oldest is forgotten first. */
 const maxRememberedValues = 10_000;
 
+/** What `createSecretResolver` needs of the world. */
 export interface SecretResolverDeps {
   /** The environment of the gateway. */
   readonly env: { readonly [name: string]: string | undefined };
@@ -34,6 +35,7 @@ export type SecretResolution =
   | { readonly kind: "value"; readonly value: string }
   | { readonly kind: "failed"; readonly code: string; readonly message: string; readonly hint: string };
 
+/** Turns references into secrets, and remembers which it gave out. */
 export interface SecretResolver {
   /** Read the secret that `ref` names; a relative file is relative to the folder of `fileName`. */
   resolve(ref: SecretRef, fileName: string): Promise<SecretResolution>;

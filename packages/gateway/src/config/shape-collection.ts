@@ -23,7 +23,7 @@ import {
 interface ListOptions<T> {
   readonly description: string;
   readonly maxItems: number;
-  /** @default 0 */
+  /** Fewest items. @default 0 */
   readonly minItems?: number;
   /** What to write in place of a value of another type. */
   readonly instead?: (node: ConfigNode) => string | undefined;

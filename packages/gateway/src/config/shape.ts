@@ -65,7 +65,7 @@ interface TextOptions {
   readonly description: string;
   /** What it must match as a whole, as source of a regular expression, and what that means in words. */
   readonly pattern?: { readonly source: string; readonly meaning: string; readonly code?: string };
-  /** @default 1 */
+  /** Fewest characters, white space at the ends not counted; 0 allows an empty text. @default 1 */
   readonly minLength?: number;
   readonly maxLength: number;
   readonly default?: string;
