@@ -149,6 +149,8 @@ export async function startGateway(script: string, mode: string, count: number):
     async [Symbol.asyncDispose]() {
       if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
       await exited;
+      // Only after a failed test is there anything.
+      for (const pid of await leftovers(instance, sleep)) process.kill(pid, "SIGKILL");
     },
   };
 }

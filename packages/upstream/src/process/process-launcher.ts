@@ -18,7 +18,13 @@ import {
   resolveLauncherOptions,
 } from "./launcher-options.ts";
 import { createLogFile, type LogFile } from "./log-file.ts";
-import { type ProcessEntry, processTableSource, readProcessTable, startTicksOf } from "./process-table.ts";
+import {
+  type ProcessEntry,
+  processTableSource,
+  readProcessTable,
+  shareReads,
+  startTicksOf,
+} from "./process-table.ts";
 import { createProcessTree, type ProcessTree } from "./process-tree.ts";
 import { resolveCommand } from "./resolve-command.ts";
 import type { ServerExit } from "./server-exit.ts";
@@ -264,27 +270,4 @@ function toFileName(label: string): string {
     Buffer.from(character).toString("hex").toUpperCase().replace(/../g, "%$&"),
   );
   return encoded.slice(0, 200);
-}
-
-/** `read`, where callers that come while a read is under way share the next one: a look never shows a time before it was asked for. */
-function shareReads<Value>(read: () => Promise<Value>): () => Promise<Value> {
-  let current: Promise<Value> | undefined;
-  let next: Promise<Value> | undefined;
-  function begin(): Promise<Value> {
-    const reading = read().finally(() => {
-      if (current === reading) current = undefined;
-    });
-    current = reading;
-    return reading;
-  }
-  return () => {
-    if (current === undefined) return begin();
-    next ??= current
-      .catch(() => undefined)
-      .then(() => {
-        next = undefined;
-        return begin();
-      });
-    return next;
-  };
 }

@@ -143,3 +143,26 @@ function markerIn(command: string, name: string): string | undefined {
   if (start === -1) return undefined;
   return /^[0-9a-f/]+/.exec(command.slice(start + name.length + 2))?.[0];
 }
+
+/** `read`, where callers that come while a read is under way share the next one: a look never shows a time before it was asked for. */
+export function shareReads<Value>(read: () => Promise<Value>): () => Promise<Value> {
+  let current: Promise<Value> | undefined;
+  let next: Promise<Value> | undefined;
+  function begin(): Promise<Value> {
+    const reading = read().finally(() => {
+      if (current === reading) current = undefined;
+    });
+    current = reading;
+    return reading;
+  }
+  return () => {
+    if (current === undefined) return begin();
+    next ??= current
+      .catch(() => undefined)
+      .then(() => {
+        next = undefined;
+        return begin();
+      });
+    return next;
+  };
+}

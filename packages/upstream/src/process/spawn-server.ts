@@ -1,7 +1,7 @@
 /**
  * Starts one program without a shell, in a session and group of its own, with
  * pipes for its three standard streams, and says in words what was wrong when
- * that fails. Never passes on a descriptor or a variable of the gateway.
+ * that fails. Never passes on a variable of the gateway, or a descriptor it opened.
  */
 
 import { spawn } from "node:child_process";

@@ -131,7 +131,7 @@ kill_owned() {
   done
 }
 
-# SIGTERM once to each, SIGKILL after ten looks, until three looks in a row show nothing.
+# SIGTERM once to each, SIGKILL after four looks and a second, until three looks in a row show nothing.
 reap() {
   known=' '
   rounds=0
@@ -139,18 +139,20 @@ reap() {
   while [ "$rounds" -lt 100 ] && [ "$quiet" -lt 3 ]; do
     fresh=
     find_owned
+    pause=0.1
     if [ "$owned" = ' ' ]; then
       quiet=$((quiet + 1))
     else
       quiet=0
-      if [ "$rounds" -ge 10 ]; then
+      if [ "$rounds" -ge 4 ]; then
         kill_owned
       else
         for pid in $fresh; do kill -s TERM -- "$pid"; done
+        pause=0.$((rounds + 1))
       fi
     fi
     rounds=$((rounds + 1))
-    sleep 0.1 || sleep 1
+    sleep "$pause" || sleep 1
   done
 }
 
