@@ -25,8 +25,6 @@ export {
   type ProcessLauncherDeps,
   type ProcessLogger,
 } from "./process/process-launcher.ts";
-// For other packages here.
-export { type ProcessEntry, type ProcessTableSource, readProcessTable } from "./process/process-table.ts";
 export type { ServerExit } from "./process/server-exit.ts";
 export type { ServerProcess } from "./process/server-process.ts";
 export type { StderrLog } from "./process/stderr-log.ts";
@@ -39,3 +37,7 @@ export type {
   UpstreamSettings,
 } from "./upstream-options.ts";
 export { createUpstreamServer, type UpstreamServer } from "./upstream-server.ts";
+
+// For other packages here.
+
+export { type ProcessEntry, type ProcessTableSource, readProcessTable } from "./process/process-table.ts";
