@@ -4,5 +4,5 @@ export const jsonInvalid = "JSON_INVALID";
 export const jsonTooLarge = "JSON_TOO_LARGE";
 /** A JSON text nests deeper than its limit. */
 export const jsonTooDeep = "JSON_TOO_DEEP";
-/** A value cannot be written as JSON (a function, a cycle, a number that is not finite). */
+/** A value cannot be written as JSON (a function, a date, a cycle, a number that is not finite). */
 export const jsonNotSerializable = "JSON_NOT_SERIALIZABLE";

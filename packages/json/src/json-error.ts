@@ -1,3 +1,5 @@
+/** The one error class of this package; its codes are in `codes.ts`. */
+
 import { CodedError } from "@toolcrib/diagnostics";
 
 /** A JSON operation failed; `code` is one of this package's codes. */

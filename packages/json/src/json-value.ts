@@ -1,6 +1,8 @@
 /** JSON as TypeScript types. Nothing here copies or changes a value. */
 
+/** A JSON value without parts. */
 export type JsonPrimitive = string | number | boolean | null;
+/** Any JSON value. Read only: whoever wants to change one copies it. */
 export type JsonValue = JsonPrimitive | readonly JsonValue[] | JsonObject;
 /** A JSON object. Keys such as `__proto__` are data: read them with `Object.hasOwn`. */
 export interface JsonObject {

@@ -33,7 +33,7 @@ export function parseJson(text: string, limits: JsonLimits = {}): JsonValue {
     );
   }
   const maxDepth = limits.maxDepth ?? defaultMaxDepth;
-  // A text needs two characters for each level, so short ones cannot be too deep.
+  // Every level takes a character, so that short texts need no scan.
   if (text.length > maxDepth && isDeeperThan(text, maxDepth)) {
     throw new JsonError(jsonTooDeep, `JSON text nests deeper than ${maxDepth} levels`);
   }

@@ -1,36 +1,39 @@
 /**
- * JSON Schema validation (2020-12, and draft-07 where `$schema` says so) with
- * linear-time patterns. Schemas come from servers that nobody vetted: they are
- * compiled lazily, kept in a bounded cache, never fetch a remote `$ref`, and a
- * schema that does not compile is a finding, not an exception.
- *
- * Ajv compiles to code, so this file must not be reached from engines that run
- * with code generation switched off.
+ * JSON Schema validation (2020-12, and draft-07 where `$schema` says so).
+ * Schemas come from servers that nobody vetted: they are compiled lazily, kept
+ * in a bounded cache, never fetch a remote `$ref`, and a schema that does not
+ * compile is a finding, not an exception. Patterns take linear time, and every
+ * validation a bounded number of steps.
  */
 
-import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
-import { Ajv2020 } from "ajv/dist/2020.js";
-import formatsPlugin from "ajv-formats";
-import { RE2JS } from "re2js";
+import type { ErrorObject } from "ajv";
 import { canonicalJson } from "./canonical-json.ts";
+import { type CompiledSchema, createSchemaCompiler } from "./compile-schema.ts";
 import type { JsonObject } from "./json-value.ts";
+import { outOfSteps } from "./step-budget.ts";
 
 /** One place where a value breaks its schema. */
 export interface SchemaProblem {
   /** JSON Pointer (RFC 6901) into the value; empty for the value itself. */
   readonly path: string;
-  /** What is wrong and what is allowed, such as `must have required property 'text'`. */
+  /** What is wrong and what is allowed, such as `must have required property 'text'`. At most 500 characters. */
   readonly message: string;
 }
 
+/** What a schema says of a value. */
 export type SchemaVerdict =
   | { readonly kind: "valid" }
   | { readonly kind: "invalid"; readonly problems: readonly SchemaProblem[] }
-  /** The schema itself cannot be used (bad keyword, unresolved `$ref`, pattern outside RE2). */
+  /** The schema itself cannot be used (bad keyword, unresolved `$ref`, pattern outside RE2, too long). */
   | { readonly kind: "unusable"; readonly reason: string };
 
+/** Judges values by schemas and remembers the schemas. */
 export interface SchemaValidator {
-  /** Judge `value` by `schema`. The value is never changed: no coercion, no defaults. */
+  /**
+   * Judge `value` by `schema`; never throws. The value is never changed: no
+   * coercion, no defaults. A value that takes too many steps to judge is
+   * invalid.
+   */
   validate(schema: JsonObject, value: unknown): SchemaVerdict;
 }
 
@@ -38,16 +41,23 @@ export interface SchemaValidator {
 export interface SchemaValidatorOptions {
   /** Most compiled schemas kept, least recently compiled dropped first. @default 1000 */
   readonly maxSchemas?: number;
+  /** Most UTF-16 units of a schema as canonical JSON; a longer one is unusable. @default 262,144 */
+  readonly maxSchemaLength?: number;
   /** Most problems reported for one value. @default 20 */
   readonly maxProblems?: number;
+  /** Most steps (turns of loops, calls of subschemas) for one value; a second or so. @default 10,000,000 */
+  readonly maxSteps?: number;
 }
 
-type Compiled = { readonly validate: ValidateFunction } | { readonly reason: string };
+type Compiled = CompiledSchema | { readonly reason: string };
 
 /** Create a validator with its own cache of compiled schemas. */
 export function createSchemaValidator(options: SchemaValidatorOptions = {}): SchemaValidator {
   const maxSchemas = options.maxSchemas ?? 1000;
+  const maxSchemaLength = options.maxSchemaLength ?? 262_144;
   const maxProblems = options.maxProblems ?? 20;
+  const maxSteps = options.maxSteps ?? 10_000_000;
+  const compile = createSchemaCompiler();
   const byContent = new Map<string, Compiled>();
   // Definitions are long-lived objects, so a call costs one look-up by identity.
   const byIdentity = new WeakMap<JsonObject, Compiled>();
@@ -55,78 +65,86 @@ export function createSchemaValidator(options: SchemaValidatorOptions = {}): Sch
   function compiledFor(schema: JsonObject): Compiled {
     const known = byIdentity.get(schema);
     if (known !== undefined) return known;
-    const key = canonicalJson(schema);
-    let compiled = byContent.get(key);
-    if (compiled === undefined) {
-      compiled = compile(schema);
-      byContent.set(key, compiled);
-      if (byContent.size > maxSchemas) byContent.delete(byContent.keys().next().value as string);
-    }
+    const compiled = compileOnce(schema);
     byIdentity.set(schema, compiled);
     return compiled;
+  }
+
+  function compileOnce(schema: JsonObject): Compiled {
+    try {
+      const key = canonicalJson(schema);
+      if (key.length > maxSchemaLength) {
+        return { reason: `it has ${key.length} characters; at most ${maxSchemaLength} are allowed` };
+      }
+      const known = byContent.get(key);
+      if (known !== undefined) return known;
+      const compiled = tryToCompile(schema);
+      byContent.set(key, compiled);
+      if (byContent.size > maxSchemas) byContent.delete(byContent.keys().next().value as string);
+      return compiled;
+    } catch (error) {
+      return { reason: (error as Error).message };
+    }
+  }
+
+  function tryToCompile(schema: JsonObject): Compiled {
+    try {
+      return compile(schema);
+    } catch (error) {
+      return { reason: cut((error as Error).message) };
+    }
   }
 
   return {
     validate(schema, value) {
       const compiled = compiledFor(schema);
       if ("reason" in compiled) return { kind: "unusable", reason: compiled.reason };
-      if (compiled.validate(value)) return { kind: "valid" };
-      const problems = (compiled.validate.errors ?? []).slice(0, maxProblems).map(toProblem);
-      return { kind: "invalid", problems };
+      const { validate, budget } = compiled;
+      budget.left = maxSteps;
+      try {
+        // A promise would be true too.
+        if (validate(value) === true) return { kind: "valid" };
+        return { kind: "invalid", problems: (validate.errors ?? []).slice(0, maxProblems).map(toProblem) };
+      } catch (thrown) {
+        if (thrown === outOfSteps) {
+          const message = `takes more than ${maxSteps} steps to check and is refused`;
+          return { kind: "invalid", problems: [{ path: "", message }] };
+        }
+        // A reference that leads back to itself ends on the stack's limit.
+        return { kind: "unusable", reason: cut(`it cannot be applied: ${(thrown as Error).message}`) };
+      } finally {
+        // The problems hold the value; they are not to live as long as the schema.
+        validate.errors = null;
+      }
     },
   };
 }
-
-function compile(schema: JsonObject): Compiled {
-  try {
-    const settings = {
-      allErrors: true,
-      strict: false,
-      validateFormats: true,
-      code: { regExp: linearTimeRegExp },
-      logger: false as const,
-    };
-    const ajv = isDraft7(schema) ? new Ajv(settings) : new Ajv2020(settings);
-    formatsPlugin.default(ajv, { mode: "fast" });
-    // The dialect was chosen above; Ajv refuses a `$schema` that it has not been given.
-    const { $schema: _dialect, ...rest } = schema;
-    return { validate: ajv.compile(rest) };
-  } catch (error) {
-    return { reason: (error as Error).message };
-  }
-}
-
-function isDraft7(schema: JsonObject): boolean {
-  return typeof schema["$schema"] === "string" && /draft-0[67]/.test(schema["$schema"]);
-}
-
-/**
- * Patterns run on RE2, so that no pattern of a server can stall the process.
- * Ajv names a pattern by the `toString()` of its engine's product; it must be
- * unique to the pattern, or all patterns of a schema collapse into the first.
- */
-function linearTimeRegExp(
-  pattern: string,
-  flags: string,
-): { test(text: string): boolean; toString(): string } {
-  const compiled = RE2JS.compile(
-    RE2JS.translateRegExp(pattern),
-    flags.includes("i") ? RE2JS.CASE_INSENSITIVE : 0,
-  );
-  const name = `/${pattern}/${flags}`;
-  return { test: (text) => compiled.matcher(text).find(), toString: () => name };
-}
-linearTimeRegExp.code = "linearTimeRegExp";
 
 function toProblem(error: ErrorObject): SchemaProblem {
   const parameters = error.params as { readonly [key: string]: unknown };
   let message = error.message ?? error.keyword;
   if (error.keyword === "additionalProperties") {
     message = `must not have the property '${String(parameters["additionalProperty"])}'`;
+  } else if (error.keyword === "unevaluatedProperties") {
+    message = `must not have the property '${String(parameters["unevaluatedProperty"])}'`;
   } else if (error.keyword === "enum" && Array.isArray(parameters["allowedValues"])) {
-    message = `must be one of ${parameters["allowedValues"].map((value) => JSON.stringify(value)).join(", ")}`;
+    message = `must be one of ${listValues(parameters["allowedValues"])}`;
   } else if (error.keyword === "const") {
     message = `must be ${JSON.stringify(parameters["allowedValue"])}`;
   }
-  return { path: error.instancePath, message };
+  return { path: error.instancePath, message: cut(message) };
+}
+
+const maxListed = 50;
+
+function listValues(values: readonly unknown[]): string {
+  const listed = values.slice(0, maxListed).map((value) => JSON.stringify(value));
+  if (values.length > maxListed) listed.push(`${values.length - maxListed} more`);
+  return listed.join(", ");
+}
+
+const maxTextLength = 500;
+
+function cut(text: string): string {
+  return text.length <= maxTextLength ? text : `${text.slice(0, maxTextLength - 1)}…`;
 }

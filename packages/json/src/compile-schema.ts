@@ -1,0 +1,132 @@
+/**
+ * One schema to one function, with Ajv. Everything in which a schema could do
+ * harm is settled here: patterns run in linear time, steps are counted, items
+ * are compared by their digests, keys such as `__proto__` are keys like any
+ * other, and nothing is ever fetched.
+ *
+ * Ajv compiles to code, so this file must not be reached from engines that run
+ * with code generation switched off.
+ */
+
+import { Ajv, type AnySchemaObject, type Options, type ValidateFunction } from "ajv";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import formatsPlugin from "ajv-formats";
+import { canonicalJson } from "./canonical-json.ts";
+import type { JsonObject } from "./json-value.ts";
+import { compileLinearRegExp } from "./linear-regexp.ts";
+import { countSteps, StepBudget } from "./step-budget.ts";
+
+/** A schema that can judge values. */
+export interface CompiledSchema {
+  /** Ajv's function; its `errors` hold the problems of the last value. */
+  readonly validate: ValidateFunction;
+  /** What the function draws on. */
+  readonly budget: StepBudget;
+}
+
+/** Compiles schemas; keeps nothing but the two dialects. */
+export type SchemaCompiler = (schema: JsonObject) => CompiledSchema;
+
+/** Most objects, arrays and booleans in a schema: each can take 50 microseconds to compile. */
+const maxNodes = 10_000;
+/** Most schemas in one `oneOf`: Ajv's time for it grows with their square. */
+const maxOneOf = 1000;
+
+const settings: Options = {
+  allErrors: true,
+  strict: false,
+  logger: false,
+  // `toString` in `required` means a member of the value, not of every object.
+  ownProperties: true,
+  // A reference becomes a function, whose calls can be counted.
+  inlineRefs: false,
+  validateSchema: false,
+};
+
+/** Create a compiler. Its functions throw what Ajv throws when a schema cannot be used. */
+export function createSchemaCompiler(): SchemaCompiler {
+  const dialects = new Map<boolean, Ajv>();
+
+  /** Whether the dialect allows `schema`. The dialects take long to prepare and are prepared once. */
+  function checkSchema(schema: AnySchemaObject, isDraft7: boolean): void {
+    let dialect = dialects.get(isDraft7);
+    if (dialect === undefined) {
+      dialect = isDraft7 ? new Ajv({ logger: false }) : new Ajv2020({ logger: false });
+      dialects.set(isDraft7, dialect);
+    }
+    if (dialect.validateSchema(schema) !== true) {
+      throw new Error(`the schema is invalid: ${dialect.errorsText(dialect.errors, { dataVar: "schema" })}`);
+    }
+  }
+
+  return (schema) => {
+    const isDraft7 = usesDraft7(schema);
+    // The dialect is chosen here; `$async` would make Ajv's function return a promise, which is always true.
+    const { $schema: _dialect, $async: _async, ...rest } = schema;
+    checkSize(rest);
+    checkSchema(rest, isDraft7);
+    try {
+      return compile(rest, isDraft7, false);
+    } catch (error) {
+      // A schema may describe schemas by reference to its dialect.
+      if (!/can't resolve reference https?:\/\/json-schema\.org\//.test(String(error))) throw error;
+      return compile(rest, isDraft7, true);
+    }
+  };
+}
+
+function compile(schema: AnySchemaObject, isDraft7: boolean, hasDialect: boolean): CompiledSchema {
+  const budget = new StepBudget();
+  const regExp = (pattern: string, flags: string) => compileLinearRegExp(pattern, flags, budget);
+  regExp.code = "compileLinearRegExp";
+  const options: Options = {
+    ...settings,
+    meta: hasDialect,
+    code: { regExp, process: countSteps, optimize: false },
+  };
+  const ajv = Object.assign(isDraft7 ? new Ajv(options) : new Ajv2020(options), { budget });
+  formatsPlugin.default(ajv, { mode: "fast" });
+  // Ajv compares every item with every other.
+  ajv.removeKeyword("uniqueItems");
+  ajv.addKeyword({
+    keyword: "uniqueItems",
+    type: "array",
+    schemaType: "boolean",
+    error: { message: "must not have equal items" },
+    validate: (isAsked: boolean, items: readonly unknown[]) => !isAsked || areUnique(items, budget),
+  });
+  return { validate: ajv.compile(schema), budget };
+}
+
+/** @throws {Error} when `schema` would take too long to compile. */
+function checkSize(schema: AnySchemaObject): void {
+  let nodes = 0;
+  function enter(value: unknown): void {
+    if (typeof value !== "boolean" && (typeof value !== "object" || value === null)) return;
+    nodes += 1;
+    if (nodes > maxNodes) throw new Error(`the schema has more than ${maxNodes} parts`);
+    if (typeof value === "boolean") return;
+    for (const [key, part] of Object.entries(value)) {
+      if (key === "oneOf" && Array.isArray(part) && part.length > maxOneOf) {
+        throw new Error(`the schema has a oneOf of more than ${maxOneOf} schemas`);
+      }
+      enter(part);
+    }
+  }
+  enter(schema);
+}
+
+function areUnique(items: readonly unknown[], budget: StepBudget): boolean {
+  const seen = new Set<string>();
+  for (const item of items) {
+    const text = canonicalJson(item);
+    budget.spend(1 + text.length / 64);
+    if (seen.has(text)) return false;
+    seen.add(text);
+  }
+  return true;
+}
+
+function usesDraft7(schema: JsonObject): boolean {
+  return typeof schema["$schema"] === "string" && /draft-0[67]/.test(schema["$schema"]);
+}

@@ -1,0 +1,138 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import {
+  isJsonObject,
+  JsonError,
+  type JsonLimits,
+  jsonInvalid,
+  jsonTooDeep,
+  jsonTooLarge,
+  parseJson,
+} from "@toolcrib/json";
+import fc from "fast-check";
+
+/** Check that `text` is refused with `code`. */
+function refuses(text: string, code: string, limits?: JsonLimits): void {
+  assert.throws(
+    () => parseJson(text, limits),
+    (error) => error instanceof JsonError && error.code === code,
+  );
+}
+
+const nested = (depth: number) => `${"[".repeat(depth)}${"]".repeat(depth)}`;
+const nestedObjects = (depth: number) => `${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`;
+
+describe("parseJson() refuses", () => {
+  const invalid = [
+    "",
+    " ",
+    "{",
+    "}",
+    "[1,]",
+    '{"a":1,}',
+    "{'a':1}",
+    '"\n"',
+    '"\\x41"',
+    "01",
+    "+1",
+    ".5",
+    "NaN",
+    "Infinity",
+    "undefined",
+    "1 2",
+    "/* */ 1",
+    "\uFEFF1",
+    '"unfinished',
+    '"ends in a backslash\\',
+    "]]]]",
+  ];
+  for (const text of invalid) {
+    test(`${JSON.stringify(text)}, which is not JSON`, () => refuses(text, jsonInvalid));
+  }
+
+  test("a text of more characters than allowed, and takes one of just as many", () => {
+    assert.equal(parseJson('"abc"', { maxLength: 5 }), "abc");
+    refuses('"abcd"', jsonTooLarge, { maxLength: 5 });
+  });
+
+  test("deeper nesting than allowed, and takes nesting just as deep", () => {
+    assert.deepEqual(parseJson("[[[]]]", { maxDepth: 3 }), [[[]]]);
+    refuses("[[[[]]]]", jsonTooDeep, { maxDepth: 3 });
+    refuses('{"a":[{"b":[]}]}', jsonTooDeep, { maxDepth: 3 });
+  });
+
+  test("more than 128 levels where nothing else is asked for", () => {
+    assert.ok(parseJson(nested(128)));
+    assert.ok(parseJson(nestedObjects(128)));
+    refuses(nested(129), jsonTooDeep);
+    refuses(nestedObjects(129), jsonTooDeep);
+  });
+
+  test("a million open brackets", () => refuses("[".repeat(1_000_000), jsonTooDeep));
+});
+
+describe("parseJson() counts only brackets that nest", () => {
+  const rows: readonly [title: string, text: string][] = [
+    ["in strings", JSON.stringify(["[[[[[[[[", "}}}}{{{{"])],
+    ["in keys", JSON.stringify({ "[[[[[[{{{{": { "]": 1 } })],
+    ["after an escaped quote", String.raw`["\"[[[[[[", "\\\"[[[[[["]`],
+    ["after escaped backslashes at the end of a string", String.raw`["\\", ["\\\\"], "[[[[[["]`],
+    ["side by side", `[${Array(50).fill("[]").join(",")}]`],
+  ];
+  for (const [title, text] of rows) {
+    test(title, () => assert.deepEqual(parseJson(text, { maxDepth: 2 }), JSON.parse(text)));
+  }
+
+  test("and those that follow a string", () => {
+    refuses(String.raw`["\\", [[[]]]]`, jsonTooDeep, { maxDepth: 2 });
+    refuses(String.raw`["\"", [[[]]]]`, jsonTooDeep, { maxDepth: 2 });
+  });
+});
+
+test("parseJson() keeps the keys that objects have of themselves as data", () => {
+  const value = parseJson('{"__proto__":{"polluted":true},"constructor":1}');
+  assert.ok(isJsonObject(value));
+  assert.deepEqual(Object.keys(value), ["__proto__", "constructor"]);
+  assert.equal(Object.getPrototypeOf(value), Object.prototype);
+  assert.equal((value as { polluted?: boolean }).polluted, undefined);
+});
+
+test("parseJson() gives what JSON.parse gives, for any value", () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.nat(3), (value, indent) => {
+      const text = JSON.stringify(value, undefined, indent);
+      assert.deepEqual(parseJson(text), JSON.parse(text));
+    }),
+  );
+});
+
+test("parseJson() finds the depth of any value", () => {
+  const depthOf = (value: unknown): number =>
+    typeof value === "object" && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0;
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
+      const text = JSON.stringify(value);
+      const depth = depthOf(JSON.parse(text));
+      assert.doesNotThrow(() => parseJson(text, { maxDepth: depth }));
+      if (depth > 0) refuses(text, jsonTooDeep, { maxDepth: depth - 1 });
+    }),
+  );
+});
+
+test("parseJson() ends in a value or a JsonError, for any text", () => {
+  const token = fc.constantFrom("{", "}", "[", "]", '"', "\\", ",", ":", "1", "null", "a", "\n");
+  fc.assert(
+    fc.property(fc.array(token, { maxLength: 60 }), (tokens) => {
+      try {
+        parseJson(tokens.join(""), { maxDepth: 4 });
+      } catch (error) {
+        assert.ok(error instanceof JsonError);
+      }
+    }),
+  );
+});
+
+test("isJsonObject() knows objects from everything else", () => {
+  assert.equal(isJsonObject({}), true);
+  for (const other of [null, undefined, [], "a", 1, true, () => 1]) assert.equal(isJsonObject(other), false);
+});
