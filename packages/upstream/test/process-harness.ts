@@ -121,6 +121,10 @@ export async function startGateway(script: string, mode: string, count: number):
     { detached: true, stdio: ["ignore", "pipe", "pipe"] },
   );
   const exited = once(child, "exit");
+  let closed = false;
+  child.once("close", () => {
+    closed = true;
+  });
   let stderr = "";
   child.stderr.on("data", (bytes) => {
     stderr += bytes;
@@ -134,8 +138,9 @@ export async function startGateway(script: string, mode: string, count: number):
     else saidCount += 1;
   });
   await until("the gateway has launched its servers", () => {
-    if (child.exitCode !== null && !launched) throw new Error(`The gateway ended: ${stderr}`);
-    return launched && saidCount >= count;
+    if (launched && saidCount >= count) return true;
+    if (closed) throw new Error(`The gateway ended: ${stderr}`);
+    return false;
   });
   return {
     child,
