@@ -11,7 +11,7 @@
  * itself after ten minutes).
  */
 
-import { appendFileSync } from "node:fs";
+import { appendFileSync, closeSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { EchoConnection, type Outlet } from "./echo/echo-connection.ts";
 import { parseEchoFlags, toEchoOptions } from "./echo/echo-options.ts";
@@ -85,12 +85,17 @@ function createOutlet(): Outlet {
   return {
     send: (message) => write(JSON.stringify(message)),
     writeText: (text) => write(text),
-    breakOff: () => process.stdout.destroy(),
+    breakOff() {
+      // Destroying process.stdout leaves its descriptor open, so the other end would notice nothing.
+      isBroken = true;
+      closeSync(1);
+    },
     expireSession: () => {},
   };
 }
 
 let pending = "";
+let isBroken = false;
 
 /** Lines of one turn of the event loop leave in one write. */
 function write(line: string): void {
@@ -101,5 +106,6 @@ function write(line: string): void {
 function flush(): void {
   const lines = pending;
   pending = "";
+  if (isBroken) return;
   process.stdout.write(lines);
 }

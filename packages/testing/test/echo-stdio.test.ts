@@ -235,6 +235,16 @@ test("the echo server misbehaves as asked", async () => {
   assert.deepEqual(await once(server.child, "exit"), [7, null]);
 });
 
+test("the echo server closes its output and lives on when a call breaks off", async () => {
+  await using server = startRaw(echoStdioPath);
+  const ended = once(server.child.stdout!, "end");
+  server.send({ id: 1, method: "tools/call", params: { name: "break_off" } });
+  await ended;
+  assert.equal(server.child.exitCode, null);
+  server.send({ id: 2, method: "tools/call", params: { name: "crash", arguments: { code: 7 } } });
+  await waitUntil(() => server.child.exitCode === 7);
+});
+
 test("the echo server dies, hangs and is stubborn from the start where told to", async () => {
   await using directory = await makeTemporaryDirectory();
   await using dead = startRaw(echoStdioPath, "--die", "--start-log", directory.join("starts"));
