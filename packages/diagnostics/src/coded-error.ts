@@ -39,7 +39,12 @@ export function isCodedError(value: unknown): value is CodedError {
   return value instanceof CodedError;
 }
 
-/** The message of anything that was thrown. */
+/** The message of anything that was thrown. Never throws itself. */
 export function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
+  if (thrown instanceof Error) return thrown.message;
+  try {
+    return String(thrown);
+  } catch {
+    return "something that has no text was thrown";
+  }
 }

@@ -3,8 +3,11 @@
  * collect diagnostics and go on; they do not throw them.
  */
 
-import { lineText, positionAt, type Source, type Span } from "./span.ts";
+import { codeFrame } from "./code-frame.ts";
+import { printable } from "./printable.ts";
+import { positionAt, type Source, type Span } from "./span.ts";
 
+/** How bad a finding is: an `error` makes the input unusable, a `warning` does not. */
 export type Severity = "error" | "warning";
 
 /** One finding about an input. */
@@ -31,13 +34,13 @@ export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
 /**
  * `diagnostic` as people read it: `name:line:column: severity CODE`, the
  * message, a code frame with carets, and the hint, separated by line feeds.
+ * Characters that a terminal would obey are replaced, wherever they come from.
  */
 export function formatDiagnostic(diagnostic: Diagnostic): string {
-  const lines = [`${placeOf(diagnostic)}${diagnostic.severity} ${diagnostic.code}`, diagnostic.message];
-  if (diagnostic.source !== undefined && diagnostic.span !== undefined) {
-    lines.push(...codeFrame(diagnostic.source.text, diagnostic.span));
-  }
-  if (diagnostic.hint !== undefined) lines.push(`hint: ${diagnostic.hint}`);
+  const { severity, code, message, source, span, hint } = diagnostic;
+  const lines = [`${printable(placeOf(diagnostic))}${severity} ${code}`, printable(message)];
+  if (source !== undefined && span !== undefined) lines.push(...codeFrame(source.text, span));
+  if (hint !== undefined) lines.push(`hint: ${printable(hint)}`);
   return lines.join("\n");
 }
 
@@ -53,20 +56,9 @@ function placeOf({ source, span }: Diagnostic): string {
   return `${source.name}:${lineNumber}:${columnNumber}: `;
 }
 
-/** At most this many characters of a line are shown, so that a minified file does not flood a terminal. */
-const frameMaxWidth = 160;
-
-function codeFrame(text: string, span: Span): string[] {
-  const { lineNumber, columnNumber } = positionAt(text, span.start);
-  const line = lineText(text, lineNumber);
-  const from = columnNumber > frameMaxWidth ? columnNumber - 40 : 1;
-  const shown = line.slice(from - 1, from - 1 + frameMaxWidth).replaceAll("\t", " ");
-  const prefix = `${lineNumber} | `;
-  const caretCount = Math.max(1, Math.min(span.end - span.start, shown.length - (columnNumber - from)));
-  return [`${prefix}${shown}`, " ".repeat(prefix.length + columnNumber - from) + "^".repeat(caretCount)];
-}
-
 function bySourceAndPosition(a: Diagnostic, b: Diagnostic): number {
-  const byName = (a.source?.name ?? "").localeCompare(b.source?.name ?? "");
-  return byName !== 0 ? byName : (a.span?.start ?? 0) - (b.span?.start ?? 0);
+  const [left = "", right = ""] = [a.source?.name, b.source?.name];
+  // Not by locale: the same findings come in the same order everywhere.
+  if (left !== right) return left < right ? -1 : 1;
+  return (a.span?.start ?? 0) - (b.span?.start ?? 0);
 }

@@ -7,21 +7,28 @@
  * The name among `candidates` that `name` was most likely meant to be.
  *
  * @returns the nearest one within a third of the length of `name` (at least 1,
- *   at most 3 edits), ties to the first; `undefined` when none is near enough.
+ *   at most 3 edits) that shares something with it, ties to the first; `undefined`
+ *   when none is near enough. Only the first 100 characters are looked at.
  */
 export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
-  const wanted = name.slice(0, 100).toLowerCase();
-  let bestDistance = Math.min(3, Math.max(1, Math.floor(wanted.length / 3))) + 1;
+  const wanted = fold(name);
+  // One edit makes any letter of any other, which says nothing.
+  let bestDistance = Math.min(Math.min(3, Math.max(1, Math.floor(wanted.length / 3))) + 1, wanted.length);
   let best: string | undefined;
   for (const candidate of candidates) {
-    if (Math.abs(candidate.length - wanted.length) >= bestDistance) continue;
-    const distance = editDistance(wanted, candidate.toLowerCase());
+    const folded = fold(candidate);
+    if (Math.abs(folded.length - wanted.length) >= bestDistance) continue;
+    const distance = editDistance(wanted, folded);
     if (distance < bestDistance) {
       bestDistance = distance;
       best = candidate;
     }
   }
   return best;
+}
+
+function fold(name: string): string {
+  return name.slice(0, 100).toLowerCase();
 }
 
 function editDistance(a: string, b: string): number {

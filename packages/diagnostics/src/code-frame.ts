@@ -1,0 +1,53 @@
+/**
+ * A line of source with carets below the place that a finding is about, as a
+ * terminal with fixed columns shows it.
+ */
+
+import { printable } from "./printable.ts";
+import { lineText, positionAt, type Span } from "./span.ts";
+
+/** At most this many characters of a line are shown, so that a minified file does not flood a terminal. */
+const maxShown = 160;
+/** Characters before the place in a line that is cut at its front. */
+const shownBefore = 40;
+
+/** The line at the start of `span` and the carets below it; the rest of a span over several lines is left out. */
+export function codeFrame(text: string, span: Span): [line: string, carets: string] {
+  const { lineNumber, columnNumber } = positionAt(text, span.start);
+  const line = lineText(text, lineNumber);
+  const at = Math.min(columnNumber - 1, line.length);
+  const from = at < maxShown ? 0 : wholeCharacter(line, at - shownBefore);
+  const to = wholeCharacter(line, Math.min(line.length, from + maxShown));
+  const end = Math.max(at, Math.min(at + span.end - span.start, to));
+  const prefix = `${lineNumber} | `;
+  const front = from > 0 ? "…" : "";
+  const back = to < line.length ? "…" : "";
+  const before = `${prefix}${front}${shownText(line.slice(from, at))}`;
+  const carets = "^".repeat(Math.max(1, columnsOf(shownText(line.slice(at, end)))));
+  return [`${before}${shownText(line.slice(at, to))}${back}`, " ".repeat(columnsOf(before)) + carets];
+}
+
+/** `index`, or the one before where that would cut a character in halves. */
+function wholeCharacter(line: string, index: number): number {
+  const unit = line.charCodeAt(index);
+  return unit >= 0xdc00 && unit <= 0xdfff ? index - 1 : index;
+}
+
+/** A tab takes one column, so that the caret stands below its place. */
+function shownText(text: string): string {
+  return printable(text).replaceAll("\t", " ");
+}
+
+/** Characters that take two columns (Unicode TR 11, wide and full width) and those that take none. */
+const wide =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1f64f}\u{1f680}-\u{1f6ff}\u{1f900}-\u{1faff}\u{20000}-\u{3fffd}]/u;
+const noColumn = /[\p{Mn}\p{Me}\u200b-\u200d]/u;
+
+function columnsOf(text: string): number {
+  let columns = 0;
+  for (const character of text) {
+    if (wide.test(character)) columns += 2;
+    else if (!noColumn.test(character)) columns += 1;
+  }
+  return columns;
+}

@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { normalizeTags, textResult, toToolId } from "@toolcrib/tool";
+import fc from "fast-check";
+
+describe("toToolId()", () => {
+  const rows: readonly [parts: Parameters<typeof toToolId>, id: string][] = [
+    [["github", "create_issue"], "github:create_issue"],
+    [["weather", "forecast", "1.2.0"], "weather:forecast:1.2.0"],
+    [["", "sum"], "sum"],
+    [["", "sum", "2"], "sum:2"],
+  ];
+  for (const [parts, id] of rows) {
+    test(`writes ${JSON.stringify(parts)} as ${id}`, () => assert.equal(toToolId(...parts), id));
+  }
+});
+
+describe("normalizeTags()", () => {
+  const rows: readonly [title: string, tags: readonly string[], normal: readonly string[]][] = [
+    ["trims and folds case", [" Files ", "READ"], ["files", "read"]],
+    ["joins words", ["read only", "a \t b"], ["a-b", "read-only"]],
+    ["leaves out what is empty", ["", "   ", "a"], ["a"]],
+    ["leaves out what comes twice", ["Web", "web", " web"], ["web"]],
+    ["sorts", ["b", "a", "c"], ["a", "b", "c"]],
+    ["makes nothing of nothing", [], []],
+  ];
+  for (const [title, tags, normal] of rows) {
+    test(title, () => assert.deepEqual(normalizeTags(tags), normal));
+  }
+
+  test("takes any iterable", () => assert.deepEqual(normalizeTags(new Set(["B", "a"])), ["a", "b"]));
+
+  test("changes nothing the second time, and does not depend on the order", () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: "grapheme" })), (tags) => {
+        const once = normalizeTags(tags);
+        assert.deepEqual(normalizeTags(once), once);
+        assert.deepEqual(normalizeTags(tags.toReversed()), once);
+      }),
+    );
+  });
+});
+
+test("textResult() is one text, and says isError only of a failure", () => {
+  assert.deepEqual(textResult("done"), { content: [{ type: "text", text: "done" }] });
+  assert.deepEqual(textResult("no", true), { content: [{ type: "text", text: "no" }], isError: true });
+});
