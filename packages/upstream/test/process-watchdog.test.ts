@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { createProcessLauncher } from "@toolcrib/upstream";
 import {
   assertNothingLeft,
   createTestLauncher,
   fixture,
   leftovers,
+  never,
   readLine,
   startGateway,
   uniqueSleep,
@@ -59,4 +61,43 @@ test("The watchdog begins with the first launch, is replaced when killed, and kn
   );
   await host.launcher[Symbol.asyncDispose]();
   assert.deepEqual(await watchdogsOf(process.pid), before);
+});
+
+test("No server is launched without a watchdog: when it is killed again and again", async () => {
+  await using host = createTestLauncher();
+  const before = await watchdogsOf(process.pid);
+  const server = await host.launch("cat");
+  for (let round = 0; round < 6; round += 1) {
+    const count = host.records.length;
+    let own: number[] = [];
+    await until("a watchdog runs", async () => {
+      own = (await watchdogsOf(process.pid)).filter((pid) => !before.includes(pid));
+      return own.length === 1;
+    });
+    process.kill(own[0]!, "SIGKILL");
+    await until("its end is noticed", () => host.records.length > count);
+  }
+  assert.equal(host.records.at(-1)?.event, "upstream.watchdog.given-up");
+  await assert.rejects(host.launch("cat"), {
+    code: "UPSTREAM_WATCHDOG_FAILED",
+    message:
+      "Cannot start the watchdog that ends all servers when the gateway dies: it was killed again and again",
+  });
+  await server.stop();
+  assert.equal((await server.exited).code, 0);
+});
+
+test("No server is launched without a watchdog: when there is no proper id to know processes by", async () => {
+  const silent = { info() {}, warn() {}, error() {} };
+  const deps = { environment: {}, clock: Date, logger: silent, randomBytes: () => new Uint8Array(0) };
+  await using launcher = createProcessLauncher(deps);
+  const spec = { command: "cat", args: [], env: {}, label: "test" };
+  for (const _ of ["first", "again"]) {
+    await assert.rejects(launcher.launch(spec, { signal: never }), {
+      code: "UPSTREAM_WATCHDOG_FAILED",
+      message:
+        "Cannot start the watchdog that ends all servers when the gateway dies: its shell ended with code 1",
+      hint: "it needs /bin/sh and sleep; in a container without a shell, run the gateway as process 1",
+    });
+  }
 });

@@ -159,7 +159,9 @@ reap() {
 watch() {
   IFS=' '
   read -r instance born <&3 || exit 0
-  case $instance in *[!0-9a-f]* | '') exit 1 ;; esac
+  case $instance in *[!0-9a-f]*) exit 1 ;; esac
+  [ $\{#instance} -eq 32 ] || exit 1
+  case $born in *[!0-9]* | '') exit 1 ;; esac
   sessions=' '
   source=proc
   if [ ! -r /proc/self/stat ]; then
