@@ -32,12 +32,9 @@ export function toCallerError(server: string, error: unknown, isStopping: boolea
   });
 }
 
-/**
- * Whether `error` says that the server never looked at the request: its
- * session is unknown there, or nothing listens at its address.
- */
-export function isUntouched(error: unknown): boolean {
-  return error instanceof McpError && (error.code === mcpSessionExpired || isRefused(error));
+/** Whether the session is unknown to the server, so that it never looked at the request. */
+export function isExpired(error: unknown): boolean {
+  return error instanceof McpError && error.code === mcpSessionExpired;
 }
 
 /** Whether nothing listens at the server's address, so that its sessions are gone. */

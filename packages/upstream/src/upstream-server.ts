@@ -30,13 +30,14 @@ import { createResourceWatch } from "./resource-watch.ts";
 import { createCatalogue, listKinds } from "./server-catalogue.ts";
 import { createSharedLink } from "./shared-link.ts";
 import { createStderrTail } from "./stderr-tail.ts";
-import { isRefused, isUntouched, reasonOf, toCallerError } from "./upstream-failure.ts";
+import { isExpired, isRefused, reasonOf, toCallerError } from "./upstream-failure.ts";
 import {
   resolveUpstreamLimits,
   type UpstreamDeps,
   type UpstreamLimits,
   type UpstreamSettings,
 } from "./upstream-options.ts";
+import { untilClosed } from "./wait.ts";
 
 /** An upstream server, and what people want to know of it. */
 export interface UpstreamServer extends ToolSource {
@@ -208,7 +209,7 @@ export function createUpstreamServer(
         return await session.request(method, params, context, options);
       } catch (error) {
         if (context.signal.aborted) throw context.signal.reason;
-        const mayRepeat = await isWorthRepeating(session, error);
+        const mayRepeat = await isWorthRepeating(session, error, context.signal);
         context.signal.throwIfAborted();
         if (attempt > 1 || !mayRepeat) throw toCallerError(id, error, disposing !== undefined);
       } finally {
@@ -218,9 +219,18 @@ export function createUpstreamServer(
   }
 
   /** Whether the server never looked at the request, and a new session may do better; ends the old one then. */
-  async function isWorthRepeating(session: UpstreamSession, error: unknown): Promise<boolean> {
+  async function isWorthRepeating(
+    session: UpstreamSession,
+    error: unknown,
+    signal: AbortSignal,
+  ): Promise<boolean> {
     const isGone = isRefused(error);
-    if (!isGone && !(await isSecretReplaced(session, error))) return isUntouched(error);
+    if (isExpired(error)) {
+      // Others of its requests may still be on their way; a new one is made when they are answered.
+      await untilClosed(session.connection.closed, signal);
+      return true;
+    }
+    if (!isGone && !(await isSecretReplaced(session, error))) return false;
     if (session !== link.session) await session[Symbol.asyncDispose]();
     // Where nothing listens, nothing listens for the others either.
     if (link.session !== undefined && (isGone || session === link.session)) {

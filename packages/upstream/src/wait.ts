@@ -18,3 +18,18 @@ export async function untilAborted<Value>(work: Promise<Value>, signal: AbortSig
     if (aborted !== undefined) signal.removeEventListener("abort", aborted);
   }
 }
+
+/** Resolves when `closed` aborts. @throws the signal's reason when that aborts first */
+export async function untilClosed(closed: AbortSignal, signal: AbortSignal): Promise<void> {
+  if (closed.aborted) return;
+  let ended: (() => void) | undefined;
+  const closing = new Promise<void>((resolve) => {
+    ended = resolve;
+    closed.addEventListener("abort", ended, { once: true });
+  });
+  try {
+    await untilAborted(closing, signal);
+  } finally {
+    if (ended !== undefined) closed.removeEventListener("abort", ended);
+  }
+}

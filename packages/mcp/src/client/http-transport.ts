@@ -43,6 +43,8 @@ const maxRetryMs = 30_000;
 const minListenPauseMs = 100;
 /** Longest wait for the answer to DELETE; a server that does not answer is left. */
 const deleteTimeoutMs = 1000;
+/** Longest wait for what an expired session answers to the requests that are on their way. */
+const expiryTimeoutMs = 1000;
 
 /** Create a transport to `options.url` over `dispatcher` (an undici Agent or Pool that its owner closes). */
 export function createHttpTransport(dispatcher: Dispatcher, options: HttpTransportOptions): ClientTransport {
@@ -56,10 +58,14 @@ export function createHttpTransport(dispatcher: Dispatcher, options: HttpTranspo
   const closing = new AbortController();
   /** The exchange of each request that waits for its answer. */
   const exchanges = new Map<RpcId, AbortController>();
+  /** Requests that the server has not begun to answer. */
+  const unseen = new Set<RpcId>();
   let receiver: TransportReceiver | undefined;
   let sessionId: string | undefined;
   let version: string | undefined;
   let isClosed = false;
+  let expiredBy: McpError | undefined;
+  let expiryTimer: NodeJS.Timeout | undefined;
 
   function headersFor(extra: { readonly [name: string]: string } = {}): Record<string, string> {
     return {
@@ -95,8 +101,10 @@ export function createHttpTransport(dispatcher: Dispatcher, options: HttpTranspo
     const controller = new AbortController();
     const { signal } = controller;
     exchanges.set(id, controller);
+    unseen.add(id);
     try {
       const response = await exchange("POST", postHeaders(message, hints), signal, JSON.stringify(message));
+      if (response.statusCode < 300) unseen.delete(id);
       if (response.statusCode >= 300) {
         await refused(response, id);
         return;
@@ -111,6 +119,8 @@ export function createHttpTransport(dispatcher: Dispatcher, options: HttpTranspo
       if (!signal.aborted) receiver?.failed(id, networkError(shownUrl, cause));
     } finally {
       exchanges.delete(id);
+      unseen.delete(id);
+      endExpired();
     }
   }
 
@@ -258,14 +268,32 @@ export function createHttpTransport(dispatcher: Dispatcher, options: HttpTranspo
     return true;
   }
 
-  /** The session is gone. Only request `id` is known not to have been looked at. */
+  /**
+   * The session is gone: request `id` was not looked at, and the others that are
+   * on their way are told the same by their own answers, which are waited for.
+   */
   function expire(id: RpcId | undefined): void {
     const error = new McpError(mcpSessionExpired, `The server at ${shownUrl} no longer knows the session`);
-    if (id !== undefined) receiver?.failed(id, error);
+    if (id !== undefined) {
+      unseen.delete(id);
+      receiver?.failed(id, error);
+    }
     if (isClosed) return;
     isClosed = true;
-    receiver?.closed(error);
-    abortAll(error);
+    expiredBy = error;
+    expiryTimer = setTimeout(() => {
+      unseen.clear();
+      endExpired();
+    }, expiryTimeoutMs);
+    endExpired();
+  }
+
+  /** End the conversation once no request of an expired session is left that may not have been looked at. */
+  function endExpired(): void {
+    if (expiredBy === undefined || unseen.size > 0 || closing.signal.aborted) return;
+    clearTimeout(expiryTimer);
+    receiver?.closed(expiredBy);
+    abortAll(expiredBy);
   }
 
   function abortAll(reason: McpError): void {
@@ -319,7 +347,11 @@ export function createHttpTransport(dispatcher: Dispatcher, options: HttpTranspo
       receiver = to;
     },
     send(message, hints = {}) {
-      if (isClosed) return;
+      if (isClosed) {
+        const isRequest = "method" in message && "id" in message;
+        if (isRequest && expiredBy !== undefined) receiver?.failed(message.id, expiredBy);
+        return;
+      }
       if ("method" in message && "id" in message) {
         void ask(message, message.id, hints);
       } else if ("method" in message && message.method === "notifications/cancelled") {
@@ -335,10 +367,12 @@ export function createHttpTransport(dispatcher: Dispatcher, options: HttpTranspo
       version = to;
     },
     async close() {
-      if (isClosed) return;
+      const wasExpired = expiredBy !== undefined;
+      clearTimeout(expiryTimer);
+      if (isClosed && !wasExpired) return;
       isClosed = true;
       abortAll(new McpError(mcpConnectionClosed, "The connection was closed"));
-      if (sessionId === undefined) return;
+      if (sessionId === undefined || wasExpired) return;
       const signal = AbortSignal.timeout(deleteTimeoutMs);
       await exchange("DELETE", headersFor(), signal)
         .then(({ body }) => body.dump())

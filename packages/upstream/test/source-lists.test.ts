@@ -1,0 +1,237 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { startEchoHttpServer, startEchoSseServer, waitUntil } from "@toolcrib/testing";
+import type { ResourceWatcher } from "@toolcrib/tool";
+import {
+  createAskableClient,
+  createClient,
+  createSource,
+  echoStdio,
+  failureOf,
+  never,
+  oddStdio,
+  receivedBy,
+  startSource,
+  type TestSource,
+} from "./source-harness.ts";
+
+interface TestWatcher extends ResourceWatcher {
+  readonly heard: string[];
+}
+
+function createWatcher(session?: ResourceWatcher["session"]): TestWatcher {
+  const heard: string[] = [];
+  return { session, heard, updated: (uri) => void heard.push(uri) };
+}
+
+function namesOf({ server }: TestSource): string[] {
+  return server.tools().map(({ definition }) => definition.name);
+}
+
+test("start() refuses lists that have no end or are too long, and says which", async (t) => {
+  const cases: [title: string, transport: ReturnType<typeof echoStdio>, limits: object, reason: string][] = [
+    ["a cursor that repeats", echoStdio("--endless-cursor"), {}, '"tools/list" repeats the cursor "from:0"'],
+    ["cursors that never repeat", oddStdio("fresh-cursors"), {}, '"tools/list" has more than 1000 pages'],
+    ["20,001 tools on one page", oddStdio("many", "20001"), {}, '"tools/list" lists more than 20000 items'],
+    [
+      "more items than the limit",
+      echoStdio("--page-size", "3"),
+      { listMaxItems: 10 },
+      '"tools/list" lists more than 10 items',
+    ],
+  ];
+  await Promise.all(
+    cases.map(([title, transport, limits, reason]) =>
+      t.test(title, async () => {
+        await using source = createSource({ transport, limits: { reconnectMinMs: 10_000, ...limits } });
+        await source.server.start(never);
+        assert.equal(source.server.health().state, "unavailable");
+        assert.equal(source.server.health().reason, reason);
+        assert.deepEqual(source.server.tools(), []);
+      }),
+    ),
+  );
+});
+
+test("start() takes a list of 20,000 tools", async () => {
+  await using source = await startSource({ transport: oddStdio("many", "20000") });
+  assert.equal(source.server.tools().length, 20_000);
+});
+
+test("start() leaves out definitions that cannot be offered, and keeps the others", async () => {
+  await using source = await startSource({ transport: oddStdio("bad-tools") });
+  assert.deepEqual(namesOf(source), ["good", "also good"]);
+  const refused = source.records.filter(({ event }) => event === "tool definition was left out");
+  assert.deepEqual(
+    refused.map(({ reason }) => reason),
+    [
+      "its inputSchema is not an object",
+      "it has no name",
+      "a tool of this name is already listed",
+      "its name is longer than 256 characters",
+      "its name holds control characters",
+      "its outputSchema is not an object",
+    ],
+  );
+});
+
+test("start() offers the tools of a server whose other lists cannot be read", async () => {
+  await using source = await startSource({ transport: oddStdio("refuses-resources") });
+  assert.ok(source.server.tools().length > 0);
+  assert.deepEqual(source.server.features.resources(), []);
+  assert.deepEqual((await source.call("old")).content, []);
+});
+
+test("a changed list is read once for a burst, and told once", async () => {
+  await using source = await startSource({ transport: echoStdio() });
+  const old = source.server.tools();
+  const listed = (await receivedBy(source, "tools/list")).length;
+  source.changes.length = 0;
+  await Promise.all(["a", "b", "c", "d"].map((add) => source.call("change_tools", { add })));
+  await waitUntil(() => source.server.tools() !== old);
+  await delay(100);
+  assert.deepEqual(source.changes, ["tools"]);
+  assert.deepEqual(namesOf(source).slice(-4), ["a", "b", "c", "d"]);
+  assert.equal((await receivedBy(source, "tools/list")).length, listed + 1);
+});
+
+test("a list that is announced and is the same stays the same array, and nobody is told", async () => {
+  await using source = await startSource({ transport: echoStdio() });
+  const old = source.server.tools();
+  const listed = (await receivedBy(source, "tools/list")).length;
+  source.changes.length = 0;
+  await source.call("change_tools");
+  await waitUntil(async () => (await receivedBy(source, "tools/list")).length > listed);
+  await source.call("change_tools", { redefine: "echo" });
+  await waitUntil(() => source.server.tools() !== old);
+  assert.deepEqual(source.changes, ["tools"]);
+  assert.equal(source.tool("echo").definition.description, "Returns its text (redefined)");
+});
+
+test("a change that is announced while the lists are read for the first time is not lost", async () => {
+  await using source = await startSource({ transport: oddStdio("changes-while-listing") });
+  await waitUntil(() => namesOf(source).includes("new"));
+});
+
+test("changes that come while a list is read are read after it", async () => {
+  await using source = await startSource({ transport: oddStdio("slow-list") });
+  await source.call("change");
+  await delay(60);
+  await Promise.all([source.call("change"), source.call("change")]);
+  await waitUntil(() => namesOf(source).includes("version_3"));
+  await delay(50);
+  assert.deepEqual(namesOf(source), ["version_3", "change", "die"]);
+});
+
+const ways = [
+  { name: "stdio", open: async () => ({ transport: echoStdio(), end: async () => {} }) },
+  {
+    name: "streamable HTTP",
+    async open() {
+      const echo = await startEchoHttpServer();
+      const transport = { kind: "streamable_http", url: echo.url, headers: {} } as const;
+      return { transport, end: () => echo[Symbol.asyncDispose]() };
+    },
+  },
+  {
+    name: "HTTP with SSE",
+    async open() {
+      const echo = await startEchoSseServer();
+      const transport = { kind: "sse", url: echo.url, headers: {} } as const;
+      return { transport, end: () => echo[Symbol.asyncDispose]() };
+    },
+  },
+];
+
+for (const { name, open } of ways) {
+  test(`over ${name}, a resource is subscribed to for the first watcher and until the last, and only watchers hear`, async () => {
+    const { transport, end } = await open();
+    await using source = await startSource({ transport });
+    const { watch, unwatch } = source.server.features;
+    const [first, second, other] = [createWatcher(), createWatcher(createClient()), createWatcher()];
+    const uri = "echo://watched";
+    await Promise.all([
+      watch(uri, first),
+      watch(uri, second),
+      watch("echo://note", other),
+      watch(uri, first),
+    ]);
+    assert.equal((await receivedBy(source, "resources/subscribe")).length, 2);
+    await source.call("update_resource", { uri, times: 2 });
+    await waitUntil(() => first.heard.length === 2 && second.heard.length === 2);
+    assert.deepEqual([...first.heard, ...other.heard], [uri, uri]);
+
+    await unwatch(uri, first);
+    await unwatch(uri, first);
+    assert.equal((await receivedBy(source, "resources/unsubscribe")).length, 0);
+    await source.call("update_resource", { uri });
+    await waitUntil(() => second.heard.length === 3);
+    await unwatch(uri, second);
+    assert.deepEqual(
+      (await receivedBy(source, "resources/unsubscribe")).map(({ params }) => params),
+      [{ uri }],
+    );
+    await source.call("update_resource", { uri });
+    await source.call("update_resource", { uri: "echo://note" });
+    await waitUntil(() => other.heard.length === 1);
+    assert.deepEqual([first.heard.length, second.heard.length], [2, 3]);
+    await source[Symbol.asyncDispose]();
+    await end();
+  });
+}
+
+test("a watch ends with its client's session", async () => {
+  await using source = await startSource({ transport: echoStdio() });
+  const client = createClient();
+  const watcher = createWatcher(client);
+  await source.server.features.watch("echo://watched", watcher);
+  client.leave();
+  await waitUntil(async () => (await receivedBy(source, "resources/unsubscribe")).length === 1);
+  await source.call("update_resource", {});
+  assert.deepEqual(watcher.heard, []);
+  await assert.rejects(source.server.features.watch("echo://watched", watcher), /The client left/);
+});
+
+test("a watcher hears of a part of what it watches", async () => {
+  await using source = await startSource({ transport: echoStdio() });
+  const [root, near] = [createWatcher(), createWatcher()];
+  await source.server.features.watch("echo://folder", root);
+  await source.server.features.watch("echo://folder/fil", near);
+  // The echo server tells only of URIs that are subscribed to as they are.
+  const file = createWatcher();
+  await source.server.features.watch("echo://folder/file", file);
+  await source.call("update_resource", { uri: "echo://folder/file" });
+  await waitUntil(() => root.heard.length > 0);
+  assert.deepEqual(
+    [root.heard, near.heard, file.heard],
+    [["echo://folder/file"], [], ["echo://folder/file"]],
+  );
+});
+
+test("a watch that the server refuses is refused, and can be tried again", async () => {
+  await using source = await startSource({ transport: oddStdio("plain") });
+  const watcher = createWatcher();
+  for (let attempt = 0; attempt < 2; attempt += 1) {
+    const error = await failureOf(source.server.features.watch("x://y", watcher));
+    assert.deepEqual([error.code, error.data["rpcCode"]], ["UPSTREAM_ERROR", -32601]);
+  }
+  await source.server.features.unwatch("x://y", watcher);
+});
+
+test("watches move to the session that follows, and their watchers look again", async () => {
+  await using source = await startSource({ transport: echoStdio() });
+  const [shared, own] = [createWatcher(), createWatcher(createAskableClient("own"))];
+  const { watch, unwatch } = source.server.features;
+  await watch("echo://watched", shared);
+  await watch("echo://note", own);
+  assert.equal(source.server.facts().clientSessions, 1);
+  process.kill(source.server.facts().pid as number, "SIGKILL");
+  await waitUntil(() => shared.heard.length === 1);
+  await source.call("update_resource", {});
+  await waitUntil(() => shared.heard.length === 2);
+  // The own session was not concerned.
+  assert.deepEqual(own.heard, []);
+  await unwatch("echo://watched", shared);
+  assert.equal((await receivedBy(source, "resources/unsubscribe")).length, 1);
+});

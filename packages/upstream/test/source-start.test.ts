@@ -1,0 +1,195 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { freePort, startEchoHttpServer, waitUntil } from "@toolcrib/testing";
+import {
+  createCall,
+  createSource,
+  echoStdio,
+  failureOf,
+  never,
+  oddStdio,
+  startSource,
+} from "./source-harness.ts";
+
+const patient = { reconnectMinMs: 60_000 };
+
+test("start() resolves for a server that is down, and its health says why", async (t) => {
+  const port = await freePort();
+  const cases: [title: string, transport: ReturnType<typeof echoStdio>, reason: RegExp][] = [
+    [
+      "a command that does not exist",
+      { kind: "stdio", command: "no-such-command-here", args: [], env: {} },
+      /no-such-command-here/,
+    ],
+    [
+      "a server that dies at once",
+      echoStdio("--die"),
+      /^The server ended before its handshake: it exited with code 3 after [\d.]+ m?s; last stderr: dying on purpose$/,
+    ],
+    [
+      "a server that dies while it is listed",
+      oddStdio("dies-while-listing"),
+      /^The server exited with code 7 after [\d.]+ m?s; last stderr: Error: the index is broken$/,
+    ],
+    [
+      "an address where nothing listens",
+      { kind: "streamable_http", url: `http://127.0.0.1:${port}/mcp?key=hidden`, headers: {} },
+      /^The server at http:\/\/127\.0\.0\.1:\d+\/mcp cannot be reached: ECONNREFUSED \(check that it runs/,
+    ],
+    ["a URL that is none", { kind: "sse", url: "not a url", headers: {} }, /Invalid URL/],
+  ];
+  await Promise.all(
+    cases.map(([title, transport, reason]) =>
+      t.test(title, async () => {
+        await using source = createSource({ transport, limits: patient });
+        assert.equal(source.server.health().state, "starting");
+        await source.server.start(never);
+        assert.equal(source.server.health().state, "unavailable");
+        assert.match(String(source.server.health().reason), reason);
+        assert.deepEqual(source.changes, ["health"]);
+        const error = await failureOf(source.server.features.request("resources/read", {}, createCall()));
+        assert.equal(error.code, "UPSTREAM_UNAVAILABLE");
+        assert.match(
+          error.message,
+          reason.source.startsWith("^") ? /The server "s" is not available: The server/ : reason,
+        );
+      }),
+    ),
+  );
+});
+
+test("standard error of a server that died at start can be read", async () => {
+  await using source = createSource({ transport: echoStdio("--die"), limits: patient });
+  await source.server.start(never);
+  assert.deepEqual(source.server.stderrTail(5), ["dying on purpose"]);
+});
+
+test("a server that hangs in its handshake is given up, and delays no other", async () => {
+  await using hanging = createSource({
+    transport: echoStdio("--hang-initialize"),
+    limits: { ...patient, handshakeTimeoutMs: 1500 },
+    graceMs: 100,
+  });
+  await using echo = await startEchoHttpServer();
+  await using other = createSource({ transport: { kind: "streamable_http", url: echo.url, headers: {} } });
+  const hangs = hanging.server.start(never);
+  await other.server.start(never);
+  assert.equal(other.server.health().state, "ready");
+  assert.equal(hanging.server.health().state, "starting");
+  assert.equal(await other.text("echo", { text: "at once" }), "at once");
+  await hangs;
+  assert.match(String(hanging.server.health().reason), /did not finish its handshake within 1\d\d\d ms/);
+});
+
+test("a call that comes while the server starts waits for it", async () => {
+  await using source = createSource({ transport: echoStdio("--start-delay", "100") });
+  const starting = source.server.start(never);
+  const read = await source.server.features.request("resources/read", { uri: "echo://hello" }, createCall());
+  assert.ok(Array.isArray(read["contents"]));
+  await starting;
+});
+
+test("a call waits for a connection no longer than the limit, nor than its own signal lets it", async () => {
+  await using source = createSource({
+    transport: echoStdio("--hang-initialize"),
+    limits: { connectWaitMs: 50 },
+    graceMs: 100,
+  });
+  const stopping = new AbortController();
+  const starting = source.server.start(stopping.signal);
+  const error = await failureOf(source.server.features.request("prompts/get", {}, createCall()));
+  assert.deepEqual([error.code, error.message], ["UPSTREAM_UNAVAILABLE", 'The server "s" is not available']);
+  const reason = new Error("The deadline passed");
+  const late = { ...createCall(), signal: AbortSignal.abort(reason) };
+  assert.equal(await failureOf(source.server.features.request("prompts/get", {}, late)), reason);
+  stopping.abort();
+  await starting;
+  assert.equal(source.server.health().state, "stopped");
+});
+
+test("starting twice starts one server", async () => {
+  await using source = createSource({ transport: echoStdio() });
+  await Promise.all([source.server.start(never), source.server.start(never)]);
+  const { pid } = source.server.facts();
+  await source.server.start(never);
+  assert.deepEqual([source.server.facts().pid, source.server.facts().restarts], [pid, 0]);
+});
+
+test("secrets that cannot be resolved stop that server only, and are asked for again", async () => {
+  let isLocked = true;
+  let askedCount = 0;
+  await using source = createSource({
+    async transport() {
+      askedCount += 1;
+      if (isLocked) throw new Error('Cannot read secret "api-key" (sk-123456): the store is locked');
+      return echoStdio();
+    },
+    scrub: (text) => text.replaceAll("sk-123456", "[secret]"),
+  });
+  await using other = await startSource({ transport: echoStdio() });
+  await source.server.start(never);
+  const reason = 'Cannot read secret "api-key" ([secret]): the store is locked';
+  assert.deepEqual([source.server.health().state, source.server.health().reason], ["unavailable", reason]);
+  assert.equal(other.server.health().state, "ready");
+  assert.ok(!JSON.stringify(source.records).includes("sk-123456"));
+  isLocked = false;
+  await waitUntil(() => source.server.health().state === "ready");
+  assert.ok(askedCount >= 2);
+});
+
+test("secrets that are never resolved do not keep a server from being stopped", async () => {
+  await using source = createSource({ transport: () => new Promise(() => {}) });
+  const starting = source.server.start(never);
+  await source.server[Symbol.asyncDispose]();
+  await starting;
+  assert.equal(source.server.health().state, "stopped");
+});
+
+test("secrets that take too long are given up", async () => {
+  await using source = createSource({
+    transport: () => new Promise(() => {}),
+    limits: { ...patient, handshakeTimeoutMs: 50 },
+  });
+  await source.server.start(never);
+  assert.equal(source.server.health().reason, "The server could not be launched within 50 ms");
+});
+
+test("credentials that were replaced are used when the server refuses the old ones", async () => {
+  let token = "first";
+  await using echo = await startEchoHttpServer({ token });
+  const { port } = echo;
+  await using source = await startSource({
+    kind: "streamable_http",
+    transport: async () => ({
+      kind: "streamable_http",
+      url: `http://127.0.0.1:${port}/mcp`,
+      headers: { authorization: `Bearer ${token}` },
+    }),
+  });
+  assert.equal(await source.text("echo", { text: "one" }), "one");
+  await echo[Symbol.asyncDispose]();
+  await using _next = await startEchoHttpServer({ token: "second", port });
+  await delay(50);
+  const refused = await failureOf(source.call("echo", { text: "two" }));
+  assert.equal(refused.code, "MCP_UNAUTHORIZED");
+  assert.equal(source.server.facts().restarts, 0);
+  token = "second";
+  assert.equal(await source.text("echo", { text: "three" }), "three");
+  assert.equal(source.server.facts().restarts, 1);
+});
+
+test("a server is left alone after as many attempts as the limit allows", async () => {
+  await using source = createSource({
+    transport: echoStdio("--die"),
+    limits: { reconnectMinMs: 1, reconnectMaxAttempts: 2 },
+  });
+  await source.server.start(never);
+  await waitUntil(() => source.server.health().state === "stopped");
+  const attempts = source.records.filter(({ event }) => event === "server is not available");
+  assert.deepEqual(
+    attempts.map(({ attempt }) => attempt),
+    [1, 2, 3],
+  );
+  assert.match(String(source.server.health().reason), /exited with code 3/);
+});
