@@ -10,6 +10,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { mcpOverloaded } from "../codes.ts";
 import { formatSseEvent } from "../framing/sse.ts";
+import { classify } from "../json-rpc.ts";
 import { invalidRequest, McpError } from "../mcp-error.ts";
 import { rpcCodes } from "../protocol.ts";
 import type { HttpEndpointDeps } from "./http-endpoint.ts";
@@ -98,10 +99,11 @@ export function createSseEndpoint(
       throw invalidRequest("Session not found", rpcCodes.sessionNotFound, 404);
     }
     if (!isJsonBody(request)) throw invalidRequest("Content-Type must be application/json", undefined, 415);
-    if (isDraining) throw overloaded("The gateway is shutting down");
     if (entry.response.writableLength > unreadMaxBytes) throw overloaded("The stream of answers is not read");
     const body = await readBody(request, bodyMaxBytes);
     const value = parseBody(body, { maxLength: bodyMaxBytes, maxDepth: bodyMaxDepth });
+    // What is in flight may have asked its client, whose answer must still get in.
+    if (isDraining && holdsRequest(value)) throw overloaded("The gateway is shutting down");
     response.writeHead(202, { "content-type": "text/plain" }).end("Accepted");
     entry.session.receive(value);
   }
@@ -159,6 +161,11 @@ export function createSseEndpoint(
       sessions.clear();
     },
   };
+}
+
+function holdsRequest(value: unknown): boolean {
+  const messages = Array.isArray(value) ? value : [value];
+  return messages.some((message) => classify(message).kind === "request");
 }
 
 function overloaded(message: string): McpError {
