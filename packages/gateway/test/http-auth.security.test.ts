@@ -23,6 +23,7 @@ const closedPaths = [
   "/messages?sessionId=1",
   "/metrics",
   "/api/status",
+  "/api/tools",
   "/api/servers/files/log",
 ];
 

@@ -12,6 +12,7 @@ import {
   type HttpServerOptions,
   type Logger,
   startHttpServer,
+  type ToolSummary,
 } from "@toolcrib/gateway";
 import type { JsonObject } from "@toolcrib/json";
 import { type McpService, methodNotFound, type ServerSession } from "@toolcrib/mcp";
@@ -118,6 +119,7 @@ export async function openDoor(options: DoorOptions = {}): Promise<Door> {
       service,
       serverIds: () => ["files", "web"],
       status: () => testStatus(service),
+      tools: ({ name }) => testTools(name),
       serverLog: (id, lines) => [`${id} started`, "ready"].slice(-lines),
       readiness: () => ({ ready: 2, total: 2 }),
       metrics: createMetrics(),
@@ -138,6 +140,17 @@ export async function openDoor(options: DoorOptions = {}): Promise<Door> {
     },
   );
   return { ...server, service, logger };
+}
+
+/** One tool that everyone sees, and one named after who asks. */
+function testTools(name: string): readonly ToolSummary[] {
+  return ["echo", name].map((tool) => ({
+    id: `files:${tool}`,
+    wireName: `files__${tool}`,
+    namespace: "files",
+    origin: "server",
+    tags: [],
+  }));
 }
 
 function testStatus(service: TestService): GatewayStatus {
@@ -185,7 +198,7 @@ export interface Answer {
 export interface Question {
   readonly method?: string;
   readonly path?: string;
-  readonly headers?: { readonly [name: string]: string | string[] | undefined };
+  readonly headers?: { readonly [name: string]: string | undefined };
   readonly body?: string | JsonObject | readonly JsonObject[];
 }
 
@@ -239,9 +252,9 @@ function toAnswer(status: number, headers: IncomingHttpHeaders, chunks: readonly
 }
 
 /** Write `text` on a connection and return everything that comes back until it closes. */
-export function talk(port: number, text: string): Promise<string> {
+export function talk(port: number, text: string, host = "127.0.0.1"): Promise<string> {
   return new Promise((resolve) => {
-    const socket = connect({ host: "127.0.0.1", port });
+    const socket = connect({ host, port });
     let answer = "";
     socket.setEncoding("utf8");
     socket.on("data", (chunk: string) => {

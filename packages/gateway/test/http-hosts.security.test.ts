@@ -68,8 +68,26 @@ test("allowed hosts are answered with any port, or with theirs", () =>
     ["localhost", true],
   ]));
 
-test("the address that is listened on is answered", () =>
-  checkHosts({ listen: { host: "127.0.0.1", port: 0 }, allowedHosts: [] }, [["127.0.0.1", true]]));
+test("the address and the name that is listened on are answered", async (context) => {
+  await checkHosts({ listen: { host: "localhost", port: 0 } }, [["localhost:PORT", true]]);
+  const own = ownAddress();
+  if (own === undefined) return context.diagnostic("this machine has only loopback");
+  await using door = await openDoor({ listen: { host: own, port: 0 } });
+  const check = async (host: string, status: number) => {
+    const text = `GET /healthz HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
+    assert.match(await talk(door.port, text, own), new RegExp(`^HTTP/1\\.1 ${status} `), host);
+  };
+  await check(own, 200);
+  await check(`${own}:${door.port}`, 200);
+  await check("localhost", 200);
+  await check("evil.example", 403);
+});
+
+/** An address of this machine that others can reach, if it has one. */
+function ownAddress(): string | undefined {
+  const addresses = Object.values(networkInterfaces()).flat();
+  return addresses.find((one) => one?.family === "IPv4" && !one.internal)?.address;
+}
 
 test("on all addresses, the one that the connection came in on is answered", async (context) => {
   await using door = await openDoor({ listen: { host: "0.0.0.0", port: 0 } });
@@ -81,13 +99,11 @@ test("on all addresses, the one that the connection came in on is answered", asy
   await check("localhost", 200);
   await check("0.0.0.0", 403);
   await check("evil.example", 403);
-  const own = Object.values(networkInterfaces())
-    .flat()
-    .find((one) => one?.family === "IPv4" && !one.internal);
+  const own = ownAddress();
   if (own === undefined) return context.diagnostic("this machine has only loopback");
-  // Not on loopback: there the connection comes in on 127.0.0.1.
-  await check(own.address, 403);
-  const answer = await fetch(`http://${own.address}:${door.port}/healthz`);
+  // On loopback the connection comes in on 127.0.0.1.
+  await check(own, 403);
+  const answer = await fetch(`http://${own}:${door.port}/healthz`);
   assert.equal(answer.status, 200);
 });
 

@@ -39,7 +39,7 @@ test("a refused request with a large body is answered too, and not read to its e
   // A client that never stops sending is cut off.
   const socket = connect({ host: "127.0.0.1", port: door.port });
   socket.on("error", () => {});
-  socket.write("POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000000\r\n\r\n");
+  socket.write("POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000000000\r\n\r\n");
   const chunk = Buffer.alloc(64 * 1024);
   const send = () => {
     while (!socket.destroyed && socket.write(chunk));
@@ -48,6 +48,16 @@ test("a refused request with a large body is answered too, and not read to its e
   send();
   socket.resume();
   await new Promise((resolve) => socket.on("close", resolve));
+});
+
+test("headers past the limit are refused with 431", async () => {
+  await using door = await openDoor({ limits: { headersMaxBytes: 4096 } });
+  const check = async (length: number, status: number) => {
+    const answer = await ask(door, { path: "/healthz", headers: { "x-large": "x".repeat(length) } });
+    assert.equal(answer.status, status, String(length));
+  };
+  await check(3000, 200);
+  await check(5000, 431);
 });
 
 test("nesting past the limit is refused", async () => {

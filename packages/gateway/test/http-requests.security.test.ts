@@ -86,7 +86,7 @@ test("each path takes its methods only", async () => {
   }
   for (const method of ["HEAD", "OPTIONS", "POST", "DELETE"]) await check(method, "/sse", "GET");
   for (const method of ["HEAD", "OPTIONS", "GET", "PUT"]) await check(method, "/messages", "POST");
-  for (const path of ["/healthz", "/metrics", "/api/status", "/api/servers/files/log"]) {
+  for (const path of ["/healthz", "/metrics", "/api/status", "/api/tools", "/api/servers/files/log"]) {
     for (const method of ["POST", "PUT", "DELETE", "OPTIONS"]) await check(method, path, "GET, HEAD");
   }
 });

@@ -3,7 +3,18 @@ import { request as httpRequest, type IncomingMessage } from "node:http";
 import { test } from "node:test";
 import { createHttpClient, createSseTransport, openConnection } from "@toolcrib/mcp";
 import { waitUntil } from "@toolcrib/testing";
-import { asAlice, ask, initialize, modern, openDoor, openSession, rpc, talk } from "./http-harness.ts";
+import {
+  asAlice,
+  asBob,
+  ask,
+  type Door,
+  initialize,
+  modern,
+  openDoor,
+  openSession,
+  rpc,
+  talk,
+} from "./http-harness.ts";
 
 test("/mcp serves legacy sessions", async () => {
   await using door = await openDoor();
@@ -86,6 +97,15 @@ test("/api/status is the status as JSON", async () => {
   assert.equal(answer.json["tools"], 6);
 });
 
+test("/api/tools lists the tools that the caller may see", async () => {
+  await using door = await openDoor();
+  const wireNames = async (headers: { readonly authorization: string }) =>
+    (await ask(door, { path: "/api/tools", headers })).json as unknown as readonly { wireName: string }[];
+  const names = (tools: readonly { wireName: string }[]) => tools.map(({ wireName }) => wireName);
+  assert.deepEqual(names(await wireNames(asAlice)), ["files__echo", "files__alice"]);
+  assert.deepEqual(names(await wireNames(asBob)), ["files__echo", "files__bob"]);
+});
+
 test("/api/servers/<id>/log gives the last lines", async () => {
   await using door = await openDoor();
   const check = async (path: string, status: number, expected: unknown) => {
@@ -130,7 +150,9 @@ test("startHttpServer() says what to do when the port is taken", async () => {
 
 test("startHttpServer() says which address it cannot open", async () => {
   // An address of the range for documentation (RFC 5737), which no machine has.
-  await assert.rejects(openDoor({ listen: { host: "192.0.2.1", port: 0 } }), { code: "HTTP_LISTEN_FAILED" });
+  await assert.rejects(openDoor({ listen: { host: "203.0.113.1", port: 0 } }), {
+    code: "HTTP_LISTEN_FAILED",
+  });
 });
 
 test("startHttpServer() listens on IPv6", async (context) => {
@@ -143,7 +165,7 @@ test("startHttpServer() listens on IPv6", async (context) => {
 });
 
 test("disposing answers calls in flight, then leaves nothing open", async () => {
-  const door = await openDoor();
+  await using door = await openDoor();
   const { headers, body } = modern("tools/call", { name: "slow" });
   const answer = ask(door, { headers: { ...asAlice, ...headers }, body });
   const session = await openSession(door);
@@ -163,41 +185,24 @@ test("disposing answers calls in flight, then leaves nothing open", async () => 
 });
 
 test("while it drains, connections that are open are told to come back later", async () => {
-  const door = await openDoor();
+  await using door = await openDoor({ limits: { drainGraceMs: 5000 } });
   const call = modern("tools/call", { name: "slow" });
   const slow = ask(door, { headers: { ...asAlice, ...call.headers }, body: call.body });
   await waitUntil(() => door.service.waiting.size === 1);
-  // A connection that has sent half of its request is not idle.
   const { body, headers } = modern("tools/list");
-  const text = JSON.stringify(body);
-  const request = httpRequest({
-    port: door.port,
-    method: "POST",
-    path: "/mcp",
-    headers: { ...asAlice, ...headers, "content-type": "application/json", "content-length": text.length },
-  });
-  const response = new Promise<IncomingMessage>((resolve, reject) => {
-    request.on("response", resolve);
-    request.on("error", reject);
-  });
-  request.write(text.slice(0, 10));
-  await new Promise((resolve) => request.on("socket", (socket) => socket.on("connect", resolve)));
-  // The server has seen it once it answers something that came later.
-  await ask(door, { path: "/healthz" });
+  const post = await beginPost(door, "/mcp", { ...asAlice, ...headers }, JSON.stringify(body));
   const drained = door.drain();
-  request.end(text.slice(10));
-  const refused = await response;
+  const refused = await post.end();
   assert.equal(refused.statusCode, 503);
   assert.equal(refused.headers["retry-after"], "1");
-  refused.resume();
+  assert.equal(refused.headers["connection"], "close");
   for (const release of [...door.service.waiting]) release();
   assert.equal((await slow).status, 200);
   await drained;
-  await door[Symbol.asyncDispose]();
 });
 
 test("a call in flight may still ask its client while the gateway drains", async () => {
-  const door = await openDoor();
+  await using door = await openDoor({ limits: { drainGraceMs: 5000 } });
   const session = await openSession(door);
   const headers = { ...asAlice, "mcp-session-id": session };
   const stream = await fetch(`${door.url}/mcp`, {
@@ -213,29 +218,67 @@ test("a call in flight may still ask its client while the gateway drains", async
   let heard = "";
   while (!heard.includes("sampling/createMessage")) heard += (await reader.read()).value ?? "";
   const { id } = JSON.parse(/data: (.*sampling.*)/.exec(heard)?.[1] ?? "");
-  // The answer comes on a connection that was opened before the gateway began to stop.
   const body = JSON.stringify({ jsonrpc: "2.0", id, result: { role: "assistant" } });
-  const answer = httpRequest({
-    port: door.port,
-    method: "POST",
-    path: "/mcp",
-    headers: { ...headers, "content-type": "application/json", "content-length": body.length },
-  });
-  const answered = new Promise<IncomingMessage>((resolve, reject) => {
-    answer.on("response", resolve);
-    answer.on("error", reject);
-  });
-  answer.write(body.slice(0, 5));
-  await new Promise((resolve) => answer.on("socket", (socket) => socket.on("connect", resolve)));
-  await ask(door, { path: "/healthz" });
+  const post = await beginPost(door, "/mcp", headers, body);
   const drained = door.drain();
-  answer.end(body.slice(5));
-  assert.equal((await answered).statusCode, 202);
-  (await answered).resume();
+  assert.equal((await post.end()).statusCode, 202);
   while (!heard.includes("assistant")) heard += (await reader.read()).value ?? "";
   await drained;
-  await door[Symbol.asyncDispose]();
 });
+
+test("so may a call of a legacy SSE session", async () => {
+  await using door = await openDoor({ limits: { drainGraceMs: 5000 } });
+  const stream = await fetch(`${door.url}/sse`, { headers: asAlice });
+  const reader = stream.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let heard = "";
+  const hear = async (text: string) => {
+    while (!heard.includes(text)) heard += (await reader.read()).value ?? "";
+  };
+  await hear("sessionId=");
+  const path = /data: (\S+)/.exec(heard)?.[1] ?? "";
+  for (const body of [initialize, rpc("tools/call", { name: "ask" }, 7)]) {
+    assert.equal((await ask(door, { path, headers: asAlice, body })).status, 202);
+  }
+  await hear("sampling/createMessage");
+  const { id } = JSON.parse(/data: (.*sampling.*)/.exec(heard)?.[1] ?? "");
+  const body = JSON.stringify({ jsonrpc: "2.0", id, result: { role: "assistant" } });
+  const answer = await beginPost(door, path, asAlice, body);
+  const another = await beginPost(door, path, asAlice, JSON.stringify(rpc("tools/list", {}, 8)));
+  const drained = door.drain();
+  assert.equal((await another.end()).statusCode, 503);
+  assert.equal((await answer.end()).statusCode, 202);
+  await hear("assistant");
+  await drained;
+});
+
+/** Send the beginning of a request, so that its connection is open and not idle. */
+async function beginPost(
+  door: Door,
+  path: string,
+  headers: { readonly [name: string]: string },
+  body: string,
+): Promise<{ end(): Promise<IncomingMessage> }> {
+  const request = httpRequest({
+    port: door.port,
+    method: "POST",
+    path,
+    headers: { ...headers, "content-type": "application/json", "content-length": Buffer.byteLength(body) },
+  });
+  const response = new Promise<IncomingMessage>((resolve, reject) => {
+    request.on("response", (answer) => resolve(answer.resume()));
+    request.on("error", reject);
+  });
+  request.write(body.slice(0, 5));
+  await new Promise((resolve) => request.on("socket", (socket) => socket.on("connect", resolve)));
+  // The server has seen it once it answers something that came later.
+  await ask(door, { path: "/healthz" });
+  return {
+    end() {
+      request.end(body.slice(5));
+      return response;
+    },
+  };
+}
 
 test("disposing ends streams, and calls that take longer than the grace", async () => {
   const door = await openDoor({ limits: { drainGraceMs: 50 } });

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import {
   chmodSync,
@@ -236,6 +237,8 @@ test("what is no token file is refused or passed by", async () => {
   if (isWindows) return;
   check((path) => symlinkSync("/nowhere", path), undefined);
   check((path) => symlinkSync("/dev/zero", path), "TOKEN_FILE_UNREADABLE");
+  // A pipe that nobody writes to must not be waited for.
+  check((path) => execFileSync("mkfifo", ["-m", "600", path]), "TOKEN_FILE_UNREADABLE");
 });
 
 test("more token files than the limit are refused", async () => {

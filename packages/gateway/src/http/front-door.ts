@@ -98,7 +98,8 @@ export function createFrontDoor(
     }
     if (view !== undefined) return toEndpoint(request, response, view, identity as Identity);
     if (statusRoute !== undefined) {
-      return toStatusRoute(request, response, statusRoute, queryAt === -1 ? "" : url.slice(queryAt + 1));
+      const query = queryAt === -1 ? "" : url.slice(queryAt + 1);
+      return toStatusRoute(request, response, statusRoute, query, identity);
     }
     return toSse(request, response, path, identity as Identity);
   }
@@ -135,9 +136,10 @@ export function createFrontDoor(
     response: ServerResponse,
     statusRoute: StatusRoute,
     query: string,
+    identity: Identity | undefined,
   ): Promise<void> {
     if (!isReading(request)) return refuser.refuse(request, response, methodNotAllowed("GET, HEAD"));
-    const refusal = await statusRoute.answer(response, query);
+    const refusal = await statusRoute.answer(response, query, identity);
     if (refusal !== undefined) refuser.refuse(request, response, refusal);
     else discardBody(request);
   }

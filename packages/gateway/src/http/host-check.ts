@@ -19,15 +19,16 @@ const wildcardHosts: ReadonlySet<string> = new Set(["0.0.0.0", "[::]"]);
 /**
  * Check `Host`: loopback, the address that is listened on, or allowed.
  *
- * @param listenHost name or address; a wildcard (`0.0.0.0`, `::`) stands for
- *   the address that the connection came in on.
+ * The address that a connection came in on is one that is listened on, also
+ * where that is said with a wildcard.
+ *
+ * @param listenHost name or address.
  * @param allowedHosts `host` with any port, or `host:port`.
  */
 export function createHostCheck(listenHost: string, allowedHosts: readonly string[]): HeaderCheck {
   const listen = bracketed(listenHost.toLowerCase());
-  const isWildcard = wildcardHosts.has(listen);
   const allowed = new Set([...loopbackHosts, ...allowedHosts.map((host) => host.toLowerCase())]);
-  if (!isWildcard) allowed.add(listen);
+  if (!wildcardHosts.has(listen)) allowed.add(listen);
   const remembered = new Set<string>();
   return (value, localAddress) => {
     if (value === undefined) return false;
@@ -40,7 +41,7 @@ export function createHostCheck(listenHost: string, allowedHosts: readonly strin
       return true;
     }
     // Not remembered: it is right for this connection only.
-    return isWildcard && localAddress !== undefined && name === bracketed(unmapped(localAddress));
+    return localAddress !== undefined && name === bracketed(unmapped(localAddress));
   };
 }
 

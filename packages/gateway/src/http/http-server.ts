@@ -10,6 +10,7 @@
 import assert from "node:assert/strict";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { createHttpEndpoint, createSseEndpoint, type McpService } from "@toolcrib/mcp";
 import type { Identity } from "@toolcrib/tool";
 import { isLoopbackHost } from "../config/server-url.ts";
@@ -108,8 +109,11 @@ export async function startHttpServer(deps: HttpServerDeps, options: HttpServerO
     (socket) =>
       logger.warn({ from: socket.remoteAddress }, "client takes no answers; closing its connection"),
   );
-  const connections = new WeakMap<object, LatestExchange>();
-  server.on("connection", (socket: Socket) => stalled.add(socket));
+  const connections = new Map<Duplex, LatestExchange>();
+  server.on("connection", (socket: Socket) => {
+    stalled.add(socket);
+    socket.once("close", () => connections.delete(socket));
+  });
   server.on("request", (request, response) => {
     const before = connections.get(request.socket);
     const isPipelined = before !== undefined && (before.isPipelined || !before.response.writableFinished);
@@ -153,6 +157,8 @@ export async function startHttpServer(deps: HttpServerDeps, options: HttpServerO
   async function drain(graceMs: number = limits.drainGraceMs): Promise<void> {
     if (draining === undefined) {
       isDraining = true;
+      // No connection is kept for another request once its answer is out.
+      for (const { response } of connections.values()) response.shouldKeepAlive = false;
       closed = new Promise((resolve) => server.close(() => resolve()));
       draining = Promise.all([mcp.drain(graceMs), sse.drain(graceMs)]);
     }

@@ -6,8 +6,9 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { sendJson } from "@toolcrib/mcp";
+import type { Identity } from "@toolcrib/tool";
 import { serverNotFound } from "../codes.ts";
-import type { GatewayStatus } from "../gateway.ts";
+import type { GatewayStatus, ToolSummary } from "../gateway.ts";
 import { httpQueryInvalid } from "./codes.ts";
 import type { Metrics } from "./metrics.ts";
 import { type Refusal, refusalError } from "./refusal.ts";
@@ -21,6 +22,8 @@ export interface Readiness {
 /** What the routes show. */
 export interface StatusRoutesDeps {
   readonly status: () => GatewayStatus;
+  /** Tools that `identity` may see, whatever `serve.mode` lists to MCP clients. */
+  readonly tools: (identity: Identity) => readonly ToolSummary[];
   readonly serverLog: (id: string, lines: number) => readonly string[];
   readonly readiness: () => Readiness;
   readonly metrics: Metrics;
@@ -30,8 +33,12 @@ export interface StatusRoutesDeps {
 export interface StatusRoute {
   /** Whether anyone may ask. */
   readonly isOpen: boolean;
-  /** Answer, or say why not. `query` is what follows the `?`. */
-  answer(response: ServerResponse, query: string): Promise<Refusal | undefined>;
+  /** Answer `identity` (nobody, where anyone may ask), or say why not. `query` is what follows the `?`. */
+  answer(
+    response: ServerResponse,
+    query: string,
+    identity: Identity | undefined,
+  ): Promise<Refusal | undefined>;
 }
 
 const plainHeaders = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
@@ -75,6 +82,14 @@ export function createStatusRoutes(
       isOpen: false,
       async answer(response) {
         sendJson(response, 200, JSON.stringify(deps.status()), plainHeaders);
+        return undefined;
+      },
+    },
+    "/api/tools": {
+      isOpen: false,
+      async answer(response, _query, identity) {
+        const tools = identity === undefined ? [] : deps.tools(identity);
+        sendJson(response, 200, JSON.stringify(tools), plainHeaders);
         return undefined;
       },
     },
