@@ -79,6 +79,7 @@ export type {
 } from "./gateway.ts";
 export { GatewayError } from "./gateway-error.ts";
 // HTTP front door. For users: the logger and the token files; the rest is for other packages here.
+export { httpAddressInUse } from "./http/codes.ts";
 export type { Authenticate } from "./http/front-door.ts";
 export type { HttpLimitOptions, HttpServerOptions } from "./http/http-options.ts";
 export { type HttpServer, type HttpServerDeps, startHttpServer } from "./http/http-server.ts";
