@@ -2,11 +2,16 @@
  * Who may use which tool: lists of patterns, for everyone and for single
  * clients. The same decision filters lists, search and calls. Deny beats
  * allow; without an allow list everything is allowed that is not denied.
+ *
+ * Toolcrib's own tools need no place in an allow list: they reach only what
+ * their caller may use anyway. A deny list can take them away.
  */
 
 import type { Identity, ToolId } from "@toolcrib/tool";
 import { policyDenied } from "./codes.ts";
 import type { PolicyConfig, PolicyRules } from "./config/config-types.ts";
+import { ownNamespace } from "./index/wire-name.ts";
+import { createToolPatterns, type ToolPatterns } from "./tool-patterns.ts";
 
 /** A verdict that explains itself. */
 export type Decision =
@@ -25,41 +30,41 @@ export interface ToolPolicy {
   decide(identity: Identity, id: ToolId, wireName: string): Decision;
 }
 
-interface CompiledRules {
+interface Rules {
   /** Path of the rules in the configuration, such as `policy.clients.ci`. */
   readonly path: string;
-  readonly allow: readonly CompiledPattern[] | undefined;
-  readonly deny: readonly CompiledPattern[];
-}
-
-interface CompiledPattern {
-  readonly text: string;
-  readonly expression: RegExp;
+  readonly allow: ToolPatterns | undefined;
+  readonly deny: ToolPatterns;
 }
 
 const allowedByDefault: Decision = { kind: "allow", rule: "default" };
+const allowedAsOwn: Decision = { kind: "allow", rule: "own tool" };
+/** Longest name in a reason; URIs may be longer. */
+const shownMaxLength = 200;
 
-/** Compile `config`. */
+/** Prepare `config`. */
 export function createToolPolicy(config: PolicyConfig): ToolPolicy {
-  const everyone = compile(config, "policy");
+  const everyone = toRules(config, "policy");
   const clients = new Map(
-    Object.entries(config.clients).map(([name, rules]) => [name, compile(rules, `policy.clients.${name}`)]),
+    Object.entries(config.clients).map(([name, rules]) => [name, toRules(rules, `policy.clients.${name}`)]),
   );
   return {
     decide(identity, id, wireName) {
       const own = clients.get(identity.name);
       const layers = own === undefined ? [everyone] : [everyone, own];
       for (const { path, deny } of layers) {
-        const at = deny.findIndex((pattern) => matches(pattern, id, wireName));
-        if (at !== -1)
-          return denied(identity, id, `${path}.deny[${at}]`, `the pattern "${deny[at]?.text}" denies it`);
+        const found = deny.find(id, wireName);
+        if (found !== undefined) {
+          return denied(identity, id, `${path}.deny[${found.at}]`, `the pattern "${found.text}" denies it`);
+        }
       }
+      if (id.startsWith(`${ownNamespace}:`)) return allowedAsOwn;
       let rule = allowedByDefault;
       for (const { path, allow } of layers) {
         if (allow === undefined) continue;
-        const at = allow.findIndex((pattern) => matches(pattern, id, wireName));
-        if (at === -1) return denied(identity, id, `${path}.allow`, "no pattern allows it");
-        rule = { kind: "allow", rule: `${path}.allow[${at}]` };
+        const found = allow.find(id, wireName);
+        if (found === undefined) return denied(identity, id, `${path}.allow`, "no pattern allows it");
+        rule = { kind: "allow", rule: `${path}.allow[${found.at}]` };
       }
       return rule;
     },
@@ -67,27 +72,20 @@ export function createToolPolicy(config: PolicyConfig): ToolPolicy {
 }
 
 function denied(identity: Identity, id: ToolId, rule: string, why: string): Decision {
+  const shown = id.length <= shownMaxLength ? id : `${id.slice(0, shownMaxLength)}…`;
   return {
     kind: "deny",
     code: policyDenied,
-    reason: `"${identity.name}" may not use "${id}": ${why} (${rule})`,
+    reason: `"${identity.name}" may not use "${shown}": ${why} (${rule})`,
     rule,
     hint: `the operator can change ${rule.replace(/\[\d+\]$/, "")} in toolcrib.yaml`,
   };
 }
 
-function compile(rules: PolicyRules, path: string): CompiledRules {
-  return { path, allow: rules.allow?.map(toPattern), deny: rules.deny.map(toPattern) };
-}
-
-/** Translate a glob: `*` is any text, `?` one character, everything else itself; case matters. */
-function toPattern(text: string): CompiledPattern {
-  const escaped = text.replace(/[.+^${}()|[\]\\]/g, "\\$&");
-  // Runs of `*` mean what one means, and would make the expression slow.
-  const source = escaped.replace(/\*+/g, ".*").replaceAll("?", ".");
-  return { text, expression: new RegExp(`^${source}$`, "su") };
-}
-
-function matches({ expression }: CompiledPattern, id: ToolId, wireName: string): boolean {
-  return expression.test(id) || expression.test(wireName);
+function toRules(rules: PolicyRules, path: string): Rules {
+  return {
+    path,
+    allow: rules.allow === undefined ? undefined : createToolPatterns(rules.allow),
+    deny: createToolPatterns(rules.deny),
+  };
 }
