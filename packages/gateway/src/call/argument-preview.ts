@@ -4,37 +4,62 @@
  */
 
 import type { JsonObject, JsonValue } from "@toolcrib/json";
+import { credentialStretches } from "../config/credential.ts";
 
 const textMaxLength = 120;
+/** How much of a text is searched for secrets before it is cut: one that the cut would divide must be found whole. */
+const searchedMaxLength = 256 * 1024;
+/** How much is searched for what only looks like a credential. */
+const suspectedMaxLength = 8 * 1024;
 const maxItems = 16;
 const maxDepth = 4;
 const credentialKey =
-  /pass(word|phrase|wd)?$|secret|token|api[-_]?key|credential|authorization|cookie|private[-_]?key/i;
+  /passw(?:or)?d|passphrase|passcode|(?:^|[-_.])pass$|pwd|secret|token|api[-_.]?key|access[-_.]?key|private[-_.]?key|credential|auth$|authorization|bearer|cookie|session[-_.]?id|(?:^|[-_.])(?:otp|pin)$|signature/i;
 
-/** A short form of `args` for the audit. */
-export function previewArguments(args: JsonObject): JsonObject {
-  return shorten(args, 0) as JsonObject;
+/** A short form of `args` for the audit. @param scrub takes known secrets out of a text */
+export function previewArguments(args: JsonObject, scrub: (text: string) => string): JsonObject {
+  return shorten(args, 0, scrub) as JsonObject;
 }
 
-function shorten(value: JsonValue | undefined, depth: number): JsonValue {
-  if (typeof value === "string") {
-    return value.length <= textMaxLength
-      ? value
-      : `${value.slice(0, textMaxLength)}… (${value.length} characters)`;
-  }
+function shorten(value: JsonValue | undefined, depth: number, scrub: (text: string) => string): JsonValue {
+  if (typeof value === "string") return shortenText(value, scrub);
+  // A number may be a secret too.
+  if (typeof value === "number") return scrub(String(value)) === String(value) ? value : "[redacted]";
   if (typeof value !== "object" || value === null) return value ?? null;
   if (depth >= maxDepth) return "…";
   if (Array.isArray(value)) {
-    const items = value.slice(0, maxItems).map((item) => shorten(item, depth + 1));
+    const items = value.slice(0, maxItems).map((item) => shorten(item, depth + 1, scrub));
     return value.length > maxItems ? [...items, `… (${value.length} items)`] : items;
   }
   const entries = Object.entries(value);
   const kept = entries
     .slice(0, maxItems)
     .map(([key, member]) => [
-      key.slice(0, textMaxLength),
-      credentialKey.test(key) && member !== null ? "[redacted]" : shorten(member, depth + 1),
+      shortenText(key, scrub),
+      credentialKey.test(key) && member !== null ? "[redacted]" : shorten(member, depth + 1, scrub),
     ]);
   if (entries.length > maxItems) kept.push(["…", `${entries.length} members`]);
   return Object.fromEntries(kept) as JsonObject;
+}
+
+function shortenText(text: string, scrub: (text: string) => string): string {
+  const scrubbed = scrub(text.slice(0, searchedMaxLength));
+  const clean = withoutCredentials(scrubbed.slice(0, suspectedMaxLength));
+  const isAll = text.length <= searchedMaxLength && scrubbed.length <= suspectedMaxLength;
+  if (isAll && clean.length <= textMaxLength) return clean;
+  return `${clean.slice(0, textMaxLength)}… (${text.length} characters)`;
+}
+
+/** `text` without what is recognised as a credential wherever it stands. */
+function withoutCredentials(text: string): string {
+  if (text.length < 8) return text;
+  const stretches = credentialStretches(text).sort((a, b) => a.start - b.start);
+  let clean = "";
+  let at = 0;
+  for (const { start, end } of stretches) {
+    if (end <= at) continue;
+    clean += `${text.slice(at, Math.max(at, start))}[redacted]`;
+    at = end;
+  }
+  return at === 0 ? text : clean + text.slice(at);
 }

@@ -1,10 +1,12 @@
 /** Ids of calls: UUIDs that grow with time (RFC 9562, version 7), so that the audit's index stays small and quick. */
 
-import { randomUUID } from "node:crypto";
-
-/** A new id. @param now milliseconds since the epoch */
-export function newCallId(now: number): string {
+/**
+ * A new id.
+ *
+ * @param now milliseconds since the epoch
+ * @param random a random UUID (version 4); its variant and its random bits serve version 7 as they are
+ */
+export function newCallId(now: number, random: string): string {
   const time = now.toString(16).padStart(12, "0");
-  // The variant and all random bits of a version 4 UUID serve version 7 as they are.
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${random.slice(15)}`;
 }

@@ -11,12 +11,11 @@ import type { ToolResult } from "@toolcrib/tool";
 import type { UpstreamLogger } from "@toolcrib/upstream";
 import { argumentsInvalid, callCancelled } from "../codes.ts";
 import type { Decision } from "../tool-policy.ts";
-import { jsonSize } from "./json-size.ts";
 
-/** A call's arguments as the audit keeps them. */
-interface DescribedArguments {
-  readonly argumentsDigest: string;
-  readonly preview: JsonObject;
+/** A call's arguments as the audit keeps them; empty for what is not JSON and never dispatched. */
+export interface ArgumentFacts {
+  readonly argumentsDigest?: string;
+  readonly preview?: JsonObject;
 }
 
 /** What is counted of calls; labels are server ids. */
@@ -31,16 +30,20 @@ export interface CallLog {
   /** Resolves when the intent is on record. @throws {StoreError} when it cannot be. */
   intent(
     subject: AuditCallSubject,
-    facts: DescribedArguments & { readonly rule: string; readonly containment: string | undefined },
+    facts: ArgumentFacts & { readonly rule: string; readonly containment: string | undefined },
   ): Promise<void>;
   denied(
     subject: AuditCallSubject,
-    facts: DescribedArguments & {
+    facts: ArgumentFacts & {
       readonly decision?: Decision & { kind: "deny" };
       readonly error?: CodedError;
     },
   ): void;
-  completed(subject: AuditCallSubject, result: ToolResult, durationMs: number): void;
+  completed(
+    subject: AuditCallSubject,
+    result: ToolResult,
+    facts: { readonly durationMs: number; readonly resultBytes: number },
+  ): void;
   failed(subject: AuditCallSubject, error: CodedError, durationMs: number): void;
   warn(fields: object, message: string): void;
 }
@@ -64,9 +67,9 @@ export function createCallLog(deps: {
   const serverOf = (subject: AuditCallSubject) => subject.server ?? subject.origin;
 
   return {
-    async intent(subject, { argumentsDigest, preview, rule, containment }) {
-      metrics.callStarted();
+    async intent(subject, { argumentsDigest = "", preview, rule, containment }) {
       await audit.intent({ ...subject, argumentsDigest, preview, decision: "allow", rule, containment });
+      metrics.callStarted();
     },
     denied(subject, { argumentsDigest, preview, decision, error }) {
       const code = decision?.code ?? error?.code ?? "CALL_REFUSED";
@@ -84,11 +87,10 @@ export function createCallLog(deps: {
       metrics.callDenied(serverOf(subject));
       logger.info({ callId: subject.callId, tool: subject.tool, code, reason }, "call was denied");
     },
-    completed(subject, result, durationMs) {
+    completed(subject, result, { durationMs, resultBytes }) {
       const isError = result.isError === true;
       const code = result._meta?.["toolcrib/code"] === argumentsInvalid ? argumentsInvalid : undefined;
       const outcome = isError ? "tool_error" : "ok";
-      const resultBytes = jsonSize(result as unknown as JsonObject, Number.MAX_SAFE_INTEGER);
       record("call.completed", { ...subject, outcome, code, durationMs, resultBytes });
       metrics.callFinished(serverOf(subject), outcome, durationMs / 1000);
     },

@@ -3,9 +3,9 @@
  * source runs it, under which deadline, with which schemas.
  */
 
-import type { JsonObject } from "@toolcrib/json";
-import { toToolId } from "@toolcrib/tool";
-import { backendNotFound } from "../codes.ts";
+import { isJsonObject, type JsonObject } from "@toolcrib/json";
+import { type Origin, type ToolId, toToolId } from "@toolcrib/tool";
+import { backendNotFound, resultInvalid } from "../codes.ts";
 import type { ToolServerConfig } from "../config/config-types.ts";
 import { GatewayError } from "../gateway-error.ts";
 import type { BackendSelector, IndexedTool } from "../index/tool-index.ts";
@@ -19,7 +19,9 @@ export interface CallTargetsDeps {
   readonly servers: ReadonlyMap<string, ToolServerConfig>;
   readonly selectBackend: BackendSelector;
   /** Deadline of tools that belong to no server, in milliseconds. */
-  readonly ownDeadlineMs: number;
+  readonly localDeadlineMs: number;
+  /** Deadline of Toolcrib's own tools: no shorter than that of any tool that they call. */
+  readonly metaDeadlineMs: number;
 }
 
 /** Makes targets. */
@@ -29,16 +31,29 @@ export interface CallTargets {
   forFeature(source: FeatureSource, kind: "resources" | "prompts", name: string, method: string): CallTarget;
 }
 
+/** The names of a resource or prompt in policy and audit. */
+export function featureNames(
+  sourceId: string,
+  kind: "resources" | "prompts",
+  name: string,
+): { readonly id: ToolId; readonly wireName: string } {
+  return {
+    id: toToolId(sourceId, `${kind}/${name}`),
+    wireName: `${toWireName(sourceId, kind)}/${name}`,
+  };
+}
+
 /** Create the maker of targets. Targets of tools are kept with their entries. */
 export function createCallTargets(deps: CallTargetsDeps): CallTargets {
   const kept = new WeakMap<IndexedTool, CallTarget>();
 
-  function surroundings(serverId: string | undefined) {
-    const server = serverId === undefined ? undefined : deps.servers.get(serverId);
+  function surroundings(serverId: string, origin: Origin) {
+    const server = deps.servers.get(serverId);
+    const ownDeadlineMs = origin === "meta" ? deps.metaDeadlineMs : deps.localDeadlineMs;
     return {
       server: server?.id,
       deadlineMs:
-        server === undefined ? deps.ownDeadlineMs : server.containment.effective.maxExecutionSeconds * 1000,
+        server === undefined ? ownDeadlineMs : server.containment.effective.maxExecutionSeconds * 1000,
       // Deadlines hold; the sandbox tiers are not built into this version.
       containment: server === undefined ? undefined : "deadline",
     };
@@ -53,7 +68,7 @@ export function createCallTargets(deps: CallTargetsDeps): CallTargets {
         id,
         wireName,
         origin: tool.origin,
-        ...surroundings(tool.sourceId),
+        ...surroundings(tool.sourceId, tool.origin),
         inputSchema: tool.definition.inputSchema,
         outputSchema: tool.definition.outputSchema,
         async execute(args, context) {
@@ -61,22 +76,37 @@ export function createCallTargets(deps: CallTargetsDeps): CallTargets {
           if (backend === undefined || !backends.includes(backend)) {
             throw new GatewayError(backendNotFound, `The backend selector chose no backend of "${id}"`);
           }
-          return (await backend.source.call(backend.tool, args, context)) as unknown as JsonObject;
+          return toToolResult(await backend.source.call(backend.tool, args, context), wireName);
         },
       };
       kept.set(entry, target);
       return target;
     },
     forFeature(source, kind, name, method) {
+      const names = featureNames(source.id, kind, name);
       return {
-        id: toToolId(source.id, `${kind}/${name}`),
-        wireName: `${toWireName(source.id, kind)}/${name}`,
+        ...names,
         origin: source.origin,
-        ...surroundings(source.id),
+        ...surroundings(source.id, source.origin),
         inputSchema: undefined,
         outputSchema: undefined,
-        execute: (params, context) => source.features.request(method, params, context),
+        execute: async (params, context) =>
+          toResult(await source.features.request(method, params, context), names.wireName),
       };
     },
   };
+}
+
+/** What a source answered, if it is a result at all. @throws {GatewayError} `RESULT_INVALID` */
+function toResult(answer: unknown, wireName: string): JsonObject {
+  if (isJsonObject(answer)) return answer;
+  throw new GatewayError(resultInvalid, `The answer of "${wireName}" is not a result`, {
+    hint: "tell whoever runs this server; the answer was not passed on",
+  });
+}
+
+/** A tool's result has a list of content, empty where its server left it out. */
+function toToolResult(answer: unknown, wireName: string): JsonObject {
+  const result = toResult(answer, wireName);
+  return Array.isArray(result["content"]) ? result : { ...result, content: [] };
 }

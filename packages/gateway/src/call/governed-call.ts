@@ -3,8 +3,8 @@
  * `governedCall`: from a client, from the command line, from inside another
  * tool. There is no second door.
  *
- * resolve → identify → authorise → contain → validate → execute → validate
- * result → scrub → record. Resolving happens before (`CallTarget`), identifying
+ * resolve → identify → authorise → contain → validate → execute → limit →
+ * validate result → scrub → record. Resolving happens before (`CallTarget`), identifying
  * at the edge (`CallOrigin`); the other steps are the lines of this function.
  *
  * Invariants: an intent is on record before anything is executed, and exactly
@@ -15,8 +15,6 @@
 import { hash } from "node:crypto";
 import { CodedError, isCodedError, messageOf } from "@toolcrib/diagnostics";
 import { canonicalJson, isJsonObject, type JsonObject, type SchemaValidator } from "@toolcrib/json";
-import { mcpCancelled, mcpConnectionClosed } from "@toolcrib/mcp";
-import { auditRecordTooLarge, auditUnwritable, storeClosed } from "@toolcrib/store";
 import { type CallContext, type ToolResult, textResult } from "@toolcrib/tool";
 import {
   argumentsInvalid,
@@ -26,14 +24,15 @@ import {
   callsOverloaded,
   callTimeout,
   callTooDeep,
+  paramsInvalid,
   resultInvalid,
   resultTooLarge,
 } from "../codes.ts";
 import type { CallOutcome } from "../gateway.ts";
 import { GatewayError } from "../gateway-error.ts";
-import type { ToolPolicy } from "../tool-policy.ts";
+import type { Decision, ToolPolicy } from "../tool-policy.ts";
 import { previewArguments } from "./argument-preview.ts";
-import type { CallLog } from "./call-log.ts";
+import type { ArgumentFacts, CallLog } from "./call-log.ts";
 import type { CallOrigin, CallTarget } from "./call-target.ts";
 import { jsonSize } from "./json-size.ts";
 import type { SecretScrubber } from "./secret-scrubber.ts";
@@ -68,39 +67,40 @@ export async function governedCall(
   origin: CallOrigin,
 ): Promise<CallOutcome> {
   const call = beginCall(deps, target, origin);
-  const { callId } = call.subject;
+  const { callId, depth } = call.subject;
+  const described = describeArguments(deps, args);
   // Authorise.
-  const decision = deps.policy.decide(origin.identity, target.id, target.wireName);
+  const decision = decide(deps, target, origin);
   if (decision.kind === "deny") {
-    deps.log.denied(call.subject, { ...describeArguments(deps, args), decision });
+    deps.log.denied(call.subject, { ...described.facts, decision });
     return { ...decision, kind: "denied", callId };
   }
-  // Contain: how much may be under way, and how deep.
-  const refusal = refuse(deps, call.subject.depth);
+  // Contain: what may pass at all, how deep, and how much at a time.
+  const refusal = described.error ?? refuse(deps, depth);
   if (refusal !== undefined) {
-    deps.log.denied(call.subject, { ...describeArguments(deps, args), error: refusal });
+    deps.log.denied(call.subject, { ...described.facts, error: refusal });
     return { kind: "failed", callId, error: refusal };
   }
-  deps.underWay.count += 1;
+  // What a call calls is part of it.
+  const places = depth === 0 ? 1 : 0;
+  deps.underWay.count += places;
   try {
     // Record the intent, before anything happens.
-    await deps.log.intent(call.subject, {
-      ...describeArguments(deps, args),
-      rule: decision.rule,
-      containment: target.containment,
-    });
-    // Validate, execute, validate the result, limit and scrub it.
-    const result =
-      validateArguments(deps, target, args) ??
-      scrub(deps, limit(deps, validateResult(deps, target, await execute(deps, target, args, origin, call))));
-    deps.log.completed(call.subject, result, deps.now() - call.startedAt);
-    return { kind: "result", callId, result };
+    const unrecorded = await recordIntent(deps, call, described.facts, decision.rule, target);
+    if (unrecorded !== undefined) return { kind: "failed", callId, error: unrecorded };
+    // Validate, execute, limit, validate the result and scrub it.
+    const result = validateArguments(deps, target, args) ?? (await execute(deps, target, args, origin, call));
+    const resultBytes = limit(deps, result);
+    validateResult(deps, target, result);
+    const scrubbed = deps.scrubber.value(result) as unknown as ToolResult;
+    deps.log.completed(call.subject, scrubbed, { durationMs: deps.now() - call.startedAt, resultBytes });
+    return { kind: "result", callId, result: scrubbed };
   } catch (thrown) {
     const error = toCallError(deps, target, call, thrown);
     deps.log.failed(call.subject, error, deps.now() - call.startedAt);
     return { kind: "failed", callId, error };
   } finally {
-    deps.underWay.count -= 1;
+    deps.underWay.count -= places;
   }
 }
 
@@ -119,28 +119,68 @@ function beginCall(deps: GovernedCallDeps, target: CallTarget, origin: CallOrigi
       ...(parent === undefined ? undefined : { parentId: parent.callId }),
       depth: parent === undefined ? 0 : parent.depth + 1,
       client: clientInfo === undefined ? identity : { ...identity, clientInfo },
-      tool: target.id,
+      tool: shownId(deps, target),
       origin: target.origin,
       ...(target.server === undefined ? undefined : { server: target.server }),
     },
   };
 }
 
+/** The id for the record: of a resource it holds a URI, which may be long and may hold a secret. */
+function shownId({ scrubber }: GovernedCallDeps, { id }: CallTarget): string {
+  const shown = scrubber.text(id);
+  return shown.length <= idMaxLength ? shown : `${shown.slice(0, idMaxLength)}…`;
+}
+
+/** Longest id in a record. */
+const idMaxLength = 500;
+
+function decide({ policy, scrubber }: GovernedCallDeps, target: CallTarget, origin: CallOrigin): Decision {
+  const decision = policy.decide(origin.identity, target.id, target.wireName);
+  return decision.kind === "allow" ? decision : { ...decision, reason: scrubber.text(decision.reason) };
+}
+
 function refuse({ limits, underWay }: GovernedCallDeps, depth: number): GatewayError | undefined {
   if (depth > limits.maxDepth) {
     return new GatewayError(callTooDeep, `Calls within calls go ${limits.maxDepth} deep at most`);
   }
-  if (underWay.count < limits.maxConcurrentCalls) return undefined;
+  if (depth > 0 || underWay.count < limits.maxConcurrentCalls) return undefined;
   return new GatewayError(callsOverloaded, `More than ${limits.maxConcurrentCalls} calls are under way`, {
     hint: "try again when other calls have ended, or raise serve.limits.max_concurrent_calls",
   });
 }
 
-function describeArguments(deps: GovernedCallDeps, args: JsonObject) {
-  return {
-    argumentsDigest: `sha256:${hash("sha256", canonicalJson(args), "hex")}`,
-    preview: deps.scrubber.value(previewArguments(args)),
-  };
+/** The arguments for the record, or why they are not JSON (a program's own may be anything). */
+function describeArguments({ scrubber }: GovernedCallDeps, args: JsonObject) {
+  try {
+    const argumentsDigest = `sha256:${hash("sha256", canonicalJson(args), "hex")}`;
+    return { facts: { argumentsDigest, preview: previewArguments(args, scrubber.text) }, error: undefined };
+  } catch (cause) {
+    const message = `The arguments are not JSON: ${messageOf(cause)}`;
+    return { facts: {}, error: new GatewayError(paramsInvalid, message, { cause }) };
+  }
+}
+
+/** @returns why the intent could not be recorded, in which case the call must not be made */
+async function recordIntent(
+  { log }: GovernedCallDeps,
+  { subject }: BegunCall,
+  facts: ArgumentFacts,
+  rule: string,
+  { containment }: CallTarget,
+): Promise<GatewayError | undefined> {
+  try {
+    await log.intent(subject, { ...facts, rule, containment });
+    return undefined;
+  } catch (cause) {
+    const error = new GatewayError(
+      auditUnavailable,
+      `The call was not made because it could not be recorded: ${messageOf(cause)}`,
+      { hint: isCodedError(cause) ? cause.hint : undefined, cause },
+    );
+    log.denied(subject, { ...facts, error });
+    return error;
+  }
 }
 
 /** A result that names every problem, or undefined when the arguments fit. Models correct themselves from it. */
@@ -148,7 +188,7 @@ function validateArguments(
   deps: GovernedCallDeps,
   target: CallTarget,
   args: JsonObject,
-): ToolResult | undefined {
+): JsonObject | undefined {
   if (target.inputSchema === undefined) return undefined;
   const verdict = deps.validator.validate(target.inputSchema, args);
   if (verdict.kind === "valid") return undefined;
@@ -163,9 +203,14 @@ function validateArguments(
     ({ path, message }) => `- ${path === "" ? "the arguments" : path} ${message}`,
   );
   const text = `Invalid arguments for "${target.wireName}":\n${lines.join("\n")}`;
-  return { ...textResult(deps.scrubber.text(text), true), _meta: { "toolcrib/code": argumentsInvalid } };
+  return { ...textResult(text, true), _meta: { "toolcrib/code": argumentsInvalid } } as JsonObject;
 }
 
+/**
+ * Run the target until it answers, its deadline passes or its caller cancels.
+ * A target that heeds neither is left to itself: its caller is answered all the
+ * same, and what it still says reaches nobody.
+ */
 async function execute(
   deps: GovernedCallDeps,
   target: CallTarget,
@@ -175,33 +220,67 @@ async function execute(
 ): Promise<JsonObject> {
   const controller = new AbortController();
   const { signal } = origin;
-  const cancel = () => controller.abort(signal?.reason);
-  if (signal?.aborted) cancel();
+  if (signal?.aborted) throw cancelledError(signal.reason);
+  const cancel = () => controller.abort(cancelledError(signal?.reason));
   signal?.addEventListener("abort", cancel, { once: true });
   const timer = setTimeout(() => controller.abort(timeoutError(target)), target.deadlineMs);
-  const { callId, parentId, depth } = call.subject;
-  const context: CallContext = {
-    callId,
-    parentId,
-    depth,
-    identity: origin.identity,
-    era: origin.era,
-    signal: controller.signal,
-    deadline: call.startedAt + target.deadlineMs,
-    meta: origin.meta,
-    session: origin.session,
-    wantsProgress: origin.wantsProgress,
-    progress: (params) => origin.progress(deps.scrubber.value(params)),
-    notify: (method, params) => origin.notify(method, deps.scrubber.value(params)),
-    ask: (method, params, askSignal) => origin.ask(method, deps.scrubber.value(params), askSignal),
-  };
+  const aborted = new Promise<never>((_resolve, reject) => {
+    controller.signal.addEventListener("abort", () => reject(controller.signal.reason), { once: true });
+  });
+  const way = { isOpen: true };
   try {
-    controller.signal.throwIfAborted();
-    return await target.execute(args, context);
+    const context = toContext(deps, target, origin, call, controller.signal, way);
+    return await Promise.race([target.execute(args, context), aborted]);
   } finally {
+    way.isOpen = false;
     clearTimeout(timer);
     signal?.removeEventListener("abort", cancel);
   }
+}
+
+/** The surroundings of one execution. `way`: back to the client, open as long as the call is under way. */
+function toContext(
+  { scrubber }: GovernedCallDeps,
+  target: CallTarget,
+  origin: CallOrigin,
+  call: BegunCall,
+  signal: AbortSignal,
+  way: { readonly isOpen: boolean },
+): CallContext {
+  const { callId, parentId, depth } = call.subject;
+  const { identity, era, meta, session, wantsProgress } = origin;
+  return {
+    callId,
+    parentId,
+    depth,
+    identity,
+    era,
+    signal,
+    deadline: call.startedAt + target.deadlineMs,
+    meta,
+    session,
+    wantsProgress,
+    progress(params) {
+      if (way.isOpen) origin.progress(scrubber.value(params));
+    },
+    notify(method, params) {
+      if (way.isOpen) origin.notify(method, scrubber.value(params));
+    },
+    ask(method, params, askSignal) {
+      if (way.isOpen) return origin.ask(method, scrubber.value(params), askSignal);
+      return Promise.reject(
+        new GatewayError(callCancelled, `"${method}" was asked after the end of its call`),
+      );
+    },
+  };
+}
+
+/** Why a call was cancelled; the end of an outer call ends what it calls for the same reason. */
+function cancelledError(reason: unknown): GatewayError {
+  const isOurs =
+    reason instanceof GatewayError && (reason.code === callTimeout || reason.code === callCancelled);
+  if (isOurs) return reason;
+  return new GatewayError(callCancelled, `The call was cancelled: ${messageOf(reason)}`, { cause: reason });
 }
 
 function timeoutError(target: CallTarget): GatewayError {
@@ -215,17 +294,27 @@ function timeoutError(target: CallTarget): GatewayError {
   });
 }
 
-function validateResult(deps: GovernedCallDeps, target: CallTarget, result: JsonObject): JsonObject {
+/** The size of a result. @throws {GatewayError} `RESULT_TOO_LARGE` */
+function limit({ limits }: GovernedCallDeps, result: JsonObject): number {
+  const size = jsonSize(result, limits.resultMaxBytes);
+  if (size <= limits.resultMaxBytes) return size;
+  throw new GatewayError(resultTooLarge, `The result is larger than ${limits.resultMaxBytes} bytes`, {
+    hint: "ask the tool for less, or raise serve.limits.result_max_bytes",
+  });
+}
+
+/** @throws {GatewayError} `RESULT_INVALID` */
+function validateResult(deps: GovernedCallDeps, target: CallTarget, result: JsonObject): void {
   const { outputSchema } = target;
-  if (outputSchema === undefined || result["isError"] === true) return result;
+  if (outputSchema === undefined || result["isError"] === true) return;
   const verdict = deps.validator.validate(outputSchema, result["structuredContent"]);
-  if (verdict.kind === "valid") return result;
+  if (verdict.kind === "valid") return;
   if (verdict.kind === "unusable") {
     deps.log.warn(
       { tool: target.id, reason: verdict.reason },
-      "output schema cannot be used; the result passes unchecked",
+      "output schema cannot be used; results pass unchecked",
     );
-    return result;
+    return;
   }
   const lines = verdict.problems.map(({ path, message }) => `- structuredContent${path} ${message}`);
   throw new GatewayError(
@@ -235,48 +324,16 @@ function validateResult(deps: GovernedCallDeps, target: CallTarget, result: Json
   );
 }
 
-function limit({ limits }: GovernedCallDeps, result: JsonObject): JsonObject {
-  const size = jsonSize(result, limits.resultMaxBytes);
-  if (size <= limits.resultMaxBytes) return result;
-  throw new GatewayError(resultTooLarge, `The result is larger than ${limits.resultMaxBytes} bytes`, {
-    hint: "ask the tool for less, or raise serve.limits.result_max_bytes",
-  });
-}
-
-function scrub({ scrubber }: GovernedCallDeps, result: JsonObject): ToolResult {
-  return scrubber.value(result) as unknown as ToolResult;
-}
-
-/** The store's refusals of an intent. */
-const unrecordable: ReadonlySet<string> = new Set([auditUnwritable, auditRecordTooLarge, storeClosed]);
-
-/** Any failure as the coded error that callers see; cancellation and deadline win over what they caused. */
+/** Any failure as the coded error that callers see. */
 function toCallError(
   { scrubber }: GovernedCallDeps,
   target: CallTarget,
   call: BegunCall,
   thrown: unknown,
 ): CodedError {
-  if (isCodedError(thrown)) {
-    const isCancelled = thrown.code === mcpCancelled || thrown.code === mcpConnectionClosed;
-    if (isCancelled)
-      return new GatewayError(callCancelled, `The call was cancelled: ${thrown.message}`, { cause: thrown });
-    if (unrecordable.has(thrown.code)) {
-      return new GatewayError(
-        auditUnavailable,
-        `The call was not made because it could not be recorded: ${thrown.message}`,
-        {
-          hint: thrown.hint,
-          cause: thrown,
-        },
-      );
-    }
-    return scrubbed(scrubber, thrown);
-  }
-  const isAbort = (thrown as { name?: unknown } | undefined)?.name === "AbortError";
-  if (isAbort) return new GatewayError(callCancelled, "The call was cancelled", { cause: thrown });
-  const text = `"${target.wireName}" failed: ${scrubber.text(messageOf(thrown))} (call ${call.subject.callId})`;
-  return new GatewayError(callFailed, text, { cause: thrown });
+  if (isCodedError(thrown)) return scrubbed(scrubber, thrown);
+  const text = `"${target.wireName}" failed: ${messageOf(thrown)} (call ${call.subject.callId})`;
+  return new GatewayError(callFailed, scrubber.text(text), { cause: thrown });
 }
 
 function scrubbed(scrubber: SecretScrubber, error: CodedError): CodedError {

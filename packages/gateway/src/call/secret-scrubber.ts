@@ -1,17 +1,18 @@
 /**
  * Takes known secret values out of everything that leaves: results, errors,
  * previews, log lines. It knows the values that the configuration resolved,
- * plain and in the encodings that servers echo them in.
+ * plain and in the encodings that servers echo them in (`secret-forms.ts`).
+ *
+ * What was not resolved from the configuration it does not know, and cannot
+ * recognise. Without a known secret it does nothing at all.
  */
 
 import type { JsonObject, JsonValue } from "@toolcrib/json";
-
-/** Shorter values occur in ordinary text and would damage it. */
-const secretMinLength = 6;
+import { secretFormsOf, secretMinLength } from "./secret-forms.ts";
 
 /** Removes secrets; learns them as they are resolved. */
 export interface SecretScrubber {
-  /** Remember a resolved value. `name` takes its place. */
+  /** Remember a resolved value, beside those it had before. `name` takes its place. */
   learn(name: string, value: string): void;
   /** `text` with every known secret replaced by `[secret NAME]`. */
   text(text: string): string;
@@ -19,18 +20,40 @@ export interface SecretScrubber {
   value<Value>(value: Value): Value;
 }
 
+/** Most values that are remembered; the one that was learnt longest ago is forgotten first. */
+const maxValues = 10_000;
+
+/** What is looked for. */
+interface Search {
+  readonly pattern: RegExp;
+  readonly names: ReadonlyMap<string, string>;
+  /** Whether a number may be a secret. */
+  readonly hasNumbers: boolean;
+}
+
 /** Create a scrubber that knows nothing yet. */
 export function createSecretScrubber(): SecretScrubber {
-  const names = new Map<string, string>();
-  let pattern: RegExp | undefined;
+  /** Names by value, the one learnt last at the end. */
+  const known = new Map<string, string>();
+  let search: Search | undefined;
 
   function scrubText(text: string): string {
-    if (pattern === undefined || text.length < secretMinLength) return text;
+    if (known.size === 0 || text.length < secretMinLength) return text;
+    search ??= toSearch(known);
+    const { pattern, names } = search;
     return text.replace(pattern, (found) => `[secret ${names.get(found) ?? "?"}]`);
+  }
+
+  function scrubNumber(value: number): number | string {
+    if (search?.hasNumbers === false) return value;
+    const text = String(value);
+    const scrubbed = scrubText(text);
+    return scrubbed === text ? value : scrubbed;
   }
 
   function scrubValue(value: JsonValue | undefined): JsonValue | undefined {
     if (typeof value === "string") return scrubText(value);
+    if (typeof value === "number") return scrubNumber(value);
     if (typeof value !== "object" || value === null) return value;
     if (Array.isArray(value)) {
       const items = value.map(scrubValue) as JsonValue[];
@@ -46,33 +69,31 @@ export function createSecretScrubber(): SecretScrubber {
 
   return {
     learn(name, value) {
-      for (const form of formsOf(value)) if (!names.has(form)) names.set(form, name);
-      // Longest first, so that a secret that contains another goes as a whole.
-      const sources = [...names.keys()].sort((a, b) => b.length - a.length).map(escapeRegExp);
-      pattern = sources.length === 0 ? undefined : new RegExp(sources.join("|"), "g");
+      if (value.length < secretMinLength) return;
+      if (known.get(value) !== name) search = undefined;
+      known.delete(value);
+      known.set(value, name);
+      if (known.size <= maxValues) return;
+      known.delete(known.keys().next().value as string);
+      search = undefined;
     },
     text: scrubText,
-    value: (value) => (pattern === undefined ? value : (scrubValue(value as JsonValue) as typeof value)),
+    value: (value) => (known.size === 0 ? value : (scrubValue(value as JsonValue) as typeof value)),
   };
 }
 
-/** The ways in which a value may come back. */
-function formsOf(value: string): ReadonlySet<string> {
-  const forms = new Set<string>();
-  const bare = value.replace(/^(Bearer|Basic|token)\s+/i, "");
-  for (const one of [value, bare]) {
-    if (one.length < secretMinLength) continue;
-    const bytes = Buffer.from(one, "utf8");
-    forms.add(one);
-    forms.add(encodeURIComponent(one));
-    forms.add(JSON.stringify(one).slice(1, -1));
-    forms.add(bytes.toString("hex"));
-    forms.add(bytes.toString("hex").toUpperCase());
-    forms.add(bytes.toString("base64").replace(/=+$/, ""));
-    forms.add(bytes.toString("base64url"));
-    forms.add([...one].reverse().join(""));
+function toSearch(known: ReadonlyMap<string, string>): Search {
+  const names = new Map<string, string>();
+  for (const [value, name] of known) {
+    for (const form of secretFormsOf(value)) if (!names.has(form)) names.set(form, name);
   }
-  return forms;
+  // Longest first, so that a secret that contains another goes as a whole.
+  const sources = [...names.keys()].sort((a, b) => b.length - a.length).map(escapeRegExp);
+  return {
+    pattern: new RegExp(sources.join("|"), "g"),
+    names,
+    hasNumbers: [...names.keys()].some((form) => /^-?\d+(?:\.\d+)?$/.test(form)),
+  };
 }
 
 function escapeRegExp(text: string): string {

@@ -1,0 +1,308 @@
+/** A whole gateway in a temporary home, clients for it, servers behind it, and what its audit says. */
+
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import {
+  StreamableHTTPClientTransport as HttpV2,
+  Client as V2Client,
+  type ClientOptions as V2Options,
+} from "@modelcontextprotocol/client";
+import { Client, type ClientOptions } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { formatDiagnostic } from "@toolcrib/diagnostics";
+import {
+  type Gateway,
+  type GatewayConfig,
+  type GatewayDeps,
+  type Logger,
+  parseConfig,
+  startGateway,
+} from "@toolcrib/gateway";
+import type { JsonObject } from "@toolcrib/json";
+import { createHttpEndpoint, type McpService, methodNotFound, type ServiceRequest } from "@toolcrib/mcp";
+import type { AuditEvents, AuditRecord } from "@toolcrib/store";
+import { echoStdioPath, fixtureCommand, makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
+import type { Identity, ToolDefinition, ToolResult } from "@toolcrib/tool";
+
+/** A configuration as it is written; it must be valid. */
+export function configOf(document: JsonObject): GatewayConfig {
+  const { value, diagnostics } = parseConfig([{ name: "toolcrib.json", text: JSON.stringify(document) }]);
+  return value ?? assert.fail(diagnostics.map((one) => formatDiagnostic(one)).join("\n"));
+}
+
+/** What was logged, oldest first. */
+export interface TestLogger extends Logger {
+  readonly records: { readonly level: string; readonly fields: object; readonly message: string }[];
+}
+
+export function createTestLogger(): TestLogger {
+  const records: TestLogger["records"] = [];
+  const at = (level: string) => (fields: object, message: string) => {
+    records.push({ level, fields, message });
+  };
+  return { records, debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+}
+
+/** A gateway under test. */
+export interface TestGateway extends AsyncDisposable {
+  readonly gateway: Gateway;
+  readonly home: string;
+  readonly logger: TestLogger;
+  /** URL of the endpoint of all servers, or of one; opens the door at the first use. */
+  endpoint(server?: string): Promise<URL>;
+  /** Connect an SDK client of the first generation. */
+  connect(options?: { readonly server?: string } & ClientOptions): Promise<Client>;
+  /** Connect an SDK client of the second generation. */
+  connectModern(options?: { readonly server?: string } & V2Options): Promise<V2Client>;
+  /** Stop the gateway; its audit is then written. */
+  stop(): Promise<void>;
+  /** The audit as it stands in the home. */
+  audit(): AuditRecord[];
+}
+
+/** Who calls in this process. */
+export const somebody: Identity = { kind: "cli", name: "somebody" };
+
+/**
+ * Start a gateway for `document`, with servers that are trusted so that nothing
+ * is left to containment, and wait until they are ready.
+ */
+export async function startTestGateway(
+  document: JsonObject,
+  options: {
+    readonly environment?: GatewayDeps["environment"];
+    readonly upstreamLimits?: GatewayDeps["upstreamLimits"];
+    /** @default true */
+    readonly isAwaited?: boolean;
+  } = {},
+): Promise<TestGateway> {
+  const directory = await makeTemporaryDirectory();
+  const home = join(directory.path, "home");
+  const logger = createTestLogger();
+  const clients = new Set<{ close(): Promise<void> }>();
+  const serve = (document["serve"] ?? {}) as JsonObject;
+  const config = configOf({ ...document, serve: { listen: "127.0.0.1:0", auth: "none", ...serve } });
+  const gateway = await startGateway(config, {
+    home,
+    environment: { PATH: process.env["PATH"], ...options.environment },
+    directory: directory.path,
+    logger,
+    version: "0.0.1",
+    configFiles: ["toolcrib.json"],
+    upstreamLimits: { reconnectMinMs: 20, ...options.upstreamLimits },
+  });
+  if (options.isAwaited !== false) await gateway.ready();
+  let opened: Promise<{ readonly url: string }> | undefined;
+
+  const test: TestGateway = {
+    gateway,
+    home,
+    logger,
+    async endpoint(server) {
+      opened ??= gateway.listen();
+      const { url } = await opened;
+      return new URL(server === undefined ? `${url}/mcp` : `${url}/mcp/s/${server}`);
+    },
+    async connect({ server, ...clientOptions } = {}) {
+      const client = new Client({ name: "first", version: "1.0.0" }, clientOptions);
+      await client.connect(new StreamableHTTPClientTransport(await test.endpoint(server)));
+      clients.add(client);
+      return client;
+    },
+    async connectModern({ server, ...clientOptions } = {}) {
+      const client = new V2Client(
+        { name: "second", version: "2.0.0" },
+        { versionNegotiation: { mode: { pin: "2026-07-28" } }, ...clientOptions },
+      );
+      await client.connect(new HttpV2(await test.endpoint(server)));
+      clients.add(client);
+      return client;
+    },
+    async stop() {
+      await Promise.allSettled([...clients].map((client) => client.close()));
+      await gateway[Symbol.asyncDispose]();
+    },
+    audit: () => readAudit(home),
+    async [Symbol.asyncDispose]() {
+      await test.stop();
+      await directory[Symbol.asyncDispose]();
+    },
+  };
+  return test;
+}
+
+/** Every record of a home, in the order in which it was written. */
+export function readAudit(home: string): AuditRecord[] {
+  const folder = join(home, "audit");
+  return readdirSync(folder)
+    .filter((name) => name.endsWith(".jsonl"))
+    .sort()
+    .flatMap((name) => readFileSync(join(folder, name), "utf8").split("\n"))
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as AuditRecord);
+}
+
+/** The data of the records of one type. */
+export function dataOf<Type extends keyof AuditEvents>(
+  records: readonly AuditRecord[],
+  type: Type,
+): AuditEvents[Type][] {
+  return records.filter((one) => one.type === type).map((one) => one.data as AuditEvents[Type]);
+}
+
+/**
+ * The calls of a trail, each in one line such as
+ * `echo:fail intent, completed tool_error`. Every call must have one end.
+ */
+export function callsIn(records: readonly AuditRecord[]): string[] {
+  const calls = new Map<string, string[]>();
+  for (const { type, data } of records) {
+    if (!type.startsWith("call.")) continue;
+    const { callId, tool } = data as AuditEvents["call.intent"];
+    const { outcome, code } = data as { readonly outcome?: string; readonly code?: string };
+    const steps = calls.get(callId) ?? [tool];
+    const words = [type.slice("call.".length), outcome === "denied" ? undefined : outcome, code];
+    steps.push(words.filter((word) => word !== undefined).join(" "));
+    calls.set(callId, steps);
+  }
+  return [...calls.values()].map(([tool, ...steps]) => `${tool} ${steps.join(", ")}`);
+}
+
+/** A server on stdio that answers with what it was asked. */
+export function echoStdio(id: string, ...flags: readonly string[]): JsonObject {
+  return {
+    id,
+    transport: { kind: "stdio", ...fixtureCommand(echoStdioPath, ...flags) },
+    trust_state: "certified",
+  };
+}
+
+/** A server on streamable HTTP. */
+export function onHttp(id: string, url: string, more: JsonObject = {}): JsonObject {
+  return { id, transport: { kind: "streamable_http", url }, trust_state: "certified", ...more };
+}
+
+/** The text of a tool's result. */
+export function textOf(result: unknown): string {
+  const { content } = result as ToolResult;
+  return content.map((block) => String(block["text"])).join("\n");
+}
+
+/** What a scripted server offers and does. */
+export interface Script {
+  /** Read at each list. */
+  readonly tools?: () => readonly ToolDefinition[];
+  readonly resources?: () => readonly JsonObject[];
+  readonly templates?: () => readonly JsonObject[];
+  readonly prompts?: () => readonly JsonObject[];
+  readonly instructions?: string;
+  /** Answers `tools/call`. */
+  call?(request: ServiceRequest, name: string, args: JsonObject): unknown;
+  /** Answers any other method; undefined when it does not. */
+  other?(request: ServiceRequest): JsonObject | undefined;
+}
+
+/** A server whose answers a test writes itself. */
+export interface ScriptedServer extends AsyncDisposable {
+  readonly url: string;
+  /** `Authorization` headers as they came. */
+  readonly authorizations: (string | undefined)[];
+  /** Tell every client. */
+  notify(method: string, params?: JsonObject): void;
+}
+
+/** Start a scripted server on streamable HTTP. */
+export async function startScriptedServer(script: Script): Promise<ScriptedServer> {
+  const sessions = new Set<{ notify(method: string, params: JsonObject): void }>();
+  const authorizations: (string | undefined)[] = [];
+  const service: McpService = {
+    serverInfo: { name: "scripted", version: "1.0.0" },
+    capabilities: () => ({
+      tools: { listChanged: true },
+      ...(script.resources === undefined ? undefined : { resources: { subscribe: true, listChanged: true } }),
+      ...(script.prompts === undefined ? undefined : { prompts: { listChanged: true } }),
+    }),
+    instructions: () => script.instructions,
+    async handle(request) {
+      const { method, params } = request;
+      const other = script.other?.(request);
+      if (other !== undefined) return other;
+      if (method === "tools/list") return { tools: (script.tools?.() ?? []) as unknown as JsonObject[] };
+      if (method === "resources/list") return { resources: script.resources?.() ?? [] };
+      if (method === "resources/templates/list") return { resourceTemplates: script.templates?.() ?? [] };
+      if (method === "prompts/list") return { prompts: script.prompts?.() ?? [] };
+      if (method !== "tools/call" || script.call === undefined) throw methodNotFound(method);
+      return (await script.call(
+        request,
+        String(params["name"]),
+        params["arguments"] as JsonObject,
+      )) as JsonObject;
+    },
+    sessionOpened: (session) => void sessions.add(session),
+    sessionClosed: (session) => void sessions.delete(session),
+    listen: async ({ filter }) => filter,
+    toolInputSchema: () => undefined,
+  };
+  const endpoint = createHttpEndpoint(service, { now: Date.now, newSessionId: randomUUID });
+  const server = createServer((request, response) => {
+    authorizations.push(request.headers.authorization);
+    void endpoint.handle(request, response, {
+      view: "",
+      identity: { kind: "anonymous", name: "gateway" },
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
+    authorizations,
+    notify(method, params = {}) {
+      for (const session of sessions) session.notify(method, params);
+    },
+    async [Symbol.asyncDispose]() {
+      await endpoint[Symbol.asyncDispose]();
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+/** A server with one tool, `wait`, whose calls end when they are cancelled. */
+export async function startWaitingServer(): Promise<
+  ScriptedServer & {
+    /** Calls that wait, and calls that were cancelled. */
+    readonly counts: { waiting: number; cancelled: number };
+  }
+> {
+  const counts = { waiting: 0, cancelled: 0 };
+  const server = await startScriptedServer({
+    tools: () => [toolNamed("wait")],
+    call({ signal }) {
+      counts.waiting += 1;
+      return new Promise((_resolve, reject) => {
+        signal.addEventListener("abort", () => {
+          counts.waiting -= 1;
+          counts.cancelled += 1;
+          reject(signal.reason);
+        });
+      });
+    },
+  });
+  return { ...server, counts };
+}
+
+/** A tool of a scripted server. */
+export function toolNamed(name: string, more: Partial<ToolDefinition> = {}): ToolDefinition {
+  return { name, description: `The tool ${name}`, inputSchema: { type: "object" }, ...more };
+}
+
+/** Wait until the index has `name`, as it does a moment after its server said so. */
+export async function untilListed(gateway: Gateway, name: string): Promise<void> {
+  await waitUntil(() => gateway.listTools(somebody).some(({ wireName }) => wireName === name), {
+    what: `"${name}" is listed`,
+  });
+}
