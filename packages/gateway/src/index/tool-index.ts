@@ -1,14 +1,24 @@
 /**
  * Every tool of every source under one index: by id, by wire name, and by
  * meaning. The index is a function of the sources in their configured order,
- * so names do not depend on which server starts first.
+ * so names do not depend on which server starts first. An entry whose
+ * definition did not change keeps its identity, so that a list of thousands
+ * that changed in one place costs a comparison and not a new index.
  *
  * It never calls a tool and never decides who may see one.
  */
 
+import { isDeepStrictEqual } from "node:util";
 import { createToolSearch, type ToolSearch } from "@toolcrib/search";
-import type { Tool, ToolDefinition, ToolId, ToolSource, Unsubscribe } from "@toolcrib/tool";
-import { foldName, toWireName } from "./wire-name.ts";
+import {
+  type Tool,
+  type ToolDefinition,
+  type ToolId,
+  type ToolSource,
+  toToolId,
+  type Unsubscribe,
+} from "@toolcrib/tool";
+import { foldsOf, ownNamespace, toWireName } from "./wire-name.ts";
 
 /** How a backend is chosen when a tool has several (registry document, Execution). */
 export type BackendKind = "local" | "provider" | "mcp";
@@ -39,11 +49,16 @@ export interface IndexedTool {
   readonly backends: readonly Backend[];
   /** The definition with `wireName` in place of the source's own name. */
   readonly wireDefinition: ToolDefinition;
+  /** Folded forms of its name (`foldsOf`). */
+  readonly folds: readonly string[];
 }
 
 /** A tool that is not offered, and why. */
 export interface QuarantinedTool {
   readonly id: ToolId;
+  readonly wireName: string;
+  /** First part of its id; empty for a local tool without one. */
+  readonly namespace: string;
   readonly reason: string;
 }
 
@@ -62,12 +77,9 @@ export interface ToolIndex {
   add(source: ToolSource): void;
   /** Forget a source and its tools. */
   remove(source: ToolSource): void;
-  /** The listener runs after the index changed. */
-  onChange(listener: () => void): Unsubscribe;
+  /** The listener runs after the index changed, with the ids of the sources whose tools it concerns. */
+  onChange(listener: (sourceIds: ReadonlySet<string>) => void): Unsubscribe;
 }
-
-/** Wire names of Toolcrib's own tools have no prefix. */
-const ownNamespace = "toolcrib";
 
 /** Create an empty index. */
 export function createToolIndex(
@@ -78,28 +90,30 @@ export function createToolIndex(
 ): ToolIndex {
   const select = options.selectBackend ?? selectByKind;
   const sources: { readonly source: ToolSource; readonly unsubscribe: Unsubscribe }[] = [];
-  const listeners = new Set<() => void>();
+  const listeners = new Set<(sourceIds: ReadonlySet<string>) => void>();
   const search = createToolSearch();
   let generation = 0;
   let tools: readonly IndexedTool[] = [];
-  let quarantined: readonly QuarantinedTool[] = [];
-  let byId = new Map<ToolId, IndexedTool>();
-  let byName = new Map<string, IndexedTool>();
+  let built: Built = { byId: new Map(), byName: new Map(), bySource: new Map(), quarantined: [] };
 
   function rebuild(): void {
-    const built = build(
+    const before = built;
+    built = build(
       sources.map(({ source }) => source),
       select,
-      byId,
+      before.byId,
     );
-    const known = new Set(quarantined.map(({ id }) => id));
+    const known = new Set(before.quarantined.map(({ id }) => id));
     for (const one of built.quarantined) if (!known.has(one.id)) options.onQuarantine?.(one);
-    for (const id of byId.keys()) if (!built.byId.has(id)) search.remove(id);
-    for (const [id, entry] of built.byId) if (byId.get(id) !== entry) search.add(toDocument(entry));
-    ({ byId, byName, quarantined } = built);
-    tools = [...byId.values()];
+    const changed = updateSearch(search, before.byId, built.byId);
+    const entries = [...built.byId.values()];
+    const isSame = entries.length === tools.length && entries.every((entry, at) => entry === tools[at]);
+    if (isSame) return;
+    // A list that only changed its order concerns its source as well.
+    if (changed.size === 0) for (const { source } of sources) changed.add(source.id);
+    tools = entries;
     generation += 1;
-    for (const listener of listeners) listener();
+    for (const listener of listeners) listener(changed);
   }
 
   return {
@@ -110,18 +124,11 @@ export function createToolIndex(
       return tools;
     },
     get quarantined() {
-      return quarantined;
+      return built.quarantined;
     },
     search,
-    find: (name) => byId.get(name) ?? byName.get(name),
-    findIn(sourceId, name) {
-      for (const { source } of sources) {
-        if (source.id !== sourceId) continue;
-        const tool = source.tools().find(({ definition }) => definition.name === name);
-        return tool === undefined ? undefined : byId.get(tool.id);
-      }
-      return undefined;
-    },
+    find: (name) => built.byId.get(name) ?? built.byName.get(name),
+    findIn: (sourceId, name) => built.bySource.get(sourceId)?.get(name),
     add(source) {
       const unsubscribe = source.onChange(({ kind }) => {
         if (kind === "tools") rebuild();
@@ -146,6 +153,8 @@ export function createToolIndex(
 interface Built {
   readonly byId: Map<ToolId, IndexedTool>;
   readonly byName: Map<string, IndexedTool>;
+  /** By source and the source's own name. */
+  readonly bySource: Map<string, Map<string, IndexedTool>>;
   readonly quarantined: QuarantinedTool[];
 }
 
@@ -154,37 +163,55 @@ function build(
   select: BackendSelector,
   previous: ReadonlyMap<ToolId, IndexedTool>,
 ): Built {
-  const backends = new Map<ToolId, Backend[]>();
-  for (const source of sources) {
-    for (const tool of source.tools()) {
-      const backend: Backend = { kind: kindOf(source), source, tool };
-      const known = backends.get(tool.id);
-      if (known === undefined) backends.set(tool.id, [backend]);
-      else known.push(backend);
-    }
-  }
-  const built: Built = { byId: new Map(), byName: new Map(), quarantined: [] };
+  const built: Built = { byId: new Map(), byName: new Map(), bySource: new Map(), quarantined: [] };
   const folded = new Map<string, IndexedTool>();
-  for (const [id, ofTool] of backends) {
-    const entry = toEntry(id, ofTool, select, previous.get(id));
-    const fold = foldName(entry.wireName);
-    const other = folded.get(fold) ?? built.byName.get(entry.wireName);
+  for (const [id, backends] of backendsOf(sources)) {
+    const entry = toEntry(id, backends, select, previous.get(id));
+    const { wireName, tool, folds } = entry;
+    const other = collisionOf(entry, folded, built.byName);
     if (other !== undefined) {
-      built.quarantined.push({
-        id,
-        reason: `its name cannot be told from "${other.id}", which was declared first`,
-      });
+      const reason = `"${id}" cannot be told from "${other.id}", which was declared first`;
+      built.quarantined.push({ id, wireName, namespace: tool.namespace, reason });
       continue;
     }
-    folded.set(fold, entry);
+    for (const fold of folds) folded.set(fold, entry);
     built.byId.set(id, entry);
-    built.byName.set(entry.wireName, entry);
+    built.byName.set(wireName, entry);
     // An id with a version is found without it too; the first declared wins.
-    const { namespace, version, definition } = entry.tool;
-    const unversioned = `${namespace}:${definition.name}`;
-    if (version !== undefined && !built.byName.has(unversioned)) built.byName.set(unversioned, entry);
+    const unversioned = toToolId(tool.namespace, tool.definition.name);
+    if (tool.version !== undefined && !built.byName.has(unversioned)) built.byName.set(unversioned, entry);
+    for (const { source, tool: own } of backends) {
+      const ofSource = built.bySource.get(source.id) ?? new Map<string, IndexedTool>();
+      built.bySource.set(source.id, ofSource);
+      if (!ofSource.has(own.definition.name)) ofSource.set(own.definition.name, entry);
+    }
   }
   return built;
+}
+
+function backendsOf(sources: readonly ToolSource[]): ReadonlyMap<ToolId, Backend[]> {
+  const backends = new Map<ToolId, Backend[]>();
+  for (const source of sources) {
+    const kind = kindOf(source);
+    for (const tool of source.tools()) {
+      const known = backends.get(tool.id);
+      if (known === undefined) backends.set(tool.id, [{ kind, source, tool }]);
+      else known.push({ kind, source, tool });
+    }
+  }
+  return backends;
+}
+
+function collisionOf(
+  { folds, wireName }: IndexedTool,
+  folded: ReadonlyMap<string, IndexedTool>,
+  byName: ReadonlyMap<string, IndexedTool>,
+): IndexedTool | undefined {
+  for (const fold of folds) {
+    const other = folded.get(fold);
+    if (other !== undefined) return other;
+  }
+  return byName.get(wireName);
 }
 
 function toEntry(
@@ -193,18 +220,54 @@ function toEntry(
   select: BackendSelector,
   previous: IndexedTool | undefined,
 ): IndexedTool {
-  const { tool } = (select(backends) ?? backends[0]) as Backend;
+  const chosen = select(backends) ?? backends[0];
+  const { tool } = chosen as Backend;
   const isSame =
     previous !== undefined &&
-    previous.tool === tool &&
     previous.backends.length === backends.length &&
-    previous.backends.every((backend, at) => backend.tool === backends[at]?.tool);
+    backends.every((backend, at) => {
+      const { source, tool: known } = previous.backends[at] as Backend;
+      const isChoice = (backend === chosen) === (known === previous.tool);
+      return isChoice && source === backend.source && isSameTool(known, backend.tool);
+    });
   // An entry that did not change keeps its identity, so that search and caches leave it alone.
   if (isSame) return previous;
   const { namespace, version, definition } = tool;
   const name = version === undefined ? definition.name : `${definition.name}-${version}`;
-  const wireName = toWireName(namespace === ownNamespace ? "" : namespace, name);
-  return { id, wireName, tool, backends, wireDefinition: { ...definition, name: wireName } };
+  const prefix = namespace === ownNamespace ? "" : namespace;
+  const wireName = toWireName(prefix, name);
+  const folds = foldsOf(prefix, name, wireName);
+  return { id, wireName, tool, backends, wireDefinition: { ...definition, name: wireName }, folds };
+}
+
+/** A server that lists again gives new objects; most are what they were. */
+function isSameTool(a: Tool, b: Tool): boolean {
+  return a === b || isDeepStrictEqual(a, b);
+}
+
+/** Bring `search` from `before` to `after`. @returns the ids of the sources whose tools changed */
+function updateSearch(
+  search: ToolSearch,
+  before: ReadonlyMap<ToolId, IndexedTool>,
+  after: ReadonlyMap<ToolId, IndexedTool>,
+): Set<string> {
+  const changed = new Set<string>();
+  const note = ({ backends }: IndexedTool) => {
+    for (const { source } of backends) changed.add(source.id);
+  };
+  for (const [id, entry] of before) {
+    if (after.has(id)) continue;
+    search.remove(id);
+    note(entry);
+  }
+  for (const [id, entry] of after) {
+    const known = before.get(id);
+    if (known === entry) continue;
+    search.add(toDocument(entry));
+    note(entry);
+    if (known !== undefined) note(known);
+  }
+  return changed;
 }
 
 function kindOf(source: ToolSource): BackendKind {
