@@ -7,11 +7,11 @@
 import { createSchemaValidator, type JsonObject } from "@toolcrib/json";
 import { McpError, mcpClientCapabilityMissing, type ServerInfo } from "@toolcrib/mcp";
 import type { AuditTrail } from "@toolcrib/store";
-import type { CallContext, Identity, ToolSource } from "@toolcrib/tool";
+import type { CallContext, Identity, ToolSource, Unsubscribe } from "@toolcrib/tool";
 import type { UpstreamLogger } from "@toolcrib/upstream";
 import { type CallMetrics, createCallLog } from "./call/call-log.ts";
 import type { CallOrigin, CallTarget } from "./call/call-target.ts";
-import { createCallTargets } from "./call/call-targets.ts";
+import { createCallTargets, featureNames } from "./call/call-targets.ts";
 import { governedCall } from "./call/governed-call.ts";
 import type { SecretScrubber } from "./call/secret-scrubber.ts";
 import { toolNameCollision, toolNotFound } from "./codes.ts";
@@ -27,8 +27,9 @@ import {
   type ToolIndex,
 } from "./index/tool-index.ts";
 import { type FeatureSource, hasFeatures } from "./service/feature-routes.ts";
-import { createGatewayService, type GatewayService } from "./service/gateway-service.ts";
+import { createGatewayService, type GatewayService, toClientInfo } from "./service/gateway-service.ts";
 import { createMetaSource, metaToolNames } from "./service/meta-source.ts";
+import { createToolPatterns } from "./tool-patterns.ts";
 import { createToolPolicy, type ToolPolicy } from "./tool-policy.ts";
 
 /** What a core is made of. */
@@ -62,8 +63,10 @@ export interface GatewayCore {
 
 /** Deepest call within calls. */
 const maxCallDepth = 16;
-/** Deadline of Toolcrib's own tools and local functions. */
-const ownDeadlineMs = 300_000;
+/** Deadline of local functions. */
+const localDeadlineMs = 300_000;
+/** Deadline of Toolcrib's own tools: longer than the longest `max_execution_seconds`, which holds within them. */
+const metaDeadlineMs = 3_610_000;
 /** Items on one page of an MCP list. */
 const pageSize = 1000;
 
@@ -75,13 +78,18 @@ export function createGatewayCore(config: GatewayConfig, deps: GatewayCoreDeps):
   const listing = createListing(config);
   const index = createToolIndex({
     selectBackend,
-    onQuarantine({ id, reason }) {
-      const server = id.slice(0, id.indexOf(":"));
-      deps.audit.record("server.quarantined", { server, tool: id, reason, code: toolNameCollision });
+    onQuarantine({ id, namespace, reason }) {
+      deps.audit.record("server.quarantined", {
+        server: namespace === "" ? "local" : namespace,
+        tool: id,
+        reason,
+        code: toolNameCollision,
+      });
       logger.warn({ tool: id, reason }, "tool is quarantined");
     },
   });
-  const sources: ToolSource[] = [];
+  const sources: { readonly source: ToolSource; readonly unsubscribe: Unsubscribe }[] = [];
+  const featureSources = () => sources.map(({ source }) => source).filter(hasFeatures) as FeatureSource[];
   const underWay = { count: 0 };
   const callDeps = {
     policy,
@@ -100,7 +108,8 @@ export function createGatewayCore(config: GatewayConfig, deps: GatewayCoreDeps):
   const targets = createCallTargets({
     servers: new Map(config.toolServers.map((server) => [server.id, server])),
     selectBackend,
-    ownDeadlineMs,
+    localDeadlineMs,
+    metaDeadlineMs,
   });
   const run = (target: CallTarget, args: JsonObject, origin: CallOrigin) =>
     governedCall(callDeps, target, args, origin);
@@ -114,10 +123,15 @@ export function createGatewayCore(config: GatewayConfig, deps: GatewayCoreDeps):
     return entry !== undefined && isAllowed(identity, entry) ? entry : undefined;
   }
 
+  /** What `identity` finds: what it may use and what is not hidden. */
+  function isFound(identity: Identity, entry: IndexedTool): boolean {
+    return entry.tool.origin !== "meta" && !listing.isHidden(entry) && isAllowed(identity, entry);
+  }
+
   function search(identity: Identity, query: string, limit: number): readonly ToolHit[] {
     const filter = (id: string) => {
       const entry = index.find(id);
-      return entry !== undefined && entry.tool.origin !== "meta" && isAllowed(identity, entry);
+      return entry !== undefined && isFound(identity, entry);
     };
     return index.search.search(query, { limit, filter }).map(({ id, score, why }) => {
       const entry = index.find(id) as IndexedTool;
@@ -131,12 +145,27 @@ export function createGatewayCore(config: GatewayConfig, deps: GatewayCoreDeps):
     });
   }
 
+  /** A tool that is found by words like `name`. */
+  function similar(identity: Identity, name: string, sourceId: string | undefined): IndexedTool | undefined {
+    const filter = (id: string) => {
+      const entry = index.find(id);
+      if (entry === undefined || !isFound(identity, entry)) return false;
+      return sourceId === undefined || entry.tool.sourceId === sourceId;
+    };
+    const words = name.slice(0, 200).replace(/[_:.-]+/g, " ");
+    const hit = index.search.search(words, { limit: 1, filter })[0];
+    return hit === undefined ? undefined : index.find(hit.id);
+  }
+
   const meta = createMetaSource({
     search,
-    describe: (identity, name) => find(identity, name)?.wireDefinition,
+    describe(identity, name) {
+      const entry = find(identity, name);
+      return entry === undefined || listing.isHidden(entry) ? undefined : entry.wireDefinition;
+    },
     async callTool(context, name, args) {
       const entry = index.find(name);
-      if (entry === undefined) throw unknownTool(name);
+      if (entry === undefined) throw unknownTool(name, similar(context.identity, name, undefined));
       const outcome = await run(targets.forTool(entry), args, originOfInner(context));
       if (outcome.kind === "result") return outcome.result;
       throw outcome.kind === "failed"
@@ -150,16 +179,37 @@ export function createGatewayCore(config: GatewayConfig, deps: GatewayCoreDeps):
     serverInfo: deps.serverInfo,
     index,
     policy,
-    servers: () => sources.filter(hasFeatures) as FeatureSource[],
-    listed: (identity) => listing(index.tools, (entry) => isAllowed(identity, entry)),
+    servers: featureSources,
+    listed: (identity, serverId) =>
+      listing.listed(index.tools, serverId, (entry) => isAllowed(identity, entry)),
+    similar,
     call: run,
     toolTarget: (entry) => targets.forTool(entry),
     featureTarget: (source, kind, name, method) => targets.forFeature(source, kind, name, method),
+    scrub: deps.scrubber.value,
     pageSize,
-    instructions: () => instructionsOf(sources.filter(hasFeatures) as FeatureSource[]),
+    run: now().toString(36),
+    instructions: (identity) => deps.scrubber.text(instructionsOf(sourcesFor(identity))),
   });
   index.add(meta);
-  index.onChange(() => service.changed("tools", undefined));
+  index.onChange((sourceIds) => service.changed("tools", sourceIds));
+
+  /** The servers that `identity` may use something of. */
+  function sourcesFor(identity: Identity): readonly FeatureSource[] {
+    const isUsable = (id: string, kind: "resources" | "prompts", name: unknown) => {
+      const names = featureNames(id, kind, String(name));
+      return policy.decide(identity, names.id, names.wireName).kind === "allow";
+    };
+    const withTools = new Set(
+      index.tools.filter((entry) => isAllowed(identity, entry)).map(({ tool }) => tool.sourceId),
+    );
+    return featureSources().filter(
+      ({ id, features }) =>
+        withTools.has(id) ||
+        features.resources().some(({ uri }) => isUsable(id, "resources", uri)) ||
+        features.prompts().some(({ name }) => isUsable(id, "prompts", name)),
+    );
+  }
 
   return {
     index,
@@ -167,16 +217,19 @@ export function createGatewayCore(config: GatewayConfig, deps: GatewayCoreDeps):
     service,
     underWay,
     add(source) {
-      sources.push(source);
-      index.add(source);
-      source.onChange(({ kind }) => {
-        if (kind !== "tools") service.changed(kind, source.id);
+      const unsubscribe = source.onChange(({ kind }) => {
+        if (kind !== "tools") service.changed(kind, new Set([source.id]));
       });
+      sources.push({ source, unsubscribe });
+      index.add(source);
     },
     remove(source) {
-      const at = sources.indexOf(source);
-      if (at !== -1) sources.splice(at, 1);
+      const at = sources.findIndex((one) => one.source === source);
+      if (at === -1) return;
+      sources[at]?.unsubscribe();
+      sources.splice(at, 1);
       index.remove(source);
+      for (const kind of ["resources", "prompts"] as const) service.changed(kind, new Set([source.id]));
     },
     listTools: (identity) => index.tools.filter((entry) => isAllowed(identity, entry)).map(toSummary),
     search,
@@ -184,34 +237,42 @@ export function createGatewayCore(config: GatewayConfig, deps: GatewayCoreDeps):
     call(identity, name, args, options = {}) {
       const entry = index.find(name);
       if (entry === undefined) {
-        return Promise.resolve({ kind: "failed", callId: deps.newCallId(), error: unknownTool(name) });
+        const error = unknownTool(name, similar(identity, name, undefined));
+        return Promise.resolve({ kind: "failed", callId: deps.newCallId(), error });
       }
       return run(targets.forTool(entry), args, originOfProgram(identity, options));
     },
   };
 }
 
-/** Which tools the endpoint of all servers lists (`serve.mode`, `serve.tools`). */
-function createListing(config: GatewayConfig) {
-  const { mode, tools } = config.serve;
-  const asPolicy = (patterns: readonly string[]) =>
-    createToolPolicy({ allow: patterns, deny: [], clients: {}, floor: config.policy.floor });
-  const hidden = asPolicy(tools.hidden);
-  const pinned = asPolicy(tools.pinned);
-  const anyone: Identity = { kind: "anonymous", name: "" };
-  const isIn = (policy: ToolPolicy, { id, wireName }: IndexedTool) =>
-    policy.decide(anyone, id, wireName).kind === "allow";
+/** Which tools are listed (`serve.mode`, `serve.tools`). */
+function createListing({ serve }: GatewayConfig) {
+  const hidden = createToolPatterns(serve.tools.hidden);
+  const pinned = createToolPatterns(serve.tools.pinned);
   const isMeta = ({ tool }: IndexedTool) => tool.origin === "meta";
+  const isHidden = (entry: IndexedTool) =>
+    !isMeta(entry) && hidden.find(entry.id, entry.wireName) !== undefined;
 
-  return (
-    all: readonly IndexedTool[],
-    isAllowed: (entry: IndexedTool) => boolean,
-  ): readonly IndexedTool[] => {
-    const allowed = all.filter((entry) => isAllowed(entry) && (isMeta(entry) || !isIn(hidden, entry)));
-    const isSearch = mode === "search" || (mode === "auto" && allowed.length > autoModeMaxTools);
-    if (isSearch) return allowed.filter((entry) => isMeta(entry) || isIn(pinned, entry));
-    // Where every tool is listed, finding is still of use; describing and calling by name are not.
-    return allowed.filter((entry) => !isMeta(entry) || entry.wireName === metaToolNames.search);
+  return {
+    isHidden,
+    /** @param serverId lists the tools of one server; undefined those of all, as the mode says */
+    listed(
+      all: readonly IndexedTool[],
+      serverId: string | undefined,
+      isAllowed: (entry: IndexedTool) => boolean,
+    ): readonly IndexedTool[] {
+      const visible = all.filter((entry) => !isHidden(entry) && isAllowed(entry));
+      if (serverId !== undefined) return visible.filter(({ tool }) => tool.sourceId === serverId);
+      const tools = visible.filter((entry) => !isMeta(entry));
+      const isSearch = serve.mode === "search" || (serve.mode === "auto" && tools.length > autoModeMaxTools);
+      if (isSearch) {
+        return visible.filter(
+          (entry) => isMeta(entry) || pinned.find(entry.id, entry.wireName) !== undefined,
+        );
+      }
+      // Where every tool is listed, finding is still of use; describing and calling by name are not.
+      return visible.filter((entry) => !isMeta(entry) || entry.wireName === metaToolNames.search);
+    },
   };
 }
 
@@ -232,10 +293,13 @@ function describeReason(reason: { readonly word: string; readonly field: string 
   return `${reason.word} in ${reason.field}`;
 }
 
-function unknownTool(name: string): GatewayError {
+function unknownTool(name: string, similar: IndexedTool | undefined): GatewayError {
   return new GatewayError(toolNotFound, `Unknown tool: "${name.slice(0, 200)}"`, {
     rpcCode: -32602,
-    hint: "find names with toolcrib list or search_tools",
+    hint:
+      similar === undefined
+        ? "find names with toolcrib list or search_tools"
+        : `did you mean "${similar.wireName}"?`,
   });
 }
 
@@ -243,7 +307,7 @@ function unknownTool(name: string): GatewayError {
 function originOfInner(context: CallContext): CallOrigin {
   return {
     ...context,
-    clientInfo: context.session?.clientInfo,
+    clientInfo: toClientInfo(context.session?.clientInfo),
     parent: { callId: context.callId, depth: context.depth },
   };
 }
@@ -265,18 +329,21 @@ function originOfProgram(identity: Identity, options: CallOptions): CallOrigin {
   };
 }
 
-/** Longest instructions of one server that are passed on. */
+/** Longest instructions of one server that are passed on, and of all together. */
 const instructionsMaxLength = 4000;
+const allInstructionsMaxLength = 32_000;
 
 function instructionsOf(sources: readonly FeatureSource[]): string {
-  const lines = [
+  let text = [
     "Tools of several servers behind one endpoint. A tool's name is its server's name, two underscores, and the server's own name for it.",
     `Find tools by what they do with ${metaToolNames.search}.`,
-  ];
+  ].join("\n");
   for (const { id, features } of sources) {
-    const text = features.instructions();
-    if (text !== undefined && text.trim() !== "")
-      lines.push(`\n## ${id}\n${text.trim().slice(0, instructionsMaxLength)}`);
+    const own = features.instructions()?.trim() ?? "";
+    if (own === "") continue;
+    const part = `\n\n## ${id}\n${own.slice(0, instructionsMaxLength)}`;
+    if (text.length + part.length > allInstructionsMaxLength) break;
+    text += part;
   }
-  return lines.join("\n");
+  return text;
 }

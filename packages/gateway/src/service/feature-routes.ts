@@ -3,6 +3,8 @@
  * or a prompt name belongs to, and what is listed. Prompt names get their
  * server's prefix; URIs stay as they are, and the first server in configured
  * order that offers one answers for it.
+ *
+ * Who may use what is asked of `IsAllowed` and never decided here.
  */
 
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
@@ -15,20 +17,73 @@ export interface FeatureSource extends ToolSource {
   readonly features: SourceFeatures;
 }
 
+/** Whether a client may use the resource (by URI or template) or prompt (by its own name) of `source`. */
+export type IsAllowed = (source: FeatureSource, kind: "resources" | "prompts", name: string) => boolean;
+
 /** Whether `source` may have resources or prompts. */
 export function hasFeatures(source: ToolSource): source is FeatureSource {
   return source.features !== undefined;
 }
 
-/** All prompts of `sources`, under wire names unless there is a single source. */
-export function listPrompts(sources: readonly FeatureSource[], isPrefixed: boolean): readonly JsonObject[] {
-  return sources.flatMap((source) =>
-    source.features
-      .prompts()
-      .map((prompt) =>
-        isPrefixed ? { ...prompt, name: toWireName(source.id, String(prompt["name"])) } : prompt,
-      ),
-  );
+/** The allowed prompts of `sources`, under wire names where `isPrefixed`; of equal names the first. */
+export function listPrompts(
+  sources: readonly FeatureSource[],
+  isAllowed: IsAllowed,
+  isPrefixed: boolean,
+): readonly JsonObject[] {
+  return listUnique(sources, ({ features }) => features.prompts(), {
+    key: "name",
+    isAllowed: (source, name) => isAllowed(source, "prompts", name),
+    toListed: (source, prompt, name) =>
+      isPrefixed ? { ...prompt, name: toWireName(source.id, name) } : prompt,
+  });
+}
+
+/** The allowed resources of `sources`; of those with one URI the first. */
+export function listResources(
+  sources: readonly FeatureSource[],
+  isAllowed: IsAllowed,
+): readonly JsonObject[] {
+  return listUnique(sources, ({ features }) => features.resources(), {
+    key: "uri",
+    isAllowed: (source, uri) => isAllowed(source, "resources", uri),
+  });
+}
+
+/** The allowed resource templates of `sources`; of equal ones the first. */
+export function listResourceTemplates(
+  sources: readonly FeatureSource[],
+  isAllowed: IsAllowed,
+): readonly JsonObject[] {
+  return listUnique(sources, ({ features }) => features.resourceTemplates(), {
+    key: "uriTemplate",
+    isAllowed: (source, template) => isAllowed(source, "resources", template),
+  });
+}
+
+function listUnique(
+  sources: readonly FeatureSource[],
+  itemsOf: (source: FeatureSource) => readonly JsonObject[],
+  how: {
+    readonly key: string;
+    readonly isAllowed: (source: FeatureSource, name: string) => boolean;
+    readonly toListed?: (source: FeatureSource, item: JsonObject, name: string) => JsonObject;
+  },
+): readonly JsonObject[] {
+  const seen = new Set<unknown>();
+  const listed: JsonObject[] = [];
+  for (const source of sources) {
+    for (const item of itemsOf(source)) {
+      const name = String(item[how.key]);
+      // An item that is denied does not hide one of its name that is not.
+      if (!how.isAllowed(source, name)) continue;
+      const shown = how.toListed?.(source, item, name) ?? item;
+      if (seen.has(shown[how.key])) continue;
+      seen.add(shown[how.key]);
+      listed.push(shown);
+    }
+  }
+  return listed;
 }
 
 /** The source and own name of the prompt that is listed as `name`. */
@@ -47,41 +102,28 @@ export function findPrompt(
   return undefined;
 }
 
-/** All resources of `sources`; of those with one URI only the first is listed. */
-export function listResources(sources: readonly FeatureSource[]): readonly JsonObject[] {
-  return uniqueBy(
-    sources.flatMap(({ features }) => features.resources()),
-    "uri",
-  );
-}
-
-/** All resource templates of `sources`, each once. */
-export function listResourceTemplates(sources: readonly FeatureSource[]): readonly JsonObject[] {
-  return uniqueBy(
-    sources.flatMap(({ features }) => features.resourceTemplates()),
-    "uriTemplate",
-  );
-}
-
-/** The source that answers for `uri`: one that lists it, else one with a template for it, else a single source. */
-export function findResource(sources: readonly FeatureSource[], uri: string): FeatureSource | undefined {
-  const listing = sources.find(({ features }) =>
-    features.resources().some((resource) => resource["uri"] === uri),
-  );
-  if (listing !== undefined) return listing;
-  const offering = sources.find(({ features }) =>
-    features.resourceTemplates().some(({ uriTemplate }) => {
-      const matches = typeof uriTemplate === "string" ? createTemplateMatcher(uriTemplate) : undefined;
-      return matches?.(uri) === true;
-    }),
-  );
-  return offering ?? (sources.length === 1 ? sources[0] : undefined);
+/**
+ * The source that answers for `uri`: one that lists it, else one with a template
+ * for it, else a single source. One that the client may use goes before one
+ * that it may not.
+ */
+export function findResource(
+  sources: readonly FeatureSource[],
+  uri: string,
+  isAllowed: IsAllowed,
+): FeatureSource | undefined {
+  const listing = sources.filter(({ features }) => urisOf(features.resources()).has(uri));
+  const offering = sources.filter(({ features }) => features.resourceTemplates().some(isTemplateOf(uri)));
+  const all = [...listing, ...offering];
+  const found = all.find((source) => isAllowed(source, "resources", uri)) ?? all[0];
+  return found ?? (sources.length === 1 ? sources[0] : undefined);
 }
 
 /** The source that answers a completion request's `ref`, and the reference in its own words. */
 export function findReference(
   sources: readonly FeatureSource[],
   reference: unknown,
+  isAllowed: IsAllowed,
   isPrefixed: boolean,
 ): { readonly source: FeatureSource; readonly ref: JsonObject } | undefined {
   if (!isJsonObject(reference)) return undefined;
@@ -92,17 +134,35 @@ export function findReference(
       : { source: found.source, ref: { ...reference, name: found.name } };
   }
   const uri = String(reference["uri"]);
+  const having = sources.filter(({ features }) =>
+    features.resourceTemplates().some((one) => one["uriTemplate"] === uri),
+  );
   const source =
-    sources.find(({ features }) => features.resourceTemplates().some((one) => one["uriTemplate"] === uri)) ??
-    findResource(sources, uri);
+    having.find((one) => isAllowed(one, "resources", uri)) ??
+    having[0] ??
+    findResource(sources, uri, isAllowed);
   return source === undefined ? undefined : { source, ref: reference };
 }
 
-function uniqueBy(items: readonly JsonObject[], key: string): readonly JsonObject[] {
-  const seen = new Set<unknown>();
-  return items.filter((item) => {
-    if (seen.has(item[key])) return false;
-    seen.add(item[key]);
-    return true;
-  });
+/** What is made of lists and templates is kept as long as these are. */
+const uriSets = new WeakMap<readonly JsonObject[], ReadonlySet<unknown>>();
+const matchers = new WeakMap<JsonObject, (uri: string) => boolean>();
+
+function urisOf(resources: readonly JsonObject[]): ReadonlySet<unknown> {
+  const known = uriSets.get(resources);
+  if (known !== undefined) return known;
+  const uris = new Set(resources.map(({ uri }) => uri));
+  uriSets.set(resources, uris);
+  return uris;
+}
+
+function isTemplateOf(uri: string): (item: JsonObject) => boolean {
+  return (item) => {
+    const known = matchers.get(item);
+    if (known !== undefined) return known(uri);
+    const template = item["uriTemplate"];
+    const matcher = typeof template === "string" ? createTemplateMatcher(template) : undefined;
+    matchers.set(item, matcher ?? (() => false));
+    return matcher?.(uri) === true;
+  };
 }

@@ -17,25 +17,28 @@ import {
   type ServiceRequest,
   type View,
 } from "@toolcrib/mcp";
-import type { Identity, ResourceWatcher, SourceChange, ToolDefinition } from "@toolcrib/tool";
+import type { Identity, SourceChange } from "@toolcrib/tool";
 import type { CallOrigin, CallTarget } from "../call/call-target.ts";
+import { featureNames } from "../call/call-targets.ts";
 import { toArguments } from "../call/governed-call.ts";
 import { paramsInvalid, promptNotFound, resourceNotFound, toolNotFound } from "../codes.ts";
 import type { CallOutcome } from "../gateway.ts";
 import { GatewayError } from "../gateway-error.ts";
 import type { IndexedTool, ToolIndex } from "../index/tool-index.ts";
-import type { ToolPolicy } from "../tool-policy.ts";
+import type { Decision, ToolPolicy } from "../tool-policy.ts";
 import {
   type FeatureSource,
   findPrompt,
   findReference,
   findResource,
+  type IsAllowed,
   listPrompts,
   listResources,
   listResourceTemplates,
 } from "./feature-routes.ts";
-import { pageOf } from "./list-pages.ts";
+import { keepLists, pageOf } from "./list-pages.ts";
 import { toRpcFailure, toWireResult } from "./outcome-to-wire.ts";
+import { createSubscriptions } from "./subscriptions.ts";
 
 /** What the service works with. */
 export interface GatewayServiceDeps {
@@ -44,8 +47,14 @@ export interface GatewayServiceDeps {
   readonly policy: ToolPolicy;
   /** Upstream servers in configured order. */
   readonly servers: () => readonly FeatureSource[];
-  /** The tools that the endpoint of all servers lists for `identity`, in order. */
-  readonly listed: (identity: Identity) => readonly IndexedTool[];
+  /** The tools that are listed for `identity`, in order: of one server, or of the endpoint of all. */
+  readonly listed: (identity: Identity, serverId: string | undefined) => readonly IndexedTool[];
+  /** The tool that `identity` finds by words like `name`, for a hint. */
+  readonly similar: (
+    identity: Identity,
+    name: string,
+    serverId: string | undefined,
+  ) => IndexedTool | undefined;
   /** Run a target through the governed call. */
   readonly call: (target: CallTarget, args: JsonObject, origin: CallOrigin) => Promise<CallOutcome>;
   /** What to run for a tool. */
@@ -57,27 +66,35 @@ export interface GatewayServiceDeps {
     name: string,
     method: string,
   ) => CallTarget;
+  /** Takes known secrets out of what is listed. */
+  readonly scrub: <Value>(value: Value) => Value;
   /** Items on one page of a list. */
   readonly pageSize: number;
+  /** Differs between two runs of the program. */
+  readonly run: string;
   /** Text for models about the endpoint of all servers. */
-  readonly instructions: () => string;
+  readonly instructions: (identity: Identity) => string;
 }
 
 /** The service, and the way to tell its clients of changes. */
 export interface GatewayService extends McpService {
-  /** A list of `source` changed (all tools, when it is absent). */
-  changed(kind: SourceChange["kind"], sourceId: string | undefined): void;
+  /** A list of the sources `sourceIds` changed. */
+  changed(kind: SourceChange["kind"], sourceIds: ReadonlySet<string>): void;
   readonly sessionCount: number;
 }
 
 const invalidParams = -32602;
+/** Longest URI of a resource that is read or watched. */
+const uriMaxLength = 8192;
 
 /** Create the service. */
 export function createGatewayService(deps: GatewayServiceDeps): GatewayService {
   const { index, policy } = deps;
-  const sessions = new Map<ServerSession, Map<string, ResourceWatcher>>();
+  const sessions = new Set<ServerSession>();
   const listeners = new Set<Listener>();
-  const views = new Map<string, { readonly generation: number; readonly tools: readonly ToolDefinition[] }>();
+  const subscriptions = createSubscriptions(resourceOf);
+  const lists = keepLists<JsonObject>(deps.run);
+  const changes = { resources: 0, prompts: 0 };
 
   function sourcesOf(view: View): readonly FeatureSource[] {
     const id = serverOfView(view);
@@ -85,25 +102,22 @@ export function createGatewayService(deps: GatewayServiceDeps): GatewayService {
     return id === undefined ? servers : servers.filter((server) => server.id === id);
   }
 
-  function isAllowed(identity: Identity, id: string, wireName: string): boolean {
-    return policy.decide(identity, id, wireName).kind === "allow";
+  function decide(
+    identity: Identity,
+    source: FeatureSource,
+    kind: "resources" | "prompts",
+    name: string,
+  ): Decision {
+    const { id, wireName } = featureNames(source.id, kind, name);
+    return policy.decide(identity, id, wireName);
   }
 
-  /** The tool definitions of a view, as that client may see them; kept until the index changes. */
-  function toolsOf(view: View, identity: Identity): readonly ToolDefinition[] {
-    const key = `${view} ${identity.kind} ${identity.name}`;
-    const kept = views.get(key);
-    if (kept?.generation === index.generation) return kept.tools;
-    const id = serverOfView(view);
-    const tools =
-      id === undefined
-        ? deps.listed(identity).map(({ wireDefinition }) => wireDefinition)
-        : index.tools
-            .filter((entry) => entry.tool.sourceId === id && isAllowed(identity, entry.id, entry.wireName))
-            .map(({ tool }) => tool.definition);
-    if (views.size > 1000) views.clear();
-    views.set(key, { generation: index.generation, tools });
-    return tools;
+  function allowedTo(identity: Identity): IsAllowed {
+    return (source, kind, name) => decide(identity, source, kind, name).kind === "allow";
+  }
+
+  function isUsable(identity: Identity, entry: IndexedTool): boolean {
+    return policy.decide(identity, entry.id, entry.wireName).kind === "allow";
   }
 
   function findTool(view: View, name: string): IndexedTool | undefined {
@@ -111,19 +125,35 @@ export function createGatewayService(deps: GatewayServiceDeps): GatewayService {
     return id === undefined ? index.find(name) : index.findIn(id, name);
   }
 
+  /** The definitions of a view's tools; each keeps its identity while it does not change. */
+  function toolsOf(view: View, identity: Identity): readonly JsonObject[] {
+    const id = serverOfView(view);
+    const tools = deps
+      .listed(identity, id)
+      .map(({ tool, wireDefinition }) => (id === undefined ? wireDefinition : tool.definition));
+    return tools as unknown as readonly JsonObject[];
+  }
+
   async function callTool(request: ServiceRequest): Promise<JsonObject> {
     const { name } = request.params;
     const entry = typeof name === "string" ? findTool(request.view, name) : undefined;
-    if (entry === undefined) throw unknownTool(index, name);
+    if (entry === undefined) throw unknownTool(request, name);
     const args = toArguments(request.params["arguments"]);
     if (args === undefined) throw invalid('"arguments" must be an object');
     return toWireResult(await deps.call(deps.toolTarget(entry), args, toOrigin(request)));
   }
 
+  /** The source that answers for `uri` to the client of `request`. */
+  function resourceOf(
+    request: Pick<ServiceRequest, "view" | "identity">,
+    uri: string,
+  ): FeatureSource | undefined {
+    return findResource(sourcesOf(request.view), uri, allowedTo(request.identity));
+  }
+
   async function readResource(request: ServiceRequest): Promise<JsonObject> {
-    const { uri } = request.params;
-    if (typeof uri !== "string") throw invalid('"uri" must be a string');
-    const source = findResource(sourcesOf(request.view), uri);
+    const uri = uriOf(request);
+    const source = resourceOf(request, uri);
     if (source === undefined) throw unknownResource(request, uri);
     const target = deps.featureTarget(source, "resources", uri, "resources/read");
     return toRpcFailure(await deps.call(target, withoutMeta(request.params), toOrigin(request)), request.era);
@@ -144,7 +174,8 @@ export function createGatewayService(deps: GatewayServiceDeps): GatewayService {
 
   async function complete(request: ServiceRequest): Promise<JsonObject> {
     const isPrefixed = serverOfView(request.view) === undefined;
-    const found = findReference(sourcesOf(request.view), request.params["ref"], isPrefixed);
+    const sources = sourcesOf(request.view);
+    const found = findReference(sources, request.params["ref"], allowedTo(request.identity), isPrefixed);
     if (found === undefined) throw invalid('"ref" names no prompt or resource template');
     const name = String(found.ref["name"] ?? found.ref["uri"]);
     const kind = found.ref["type"] === "ref/prompt" ? "prompts" : "resources";
@@ -154,58 +185,47 @@ export function createGatewayService(deps: GatewayServiceDeps): GatewayService {
   }
 
   async function subscribe(request: ServiceRequest): Promise<JsonObject> {
-    const { session } = request;
-    const { uri } = request.params;
+    const { session, identity } = request;
     if (session === undefined) throw methodNotFound(request.method);
-    if (typeof uri !== "string") throw invalid('"uri" must be a string');
-    const watchers = sessions.get(session) ?? new Map<string, ResourceWatcher>();
-    const source = findResource(sourcesOf(request.view), uri);
-    if (source === undefined) throw unknownResource(request, uri);
-    if (!isAllowed(request.identity, `${source.id}:resources/${uri}`, `${source.id}__resources/${uri}`)) {
-      throw unknownResource(request, uri);
-    }
-    const known = watchers.get(uri);
+    const uri = uriOf(request);
     if (request.method === "resources/unsubscribe") {
-      watchers.delete(uri);
-      if (known !== undefined) await source.features.unwatch(uri, known);
-    } else if (known === undefined) {
-      const updated = (changed: string) =>
-        session.notify("notifications/resources/updated", { uri: changed });
-      const watcher: ResourceWatcher = { session, updated };
-      watchers.set(uri, watcher);
-      try {
-        await source.features.watch(uri, watcher);
-      } catch (error) {
-        watchers.delete(uri);
-        throw error;
-      }
+      await subscriptions.remove(session, uri);
+      return {};
     }
+    const source = resourceOf(request, uri);
+    if (source === undefined) throw unknownResource(request, uri);
+    const decision = decide(identity, source, "resources", uri);
+    if (decision.kind === "deny") {
+      const { code, reason, hint } = decision;
+      throw new GatewayError(code, reason, { rpcCode: invalidParams, hint });
+    }
+    await subscriptions.add(session, source, uri);
     return {};
   }
 
-  function list(request: ServiceRequest, key: string, items: readonly JsonObject[]): JsonObject {
-    const edition = `${key}/${request.view}/${request.identity.name}/${index.generation}/${items.length}`;
-    const page = pageOf(items, request.params["cursor"], edition, deps.pageSize);
+  /** One page of the list `key` for the client of `request`. */
+  function list(
+    request: ServiceRequest,
+    key: "tools" | "resources" | "resourceTemplates" | "prompts",
+  ): JsonObject {
+    const { view, identity, params } = request;
+    const state =
+      key === "tools" ? index.generation : key === "prompts" ? changes.prompts : changes.resources;
+    const kept = lists.get(`${key} ${view} ${identity.kind} ${identity.name}`, state, () =>
+      itemsOf(key, view, identity).map(deps.scrub),
+    );
+    const page = pageOf(kept.items, params["cursor"], `${key} ${kept.edition}`, deps.pageSize);
     return page.nextCursor === undefined
       ? { [key]: page.items }
       : { [key]: page.items, nextCursor: page.nextCursor };
   }
 
-  function visible(
-    request: ServiceRequest,
-    kind: "resources" | "prompts",
-    items: (sources: readonly FeatureSource[]) => readonly JsonObject[],
-    nameOf: (item: JsonObject) => unknown,
-  ): readonly JsonObject[] {
-    // Each source alone, so that a denied item of one does not hide an allowed one of another.
-    const found = sourcesOf(request.view).flatMap((source) =>
-      items([source]).filter((item) => {
-        const name = String(nameOf(item));
-        return isAllowed(request.identity, `${source.id}:${kind}/${name}`, `${source.id}__${kind}/${name}`);
-      }),
-    );
-    const seen = new Set<unknown>();
-    return found.filter((item) => !seen.has(nameOf(item)) && seen.add(nameOf(item)));
+  function itemsOf(key: string, view: View, identity: Identity): readonly JsonObject[] {
+    const isAllowed = allowedTo(identity);
+    if (key === "tools") return toolsOf(view, identity);
+    if (key === "resources") return listResources(sourcesOf(view), isAllowed);
+    if (key === "resourceTemplates") return listResourceTemplates(sourcesOf(view), isAllowed);
+    return listPrompts(sourcesOf(view), isAllowed, serverOfView(view) === undefined);
   }
 
   return {
@@ -226,52 +246,32 @@ export function createGatewayService(deps: GatewayServiceDeps): GatewayService {
       // A server that is down for the moment is offered with everything it may have.
       if (server === undefined || Object.keys(server.features.capabilities()).length === 0) return all;
       const own = server.features.capabilities();
-      return Object.fromEntries(Object.entries(all).filter(([name]) => own[name] !== undefined));
+      const offered = Object.entries(all).filter(([name]) => own[name] !== undefined);
+      return Object.fromEntries(offered);
     },
-    instructions(view) {
+    instructions(view, identity) {
       const id = serverOfView(view);
-      if (id === undefined) return deps.instructions();
-      return deps
-        .servers()
-        .find((server) => server.id === id)
-        ?.features.instructions();
+      if (id === undefined) return deps.instructions(identity);
+      const server = deps.servers().find((one) => one.id === id);
+      return deps.scrub(server?.features.instructions());
     },
-    toolInputSchema: (view, _identity, name) => findTool(view, name)?.tool.definition.inputSchema,
+    toolInputSchema(view, identity, name) {
+      const entry = findTool(view, name);
+      if (entry === undefined || !isUsable(identity, entry)) return undefined;
+      return entry.tool.definition.inputSchema;
+    },
     async handle(request) {
-      const isPrefixed = serverOfView(request.view) === undefined;
       switch (request.method) {
         case "tools/call":
           return callTool(request);
         case "tools/list":
-          return list(
-            request,
-            "tools",
-            toolsOf(request.view, request.identity) as unknown as readonly JsonObject[],
-          );
+          return list(request, "tools");
         case "resources/list":
-          return list(
-            request,
-            "resources",
-            visible(request, "resources", listResources, ({ uri }) => uri),
-          );
-        case "resources/templates/list": {
-          const items = visible(
-            request,
-            "resources",
-            listResourceTemplates,
-            ({ uriTemplate }) => uriTemplate,
-          );
-          return list(request, "resourceTemplates", items);
-        }
-        case "prompts/list": {
-          const items = visible(
-            request,
-            "prompts",
-            (sources) => listPrompts(sources, isPrefixed),
-            ({ name }) => name,
-          );
-          return list(request, "prompts", items);
-        }
+          return list(request, "resources");
+        case "resources/templates/list":
+          return list(request, "resourceTemplates");
+        case "prompts/list":
+          return list(request, "prompts");
         case "resources/read":
           return readResource(request);
         case "prompts/get":
@@ -286,16 +286,11 @@ export function createGatewayService(deps: GatewayServiceDeps): GatewayService {
       }
     },
     sessionOpened(session) {
-      sessions.set(session, new Map());
+      sessions.add(session);
     },
     sessionClosed(session) {
-      const watchers = sessions.get(session);
       sessions.delete(session);
-      for (const [uri, watcher] of watchers ?? []) {
-        const source = findResource(sourcesOf(session.view), uri);
-        // The client is gone; a server that cannot be told forgets with its own session.
-        void source?.features.unwatch(uri, watcher).catch(() => {});
-      }
+      subscriptions.end(session);
     },
     async listen(listener) {
       const { filter } = listener;
@@ -303,20 +298,27 @@ export function createGatewayService(deps: GatewayServiceDeps): GatewayService {
       if (filter.toolsListChanged) honoured.toolsListChanged = true;
       if (filter.promptsListChanged) honoured.promptsListChanged = true;
       if (filter.resourcesListChanged) honoured.resourcesListChanged = true;
-      const uris = await watchFor(listener, filter.resourceSubscriptions ?? []);
+      if (!listener.closed.aborted) {
+        listeners.add(listener);
+        listener.closed.addEventListener("abort", () => listeners.delete(listener), { once: true });
+      }
+      const allowed = (filter.resourceSubscriptions ?? []).filter((uri) => {
+        const source = uri.length > uriMaxLength ? undefined : resourceOf(listener, uri);
+        return source !== undefined && allowedTo(listener.identity)(source, "resources", uri);
+      });
+      const uris = await subscriptions.listen(listener, allowed);
       if (uris.length > 0) honoured.resourceSubscriptions = uris;
-      listeners.add(listener);
-      listener.closed.addEventListener("abort", () => listeners.delete(listener), { once: true });
       return honoured;
     },
-    changed(kind, sourceId) {
+    changed(kind, sourceIds) {
       if (kind === "health") return;
+      if (kind !== "tools") changes[kind] += 1;
       const method = `notifications/${kind}/list_changed`;
       const concerns = (view: View) => {
         const id = serverOfView(view);
-        return id === undefined || sourceId === undefined || id === sourceId;
+        return id === undefined || sourceIds.has(id);
       };
-      for (const session of sessions.keys()) if (concerns(session.view)) session.notify(method, {});
+      for (const session of sessions) if (concerns(session.view)) session.notify(method, {});
       for (const listener of listeners) {
         if (concerns(listener.view) && listener.filter[`${kind}ListChanged`] === true)
           listener.notify(method, {});
@@ -324,36 +326,28 @@ export function createGatewayService(deps: GatewayServiceDeps): GatewayService {
     },
   };
 
-  /** Watch resources for a modern client until its stream ends; returns those that can be watched. */
-  async function watchFor(listener: Listener, uris: readonly string[]): Promise<string[]> {
-    const watched: string[] = [];
-    const sources = sourcesOf(listener.view);
-    for (const uri of uris.slice(0, 1000)) {
-      const source = typeof uri === "string" ? findResource(sources, uri) : undefined;
-      if (source === undefined) continue;
-      if (!isAllowed(listener.identity, `${source.id}:resources/${uri}`, `${source.id}__resources/${uri}`))
-        continue;
-      const watcher: ResourceWatcher = {
-        updated: (changed) => listener.notify("notifications/resources/updated", { uri: changed }),
-      };
-      try {
-        await source.features.watch(uri, watcher);
-      } catch {
-        // Types and resources that cannot be honoured are left out of the acknowledgment.
-        continue;
-      }
-      watched.push(uri);
-      listener.closed.addEventListener(
-        "abort",
-        () => void source.features.unwatch(uri, watcher).catch(() => {}),
-        {
-          once: true,
-        },
-      );
-    }
-    return watched;
+  function unknownTool(request: ServiceRequest, name: unknown): GatewayError {
+    if (typeof name !== "string") return invalid('"name" must be a string');
+    const { view, identity } = request;
+    const server = serverOfView(view);
+    const shown = name.slice(0, shownNameMaxLength);
+    const held = index.quarantined.find((one) => one.id === name || one.wireName === name);
+    const isKnown = held !== undefined && policy.decide(identity, held.id, held.wireName).kind === "allow";
+    const hit = deps.similar(identity, shown, server);
+    const similar = server === undefined ? hit?.wireName : hit?.tool.definition.name;
+    return new GatewayError(toolNotFound, `Unknown tool: "${shown}"`, {
+      rpcCode: invalidParams,
+      hint: isKnown
+        ? `it is quarantined: ${held.reason}`
+        : similar === undefined
+          ? "see tools/list"
+          : `did you mean "${similar}"?`,
+    });
   }
 }
+
+/** Longest part of an unknown name that is looked for and repeated. */
+const shownNameMaxLength = 200;
 
 /** The server of view `s/<server>`; undefined for the view of all. */
 export function serverOfView(view: View): string | undefined {
@@ -362,7 +356,6 @@ export function serverOfView(view: View): string | undefined {
 
 function toOrigin(request: ServiceRequest): CallOrigin {
   const { identity, era, session, wantsProgress, signal } = request;
-  const info = request.clientInfo;
   return {
     identity,
     era,
@@ -370,14 +363,25 @@ function toOrigin(request: ServiceRequest): CallOrigin {
     wantsProgress,
     signal,
     parent: undefined,
-    clientInfo:
-      info === undefined ? undefined : { name: String(info["name"]), version: String(info["version"]) },
+    clientInfo: toClientInfo(request.clientInfo),
     meta: passedOnMeta(request.params),
     progress: (params) => request.progress(params),
     notify: (method, params) => request.notify(method, params),
     ask: (method, params, askSignal) => request.ask(method, params, askSignal),
   };
 }
+
+/** What a client's software says of itself, as the record keeps it. */
+export function toClientInfo(info: unknown): CallOrigin["clientInfo"] {
+  if (!isJsonObject(info)) return undefined;
+  return {
+    name: String(info["name"]).slice(0, clientInfoMaxLength),
+    version: String(info["version"]).slice(0, clientInfoMaxLength),
+  };
+}
+
+/** Longest name and version of a client's software. */
+const clientInfoMaxLength = 100;
 
 /** `_meta` of a request less what belongs to this hop. */
 function passedOnMeta(params: JsonObject): JsonObject | undefined {
@@ -395,14 +399,12 @@ function withoutMeta(params: JsonObject): JsonObject {
   return rest;
 }
 
-function unknownTool(index: ToolIndex, name: unknown): GatewayError {
-  if (typeof name !== "string") return invalid('"name" must be a string');
-  const similar = index.search.search(name.slice(0, 200).replace(/[_:.-]+/g, " "), { limit: 1 })[0];
-  const hit = similar === undefined ? undefined : index.find(similar.id)?.wireName;
-  return new GatewayError(toolNotFound, `Unknown tool: "${name.slice(0, 200)}"`, {
-    rpcCode: invalidParams,
-    hint: hit === undefined ? "see tools/list" : `did you mean "${hit}"?`,
-  });
+/** @throws {GatewayError} `PARAMS_INVALID` */
+function uriOf({ params }: ServiceRequest): string {
+  const { uri } = params;
+  if (typeof uri !== "string") throw invalid('"uri" must be a string');
+  if (uri.length > uriMaxLength) throw invalid(`"uri" is longer than ${uriMaxLength} characters`);
+  return uri;
 }
 
 function unknownResource(request: ServiceRequest, uri: string): GatewayError {

@@ -17,7 +17,7 @@ export interface Page<Item> {
 /**
  * The page of `items` that `cursor` names, or the first.
  *
- * @param edition identifies the list and its state, such as `tools//12`.
+ * @param edition identifies the list and its state, such as `tools 12`.
  * @throws {GatewayError} `CURSOR_STALE` for a cursor of another edition, or none of ours.
  */
 export function pageOf<Item>(
@@ -48,4 +48,48 @@ function startOf(cursor: unknown, edition: string): number {
     });
   }
   return Number(match[1]);
+}
+
+/** A list as it was made last, and the name of that state. */
+interface KeptList<Item> {
+  readonly items: readonly Item[];
+  readonly edition: string;
+  readonly madeAt: number;
+}
+
+/** Lists that are made once for each change of what they are made from. */
+export interface KeptLists<Item> {
+  /**
+   * The list under `key`. It is made again when `state` is another number than
+   * before, and keeps its edition when that gives the same items.
+   */
+  get(key: string, state: number, make: () => readonly Item[]): Omit<KeptList<Item>, "madeAt">;
+}
+
+/** Most lists that are kept; what is forgotten is made again. */
+const maxKept = 1000;
+
+/** Keep lists. @param run differs between two runs of the program, so that no cursor outlives one */
+export function keepLists<Item>(run: string): KeptLists<Item> {
+  const kept = new Map<string, KeptList<Item>>();
+  let editions = 0;
+  return {
+    get(key, state, make) {
+      const known = kept.get(key);
+      if (known?.madeAt === state) return known;
+      const items = make();
+      const isSame =
+        known !== undefined &&
+        known.items.length === items.length &&
+        items.every((item, at) => item === known.items[at]);
+      if (!isSame) editions += 1;
+      const list = isSame
+        ? { ...known, madeAt: state }
+        : { items, edition: `${run} ${editions}`, madeAt: state };
+      kept.delete(key);
+      kept.set(key, list);
+      if (kept.size > maxKept) kept.delete(kept.keys().next().value as string);
+      return list;
+    },
+  };
 }
