@@ -14,7 +14,8 @@ export type BackendAddress =
 
 /** Read `url`. @throws {RegistryError} `REGISTRY_INVALID_REQUEST` */
 export function parseBackendUrl(url: string): BackendAddress {
-  if (url === "stdio://" || url.startsWith("stdio:")) return { kind: "stdio" };
+  if (url === "stdio://") return { kind: "stdio" };
+  if (url.startsWith("stdio:")) throw invalid(`"${url}" names a program, and a registry starts none`);
   const isSse = url.startsWith("sse://") || url.startsWith("sses://");
   const httpUrl = isSse ? url.replace(/^sse(s?):/, "http$1:") : url;
   if (!URL.canParse(httpUrl)) throw invalid(`"${url}" is not a URL`);

@@ -16,6 +16,7 @@ import {
   textResult,
   toToolId,
 } from "@toolcrib/tool";
+import { ownNamespace } from "../index/wire-name.ts";
 import { registryHandlerNotFound, registryInvalidRequest } from "./codes.ts";
 import { RegistryError } from "./registry-error.ts";
 
@@ -136,6 +137,9 @@ function check(
   if (namespace !== "" && (!part.test(namespace) || namespace.includes("__"))) {
     throw invalid(`Namespace "${namespace}" is not allowed; allowed are ${allowed}, without "__"`);
   }
+  if (namespace.toLowerCase() === ownNamespace) {
+    throw invalid(`Namespace "${namespace}" is not allowed: it belongs to Toolcrib's own tools`);
+  }
   if (version !== undefined && !/^[A-Za-z0-9_.+-]{1,64}$/.test(version)) {
     throw invalid(
       `Version "${version}" is not allowed; allowed are letters, digits and "_", "-", ".", "+", at most 64`,
@@ -157,11 +161,20 @@ function invalid(message: string): RegistryError {
   return new RegistryError(registryInvalidRequest, message);
 }
 
+/** What a function returned as a result. It is copied: the function may go on changing what it returned. */
 function toResult(value: unknown): ToolResult {
-  if (isJsonObject(value) && Array.isArray(value["content"])) return value as unknown as ToolResult;
-  if (typeof value === "string") return textResult(value);
   if (value === undefined) return { content: [] };
-  const text = JSON.stringify(value);
-  if (isJsonObject(value)) return { ...textResult(text), structuredContent: value };
-  return textResult(text ?? String(value as JsonValue));
+  if (typeof value === "string") return textResult(value);
+  const text = JSON.stringify(value) as string | undefined;
+  // What JSON cannot say, such as a function, has no text.
+  if (text === undefined) return textResult(String(value));
+  const copy = JSON.parse(text) as JsonValue;
+  if (isToolResult(copy)) return copy as unknown as ToolResult;
+  return isJsonObject(copy) ? { ...textResult(text), structuredContent: copy } : textResult(text);
+}
+
+/** Whether an object is meant as a `ToolResult`: its content is blocks, each with its type. */
+function isToolResult(value: JsonValue): boolean {
+  if (!isJsonObject(value) || !Array.isArray(value["content"])) return false;
+  return value["content"].every((block) => isJsonObject(block) && typeof block["type"] === "string");
 }

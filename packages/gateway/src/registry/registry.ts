@@ -34,9 +34,10 @@ import {
 } from "@toolcrib/upstream";
 import { newCallId } from "../call/call-id.ts";
 import { createSecretScrubber } from "../call/secret-scrubber.ts";
-import { backendNotFound, toolNotFound } from "../codes.ts";
+import { backendNotFound, paramsInvalid, toolNotFound } from "../codes.ts";
 import type { PolicyConfig } from "../config/config-types.ts";
 import { parseConfig } from "../config/load-config.ts";
+import { lintServerId } from "../config/server-id.ts";
 import type { CallOptions, ToolHit } from "../gateway.ts";
 import { createGatewayCore, type GatewayCore } from "../gateway-core.ts";
 import type { BackendSelector } from "../index/tool-index.ts";
@@ -46,6 +47,7 @@ import {
   registryAlreadyStarted,
   registryBackendNotFound,
   registryExecutionFailed,
+  registryHandlerNotFound,
   registryInvalidRequest,
   registryNotStarted,
   registryToolNotFound,
@@ -168,36 +170,51 @@ export function createRegistry(config: RegistryConfig = {}): Registry {
   const logger = config.logger ?? silent;
   const serverInfo = config.serverInfo ?? { name: "toolcrib", version: "0.0.0" };
   const now = Date.now;
+  const run = randomUUID();
   const scrubber = createSecretScrubber();
   const listeners = new Set<(change: RegistryChange) => void>();
   const backends = new Map<string, UpstreamServer>();
   const local = createLocalSource(now);
   const httpClient = createHttpClient();
   const launcher = createProcessLauncher({ environment: process.env, clock: { now }, logger, randomBytes });
-  const doors: AsyncDisposable[] = [];
+  const doors = new Set<AsyncDisposable>();
+  let standardStreamsTakenBy: string | undefined;
   let store: Store | undefined;
   let state: RegistryHealth["state"] = "new";
   let http: HttpEndpoint | undefined;
+  let starting: Promise<void> | undefined;
   let stopping: Promise<void> | undefined;
 
   const core: GatewayCore = createGatewayCore(toGatewayConfig(config), {
     serverInfo,
     audit: {
-      intent: (data) => store?.audit.intent(data) ?? Promise.resolve(),
+      intent(data) {
+        if (store !== undefined) return store.audit.intent(data);
+        // Without a trail nothing is recorded; a trail that is not open yet refuses.
+        return config.auditHome === undefined
+          ? Promise.resolve()
+          : Promise.reject(new Error("the trail is not open"));
+      },
       record: (type, data) => store?.audit.record(type, data),
     },
     metrics: { callStarted() {}, callFinished() {}, callDenied() {} },
     logger,
     scrubber,
     now,
-    newCallId: () => newCallId(now()),
+    newCallId: () => newCallId(now(), randomUUID()),
     selectBackend: config.backendSelector,
   });
   core.add(local);
   core.index.onChange(() => emit({ kind: "tools" }));
 
   function emit(change: RegistryChange): void {
-    for (const listener of listeners) listener(change);
+    for (const listener of listeners) {
+      try {
+        listener(change);
+      } catch (error) {
+        logger.error({ reason: messageOf(error) }, "a listener of the registry failed");
+      }
+    }
   }
 
   function requireStarted(action: string): void {
@@ -209,6 +226,7 @@ export function createRegistry(config: RegistryConfig = {}): Registry {
 
   function connect(backend: BackendConfig): UpstreamServer {
     const address = backend.transport === undefined ? parseBackendUrl(backend.url ?? "") : undefined;
+    if (address?.kind === "stdio") takeStandardStreams(standardUserOf(backend.name));
     const { headers = {} } = backend;
     for (const [name, value] of Object.entries(headers)) {
       if (/authorization|cookie|token|key|secret/i.test(name)) scrubber.learn(backend.name, value);
@@ -216,7 +234,8 @@ export function createRegistry(config: RegistryConfig = {}): Registry {
     const upstream = createUpstreamServer(
       {
         id: backend.name,
-        kind: address === undefined ? "custom" : address.kind === "stdio" ? "custom" : address.kind,
+        kind: address === undefined || address.kind === "stdio" ? "custom" : address.kind,
+        scrub: scrubber.text,
         resolveTransport: async () => {
           if (backend.transport !== undefined) return { kind: "custom", transport: backend.transport() };
           if (address === undefined || address.kind === "stdio") {
@@ -235,14 +254,43 @@ export function createRegistry(config: RegistryConfig = {}): Registry {
     return upstream;
   }
 
+  async function start(): Promise<void> {
+    if (config.auditHome !== undefined) {
+      store = await openStore(
+        { home: config.auditHome },
+        {
+          clock: now,
+          onProblem: ({ code, message }) => logger.warn({ code, reason: message }, "audit trail"),
+        },
+      );
+    }
+    // `stop` may have come meanwhile; it waits for this and then takes all down.
+    if (state !== "started") return;
+    // Backends end when they are disposed.
+    await Promise.all([...backends.values()].map((backend) => backend.start(new AbortController().signal)));
+  }
+
   async function stop(): Promise<void> {
     state = "stopped";
-    for (const door of doors.reverse()) await door[Symbol.asyncDispose]();
+    for (const door of [...doors].reverse()) await door[Symbol.asyncDispose]();
     await Promise.allSettled([...backends.values()].map((backend) => backend[Symbol.asyncDispose]()));
+    // A start that failed has told its caller.
+    await starting?.catch(() => {});
     await launcher[Symbol.asyncDispose]();
     await httpClient.destroy();
     await local[Symbol.asyncDispose]();
     await store?.[Symbol.asyncDispose]();
+  }
+
+  /** This process has one pair of standard streams, for one client or one backend. */
+  function takeStandardStreams(by: string): void {
+    if (standardStreamsTakenBy !== undefined) {
+      throw new RegistryError(
+        registryInvalidRequest,
+        `Cannot use this process's standard streams for ${by}: ${standardStreamsTakenBy} uses them`,
+      );
+    }
+    standardStreamsTakenBy = by;
   }
 
   const registry: Registry = {
@@ -250,10 +298,11 @@ export function createRegistry(config: RegistryConfig = {}): Registry {
       local.register(name, description, inputSchema, handler, options),
     unregisterLocal: (id) => local.unregister(id),
     registerBackend(backend) {
-      if (!/^[A-Za-z0-9][A-Za-z0-9_.-]{0,39}$/.test(backend.name) || backend.name.includes("__")) {
-        throw new RegistryError(registryInvalidRequest, `Backend name "${backend.name}" is not allowed`, {
-          hint: 'allowed are letters, digits and "_", "-", ".", at most 40, without "__"',
-        });
+      if (state === "stopped") requireStarted(`register "${backend.name}"`);
+      const problem = lintServerId(backend.name);
+      if (problem !== undefined) {
+        const message = `Backend name "${backend.name}" is not allowed: ${problem.reason}`;
+        throw new RegistryError(registryInvalidRequest, message, { hint: `write ${problem.fix}` });
       }
       if (backends.has(backend.name)) {
         throw new RegistryError(
@@ -272,6 +321,7 @@ export function createRegistry(config: RegistryConfig = {}): Registry {
         throw new RegistryError(registryBackendNotFound, `No backend is named "${name}"`);
       }
       backends.delete(name);
+      if (standardStreamsTakenBy === standardUserOf(name)) standardStreamsTakenBy = undefined;
       core.remove(backend);
       await backend[Symbol.asyncDispose]();
     },
@@ -286,11 +336,14 @@ export function createRegistry(config: RegistryConfig = {}): Registry {
         );
       }
       state = "started";
-      if (config.auditHome !== undefined) {
-        store = await openStore({ home: config.auditHome }, { clock: now });
+      starting = start();
+      try {
+        await starting;
+      } catch (error) {
+        // Nothing was started; what was wrong with the home can be mended.
+        if (state === "started") state = "new";
+        throw error;
       }
-      const { signal } = new AbortController();
-      await Promise.all([...backends.values()].map((backend) => backend.start(signal)));
     },
     stop() {
       stopping ??= stop();
@@ -298,10 +351,14 @@ export function createRegistry(config: RegistryConfig = {}): Registry {
     },
     health: () => ({
       state,
-      backends: Object.fromEntries([...backends].map(([name, backend]) => [name, backend.health()])),
+      backends: Object.fromEntries(
+        [...backends].map(([name, backend]) => [name, scrubber.value(backend.health())]),
+      ),
     }),
     async execute(id, args = {}, options = {}) {
       requireStarted(`execute "${id}"`);
+      if (typeof id !== "string")
+        throw new RegistryError(registryInvalidRequest, "A tool id must be a string");
       if (!isJsonObject(args)) throw new RegistryError(registryInvalidRequest, "Arguments must be an object");
       const outcome = await core.call(identity, id, args, options);
       if (outcome.kind === "result" && outcome.result.isError !== true) return mapResult(outcome.result);
@@ -323,7 +380,7 @@ export function createRegistry(config: RegistryConfig = {}): Registry {
         .filter((tool) => tool.origin !== "meta" && (namespace === undefined || tool.namespace === namespace))
         .filter((tool) => wanted.every((tag) => tool.tags.includes(tag)))
         .flatMap(({ id }) => core.find(identity, id)?.tool ?? []);
-      const edition = `${core.index.generation}/${namespace ?? ""}/${wanted.join(",")}/${limit}`;
+      const edition = `${run} ${core.index.generation}/${namespace ?? ""}/${wanted.join(",")}/${limit}`;
       const page = pageOf(tools, cursor, edition, limit);
       return { tools: page.items, nextCursor: page.nextCursor };
     },
@@ -335,24 +392,27 @@ export function createRegistry(config: RegistryConfig = {}): Registry {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    serveStdio(streams = { input: process.stdin, output: process.stdout }) {
+    serveStdio(given) {
       requireStarted("serve");
+      if (given === undefined) takeStandardStreams("a client");
+      const streams = given ?? { input: process.stdin, output: process.stdout };
       const server = startStdioServer(core.service, streams, { view: "", identity, sessionId: randomUUID() });
-      doors.push(server);
+      doors.add(server);
+      void server.ended.then(() => doors.delete(server));
       return server;
     },
     serveHttp() {
       requireStarted("serve");
       http ??= createHttpEndpoint(core.service, { now, newSessionId: () => randomUUID() });
       const endpoint = http;
-      doors.push(endpoint);
+      doors.add(endpoint);
       return (request, response) => void endpoint.handle(request, response, { view: "", identity });
     },
     serveSse(path) {
       requireStarted("serve");
       const deps = { now, newSessionId: () => randomUUID() };
       const endpoint: SseEndpoint = createSseEndpoint(core.service, deps, { messagesPath: path });
-      doors.push(endpoint);
+      doors.add(endpoint);
       return (request, response) => {
         if (request.method === "GET") endpoint.open(request, response, { view: "", identity });
         else void endpoint.post(request, response, { view: "", identity });
@@ -363,6 +423,10 @@ export function createRegistry(config: RegistryConfig = {}): Registry {
     },
   };
   return registry;
+}
+
+function standardUserOf(backendName: string): string {
+  return `the backend "${backendName}"`;
 }
 
 /** A result as a program wants it (registry document, Result Mapping). */
@@ -391,6 +455,12 @@ function toRegistryError(id: ToolId, outcome: Awaited<ReturnType<GatewayCore["ca
     return new RegistryError(registryToolNotFound, `No tool has the id "${id}"`, {
       hint: "see listTools() and search()",
     });
+  }
+  if (isCodedError(error) && error.code === paramsInvalid) {
+    return new RegistryError(registryInvalidRequest, error.message, { cause: error });
+  }
+  if (isCodedError(error) && error.code === registryHandlerNotFound) {
+    return new RegistryError(registryHandlerNotFound, error.message, { cause: error });
   }
   if (isCodedError(error) && error.code === backendNotFound) {
     return new RegistryError(registryBackendNotFound, error.message, { cause: error });
