@@ -4,9 +4,9 @@
  * environment, store, processes, connections.
  */
 
-import { hash, randomBytes, randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import { messageOf } from "@toolcrib/diagnostics";
-import { canonicalJson } from "@toolcrib/json";
 import { createHttpClient } from "@toolcrib/mcp";
 import { openStore } from "@toolcrib/store";
 import {
@@ -22,9 +22,11 @@ import type { GatewayConfig, ToolServerConfig } from "./config/config-types.ts";
 import { readRegularFile } from "./config/read-file.ts";
 import { resolveTransport } from "./config/resolve-transport.ts";
 import { createSecretResolver } from "./config/secret-resolver.ts";
+import { digestConfig } from "./config-digest.ts";
 import type { Gateway, ServerStatus } from "./gateway.ts";
 import { createGatewayCore } from "./gateway-core.ts";
 import { GatewayError } from "./gateway-error.ts";
+import { httpListenFailed } from "./http/codes.ts";
 import { type HttpServer, startHttpServer } from "./http/http-server.ts";
 import type { Logger } from "./http/logger.ts";
 import { createMetrics } from "./http/metrics.ts";
@@ -61,11 +63,6 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
   const now = Date.now;
   const startedAt = now();
   const scrubber = createSecretScrubber();
-  const secrets = createSecretResolver({
-    env: environment,
-    readFile: readRegularFile,
-    homeDirectory: deps.home,
-  });
   const store = await openStore(
     { home: deps.home, audit: { durability: config.audit.durability } },
     {
@@ -82,34 +79,50 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
   const serverInfo = { name: "toolcrib", title: "Toolcrib", version };
   const core = createGatewayCore(config, {
     serverInfo,
-    audit: store.audit,
+    audit: {
+      async intent(data) {
+        await store.audit.intent(data);
+        metrics.auditEvents(1);
+      },
+      record,
+    },
     metrics,
     logger,
     scrubber,
     now,
-    newCallId: () => newCallId(now()),
+    newCallId: () => newCallId(now(), randomUUID()),
   });
-  store.audit.record("config.changed", {
-    files: deps.configFiles,
-    digest: `sha256:${hash("sha256", canonicalJson(config.toolServers.map(({ id, labels }) => ({ id, labels }))), "hex")}`,
-  });
+  record("config.changed", { files: deps.configFiles, digest: digestConfig(config) });
 
-  const stopping = new AbortController();
   const servers = config.toolServers.map((server) => ({ server, upstream: createUpstream(server) }));
   const starts = servers.map(({ server, upstream }) => startServer(server, upstream));
   let http: HttpServer | undefined;
+  let opening: Promise<HttpServer> | undefined;
   let disposing: Promise<void> | undefined;
 
+  function record(...event: Parameters<typeof store.audit.record>): void {
+    store.audit.record(...event);
+    metrics.auditEvents(1);
+  }
+
   function createUpstream(server: ToolServerConfig): UpstreamServer {
+    // One for each server, so that a secret is known by the server that it is for.
+    const secrets = createSecretResolver({
+      env: environment,
+      readFile: readRegularFile,
+      homeDirectory: deps.home,
+    });
     const settings = {
       id: server.id,
       kind: server.transport.kind,
       tags: [],
-      scrub: (text: string) => scrubber.text(text),
+      scrub: scrubber.text,
       async resolveTransport() {
-        const resolved = await resolveTransport(server, secrets);
-        for (const value of secrets.values()) scrubber.learn(server.id, value);
-        return resolved;
+        try {
+          return await resolveTransport(server, secrets);
+        } finally {
+          for (const value of secrets.values()) scrubber.learn(server.id, value);
+        }
       },
     };
     const upstreamDeps = { launcher, httpClient, logger, now, random: Math.random, clientInfo: serverInfo };
@@ -120,7 +133,8 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     for (const warning of server.notEnforced) logger.warn({ server: server.id }, warning);
     core.add(upstream);
     recordHealth(server, upstream);
-    await upstream.start(stopping.signal);
+    // It ends when it is disposed.
+    await upstream.start(new AbortController().signal);
   }
 
   /** Each change between ready and not is an audit event and a metric. */
@@ -135,7 +149,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
       if (isReady) {
         const { protocolVersion } = upstream.facts();
         const toolCount = upstream.tools().length;
-        store.audit.record("server.started", {
+        record("server.started", {
           server: server.id,
           transport: server.transport.kind,
           protocolVersion,
@@ -143,7 +157,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
           containment: "deadline",
         });
       } else {
-        store.audit.record("server.stopped", {
+        record("server.stopped", {
           server: server.id,
           reason: scrubber.text(reason ?? "it was stopped"),
         });
@@ -173,7 +187,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
       resources: upstream.features.resources().length,
       prompts: upstream.features.prompts().length,
       protocolVersion,
-      serverInfo: info,
+      serverInfo: scrubber.value(info),
       pid,
       restarts,
     };
@@ -189,8 +203,27 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     return found.upstream.stderrTail(lines).map((line) => scrubber.text(line));
   }
 
-  async function listen(): Promise<{ readonly url: string }> {
-    if (http !== undefined) return { url: http.url };
+  function listen(): Promise<{ readonly url: string }> {
+    if (disposing !== undefined) {
+      return Promise.reject(
+        new GatewayError(httpListenFailed, "Cannot listen: the gateway is being stopped"),
+      );
+    }
+    opening ??= openDoor().then(
+      (opened) => {
+        http = opened;
+        return opened;
+      },
+      (error: unknown) => {
+        // Another attempt may find the address free.
+        opening = undefined;
+        throw error;
+      },
+    );
+    return opening.then(({ url }) => ({ url }));
+  }
+
+  async function openDoor(): Promise<HttpServer> {
     const tokens =
       config.serve.auth === "none"
         ? undefined
@@ -200,11 +233,12 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
             randomBytes,
             logger,
           });
-    http = await startHttpServer(
+    return startHttpServer(
       {
         service: core.service,
         serverIds: () => servers.map(({ server }) => server.id),
         status: gateway.status,
+        tools: core.listTools,
         serverLog,
         readiness: () => ({
           ready: servers.filter(({ upstream }) => upstream.health().state !== "starting").length,
@@ -218,15 +252,17 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
       },
       config.serve,
     );
-    return { url: http.url };
   }
 
   async function dispose(): Promise<void> {
     // In reverse order: no new calls, then the answers, then the servers, at last the record of it all.
+    await opening?.catch(() => {});
+    const deadline = now() + drainMs;
     await http?.drain(drainMs);
+    // Calls of programs in this process have no door to wait at.
+    while (core.underWay.count > 0 && now() < deadline) await delay(10);
     await http?.[Symbol.asyncDispose]();
     await Promise.allSettled(servers.map(({ upstream }) => upstream[Symbol.asyncDispose]()));
-    stopping.abort(new GatewayError(serverNotFound, "The gateway was stopped"));
     await Promise.allSettled(starts);
     await launcher[Symbol.asyncDispose]();
     await httpClient.destroy();
