@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { request as httpRequest, type IncomingMessage } from "node:http";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { createHttpClient, createSseTransport, openConnection } from "@toolcrib/mcp";
 import { waitUntil } from "@toolcrib/testing";
@@ -196,6 +198,23 @@ test("while it drains, connections that are open are told to come back later", a
   assert.equal(refused.statusCode, 503);
   assert.equal(refused.headers["retry-after"], "1");
   assert.equal(refused.headers["connection"], "close");
+  for (const release of [...door.service.waiting]) release();
+  assert.equal((await slow).status, 200);
+  await drained;
+});
+
+test("a request whose head was half sent is answered, and its connection closed", async () => {
+  await using door = await openDoor({ limits: { drainGraceMs: 5000 } });
+  const call = modern("tools/call", { name: "slow" });
+  const slow = ask(door, { headers: { ...asAlice, ...call.headers }, body: call.body });
+  await waitUntil(() => door.service.waiting.size === 1);
+  const socket = connect({ host: "127.0.0.1", port: door.port });
+  const answer = text(socket);
+  socket.write("GET /healthz HTTP/1.1\r\nHost: ");
+  await ask(door, { path: "/healthz" });
+  const drained = door.drain();
+  socket.write("localhost\r\n\r\n");
+  assert.match(await answer, /^HTTP\/1\.1 200 OK\r\n.*connection: close/is);
   for (const release of [...door.service.waiting]) release();
   assert.equal((await slow).status, 200);
   await drained;

@@ -137,6 +137,9 @@ test("added, changed and removed files count within a second", async () => {
   rmSync(path);
   clock.time += 1000;
   assert.equal(whoIs(store, "second-token-012345678"), undefined);
+  // What did not change is neither read nor logged again.
+  clock.time += 1000;
+  assert.equal(whoIs(store, "second-token-012345678"), undefined);
   assert.deepEqual(
     logger.records.map(({ message, fields }) => [message, fields]),
     [
