@@ -1,0 +1,176 @@
+/**
+ * Sudden death under load: upstream servers and the gateway itself are killed
+ * with SIGKILL while clients call. Every call is answered once or its
+ * connection is closed, no other server's call fails, no process is left over.
+ */
+
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import {
+  canFindProcesses,
+  echoStdioPath,
+  findProcessesByEnvironment,
+  fixtureCommand,
+  makeTemporaryDirectory,
+  waitUntil,
+} from "@toolcrib/testing";
+import { type ServedGateway, serveGateway } from "./gateway-process.ts";
+
+const needsProc = canFindProcesses ? false : "finding processes by their environment needs /proc";
+const victims = ["victim-a", "victim-b", "victim-c", "victim-d"];
+const steady = ["steady-a", "steady-b"];
+
+function writeConfig(folder: string, mark: string): string {
+  const { command, args } = fixtureCommand(echoStdioPath);
+  const path = join(folder, "toolcrib.json");
+  const servers = [...victims, ...steady].map((id) => ({
+    id,
+    transport: { kind: "stdio", command, args, env: { TEST_MARK: mark } },
+    trust_state: "certified",
+  }));
+  writeFileSync(
+    path,
+    JSON.stringify({ tool_servers: servers, serve: { limits: { max_concurrent_calls: 1000 } } }),
+  );
+  return path;
+}
+
+/** A session of raw HTTP calls that keeps count of what became of them. */
+async function openSession(gateway: ServedGateway) {
+  const headers: Record<string, string> = {
+    "content-type": "application/json",
+    accept: "application/json, text/event-stream",
+    authorization: `Bearer ${gateway.token}`,
+  };
+  const post = (body: object) =>
+    fetch(`${gateway.baseUrl}/mcp`, { method: "POST", headers, body: JSON.stringify(body) });
+  const opened = await post({
+    jsonrpc: "2.0",
+    id: 0,
+    method: "initialize",
+    params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "kill", version: "1" } },
+  });
+  headers["mcp-session-id"] = opened.headers.get("mcp-session-id") as string;
+  await opened.text();
+  await (await post({ jsonrpc: "2.0", method: "notifications/initialized" })).text();
+  let lastId = 0;
+  return async (name: string, args: object) => {
+    lastId += 1;
+    const id = lastId;
+    const response = await post({
+      jsonrpc: "2.0",
+      id,
+      method: "tools/call",
+      params: { name, arguments: args },
+    });
+    const text = await response.text();
+    const answers = response.headers.get("content-type")?.startsWith("text/event-stream")
+      ? [...text.matchAll(/^data: (\{.*)$/gm)].map((match) => JSON.parse(match[1] as string) as Answer)
+      : [JSON.parse(text) as Answer];
+    const own = answers.filter((answer) => answer.id === id);
+    assert.equal(own.length, 1, `call ${id} has ${own.length} answers: ${text.slice(0, 300)}`);
+    return own[0] as Answer;
+  };
+}
+
+interface Answer {
+  readonly id?: unknown;
+  readonly result?: { readonly isError?: boolean; readonly content: readonly { readonly text?: string }[] };
+  readonly error?: { readonly message: string };
+}
+
+async function pidOf(gateway: ServedGateway, id: string): Promise<number | undefined> {
+  const response = await fetch(`${gateway.baseUrl}/api/status`, {
+    headers: { authorization: `Bearer ${gateway.token}` },
+  });
+  const { servers } = (await response.json()) as {
+    servers: { id: string; pid?: number; health: { state: string } }[];
+  };
+  const server = servers.find((one) => one.id === id);
+  return server?.health.state === "ready" ? server.pid : undefined;
+}
+
+describe("sudden death under load", { skip: needsProc }, () => {
+  it("20 killed upstreams: each call is answered once, no other server's call fails, nothing is left over", async () => {
+    await using directory = await makeTemporaryDirectory();
+    const mark = randomUUID();
+    const counts = { answered: 0, hit: 0 };
+    {
+      await using gateway = await serveGateway(
+        writeConfig(directory.path, mark),
+        join(directory.path, "home"),
+      );
+      await waitUntil(async () => (await fetch(`${gateway.baseUrl}/readyz`)).ok, { timeoutMs: 20_000 });
+      let isRunning = true;
+      const worker = async (server: string) => {
+        const call = await openSession(gateway);
+        for (let turn = 0; isRunning; turn += 1) {
+          const text = `${server} ${turn}`;
+          const [tool, args] = turn % 2 === 0 ? ["echo", { text }] : ["sleep", { ms: 15 }];
+          const answer = await call(`${server}__${tool}`, args as object);
+          counts.answered += 1;
+          if (steady.includes(server)) {
+            assert.notEqual(answer.result?.isError, true, JSON.stringify(answer));
+            assert.equal(answer.error, undefined, JSON.stringify(answer));
+          }
+          if (answer.result?.isError === true) {
+            counts.hit += 1;
+            assert.match(JSON.stringify(answer), /ended before it answered|not available/);
+            await new Promise((resolve) => setTimeout(resolve, 20));
+          } else if (tool === "echo") assert.equal(answer.result?.content[0]?.text, text);
+        }
+      };
+      const workers = [...victims, ...victims, ...steady, ...steady].map(worker);
+      const killer = async (server: string) => {
+        for (let kill = 0; kill < 5; kill += 1) {
+          let pid: number | undefined;
+          await waitUntil(async () => (pid = await pidOf(gateway, server)) !== undefined, {
+            timeoutMs: 30_000,
+          });
+          await new Promise((resolve) => setTimeout(resolve, 100));
+          process.kill(pid as number, "SIGKILL");
+          await waitUntil(async () => (await pidOf(gateway, server)) !== pid, { timeoutMs: 10_000 });
+        }
+      };
+      await Promise.all(victims.map(killer));
+      isRunning = false;
+      await Promise.all(workers);
+      assert.ok(counts.hit > 0, "no call was in flight at any kill");
+    }
+    await waitUntil(async () => findProcessesByEnvironment(`TEST_MARK=${mark}`).length === 0, {
+      timeoutMs: 10_000,
+    });
+  });
+
+  it("5 killed gateways: each call is answered or its connection closed, and no server outlives its gateway", async () => {
+    await using directory = await makeTemporaryDirectory();
+    for (let round = 0; round < 5; round += 1) {
+      const mark = randomUUID();
+      const gateway = await serveGateway(writeConfig(directory.path, mark), join(directory.path, "home"));
+      await waitUntil(async () => (await fetch(`${gateway.baseUrl}/readyz`)).ok, { timeoutMs: 20_000 });
+      const call = await openSession(gateway);
+      await call("victim-a__spawn_child", {});
+      const outcomes: Promise<"answered" | "closed">[] = [];
+      for (let at = 0; at < 40; at += 1) {
+        const [tool, args] = at % 2 === 0 ? ["echo", { text: "x" }] : ["sleep", { ms: 60_000 }];
+        outcomes.push(
+          call(`${steady[at % 4 < 2 ? 0 : 1]}__${tool}`, args as object).then(
+            () => "answered" as const,
+            () => "closed" as const,
+          ),
+        );
+      }
+      await new Promise((resolve) => setTimeout(resolve, 150));
+      process.kill(gateway.process.pid, "SIGKILL");
+      const settled = await Promise.all(outcomes);
+      assert.equal(settled.filter((outcome) => outcome === "closed").length, 20);
+      await waitUntil(async () => findProcessesByEnvironment(`TEST_MARK=${mark}`).length === 0, {
+        timeoutMs: 15_000,
+      });
+      await gateway[Symbol.asyncDispose]();
+    }
+  });
+});
