@@ -6,6 +6,7 @@
  * ends it, it is opened again after growing pauses.
  */
 
+import { isDeepStrictEqual } from "node:util";
 import { messageOf } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import { type Connection, McpError, mcpCancelled, mcpRemoteError } from "@toolcrib/mcp";
@@ -28,7 +29,7 @@ export interface ChangeStreamDeps {
   readonly onGap: () => void;
   /** It ended, or could not be opened. */
   readonly onFailure: (error: unknown) => void;
-  /** Milliseconds for which a replaced stream may still deliver; streams of their own (HTTP) overtake each other. */
+  /** Milliseconds in which a replaced stream may still deliver what it holds; connections of their own (HTTP) overtake each other. */
   readonly lingerMs: number;
 }
 
@@ -42,6 +43,8 @@ export interface ChangeStream {
 
 interface OpenStream {
   readonly controller: AbortController;
+  /** What was asked for. */
+  readonly notifications: JsonObject;
   readonly honoured: ReadonlySet<string>;
   readonly since: number;
 }
@@ -80,8 +83,9 @@ export function createChangeStream(deps: ChangeStreamDeps): ChangeStream {
   async function replace(): Promise<ReadonlySet<string>> {
     const notifications = filter();
     const old = current;
+    if (old !== undefined && isDeepStrictEqual(notifications, old.notifications)) return old.honoured;
     current = notifications === undefined ? undefined : await open(notifications);
-    if (old !== undefined) setTimeout(() => close(old), deps.lingerMs).unref();
+    if (old !== undefined) close(old);
     if (hasGap) deps.onGap();
     hasGap = false;
     return current?.honoured ?? new Set();
@@ -99,7 +103,7 @@ export function createChangeStream(deps: ChangeStreamDeps): ChangeStream {
         clearTimeout(timer);
         const uris = honoured["resourceSubscriptions"];
         const honouredUris = new Set(Array.isArray(uris) ? uris.map(String) : []);
-        stream = { controller, honoured: honouredUris, since: deps.now() };
+        stream = { controller, notifications, honoured: honouredUris, since: deps.now() };
         resolve(stream);
       };
       connection
@@ -126,8 +130,10 @@ export function createChangeStream(deps: ChangeStreamDeps): ChangeStream {
     });
   }
 
-  function close(old: OpenStream): void {
-    old.controller.abort(new McpError(mcpCancelled, "The watched resources changed"));
+  function close({ controller }: OpenStream): void {
+    const end = () => controller.abort(new McpError(mcpCancelled, "The watched resources changed"));
+    if (deps.lingerMs === 0) end();
+    else setTimeout(end, deps.lingerMs).unref();
   }
 
   function ended(stream: OpenStream, reason: unknown): void {

@@ -133,7 +133,7 @@ export function createUpstreamServer(
     random,
     now,
     logger,
-    lingerMs: settings.kind === "streamable_http" ? 100 : 0,
+    lingerMs: settings.kind === "streamable_http" ? 10 : 0,
     lease: (client) => lease(client, link.stopped),
     onNotification: notified,
     onGap: () => listKinds.forEach(catalogue.announced),

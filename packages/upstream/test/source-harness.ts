@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { randomBytes, randomUUID } from "node:crypto";
 import type { JsonObject } from "@toolcrib/json";
-import { createHttpClient } from "@toolcrib/mcp";
+import { createHttpClient, McpError, mcpClientCapabilityMissing } from "@toolcrib/mcp";
 import { echoStdioPath, fixtureCommand, waitUntil } from "@toolcrib/testing";
 import type { CallContext, ClientSession, SourceChange, Tool, ToolResult } from "@toolcrib/tool";
 import {
@@ -199,7 +199,10 @@ export function createClient(
       asked.push({ method, params });
       const capability = method.split("/")[0] as string;
       if (capabilities[capability] === undefined || answer === undefined) {
-        throw new Error(`The client that made this call does not support ${capability}`);
+        throw new McpError(
+          mcpClientCapabilityMissing,
+          `The client that made this call does not support ${capability}`,
+        );
       }
       return answer(method, params);
     },

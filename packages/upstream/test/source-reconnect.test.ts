@@ -198,7 +198,7 @@ test("an HTTP+SSE server whose stream ends is connected again", async () => {
 });
 
 test("a server that closes its output and stays is ended and started again", async () => {
-  await using source = await startSource({ transport: echoStdio("--stubborn"), graceMs: 50 });
+  await using source = await startSource({ transport: echoStdio() });
   const { pid } = source.server.facts();
   assert.equal((await failureOf(source.call("break_off"))).code, "UPSTREAM_CLOSED");
   await waitUntil(() => source.server.facts().restarts === 1);

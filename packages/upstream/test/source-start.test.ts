@@ -68,7 +68,7 @@ test("standard error of a server that died at start can be read", async () => {
 test("a server that hangs in its handshake is given up, and delays no other", async () => {
   await using hanging = createSource({
     transport: echoStdio("--hang-initialize"),
-    limits: { ...patient, handshakeTimeoutMs: 1500 },
+    limits: { ...patient, handshakeTimeoutMs: 1000 },
     graceMs: 100,
   });
   await using echo = await startEchoHttpServer();
@@ -79,7 +79,7 @@ test("a server that hangs in its handshake is given up, and delays no other", as
   assert.equal(hanging.server.health().state, "starting");
   assert.equal(await other.text("echo", { text: "at once" }), "at once");
   await hangs;
-  assert.match(String(hanging.server.health().reason), /did not finish its handshake within 1\d\d\d ms/);
+  assert.match(String(hanging.server.health().reason), /did not finish its handshake within \d+ ms/);
 });
 
 test("a call that comes while the server starts waits for it", async () => {

@@ -1,0 +1,277 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { startEchoHttpServer, waitUntil } from "@toolcrib/testing";
+import type { ResolvedTransport } from "@toolcrib/upstream";
+import {
+  createAskableClient,
+  createCall,
+  createClient,
+  echoStdio,
+  failureOf,
+  oddStdio,
+  receivedBy,
+  startSource,
+} from "./source-harness.ts";
+
+const ways: { name: string; open: () => Promise<AsyncDisposable & { transport: ResolvedTransport }> }[] = [
+  {
+    name: "stdio",
+    open: async () => ({ transport: echoStdio(), async [Symbol.asyncDispose]() {} }),
+  },
+  {
+    name: "streamable HTTP",
+    async open() {
+      const echo = await startEchoHttpServer();
+      const transport = { kind: "streamable_http", url: echo.url, headers: {} } as const;
+      return { transport, [Symbol.asyncDispose]: () => echo[Symbol.asyncDispose]() };
+    },
+  },
+];
+
+for (const { name, open } of ways) {
+  describe(`clients over ${name}`, () => {
+    test("what the server asks reaches exactly the client that called, with many interleaved", async () => {
+      await using way = await open();
+      await using source = await startSource({ transport: way.transport });
+      const [ada, alan] = [createAskableClient("ada"), createAskableClient("alan")];
+      const questions = ["ask_sampling", "ask_elicitation", "ask_roots"];
+      await Promise.all(
+        Array.from({ length: 5 }, () => questions)
+          .flat()
+          .flatMap((question) =>
+            [ada, alan].map(async (client) => {
+              const text = await source.text(question, {}, createCall({ client }));
+              assert.match(text, new RegExp(client === ada ? "ada" : "alan"));
+              assert.doesNotMatch(text, new RegExp(client === ada ? "alan" : "ada"));
+            }),
+          ),
+      );
+      assert.deepEqual([ada.asked.length, alan.asked.length], [15, 15]);
+      assert.equal(source.server.facts().clientSessions, 2);
+    });
+
+    test("a client that cannot be asked gets the reason from a tool that asks", async () => {
+      await using way = await open();
+      await using source = await startSource({ transport: way.transport });
+      const plain = createCall({ client: createClient() });
+      const error = await failureOf(source.call("ask_sampling", {}, plain));
+      assert.equal(error.code, "UPSTREAM_ERROR");
+      assert.equal(error.message, "The client that made this call does not support sampling");
+      assert.equal(source.server.facts().clientSessions, 0);
+      // Whoever else is calling: the reason is the same.
+      const others = [source.call("sleep", { ms: 200 }, createCall({ client: createClient() }))];
+      const again = await failureOf(source.call("ask_elicitation", {}, plain));
+      assert.equal(again.message, "The client that made this call does not support elicitation");
+      await Promise.all(others);
+    });
+
+    test("the declared capabilities are those of the client that can be passed on", async () => {
+      await using way = await open();
+      await using source = await startSource({ transport: way.transport });
+      const capabilities = { elicitation: { form: {} }, tasks: { list: {} }, experimental: { x: {} } };
+      const client = createClient({ capabilities });
+      const call = createCall({ client });
+      const initializations = await receivedBy(source, "initialize", call);
+      const { params } = initializations.at(-1) as { params: { capabilities: unknown } };
+      assert.deepEqual(params.capabilities, { elicitation: { form: {} } });
+    });
+
+    test("log messages reach the client that caused them, at the level it set", async () => {
+      await using way = await open();
+      await using source = await startSource({ transport: way.transport });
+      const [debug, error] = [createClient({ logLevel: "debug" }), createClient({ logLevel: "error" })];
+      const log = (client: typeof debug, level: string, message: string) =>
+        source.call("log", { level, message }, createCall({ client }));
+      await Promise.all([
+        log(debug, "debug", "one"),
+        log(error, "info", "two"),
+        log(error, "critical", "three"),
+      ]);
+      await waitUntil(() => debug.sent.length === 1 && error.sent.length === 1);
+      assert.deepEqual(
+        [...debug.sent, ...error.sent].map(({ params }) => params["data"]),
+        ["one", "three"],
+      );
+      // A change holds from the next call on.
+      error.logLevel = "info";
+      await log(error, "info", "four");
+      await waitUntil(() => error.sent.length === 2);
+      debug.logLevel = "alert";
+      await log(debug, "error", "five");
+      await log(debug, "alert", "six");
+      await waitUntil(() => debug.sent.length === 2);
+      assert.equal(debug.sent.at(-1)?.params["data"], "six");
+    });
+
+    test("a log message reaches nobody while calls of several clients could have caused it", async () => {
+      await using way = await open();
+      await using source = await startSource({ transport: way.transport });
+      const first = createCall({ name: "first" });
+      await source.call("log", { message: "alone" }, first);
+      const second = createCall({ name: "second" });
+      await Promise.all([source.call("sleep", { ms: 100 }, first), source.call("log", {}, second)]);
+      await source.call("echo", {}, first);
+      assert.deepEqual(
+        first.sent.map(({ params }) => params["data"]),
+        ["alone"],
+      );
+      // A stream of its own tells whose it is; one channel for all does not.
+      assert.equal(second.sent.length, name === "stdio" ? 0 : 1);
+      const logged = source.records.filter(({ event }) => event === "log message of the server");
+      assert.equal(logged.length, name === "stdio" ? 1 : 0);
+    });
+
+    test("a client's changed roots are told to its own session, and to no other", async () => {
+      await using way = await open();
+      await using source = await startSource({ transport: way.transport });
+      const [ada, alan] = [createAskableClient("ada"), createAskableClient("alan")];
+      const calls = [ada, alan].map((client) => createCall({ client }));
+      for (const call of calls) await source.call("echo", {}, call);
+      ada.changeRoots();
+      const told = async (call: (typeof calls)[number]) =>
+        (await receivedBy(source, "notifications/roots/list_changed", call)).length;
+      await waitUntil(async () => (await told(calls[0] as never)) === 1);
+      // The processes of a stdio server share nothing; an HTTP server counts all of its sessions.
+      assert.equal(await told(calls[1] as never), name === "stdio" ? 0 : 1);
+      ada.leave();
+      ada.changeRoots();
+    });
+
+    test("a session ends with its client", async () => {
+      await using way = await open();
+      await using source = await startSource({ transport: way.transport });
+      const client = createAskableClient("ada");
+      const call = createCall({ client });
+      const pid = JSON.parse(await source.text("request", {}, call)).pid;
+      assert.equal(pid, undefined);
+      const inFlight = failureOf(source.call("hang", {}, call));
+      await source.call("echo", {}, call);
+      client.leave();
+      assert.equal((await inFlight).code, "UPSTREAM_CLOSED");
+      assert.equal(source.server.facts().clientSessions, 0);
+      await assert.rejects(source.call("echo", {}, call), /The client left/);
+      assert.equal(await source.text("echo", { text: "the others stay" }), "the others stay");
+    });
+
+    test("a client's session that breaks is opened again at its next call", async () => {
+      await using way = await open();
+      await using source = await startSource({ transport: way.transport });
+      const client = createAskableClient("ada");
+      const call = createCall({ client });
+      await source.call("echo", {}, call);
+      const breaking =
+        name === "stdio" ? source.call("crash", {}, call) : source.call("expire_session", {}, call);
+      if (name === "stdio") assert.equal((await failureOf(breaking)).code, "UPSTREAM_CLOSED");
+      else await breaking;
+      assert.match(await source.text("ask_sampling", {}, call), /ada/);
+      assert.equal(source.server.facts().restarts, 0);
+    });
+  });
+}
+
+test("a resource that a client with its own session watches is watched there", async () => {
+  await using source = await startSource({ transport: echoStdio() });
+  const client = createAskableClient("ada");
+  const call = createCall({ client });
+  const heard: string[] = [];
+  const watcher = { session: client, updated: (uri: string) => void heard.push(uri) };
+  await source.server.features.watch("echo://watched", watcher);
+  await source.call("update_resource");
+  await source.call("update_resource", {}, call);
+  await waitUntil(() => heard.length === 1);
+  // Its session breaks: the watch moves to the next one, and the watcher looks again.
+  await failureOf(source.call("crash", {}, call));
+  await waitUntil(() => heard.length === 2);
+  await source.call("update_resource", {}, call);
+  await waitUntil(() => heard.length === 3);
+  assert.equal((await receivedBy(source, "resources/subscribe")).length, 0);
+});
+
+test("a session in use is never closed for another client; one that is not used is", async () => {
+  await using source = await startSource({ transport: echoStdio(), limits: { maxClientSessions: 2 } });
+  const calls = ["a", "b", "c"].map((name) => createCall({ client: createAskableClient(name) }));
+  const [a, b, c] = calls as [never, never, never];
+  const busy = source.text("sleep", { ms: 300 }, a);
+  const other = source.text("sleep", { ms: 300 }, b);
+  await waitUntil(() => source.server.facts().clientSessions === 2);
+  const error = await failureOf(source.call("echo", {}, c));
+  assert.equal(error.code, "UPSTREAM_SESSION_LIMIT");
+  assert.equal(error.message, 'All 2 client sessions of the server "s" are in use');
+  assert.deepEqual(await Promise.all([busy, other]), ["slept 300 ms", "slept 300 ms"]);
+  await source.call("echo", {}, b);
+  // Now the session that was used least recently makes room.
+  assert.match(await source.text("ask_sampling", {}, c), /"c"/);
+  assert.equal(source.server.facts().clientSessions, 2);
+  assert.match(await source.text("ask_sampling", {}, b), /"b"/);
+});
+
+test("a session that is not used for a time is closed, unless a resource is watched on it", async () => {
+  let now = 1_000_000;
+  await using source = await startSource({
+    transport: echoStdio(),
+    now: () => now,
+    limits: { clientSessionIdleMs: 1000 },
+  });
+  const [idle, watching] = [createAskableClient("idle"), createAskableClient("watching")];
+  for (const client of [idle, watching]) await source.call("echo", {}, createCall({ client }));
+  await source.server.features.watch("echo://note", { session: watching, updated() {} });
+  assert.equal(source.server.facts().clientSessions, 2);
+  now += 1001;
+  await waitUntil(() => source.server.facts().clientSessions === 1);
+  assert.match(await source.text("ask_sampling", {}, createCall({ client: idle })), /idle/);
+});
+
+test("a client whose sessions end at once is made to wait, and the others are not", async () => {
+  let isBroken = false;
+  await using source = await startSource({
+    transport: async () => (isBroken ? echoStdio("--die") : echoStdio()),
+    limits: { reconnectMinMs: 10_000 },
+  });
+  isBroken = true;
+  const call = createCall({ client: createAskableClient("ada") });
+  const first = await failureOf(source.call("echo", {}, call));
+  assert.equal(first.code, "UPSTREAM_UNAVAILABLE");
+  assert.match(first.message, /^The server "s" is not available to this client: .*exited with code 3/);
+  isBroken = false;
+  assert.equal((await failureOf(source.call("echo", {}, call))).code, "UPSTREAM_UNAVAILABLE");
+  assert.equal(await source.text("echo", { text: "shared" }), "shared");
+  const other = createCall({ client: createAskableClient("alan") });
+  assert.equal(await source.text("echo", { text: "own" }, other), "own");
+});
+
+test("the end of a visit reaches the client that was sent there, during the call and after it", async () => {
+  await using source = await startSource({ transport: oddStdio("plain") });
+  const [ada, alan] = [createAskableClient("ada"), createAskableClient("alan")];
+  const [adas, alans] = [createCall({ client: ada }), createCall({ client: alan })];
+  assert.match(await source.text("visit", { id: "visit-1" }, adas), /accept/);
+  await source.call("visit", { id: "visit-2" }, alans);
+  assert.deepEqual(
+    ada.asked.map(({ params }) => params["elicitationId"]),
+    ["visit-1"],
+  );
+  await source.call("finish", { id: "visit-1" }, adas);
+  const complete = { method: "notifications/elicitation/complete", params: { elicitationId: "visit-1" } };
+  assert.deepEqual([ada.sent, alan.sent], [[complete], []]);
+});
+
+test("the end of a required visit reaches the caller over the session that all share, and nobody else", async () => {
+  await using source = await startSource({ transport: oddStdio("plain") });
+  const [ada, alan] = [createClient(), createClient()];
+  const error = await failureOf(source.call("require", { id: "visit-3" }, createCall({ client: ada })));
+  assert.equal(error.data["rpcCode"], -32042);
+  await source.call("finish", { id: "visit-3" }, createCall({ client: alan, name: "alan" }));
+  await waitUntil(() => ada.sent.length === 1);
+  assert.deepEqual(ada.sent[0]?.params, { elicitationId: "visit-3" });
+  await source.call("finish", { id: "unknown" }, createCall({ client: alan, name: "alan" }));
+  assert.deepEqual([ada.sent.length, alan.sent], [1, []]);
+});
+
+test("a log message that comes after its call reaches no other identity's call", async () => {
+  await using source = await startSource({ transport: oddStdio("logs-late") });
+  const [first, second] = [createCall({ name: "first" }), createCall({ name: "second" })];
+  await source.call("start", {}, first);
+  await source.call("wait", { ms: 120 }, second);
+  assert.deepEqual([first.sent, second.sent], [[], []]);
+  const [record] = source.records.filter(({ event }) => event === "log message of the server");
+  assert.equal(record?.["data"], '"late"');
+});

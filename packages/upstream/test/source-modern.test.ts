@@ -1,0 +1,161 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { startEchoHttpServer, waitUntil } from "@toolcrib/testing";
+import type { ResolvedTransport } from "@toolcrib/upstream";
+import {
+  createAskableClient,
+  createCall,
+  createClient,
+  echoStdio,
+  failureOf,
+  receivedBy,
+  startSource,
+} from "./source-harness.ts";
+
+const modern = { protocol: "2026-07-28", only: true };
+const ways: { name: string; open: () => Promise<AsyncDisposable & { transport: ResolvedTransport }> }[] = [
+  {
+    name: "stdio",
+    open: async () => ({
+      transport: echoStdio("--protocol", "2026-07-28", "--only", "--page-size", "7"),
+      async [Symbol.asyncDispose]() {},
+    }),
+  },
+  {
+    name: "streamable HTTP",
+    async open() {
+      const echo = await startEchoHttpServer({ ...modern, pageSize: 7 });
+      const transport = { kind: "streamable_http", url: echo.url, headers: {} } as const;
+      return { transport, [Symbol.asyncDispose]: () => echo[Symbol.asyncDispose]() };
+    },
+  },
+];
+
+for (const { name, open } of ways) {
+  describe(`a server that speaks only 2026-07-28 over ${name}`, () => {
+    test("lists, calls, reports progress, errors and cancellation", async () => {
+      await using way = await open();
+      await using source = await startSource({ transport: way.transport });
+      const { server } = source;
+      assert.equal(server.facts().protocolVersion, "2026-07-28");
+      assert.equal(server.facts().serverInfo?.["name"], "echo");
+      assert.ok(server.tools().length > 20);
+      const result = await source.call("structured", { value: 2 });
+      assert.deepEqual(result.structuredContent, { value: 2, doubled: 4 });
+      assert.equal("resultType" in result, false);
+      const call = createCall({ wantsProgress: true });
+      await source.call("progress", { steps: 50 }, call);
+      assert.equal(call.progressed.length, 50);
+      const refused = await failureOf(source.call("rpc_error", { code: -32050 }));
+      assert.deepEqual([refused.code, refused.data["rpcCode"]], ["UPSTREAM_ERROR", -32050]);
+      const stopping = new AbortController();
+      const hanging = failureOf(source.call("hang", {}, createCall({ signal: stopping.signal })));
+      await source.call("echo");
+      stopping.abort(new Error("stop"));
+      assert.equal((await hanging).message, "stop");
+      await waitUntil(async () => (await source.text("cancelled")) === "1");
+    });
+
+    test("offers resources, templates, prompts and completion", async () => {
+      await using way = await open();
+      await using source = await startSource({ transport: way.transport });
+      const { features } = source.server;
+      const counts = [features.resources(), features.resourceTemplates(), features.prompts()];
+      assert.deepEqual(
+        counts.map(({ length }) => length),
+        [3, 1, 2],
+      );
+      const read = await features.request("resources/read", { uri: "echo://note" }, createCall());
+      assert.equal((read["contents"] as { text: string }[])[0]?.text, "A note");
+      const missing = features.request("resources/read", { uri: "echo://none" }, createCall());
+      assert.equal((await failureOf(missing)).data["rpcCode"], -32602);
+      await features.request("prompts/get", { name: "plain" }, createCall());
+    });
+
+    test("tells of changed lists and watched resources by one stream", async () => {
+      await using way = await open();
+      await using source = await startSource({ transport: way.transport });
+      const { watch, unwatch } = source.server.features;
+      await waitUntil(async () => (await receivedBy(source, "subscriptions/listen")).length === 1);
+      await source.call("change_tools", { add: "fresh" });
+      await waitUntil(() => source.server.tools().some(({ definition }) => definition.name === "fresh"));
+      const heard: string[] = [];
+      const watcher = { updated: (uri: string) => void heard.push(uri) };
+      const other = { updated: () => assert.fail("It watches something else") };
+      await Promise.all([watch("echo://watched", watcher), watch("echo://note", other)]);
+      await source.call("update_resource");
+      await waitUntil(() => heard.length === 1);
+      await source.call("change_tools", { add: "fresher" });
+      await waitUntil(() => source.server.tools().some(({ definition }) => definition.name === "fresher"));
+      await unwatch("echo://watched", watcher);
+      await source.call("update_resource");
+      await source.call("echo");
+      assert.deepEqual(heard, ["echo://watched"]);
+      const listens = await receivedBy(source, "subscriptions/listen");
+      assert.ok(listens.length <= 4, `${listens.length} streams were opened`);
+    });
+
+    test("serves all clients over one session, and says what cannot be asked", async () => {
+      await using way = await open();
+      await using source = await startSource({ transport: way.transport });
+      const client = createAskableClient("ada");
+      const error = await failureOf(source.call("ask_sampling", {}, createCall({ client })));
+      assert.match(error.message, /needs input from the client/);
+      assert.equal(source.server.facts().clientSessions, 0);
+    });
+
+    test("passes on log messages to the client that set a level", async () => {
+      await using way = await open();
+      await using source = await startSource({ transport: way.transport });
+      const client = createClient({ logLevel: "info" });
+      const deaf = createCall();
+      const busy = source.call("sleep", { ms: 100 }, deaf);
+      await source.call("log", { level: "info", message: "heard" }, createCall({ client }));
+      await source.call("log", { level: "debug", message: "too low" }, createCall({ client }));
+      await source.call("log", { level: "info", message: "not asked for" }, deaf);
+      await busy;
+      assert.deepEqual(
+        client.sent.map(({ params }) => params["data"]),
+        ["heard"],
+      );
+      assert.deepEqual(deaf.sent, []);
+    });
+  });
+}
+
+test("a modern stdio server that is killed is found again in its era, with its stream", async () => {
+  await using source = await startSource({ transport: echoStdio("--protocol", "2026-07-28", "--only") });
+  const heard: string[] = [];
+  await source.server.features.watch("echo://watched", { updated: (uri) => void heard.push(uri) });
+  process.kill(source.server.facts().pid as number, "SIGKILL");
+  await waitUntil(() => heard.length === 1);
+  await source.call("update_resource");
+  await waitUntil(() => heard.length === 2);
+  await source.call("change_tools", { add: "fresh" });
+  await waitUntil(() => source.server.tools().some(({ definition }) => definition.name === "fresh"));
+});
+
+test("a modern HTTP stream that breaks is opened again, and what changed meanwhile is read", async () => {
+  await using echo = await startEchoHttpServer(modern);
+  await using source = await startSource({
+    transport: { kind: "streamable_http", url: echo.url, headers: {} },
+  });
+  const heard: string[] = [];
+  await source.server.features.watch("echo://watched", { updated: (uri) => void heard.push(uri) });
+  echo.dropConnections();
+  await delay(50);
+  await source.call("change_tools", { add: "unseen", silent: true });
+  await waitUntil(() => source.server.tools().some(({ definition }) => definition.name === "unseen"));
+  assert.deepEqual(heard, ["echo://watched"]);
+  assert.equal(source.server.facts().restarts, 0);
+});
+
+test("annotated parameters are mirrored as headers over HTTP", async () => {
+  await using echo = await startEchoHttpServer(modern);
+  await using source = await startSource({
+    transport: { kind: "streamable_http", url: echo.url, headers: {} },
+  });
+  const mirrored = JSON.parse(await source.text("mirror", { region: "eu", nested: { level: 3 } }));
+  assert.deepEqual(mirrored, { "mcp-param-region": "eu", "mcp-param-level": "3" });
+});
