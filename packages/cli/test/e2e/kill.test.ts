@@ -126,10 +126,8 @@ describe("sudden death under load", { skip: needsProc }, () => {
       const workers = [...victims, ...victims, ...steady, ...steady].map(worker);
       const killer = async (server: string) => {
         for (let kill = 0; kill < 5; kill += 1) {
-          let pid: number | undefined;
-          await waitUntil(async () => (pid = await pidOf(gateway, server)) !== undefined, {
-            timeoutMs: 30_000,
-          });
+          await waitUntil(async () => (await pidOf(gateway, server)) !== undefined, { timeoutMs: 30_000 });
+          const pid = await pidOf(gateway, server);
           await new Promise((resolve) => setTimeout(resolve, 100));
           process.kill(pid as number, "SIGKILL");
           await waitUntil(async () => (await pidOf(gateway, server)) !== pid, { timeoutMs: 10_000 });
