@@ -109,15 +109,22 @@ export async function startSource(options: SourceOptions): Promise<TestSource> {
   return source;
 }
 
+/** A program of this repository, or of one of its dependencies, on stdio. */
+export function nodeStdio(path: string, args: readonly string[] = [], env = {}): ResolvedTransport {
+  // Tests start many servers: what Node compiled once need not be compiled again.
+  const cache = new URL("../../../node_modules/.cache/toolcrib-tests", import.meta.url).pathname;
+  return { kind: "stdio", ...fixtureCommand(path, ...args), env: { NODE_COMPILE_CACHE: cache, ...env } };
+}
+
 /** The echo server on stdio. */
 export function echoStdio(...flags: readonly string[]): ResolvedTransport {
-  return { kind: "stdio", ...fixtureCommand(echoStdioPath, ...flags), env: {} };
+  return nodeStdio(echoStdioPath, flags);
 }
 
 /** The server of `fixtures/odd-server.ts`, which does one odd thing. */
 export function oddStdio(...args: readonly string[]): ResolvedTransport {
   const path = new URL("./fixtures/odd-server.ts", import.meta.url).pathname;
-  return { kind: "stdio", ...fixtureCommand(path, ...args), env: {} };
+  return nodeStdio(path, args);
 }
 
 export const never = new AbortController().signal;

@@ -3,9 +3,16 @@ import { writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
-import { conformanceStdioPath, fixtureCommand, makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
+import { conformanceStdioPath, makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
 import type { ResolvedTransport } from "@toolcrib/upstream";
-import { createAskableClient, createCall, createClient, failureOf, startSource } from "./source-harness.ts";
+import {
+  createAskableClient,
+  createCall,
+  createClient,
+  failureOf,
+  nodeStdio,
+  startSource,
+} from "./source-harness.ts";
 
 const require = createRequire(import.meta.url);
 
@@ -15,7 +22,7 @@ function official(name: string, args: readonly string[] = [], env = {}): Resolve
     "dist",
     "index.js",
   );
-  return { kind: "stdio", ...fixtureCommand(path, ...args), env };
+  return nodeStdio(path, args, env);
 }
 
 test("the official memory server keeps what it is told", async () => {
@@ -67,7 +74,7 @@ test("the official server with everything lists and asks", async () => {
 
 test("a server made with the official SDK works in all it offers", async () => {
   await using source = await startSource({
-    transport: { kind: "stdio", ...fixtureCommand(conformanceStdioPath), env: {} },
+    transport: nodeStdio(conformanceStdioPath),
   });
   assert.match(await source.text("test_simple_text"), /simple text/);
   const call = createCall({ client: createAskableClient("ada"), wantsProgress: true });
