@@ -1,0 +1,97 @@
+/**
+ * The tools of a gateway that lives as long as the command: the configured
+ * servers are started, used and stopped again. Calls have the identity of the
+ * command line (`cli`) and are on the audit trail like all others.
+ *
+ * It never waits for a server longer than a bound: what is not there by then is
+ * missing, and the command says so.
+ */
+
+import { CodedError } from "@toolcrib/diagnostics";
+import { type Gateway, type Logger, startGateway, type ToolSummary } from "@toolcrib/gateway";
+import type { JsonObject } from "@toolcrib/json";
+import type { Identity } from "@toolcrib/tool";
+import type { CommandContext } from "../command-context.ts";
+import type { LoadedConfig } from "../config/load-cli-config.ts";
+import { version } from "../version.ts";
+import type { ToolAccess, ToolDescription } from "./tool-access.ts";
+
+/** Milliseconds that a command waits for its servers. */
+export const serversWaitMs = 15_000;
+
+const identity: Identity = { kind: "cli", name: "cli" };
+
+/**
+ * Start the servers of `loaded` and wait until each made its first contact,
+ * failed, or `serversWaitMs` are over.
+ *
+ * @param onlyServer start this one alone; what it does not offer is not found then.
+ */
+export async function openLocalTools(
+  { options, world }: CommandContext,
+  loaded: LoadedConfig,
+  logger: Logger,
+  onlyServer: string | undefined,
+): Promise<ToolAccess> {
+  const { config, files } = loaded;
+  const toolServers = config.toolServers.filter(({ id }) => onlyServer === undefined || id === onlyServer);
+  const gateway = await startGateway(
+    { ...config, toolServers },
+    {
+      home: options.home,
+      environment: world.environment,
+      directory: world.directory,
+      logger,
+      version,
+      configFiles: files,
+    },
+  );
+  try {
+    await waitForServers(gateway, world.interrupted);
+  } catch (error) {
+    await gateway[Symbol.asyncDispose]();
+    throw error;
+  }
+  return toToolAccess(gateway);
+}
+
+async function waitForServers(gateway: Gateway, signal: AbortSignal): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, serversWaitMs);
+  const abort = () => reject(signal.reason);
+  if (signal.aborted) abort();
+  signal.addEventListener("abort", abort);
+  try {
+    await Promise.race([gateway.ready(), promise]);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", abort);
+  }
+}
+
+function toToolAccess(gateway: Gateway): ToolAccess {
+  const list = (): readonly ToolSummary[] =>
+    gateway.listTools(identity).filter(({ origin }) => origin !== "meta");
+  return {
+    gatewayUrl: undefined,
+    list: async () => list(),
+    search: async (query, limit) => gateway.search(identity, query, limit),
+    async describe(name) {
+      const tool = gateway.describe(identity, name);
+      const summary = gateway.listTools(identity).find(({ id }) => id === tool?.id);
+      if (tool === undefined || summary === undefined) return undefined;
+      const { name: _name, ...definition } = tool.definition;
+      return { ...summary, ...definition } as ToolDescription;
+    },
+    async call(name, args: JsonObject, { signal, onProgress }) {
+      const outcome = await gateway.call(identity, name, args, { signal, onProgress });
+      if (outcome.kind === "result") return outcome.result;
+      if (outcome.kind === "failed") throw outcome.error;
+      const { code, reason, hint, callId } = outcome;
+      throw new CodedError(code, reason, { hint, data: { callId } });
+    },
+    servers: async () =>
+      gateway.status().servers.map(({ id, health: { state, reason } }) => ({ id, state, reason })),
+    [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose](),
+  };
+}

@@ -1,0 +1,162 @@
+/**
+ * The tools of the running gateway: calls and searches over MCP with a token of
+ * this home, so that policy and audit see a client like any other; the list
+ * over its API, which shows every tool whatever `serve.mode` is.
+ */
+
+import { CodedError, isCodedError } from "@toolcrib/diagnostics";
+import type { ToolHit, ToolSummary } from "@toolcrib/gateway";
+import { argumentsInvalid } from "@toolcrib/gateway";
+import { isJsonObject, type JsonObject, parseJson } from "@toolcrib/json";
+import {
+  type Connection,
+  type ConnectionRequestOptions,
+  createHttpClient,
+  createHttpTransport,
+  McpError,
+  openConnection,
+} from "@toolcrib/mcp";
+import type { ToolResult } from "@toolcrib/tool";
+import { CliError } from "../cli-error.ts";
+import { cliGatewayUnusable } from "../codes.ts";
+import { version } from "../version.ts";
+import { type GatewayAddress, getFromGateway } from "./gateway-api.ts";
+import type { ServerState, ToolAccess, ToolDescription } from "./tool-access.ts";
+
+/** Milliseconds to open the conversation. */
+const handshakeTimeoutMs = 10_000;
+/** Milliseconds for answers of the gateway itself. */
+const answerTimeoutMs = 30_000;
+
+/**
+ * Connect to the gateway at `address`.
+ *
+ * @throws {CodedError} when it cannot be reached or refuses the token.
+ */
+export async function openRemoteTools(address: GatewayAddress, signal: AbortSignal): Promise<ToolAccess> {
+  const httpClient = createHttpClient({ maxConnectionsPerOrigin: 4 });
+  const transport = createHttpTransport(httpClient, {
+    url: `${address.url}/mcp`,
+    headers: address.token === undefined ? {} : { authorization: `Bearer ${address.token}` },
+  });
+  let connection: Connection;
+  try {
+    connection = await openConnection(
+      transport,
+      {},
+      { clientInfo: { name: "toolcrib-cli", version }, handshakeTimeoutMs, signal },
+    );
+  } catch (error) {
+    await httpClient.destroy();
+    signal.throwIfAborted();
+    throw isCodedError(error)
+      ? new CodedError(error.code, `The gateway at ${address.url} cannot be used: ${error.message}`, {
+          cause: error,
+          hint: "see toolcrib doctor, or use the configuration without it: --config FILE",
+        })
+      : error;
+  }
+  let listed: Promise<readonly ToolSummary[]> | undefined;
+  const list = () => {
+    listed ??= listTools(address, signal);
+    return listed;
+  };
+  const ask = (name: string, args: JsonObject) =>
+    callTool(connection, name, args, { signal, timeoutMs: answerTimeoutMs });
+
+  return {
+    gatewayUrl: address.url,
+    list,
+    async search(query, limit) {
+      const result = await ask("search_tools", { query, limit });
+      const ids = new Map((await list()).map((tool) => [tool.wireName, tool.id]));
+      return hitsOf(result).map((hit) => ({ ...hit, id: ids.get(hit.name) ?? hit.name }));
+    },
+    async describe(name) {
+      const summary = (await list()).find((tool) => tool.id === name || tool.wireName === name);
+      if (summary === undefined) return undefined;
+      const result = await ask("describe_tool", { name: summary.wireName });
+      return toDescription(summary, result);
+    },
+    call: (name, args, options) => callTool(connection, name, args, options),
+    servers: () => listServers(address, signal),
+    async [Symbol.asyncDispose]() {
+      await connection[Symbol.asyncDispose]();
+      await httpClient.destroy();
+    },
+  };
+}
+
+async function listTools(address: GatewayAddress, signal: AbortSignal): Promise<readonly ToolSummary[]> {
+  const answer = await getFromGateway(address, "/api/tools", signal);
+  if (!Array.isArray(answer)) throw unexpected("/api/tools");
+  return answer as unknown as readonly ToolSummary[];
+}
+
+async function listServers(address: GatewayAddress, signal: AbortSignal): Promise<readonly ServerState[]> {
+  const status = await getFromGateway(address, "/api/status", signal);
+  const servers = isJsonObject(status) ? status["servers"] : undefined;
+  if (!Array.isArray(servers)) throw unexpected("/api/status");
+  return servers.filter(isJsonObject).map(({ id, health }) => {
+    const { state, reason } = isJsonObject(health) ? health : {};
+    return { id: String(id), state: String(state), reason: typeof reason === "string" ? reason : undefined };
+  });
+}
+
+/** `tools/call`; refusals and failures of the gateway are thrown with the code that it gave them. */
+async function callTool(
+  connection: Connection,
+  name: string,
+  args: JsonObject,
+  options: ConnectionRequestOptions,
+): Promise<ToolResult> {
+  let result: JsonObject;
+  try {
+    result = await connection.request("tools/call", { name, arguments: args }, options);
+  } catch (error) {
+    throw toGatewayFailure(error);
+  }
+  const meta = isJsonObject(result["_meta"]) ? result["_meta"] : {};
+  const code = meta["toolcrib/code"];
+  if (result["isError"] === true && typeof code === "string" && code !== argumentsInvalid) {
+    const [message = "", hint] = textOf(result).split("\nHint: ");
+    throw new CodedError(code, message, { hint, data: { callId: meta["toolcrib/callId"] } });
+  }
+  return result as unknown as ToolResult;
+}
+
+/** A JSON-RPC error that carries a code of the gateway, as that error. */
+function toGatewayFailure(error: unknown): unknown {
+  if (!(error instanceof McpError) || !isJsonObject(error.rpcData)) return error;
+  const { code, hint } = error.rpcData;
+  if (typeof code !== "string") return error;
+  return new CodedError(code, error.message, {
+    hint: typeof hint === "string" ? hint : undefined,
+    cause: error,
+  });
+}
+
+function hitsOf(result: ToolResult): readonly Omit<ToolHit, "id">[] {
+  const structured = result.structuredContent;
+  const tools = isJsonObject(structured) ? structured["tools"] : undefined;
+  if (!Array.isArray(tools)) throw unexpected("search_tools");
+  return tools as unknown as readonly Omit<ToolHit, "id">[];
+}
+
+function toDescription(summary: ToolSummary, result: ToolResult): ToolDescription {
+  const definition = parseJson(textOf(result as unknown as JsonObject));
+  if (!isJsonObject(definition)) throw unexpected("describe_tool");
+  const { name: _name, ...rest } = definition;
+  return { ...summary, ...rest } as unknown as ToolDescription;
+}
+
+function textOf(result: JsonObject): string {
+  const [first] = Array.isArray(result["content"]) ? result["content"] : [];
+  return isJsonObject(first) && typeof first["text"] === "string" ? first["text"] : "";
+}
+
+function unexpected(what: string): CliError {
+  return new CliError(cliGatewayUnusable, `The gateway answered ${what} in a form that is not known here`, {
+    hint: "it may be of another version: restart it",
+  });
+}

@@ -1,0 +1,93 @@
+/**
+ * `<home>/run/gateway.json`: how commands find the gateway that serves this
+ * home. Written when it listens, removed when it stops; stale when its process
+ * is gone or is not ours. Readable by its owner only, because commands send a
+ * token to the URL in it.
+ */
+
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { isJsonObject, parseJson } from "@toolcrib/json";
+
+/** A gateway that says it runs. */
+export interface RunningGateway {
+  readonly pid: number;
+  /** Base URL without a slash at the end. */
+  readonly url: string;
+  /** RFC 3339. */
+  readonly startedAt: string;
+  readonly version: string;
+  readonly auth: "token" | "none";
+  /** Configuration files, as its user gave them. */
+  readonly configFiles: readonly string[];
+}
+
+/** Path of the run file below `home`. */
+export function runFilePath(home: string): string {
+  return join(home, "run", "gateway.json");
+}
+
+/** Write the run file; a reader sees the old one or the new one whole. */
+export function writeRunFile(home: string, gateway: RunningGateway): void {
+  const path = runFilePath(home);
+  mkdirSync(join(home, "run"), { recursive: true, mode: 0o700 });
+  const draft = `${path}.${gateway.pid}.tmp`;
+  rmSync(draft, { force: true });
+  writeFileSync(draft, `${JSON.stringify(gateway, undefined, 2)}\n`, { mode: 0o600, flag: "wx" });
+  renameSync(draft, path);
+}
+
+/** Remove the run file if it is that of process `pid`. Never throws: it may be gone with its home. */
+export function removeRunFile(home: string, pid: number): void {
+  try {
+    if (readRunFile(home)?.pid === pid) rmSync(runFilePath(home), { force: true });
+  } catch {
+    // A file that cannot be removed is stale from now on, which readers find out by the process.
+  }
+}
+
+/** The gateway that runs for `home`; `undefined` when none does. */
+export function findRunningGateway(home: string): RunningGateway | undefined {
+  const gateway = readRunFile(home);
+  return gateway !== undefined && isOwnProcess(gateway.pid) ? gateway : undefined;
+}
+
+/** What the run file says, if it is one and only its owner could have written it. */
+function readRunFile(home: string): RunningGateway | undefined {
+  const path = runFilePath(home);
+  try {
+    const { mode, size } = statSync(path);
+    if ((process.platform !== "win32" && (mode & 0o022) !== 0) || size > 64 * 1024) return undefined;
+    const value = parseJson(readFileSync(path, "utf8"));
+    if (!isJsonObject(value)) return undefined;
+    const { pid, url, startedAt, version, auth, configFiles } = value;
+    const isSound =
+      typeof pid === "number" &&
+      Number.isSafeInteger(pid) &&
+      pid > 1 &&
+      typeof url === "string" &&
+      URL.canParse(url);
+    if (!isSound) return undefined;
+    return {
+      pid,
+      url: url.replace(/\/$/, ""),
+      startedAt: String(startedAt),
+      version: String(version),
+      auth: auth === "none" ? "none" : "token",
+      configFiles: Array.isArray(configFiles) ? configFiles.map(String) : [],
+    };
+  } catch {
+    // No file, or half a one of a version that wrote it differently: no gateway is known.
+    return undefined;
+  }
+}
+
+/** Whether process `pid` lives and belongs to this user; that of another user has only taken its number. */
+function isOwnProcess(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

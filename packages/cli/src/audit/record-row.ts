@@ -1,0 +1,125 @@
+/** An audit record, or a call with its inner calls, for people. What others wrote in it cannot steer a terminal. */
+
+import type { AuditCall, AuditRecord } from "@toolcrib/store";
+import { type Output, type Style, safeLine } from "../output/output.ts";
+import type { Column } from "../output/table.ts";
+
+/** Length of a call id that is enough to find it again: its moment, and 12 bits besides. */
+const shortIdLength = 18;
+
+const outcomeStyles: { readonly [outcome: string]: Style } = {
+  ok: "green",
+  tool_error: "yellow",
+  failed: "red",
+  cancelled: "yellow",
+  denied: "magenta",
+};
+
+/** Columns of `recordRow`. */
+export function recordColumns(output: Output): readonly Column[] {
+  const paint = (cell: string) => output.style(outcomeStyles[cell.trim()] ?? "cyan", cell);
+  return [
+    { title: "TIME" },
+    { title: "WHAT", paint },
+    { title: "TOOL OR SERVER", canShrink: true },
+    { title: "CLIENT" },
+    { title: "TOOK" },
+    { title: "CALL" },
+    { title: "DETAIL", canShrink: true },
+  ];
+}
+
+/** A record as a row of the table. */
+export function recordRow(record: AuditRecord): string[] {
+  const data = record.data as unknown as { readonly [field: string]: unknown };
+  const client = data["client"] as { readonly name?: string } | undefined;
+  return [
+    record.time.replace("T", " ").replace(/\.\d+Z$/, "Z"),
+    safeLine(whatOf(record)),
+    safeLine(String(data["tool"] ?? data["server"] ?? "")),
+    safeLine(client?.name ?? ""),
+    tookOf(data["durationMs"]),
+    safeLine(String(data["callId"] ?? "").slice(0, shortIdLength)),
+    safeLine(detailOf(record)),
+  ];
+}
+
+function whatOf(record: AuditRecord): string {
+  const { outcome } = record.data as { readonly outcome?: string };
+  if (outcome !== undefined) return outcome;
+  return record.type === "call.intent" ? "started" : record.type;
+}
+
+function tookOf(durationMs: unknown): string {
+  if (typeof durationMs !== "number") return "";
+  return durationMs < 1000 ? `${Math.round(durationMs)} ms` : `${(durationMs / 1000).toFixed(1)} s`;
+}
+
+function detailOf({ type, data }: AuditRecord): string {
+  const { code, reason, toolCount, files, preview } = data as {
+    readonly code?: string;
+    readonly reason?: string;
+    readonly toolCount?: number;
+    readonly files?: readonly string[];
+    readonly preview?: unknown;
+  };
+  if (type === "call.intent") return preview === undefined ? "" : JSON.stringify(preview);
+  if (type === "server.started") return toolCount === undefined ? "" : `${toolCount} tools`;
+  if (files !== undefined) return files.join(", ");
+  return [code, reason].filter((one) => one !== undefined).join(": ");
+}
+
+/** A call and what it called, as the lines of a tree. */
+export function callTree(call: AuditCall, output: Output): string[] {
+  const lines: string[] = [];
+  const add = (one: AuditCall, first: string, others: string) => {
+    lines.push(`${first}${callLine(one, output)}`);
+    const inner = one.calls;
+    for (const [at, next] of inner.entries()) {
+      const isLast = at === inner.length - 1 && one.truncated !== true;
+      add(next, `${others}${isLast ? "└─ " : "├─ "}`, `${others}${isLast ? "   " : "│  "}`);
+    }
+    if (one.truncated === true) lines.push(`${others}└─ more calls, not shown`);
+  };
+  add(call, "", "");
+  return [...lines, "", ...callFacts(call, output)];
+}
+
+function callLine({ callId, intent, completion }: AuditCall, output: Output): string {
+  const data = completion?.data ?? intent?.data;
+  const outcome = completion?.data.outcome ?? "not completed";
+  const took = tookOf(completion?.data.durationMs);
+  const id = output.style("dim", safeLine(callId.slice(0, shortIdLength)));
+  const shown = output.style(outcomeStyles[outcome] ?? "yellow", outcome);
+  return [safeLine(data?.tool ?? "unknown tool"), shown, took, id].filter((part) => part !== "").join("  ");
+}
+
+/** Everything else that is known of the outermost call. */
+function callFacts({ callId, intent, completion }: AuditCall, output: Output): string[] {
+  const data = intent?.data ?? completion?.data;
+  const ended = completion?.data;
+  const preview = intent?.data.preview ?? (ended?.outcome === "denied" ? ended.preview : undefined);
+  const software = data?.client.clientInfo;
+  const facts: readonly (readonly [string, string | undefined])[] = [
+    ["call", callId],
+    ["caller", data === undefined ? undefined : `${data.client.name} (${data.client.kind})`],
+    ["software", software === undefined ? undefined : `${software.name} ${software.version}`],
+    ["parent", data?.parentId],
+    ["began", intent?.time],
+    ["ended", completion?.time],
+    ["rule", (intent?.data ?? (ended?.outcome === "denied" ? ended : undefined))?.rule],
+    ["code", ended?.code],
+    ["reason", ended?.outcome === "denied" ? ended.reason : undefined],
+    ["arguments", preview === undefined ? undefined : JSON.stringify(preview)],
+    ["digest", intent?.data.argumentsDigest],
+    [
+      "result",
+      ended?.outcome !== "denied" && ended?.resultBytes !== undefined
+        ? `${ended.resultBytes} bytes`
+        : undefined,
+    ],
+  ];
+  return facts.flatMap(([name, value]) =>
+    value === undefined ? [] : [`${output.style("dim", name.padEnd(10))}${safeLine(value)}`],
+  );
+}

@@ -1,0 +1,129 @@
+/**
+ * The arguments of a call as they are given on the command line: a JSON object,
+ * `-` for one on standard input, or `--arg NAME=VALUE` for each. Pure, except
+ * for reading standard input.
+ */
+
+import { type Diagnostic, isCodedError } from "@toolcrib/diagnostics";
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from "@toolcrib/json";
+import { CliError } from "../cli-error.ts";
+import { cliArgumentsInvalid } from "../codes.ts";
+import type { World } from "../world.ts";
+import { findJsonError } from "./find-json-error.ts";
+
+/** Longest JSON text in characters. */
+const textMaxLength = 16 * 1024 * 1024;
+
+/**
+ * The object in `text`.
+ *
+ * @param name what to call the text in errors.
+ * @throws {CliError} `CLI_ARGUMENTS_INVALID`; for broken JSON with the place as a diagnostic.
+ */
+export function parseArguments(text: string, name: string): JsonObject {
+  let value: JsonValue;
+  try {
+    value = parseJson(text, { maxLength: textMaxLength });
+  } catch (cause) {
+    const fault = findJsonError(text);
+    const reason = isCodedError(cause) ? cause.message : "the text is not JSON";
+    if (fault === undefined)
+      throw new CliError(cliArgumentsInvalid, `Cannot read the arguments: ${reason}`, { cause });
+    const diagnostic: Diagnostic = {
+      severity: "error",
+      code: cliArgumentsInvalid,
+      message: `${fault.offset >= text.trimEnd().length ? "The JSON ends too early" : "This is not JSON"}: expected ${fault.expected}`,
+      source: { name, text },
+      span: { start: fault.offset, end: fault.offset + 1 },
+    };
+    throw new CliError(cliArgumentsInvalid, "Cannot read the arguments: they are not valid JSON", {
+      cause,
+      hint: `put them in 'single quotes' with "double quotes" inside, or use --arg NAME=VALUE`,
+      data: { diagnostics: [diagnostic] },
+    });
+  }
+  if (isJsonObject(value)) return value;
+  throw new CliError(cliArgumentsInvalid, "Cannot read the arguments: they are not a JSON object", {
+    hint: `write '{"NAME": VALUE}', or --arg NAME=VALUE`,
+  });
+}
+
+/**
+ * `NAME=VALUE` texts as an object. A value becomes what the tool's schema asks
+ * for: a text where it takes one, else JSON where it is some, else a text.
+ *
+ * @throws {CliError} `CLI_ARGUMENTS_INVALID`.
+ */
+export function parseArgumentPairs(pairs: readonly string[], schema: JsonObject): JsonObject {
+  const properties = isJsonObject(schema["properties"]) ? schema["properties"] : {};
+  const entries = new Map<string, JsonValue>();
+  for (const pair of pairs) {
+    const [, name, text] = /^([^=]+)=([\s\S]*)$/.exec(pair) ?? [];
+    if (name === undefined || text === undefined) {
+      throw new CliError(cliArgumentsInvalid, `Cannot read --arg "${pair}"`, {
+        hint: "write --arg NAME=VALUE",
+      });
+    }
+    if (entries.has(name)) {
+      throw new CliError(cliArgumentsInvalid, `The argument "${name}" is given twice`, {
+        hint: `write a list as JSON: --arg ${name}='["a", "b"]'`,
+      });
+    }
+    const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    entries.set(name, toValue(text, property));
+  }
+  return Object.fromEntries(entries);
+}
+
+function toValue(text: string, schema: JsonValue | undefined): JsonValue {
+  const types = typesOf(schema);
+  // A text that looks like a number stays a text where the tool takes texts only.
+  if (types.length > 0 && types.every((type) => type === "string")) return text;
+  try {
+    const value = parseJson(text);
+    return types.includes("string") && !types.includes(typeName(value)) ? text : value;
+  } catch {
+    return text;
+  }
+}
+
+function typesOf(schema: JsonValue | undefined): readonly string[] {
+  if (!isJsonObject(schema)) return [];
+  const { type } = schema;
+  if (typeof type === "string") return [type];
+  if (Array.isArray(type)) return type.filter((one) => typeof one === "string");
+  const options = schema["anyOf"] ?? schema["oneOf"];
+  if (Array.isArray(options)) return options.flatMap(typesOf);
+  const values = schema["enum"];
+  return Array.isArray(values) ? [...new Set(values.map(typeName))] : [];
+}
+
+function typeName(value: JsonValue): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "array";
+  return typeof value;
+}
+
+/**
+ * All of standard input.
+ *
+ * @throws {CliError} `CLI_ARGUMENTS_INVALID` past the longest text; the reason of `interrupted`.
+ */
+export async function readStandardInput({ stdin, interrupted }: World): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  const stop = () => void stdin.destroy(interrupted.reason as Error);
+  interrupted.addEventListener("abort", stop);
+  try {
+    for await (const chunk of stdin) {
+      chunks.push(Buffer.from(chunk as Buffer));
+      length += (chunk as Buffer).length;
+      if (length > textMaxLength) {
+        throw new CliError(cliArgumentsInvalid, `Standard input is longer than ${textMaxLength} bytes`);
+      }
+    }
+  } finally {
+    interrupted.removeEventListener("abort", stop);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}

@@ -1,0 +1,57 @@
+/**
+ * A tool's result for people: texts as they are, everything else in a line,
+ * structured content as JSON unless a text already is that JSON.
+ */
+
+import { isDeepStrictEqual } from "node:util";
+import { isJsonObject, type JsonValue, parseJson } from "@toolcrib/json";
+import type { ContentBlock, ToolResult } from "@toolcrib/tool";
+import { safeLine } from "../output/output.ts";
+
+/** The lines of a result. */
+export function resultLines({ content, structuredContent }: ToolResult): string[] {
+  const lines = content.map(blockText);
+  const isShown =
+    structuredContent === undefined ||
+    content.some(({ type, text }) => type === "text" && isSameJson(text, structuredContent));
+  return isShown ? lines : [...lines, JSON.stringify(structuredContent, undefined, 2)];
+}
+
+function isSameJson(text: JsonValue | undefined, value: JsonValue): boolean {
+  if (typeof text !== "string") return false;
+  try {
+    return isDeepStrictEqual(parseJson(text), value);
+  } catch {
+    return false;
+  }
+}
+
+function blockText(block: ContentBlock): string {
+  const { type } = block;
+  if (type === "text" && typeof block["text"] === "string") return block["text"];
+  if (type === "image" || type === "audio")
+    return `[${type} ${detail(block["mimeType"])}${sizeOf(block["data"])}]`;
+  if (type === "resource_link")
+    return `[resource ${detail(block["uri"])}${named(block["title"] ?? block["name"])}]`;
+  const resource = block["resource"];
+  if (type === "resource" && isJsonObject(resource)) {
+    if (typeof resource["text"] === "string") return resource["text"];
+    return `[resource ${detail(resource["uri"])} ${detail(resource["mimeType"])}${sizeOf(resource["blob"])}]`;
+  }
+  return `[${safeLine(type)}]`;
+}
+
+function detail(value: JsonValue | undefined): string {
+  return typeof value === "string" ? safeLine(value).slice(0, 500) : "of unknown type";
+}
+
+function named(value: JsonValue | undefined): string {
+  return typeof value === "string" && value !== "" ? ` ${JSON.stringify(safeLine(value).slice(0, 200))}` : "";
+}
+
+/** Size of a base64 text. */
+function sizeOf(data: JsonValue | undefined): string {
+  if (typeof data !== "string") return "";
+  const bytes = Math.floor((data.replace(/=+$/, "").length * 3) / 4);
+  return `, ${bytes.toLocaleString("en")} bytes; --json has it`;
+}

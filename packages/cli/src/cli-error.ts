@@ -1,0 +1,6 @@
+/** The one error class of this package; its codes are in `codes.ts`. */
+
+import { CodedError } from "@toolcrib/diagnostics";
+
+/** A command could not do what it was asked for. Its code decides the exit code (`exit-codes.ts`). */
+export class CliError extends CodedError {}

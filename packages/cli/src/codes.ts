@@ -1,0 +1,32 @@
+/** The command line itself is wrong: an unknown command or option, a missing argument, a value outside its choices. */
+export const cliUsage = "CLI_USAGE";
+/** The arguments given for a tool are not a JSON object, or not NAME=VALUE. */
+export const cliArgumentsInvalid = "CLI_ARGUMENTS_INVALID";
+/** There is no configuration where one is looked for. */
+export const cliConfigNotFound = "CLI_CONFIG_NOT_FOUND";
+/** The configuration has errors; each is shown. */
+export const cliConfigInvalid = "CLI_CONFIG_INVALID";
+/** A file that would be written exists already. */
+export const cliFileExists = "CLI_FILE_EXISTS";
+/** A file or folder cannot be read or written. */
+export const cliFileUnusable = "CLI_FILE_UNUSABLE";
+/** The servers of another program's file cannot be taken over. */
+export const cliImportFailed = "CLI_IMPORT_FAILED";
+/** No tool has this name. */
+export const cliToolNotFound = "CLI_TOOL_NOT_FOUND";
+/** No tool server has this id. */
+export const cliServerNotFound = "CLI_SERVER_NOT_FOUND";
+/** The audit trail knows no call with this id. */
+export const cliCallNotFound = "CLI_CALL_NOT_FOUND";
+/** A tool server that is needed is not ready, or was not within the time that the command waits. */
+export const cliServerNotReady = "CLI_SERVER_NOT_READY";
+/** No gateway runs for this home. */
+export const cliGatewayNotRunning = "CLI_GATEWAY_NOT_RUNNING";
+/** The running gateway does not answer as it should. */
+export const cliGatewayUnusable = "CLI_GATEWAY_UNUSABLE";
+/** The call took longer than --timeout allows. */
+export const cliTimeout = "CLI_TIMEOUT";
+/** The command was interrupted from the keyboard or by a signal. */
+export const cliInterrupted = "CLI_INTERRUPTED";
+/** The command failed for a reason that nobody foresaw: a defect of Toolcrib. */
+export const cliInternal = "CLI_INTERNAL";

@@ -1,0 +1,151 @@
+/**
+ * `toolcrib audit`: what was called, by whom, and how it went. Reads the trail
+ * of the home directly, so it works while a gateway runs and when none does.
+ */
+
+import { type AuditRecord, openAuditReader } from "@toolcrib/store";
+import { type Command, Option } from "commander";
+import {
+  type AuditFlags,
+  auditOutcomes,
+  isWanted,
+  parseAuditLimit,
+  parseSince,
+  toQuery,
+} from "../audit/audit-filter.ts";
+import { callTree, recordColumns, recordRow } from "../audit/record-row.ts";
+import { CliError } from "../cli-error.ts";
+import { cliCallNotFound, cliUsage } from "../codes.ts";
+import type { CommandContext, RunCommand } from "../command-context.ts";
+import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { formatTable } from "../output/table.ts";
+
+export function addAuditCommand(program: Command, run: RunCommand): void {
+  const audit = program.command("audit").description("show what was called, by whom, and how it went");
+  withFilters(audit.command("list").description("list records, newest first"), 50).action(
+    (flags: AuditFlags, command: Command) => run(command, (context) => listRecords(context, flags)),
+  );
+  audit
+    .command("show")
+    .description("show a call and the calls that it made, as a tree")
+    .argument("<call>", "call id, or as much of its beginning as makes it unique")
+    .action((id: string, _flags, command: Command) => run(command, (context) => showCall(context, id)));
+  withFilters(audit.command("tail").description("show the last records, oldest first"), 10)
+    .option("-f, --follow", "go on with new records until Ctrl-C; with --json one document a line")
+    .action((flags: AuditFlags & { follow?: boolean }, command: Command) =>
+      run(command, (context) => tailRecords(context, flags)),
+    );
+}
+
+function withFilters(command: Command, limit: number): Command {
+  return command
+    .option("--client <name>", "only calls of this client (the name of its token, or cli)")
+    .option("--tool <id>", "only this tool, such as files:read_file or files:*")
+    .addOption(new Option("--outcome <outcome>", "only calls that came to this").choices(auditOutcomes))
+    .option("--since <time>", "only from then on: 15m, 1h, 7d, or a date and time", parseSince)
+    .option("-n, --limit <count>", "most records, 1 to 1000", parseAuditLimit, limit);
+}
+
+async function listRecords(context: CommandContext, flags: AuditFlags): Promise<ExitCode> {
+  const { output, options, world } = context;
+  await using reader = await openAuditReader({ home: options.home });
+  const records = await reader.list(toQuery(flags, world.now()));
+  output.json(records);
+  if (records.length === 0) output.print("No records.");
+  else output.table(recordColumns(output), records.map(recordRow));
+  return exitCodes.done;
+}
+
+async function showCall({ output, options }: CommandContext, id: string): Promise<ExitCode> {
+  await using reader = await openAuditReader({ home: options.home });
+  const call = await reader.show(await findCallId(reader, id));
+  if (call === undefined) throw unknownCall(id);
+  output.json(call);
+  output.print(...callTree(call, output));
+  return exitCodes.done;
+}
+
+/** The whole id of the one call that begins with `id`. */
+async function findCallId(
+  reader: Pick<Awaited<ReturnType<typeof openAuditReader>>, "list">,
+  id: string,
+): Promise<string> {
+  const records = await reader.list({ callId: id, limit: 100 });
+  const ids = new Set(records.map(({ data }) => (data as { readonly callId: string }).callId));
+  if (ids.has(id)) return id;
+  const [first] = ids;
+  if (first === undefined) throw unknownCall(id);
+  if (ids.size === 1) return first;
+  throw new CliError(cliUsage, `Several calls begin with "${id}"`, {
+    hint: `write more: ${[...ids].slice(0, 5).join(", ")}`,
+  });
+}
+
+function unknownCall(id: string): CliError {
+  return new CliError(cliCallNotFound, `The audit trail knows no call "${id}"`, {
+    hint: "see toolcrib audit list; another home has another trail (--home)",
+  });
+}
+
+async function tailRecords(
+  context: CommandContext,
+  flags: AuditFlags & { follow?: boolean },
+): Promise<ExitCode> {
+  if (flags.follow === true) return followRecords(context, flags);
+  const { output, options, world } = context;
+  await using reader = await openAuditReader({ home: options.home });
+  const records = (await reader.list(toQuery(flags, world.now()))).toReversed();
+  output.json(records);
+  if (records.length === 0) output.print("No records.");
+  else output.table(recordColumns(output), records.map(recordRow));
+  return exitCodes.done;
+}
+
+async function followRecords(context: CommandContext, flags: AuditFlags): Promise<ExitCode> {
+  const { options, world } = context;
+  const query = toQuery(flags, world.now());
+  const stopping = new AbortController();
+  const signal = AbortSignal.any([world.interrupted, stopping.signal]);
+  await using reader = await openAuditReader({ home: options.home });
+  const news = reader.tail({ limit: 0, follow: true, signal })[Symbol.asyncIterator]();
+  // The end of the trail is fixed before the last records are read, so that none is missed between.
+  let next = news.next();
+  next.catch(() => {
+    // Told where it is awaited.
+  });
+  try {
+    const show = createFollower(context);
+    const last = (await reader.list(query)).toReversed();
+    const shown = new Set(last.map(({ id }) => id));
+    last.forEach(show);
+    for (let record = await next; record.done !== true; record = await next) {
+      if (!shown.has(record.value.id) && isWanted(record.value, query)) show(record.value);
+      next = news.next();
+    }
+  } catch (error) {
+    // Ctrl-C is how this command is meant to end.
+    if (!world.interrupted.aborted) throw error;
+  } finally {
+    stopping.abort();
+  }
+  return exitCodes.done;
+}
+
+/** Print records one by one, in columns that stay where they are. */
+function createFollower({ output }: CommandContext): (record: AuditRecord) => void {
+  const columns = recordColumns(output);
+  const widths = [20, 10, 30, 12, 8, 18, 0];
+  let isFirst = true;
+  return (record) => {
+    output.jsonLine(record);
+    const row = recordRow(record).map((cell, at) => cell.padEnd(widths[at] ?? 0));
+    const [title = "", line = ""] = formatTable(
+      columns.map((column, at) => ({ ...column, title: column.title.padEnd(widths[at] ?? 0) })),
+      [row],
+      { width: output.width, paintTitle: (one) => output.style("dim", one) },
+    );
+    if (isFirst) output.print(title);
+    isFirst = false;
+    output.print(line);
+  };
+}

@@ -1,0 +1,171 @@
+/**
+ * `toolcrib serve`: the gateway as a process, over HTTP or, with `--stdio`, for
+ * the one client that started it. Standard output tells people where it is and
+ * what to do with it; with `--stdio` it is the protocol and nothing else.
+ */
+
+import { randomUUID } from "node:crypto";
+import { CodedError, formatDiagnostics, isCodedError } from "@toolcrib/diagnostics";
+import { type Gateway, httpAddressInUse, type Logger, readToken, startGateway } from "@toolcrib/gateway";
+import { startStdioServer } from "@toolcrib/mcp";
+import { type Command, Option } from "commander";
+import { defaultTokenName } from "../access/gateway-token.ts";
+import { findRunningGateway, removeRunFile, writeRunFile } from "../access/run-file.ts";
+import { CliError } from "../cli-error.ts";
+import { cliUsage } from "../codes.ts";
+import type { CommandContext, RunCommand } from "../command-context.ts";
+import { type LoadedConfig, loadCliConfig } from "../config/load-cli-config.ts";
+import { createCommandLogger } from "../create-command-logger.ts";
+import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { announce, announceServers } from "../serve/announce.ts";
+import { version } from "../version.ts";
+
+interface ServeFlags {
+  readonly stdio?: boolean;
+  readonly listen?: string;
+  readonly auth?: string;
+  readonly mode?: string;
+  readonly quiet?: boolean;
+}
+
+export function addServeCommand(program: Command, run: RunCommand): void {
+  program
+    .command("serve")
+    .description("serve the configured tools on one MCP endpoint")
+    .option("--stdio", "speak MCP on standard input and output, for a client that starts this command")
+    .option(
+      "-l, --listen <host:port>",
+      "address to listen on; port 0 takes a free one (default: 127.0.0.1:7420)",
+    )
+    .addOption(
+      new Option("--auth <kind>", "how clients prove who they are (default: token)").choices([
+        "token",
+        "none",
+      ]),
+    )
+    .addOption(
+      new Option(
+        "--mode <mode>",
+        "which tools clients are listed: all, a few that find the others, or by number",
+      ).choices(["full", "search", "auto"]),
+    )
+    .option("-q, --quiet", "print nothing on standard output; the token is not shown then")
+    .action((flags: ServeFlags, command: Command) => run(command, (context) => serve(context, flags)));
+}
+
+async function serve(context: CommandContext, flags: ServeFlags): Promise<ExitCode> {
+  const { output, options, world } = context;
+  if (flags.stdio === true && (flags.listen !== undefined || options.isJson)) {
+    throw new CliError(cliUsage, `--stdio cannot be used with ${options.isJson ? "--json" : "--listen"}`, {
+      hint: "standard input and output are the only way in and out then",
+    });
+  }
+  const loaded = await loadCliConfig(context, flags);
+  if (loaded.warnings.length > 0) output.note(formatDiagnostics(loaded.warnings), "");
+  const logger = warnOfContainment(context, loaded);
+  const { promise: stopped, resolve: stop } = Promise.withResolvers<void>();
+  world.interrupted.addEventListener("abort", () => stop());
+  if (world.interrupted.aborted) stop();
+  const hungUp = () => logger.info({}, "SIGHUP is ignored; the configuration is read at start");
+  process.on("SIGHUP", hungUp);
+  try {
+    const gateway = await startGateway(loaded.config, {
+      home: options.home,
+      environment: world.environment,
+      directory: world.directory,
+      logger,
+      version,
+      configFiles: loaded.files,
+    });
+    try {
+      if (flags.stdio === true) await serveStdio(context, gateway, logger, stopped);
+      else await serveHttp(context, gateway, loaded, flags.quiet === true, stopped);
+    } finally {
+      await gateway[Symbol.asyncDispose]();
+    }
+  } finally {
+    process.off("SIGHUP", hungUp);
+  }
+  return exitCodes.done;
+}
+
+/** Warn of containment that is declared and not enforced: loudly, once, and not again in the log. */
+function warnOfContainment(context: CommandContext, { config }: LoadedConfig): Logger {
+  const { output } = context;
+  const warnings = new Set(config.toolServers.flatMap(({ notEnforced }) => notEnforced));
+  for (const warning of warnings)
+    output.note(`${output.noteStyle(["bold", "yellow"], "WARNING")} ${warning}`);
+  const logger = createCommandLogger(context, "warn");
+  return {
+    ...logger,
+    warn: (fields, message) => {
+      if (!warnings.has(message)) logger.warn(fields, message);
+    },
+  };
+}
+
+async function serveStdio(
+  { world }: CommandContext,
+  gateway: Gateway,
+  logger: Logger,
+  stopped: Promise<void>,
+): Promise<void> {
+  await using server = startStdioServer(
+    gateway.service,
+    { input: world.stdin, output: world.stdout as NodeJS.WriteStream },
+    {
+      view: "",
+      identity: { kind: "stdio", name: "stdio" },
+      sessionId: randomUUID(),
+      onStray: (reason) => logger.debug({ reason }, "message fits nowhere"),
+    },
+  );
+  await Promise.race([server.ended, stopped]);
+}
+
+async function serveHttp(
+  context: CommandContext,
+  gateway: Gateway,
+  { config, files }: LoadedConfig,
+  isQuiet: boolean,
+  stopped: Promise<void>,
+): Promise<void> {
+  const { output, options, world } = context;
+  const { auth } = config.serve;
+  const { url } = await listen(context, gateway, config.serve.listen.port);
+  const token = auth === "none" ? undefined : readToken(options.home, defaultTokenName);
+  const startedAt = new Date(world.now()).toISOString();
+  writeRunFile(options.home, { pid: process.pid, url, startedAt, version, auth, configFiles: files });
+  // Also when a second Ctrl-C ends the process at once.
+  const forget = () => removeRunFile(options.home, process.pid);
+  process.on("exit", forget);
+  try {
+    const endpoint = { url, home: options.home, token };
+    if (!isQuiet) announce(context, endpoint, gateway.status());
+    const told = isQuiet ? undefined : announceServers(context, gateway, endpoint);
+    await stopped;
+    output.note("Stopping; calls in flight have 10 s to finish (Ctrl-C again to stop at once)");
+    await told;
+  } finally {
+    forget();
+    process.off("exit", forget);
+  }
+}
+
+async function listen(
+  { options }: CommandContext,
+  gateway: Gateway,
+  port: number,
+): Promise<{ readonly url: string }> {
+  try {
+    return await gateway.listen();
+  } catch (error) {
+    if (!isCodedError(error) || error.code !== httpAddressInUse) throw error;
+    const running = findRunningGateway(options.home);
+    const isOurs = running !== undefined && Number(new URL(running.url).port) === port;
+    const hint = isOurs
+      ? `it is the gateway of this home (process ${running.pid}, since ${running.startedAt}): use it as it is, stop it with kill ${running.pid}, or listen elsewhere with --listen 127.0.0.1:0`
+      : "another program has it: listen elsewhere with --listen 127.0.0.1:0, or stop that program";
+    throw new CodedError(error.code, error.message, { hint, cause: error });
+  }
+}

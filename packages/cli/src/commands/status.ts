@@ -1,0 +1,118 @@
+/**
+ * `toolcrib status`: the gateway that runs for this home, or what would be
+ * served. Exit code 5 when none runs, so that scripts can ask.
+ */
+
+import { isCodedError } from "@toolcrib/diagnostics";
+import type { GatewayStatus, ServerStatus } from "@toolcrib/gateway";
+import { isJsonObject } from "@toolcrib/json";
+import type { Command } from "commander";
+import { getFromGateway } from "../access/gateway-api.ts";
+import { findGatewayToken } from "../access/gateway-token.ts";
+import { findAnsweringGateway } from "../access/open-tool-access.ts";
+import type { RunningGateway } from "../access/run-file.ts";
+import { CliError } from "../cli-error.ts";
+import { cliGatewayUnusable } from "../codes.ts";
+import type { CommandContext, RunCommand } from "../command-context.ts";
+import { loadCliConfig } from "../config/load-cli-config.ts";
+import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { reasonLine, type Style, safeLine } from "../output/output.ts";
+import { ownCommand } from "../serve/own-command.ts";
+
+export function addStatusCommand(program: Command, run: RunCommand): void {
+  program
+    .command("status")
+    .description("show the gateway that runs for this home, or what would be served (exit code 5)")
+    .action((_flags, command: Command) =>
+      run(command, async (context) => {
+        const running = await findAnsweringGateway(context.options.home);
+        return running === undefined ? showNone(context) : showRunning(context, running);
+      }),
+    );
+}
+
+async function showRunning(context: CommandContext, running: RunningGateway): Promise<ExitCode> {
+  const { output, world } = context;
+  const token = running.auth === "none" ? undefined : findGatewayToken(context);
+  const answer = await getFromGateway({ url: running.url, token }, "/api/status", world.interrupted);
+  if (!isJsonObject(answer) || !Array.isArray(answer["servers"])) {
+    throw new CliError(
+      cliGatewayUnusable,
+      `The gateway at ${running.url} answered in a form that is not known here`,
+      {
+        hint: "it may be of another version: restart it",
+      },
+    );
+  }
+  const status = answer as unknown as GatewayStatus;
+  const { servers, tools, sessions, callsInFlight, quarantined } = status;
+  output.json({ running: true, pid: running.pid, configFiles: running.configFiles, ...status });
+  output.print(
+    `${output.style("bold", `Toolcrib ${safeLine(status.version)}`)} serves ${output.style("cyan", `${running.url}/mcp`)}`,
+    output.style(
+      "dim",
+      `process ${running.pid}, up ${upFor(world.now() - Date.parse(status.startedAt))}, configuration ${running.configFiles.map(safeLine).join(", ")}`,
+    ),
+    "",
+  );
+  if (servers.length > 0) {
+    const stateStyle = (state: string): Style =>
+      state === "ready" ? "green" : state === "starting" ? "yellow" : "red";
+    output.table(
+      [
+        { title: "SERVER" },
+        { title: "STATE", paint: (cell) => output.style(stateStyle(cell.trim()), cell) },
+        { title: "TRANSPORT" },
+        { title: "TOOLS" },
+        { title: "RESTARTS" },
+        { title: "PROCESS" },
+        { title: "REASON", canShrink: true },
+      ],
+      servers.map(serverRow),
+    );
+    output.print("");
+  }
+  output.print(`${tools} tools, ${sessions} sessions, ${callsInFlight} calls in flight`);
+  for (const { id, reason } of quarantined) {
+    output.print(`${output.style("yellow", "not offered")} ${safeLine(id)}: ${safeLine(reason)}`);
+  }
+  return exitCodes.done;
+}
+
+function serverRow({ id, health, transport, tools, restarts, pid }: ServerStatus): string[] {
+  return [
+    safeLine(id),
+    health.state,
+    transport,
+    String(tools),
+    String(restarts),
+    pid === undefined ? "" : String(pid),
+    reasonLine(health.reason ?? ""),
+  ];
+}
+
+function upFor(milliseconds: number): string {
+  const seconds = Math.max(0, Math.round(milliseconds / 1000));
+  if (seconds < 120) return `${seconds} s`;
+  if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
+  return seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} days`;
+}
+
+async function showNone(context: CommandContext): Promise<ExitCode> {
+  const { output, options } = context;
+  output.print(`No gateway runs for ${options.home}`);
+  try {
+    const { config, files } = await loadCliConfig(context);
+    const servers = config.toolServers.map(({ id, transport }) => ({ id, transport: transport.kind }));
+    output.json({ running: false, home: options.home, configFiles: files, servers });
+    output.print(
+      `${ownCommand(context)} serve would serve ${files.join(", ")}: ${servers.map(({ id }) => id).join(", ") || "no servers"}`,
+    );
+  } catch (error) {
+    if (!isCodedError(error)) throw error;
+    const { code, message, hint } = error;
+    output.json({ running: false, home: options.home, problem: { code, message, hint } });
+    output.print(message, ...(hint === undefined ? [] : [`${output.style("cyan", "hint")}: ${hint}`]));
+  }
+  return exitCodes.unavailable;
+}

@@ -1,0 +1,69 @@
+/**
+ * The configuration of a run: files, then the environment, then flags, composed
+ * in that order. What is wrong with it is thrown as one error that carries every
+ * finding.
+ */
+
+import { type Diagnostic, hasErrors, type Source } from "@toolcrib/diagnostics";
+import { type GatewayConfig, loadConfig, readRegularFile } from "@toolcrib/gateway";
+import { CliError } from "../cli-error.ts";
+import { cliConfigInvalid } from "../codes.ts";
+import type { CommandContext } from "../command-context.ts";
+import { findConfigFiles } from "./find-config-files.ts";
+
+/** Flags that set a part of the configuration. */
+export interface ConfigFlags {
+  /** `serve.listen` */
+  readonly listen?: string;
+  /** `serve.auth` */
+  readonly auth?: string;
+  /** `serve.mode` */
+  readonly mode?: string;
+}
+
+/** A configuration and where it is from. */
+export interface LoadedConfig {
+  readonly config: GatewayConfig;
+  /** The files as people call them. */
+  readonly files: readonly string[];
+  /** Warnings; errors are thrown. */
+  readonly warnings: readonly Diagnostic[];
+}
+
+/**
+ * Load the configuration of this run.
+ *
+ * @throws {CliError} `CLI_CONFIG_NOT_FOUND`, `CLI_CONFIG_INVALID` with all findings in `data.diagnostics`.
+ */
+export async function loadCliConfig(context: CommandContext, flags: ConfigFlags = {}): Promise<LoadedConfig> {
+  const files = findConfigFiles(context);
+  const overrides = overridesOf(flags, context.world.environment);
+  const { value, diagnostics } = await loadConfig(files, { readFile: readRegularFile }, { overrides });
+  if (value === undefined || hasErrors(diagnostics)) throw invalidConfig(files, diagnostics);
+  return { config: value, files, warnings: diagnostics };
+}
+
+/** The error for a configuration with errors. */
+export function invalidConfig(files: readonly string[], diagnostics: readonly Diagnostic[]): CliError {
+  const count = diagnostics.filter(({ severity }) => severity === "error").length;
+  return new CliError(
+    cliConfigInvalid,
+    `The configuration has ${count === 1 ? "an error" : `${count} errors`}: ${files.join(", ")}`,
+    { hint: "correct what is listed above", data: { diagnostics } },
+  );
+}
+
+/** The environment and flags as the last layers of the configuration. */
+function overridesOf(
+  flags: ConfigFlags,
+  environment: { readonly [name: string]: string | undefined },
+): readonly Source[] {
+  const sources: Source[] = [];
+  const add = (name: string, serve: object) => sources.push({ name, text: JSON.stringify({ serve }) });
+  const listen = environment["TOOLCRIB_LISTEN"] ?? "";
+  if (listen !== "") add("TOOLCRIB_LISTEN", { listen });
+  if (flags.listen !== undefined) add("--listen", { listen: flags.listen });
+  if (flags.auth !== undefined) add("--auth", { auth: flags.auth });
+  if (flags.mode !== undefined) add("--mode", { mode: flags.mode });
+  return sources;
+}

@@ -1,0 +1,187 @@
+/**
+ * Checks of the configuration and its servers: valid, secrets there, commands
+ * found, the port free, each server contacted. Never shows a secret.
+ */
+
+import { createServer } from "node:net";
+import { formatDiagnostics, isCodedError } from "@toolcrib/diagnostics";
+import {
+  createSecretResolver,
+  readRegularFile,
+  resolveTransport,
+  type ServerStatus,
+  startGateway,
+  type ToolServerConfig,
+} from "@toolcrib/gateway";
+import { isJsonObject } from "@toolcrib/json";
+import { getFromGateway } from "../access/gateway-api.ts";
+import { findGatewayToken } from "../access/gateway-token.ts";
+import { serversWaitMs } from "../access/local-tools.ts";
+import { findAnsweringGateway } from "../access/open-tool-access.ts";
+import type { RunningGateway } from "../access/run-file.ts";
+import type { CommandContext } from "../command-context.ts";
+import { type LoadedConfig, loadCliConfig } from "../config/load-cli-config.ts";
+import { createCommandLogger } from "../create-command-logger.ts";
+import { findExecutable } from "../find-executable.ts";
+import { safeLine } from "../output/output.ts";
+import { watchServers } from "../serve/watch-servers.ts";
+import { version } from "../version.ts";
+import { type Finding, failed, ok, warning } from "./check.ts";
+
+/** Everything that follows from the configuration; each finding as soon as it is known. */
+export async function checkConfigured(
+  context: CommandContext,
+  tell: (finding: Finding) => void,
+): Promise<void> {
+  const loaded = await loadOrTell(context, tell);
+  const running = await findAnsweringGateway(context.options.home);
+  if (loaded === undefined) return;
+  for (const server of loaded.config.toolServers) tell(await checkDeclared(context, server));
+  tell(await checkPort(loaded, running));
+  const isOther = context.options.configFiles.length > 0;
+  const findings =
+    running === undefined || isOther
+      ? await contactServers(context, loaded)
+      : await askGateway(context, running);
+  findings.forEach(tell);
+}
+
+async function loadOrTell(
+  context: CommandContext,
+  tell: (finding: Finding) => void,
+): Promise<LoadedConfig | undefined> {
+  try {
+    const loaded = await loadCliConfig(context);
+    const { config, files, warnings } = loaded;
+    const count = config.toolServers.length;
+    const text = `${files.join(", ")}: ${count} tool server${count === 1 ? "" : "s"}`;
+    tell(
+      warnings.length === 0
+        ? ok("configuration", text)
+        : warning(
+            "configuration",
+            `${text}, ${warnings.length} warnings`,
+            `toolcrib config check ${files.join(" ")}`,
+          ),
+    );
+    for (const text of new Set(config.toolServers.flatMap(({ notEnforced }) => notEnforced))) {
+      tell(warning("containment", text));
+    }
+    return loaded;
+  } catch (error) {
+    if (!isCodedError(error)) throw error;
+    const diagnostics = error.data?.["diagnostics"];
+    const details = Array.isArray(diagnostics) ? `\n${formatDiagnostics(diagnostics)}` : "";
+    tell(failed("configuration", `${error.message}${details}`, error.hint));
+    return undefined;
+  }
+}
+
+/** That the secrets of a server can be read and that its command exists. */
+async function checkDeclared({ options, world }: CommandContext, server: ToolServerConfig): Promise<Finding> {
+  const subject = `server ${server.id}`;
+  const secrets = createSecretResolver({
+    env: world.environment,
+    readFile: readRegularFile,
+    homeDirectory: options.home,
+  });
+  try {
+    const transport = await resolveTransport(server, secrets);
+    const count = secrets.values().length;
+    const read = count === 0 ? "" : `; ${count} secret${count === 1 ? "" : "s"} read`;
+    if (transport.kind !== "stdio") return ok(subject, `declared soundly${read}`);
+    const path = transport.env["PATH"] ?? world.environment["PATH"] ?? "";
+    const directory = transport.cwd ?? world.directory;
+    const found = findExecutable(transport.command, { path, directory, platform: world.platform });
+    if (found !== undefined) return ok(subject, `starts ${safeLine(found)}${read}`);
+    return failed(
+      subject,
+      `its command ${JSON.stringify(transport.command)} is not found, or may not be executed`,
+      "install it, write its whole path, or start Toolcrib with a PATH that has it",
+    );
+  } catch (error) {
+    if (!isCodedError(error)) throw error;
+    return failed(subject, error.message, error.hint);
+  }
+}
+
+/** That the address to listen on is free, or taken by the gateway of this home. */
+async function checkPort({ config }: LoadedConfig, running: RunningGateway | undefined): Promise<Finding> {
+  const { host, port } = config.serve.listen;
+  const place = `${host.includes(":") ? `[${host}]` : host}:${port}`;
+  if (port === 0) return ok("address", "a free port is taken at the start");
+  if (running !== undefined && Number(new URL(running.url).port) === port) {
+    return ok("address", `${place}: the gateway of this home listens there (process ${running.pid})`);
+  }
+  const code = await new Promise<string | undefined>((resolve) => {
+    const server = createServer();
+    server.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)));
+  });
+  if (code === undefined) return ok("address", `${place} is free`);
+  return code === "EADDRINUSE"
+    ? failed(
+        "address",
+        `${place} is taken by another program`,
+        "listen elsewhere: serve.listen, or --listen 127.0.0.1:0",
+      )
+    : failed("address", `${place} cannot be listened on: ${code}`, "correct serve.listen");
+}
+
+/** Start the servers, wait for each, and stop them. */
+async function contactServers(context: CommandContext, { config, files }: LoadedConfig): Promise<Finding[]> {
+  const { options, world } = context;
+  if (config.toolServers.length === 0) return [];
+  await using gateway = await startGateway(config, {
+    home: options.home,
+    environment: world.environment,
+    directory: world.directory,
+    logger: createCommandLogger(context, "silent"),
+    version,
+    configFiles: files,
+  });
+  const settings = { waitMs: serversWaitMs, signal: world.interrupted };
+  const starting = await watchServers(gateway, settings, () => {
+    // All are told together, in the order of the configuration.
+  });
+  world.interrupted.throwIfAborted();
+  return gateway.status().servers.map((server) =>
+    contactOf(
+      server,
+      starting.some(({ id }) => id === server.id),
+    ),
+  );
+}
+
+/** What the running gateway knows of its servers. */
+async function askGateway(context: CommandContext, running: RunningGateway): Promise<Finding[]> {
+  try {
+    const token = running.auth === "none" ? undefined : findGatewayToken(context);
+    const answer = await getFromGateway(
+      { url: running.url, token },
+      "/api/status",
+      context.world.interrupted,
+    );
+    const servers = isJsonObject(answer) ? answer["servers"] : undefined;
+    return Array.isArray(servers)
+      ? (servers as unknown as ServerStatus[]).map((server) => contactOf(server, false))
+      : [];
+  } catch (error) {
+    if (!isCodedError(error)) throw error;
+    return [failed("gateway", error.message, error.hint)];
+  }
+}
+
+function contactOf({ id, health, tools, protocolVersion }: ServerStatus, isLate: boolean): Finding {
+  const subject = `server ${id}`;
+  if (health.state === "ready") {
+    return ok(
+      subject,
+      `answers: ${tools} tools${protocolVersion === undefined ? "" : `, MCP ${protocolVersion}`}`,
+    );
+  }
+  const log = `see <home>/logs/${id}.log, or run with --log-level debug`;
+  return isLate || health.state === "starting"
+    ? failed(subject, `did not answer within ${serversWaitMs / 1000} s`, log)
+    : failed(subject, safeLine(health.reason ?? `it is ${health.state}`), log);
+}

@@ -1,0 +1,69 @@
+/**
+ * Exit codes: what they are, what they mean, and which error leads to which.
+ * Scripts may branch on them; a code keeps its meaning.
+ */
+
+import { isCodedError } from "@toolcrib/diagnostics";
+
+/** The exit codes by name. */
+export const exitCodes = {
+  done: 0,
+  failed: 1,
+  usage: 2,
+  denied: 3,
+  notFound: 4,
+  unavailable: 5,
+  interrupted: 130,
+} as const;
+
+/** An exit code of the command. */
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+/** What each exit code means, for `toolcrib help exit-codes` and the documentation. */
+export const exitCodeMeanings: readonly { readonly code: ExitCode; readonly meaning: string }[] = [
+  { code: exitCodes.done, meaning: "done" },
+  {
+    code: exitCodes.failed,
+    meaning: "the thing asked for failed: a tool answered with an error, doctor found something wrong",
+  },
+  { code: exitCodes.usage, meaning: "wrong usage or configuration" },
+  { code: exitCodes.denied, meaning: "denied by policy" },
+  { code: exitCodes.notFound, meaning: "no such tool, server, prompt, resource or call" },
+  {
+    code: exitCodes.unavailable,
+    meaning: "unavailable or timed out: a server, the gateway, the address to listen on",
+  },
+  { code: exitCodes.interrupted, meaning: "interrupted (Ctrl-C)" },
+];
+
+/** Codes by the exit code that they lead to; the first that fits counts. What fits none leads to `failed`. */
+const codesOf: readonly (readonly [ExitCode, RegExp])[] = [
+  [exitCodes.denied, /^POLICY_DENIED$/],
+  [exitCodes.interrupted, /^CLI_INTERRUPTED$/],
+  [exitCodes.usage, /^(?:CONFIG|TOKEN)_/],
+  [
+    exitCodes.usage,
+    /^CLI_(?:USAGE|ARGUMENTS_INVALID|CONFIG_NOT_FOUND|CONFIG_INVALID|FILE_EXISTS|IMPORT_FAILED)$/,
+  ],
+  [exitCodes.usage, /^(?:HTTP_AUTH_REQUIRED|STORE_HOME_UNUSABLE|AUDIT_QUERY_INVALID|MCP_UNAUTHORIZED)$/],
+  [exitCodes.unavailable, /^CLI_(?:SERVER_NOT_READY|GATEWAY_NOT_RUNNING|GATEWAY_UNUSABLE|TIMEOUT)$/],
+  [exitCodes.unavailable, /^(?:HTTP_ADDRESS_IN_USE|HTTP_LISTEN_FAILED)$/],
+  [exitCodes.unavailable, /^(?:CALL_TIMEOUT|CALLS_OVERLOADED|AUDIT_UNAVAILABLE|AUDIT_UNWRITABLE)$/],
+  [
+    exitCodes.unavailable,
+    /^MCP_(?:TIMEOUT|CONNECTION_CLOSED|UNREACHABLE|SESSION_EXPIRED|OVERLOADED|UNSUPPORTED_VERSION)$/,
+  ],
+  // A server's own error answer is a failed call; everything else of it is a server that cannot be had.
+  [exitCodes.unavailable, /^UPSTREAM_(?!ERROR$)/],
+  [exitCodes.notFound, /_NOT_FOUND$/],
+];
+
+/** The exit code that a coded failure leads to. */
+export function exitCodeOf(code: string): ExitCode {
+  return codesOf.find(([, pattern]) => pattern.test(code))?.[0] ?? exitCodes.failed;
+}
+
+/** The exit code that a thrown error leads to. */
+export function exitCodeOfError(error: unknown): ExitCode {
+  return isCodedError(error) ? exitCodeOf(error.code) : exitCodes.failed;
+}

@@ -1,0 +1,41 @@
+/** Where a command is on a PATH, as the launcher of servers would find it. */
+
+import { accessSync, constants, statSync } from "node:fs";
+import { delimiter, isAbsolute, join, resolve } from "node:path";
+
+/**
+ * The file that `command` starts; `undefined` when there is none that this user
+ * may execute.
+ *
+ * @param path value of the variable PATH.
+ * @param directory what a relative path is relative to.
+ */
+export function findExecutable(
+  command: string,
+  {
+    path,
+    directory,
+    platform,
+  }: { readonly path: string; readonly directory: string; readonly platform: NodeJS.Platform },
+): string | undefined {
+  const isPath = /[\\/]/.test(command);
+  const folders = isPath ? [""] : path.split(delimiter).filter((folder) => folder !== "");
+  const endings = platform === "win32" ? ["", ".exe", ".cmd", ".bat", ".com"] : [""];
+  for (const folder of folders) {
+    for (const ending of endings) {
+      const file = `${folder === "" ? command : join(folder, command)}${ending}`;
+      const whole = isAbsolute(file) ? file : resolve(directory, file);
+      if (isExecutable(whole)) return whole;
+    }
+  }
+  return undefined;
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}

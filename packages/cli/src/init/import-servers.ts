@@ -1,0 +1,229 @@
+/**
+ * The servers of another program's file as entries of `tool_servers`, ready to
+ * be written. No credential is taken over: each becomes a `secret_key_ref` with
+ * instructions where to put it, and where the file has one in a place that
+ * cannot refer to a secret (an argument, a URL) the server is left out.
+ *
+ * Its own variables (`${NAME}`, `${workspaceFolder}`) become references where
+ * they hold secrets and the value of this moment where they do not.
+ */
+
+import { basename, dirname, resolve } from "node:path";
+import { type Diagnostic, hasErrors } from "@toolcrib/diagnostics";
+import {
+  type ConfigText,
+  parseConfigLayer,
+  readRegularFile,
+  type ServerDeclaration,
+  type TemplatePart,
+} from "@toolcrib/gateway";
+import { CliError } from "../cli-error.ts";
+import { cliFileUnusable, cliImportFailed } from "../codes.ts";
+import { safeLine } from "../output/output.ts";
+import { yamlComment, yamlList, yamlText } from "./yaml-text.ts";
+
+/** A secret that somebody has to put in its place. */
+export interface WantedSecret {
+  /** Name in `secret_key_ref`, or of the environment variable. */
+  readonly name: string;
+  readonly kind: "named" | "env";
+  /** What it is for, such as `server "github", variable GITHUB_TOKEN`. */
+  readonly purpose: string;
+}
+
+/** What a file yields. */
+export interface ImportedServers {
+  /** Ids of the servers that were taken over. */
+  readonly ids: readonly string[];
+  /** Lines of YAML below `tool_servers:`. */
+  readonly lines: readonly string[];
+  readonly secrets: readonly WantedSecret[];
+  /** Servers that were left out, and why. */
+  readonly leftOut: readonly { readonly id: string; readonly reason: string }[];
+  /** What the reader of the file warned of. */
+  readonly warnings: readonly Diagnostic[];
+}
+
+/** Largest file, in bytes. */
+const fileMaxBytes = 1024 * 1024;
+
+/**
+ * Take over the servers of the file at `path`.
+ *
+ * @throws {CliError} `CLI_FILE_UNUSABLE`, `CLI_IMPORT_FAILED` with the findings when the file has errors or no servers.
+ */
+export async function importServers(
+  path: string,
+  environment: { readonly [name: string]: string | undefined },
+): Promise<ImportedServers> {
+  const layer = parseConfigLayer({ name: path, text: await readText(path) });
+  if (hasErrors(layer.diagnostics)) {
+    throw new CliError(cliImportFailed, `Cannot import ${path}: it has errors`, {
+      data: { diagnostics: layer.diagnostics },
+    });
+  }
+  if (layer.servers.length === 0) {
+    throw new CliError(cliImportFailed, `Cannot import ${path}: there are no servers in it`, {
+      hint: "name a file with mcpServers, such as .mcp.json, or with the servers of VS Code",
+    });
+  }
+  const lines: string[] = [];
+  const ids: string[] = [];
+  const secrets: WantedSecret[] = [];
+  const leftOut: { id: string; reason: string }[] = [];
+  for (const server of layer.servers) {
+    const writer = createServerWriter(server, path, environment);
+    const written = writer.write();
+    if ("reason" in written) leftOut.push({ id: server.id, reason: written.reason });
+    else {
+      ids.push(server.id);
+      lines.push(...written.lines);
+      secrets.push(...written.secrets);
+    }
+  }
+  return {
+    ids,
+    lines,
+    secrets,
+    leftOut,
+    warnings: layer.diagnostics.filter(({ code }) => !isMended.has(code)),
+  };
+}
+
+/** Warnings about what an import mends by itself. */
+const isMended: ReadonlySet<string> = new Set(["CONFIG_INLINE_SECRET", "CONFIG_ID_NORMALIZED"]);
+
+async function readText(path: string): Promise<string> {
+  try {
+    const { bytes } = await readRegularFile(path, fileMaxBytes);
+    if (bytes.length <= fileMaxBytes) return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (cause) {
+    const reason =
+      (cause as NodeJS.ErrnoException).code === "ENOENT" ? "there is no such file" : "it cannot be read";
+    throw new CliError(cliFileUnusable, `Cannot import ${path}: ${reason}`, { cause });
+  }
+  throw new CliError(cliFileUnusable, `Cannot import ${path}: it is longer than ${fileMaxBytes} bytes`);
+}
+
+type Written =
+  | { readonly lines: readonly string[]; readonly secrets: readonly WantedSecret[] }
+  | { readonly reason: string };
+
+function createServerWriter(
+  server: ServerDeclaration,
+  path: string,
+  environment: { readonly [name: string]: string | undefined },
+) {
+  const lines: string[] = [];
+  const secrets: WantedSecret[] = [];
+  let reason: string | undefined = server.problems[0]?.message;
+
+  function leaveOut(why: string): string {
+    reason ??= why;
+    return "";
+  }
+
+  /** A text that cannot refer to a secret. */
+  function plain(text: ConfigText, what: string): string {
+    if (text.kind === "secret" || text.isSecret) {
+      return leaveOut(`${what} holds a credential, which other users of the machine could read there`);
+    }
+    if (text.kind === "literal") return text.text;
+    return text.parts.map((part) => fillPart(part, what)).join("");
+  }
+
+  function fillPart(part: TemplatePart, what: string): string {
+    if (typeof part === "string") return part;
+    if ("folder" in part) return workspaceOf(path);
+    const value = environment[part.variable];
+    const filled = value === undefined || value === "" ? part.fallback : value;
+    return filled ?? leaveOut(`${what} needs the environment variable ${part.variable}, which is not set`);
+  }
+
+  /** A variable or header: a literal, or a reference to where the secret will be. */
+  function entry(name: string, text: ConfigText, role: "variable" | "header"): string {
+    const purpose = `${role} ${name} of ${server.id}`;
+    if (text.kind === "template") {
+      const reference = referenceOf(text.parts);
+      if (reference !== undefined && (text.isSecret || role === "header")) {
+        secrets.push({ kind: "env", name: reference.variable, purpose });
+        return secretMap(`{ env: ${reference.variable} }`, reference.prefix);
+      }
+      if (text.isSecret) {
+        leaveOut(`${role} ${name} puts a credential together from several parts`);
+        return "";
+      }
+    } else if (text.kind === "literal" && text.isSecret) {
+      const secret = `${server.id}-${name}`
+        .toLowerCase()
+        .replace(/[^a-z0-9]+/g, "-")
+        .replace(/^-+|-+$/g, "");
+      secrets.push({ kind: "named", name: secret, purpose });
+      const prefix =
+        role === "header" ? (/^(?:Bearer|Basic|Token|ApiKey)\s+(?=\S)/i.exec(text.text)?.[0] ?? "") : "";
+      return secretMap(secret, prefix);
+    }
+    return yamlText(plain(text, `${role} ${name}`));
+  }
+
+  function entries(field: "env" | "headers", texts: { readonly [name: string]: ConfigText }): void {
+    const names = Object.entries(texts);
+    if (names.length === 0) return;
+    lines.push(`      ${field}:`);
+    for (const [name, text] of names) {
+      lines.push(`        ${yamlText(name)}: ${entry(name, text, field === "env" ? "variable" : "header")}`);
+    }
+  }
+
+  return {
+    write(): Written {
+      const { transport } = server;
+      lines.push(`  - id: ${yamlText(server.id)}`);
+      if (server.name !== undefined && server.name !== server.id)
+        lines.push(`    name: ${yamlText(server.name)}`);
+      if (server.description !== undefined) lines.push(`    description: ${yamlText(server.description)}`);
+      lines.push("    transport:", `      kind: ${transport.kind}`);
+      if (transport.kind === "stdio") {
+        lines.push(`      command: ${yamlText(plain(transport.command, "the command"))}`);
+        const args = transport.args.map((text, at) => plain(text, `argument ${at + 1}`));
+        if (args.length > 0) lines.push(`      args: ${yamlList(args)}`);
+        if (transport.cwd !== undefined) {
+          const folder = plain(transport.cwd, "the working folder");
+          lines.push(`      cwd: ${yamlText(resolve(workspaceOf(path), folder))}`);
+        }
+        entries("env", transport.env);
+      } else {
+        lines.push(`      url: ${yamlText(plain(transport.url, "the URL"))}`);
+        entries("headers", transport.headers);
+      }
+      return reason === undefined ? { lines, secrets } : { reason: safeLine(reason) };
+    },
+  };
+}
+
+/** A template that is one environment variable, with nothing but a prefix before it. */
+function referenceOf(
+  parts: readonly TemplatePart[],
+): { readonly prefix: string; readonly variable: string } | undefined {
+  const [first, second] = parts.length === 2 ? parts : ["", parts[0]];
+  const isReference =
+    parts.length <= 2 && typeof first === "string" && typeof second === "object" && "variable" in second;
+  return isReference ? { prefix: first, variable: second.variable } : undefined;
+}
+
+function secretMap(reference: string, prefix: string): string {
+  return prefix === ""
+    ? `{ secret_key_ref: ${reference} }`
+    : `{ prefix: ${JSON.stringify(prefix)}, secret_key_ref: ${reference} }`;
+}
+
+/** The folder that a file's servers are meant for: its own, or that of the project whose settings it is in. */
+function workspaceOf(path: string): string {
+  const folder = dirname(resolve(path));
+  return [".vscode", ".cursor"].includes(basename(folder)) ? dirname(folder) : folder;
+}
+
+/** Lines that say what was left out, for the file that is written. */
+export function leftOutComments({ leftOut }: ImportedServers): string[] {
+  return leftOut.flatMap(({ id, reason }) => yamlComment(`Not taken over: ${id}. ${reason}`, "  "));
+}

@@ -1,0 +1,82 @@
+/** Prints what a gateway serves, as it comes up: first where it is, then each server, at last how to use it. */
+
+import type { Gateway, GatewayStatus } from "@toolcrib/gateway";
+import type { Identity } from "@toolcrib/tool";
+import { serversWaitMs } from "../access/local-tools.ts";
+import type { ToolDescription } from "../access/tool-access.ts";
+import type { CommandContext } from "../command-context.ts";
+import { textWidth } from "../output/text-width.ts";
+import { version } from "../version.ts";
+import { findExampleCall } from "./example-call.ts";
+import { ownCommand } from "./own-command.ts";
+import { clientLines, type Endpoint, nextLines, serverLine, tokenFile, wordsOf } from "./serve-text.ts";
+import { watchServers } from "./watch-servers.ts";
+
+/** Print where the gateway is; with `--json` everything that a program needs to use it. */
+export function announce({ output }: CommandContext, endpoint: Endpoint, status: GatewayStatus): void {
+  const { url, home, token } = endpoint;
+  output.json({
+    version,
+    pid: process.pid,
+    home,
+    mcp: `${url}/mcp`,
+    sse: `${url}/sse`,
+    auth: token === undefined ? "none" : "token",
+    tokenFile: token === undefined ? undefined : tokenFile(endpoint),
+    servers: status.servers.map(({ id, transport }) => ({ id, transport, mcp: `${url}/mcp/s/${id}` })),
+  });
+  output.print(`${output.style("bold", `Toolcrib ${version}`)} serves ${output.style("cyan", `${url}/mcp`)}`);
+  if (token === undefined) {
+    output.note(
+      `${output.noteStyle(["bold", "yellow"], "WARNING")} No token is asked for (auth: none): every program on this machine can use the tools`,
+    );
+  }
+}
+
+/** Print each server when it is known how it went, then how to connect and what to try; ends when all are told. */
+export async function announceServers(
+  context: CommandContext,
+  gateway: Gateway,
+  endpoint: Endpoint,
+): Promise<void> {
+  const { output, world } = context;
+  const { servers } = gateway.status();
+  const idWidth = Math.max(0, ...servers.map(({ id }) => textWidth(id)));
+  const signal = world.interrupted;
+  output.print("");
+  if (servers.length === 0) output.print("  No tool servers are configured.");
+  const starting = await watchServers(gateway, { waitMs: serversWaitMs, signal }, (server) =>
+    output.print(serverLine(server, idWidth, output)),
+  );
+  if (signal.aborted) return;
+  output.print(...starting.map((server) => serverLine(server, idWidth, output)));
+  output.print("", ...clientLines(endpoint, output), "", ...nextCommands(context, gateway, endpoint), "");
+  output.print(output.style("dim", "Ctrl-C stops it."));
+  if (starting.length === 0) return;
+  const late = new Set(starting.map(({ id }) => id));
+  await watchServers(gateway, { waitMs: Number.POSITIVE_INFINITY, signal }, (server) => {
+    if (late.has(server.id)) output.print(serverLine(server, idWidth, output));
+  });
+}
+
+function nextCommands(context: CommandContext, gateway: Gateway, endpoint: Endpoint): string[] {
+  const identity: Identity =
+    endpoint.token === undefined
+      ? { kind: "anonymous", name: "anonymous" }
+      : { kind: "token", name: "default" };
+  const tools = gateway.listTools(identity).flatMap((summary): ToolDescription[] => {
+    const tool = summary.origin === "meta" ? undefined : gateway.describe(identity, summary.id);
+    return tool === undefined ? [] : [{ ...summary, ...(tool.definition as object) } as ToolDescription];
+  });
+  const example = findExampleCall(tools);
+  const named = example?.tool ?? tools[0];
+  return nextLines(
+    endpoint,
+    {
+      command: ownCommand(context),
+      searchWords: named === undefined ? undefined : wordsOf(named.id.slice(named.namespace.length + 1)),
+      example,
+    },
+    context.output,
+  );
+}

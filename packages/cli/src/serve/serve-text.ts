@@ -1,0 +1,101 @@
+/**
+ * What `toolcrib serve` prints for people: where it serves, each server as it
+ * becomes ready, how to connect a client, and what to try next. Each command in
+ * it works when it is pasted into another terminal. No I/O.
+ */
+
+import { join } from "node:path";
+import type { ServerStatus } from "@toolcrib/gateway";
+import { escapeUnsafe } from "@toolcrib/store";
+import { type Output, reasonLine } from "../output/output.ts";
+import { padText } from "../output/text-width.ts";
+import type { ExampleCall } from "./example-call.ts";
+import { shellQuote } from "./shell-quote.ts";
+
+/** Where a gateway is and what a client sends to it. */
+export interface Endpoint {
+  /** Base URL without a slash at the end. */
+  readonly url: string;
+  readonly home: string;
+  /** Token to send; `undefined` when none is asked for. */
+  readonly token: string | undefined;
+}
+
+/** The file of the token that clients are told to send. */
+export function tokenFile({ home }: Pick<Endpoint, "home">): string {
+  return join(home, "tokens", "default");
+}
+
+/** A server in one line. */
+export function serverLine(status: ServerStatus, idWidth: number, output: Output): string {
+  const { id, transport, health, tools } = status;
+  const head = `${padText(id, idWidth)}  ${output.style("dim", padText(transport, 15))}  `;
+  if (health.state === "ready")
+    return `  ${output.style("green", "✓")} ${head}${tools} tool${tools === 1 ? "" : "s"}`;
+  if (health.state === "starting") return `  ${output.style("yellow", "…")} ${head}still starting`;
+  return `  ${output.style("red", "✗")} ${head}${reasonLine(health.reason ?? health.state)}`;
+}
+
+/** How to connect clients. */
+export function clientLines(endpoint: Endpoint, output: Output): string[] {
+  const { url, token } = endpoint;
+  const heading = (text: string) => output.style("bold", text);
+  const server = {
+    type: "http",
+    url: `${url}/mcp`,
+    ...(token === undefined ? undefined : { headers: { Authorization: `Bearer ${token}` } }),
+  };
+  const header = headerOf(endpoint);
+  return [
+    heading("Connect a client (mcpServers: .mcp.json, Cursor, Claude Desktop and others)"),
+    JSON.stringify({ mcpServers: { toolcrib: server } }, undefined, 2),
+    "",
+    heading("Claude Code"),
+    `  claude mcp add --transport http toolcrib ${url}/mcp${header === undefined ? "" : ` --header ${header}`}`,
+    heading("VS Code"),
+    `  code --add-mcp ${shellQuote(JSON.stringify({ name: "toolcrib", ...server }))}`,
+    heading("Clients of the older HTTP with SSE"),
+    `  ${url}/sse${token === undefined ? "" : " (with the same header)"}`,
+  ];
+}
+
+/** The header as a word of a shell that reads the token from its file, so that it stays out of the shell's history. */
+function headerOf(endpoint: Endpoint): string | undefined {
+  if (endpoint.token === undefined) return undefined;
+  return `"Authorization: Bearer $(cat ${shellQuote(tokenFile(endpoint))})"`;
+}
+
+/** What to try next. */
+export function nextLines(
+  endpoint: Endpoint,
+  options: {
+    /** How this command is called (`ownCommand`). */
+    readonly command: string;
+    readonly searchWords: string | undefined;
+    readonly example: ExampleCall | undefined;
+  },
+  output: Output,
+): string[] {
+  const { command, searchWords, example } = options;
+  const header = headerOf(endpoint);
+  return [
+    output.style("bold", "Try in another terminal"),
+    `  ${command} list`,
+    ...(searchWords === undefined ? [] : [`  ${command} search ${searchWords}`]),
+    ...(example === undefined ? [] : [`  ${command} call ${example.tool.wireName} ${argumentsOf(example)}`]),
+    `  npx @modelcontextprotocol/inspector --cli ${endpoint.url}/mcp --transport http${
+      header === undefined ? "" : ` --header ${header}`
+    } --method tools/list`,
+    `  ${command} audit list`,
+  ];
+}
+
+function argumentsOf({ args }: ExampleCall): string {
+  return shellQuote(escapeUnsafe(JSON.stringify(args)));
+}
+
+/** Words that find a tool: its own name's. */
+export function wordsOf(name: string): string | undefined {
+  const words = name.replace(/([a-z0-9])([A-Z])/g, "$1 $2").match(/[A-Za-z0-9]+/g);
+  return words === null ? undefined : words.slice(0, 4).join(" ").toLowerCase();
+}

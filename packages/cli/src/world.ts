@@ -1,0 +1,47 @@
+/**
+ * What the command takes from its process, in one place: arguments,
+ * environment, folders, streams, clock. Nothing else in this package reads
+ * `process`, except `bin.ts` and the signals of `serve`.
+ */
+
+import { homedir } from "node:os";
+import type { Readable } from "node:stream";
+import type { WriteStream } from "node:tty";
+
+/** An output stream that may be a terminal. */
+export type OutputStream = NodeJS.WritableStream & Partial<Pick<WriteStream, "isTTY" | "columns">>;
+
+/** The surroundings of one run of the command. */
+export interface World {
+  /** What stands behind the command's name. */
+  readonly args: readonly string[];
+  readonly environment: { readonly [name: string]: string | undefined };
+  /** Working directory. */
+  readonly directory: string;
+  /** The user's home directory (not Toolcrib's). */
+  readonly userDirectory: string;
+  readonly platform: NodeJS.Platform;
+  readonly stdin: Readable & { readonly isTTY?: boolean };
+  readonly stdout: OutputStream;
+  readonly stderr: OutputStream;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Aborts at the first Ctrl-C, except for commands that handle it themselves. */
+  readonly interrupted: AbortSignal;
+}
+
+/** The surroundings of this process. */
+export function createWorld(interrupted: AbortSignal): World {
+  return {
+    args: process.argv.slice(2),
+    environment: process.env,
+    directory: process.cwd(),
+    userDirectory: homedir(),
+    platform: process.platform,
+    stdin: process.stdin,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    now: Date.now,
+    interrupted,
+  };
+}
