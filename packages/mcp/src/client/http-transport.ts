@@ -309,7 +309,8 @@ export function createHttpTransport(dispatcher: Dispatcher, options: HttpTranspo
   async function listen(): Promise<void> {
     const { signal } = closing;
     let lastEventId = "";
-    for (let pauseMs = defaultRetryMs; !signal.aborted; pauseMs = Math.min(pauseMs * 2, maxRetryMs)) {
+    let retryMs = defaultRetryMs;
+    for (let pauseMs = retryMs; !signal.aborted; pauseMs = Math.min(pauseMs * 2, maxRetryMs)) {
       try {
         const resume = lastEventId === "" ? undefined : { "last-event-id": lastEventId };
         const headers = headersFor({ accept: "text/event-stream", ...resume });
@@ -322,7 +323,8 @@ export function createHttpTransport(dispatcher: Dispatcher, options: HttpTranspo
         }
         await readEvents(response.body, maxBytes, {
           event(event) {
-            pauseMs = defaultRetryMs;
+            // A stream that brings something may be reopened without growing pauses.
+            pauseMs = retryMs;
             lastEventId = event.id ?? lastEventId;
             receiveEvent(event.data, undefined);
           },
@@ -330,7 +332,8 @@ export function createHttpTransport(dispatcher: Dispatcher, options: HttpTranspo
             lastEventId = value;
           },
           retry: (milliseconds) => {
-            pauseMs = Math.max(minListenPauseMs, Math.min(milliseconds, maxRetryMs));
+            retryMs = Math.max(minListenPauseMs, Math.min(milliseconds, maxRetryMs));
+            pauseMs = retryMs;
           },
         });
       } catch (cause) {

@@ -99,11 +99,14 @@ export function createSseEndpoint(
       throw invalidRequest("Session not found", rpcCodes.sessionNotFound, 404);
     }
     if (!isJsonBody(request)) throw invalidRequest("Content-Type must be application/json", undefined, 415);
-    if (entry.response.writableLength > unreadMaxBytes) throw overloaded("The stream of answers is not read");
     const body = await readBody(request, bodyMaxBytes);
     const value = parseBody(body, { maxLength: bodyMaxBytes, maxDepth: bodyMaxDepth });
     // What is in flight may have asked its client, whose answer must still get in.
-    if (isDraining && holdsRequest(value)) throw overloaded("The gateway is shutting down");
+    if (holdsRequest(value)) {
+      if (isDraining) throw overloaded("The gateway is shutting down");
+      if (entry.response.writableLength > unreadMaxBytes)
+        throw overloaded("The stream of answers is not read");
+    }
     response.writeHead(202, { "content-type": "text/plain" }).end("Accepted");
     entry.session.receive(value);
   }

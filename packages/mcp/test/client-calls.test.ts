@@ -1,0 +1,350 @@
+/** Calls of the client edge: progress, cancellation, questions, deaths, limits, over every transport. */
+
+import assert from "node:assert/strict";
+import { PassThrough } from "node:stream";
+import { test } from "node:test";
+import type { JsonObject } from "@toolcrib/json";
+import {
+  type Connection,
+  createStdioTransport,
+  type InboundRequest,
+  type McpError,
+  mcpConnectionClosed,
+  mcpInvalidMessage,
+  mcpMessageTooLarge,
+  mcpOverloaded,
+  mcpRemoteError,
+  mcpTimeout,
+  openConnection,
+} from "@toolcrib/mcp";
+import { startEchoHttpServer, startEchoSseServer, waitUntil } from "@toolcrib/testing";
+import {
+  initialized,
+  openHttp,
+  openSse,
+  openStdio,
+  startScripted,
+  type Upstream,
+  type UpstreamOptions,
+} from "./upstreams.ts";
+
+/** Every way to reach the echo server, with the era that it is spoken to in. */
+const ways: [
+  name: string,
+  open: (options?: UpstreamOptions) => Promise<{ upstream: Upstream } & AsyncDisposable>,
+][] = [
+  ["stdio", (options) => together(openStdio([], options))],
+  ["stdio of 2026-07-28", (options) => together(openStdio(["--protocol", "2026-07-28", "--only"], options))],
+  ["HTTP with streams", (options) => overHttp({ answers: "sse" }, options)],
+  ["HTTP with JSON", (options) => overHttp({ answers: "json" }, options)],
+  ["HTTP without sessions", (options) => overHttp({ sessions: false, answers: "auto" }, options)],
+  ["HTTP with resumable streams", (options) => overHttp({ resumable: true }, options)],
+  [
+    "HTTP of 2026-07-28",
+    (options) => overHttp({ protocol: "2026-07-28", only: true, answers: "auto" }, options),
+  ],
+  [
+    "SSE",
+    async (options) => {
+      const server = await startEchoSseServer();
+      return together(openSse(server.url, options), server);
+    },
+  ],
+];
+
+async function overHttp(settings: Parameters<typeof startEchoHttpServer>[0], options?: UpstreamOptions) {
+  const server = await startEchoHttpServer(settings);
+  return together(openHttp(server.url, options), server);
+}
+
+async function together(opening: Promise<Upstream>, server?: AsyncDisposable) {
+  const upstream = await opening;
+  return {
+    upstream,
+    async [Symbol.asyncDispose]() {
+      await upstream[Symbol.asyncDispose]();
+      await server?.[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const capabilities: JsonObject = { sampling: {}, elicitation: {}, roots: {} };
+
+for (const [name, open] of ways) {
+  test(`${name}: calls, errors, progress, logs, questions and cancellation`, async () => {
+    const asked: InboundRequest[] = [];
+    const request = async (question: InboundRequest) => {
+      asked.push(question);
+      return { answer: question.method };
+    };
+    await using way = await open({ request, connection: { capabilities } });
+    const { upstream } = way;
+    const { connection } = upstream;
+    const isModern = connection.era === "modern";
+    const isPlainJson = name === "HTTP with JSON" || name === "HTTP without sessions";
+
+    const texts = Array.from({ length: 50 }, (_, n) => `${n} größe 🛠`);
+    assert.deepEqual(await Promise.all(texts.map((text) => upstream.call("echo", { text }))), texts);
+    await assert.rejects(upstream.call("rpc_error", { code: -7, message: "no" }), {
+      code: mcpRemoteError,
+      rpcCode: -7,
+      message: "no",
+      rpcData: { tool: "rpc_error" },
+    });
+    const result = await connection.request("tools/call", { name: "fail", arguments: {} });
+    assert.equal(result["isError"], true);
+    assert.equal("resultType" in result, false);
+
+    const steps: unknown[] = [];
+    await upstream.call("progress", { steps: 20 }, { onProgress: ({ progress }) => steps.push(progress) });
+    const all = Array.from({ length: 20 }, (_, index) => index + 1);
+    // With JSON answers progress comes on another stream, and may come late.
+    if (!isPlainJson) assert.deepEqual(steps, all);
+
+    const own: string[] = [];
+    await upstream.call(
+      "log",
+      { message: "m" },
+      { logLevel: "info", onNotification: (method) => own.push(method) },
+    );
+    if (name.startsWith("stdio") || name === "SSE")
+      await waitUntil(() => upstream.notifications.length === 1);
+    else if (!isPlainJson) assert.deepEqual(own, ["notifications/message"]);
+
+    if (isModern) {
+      await assert.rejects(upstream.call("ask_roots"), { code: "MCP_CLIENT_CAPABILITY_MISSING" });
+    } else if (!isPlainJson) {
+      for (const [tool, method] of [
+        ["ask_sampling", "sampling/createMessage"],
+        ["ask_elicitation", "elicitation/create"],
+        ["ask_roots", "roots/list"],
+      ] as const) {
+        let id: unknown;
+        assert.equal(
+          await upstream.call(tool, {}, { onId: (given) => (id = given) }),
+          JSON.stringify({ answer: method }),
+        );
+        if (name.startsWith("HTTP")) assert.equal(asked.at(-1)?.relatedTo, id);
+      }
+    }
+
+    const controller = new AbortController();
+    const hanging = upstream.call("hang", {}, { signal: controller.signal });
+    await upstream.call("echo");
+    assert.equal(connection.inFlight, 1);
+    controller.abort(new Error("enough"));
+    await assert.rejects(hanging, /enough/);
+    await assert.rejects(upstream.call("hang", {}, { timeoutMs: 20 }), { code: mcpTimeout });
+    assert.equal(connection.inFlight, 0);
+    if (!(isModern && name.startsWith("HTTP"))) {
+      await waitUntil(async () => (await received(upstream, "notifications/cancelled")).length === 2);
+      assert.match(
+        JSON.stringify(await received(upstream, "notifications/cancelled")),
+        /enough.*within 20 ms/,
+      );
+    }
+    assert.equal(await upstream.call("echo", { text: "fine" }), "fine");
+    assert.equal(connection.closed.aborted, false);
+  });
+}
+
+async function received(upstream: Upstream, method: string): Promise<unknown[]> {
+  return JSON.parse(await upstream.call("received", { method })) as unknown[];
+}
+
+test("Answers twice, answers to nobody and garbage do not disturb the calls around them", async () => {
+  await using way = await together(openStdio());
+  const { upstream } = way;
+  assert.equal(await upstream.call("twice"), "first");
+  assert.equal(await upstream.call("unknown_answer", { id: "forged" }), "for the caller");
+  assert.equal(await upstream.call("garbage", { text: "Listening on port 80" }), "after garbage");
+  assert.equal(await upstream.call("echo", { text: "x" }), "x");
+  assert.equal(upstream.strays.length, 3);
+  assert.match(upstream.strays[0] ?? "", /unknown or used id/);
+  assert.match(upstream.strays[2] ?? "", /standard output: .*: Listening on port 80/);
+});
+
+test("A server without a handler for its questions gets -32601, and ping is always answered", async () => {
+  await using way = await together(openStdio());
+  await assert.rejects(way.upstream.call("ask_roots"), { message: /Method not found: "roots\/list"/ });
+
+  const pair = pipes();
+  const opening = openConnection(pair.transport, {}, { clientInfo: { name: "t", version: "0" } });
+  pair.answer(await pair.next(), initialized);
+  await using connection = await opening;
+  await pair.next();
+  pair.say({ jsonrpc: "2.0", id: "p", method: "ping" });
+  assert.deepEqual(await pair.next(), { jsonrpc: "2.0", id: "p", result: {} });
+  assert.equal(connection.era, "legacy");
+});
+
+/** A transport whose server is the test. */
+function pipes(options?: Parameters<typeof createStdioTransport>[1]) {
+  const stdin = new PassThrough();
+  const stdout = new PassThrough();
+  const lines: string[] = [];
+  let rest = "";
+  stdin.on("data", (chunk: Buffer) => {
+    const parts = (rest + chunk.toString()).split("\n");
+    rest = parts.pop() ?? "";
+    lines.push(...parts);
+  });
+  const say = (value: unknown) => stdout.write(`${JSON.stringify(value)}\n`);
+  return {
+    stdin,
+    stdout,
+    transport: createStdioTransport({ stdin, stdout }, options),
+    say,
+    next: async () =>
+      JSON.parse(await waitUntil(() => lines.shift())) as { id?: unknown; params?: JsonObject },
+    answer: ({ id }: { id?: unknown }, result: JsonObject) => say({ jsonrpc: "2.0", id, result }),
+  };
+}
+
+async function openPipes(options?: Parameters<typeof createStdioTransport>[1]) {
+  const pair = pipes(options);
+  const notifications: JsonObject[] = [];
+  const opening = openConnection(
+    pair.transport,
+    { notification: (_method, params) => void notifications.push(params) },
+    { clientInfo: { name: "t", version: "0" } },
+  );
+  pair.answer(await pair.next(), initialized);
+  const connection: Connection = await opening;
+  await pair.next();
+  return { ...pair, connection, notifications };
+}
+
+test("Answers in a batch, as servers up to 2025-03-26 may send them, are taken one by one", async () => {
+  const { connection, next, say, notifications } = await openPipes();
+  const answers = Promise.all([connection.request("a", {}), connection.request("b", {})]);
+  const [first, second] = [await next(), await next()];
+  say([
+    { jsonrpc: "2.0", id: second.id, result: { of: "b" } },
+    { jsonrpc: "2.0", method: "notifications/message", params: { n: 1 } },
+    { jsonrpc: "2.0", id: first.id, result: { of: "a" } },
+  ]);
+  assert.deepEqual(await answers, [{ of: "a" }, { of: "b" }]);
+  assert.deepEqual(notifications, [{ n: 1 }]);
+  await connection[Symbol.asyncDispose]();
+});
+
+test("On a pipe, notifications of a subscription go to the request that opened it", async () => {
+  await using upstream = await openStdio(["--protocol", "2026-07-28", "--only"]);
+  const heard: string[] = [];
+  const controller = new AbortController();
+  const listening = upstream.connection.request(
+    "subscriptions/listen",
+    { notifications: { toolsListChanged: true } },
+    { signal: controller.signal, onNotification: (method) => heard.push(method) },
+  );
+  await waitUntil(() => heard.length === 1);
+  await upstream.call("change_tools", { add: "new" });
+  await waitUntil(() => heard.length === 2);
+  assert.deepEqual(heard, ["notifications/subscriptions/acknowledged", "notifications/tools/list_changed"]);
+  assert.deepEqual(upstream.notifications, []);
+  controller.abort(new Error("heard enough"));
+  await assert.rejects(listening, /heard enough/);
+});
+
+test("A result of an unknown type is invalid, one without a type is complete", async () => {
+  await using server = await startScripted(({ body, result }) => {
+    if (body.method === "server/discover")
+      return result({ supportedVersions: ["2026-07-28"], capabilities: {} });
+    if (body.method === "tools/call") return result(body.params?.["arguments"] as JsonObject);
+    return result({ resultType: "complete", ttlMs: 5 });
+  });
+  await using upstream = await openHttp(server.url, { connection: { era: "modern" } });
+  const call = (given: JsonObject) =>
+    upstream.connection.request("tools/call", { name: "x", arguments: given });
+  assert.deepEqual(await call({ a: 1 }), { a: 1 });
+  await assert.rejects(call({ resultType: "task" }), {
+    code: mcpInvalidMessage,
+    message: /unknown result type "task"/,
+  });
+});
+
+test("A server that dies fails the calls in flight, and closes the connection", async () => {
+  const upstream = await openStdio();
+  const calls = [upstream.call("hang"), upstream.call("hang")];
+  await upstream.call("echo");
+  upstream.kill();
+  for (const call of calls) await assert.rejects(call, { code: mcpConnectionClosed });
+  await waitUntil(() => upstream.connection.closed.aborted);
+  assert.equal((upstream.connection.closed.reason as McpError).code, mcpConnectionClosed);
+  await assert.rejects(upstream.call("echo"), { code: mcpConnectionClosed });
+  await upstream[Symbol.asyncDispose]();
+  await upstream[Symbol.asyncDispose]();
+});
+
+test("A server that closes its output in the middle of a call ends it", async () => {
+  await using upstream = await openStdio();
+  await assert.rejects(upstream.call("break_off"), {
+    code: mcpConnectionClosed,
+    message: /closed its output/,
+  });
+});
+
+test("Disposing fails what is in flight, is safe to repeat and closes the server's input", async () => {
+  const { connection, stdin } = await openPipes();
+  const waiting = connection.request("a", {});
+  const failed = assert.rejects(waiting, { code: mcpConnectionClosed });
+  await connection[Symbol.asyncDispose]();
+  await connection[Symbol.asyncDispose]();
+  await failed;
+  assert.ok(connection.closed.aborted);
+  assert.ok(stdin.writableEnded);
+});
+
+test("A server that does not read its input makes requests fail instead of filling memory", async () => {
+  const stdin = new PassThrough();
+  const stdout = new PassThrough();
+  const transport = createStdioTransport({ stdin, stdout }, { unreadMaxBytes: 100_000 });
+  const strays: string[] = [];
+  const opening = openConnection(
+    transport,
+    { stray: (reason) => strays.push(reason) },
+    { clientInfo: { name: "t", version: "0" } },
+  );
+  await waitUntil(() => stdin.readableLength > 0);
+  stdout.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, result: initialized })}\n`);
+  const connection = await opening;
+  const failures: unknown[] = [];
+  for (let count = 0; count < 100; count += 1) {
+    connection.request("a", { text: "x".repeat(10_000) }).catch((error: unknown) => failures.push(error));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  assert.ok(stdin.writableLength < 150_000, `${stdin.writableLength} bytes wait`);
+  assert.ok(failures.length > 80);
+  assert.equal((failures[0] as McpError).code, mcpOverloaded);
+  connection.notify("notifications/x", {});
+  assert.match(strays.at(-1) ?? "", /does not read its input/);
+  await connection[Symbol.asyncDispose]();
+});
+
+test("Answers past the limit fail their call, and the connection goes on", async () => {
+  const transport = { lineMaxBytes: 100_000, messageMaxBytes: 100_000 };
+  await using http = await startEchoHttpServer({ answers: "json" });
+  await using streaming = await startEchoHttpServer({ answers: "sse", resumable: true });
+  for (const server of [http, streaming]) {
+    await using upstream = await openHttp(server.url, { transport });
+    assert.equal((await upstream.call("large", { bytes: 90_000 })).length, 90_000);
+    await assert.rejects(upstream.call("large", { bytes: 200_000 }), { code: mcpMessageTooLarge });
+    assert.equal(await upstream.call("echo", { text: "x" }), "x");
+  }
+  await using pipe = await openStdio([], { transport });
+  const large = pipe.call("large", { bytes: 5 << 20 }, { timeoutMs: 2000 });
+  large.catch(() => {});
+  await waitUntil(() => pipe.strays.length > 0);
+  assert.match(pipe.strays[0] ?? "", /a line is longer than 100000 bytes/);
+  assert.equal(await pipe.call("echo", { text: "x" }), "x");
+});
+
+test("Large arguments and answers pass whole", async () => {
+  const text = "ü🛠".repeat(1 << 19);
+  for (const [name, open] of ways) {
+    if (name.includes("sessions") || name.includes("resumable")) continue;
+    await using way = await open();
+    assert.equal((await way.upstream.call("echo", { text })) === text, true, name);
+  }
+});

@@ -1,0 +1,426 @@
+/** Streamable HTTP and SSE on the client edge: headers, sessions, streams that break, refusals in mid-session. */
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import type { IncomingHttpHeaders, ServerResponse } from "node:http";
+import { test } from "node:test";
+import type { JsonObject } from "@toolcrib/json";
+import {
+  type McpError,
+  mcpConnectionClosed,
+  mcpRemoteError,
+  mcpSessionExpired,
+  mcpUnauthorized,
+  mcpUnreachable,
+  metaOf,
+} from "@toolcrib/mcp";
+import { startEchoHttpServer, startEchoSseServer, waitUntil } from "@toolcrib/testing";
+import { eventOf, openHttp, openSse, openStdio, type ScriptedRequest, startScripted } from "./upstreams.ts";
+
+const call = { name: "x", arguments: {} };
+
+test("Headers of the owner, session, version and era go with every request; the protocol's own win", async () => {
+  const seen: { method: string; headers: IncomingHttpHeaders }[] = [];
+  await using server = await startScripted((given) => {
+    seen.push({ method: given.body.method ?? given.request.method ?? "", headers: given.request.headers });
+    return given.body.method === "tools/call" ? given.result({}) : false;
+  });
+  const headers = {
+    Authorization: "Bearer t",
+    ACCEPT: "text/html",
+    "Content-Type": "text/plain",
+    "Mcp-Session-Id": "forged",
+  };
+  const upstream = await openHttp(server.url, { transport: { headers } });
+  await upstream.connection.request("tools/call", call);
+  await waitUntil(() => seen.some(({ method }) => method === "GET"));
+  await upstream[Symbol.asyncDispose]();
+  const of = (method: string) => seen.find((request) => request.method === method)?.headers ?? {};
+  assert.equal(of("initialize")["mcp-protocol-version"], undefined);
+  assert.equal(of("initialize")["content-type"], "application/json");
+  assert.equal(of("initialize")["accept"], "application/json, text/event-stream");
+  for (const method of ["notifications/initialized", "tools/call", "GET", "DELETE"]) {
+    assert.equal(of(method)["authorization"], "Bearer t", method);
+    assert.equal(of(method)["mcp-session-id"], "session-1", method);
+    assert.equal(of(method)["mcp-protocol-version"], "2025-11-25", method);
+    assert.equal(of(method)["mcp-method"], undefined);
+  }
+  assert.equal(of("GET")["accept"], "text/event-stream");
+  assert.deepEqual(
+    seen.slice(0, 2).map(({ method }) => method),
+    ["initialize", "notifications/initialized"],
+  );
+});
+
+test("Modern requests mirror method, name and annotated parameters into headers", async () => {
+  await using server = await startEchoHttpServer({ protocol: "2026-07-28", only: true, answers: "auto" });
+  await using upstream = await openHttp(server.url);
+  const { tools } = await upstream.connection.request("tools/list", {});
+  const mirror = (tools as JsonObject[]).find(({ name }) => name === "mirror");
+  const inputSchema = mirror?.["inputSchema"] as JsonObject;
+  const region = " Zürich\n";
+  assert.deepEqual(
+    JSON.parse(await upstream.call("mirror", { region, nested: { level: -3 } }, { inputSchema })),
+    {
+      "mcp-param-region": "=?base64?IFrDvHJpY2gK?=",
+      "mcp-param-level": "-3",
+    },
+  );
+  assert.equal(await upstream.call("mirror", { nested: {} }, { inputSchema }), "{}");
+  // Without them the server refuses, which is the proof that it looks.
+  await assert.rejects(upstream.call("mirror", { region }), { code: mcpRemoteError, rpcCode: -32020 });
+  const uri = "echo://watched";
+  assert.ok((await upstream.connection.request("resources/read", { uri }))["contents"]);
+});
+
+test("What a caller's _meta says of version, client and capabilities does not get through", async () => {
+  await using server = await startEchoHttpServer({ protocol: "2026-07-28", only: true });
+  await using upstream = await openHttp(server.url, { connection: { capabilities: { roots: {} } } });
+  const _meta = {
+    "io.modelcontextprotocol/protocolVersion": "1999-01-01",
+    "io.modelcontextprotocol/clientCapabilities": { sampling: {} },
+    progressToken: 1,
+    traceparent: "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01",
+  };
+  const result = await upstream.connection.request("tools/call", { name: "request", arguments: {}, _meta });
+  const [{ text }] = result["content"] as [{ text: string }];
+  assert.deepEqual(JSON.parse(text).meta, {
+    traceparent: _meta.traceparent,
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": { name: "toolcrib-test", version: "0.0.1" },
+    "io.modelcontextprotocol/clientCapabilities": { roots: {} },
+  });
+});
+
+test("An expired session closes the connection with MCP_SESSION_EXPIRED", async () => {
+  await using server = await startEchoHttpServer();
+  await using upstream = await openHttp(server.url);
+  await upstream.call("echo");
+  server.expireSessions();
+  await assert.rejects(upstream.call("echo"), {
+    code: mcpSessionExpired,
+    message: /no longer knows the session/,
+  });
+  assert.equal((upstream.connection.closed.reason as McpError).code, mcpSessionExpired);
+  await assert.rejects(upstream.call("echo"), { code: mcpSessionExpired });
+});
+
+test("Requests that meet the expiry were not looked at; one that the server began to answer is lost", async () => {
+  const waiting: ScriptedRequest[] = [];
+  await using server = await startScripted((given) => {
+    if (given.body.method !== "tools/call") return false;
+    if (given.body.params?.["name"] === "met") return given.json(404, {});
+    if (given.body.params?.["name"] === "begun") given.stream();
+    return waiting.push(given);
+  });
+  await using upstream = await openHttp(server.url);
+  const ask = (name: string) => upstream.connection.request("tools/call", { name });
+  const begun = assert.rejects(ask("begun"), {
+    code: mcpConnectionClosed,
+    message: /session ended before the answer/,
+  });
+  const late = assert.rejects(ask("late"), { code: mcpSessionExpired });
+  await waitUntil(() => waiting.length === 2);
+  const [aborted] = waiting.map(({ response }) => once(response, "close"));
+  await assert.rejects(ask("met"), { code: mcpSessionExpired });
+  // It is on its way, and its own answer says that it was not looked at either.
+  waiting.find(({ body }) => body.params?.["name"] === "late")?.json(404, {});
+  await late;
+  await begun;
+  await aborted;
+  await assert.rejects(ask("met"), { code: mcpSessionExpired });
+});
+
+test("Servers that say 400 for an unknown session are understood; other 400s are answers", async () => {
+  let error: JsonObject = { code: -32602, message: "Bad arguments" };
+  await using server = await startScripted((given) =>
+    given.body.method === "tools/call" ? given.json(400, { jsonrpc: "2.0", id: null, error }) : false,
+  );
+  await using upstream = await openHttp(server.url);
+  await assert.rejects(upstream.connection.request("tools/call", call), {
+    code: mcpRemoteError,
+    rpcCode: -32602,
+  });
+  error = { code: -32000, message: "Bad Request: No valid session ID provided" };
+  await assert.rejects(upstream.connection.request("tools/call", call), { code: mcpSessionExpired });
+});
+
+test("Refusals in mid-session fail their request and no other", async () => {
+  await using server = await startEchoHttpServer({ token: "t" });
+  await using upstream = await openHttp(server.url, {
+    transport: { headers: { authorization: "Bearer t" } },
+  });
+  // The GET stream is a request too: handshake, notification, stream.
+  await waitUntil(() => server.requestCount === 3);
+  for (const [status, code] of [
+    [401, mcpUnauthorized],
+    [403, mcpUnauthorized],
+    [405, mcpUnreachable],
+    [429, mcpUnreachable],
+    [500, mcpUnreachable],
+    [503, mcpUnreachable],
+    [302, mcpUnreachable],
+  ] as const) {
+    server.refuseNext(1, status);
+    await assert.rejects(upstream.call("echo"), { code, data: { status } }, `${status}`);
+    assert.equal(await upstream.call("echo", { text: "on" }), "on");
+  }
+});
+
+test("A broken stream with event ids is resumed, and the call is answered", async () => {
+  await using server = await startEchoHttpServer({ resumable: true });
+  await using upstream = await openHttp(server.url);
+  assert.equal(await upstream.call("break_stream", { ms: 20 }), "answered after the stream broke");
+});
+
+test("A broken stream without event ids fails its call, and so does any of the modern era", async () => {
+  for (const settings of [{}, { protocol: "2026-07-28", only: true }]) {
+    await using server = await startEchoHttpServer(settings);
+    await using upstream = await openHttp(server.url);
+    await assert.rejects(upstream.call("break_off"), { code: mcpConnectionClosed });
+    assert.equal(await upstream.call("echo", { text: "on" }), "on");
+  }
+});
+
+/** A server whose POST streams end at once after `begin`, and whose GETs are answered by `resume`. */
+function startBreaking(begin: string, resume: (given: ScriptedRequest, attempt: number) => unknown) {
+  let attempts = 0;
+  let isListening = false;
+  return startScripted((given) => {
+    if (given.body.method === "tools/call") {
+      given.stream(begin);
+      given.response.end();
+    } else if (given.request.method === "GET" && given.request.headers["last-event-id"] === undefined) {
+      // The GET stream of the session, which is not what this is about.
+      isListening = true;
+      given.response.writeHead(405).end();
+    } else if (given.request.method === "GET") {
+      assert.ok(isListening);
+      attempts += 1;
+      return resume(given, attempts);
+    } else return false;
+  });
+}
+
+test("A stream is resumed again and again as long as each time brings something", async () => {
+  const ids: unknown[] = [];
+  await using server = await startBreaking("id: 0\nretry: 1\ndata:\n\n", (given, attempt) => {
+    ids.push(given.request.headers["last-event-id"]);
+    const progress = { method: "notifications/progress", params: { progressToken: 2, progress: attempt } };
+    given.stream(
+      attempt < 20 ? eventOf(progress, `${attempt}`) : eventOf({ id: 2, result: { at: "last" } }, "20"),
+    );
+    given.response.end();
+  });
+  await using upstream = await openHttp(server.url, { transport: { maxResumptions: 2 } });
+  await waitUntil(() => server.log.includes("GET"));
+  const steps: unknown[] = [];
+  const answer = upstream.connection.request("tools/call", call, {
+    onProgress: ({ progress }) => steps.push(progress),
+  });
+  assert.deepEqual(await answer, { at: "last" });
+  assert.deepEqual(
+    ids,
+    Array.from({ length: 20 }, (_, index) => `${index}`),
+  );
+  assert.deepEqual(
+    steps,
+    Array.from({ length: 19 }, (_, index) => index + 1),
+  );
+});
+
+test("Resuming that brings nothing is given up, also when the connection is refused in between", async () => {
+  await using server = await startBreaking("id: 5\nretry: 1\n\n", (given, attempt) => {
+    assert.equal(given.request.headers["last-event-id"], "5");
+    if (attempt % 2 === 0) given.response.socket?.destroy();
+    else {
+      given.stream();
+      given.response.end();
+    }
+  });
+  await using upstream = await openHttp(server.url, { transport: { maxResumptions: 4 } });
+  await waitUntil(() => server.log.includes("GET"));
+  await assert.rejects(upstream.connection.request("tools/call", call), {
+    code: mcpConnectionClosed,
+    message: /ended before the answer came/,
+  });
+  assert.equal(server.log.filter((entry) => entry === "GET").length, 1 + 4);
+});
+
+test("A stream that cannot be resumed fails its call; when the session is gone, the connection too", async () => {
+  for (const [status, isSessionGone] of [
+    [500, false],
+    [405, false],
+    [204, false],
+    [404, true],
+  ] as const) {
+    await using server = await startBreaking("id: 1\nretry: 1\ndata:\n\n", (given) =>
+      given.response.writeHead(status).end(),
+    );
+    await using upstream = await openHttp(server.url);
+    await waitUntil(() => server.log.includes("GET"));
+    // The request was looked at: it must not be taken for one that may be repeated.
+    await assert.rejects(
+      upstream.connection.request("tools/call", call),
+      { code: mcpConnectionClosed },
+      `${status}`,
+    );
+    assert.equal(upstream.connection.closed.aborted, isSessionGone);
+  }
+});
+
+test("The GET stream is opened after the handshake, brings what belongs to no call, and is reopened", async () => {
+  const opened: { id: unknown; response: ServerResponse }[] = [];
+  await using server = await startScripted(({ request, response, stream }) => {
+    if (request.method !== "GET") return false;
+    opened.push({ id: request.headers["last-event-id"], response });
+    stream("retry: 1\n\n");
+  });
+  await using upstream = await openHttp(server.url);
+  await waitUntil(() => opened.length === 1);
+  assert.equal(server.log.indexOf("POST notifications/initialized") < server.log.indexOf("GET"), true);
+  opened[0]?.response.write(eventOf({ method: "notifications/tools/list_changed" }, "7"));
+  await waitUntil(() => upstream.notifications.length === 1);
+  opened[0]?.response.write(
+    `${eventOf({ id: 99, result: {} })}data: nonsense\n\ndata: null\n\ndata: [3]\n\n`,
+  );
+  await waitUntil(() => upstream.strays.length === 4);
+  opened[0]?.response.end();
+  await waitUntil(() => opened.length === 2);
+  opened[1]?.response.socket?.destroy();
+  await waitUntil(() => opened.length === 3);
+  assert.deepEqual(
+    opened.map(({ id }) => id),
+    [undefined, "7", "7"],
+  );
+});
+
+test("A server that forgets the session on the GET stream closes the connection", async () => {
+  let gets = 0;
+  await using server = await startScripted(({ request, response, stream }) => {
+    if (request.method !== "GET") return false;
+    gets += 1;
+    if (gets > 1) return response.writeHead(404).end();
+    stream("retry: 1\n\n");
+    return response.end();
+  });
+  await using upstream = await openHttp(server.url);
+  await waitUntil(() => upstream.connection.closed.aborted);
+  assert.equal((upstream.connection.closed.reason as McpError).code, mcpSessionExpired);
+});
+
+test("A call that is given up closes its stream, in both eras, and its connection is free again", async () => {
+  for (const protocol of ["2025-11-25", "2026-07-28"]) {
+    let closed = 0;
+    await using server = await startScripted((given) => {
+      if (given.body.method === "server/discover")
+        return given.result({ supportedVersions: ["2026-07-28"], capabilities: {} });
+      if (given.body.method !== "tools/call") return false;
+      if (given.body.params?.["name"] === "quick") return given.result({});
+      given.response.on("close", () => {
+        closed += 1;
+      });
+      return given.stream();
+    });
+    const era = protocol === "2026-07-28" ? "modern" : "legacy";
+    // The streams of given up calls would hold all the connections there are.
+    await using upstream = await openHttp(server.url, { connection: { era }, maxConnections: 2 });
+    for (let round = 1; round <= 5; round += 1) {
+      const controller = new AbortController();
+      const hanging = upstream.connection.request("tools/call", call, { signal: controller.signal });
+      const timed = upstream.connection.request("tools/call", call, { timeoutMs: 20 });
+      setTimeout(() => controller.abort(new Error("enough")), 10);
+      await assert.rejects(hanging, /enough/);
+      await assert.rejects(timed);
+      await upstream.connection.request("tools/call", { name: "quick" });
+    }
+    await waitUntil(() => closed >= 5);
+    const cancellations = server.log.filter((entry) => entry === "POST notifications/cancelled").length;
+    assert.equal(cancellations, era === "modern" ? 0 : 10);
+  }
+});
+
+test("Disposing ends the session with DELETE and aborts what is open, and a dead server does not hold it up", async () => {
+  let closed = 0;
+  let isDead = false;
+  await using server = await startScripted((given) => {
+    if (given.request.method === "DELETE" && isDead) return;
+    if (given.body.method !== "tools/call" && given.request.method !== "GET") return false;
+    given.response.on("close", () => {
+      closed += 1;
+    });
+    return given.stream();
+  });
+  for (isDead of [false, true]) {
+    const upstream = await openHttp(server.url);
+    const failed = assert.rejects(upstream.connection.request("tools/call", call), {
+      code: mcpConnectionClosed,
+    });
+    await waitUntil(() => server.log.filter((entry) => entry === "GET").length === (isDead ? 2 : 1));
+    await upstream[Symbol.asyncDispose]();
+    await failed;
+  }
+  assert.equal(server.log.filter((entry) => entry === "DELETE").length, 2);
+  await waitUntil(() => closed === 4);
+});
+
+test("SSE: a session that the server forgot, and a stream that ends, close the connection", async () => {
+  await using server = await startEchoSseServer();
+  await using forgotten = await openSse(server.url);
+  await assert.rejects(forgotten.call("break_off"), { code: mcpConnectionClosed });
+  assert.equal((forgotten.connection.closed.reason as McpError).code, mcpConnectionClosed);
+
+  let isKnown = true;
+  await using scripted = await startScripted(({ request, response, stream, body }) => {
+    if (request.method === "GET") {
+      streams.push(response);
+      return stream("event: endpoint\ndata: /messages?s=1\n\n");
+    }
+    if (!isKnown) return response.writeHead(404).end();
+    if (body.method === "initialize") {
+      const result = { protocolVersion: "2024-11-05", capabilities: {} };
+      streams[0]?.write(`event: message\n${eventOf({ id: body.id, result })}`);
+    }
+    return response.writeHead(202).end();
+  });
+  const streams: ServerResponse[] = [];
+  await using upstream = await openSse(`${scripted.origin}/sse`);
+  const lost = assert.rejects(upstream.connection.request("a", {}), { code: mcpConnectionClosed });
+  await waitUntil(() => scripted.log.includes("POST a"));
+  isKnown = false;
+  await assert.rejects(upstream.connection.request("b", {}), { code: mcpSessionExpired });
+  await lost;
+  assert.equal((upstream.connection.closed.reason as McpError).code, mcpSessionExpired);
+});
+
+test("SSE: an event past the limit closes the connection and says so", async () => {
+  await using server = await startEchoSseServer();
+  await using upstream = await openSse(server.url, { transport: { messageMaxBytes: 100_000 } });
+  await assert.rejects(upstream.call("large", { bytes: 200_000 }), { code: "MCP_MESSAGE_TOO_LARGE" });
+  assert.ok(upstream.connection.closed.aborted);
+});
+
+test("Progress that comes in one chunk with its result is delivered, 200 of 200 times, over HTTP and a pipe", async () => {
+  await using server = await startScripted((given) => {
+    if (given.body.method !== "tools/call") return false;
+    const token = metaOf(given.body.params ?? {})?.["progressToken"];
+    const progress = [1, 2, 3].map((step) =>
+      eventOf({ method: "notifications/progress", params: { progressToken: token, progress: step } }),
+    );
+    given.stream(progress.join("") + eventOf({ id: given.body.id, result: {} }));
+    given.response.end();
+  });
+  await using http = await openHttp(server.url);
+  await using pipe = await openStdio();
+  for (const upstream of [http, pipe]) {
+    for (let round = 0; round < 200; round += 1) {
+      const steps: unknown[] = [];
+      const params = { name: "progress", arguments: { steps: 3 } };
+      await upstream.connection.request("tools/call", params, {
+        onProgress: ({ progress }) => steps.push(progress),
+      });
+      assert.deepEqual(steps, [1, 2, 3]);
+    }
+    assert.deepEqual(upstream.strays, []);
+  }
+});
