@@ -33,8 +33,8 @@ export function parseJson(text: string, limits: JsonLimits = {}): JsonValue {
     );
   }
   const maxDepth = limits.maxDepth ?? defaultMaxDepth;
-  // Every level takes a character, so that short texts need no scan.
-  if (text.length > maxDepth && isDeeperThan(text, maxDepth)) {
+  // Every level takes a character and an opening bracket, so that most texts need no scan.
+  if (text.length > maxDepth && hasManyBrackets(text, maxDepth) && isDeeperThan(text, maxDepth)) {
     throw new JsonError(jsonTooDeep, `JSON text nests deeper than ${maxDepth} levels`);
   }
   try {
@@ -46,6 +46,18 @@ export function parseJson(text: string, limits: JsonLimits = {}): JsonValue {
 
 const quote = 0x22;
 const backslash = 0x5c;
+
+/** Whether `text` has more than `count` opening brackets, those inside strings included. Costs next to nothing. */
+function hasManyBrackets(text: string, count: number): boolean {
+  let left = count;
+  for (const bracket of ["{", "["]) {
+    for (let at = text.indexOf(bracket); at !== -1; at = text.indexOf(bracket, at + 1)) {
+      if (left === 0) return true;
+      left -= 1;
+    }
+  }
+  return false;
+}
 
 function isDeeperThan(text: string, maxDepth: number): boolean {
   let depth = 0;

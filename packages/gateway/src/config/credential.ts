@@ -45,6 +45,7 @@ export function hasEmbeddedCredential(text: string): boolean {
 /** The stretches of `text` that are credentials by themselves, whatever they stand under. */
 export function credentialStretches(text: string): { start: number; end: number }[] {
   const found: { start: number; end: number }[] = [];
+  if (!beginning.test(text)) return found;
   for (const pattern of shownAway) {
     for (const match of text.matchAll(pattern)) {
       const value = match.groups?.["value"] ?? match[0];
@@ -54,6 +55,9 @@ export function credentialStretches(text: string): { start: number; end: number 
   }
   return found;
 }
+
+/** A piece of text that every pattern of `shownAway` begins with: most texts have none, and need one look. */
+const beginning = /sk-|gh[opsu]_|github_pat_|glpat-|xox[bp]-|AKIA|eyJ|-----BEGIN|Bearer|Basic|:\/\/|[?&]/i;
 
 /**
  * Quantifiers are bounded where a failed match could be tried again from the
