@@ -244,7 +244,7 @@ export function allContenders(withDist: boolean): readonly Contender[] {
   );
   const own = [
     toolcrib("toolcrib", `${manifest.version} (source)`, join(root, "packages/cli/src/bin.ts"), [
-      "--conditions=source",
+      "--conditions=toolcrib-source",
     ]),
   ];
   if (withDist) {
