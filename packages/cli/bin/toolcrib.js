@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// Starts the command: the build (dist) where there is one, else the source.
+// Starts the command: the build (dist) where there is one, else the source;
+// the source too where its condition was given to Node.
 // Plain JavaScript that any Node can read, so that an old one is told off
 // instead of failing with a syntax error. Keep the number in step with
 // src/node-version.ts, which a test compares.
@@ -9,6 +10,7 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const oldestNode = 24;
+const sourceCondition = "toolcrib-source";
 const build = new URL("../dist/bin.js", import.meta.url);
 const source = fileURLToPath(new URL("../src/bin.ts", import.meta.url));
 
@@ -20,10 +22,15 @@ if (Number(process.versions.node.split(".")[0]) < oldestNode) {
       "In a checkout of Toolcrib, npm ci brings the right one; then use: npx toolcrib\n",
   );
   process.exitCode = 2;
-} else if (existsSync(build)) {
+} else if (existsSync(build) && !isSourceWanted()) {
   await import(build.href);
 } else {
-  startSource(["--conditions=toolcrib-source", source, ...process.argv.slice(2)]);
+  startSource([`--conditions=${sourceCondition}`, source, ...process.argv.slice(2)]);
+}
+
+function isSourceWanted() {
+  const options = [...process.execArgv, ...(process.env.NODE_OPTIONS ?? "").split(" ")];
+  return options.includes(`--conditions=${sourceCondition}`);
 }
 
 // The condition that selects the source can only be given when Node starts.

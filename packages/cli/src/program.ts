@@ -66,7 +66,7 @@ export function createProgram(world: World, run: RunCommand): Command {
 
 function outputOf(world: World) {
   const { stdout, stderr } = world;
-  const widthOf = (stream: OutputStream) => (stream.isTTY === true ? (stream.columns ?? 80) : 80);
+  const widthOf = (stream: OutputStream) => (stream.isTTY === true ? stream.columns || 80 : 80);
   const hasColors = (stream: OutputStream) =>
     !world.args.includes("--no-color") &&
     styleText("bold", "x", { stream: stream as NodeJS.WriteStream }) !== "x";

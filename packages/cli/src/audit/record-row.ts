@@ -15,33 +15,37 @@ const outcomeStyles: { readonly [outcome: string]: Style } = {
   denied: "magenta",
 };
 
+/** Columns that a terminal needs to show dates whole and details. */
+const wideColumns = 110;
+
 /** Columns of `recordRow`. */
 export function recordColumns(output: Output): readonly Column[] {
   const paint = (cell: string) => output.style(outcomeStyles[cell.trim()] ?? "cyan", cell);
   return [
     { title: "TIME" },
-    { title: "WHAT", paint },
+    { title: "WHAT", canShrink: true, paint },
     { title: "TOOL OR SERVER", canShrink: true },
-    { title: "CLIENT" },
+    { title: "CLIENT", canShrink: true },
     { title: "TOOK" },
     { title: "CALL" },
-    { title: "DETAIL", canShrink: true },
+    ...(output.width < wideColumns ? [] : [{ title: "DETAIL", canShrink: true }]),
   ];
 }
 
 /** A record as a row of the table. */
-export function recordRow(record: AuditRecord): string[] {
+export function recordRow(record: AuditRecord, output: Output): string[] {
   const data = record.data as unknown as { readonly [field: string]: unknown };
   const client = data["client"] as { readonly name?: string } | undefined;
-  return [
-    record.time.replace("T", " ").replace(/\.\d+Z$/, "Z"),
+  const time = record.time.replace("T", " ").replace(/\.\d+Z$/, "Z");
+  const cells = [
+    output.width < wideColumns ? time.slice(5) : time,
     safeLine(whatOf(record)),
     safeLine(String(data["tool"] ?? data["server"] ?? "")),
     safeLine(client?.name ?? ""),
     tookOf(data["durationMs"]),
     safeLine(String(data["callId"] ?? "").slice(0, shortIdLength)),
-    safeLine(detailOf(record)),
   ];
+  return output.width < wideColumns ? cells : [...cells, safeLine(detailOf(record))];
 }
 
 function whatOf(record: AuditRecord): string {

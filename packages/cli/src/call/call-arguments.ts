@@ -29,12 +29,14 @@ export function parseArguments(text: string, name: string): JsonObject {
     const reason = isCodedError(cause) ? cause.message : "the text is not JSON";
     if (fault === undefined)
       throw new CliError(cliArgumentsInvalid, `Cannot read the arguments: ${reason}`, { cause });
+    const end = text.trimEnd().length;
+    const start = Math.min(fault.offset, end);
     const diagnostic: Diagnostic = {
       severity: "error",
       code: cliArgumentsInvalid,
-      message: `${fault.offset >= text.trimEnd().length ? "The JSON ends too early" : "This is not JSON"}: expected ${fault.expected}`,
+      message: `${start === end ? "The JSON ends too early" : "This is not JSON"}: expected ${fault.expected}`,
       source: { name, text },
-      span: { start: fault.offset, end: fault.offset + 1 },
+      span: { start, end: start + 1 },
     };
     throw new CliError(cliArgumentsInvalid, "Cannot read the arguments: they are not valid JSON", {
       cause,

@@ -23,7 +23,8 @@ export function createProgressLine(stream: OutputStream): ProgressLine | undefin
       const count = typeof total === "number" ? `${String(progress)}/${total}` : String(progress);
       const text = typeof message === "string" ? `${count} ${safeLine(message)}` : count;
       clear();
-      stream.write(fitText(text, (stream.columns ?? 80) - 1));
+      // A terminal that does not tell its width says 0.
+      stream.write(fitText(text, (stream.columns || 80) - 1));
       isShown = true;
     },
     [Symbol.dispose]: clear,

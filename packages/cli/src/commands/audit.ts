@@ -18,6 +18,7 @@ import { CliError } from "../cli-error.ts";
 import { cliCallNotFound, cliUsage } from "../codes.ts";
 import type { CommandContext, RunCommand } from "../command-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import type { Output } from "../output/output.ts";
 import { formatTable } from "../output/table.ts";
 
 export function addAuditCommand(program: Command, run: RunCommand): void {
@@ -51,9 +52,18 @@ async function listRecords(context: CommandContext, flags: AuditFlags): Promise<
   await using reader = await openAuditReader({ home: options.home });
   const records = await reader.list(toQuery(flags, world.now()));
   output.json(records);
-  if (records.length === 0) output.print("No records.");
-  else output.table(recordColumns(output), records.map(recordRow));
+  printRecords(output, records);
   return exitCodes.done;
+}
+
+function printRecords(output: Output, records: readonly AuditRecord[]): void {
+  if (records.length === 0) output.print("No records.");
+  else {
+    output.table(
+      recordColumns(output),
+      records.map((record) => recordRow(record, output)),
+    );
+  }
 }
 
 async function showCall({ output, options }: CommandContext, id: string): Promise<ExitCode> {
@@ -96,8 +106,7 @@ async function tailRecords(
   await using reader = await openAuditReader({ home: options.home });
   const records = (await reader.list(toQuery(flags, world.now()))).toReversed();
   output.json(records);
-  if (records.length === 0) output.print("No records.");
-  else output.table(recordColumns(output), records.map(recordRow));
+  printRecords(output, records);
   return exitCodes.done;
 }
 
@@ -138,7 +147,7 @@ function createFollower({ output }: CommandContext): (record: AuditRecord) => vo
   let isFirst = true;
   return (record) => {
     output.jsonLine(record);
-    const row = recordRow(record).map((cell, at) => cell.padEnd(widths[at] ?? 0));
+    const row = recordRow(record, output).map((cell, at) => cell.padEnd(widths[at] ?? 0));
     const [title = "", line = ""] = formatTable(
       columns.map((column, at) => ({ ...column, title: column.title.padEnd(widths[at] ?? 0) })),
       [row],

@@ -59,7 +59,7 @@ async function init(context: CommandContext, directory: string, flags: InitFlags
   }
   const imports = new Map<string, ImportedServers>();
   for (const file of flags.import ?? []) {
-    imports.set(file, await importServers(resolve(world.directory, file), world.environment));
+    imports.set(file, await importServers(resolve(world.directory, file), folder, world.environment));
   }
   const text = configTemplate([...imports].flatMap(([file, imported]) => serverLines(file, imported)));
   checkWritten(path, text);
@@ -151,6 +151,7 @@ function printSecret(
   const folder = join(options.home, "secrets");
   const target = shellQuote(join(folder, name));
   output.print(
-    `    mkdir -p -m 700 ${shellQuote(folder)} && install -m 600 /dev/stdin ${target}   # paste it, then Ctrl-D`,
+    "    run this, paste the credential, and end with Enter and Ctrl-D:",
+    `    mkdir -p -m 700 ${shellQuote(folder)} && install -m 600 /dev/stdin ${target}`,
   );
 }

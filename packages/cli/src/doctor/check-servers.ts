@@ -4,6 +4,7 @@
  */
 
 import { createServer } from "node:net";
+import { join } from "node:path";
 import { formatDiagnostics, isCodedError } from "@toolcrib/diagnostics";
 import {
   createSecretResolver,
@@ -36,12 +37,17 @@ export async function checkConfigured(
   const loaded = await loadOrTell(context, tell);
   const running = await findAnsweringGateway(context.options.home);
   if (loaded === undefined) return;
-  for (const server of loaded.config.toolServers) tell(await checkDeclared(context, server));
+  const sound: ToolServerConfig[] = [];
+  for (const server of loaded.config.toolServers) {
+    const finding = await checkDeclared(context, server);
+    tell(finding);
+    if (finding.status === "ok") sound.push(server);
+  }
   tell(await checkPort(loaded, running));
   const isOther = context.options.configFiles.length > 0;
   const findings =
     running === undefined || isOther
-      ? await contactServers(context, loaded)
+      ? await contactServers(context, { ...loaded, config: { ...loaded.config, toolServers: sound } })
       : await askGateway(context, running);
   findings.forEach(tell);
 }
@@ -147,7 +153,8 @@ async function contactServers(context: CommandContext, { config, files }: Loaded
   world.interrupted.throwIfAborted();
   return gateway.status().servers.map((server) =>
     contactOf(
-      server,
+        context,
+        server,
       starting.some(({ id }) => id === server.id),
     ),
   );
@@ -164,7 +171,7 @@ async function askGateway(context: CommandContext, running: RunningGateway): Pro
     );
     const servers = isJsonObject(answer) ? answer["servers"] : undefined;
     return Array.isArray(servers)
-      ? (servers as unknown as ServerStatus[]).map((server) => contactOf(server, false))
+      ? (servers as unknown as ServerStatus[]).map((server) => contactOf(context, server, false))
       : [];
   } catch (error) {
     if (!isCodedError(error)) throw error;
@@ -172,7 +179,11 @@ async function askGateway(context: CommandContext, running: RunningGateway): Pro
   }
 }
 
-function contactOf({ id, health, tools, protocolVersion }: ServerStatus, isLate: boolean): Finding {
+function contactOf(
+  { options }: CommandContext,
+  { id, health, tools, protocolVersion }: ServerStatus,
+  isLate: boolean,
+): Finding {
   const subject = `server ${id}`;
   if (health.state === "ready") {
     return ok(
@@ -180,7 +191,7 @@ function contactOf({ id, health, tools, protocolVersion }: ServerStatus, isLate:
       `answers: ${tools} tools${protocolVersion === undefined ? "" : `, MCP ${protocolVersion}`}`,
     );
   }
-  const log = `see <home>/logs/${id}.log, or run with --log-level debug`;
+  const log = `see ${join(options.home, "logs", `${id}.log`)}, or run with --log-level debug`;
   return isLate || health.state === "starting"
     ? failed(subject, `did not answer within ${serversWaitMs / 1000} s`, log)
     : failed(subject, safeLine(health.reason ?? `it is ${health.state}`), log);

@@ -18,7 +18,8 @@ import {
   type TemplatePart,
 } from "@toolcrib/gateway";
 import { CliError } from "../cli-error.ts";
-import { cliFileUnusable, cliImportFailed } from "../codes.ts";
+import { cliImportFailed } from "../codes.ts";
+import { shortPath } from "../config/find-config-files.ts";
 import { safeLine } from "../output/output.ts";
 import { yamlComment, yamlList, yamlText } from "./yaml-text.ts";
 
@@ -50,16 +51,23 @@ const fileMaxBytes = 1024 * 1024;
 /**
  * Take over the servers of the file at `path`.
  *
- * @throws {CliError} `CLI_FILE_UNUSABLE`, `CLI_IMPORT_FAILED` with the findings when the file has errors or no servers.
+ * @param folder where the configuration is written to.
+ * @throws {CliError} `CLI_IMPORT_FAILED`, with the findings when the file has errors.
  */
 export async function importServers(
   path: string,
+  folder: string,
   environment: { readonly [name: string]: string | undefined },
 ): Promise<ImportedServers> {
   const layer = parseConfigLayer({ name: path, text: await readText(path) });
   if (hasErrors(layer.diagnostics)) {
     throw new CliError(cliImportFailed, `Cannot import ${path}: it has errors`, {
       data: { diagnostics: layer.diagnostics },
+    });
+  }
+  if (Object.keys(layer.sections).length > 0) {
+    throw new CliError(cliImportFailed, `Cannot import ${path}: it is a configuration of Toolcrib already`, {
+      hint: `use it as it is: --config ${path}`,
     });
   }
   if (layer.servers.length === 0) {
@@ -72,7 +80,7 @@ export async function importServers(
   const secrets: WantedSecret[] = [];
   const leftOut: { id: string; reason: string }[] = [];
   for (const server of layer.servers) {
-    const writer = createServerWriter(server, path, environment);
+    const writer = createServerWriter(server, { path, folder }, environment);
     const written = writer.write();
     if ("reason" in written) leftOut.push({ id: server.id, reason: written.reason });
     else {
@@ -81,12 +89,20 @@ export async function importServers(
       secrets.push(...written.secrets);
     }
   }
+  if (ids.length === 0) {
+    const reasons = leftOut.map(({ id, reason }) => `${id}: ${reason}`).join("; ");
+    throw new CliError(
+      cliImportFailed,
+      `Cannot import ${path}: none of its servers can be taken over (${reasons})`,
+    );
+  }
+  const problems = new Set(layer.servers.flatMap((server) => server.problems.map(({ message }) => message)));
   return {
     ids,
     lines,
     secrets,
     leftOut,
-    warnings: layer.diagnostics.filter(({ code }) => !isMended.has(code)),
+    warnings: layer.diagnostics.filter(({ code, message }) => !isMended.has(code) && !problems.has(message)),
   };
 }
 
@@ -100,9 +116,9 @@ async function readText(path: string): Promise<string> {
   } catch (cause) {
     const reason =
       (cause as NodeJS.ErrnoException).code === "ENOENT" ? "there is no such file" : "it cannot be read";
-    throw new CliError(cliFileUnusable, `Cannot import ${path}: ${reason}`, { cause });
+    throw new CliError(cliImportFailed, `Cannot import ${path}: ${reason}`, { cause });
   }
-  throw new CliError(cliFileUnusable, `Cannot import ${path}: it is longer than ${fileMaxBytes} bytes`);
+  throw new CliError(cliImportFailed, `Cannot import ${path}: it is longer than ${fileMaxBytes} bytes`);
 }
 
 type Written =
@@ -111,7 +127,7 @@ type Written =
 
 function createServerWriter(
   server: ServerDeclaration,
-  path: string,
+  { path, folder }: { readonly path: string; readonly folder: string },
   environment: { readonly [name: string]: string | undefined },
 ) {
   const lines: string[] = [];
@@ -188,8 +204,8 @@ function createServerWriter(
         const args = transport.args.map((text, at) => plain(text, `argument ${at + 1}`));
         if (args.length > 0) lines.push(`      args: ${yamlList(args)}`);
         if (transport.cwd !== undefined) {
-          const folder = plain(transport.cwd, "the working folder");
-          lines.push(`      cwd: ${yamlText(resolve(workspaceOf(path), folder))}`);
+          const cwd = resolve(workspaceOf(path), plain(transport.cwd, "the working folder"));
+          lines.push(`      cwd: ${yamlText(cwd === folder ? "." : shortPath(cwd, folder))}`);
         }
         entries("env", transport.env);
       } else {

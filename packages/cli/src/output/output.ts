@@ -53,7 +53,7 @@ export function createOutput(
 ): Output {
   const { stdout, stderr } = streams;
   const isTerminal = stdout.isTTY === true;
-  const width = isTerminal ? Math.max(40, stdout.columns ?? 80) : Number.POSITIVE_INFINITY;
+  const width = isTerminal ? Math.max(40, stdout.columns || 80) : Number.POSITIVE_INFINITY;
   const styled = (stream: OutputStream) => (style: Style | readonly Style[], text: string) =>
     noColor ? text : styleText(style as Style, text, { stream: stream as NodeJS.WriteStream });
   const style = styled(stdout);

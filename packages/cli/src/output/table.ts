@@ -18,7 +18,7 @@ export interface Column {
 /** Between two columns. */
 const gap = "  ";
 /** Narrowest that a column is made. */
-const narrowest = 12;
+const narrowest = 10;
 
 /**
  * The lines of a table; titles first.
