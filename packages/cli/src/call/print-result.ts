@@ -1,6 +1,6 @@
 /**
  * A tool's result for people: texts as they are, everything else in a line,
- * structured content as JSON unless a text already is that JSON.
+ * structured content as JSON unless a text already says the same.
  */
 
 import { isDeepStrictEqual } from "node:util";
@@ -13,12 +13,14 @@ export function resultLines({ content, structuredContent }: ToolResult): string[
   const lines = content.map(blockText);
   const isShown =
     structuredContent === undefined ||
-    content.some(({ type, text }) => type === "text" && isSameJson(text, structuredContent));
+    content.some(({ type, text }) => type === "text" && saysTheSame(text, structuredContent));
   return isShown ? lines : [...lines, JSON.stringify(structuredContent, undefined, 2)];
 }
 
-function isSameJson(text: JsonValue | undefined, value: JsonValue): boolean {
+/** Whether `text` is `value` as JSON, or the one text that `value` holds. */
+function saysTheSame(text: JsonValue | undefined, value: JsonValue): boolean {
   if (typeof text !== "string") return false;
+  if (isJsonObject(value) && Object.keys(value).length === 1 && Object.values(value)[0] === text) return true;
   try {
     return isDeepStrictEqual(parseJson(text), value);
   } catch {
