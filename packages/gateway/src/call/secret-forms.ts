@@ -1,7 +1,10 @@
 /**
  * The forms in which a secret value may come back from a server that was given
- * it: as it is, escaped, percent-encoded, in hexadecimal, in base64 alone or
- * inside a longer text, reversed, and line by line. Pure.
+ * it: as it is, escaped for JSON, URLs or HTML, in hexadecimal, in base64 alone
+ * or inside a longer text, reversed, and line by line. Pure.
+ *
+ * Escapes may be mixed, repeated and of either case; that a character needs no
+ * escape and has one all the same is not looked for in letters and digits.
  */
 
 /** Shorter values occur in ordinary text and would damage it. */
@@ -10,14 +13,16 @@ export const secretMinLength = 6;
 /** Lines of this length that are one word are secret by themselves, such as those of a PEM block. */
 const lineMinLength = 32;
 
-/** Every form of `value` that is looked for. */
-export function secretFormsOf(value: string): ReadonlySet<string> {
-  const forms = new Set<string>();
+/** Sources of regular expressions that match the forms of `value`; the longest text first. */
+export function secretPatternsOf(value: string): readonly string[] {
+  const sources = new Set<string>();
   const bare = value.replace(/^\s*(?:Bearer|Basic|Token)\s+/i, "").trim();
-  for (const one of new Set([value, value.trim(), bare, ...secretLines(value)])) {
-    for (const form of encodingsOf(one.toWellFormed())) if (form.length >= secretMinLength) forms.add(form);
+  for (const one of [value, value.trim(), bare, ...secretLines(value)]) {
+    if (one.length < secretMinLength) continue;
+    const text = one.toWellFormed();
+    for (const source of sourcesOf(text)) sources.add(source);
   }
-  return forms;
+  return [...sources];
 }
 
 /** Standard error and logs come by lines, so a value of several is looked for by lines too. */
@@ -29,47 +34,70 @@ function secretLines(value: string): readonly string[] {
     .filter((line) => line.length >= lineMinLength && !/\s/.test(line));
 }
 
-function encodingsOf(value: string): readonly string[] {
-  if (value.length < secretMinLength) return [];
-  const json = JSON.stringify(value).slice(1, -1);
-  const percent = encodeURIComponent(value);
-  // encodeURIComponent leaves !'()* alone; most other encoders do not.
-  const strict = percent.replace(/[!'()*]/g, toPercent);
+function sourcesOf(value: string): readonly string[] {
   const hex = Buffer.from(value, "utf8").toString("hex");
+  const encoded = base64Of(value).filter((form) => form.length >= secretMinLength);
   return [
-    value,
-    json,
-    json.replace(/[\u007f-\uffff]/g, toUnicodeEscape),
-    // JSON text within a JSON string.
-    JSON.stringify(json).slice(1, -1),
-    encodeURI(value),
-    percent,
-    percent.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()),
-    strict,
-    strict.replaceAll("%20", "+"),
-    value.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`),
-    value.replace(/[&<>"']/g, (character) => entities[character] as string),
+    escapableSource(value),
     hex,
     hex.toUpperCase(),
-    ...base64Of(value),
-    [...value].reverse().join(""),
+    ...encoded.map(literalSource),
+    escapableSource([...value].reverse().join("")),
   ];
 }
 
+/** `value` with each character as it is or in any of the escapes that it may have. */
+function escapableSource(value: string): string {
+  let source = "";
+  for (const character of value) source += isPlain(character) ? character : escapesOf(character);
+  return source;
+}
+
+function isPlain(character: string): boolean {
+  return /^[A-Za-z0-9_-]$/.test(character);
+}
+
+/** JSON within JSON within JSON doubles each backslash three times. */
+const backslashes = "\\\\{1,15}";
+const maybeBackslashes = "\\\\{0,15}";
+
+const jsonEscapes: { readonly [character: string]: string } = { "\n": "n", "\r": "r", "\t": "t" };
 const entities: { readonly [character: string]: string } = {
   "&": "&amp;",
   "<": "&lt;",
   ">": "&gt;",
   '"': "&quot;",
-  "'": "&#39;",
+  "'": "&apos;",
 };
 
-function toPercent(character: string): string {
-  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+function escapesOf(character: string): string {
+  if (character === "\\") return `(?:${backslashes}|%(?:25)*5[cC]|&#92;|&#[xX]5[cC];)`;
+  const code = character.codePointAt(0) as number;
+  const percent = [...Buffer.from(character, "utf8")].map((byte) => `%(?:25)*${hexSource(byte, 2)}`);
+  const units = [...Array(character.length).keys()].map((at) => character.charCodeAt(at));
+  const forms = [
+    `${maybeBackslashes}${literalSource(character)}`,
+    percent.join(""),
+    units.map((unit) => `${backslashes}u${hexSource(unit, 4)}`).join(""),
+    `&#0*${code};`,
+    `&#[xX]0*${hexSource(code, 1)};`,
+  ];
+  if (entities[character] !== undefined) forms.push(entities[character]);
+  if (jsonEscapes[character] !== undefined) forms.push(`${backslashes}${jsonEscapes[character]}`);
+  if (character === " ") forms.push("\\+");
+  return `(?:${forms.join("|")})`;
 }
 
-function toUnicodeEscape(unit: string): string {
-  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+/** A number in hexadecimal digits of either case. */
+function hexSource(number: number, width: number): string {
+  return number
+    .toString(16)
+    .padStart(width, "0")
+    .replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
+}
+
+function literalSource(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&");
 }
 
 /**

@@ -8,11 +8,11 @@
  */
 
 import type { JsonObject, JsonValue } from "@toolcrib/json";
-import { secretFormsOf, secretMinLength } from "./secret-forms.ts";
+import { secretMinLength, secretPatternsOf } from "./secret-forms.ts";
 
 /** Removes secrets; learns them as they are resolved. */
 export interface SecretScrubber {
-  /** Remember a resolved value, beside those it had before. `name` takes its place. */
+  /** Remember a resolved value, beside those it had before. `name` takes its place, or the name it was learnt by first. */
   learn(name: string, value: string): void;
   /** `text` with every known secret replaced by `[secret NAME]`. */
   text(text: string): string;
@@ -23,10 +23,14 @@ export interface SecretScrubber {
 /** Most values that are remembered; the one that was learnt longest ago is forgotten first. */
 const maxValues = 10_000;
 
+/** Most texts whose secret is remembered. */
+const maxRecognised = 1000;
+
 /** What is looked for. */
 interface Search {
   readonly pattern: RegExp;
-  readonly names: ReadonlyMap<string, string>;
+  /** The name of the secret that `found`, a match of the pattern, is a form of. */
+  nameOf(found: string): string;
   /** Whether a number may be a secret. */
   readonly hasNumbers: boolean;
 }
@@ -40,8 +44,8 @@ export function createSecretScrubber(): SecretScrubber {
   function scrubText(text: string): string {
     if (known.size === 0 || text.length < secretMinLength) return text;
     search ??= toSearch(known);
-    const { pattern, names } = search;
-    return text.replace(pattern, (found) => `[secret ${names.get(found) ?? "?"}]`);
+    const { pattern, nameOf } = search;
+    return text.replace(pattern, (found) => `[secret ${nameOf(found)}]`);
   }
 
   function scrubNumber(value: number): number | string {
@@ -70,9 +74,10 @@ export function createSecretScrubber(): SecretScrubber {
   return {
     learn(name, value) {
       if (value.length < secretMinLength) return;
-      if (known.get(value) !== name) search = undefined;
+      const knownAs = known.get(value);
+      if (knownAs === undefined) search = undefined;
       known.delete(value);
-      known.set(value, name);
+      known.set(value, knownAs ?? name);
       if (known.size <= maxValues) return;
       known.delete(known.keys().next().value as string);
       search = undefined;
@@ -85,17 +90,20 @@ export function createSecretScrubber(): SecretScrubber {
 function toSearch(known: ReadonlyMap<string, string>): Search {
   const names = new Map<string, string>();
   for (const [value, name] of known) {
-    for (const form of secretFormsOf(value)) if (!names.has(form)) names.set(form, name);
+    for (const source of secretPatternsOf(value)) if (!names.has(source)) names.set(source, name);
   }
   // Longest first, so that a secret that contains another goes as a whole.
-  const sources = [...names.keys()].sort((a, b) => b.length - a.length).map(escapeRegExp);
+  const sources = [...names].sort(([a], [b]) => b.length - a.length);
+  const recognised = new Map<string, string>();
   return {
-    pattern: new RegExp(sources.join("|"), "g"),
-    names,
-    hasNumbers: [...names.keys()].some((form) => /^-?\d+(?:\.\d+)?$/.test(form)),
+    pattern: new RegExp(sources.map(([source]) => source).join("|"), "g"),
+    nameOf(found) {
+      const known = recognised.get(found);
+      if (known !== undefined) return known;
+      const name = sources.find(([source]) => new RegExp(`^(?:${source})$`).test(found))?.[1] ?? "?";
+      if (recognised.size < maxRecognised) recognised.set(found, name);
+      return name;
+    },
+    hasNumbers: [...known.keys()].some((value) => /^-?\d+(?:\.\d+)?$/.test(value.trim())),
   };
-}
-
-function escapeRegExp(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&");
 }

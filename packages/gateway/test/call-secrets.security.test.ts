@@ -1,0 +1,343 @@
+/** A server that gives away its own secret: nobody hears it, whatever the way and the encoding. */
+
+import assert from "node:assert/strict";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { LoggingMessageNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
+import type { JsonObject } from "@toolcrib/json";
+import { McpError, mcpRemoteError } from "@toolcrib/mcp";
+import { makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
+import { createSecretScrubber } from "../src/call/secret-scrubber.ts";
+import {
+  dataOf,
+  echoStdio,
+  onHttp,
+  somebody,
+  startScriptedServer,
+  startTestGateway,
+  textOf,
+  toolNamed,
+} from "./gateway-harness.ts";
+
+/** Holds something for each encoding to change. */
+const secret = `s3cr3t/+&"k'!=(x) ~`;
+
+/** How a server may write what it must not. */
+const encodings: readonly (readonly [name: string, encode: (value: string) => string])[] = [
+  ["plain", (value) => value],
+  ["JSON", (value) => JSON.stringify(value)],
+  ["JSON in JSON", (value) => JSON.stringify(JSON.stringify(value))],
+  ["percent", encodeURIComponent],
+  ["percent, lower case", (value) => encodeURIComponent(value).replace(/%../g, (code) => code.toLowerCase())],
+  [
+    "percent, strict",
+    (value) => encodeURIComponent(value).replace(/[!'()]/g, (one) => `%${one.charCodeAt(0).toString(16)}`),
+  ],
+  ["form", (value) => new URLSearchParams({ v: value }).toString().slice(2)],
+  ["HTML", (value) => value.replace(/&/g, "&amp;").replace(/"/g, "&quot;").replace(/'/g, "&#39;")],
+  ["hexadecimal", (value) => Buffer.from(value).toString("hex")],
+  ["hexadecimal, upper case", (value) => Buffer.from(value).toString("hex").toUpperCase()],
+  ["base64", (value) => Buffer.from(value).toString("base64")],
+  ["base64 of user:secret", (value) => Buffer.from(`user:${value}`).toString("base64")],
+  ["base64 of a longer text", (value) => Buffer.from(`key: ${value} and more`).toString("base64")],
+  ["base64url", (value) => Buffer.from(value).toString("base64url")],
+  ["reversed", (value) => [...value].reverse().join("")],
+];
+
+/** Any ten characters of `encoded` that are still there would help who looks for it. */
+function assertGone(shown: string, encoded: string, where: string): void {
+  const bare = encoded.replace(/[=\\"]+$/, "");
+  for (let at = 0; at + 10 <= bare.length; at += 1) {
+    const piece = bare.slice(at, at + 10);
+    // The edges of base64 inside a longer text are made of that text too.
+    if (at < 9 || at + 19 > bare.length) continue;
+    assert.ok(!shown.includes(piece), `${where} shows ${piece} of ${encoded}: ${shown}`);
+  }
+  assert.ok(!shown.includes(bare), `${where} shows ${encoded}: ${shown}`);
+}
+
+/** A server whose answers all hold `leak()`. */
+function startLeakingServer(leak: () => string) {
+  const leaking = (): JsonObject => ({
+    content: [{ type: "text", text: `before ${leak()} after` }],
+    structuredContent: { list: [{ [`key ${leak()}`]: leak() }] },
+    _meta: { note: leak() },
+  });
+  return startScriptedServer({
+    tools: () => [
+      toolNamed("leak", { description: `Is called with ${leak()}` }),
+      toolNamed("fail"),
+      toolNamed("refuse"),
+      toolNamed("chat"),
+    ],
+    resources: () => [{ uri: "leak://r", name: leak() }],
+    templates: () => [],
+    prompts: () => [{ name: "leak", description: leak() }],
+    instructions: `Use ${leak()}`,
+    call(request, name) {
+      if (name === "fail") return { ...leaking(), isError: true };
+      if (name === "refuse") {
+        throw new McpError(mcpRemoteError, `no access with ${leak()}`, {
+          rpcCode: -32099,
+          rpcData: { tried: [leak()] },
+        });
+      }
+      if (name === "chat") {
+        request.progress({ progress: 1, message: leak() });
+        request.notify("notifications/message", { level: "error", data: { [leak()]: [leak()] } });
+      }
+      return leaking();
+    },
+    other({ method }) {
+      if (method === "resources/read") return { contents: [{ uri: "leak://r", text: leak() }] };
+      if (method === "prompts/get") {
+        return { messages: [{ role: "user", content: { type: "text", text: leak() } }] };
+      }
+      return undefined;
+    },
+  });
+}
+
+/** A server that refuses every handshake and says too much. */
+async function startRefusingServer(): Promise<AsyncDisposable & { readonly url: string }> {
+  const server = createServer((_request, response) => {
+    const error = { code: -32000, message: `wrong key: ${secret}` };
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end(JSON.stringify({ jsonrpc: "2.0", id: 1, error }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
+    async [Symbol.asyncDispose]() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+describe("a secret that the gateway resolved", () => {
+  it("is taken out of all that a server says, in every encoding", async () => {
+    let leak = "";
+    await using server = await startLeakingServer(() => leak);
+    const headers = { "X-Api-Key": { secret_key_ref: { env: "LEAKED_KEY" } } };
+    const declared = onHttp("s", server.url);
+    const transport = { ...(declared["transport"] as JsonObject), headers };
+    await using test = await startTestGateway(
+      { tool_servers: [{ ...declared, transport }] },
+      { environment: { LEAKED_KEY: secret } },
+    );
+    const client = await test.connect();
+    const heard: unknown[] = [];
+    client.setNotificationHandler(LoggingMessageNotificationSchema, (one) => void heard.push(one.params));
+    await client.setLoggingLevel("debug");
+    for (const [name, encode] of encodings) {
+      leak = encode(secret);
+      const results = await Promise.allSettled([
+        client.callTool({ name: "s__leak" }),
+        client.callTool({ name: "s__fail" }),
+        client.callTool({ name: "s__refuse" }),
+        client.callTool({ name: "s__chat" }, undefined, { onprogress: (one) => void heard.push(one) }),
+        client.readResource({ uri: "leak://r" }),
+        client.getPrompt({ name: "s__leak" }),
+        client.callTool({ name: "call_tool", arguments: { name: "s:leak" } }),
+      ]);
+      const shown = results.map((one) =>
+        one.status === "fulfilled" ? one.value : { ...one.reason, message: one.reason.message },
+      );
+      for (const one of [...shown, ...heard]) {
+        const text = JSON.stringify(one);
+        assert.match(text, /\[secret s\]/, name);
+        assertGone(text, leak, name);
+        assertGone(text, JSON.stringify(leak).slice(1, -1), name);
+      }
+      assert.equal(heard.splice(0).length, 2);
+    }
+    await test.stop();
+    for (const [, encode] of encodings) {
+      assertGone(JSON.stringify(test.logger.records), encode(secret), "the log");
+      assertGone(JSON.stringify(test.audit()), encode(secret), "the audit");
+    }
+  });
+
+  it("is taken out of what is listed", async () => {
+    await using server = await startLeakingServer(() => secret);
+    const headers = { "X-Api-Key": { secret_key_ref: { env: "LEAKED_KEY" } } };
+    const declared = onHttp("s", server.url);
+    await using test = await startTestGateway(
+      { tool_servers: [{ ...declared, transport: { ...(declared["transport"] as JsonObject), headers } }] },
+      { environment: { LEAKED_KEY: secret } },
+    );
+    for (const client of [await test.connect(), await test.connect({ server: "s" })]) {
+      const shown = [
+        await client.listTools(),
+        await client.listResources(),
+        await client.listPrompts(),
+        client.getInstructions(),
+        await client.callTool({ name: "describe_tool", arguments: { name: "s__leak" } }).catch(() => secret),
+      ];
+      for (const one of shown.slice(0, 4)) {
+        assert.match(JSON.stringify(one), /\[secret s\]/);
+        assertGone(JSON.stringify(one), JSON.stringify(secret).slice(1, -1), "a list");
+      }
+    }
+    const client = await test.connect();
+    const found = await client.callTool({ name: "search_tools", arguments: { query: "leak" } });
+    assert.match(JSON.stringify(found), /\[secret s\]/);
+    assertGone(JSON.stringify(found), secret, "search");
+  });
+
+  it("is taken out of a server's standard error, and of why it is not available", async () => {
+    await using refusing = await startRefusingServer();
+    const { url } = refusing;
+    const key = { secret_key_ref: { env: "LEAKED_KEY" } };
+    const childKey = { secret_key_ref: { env: "CHILD_KEY" } };
+    const child = echoStdio("child");
+    await using test = await startTestGateway(
+      {
+        tool_servers: [
+          { id: "refusing", transport: { kind: "streamable_http", url, headers: { "X-Api-Key": key } } },
+          { ...child, transport: { ...(child["transport"] as JsonObject), env: { API_KEY: childKey } } },
+        ],
+      },
+      { environment: { LEAKED_KEY: secret, CHILD_KEY: "the-key-of-the-child" } },
+    );
+    const { gateway } = test;
+    const env = await gateway.call(somebody, "child:env", { name: "API_KEY" });
+    assert.equal(env.kind === "result" && textOf(env.result), "[secret child]");
+    await gateway.call(somebody, "child:stderr_noise", { line: "my key is the-key-of-the-child", lines: 3 });
+    await waitUntil(() => gateway.serverLog("child", 10).length >= 3);
+    for (const line of gateway.serverLog("child", 3)) assert.equal(line, "my key is [secret child]");
+    const reason = gateway.status().servers[0]?.health.reason ?? "";
+    assert.match(reason, /wrong key: \[secret refusing\]/);
+    const log = JSON.stringify(test.logger.records);
+    assert.match(log, /wrong key: \[secret/);
+    assertGone(log, JSON.stringify(secret).slice(1, -1), "the log");
+    const failed = await gateway.call(somebody, "refusing:x", {});
+    assertGone(JSON.stringify(failed), secret, "an outcome");
+  });
+
+  it("is remembered when a new one takes its place", async () => {
+    await using directory = await makeTemporaryDirectory();
+    const file = join(directory.path, "key");
+    const put = (value: string) => {
+      writeFileSync(file, `${value}\n`, { mode: 0o600 });
+      chmodSync(file, 0o600);
+    };
+    put("the-first-key");
+    const child = echoStdio("child");
+    const env = { API_KEY: { secret_key_ref: { file } } };
+    await using test = await startTestGateway({
+      tool_servers: [{ ...child, transport: { ...(child["transport"] as JsonObject), env } }],
+    });
+    const { gateway } = test;
+    put("the-second-key");
+    await gateway.call(somebody, "child:crash", {});
+    await waitUntil(() => gateway.status().servers[0]?.restarts === 1);
+    const text = "the-first-key and the-second-key";
+    const outcome = await gateway.call(somebody, "child:echo", { text });
+    assert.equal(outcome.kind === "result" && textOf(outcome.result), "[secret child] and [secret child]");
+  });
+
+  it("is taken out of a preview before it is cut, and out of ids that hold it", async () => {
+    const child = echoStdio("child");
+    const env = { API_KEY: { secret_key_ref: { env: "LEAKED_KEY" } } };
+    await using test = await startTestGateway(
+      { tool_servers: [{ ...child, transport: { ...(child["transport"] as JsonObject), env } }] },
+      { environment: { LEAKED_KEY: "abcdefghijklmnopqrstuvwxyz0123456789" } },
+    );
+    const client = await test.connect();
+    const key = "abcdefghijklmnopqrstuvwxyz0123456789";
+    await client.callTool({ name: "child__echo", arguments: { text: `${"x".repeat(100)}${key}` } });
+    await client.readResource({ uri: `echo://greeting/${key}` });
+    await client.readResource({ uri: `nothing://${key}` }).catch(() => {});
+    await test.stop();
+    assert.ok(!JSON.stringify(test.audit()).includes("abcdefghij"));
+    const [call, read] = dataOf(test.audit(), "call.intent");
+    assert.match(String((call?.preview as JsonObject | undefined)?.["text"]), /^x{100}\[secret child\]$/);
+    assert.equal(read?.tool, "child:resources/echo://greeting/[secret child]");
+  });
+});
+
+describe("createSecretScrubber()", () => {
+  it("costs nothing while it knows no secret, and copies nothing where it finds none", () => {
+    const value = { a: [{ b: "text" }], n: 12345678 };
+    const scrubber = createSecretScrubber();
+    assert.equal(scrubber.value(value), value);
+    scrubber.learn("s", "something");
+    assert.equal(scrubber.value(value), value);
+  });
+
+  it("finds numbers, lines of a key, schemes of a header and the longest of several", () => {
+    const scrubber = createSecretScrubber();
+    const line = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQ";
+    scrubber.learn("pin", "12345678");
+    scrubber.learn("pem", `-----BEGIN PRIVATE KEY-----\n${line}\n-----END PRIVATE KEY-----\n`);
+    scrubber.learn("short", "12345");
+    scrubber.learn("header", "Bearer token-of-a-header");
+    scrubber.learn("longer", "12345678-and-more");
+    assert.deepEqual(scrubber.value({ n: 12345678, m: 12345 }), { n: "[secret pin]", m: 12345 });
+    assert.equal(scrubber.text(`log: ${line}`), "log: [secret pem]");
+    assert.equal(scrubber.text("got token-of-a-header"), "got [secret header]");
+    assert.equal(scrubber.text("12345678-and-more"), "[secret longer]");
+    assert.equal(scrubber.text("12345"), "12345");
+  });
+
+  it("takes values that are not well-formed text, and keys that are names of prototypes", () => {
+    const scrubber = createSecretScrubber();
+    scrubber.learn("odd", "half a pair \ud800");
+    scrubber.learn("proto", "secret-value");
+    const given = JSON.parse('{"__proto__": {"constructor": "secret-value"}}') as JsonObject;
+    const scrubbed = scrubber.value(given);
+    assert.equal(JSON.stringify(scrubbed), '{"__proto__":{"constructor":"[secret proto]"}}');
+    assert.equal(({} as { readonly constructor: unknown }).constructor, Object);
+  });
+});
+
+describe("the preview in the audit", () => {
+  it("leaves out what stands under a name of a credential or looks like one, and cuts what is long", async () => {
+    const child = echoStdio("child");
+    await using test = await startTestGateway({ tool_servers: [child] });
+    const args = {
+      text: "y".repeat(1000),
+      password: "hunter2",
+      newPasswordConfirmation: "hunter2",
+      api_key: "k",
+      "X-Api-Key": "k",
+      secretAccessKey: { nested: "k" },
+      sessionId: "abc",
+      pin: 1234,
+      header: "Authorization: Bearer abcdefghijklmnop",
+      note: "my token is ghp_abcdefghijklmnopqrstuvwxyz0123",
+      keyboard: "qwertz",
+      list: Array.from({ length: 20 }, (_, at) => at),
+      deep: { a: { b: { c: { d: 1 } } } },
+      nothing: null,
+      passphrase: null,
+    };
+    await test.gateway.call(somebody, "child:echo", args);
+    await test.stop();
+    const [intent] = dataOf(test.audit(), "call.intent");
+    assert.deepEqual(intent?.preview, {
+      text: `${"y".repeat(120)}… (1000 characters)`,
+      password: "[redacted]",
+      newPasswordConfirmation: "[redacted]",
+      api_key: "[redacted]",
+      "X-Api-Key": "[redacted]",
+      secretAccessKey: "[redacted]",
+      sessionId: "[redacted]",
+      pin: "[redacted]",
+      header: "Authorization: Bearer [redacted]",
+      note: "my token is [redacted]",
+      keyboard: "qwertz",
+      list: [...Array.from({ length: 16 }, (_, at) => at), "… (20 items)"],
+      deep: { a: { b: { c: "…" } } },
+      nothing: null,
+      passphrase: null,
+    });
+    assert.ok(!readFileSync(join(test.home, "audit", "001-00000001.jsonl"), "utf8").includes("hunter2"));
+  });
+});
