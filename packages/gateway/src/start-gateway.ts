@@ -70,7 +70,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
       onProblem: (problem) => logger.warn({ code: problem.code, reason: problem.message }, "audit trail"),
     },
   );
-  const metrics = createMetrics();
+  const metrics = createMetrics(performance.timeOrigin);
   const launcher = createProcessLauncher(
     { environment, clock: { now }, logger, randomBytes },
     { directory: deps.directory, logsDirectory: `${deps.home}/logs` },

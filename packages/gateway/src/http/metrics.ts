@@ -39,8 +39,12 @@ const durationBuckets = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60,
 ];
 
-/** Create a registry with all metrics of a gateway. */
-export function createMetrics(): Metrics {
+/**
+ * Create a registry with all metrics of a gateway.
+ *
+ * @param processStartedAt milliseconds since the epoch; without it the process's start is not told.
+ */
+export function createMetrics(processStartedAt?: number): Metrics {
   const registry = new Registry();
   const registers = [registry];
   const calls = new Counter({
@@ -77,7 +81,7 @@ export function createMetrics(): Metrics {
     },
   });
   const setStatus = createStatusMetrics(registry);
-  createProcessMetrics(registry);
+  createProcessMetrics(registry, processStartedAt);
 
   const servers = new Map<string, ServerNumbers>();
   const numbersOf = (server: string): ServerNumbers => {
@@ -167,7 +171,7 @@ function createStatusMetrics(registry: Registry): (status: GatewayStatus) => voi
 }
 
 /** Names and meanings as in Prometheus' client library guidelines. */
-function createProcessMetrics(registry: Registry): void {
+function createProcessMetrics(registry: Registry, startedAt: number | undefined): void {
   const registers = [registry];
   new Counter({
     name: "process_cpu_seconds_total",
@@ -195,11 +199,13 @@ function createProcessMetrics(registry: Registry): void {
       this.set(process.memoryUsage().heapUsed);
     },
   });
-  new Gauge({
-    name: "process_start_time_seconds",
-    help: "Start of the process, in seconds since the epoch.",
-    registers,
-  }).set(performance.timeOrigin / 1000);
+  if (startedAt !== undefined) {
+    new Gauge({
+      name: "process_start_time_seconds",
+      help: "Start of the process, in seconds since the epoch.",
+      registers,
+    }).set(startedAt / 1000);
+  }
   new Gauge({
     name: "nodejs_eventloop_utilization_ratio",
     help: "Share of its life that the event loop was busy.",
