@@ -1,8 +1,8 @@
 /** A whole gateway in a temporary home, clients for it, servers behind it, and what its audit says. */
 
 import assert from "node:assert/strict";
-import { randomUUID } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
+import { randomBytes, randomUUID } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -19,8 +19,11 @@ import {
   type GatewayConfig,
   type GatewayDeps,
   type Logger,
+  makeToken,
   parseConfig,
+  readToken,
   startGateway,
+  tokenDirectory,
 } from "@toolcrib/gateway";
 import type { JsonObject } from "@toolcrib/json";
 import { createHttpEndpoint, type McpService, methodNotFound, type ServiceRequest } from "@toolcrib/mcp";
@@ -47,6 +50,14 @@ export function createTestLogger(): TestLogger {
   return { records, debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
 
+/** Who connects and where to. */
+export interface Caller {
+  /** The endpoint of this server. @default that of all servers */
+  readonly server?: string;
+  /** With the token of this name. @default with none */
+  readonly as?: string;
+}
+
 /** A gateway under test. */
 export interface TestGateway extends AsyncDisposable {
   readonly gateway: Gateway;
@@ -55,9 +66,9 @@ export interface TestGateway extends AsyncDisposable {
   /** URL of the endpoint of all servers, or of one; opens the door at the first use. */
   endpoint(server?: string): Promise<URL>;
   /** Connect an SDK client of the first generation. */
-  connect(options?: { readonly server?: string } & ClientOptions): Promise<Client>;
+  connect(options?: Caller & ClientOptions): Promise<Client>;
   /** Connect an SDK client of the second generation. */
-  connectModern(options?: { readonly server?: string } & V2Options): Promise<V2Client>;
+  connectModern(options?: Caller & V2Options): Promise<V2Client>;
   /** Stop the gateway; its audit is then written. */
   stop(): Promise<void>;
   /** The audit as it stands in the home. */
@@ -78,6 +89,8 @@ export async function startTestGateway(
     readonly upstreamLimits?: GatewayDeps["upstreamLimits"];
     /** @default true */
     readonly isAwaited?: boolean;
+    /** Names of clients with a token each; the door then wants one. @default none: anyone may call */
+    readonly clients?: readonly string[];
   } = {},
 ): Promise<TestGateway> {
   const directory = await makeTemporaryDirectory();
@@ -85,7 +98,9 @@ export async function startTestGateway(
   const logger = createTestLogger();
   const clients = new Set<{ close(): Promise<void> }>();
   const serve = (document["serve"] ?? {}) as JsonObject;
-  const config = configOf({ ...document, serve: { listen: "127.0.0.1:0", auth: "none", ...serve } });
+  const auth = options.clients === undefined ? "none" : "token";
+  const config = configOf({ ...document, serve: { listen: "127.0.0.1:0", auth, ...serve } });
+  for (const name of options.clients ?? []) writeToken(home, name);
   const gateway = await startGateway(config, {
     home,
     environment: { PATH: process.env["PATH"], ...options.environment },
@@ -107,18 +122,19 @@ export async function startTestGateway(
       const { url } = await opened;
       return new URL(server === undefined ? `${url}/mcp` : `${url}/mcp/s/${server}`);
     },
-    async connect({ server, ...clientOptions } = {}) {
+    async connect({ server, as, ...clientOptions } = {}) {
       const client = new Client({ name: "first", version: "1.0.0" }, clientOptions);
-      await client.connect(new StreamableHTTPClientTransport(await test.endpoint(server)));
+      const url = await test.endpoint(server);
+      await client.connect(new StreamableHTTPClientTransport(url, withToken(home, as)));
       clients.add(client);
       return client;
     },
-    async connectModern({ server, ...clientOptions } = {}) {
+    async connectModern({ server, as, ...clientOptions } = {}) {
       const client = new V2Client(
         { name: "second", version: "2.0.0" },
         { versionNegotiation: { mode: { pin: "2026-07-28" } }, ...clientOptions },
       );
-      await client.connect(new HttpV2(await test.endpoint(server)));
+      await client.connect(new HttpV2(await test.endpoint(server), withToken(home, as)));
       clients.add(client);
       return client;
     },
@@ -133,6 +149,16 @@ export async function startTestGateway(
     },
   };
   return test;
+}
+
+function writeToken(home: string, name: string): void {
+  mkdirSync(tokenDirectory(home), { recursive: true, mode: 0o700 });
+  writeFileSync(join(tokenDirectory(home), name), makeToken(randomBytes), { mode: 0o600 });
+}
+
+function withToken(home: string, name: string | undefined) {
+  if (name === undefined) return {};
+  return { requestInit: { headers: { authorization: `Bearer ${readToken(home, name)}` } } };
 }
 
 /** Every record of a home, in the order in which it was written. */
