@@ -98,7 +98,9 @@ export function createUpstreamServer(
       },
       down(reason, attempt, willRetry) {
         const text = scrub(reason);
-        logger.warn({ ...log, attempt, reason: text }, "server is not available");
+        // A server that stays down for one reason is told about once; the rest is for who looks closely.
+        const isNews = health.reason !== text || !willRetry;
+        logger[isNews ? "warn" : "debug"]({ ...log, attempt, reason: text }, "server is not available");
         setHealth(willRetry ? "unavailable" : "stopped", text);
       },
     },
