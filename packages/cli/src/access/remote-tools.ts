@@ -57,7 +57,7 @@ export async function openRemoteTools(address: GatewayAddress, signal: AbortSign
       : error;
   }
   let listed: Promise<readonly ToolSummary[]> | undefined;
-  const list = () => {
+  const listAll = () => {
     listed ??= listTools(address, signal);
     return listed;
   };
@@ -66,14 +66,14 @@ export async function openRemoteTools(address: GatewayAddress, signal: AbortSign
 
   return {
     gatewayUrl: address.url,
-    list,
+    list: async () => (await listAll()).filter(({ origin }) => origin !== "meta"),
     async search(query, limit) {
       const result = await ask("search_tools", { query, limit });
-      const ids = new Map((await list()).map((tool) => [tool.wireName, tool.id]));
+      const ids = new Map((await listAll()).map((tool) => [tool.wireName, tool.id]));
       return hitsOf(result).map((hit) => ({ ...hit, id: ids.get(hit.name) ?? hit.name }));
     },
     async describe(name) {
-      const summary = (await list()).find((tool) => tool.id === name || tool.wireName === name);
+      const summary = (await listAll()).find((tool) => tool.id === name || tool.wireName === name);
       if (summary === undefined) return undefined;
       const result = await ask("describe_tool", { name: summary.wireName });
       return toDescription(summary, result);

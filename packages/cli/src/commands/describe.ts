@@ -7,9 +7,8 @@ import type { ToolDescription } from "../access/tool-access.ts";
 import type { CommandContext, RunCommand } from "../command-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { type Output, safeLine, safeText } from "../output/output.ts";
-import { exampleArguments } from "../serve/example-call.ts";
+import { argumentsWord, exampleArguments } from "../serve/example-call.ts";
 import { ownCommand } from "../serve/own-command.ts";
-import { shellQuote } from "../serve/shell-quote.ts";
 import { findTool } from "./find-tool.ts";
 import { serverOfName } from "./tool-names.ts";
 
@@ -38,9 +37,12 @@ function printTool(context: CommandContext, tool: ToolDescription): void {
   const title = tool.title === undefined ? "" : output.style("dim", `  ${safeLine(tool.title)}`);
   output.print(output.style(["bold", "cyan"], tool.wireName) + title);
   output.print(output.style("dim", `${tool.id}, ${tool.origin}${hintsOf(tool.annotations)}`));
-  if (tool.description !== undefined) output.print("", safeText(tool.description.trim()));
+  // Indented, so that no line of it can be taken for one of ours.
+  if (tool.description !== undefined) {
+    output.print("", safeText(tool.description.trim()).replace(/^(?=.)/gm, "  "));
+  }
   printArguments(output, tool.inputSchema);
-  const args = shellQuote(JSON.stringify(exampleArguments(tool.inputSchema)));
+  const args = argumentsWord(exampleArguments(tool.inputSchema));
   output.print("", output.style("bold", "Call it"), `  ${ownCommand(context)} call ${tool.wireName} ${args}`);
 }
 

@@ -18,13 +18,9 @@ export async function findTool(access: ToolAccess, name: string): Promise<ToolDe
 
 /** Why there is no tool called `name`. */
 export async function explainUnknownTool(access: ToolAccess, name: string): Promise<CliError> {
-  const missing = missingOf(await access.servers());
-  const server = serverOfName(
-    name,
-    missing.map(({ id }) => id),
-  );
-  const down = missing.find(({ id }) => id === server);
-  if (down !== undefined) return serverNotReady(down);
+  const servers = await access.servers();
+  const named = servers.find(({ id }) => id === serverOfName(name, [id]));
+  if (named !== undefined && named.state !== "ready") return serverNotReady(named);
   const words = ownNameOf(name)
     .replace(/[_:./-]+/g, " ")
     .trim();
@@ -35,11 +31,12 @@ export async function explainUnknownTool(access: ToolAccess, name: string): Prom
     hits.map((hit) => hit.name),
   );
   const shown = name.slice(0, 200);
-  const others = missing.map(({ id }) => id).join(", ");
+  // Where no server was named, the tool may be one of those that are not known now.
+  const others = named === undefined ? missingOf(servers).map(({ id }) => id) : [];
   return new CliError(cliToolNotFound, `Unknown tool: "${shown}"`, {
     hint: [
       suggestions.length === 0 ? "see toolcrib list" : `did you mean ${orList(suggestions)}?`,
-      ...(others === "" ? [] : [`the tools of ${others} are not known: see toolcrib list`]),
+      ...(others.length === 0 ? [] : [`the tools of ${others.join(", ")} are not known: see toolcrib list`]),
     ].join("; "),
   });
 }

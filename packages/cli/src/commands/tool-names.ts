@@ -22,16 +22,16 @@ export function suggestTools(
   tools: readonly ToolSummary[],
   searched: readonly string[],
 ): readonly string[] {
-  const names = tools.map((tool) => tool.wireName);
-  const ids = tools.map((tool) => tool.id);
+  // In the form in which it was asked for.
+  const nameOf = (tool: ToolSummary) => (name.includes(":") ? tool.id : tool.wireName);
   const suggestions = new Set<string>();
-  const near = nearestName(name, name.includes(":") ? ids : names);
+  const near = nearestName(name, tools.map(nameOf));
   if (near !== undefined) suggestions.add(near);
   // The same or nearly the same name, without a server or of another one.
   const own = ownNameOf(name).toLowerCase();
   for (const tool of tools) {
     const ownName = tool.id.slice(tool.namespace.length + 1).toLowerCase();
-    if (ownName === own || nearestName(own, [ownName]) !== undefined) suggestions.add(tool.wireName);
+    if (ownName === own || nearestName(own, [ownName]) !== undefined) suggestions.add(nameOf(tool));
   }
   // What only means something like it is proposed where nothing is written like it.
   if (suggestions.size === 0) for (const one of searched) suggestions.add(one);

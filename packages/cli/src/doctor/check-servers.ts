@@ -153,8 +153,8 @@ async function contactServers(context: CommandContext, { config, files }: Loaded
   world.interrupted.throwIfAborted();
   return gateway.status().servers.map((server) =>
     contactOf(
-        context,
-        server,
+      context,
+      server,
       starting.some(({ id }) => id === server.id),
     ),
   );

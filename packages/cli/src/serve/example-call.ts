@@ -4,7 +4,9 @@
  */
 
 import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
+import { escapeUnsafe } from "@toolcrib/store";
 import type { ToolDescription } from "../access/tool-access.ts";
+import { shellQuote } from "./shell-quote.ts";
 
 /** A tool and arguments to try it with. */
 export interface ExampleCall {
@@ -51,6 +53,11 @@ function costOf(schema: JsonObject): number | undefined {
   }
   // A call that shows an argument tells more than one without any.
   return cost === 0 ? 1.5 : cost;
+}
+
+/** `args` as one word of a shell; values that a server proposed cannot steer a terminal or leave their quotes. */
+export function argumentsWord(args: JsonObject): string {
+  return shellQuote(escapeUnsafe(JSON.stringify(args)));
 }
 
 /** Arguments that fit `schema` as far as its simple parts tell. */

@@ -6,10 +6,9 @@
 
 import { join } from "node:path";
 import type { ServerStatus } from "@toolcrib/gateway";
-import { escapeUnsafe } from "@toolcrib/store";
 import { type Output, reasonLine } from "../output/output.ts";
 import { padText } from "../output/text-width.ts";
-import type { ExampleCall } from "./example-call.ts";
+import { argumentsWord, type ExampleCall } from "./example-call.ts";
 import { shellQuote } from "./shell-quote.ts";
 
 /** Where a gateway is and what a client sends to it. */
@@ -82,16 +81,14 @@ export function nextLines(
     output.style("bold", "Try in another terminal"),
     `  ${command} list`,
     ...(searchWords === undefined ? [] : [`  ${command} search ${searchWords}`]),
-    ...(example === undefined ? [] : [`  ${command} call ${example.tool.wireName} ${argumentsOf(example)}`]),
+    ...(example === undefined
+      ? []
+      : [`  ${command} call ${example.tool.wireName} ${argumentsWord(example.args)}`]),
     `  npx @modelcontextprotocol/inspector --cli ${endpoint.url}/mcp --transport http${
       header === undefined ? "" : ` --header ${header}`
     } --method tools/list`,
     `  ${command} audit list`,
   ];
-}
-
-function argumentsOf({ args }: ExampleCall): string {
-  return shellQuote(escapeUnsafe(JSON.stringify(args)));
 }
 
 /** Words that find a tool: its own name's. */

@@ -1,0 +1,141 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { after, before, test } from "node:test";
+import { openStore, type Store } from "@toolcrib/store";
+import { checkGolden, makeTemporaryDirectory, type TemporaryDirectory, waitUntil } from "@toolcrib/testing";
+import { cleanEnvironment, commandLine, golden, normalize, runToolcrib, transcript } from "./transcript.ts";
+
+const start = Date.UTC(2026, 5, 1, 12);
+const ids = [1, 2, 3, 4].map((number) => `0190000${number}-0000-7000-8000-00000000000${number}`);
+
+let directory: TemporaryDirectory;
+
+/** A call that calls another, one that failed, one that was denied with a hostile reason, and a server. */
+async function writeTrail({ audit }: Store): Promise<void> {
+  const client = { kind: "token", name: "default", clientInfo: { name: "editor", version: "1.2" } };
+  const call = (at: number, tool: string, parent?: number) => ({
+    callId: ids[at] ?? "",
+    ...(parent === undefined ? undefined : { parentId: ids[parent] }),
+    depth: parent === undefined ? 0 : 1,
+    client,
+    tool,
+    origin: "server",
+  });
+  const intent = (at: number, tool: string, parent?: number) =>
+    audit.intent({
+      ...call(at, tool, parent),
+      argumentsDigest: `sha256:${"0".repeat(64)}`,
+      preview: { path: "a.txt" },
+      decision: "allow",
+      rule: "default",
+    });
+  audit.record("server.started", { server: "files", transport: "stdio", toolCount: 14 });
+  await intent(0, "saved:report");
+  await intent(1, "files:read", 0);
+  audit.record("call.completed", {
+    ...call(1, "files:read", 0),
+    outcome: "ok",
+    durationMs: 12,
+    resultBytes: 5,
+  });
+  audit.record("call.completed", { ...call(0, "saved:report"), outcome: "tool_error", durationMs: 1520 });
+  await intent(2, "files:write");
+  const code = "CALL_TIMEOUT";
+  audit.record("call.completed", { ...call(2, "files:write"), outcome: "failed", code, durationMs: 30_000 });
+  audit.record("call.denied", {
+    ...call(3, "files:delete"),
+    client: { kind: "cli", name: "cli" },
+    outcome: "denied",
+    decision: "deny",
+    code: "POLICY_DENIED",
+    reason: "no \u001b[31mred\u001b[0m\nsecond line \u202ereversed",
+  });
+}
+
+before(async () => {
+  directory = await makeTemporaryDirectory();
+  let now = start;
+  const clock = () => {
+    now += 1000;
+    return now;
+  };
+  await using store = await openStore({ home: directory.join(".toolcrib") }, { clock });
+  await writeTrail(store);
+});
+after(() => directory[Symbol.asyncDispose]());
+
+/** Ids and times of this trail are always the same. */
+const raw = { directory: "", env: {} };
+
+test("the trail is listed, filtered, shown as a tree and tailed without a gateway", async () => {
+  const setting = { ...raw, directory: directory.path };
+  const text = await transcript(
+    [
+      ["audit", "list"],
+      ["audit", "list", "--tool", "files:*", "--outcome", "failed"],
+      ["audit", "list", "--client", "cli", "--limit", "1"],
+      ["audit", "list", "--since", "2026-06-01T12:00:08Z"],
+      ["audit", "list", "--since", "1s"],
+      ["audit", "show", ids[0]?.slice(0, 8) ?? ""],
+      ["audit", "show", "0190000"],
+      ["audit", "show", "nope"],
+      ["audit", "tail", "-n", "2"],
+    ],
+    setting,
+  );
+  checkGolden(golden("audit.txt"), text);
+});
+
+test("--json is what was recorded", async () => {
+  const run = async (...args: readonly string[]) =>
+    JSON.parse((await runToolcrib(["audit", ...args, "--json"], { directory: directory.path })).stdout);
+  const [list, tail, show] = await Promise.all([run("list"), run("tail"), run("show", ids[0] ?? "")]);
+  assert.deepEqual(list.toReversed(), tail);
+  assert.equal(list[0].data.reason, "no \u001b[31mred\u001b[0m\nsecond line \u202ereversed");
+  assert.equal(show.calls[0].completion.data.resultBytes, 5);
+});
+
+test("tail --follow shows what comes, as long as it runs, and Ctrl-C ends it well", async () => {
+  const args = [...commandLine, "audit", "tail", "--follow", "--tool", "files:*", "-n", "1", "--json"];
+  const env = { ...process.env, ...cleanEnvironment(directory.path) };
+  const child = spawn(process.execPath, args, {
+    cwd: directory.path,
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    stderr += text;
+  });
+  const ended = once(child, "exit");
+  try {
+    const linesOf = () =>
+      stdout
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line) as { readonly data: { readonly tool: string } });
+    await waitUntil(() => stdout.includes("\n"), { timeoutMs: 20_000 });
+    {
+      await using store = await openStore({ home: directory.join(".toolcrib") }, { clock: Date.now });
+      const client = { kind: "cli", name: "cli" };
+      for (const tool of ["web:get", "files:list"]) {
+        const call = { callId: `new-${tool}`, depth: 0, client, tool, origin: "server" };
+        await store.audit.intent({ ...call, argumentsDigest: "sha256:0", decision: "allow" });
+      }
+    }
+    await waitUntil(() => linesOf().length === 2, { timeoutMs: 20_000 });
+    assert.deepEqual(
+      linesOf().map(({ data }) => data.tool),
+      ["files:delete", "files:list"],
+    );
+  } finally {
+    child.kill("SIGINT");
+    await ended;
+  }
+  assert.deepEqual([child.exitCode, normalize(stderr, directory.path)], [0, ""]);
+});

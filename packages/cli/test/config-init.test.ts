@@ -1,0 +1,112 @@
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { test } from "node:test";
+import { checkGolden, makeTemporaryDirectory } from "@toolcrib/testing";
+import { golden, normalize, runToolcrib, transcript } from "./transcript.ts";
+
+test("config check prints OK or every problem, and config schema the schema", async () => {
+  await using directory = await makeTemporaryDirectory();
+  writeFileSync(directory.join("good.yaml"), "tool_servers: []\n");
+  writeFileSync(directory.join("bad.yaml"), "tool_server: []\nserve:\n  listen: 7420\n");
+  const setting = { directory: directory.path };
+  const text = await transcript(
+    [
+      ["config", "check", "good.yaml"],
+      ["config", "check", "good.yaml", "bad.yaml"],
+      ["config", "check", "bad.yaml", "--json"],
+      ["config", "check", "none.yaml"],
+      ["config", "check"],
+      ["list", "-c", "bad.yaml"],
+      ["list", "-c", "good.yaml", "-c", "none.yaml", "--json"],
+    ],
+    setting,
+  );
+  checkGolden(golden("config-check.txt"), text);
+  const { stdout } = await runToolcrib(["config", "schema"], setting);
+  assert.equal(JSON.parse(stdout).title, "Toolcrib configuration");
+});
+
+test("init writes a sound configuration, offers what it finds, and overwrites nothing", async () => {
+  await using directory = await makeTemporaryDirectory();
+  mkdirSync(directory.join("project/.vscode"), { recursive: true });
+  mkdirSync(directory.join(".cursor"));
+  writeFileSync(
+    directory.join("project/.vscode/mcp.json"),
+    '{"servers": {"time": {"command": "uvx", "args": ["t"]}}}',
+  );
+  writeFileSync(
+    directory.join(".cursor/mcp.json"),
+    '{"mcpServers": {"linear": {"url": "https://linear.test/sse"}}}',
+  );
+  const setting = { directory: directory.join("project"), env: { HOME: directory.path } };
+  const lines: string[] = [];
+  for (const args of [["init"], ["init"], ["config", "check"], ["init", "other", "--json"]]) {
+    lines.push(await transcript([args], setting));
+  }
+  checkGolden(golden("init.txt"), normalize(lines.join("\n"), directory.path));
+  const written = readFileSync(directory.join("project/toolcrib.yaml"), "utf8");
+  assert.match(written, /^# yaml-language-server: \$schema=\.\/toolcrib\.schema\.json\n/);
+  const schema = JSON.parse(readFileSync(directory.join("project/toolcrib.schema.json"), "utf8"));
+  assert.equal(schema.title, "Toolcrib configuration");
+  // Every example in the comments is sound too: prose begins with a capital letter.
+  const uncommented = written
+    .replace("tool_servers: []", "tool_servers:")
+    .split("\n")
+    .slice(1)
+    .filter((line) => !/^#(?: [A-Z]|$)/.test(line))
+    .map((line) => line.replace(/^# /, ""))
+    .join("\n");
+  assert.match(uncommented, /^serve:\n {2}listen: 127/m);
+  assert.match(uncommented, /^tool_servers:\n - id: files\n {3}transport:\n/m);
+  writeFileSync(directory.join("project/examples.yaml"), uncommented);
+  const { stdout, stderr } = await runToolcrib(["config", "check", "examples.yaml"], setting);
+  assert.equal(stdout + stderr, "OK examples.yaml\n");
+});
+
+test("init takes servers over without their credentials", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const secret = "ghp_abcdefghijklmnop1234567890";
+  const servers = {
+    github: {
+      type: "http",
+      url: "https://github.test/mcp",
+      headers: { Authorization: `Bearer ${secret}`, "X-Team": "a" },
+    },
+    "my files": {
+      command: "npx",
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of the other program
+      args: ["-y", "server", "${workspaceFolder}/data", "# no comment", "yes"],
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of the other program
+      env: { API_KEY: secret, DEBUG: "1", TOKEN: "${MY_TOKEN}" },
+      cwd: "sub",
+    },
+    argument: { command: "x", args: ["--token", secret] },
+    url: { url: `https://x.test/mcp?key=${secret}` },
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of the other program
+    ask: { command: "x", env: { A: "${input:foo}" } },
+    off: { command: "x", disabled: true },
+  };
+  writeFileSync(directory.join(".mcp.json"), JSON.stringify({ mcpServers: servers }, undefined, 1));
+  const setting = { directory: directory.path };
+  const text = await transcript([["init", "--import", ".mcp.json"]], setting);
+  const written = readFileSync(directory.join("toolcrib.yaml"), "utf8");
+  checkGolden(
+    golden("init-import.txt"),
+    `${text}\n${normalize(written.split("\n# The endpoint")[0] ?? "", directory.path)}`,
+  );
+  assert.doesNotMatch(text + written, new RegExp(secret));
+  const checked = await runToolcrib(["config", "check"], setting);
+  assert.equal(checked.stdout + checked.stderr, "OK toolcrib.yaml\n");
+  writeFileSync(directory.join("same.json"), '{"mcpServers": {"github": {"command": "x"}}}');
+  const refused = await transcript(
+    [
+      ["init", "a", "--import", "none.json"],
+      ["init", "b", "--import", "toolcrib.yaml"],
+      ["init", "c", "--import", ".mcp.json", "--import", "same.json"],
+    ],
+    setting,
+  );
+  checkGolden(golden("init-refused.txt"), refused);
+  for (const folder of ["a", "b", "c"])
+    assert.equal(statSync(directory.join(folder), { throwIfNoEntry: false }), undefined);
+});

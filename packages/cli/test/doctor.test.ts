@@ -1,0 +1,38 @@
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { test } from "node:test";
+import { checkGolden, makeTemporaryDirectory } from "@toolcrib/testing";
+import { startLoopbackServer } from "./loopback-server.ts";
+import { echoServer, golden, transcript } from "./transcript.ts";
+
+test("doctor finds nothing wrong where nothing is", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const config = { tool_servers: [echoServer("echo")], serve: { listen: "127.0.0.1:0" } };
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify(config));
+  checkGolden(golden("doctor-well.txt"), await transcript([["doctor"]], { directory: directory.path }));
+});
+
+test("doctor names everything that is wrong, and how to mend it", async () => {
+  await using directory = await makeTemporaryDirectory();
+  await using taken = await startLoopbackServer();
+  const stdio = { kind: "stdio", ...{ command: "toolcrib-test-no-such-command" } };
+  const secret = { headers: { Authorization: { secret_key_ref: "absent" } } };
+  const config = {
+    tool_servers: [
+      { id: "command", transport: stdio },
+      { id: "secret", transport: { kind: "streamable_http", url: "https://example.test/mcp", ...secret } },
+      { id: "dead", transport: { kind: "streamable_http", url: `http://127.0.0.1:${taken.deadPort}/mcp` } },
+    ],
+    serve: { listen: `127.0.0.1:${taken.port}` },
+  };
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify(config));
+  const home = directory.join(".toolcrib");
+  mkdirSync(directory.join(".toolcrib/tokens"), { recursive: true, mode: 0o700 });
+  chmodSync(home, 0o777);
+  writeFileSync(directory.join(".toolcrib/tokens/default"), `${"t".repeat(40)}\n`, { mode: 0o600 });
+  chmodSync(directory.join(".toolcrib/tokens/default"), 0o644);
+  writeFileSync(directory.join("bad.yaml"), "tool_server: []\n");
+  const text = await transcript([["doctor"], ["doctor", "--config", "bad.yaml", "--json"]], {
+    directory: directory.path,
+  });
+  checkGolden(golden("doctor-ill.txt"), text);
+});

@@ -1,0 +1,142 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { test } from "node:test";
+import { checkGolden, freePort, isProcessAlive, makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
+import { echoServer, golden, normalize, runToolcrib, startServe, transcript } from "./transcript.ts";
+
+const config = {
+  tool_servers: [
+    { ...echoServer("echo"), containment: { network_egress: "deny" } },
+    { id: "broken", transport: { kind: "stdio", command: "toolcrib-test-no-such-command" } },
+  ],
+  serve: { listen: "127.0.0.1:0" },
+};
+
+/** The servers' lines come in the order in which they are ready. */
+function sortServers(text: string): string {
+  return text.replace(
+    /(?:^ {2}[✓✗…] .*\n)+/m,
+    (lines) => `${lines.trimEnd().split("\n").sort().join("\n")}\n`,
+  );
+}
+
+test("serve tells where it is, what it serves and how to use it, and stops in good order", async () => {
+  await using directory = await makeTemporaryDirectory();
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify(config));
+  const setting = { directory: directory.path };
+  await using gateway = await startServe([], setting);
+  assert.match(gateway.stdout(), /^Toolcrib [\d.]+ serves http:\/\/127\.0\.0\.1:\d+\/mcp\n/);
+  await waitUntil(() => gateway.stdout().includes("Ctrl-C stops it."), { timeoutMs: 20_000 });
+
+  const runFile = directory.join(".toolcrib/run/gateway.json");
+  const run = JSON.parse(readFileSync(runFile, "utf8"));
+  assert.equal(statSync(runFile).mode & 0o777, 0o600);
+  assert.deepEqual(
+    { pid: run.pid, url: run.url, auth: run.auth },
+    { pid: gateway.pid, url: gateway.url, auth: "token" },
+  );
+
+  const port = new URL(gateway.url).port;
+  const [status, taken] = await Promise.all([
+    transcript([["status"]], setting),
+    transcript([["serve", "--listen", `127.0.0.1:${port}`]], setting),
+  ]);
+  const [server] = await Promise.all([
+    runToolcrib(["status", "--json"], setting).then(({ stdout }) => JSON.parse(stdout).servers[0]),
+  ]);
+  const { code } = await gateway.stop();
+  assert.equal(code, 0);
+  assert.equal(isProcessAlive(server.pid), false);
+  assert.equal(existsSync(runFile), false);
+  const warnings = gateway
+    .stderr()
+    .split("\n")
+    .filter((line) => line.includes("NOT enforced"));
+  assert.equal(warnings.length, 1, "the warning is given once, and not again in the log");
+  const stopped = await transcript([["status"], ["status", "--json"]], setting);
+  const told = normalize(sortServers(gateway.stdout()), directory.path);
+  const withoutPid = status.replace(/(ready +stdio +29 +0 +)\d+/, "$1PID");
+  checkGolden(golden("serve.txt"), `$ toolcrib serve\n${told}\n${withoutPid}\n${taken}\n${stopped}`);
+});
+
+test("serve --json is where the gateway is; --quiet is silent; a second signal ends it at once", async () => {
+  await using directory = await makeTemporaryDirectory();
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify({ tool_servers: [echoServer("echo")] }));
+  const setting = { directory: directory.path, env: { TOOLCRIB_LISTEN: "127.0.0.1:0" } };
+  await using gateway = await startServe(["--json", "--auth", "none"], setting);
+  await waitUntil(() => gateway.stdout().endsWith("}\n"));
+  assert.deepEqual(JSON.parse(gateway.stdout()), {
+    version: "0.1.0",
+    pid: gateway.pid,
+    home: directory.join(".toolcrib"),
+    mcp: `${gateway.url}/mcp`,
+    sse: `${gateway.url}/sse`,
+    auth: "none",
+    servers: [{ id: "echo", transport: "stdio", mcp: `${gateway.url}/mcp/s/echo` }],
+  });
+  assert.match(gateway.stderr(), /^WARNING No token is asked for/);
+  await waitUntil(async () => (await fetch(`${gateway.url}/readyz`)).ok, { timeoutMs: 20_000 });
+  // A closed terminal is no reason to end.
+  process.kill(gateway.pid, "SIGHUP");
+  // A call that never ends keeps the gateway draining until the second signal.
+  const call = runToolcrib(["call", "echo__hang"], setting);
+  await waitUntil(async () => {
+    const status = await fetch(`${gateway.url}/api/status`);
+    return ((await status.json()) as { callsInFlight: number }).callsInFlight === 1;
+  });
+  process.kill(gateway.pid, "SIGINT");
+  await waitUntil(() => gateway.stderr().includes("Stopping; calls in flight"));
+  assert.deepEqual(await gateway.stop(), { code: 130, signal: null });
+  assert.equal(existsSync(directory.join(".toolcrib/run/gateway.json")), false);
+  assert.equal((await call).code, 5);
+});
+
+test("serve --stdio speaks the protocol on standard output and nothing else", async () => {
+  await using directory = await makeTemporaryDirectory();
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify(config));
+  const request = (id: number, method: string, params: object) =>
+    JSON.stringify({ jsonrpc: "2.0", id, method, params });
+  const initialize = {
+    protocolVersion: "2025-11-25",
+    capabilities: {},
+    clientInfo: { name: "test", version: "1" },
+  };
+  const { code, stdout, stderr } = await runToolcrib(["serve", "--stdio", "--log-level", "debug"], {
+    directory: directory.path,
+    stdin: `${request(1, "initialize", initialize)}\n${request(2, "tools/call", { name: "search_tools", arguments: { query: "x" } })}\n`,
+  });
+  assert.equal(code, 0);
+  const messages = stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  assert.ok(messages.every(({ jsonrpc }) => jsonrpc === "2.0"));
+  assert.deepEqual(
+    messages.flatMap(({ id }) => id ?? []),
+    [1, 2],
+  );
+  assert.match(stderr, /NOT enforced/);
+  assert.equal(existsSync(directory.join(".toolcrib/run/gateway.json")), false);
+});
+
+test("a run file of a gateway that is gone, or that others could have written, is not believed", async () => {
+  await using directory = await makeTemporaryDirectory();
+  mkdirSync(directory.join(".toolcrib/run"), { recursive: true, mode: 0o700 });
+  const path = directory.join(".toolcrib/run/gateway.json");
+  const check = async (content: string, mode: number) => {
+    writeFileSync(path, content, { mode });
+    const { code, stdout } = await runToolcrib(["status", "--json"], { directory: directory.path });
+    assert.deepEqual([code, JSON.parse(stdout).running], [5, false], content);
+  };
+  const gateway = {
+    url: `http://127.0.0.1:${await freePort()}`,
+    startedAt: "",
+    version: "",
+    auth: "token",
+    configFiles: [],
+  };
+  await check("{", 0o600);
+  // Process 1 is another user's; nothing listens for ours; another user could have written the last.
+  await check(JSON.stringify({ ...gateway, pid: 1 }), 0o600);
+  await check(JSON.stringify({ ...gateway, pid: process.pid }), 0o600);
+});

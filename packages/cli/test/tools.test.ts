@@ -1,0 +1,146 @@
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { after, before, describe, test } from "node:test";
+import {
+  checkGolden,
+  makeTemporaryDirectory,
+  type ServerProcess,
+  type TemporaryDirectory,
+  waitUntil,
+} from "@toolcrib/testing";
+import { echoServer, golden, type RunSetting, runToolcrib, startServe, transcript } from "./transcript.ts";
+
+const config = {
+  tool_servers: [
+    echoServer("echo"),
+    { id: "broken", transport: { kind: "stdio", command: "toolcrib-test-no-such-command" } },
+  ],
+  policy: { deny: ["echo:crash"] },
+};
+
+/** What goes the same way with and without a running gateway. */
+const commands: readonly (readonly string[])[] = [
+  ["search", "returns", "text", "--limit", "1", "--json"],
+  ["describe", "echo:ekho"],
+  ["call", "echo__echo", '{"text": "hello"}'],
+  ["call", "echo:echo", "--arg", "text=42", "--json"],
+  ["call", "echo__fail"],
+  ["call", "echo__crash"],
+  ["call", "broken__anything"],
+  ["call", "echo__hang", "--timeout", "0.2"],
+];
+
+describe("with a configuration and no gateway", () => {
+  let directory: TemporaryDirectory;
+  before(async () => {
+    directory = await makeTemporaryDirectory();
+    writeFileSync(directory.join("toolcrib.json"), JSON.stringify(config));
+  });
+  after(() => directory[Symbol.asyncDispose]());
+
+  test("tools are found and called, and every kind of failure has its exit code", async () => {
+    checkGolden(golden("tools-alone.txt"), await transcript(commands, { directory: directory.path }));
+  });
+
+  test("arguments that are no JSON are told with their place, before anything is started", async () => {
+    const setting = { directory: directory.path, stdin: '{"text": "from stdin"' };
+    const text = await transcript(
+      [
+        ["call", "echo__echo", '{"text": hello}'],
+        ["call", "echo__echo", "[1]"],
+        ["call", "echo__echo", "-"],
+        ["call", "echo__echo", "{}", "--arg", "text=x"],
+        ["call", "echo__echo", "--arg", "text"],
+      ],
+      setting,
+    );
+    checkGolden(golden("arguments.txt"), text);
+  });
+
+  test("list is by server, and says which servers are missing", async () => {
+    const setting = { directory: directory.path };
+    const [all, one, none, json] = await Promise.all([
+      runToolcrib(["list"], setting),
+      runToolcrib(["list", "--server", "broken"], setting),
+      runToolcrib(["list", "--server", "ecko"], setting),
+      runToolcrib(["list", "--server", "echo", "--json"], setting),
+    ]);
+    assert.equal(all.code, 0);
+    assert.match(all.stdout, /^TOOL +DESCRIPTION\necho__echo +Returns its text\n/);
+    assert.match(all.stdout, /\n\n28 tools of 1 server\n$/);
+    assert.match(
+      all.stderr,
+      /^warning: the tools of "broken" are missing: the server is unavailable: Cannot launch/,
+    );
+    assert.deepEqual([one.code, one.stdout], [5, ""]);
+    assert.deepEqual([none.code, none.stderr.split("\n")[1]], [4, "hint: did you mean echo?"]);
+    assert.equal(json.stderr, "");
+    const [first] = JSON.parse(json.stdout);
+    assert.deepEqual(first, {
+      id: "echo:echo",
+      name: "echo__echo",
+      namespace: "echo",
+      origin: "server",
+      tags: [],
+      description: "Returns its text",
+    });
+  });
+});
+
+describe("through the running gateway", () => {
+  let directory: TemporaryDirectory;
+  let gateway: ServerProcess;
+  let setting: RunSetting;
+  before(async () => {
+    directory = await makeTemporaryDirectory();
+    setting = { directory: directory.path };
+    // Found by any command of this home, in whatever folder it is run: there is no configuration but by --config.
+    const mode = { serve: { mode: "search", listen: "127.0.0.1:0" } };
+    writeFileSync(directory.join("served.json"), JSON.stringify({ ...config, ...mode }));
+    gateway = await startServe(["-c", "served.json"], setting);
+    await waitUntil(async () => (await fetch(`${gateway.url}/readyz`)).ok, { timeoutMs: 20_000 });
+  });
+  after(async () => {
+    await gateway[Symbol.asyncDispose]();
+    await directory[Symbol.asyncDispose]();
+  });
+
+  test("tools are found and called as they are without one", async () => {
+    // Only who calls differs: a client with a token here.
+    const expected = (text: string) => text.replaceAll('"default" may not use', '"cli" may not use');
+    checkGolden(golden("tools-alone.txt"), expected(await transcript(commands, setting)));
+  });
+
+  test("tools are shown to people, and results of every kind", async () => {
+    const text = await transcript(
+      [
+        ["search", "returns", "text", "--limit", "3"],
+        ["search", "zebra"],
+        ["describe", "echo__structured"],
+        ["describe", "search_tools", "--json"],
+        ["call", "echo__structured", "-a", "value=4"],
+        ["call", "echo__echo", "{}"],
+        ["call", "echo__rpc_error"],
+        ["call", "ekho"],
+      ],
+      setting,
+    );
+    checkGolden(golden("tools-served.txt"), text);
+  });
+
+  test("list shows every tool, whatever clients are listed", async () => {
+    const { stdout, code } = await runToolcrib(["list", "--json"], setting);
+    assert.equal(code, 0);
+    assert.equal(JSON.parse(stdout).length, 28);
+  });
+
+  test("a wrong token is refused, and another configuration goes past the gateway", async () => {
+    const [refused, past] = await Promise.all([
+      runToolcrib(["call", "echo__echo", "--json"], { ...setting, env: { TOOLCRIB_TOKEN: "x".repeat(40) } }),
+      runToolcrib(["list", "-c", "served.json", "--server", "nope"], setting),
+    ]);
+    assert.equal(refused.code, 2);
+    assert.equal(JSON.parse(refused.stdout).error.code, "MCP_UNAUTHORIZED");
+    assert.equal(past.code, 4);
+  });
+});

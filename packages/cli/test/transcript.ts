@@ -1,0 +1,131 @@
+/**
+ * The command as its users run it, written down: each command line with what it
+ * printed and its exit code. What differs from run to run is replaced.
+ */
+
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import {
+  echoStdioPath,
+  fixtureCommand,
+  type ProcessOutcome,
+  runProcess,
+  type ServerProcess,
+  startServerProcess,
+} from "@toolcrib/testing";
+
+const root = join(import.meta.dirname, "../../..");
+const compileCache = join(root, "node_modules/.cache/toolcrib-tests");
+const isSource = fileURLToPath(import.meta.resolve("@toolcrib/cli")).endsWith(".ts");
+
+/** The file that `toolcrib` is on the PATH. */
+export const launcherPath = join(root, "packages/cli/bin/toolcrib.js");
+
+/** Arguments of node that run the command, on source or on the build as the tests do. */
+export const commandLine: readonly string[] = isSource
+  ? ["--conditions=toolcrib-source", join(root, "packages/cli/src/bin.ts")]
+  : [join(root, "packages/cli/dist/bin.js")];
+
+/** Makes `launcherPath` run what the tests run, also where it is pasted. */
+export const launcherEnvironment: { readonly [name: string]: string | undefined } = {
+  NODE_OPTIONS: isSource ? "--conditions=toolcrib-source" : undefined,
+};
+
+/** Where and how the command is run. */
+export interface RunSetting {
+  readonly directory: string;
+  readonly stdin?: string;
+  readonly env?: { readonly [name: string]: string | undefined };
+}
+
+/** The environment of a test: a home below `directory`, no colours, nothing of the machine's own settings. */
+export function cleanEnvironment(directory: string): { readonly [name: string]: string | undefined } {
+  return {
+    HOME: directory,
+    PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,
+    XDG_CONFIG_HOME: undefined,
+    TOOLCRIB_HOME: undefined,
+    TOOLCRIB_TOKEN: undefined,
+    TOOLCRIB_LISTEN: undefined,
+    TOOLCRIB_LOG_LEVEL: undefined,
+    NO_COLOR: undefined,
+    FORCE_COLOR: undefined,
+    NODE_OPTIONS: undefined,
+    // Tests start the command many times: what Node compiled once need not be compiled again.
+    NODE_COMPILE_CACHE: compileCache,
+  };
+}
+
+/** Run `toolcrib args`. */
+export function runToolcrib(args: readonly string[], setting: RunSetting): Promise<ProcessOutcome> {
+  const { directory, stdin, env } = setting;
+  return runProcess(process.execPath, [...commandLine, ...args], {
+    cwd: directory,
+    stdin,
+    env: { ...cleanEnvironment(directory), ...env },
+    timeoutMs: 40_000,
+  });
+}
+
+/** Run each command line, at the same time, and write all down in their order. */
+export async function transcript(
+  commands: readonly (readonly string[])[],
+  setting: RunSetting,
+): Promise<string> {
+  const texts = await Promise.all(
+    commands.map(async (args) => {
+      const outcome = await runToolcrib(args, setting);
+      return `${commandText(args)}\n${outcomeText(outcome)}`;
+    }),
+  );
+  return normalize(texts.join("\n"), setting.directory);
+}
+
+function commandText(args: readonly string[]): string {
+  const quoted = args.map((word) => (/^[\w./:=@,-]+$/.test(word) ? word : `'${word}'`));
+  return `$ ${["toolcrib", ...quoted].join(" ")}`;
+}
+
+function outcomeText({ code, signal, stdout, stderr }: ProcessOutcome): string {
+  const errors = stderr === "" ? "" : `${stderr.trimEnd().replace(/^/gm, "! ")}\n`;
+  return `${stdout}${errors}[${signal ?? code}]\n`;
+}
+
+/** `text` with everything that no two runs share replaced by its name. */
+export function normalize(text: string, directory: string): string {
+  return text
+    .replaceAll(`${process.execPath} ${launcherPath}`, "toolcrib")
+    .replaceAll(directory, "DIR")
+    .replaceAll(process.execPath, "NODE")
+    .replaceAll(process.version, "vNODE")
+    .replaceAll(root, "ROOT")
+    .replace(/\btcb_[\w-]{20,}/g, "tcb_TOKEN")
+    .replace(/\b127\.0\.0\.1:\d+/g, "127.0.0.1:PORT")
+    .replace(/\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?Z/g, "TIME")
+    .replace(/\b[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}(?:-[0-9a-f]{4}-[0-9a-f]{12})?\b/g, "CALL")
+    .replace(/PATH "[^"\n]*"/g, 'PATH "…"')
+    .replace(/\bprocess \d+/g, "process PID")
+    .replace(/\bkill \d+/g, "kill PID")
+    .replace(/\bup \d+ s\b/g, "up N s")
+    .replace(/\b\d+(?:\.\d+)? m?s(?= )/g, "N ms");
+}
+
+/** A stdio server of the configuration, on the echo fixture. */
+export function echoServer(id: string, ...flags: readonly string[]): object {
+  const env = { NODE_COMPILE_CACHE: compileCache };
+  return { id, transport: { kind: "stdio", ...fixtureCommand(echoStdioPath, ...flags), env } };
+}
+
+/** Start `toolcrib serve` and wait until it told where. */
+export function startServe(args: readonly string[], setting: RunSetting): Promise<ServerProcess> {
+  return startServerProcess(process.execPath, [...commandLine, "serve", ...args], {
+    cwd: setting.directory,
+    env: { ...cleanEnvironment(setting.directory), ...setting.env },
+    urlPattern: /http:\/\/127\.0\.0\.1:\d+(?=\/mcp)/,
+  });
+}
+
+/** Path of a golden file of this package. */
+export function golden(name: string): string {
+  return join(import.meta.dirname, "golden", name);
+}
