@@ -99,7 +99,7 @@ export function createUpstreamServer(
       down(reason, attempt, willRetry) {
         const text = scrub(reason);
         // A server that stays down for one reason is told about once; the rest is for who looks closely.
-        const isNews = health.reason !== text || !willRetry;
+        const isNews = withoutTimes(health.reason ?? "") !== withoutTimes(text) || !willRetry;
         logger[isNews ? "warn" : "debug"]({ ...log, attempt, reason: text }, "server is not available");
         setHealth(willRetry ? "unavailable" : "stopped", text);
       },
@@ -314,4 +314,9 @@ export function createUpstreamServer(
 /** Results of old servers may lack `content`, which readers count on. */
 function toToolResult(result: JsonObject): ToolResult {
   return (Array.isArray(result["content"]) ? result : { ...result, content: [] }) as unknown as ToolResult;
+}
+
+/** A reason without how long something took, which differs from one attempt to the next. */
+function withoutTimes(reason: string): string {
+  return reason.replace(/\d+(?:\.\d+)? (?:ms|s|min)\b/g, "");
 }
