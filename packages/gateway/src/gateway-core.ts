@@ -152,7 +152,11 @@ export function createGatewayCore(config: GatewayConfig, deps: GatewayCoreDeps):
       if (entry === undefined || !isFound(identity, entry)) return false;
       return sourceId === undefined || entry.tool.sourceId === sourceId;
     };
-    const words = name.slice(0, 200).replace(/[_:.-]+/g, " ");
+    // What follows the server's name says what is meant.
+    const words = name
+      .slice(0, 200)
+      .replace(/^.*?(?:__|:)/, "")
+      .replace(/[_:.-]+/g, " ");
     const hit = index.search.search(words, { limit: 1, filter })[0];
     return hit === undefined ? undefined : index.find(hit.id);
   }
