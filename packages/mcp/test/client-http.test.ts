@@ -340,6 +340,20 @@ test("A call that is given up closes its stream, in both eras, and its connectio
   }
 });
 
+test("A stream that goes on after the answer does not hold its connection for good", async () => {
+  let closed = 0;
+  await using server = await startScripted((given) => {
+    if (given.body.method !== "tools/call") return false;
+    given.response.on("close", () => {
+      closed += 1;
+    });
+    return given.stream(eventOf({ id: given.body.id, result: {} }));
+  });
+  await using upstream = await openHttp(server.url, { maxConnections: 2 });
+  await Promise.all([1, 2, 3].map(() => upstream.connection.request("tools/call", call)));
+  await waitUntil(() => closed >= 2);
+});
+
 test("Disposing ends the session with DELETE and aborts what is open, and a dead server does not hold it up", async () => {
   let closed = 0;
   let isDead = false;

@@ -69,7 +69,7 @@ test("Calls are answered as plain JSON with their own ids, strings and numbers a
     assert.equal(answer.messages[0]?.id, ids[index]);
     assert.deepEqual(resultTexts(answer), [`${typeof ids[index]} ${ids[index]}`]);
   }
-  assert.deepEqual(demo.endpoint.stats(), { sessions: 1, inFlight: 0 });
+  assert.deepEqual(demo.endpoint.stats(), { sessions: 1, inFlight: 0, listeners: 0 });
 });
 
 test("What comes before an answer makes it a stream: progress in order, then the answer", async () => {
@@ -281,7 +281,7 @@ test("Batches of 2025-03-26 are answered as a batch, request by request", async 
   await streamed.ended;
   assert.equal(streamed.messages.length, 5);
   assert.equal((await session.post([{ jsonrpc: "2.0", method: "notifications/x" }])).status, 202);
-  assert.deepEqual(demo.endpoint.stats().inFlight, 0);
+  assert.equal(demo.endpoint.stats().inFlight, 0);
 });
 
 test("A batch with an invalid message, one id twice or too many messages is refused whole", async () => {
@@ -473,7 +473,7 @@ test("DELETE ends a session: what waits learns of it, and the session is unknown
   assert.match(answer.messages[0]?.error?.message ?? "", /The client ended the session/);
   assert.equal((await session.call(2, "echo")).status, 404);
   assert.equal((await session.remove()).status, 404);
-  assert.deepEqual(demo.endpoint.stats(), { sessions: 0, inFlight: 0 });
+  assert.deepEqual(demo.endpoint.stats(), { sessions: 0, inFlight: 0, listeners: 0 });
   assert.equal(demo.service.sessions.size, 0);
   assert.equal(demo.service.aborted.length, 1);
 });
@@ -556,6 +556,19 @@ test("When all sessions are taken the least recently used idle one makes room, a
   for (const stream of streams) stream.close();
 });
 
+test("Whoever opens session after session pushes out its own, not those of others", async () => {
+  await using demo = await startDemoHttp({ http: { maxSessions: 4 } });
+  const quiet = await openRawSession(demo.url, { headers: { "x-user": "ann" } });
+  const greedy: RawSession[] = [];
+  for (let count = 0; count < 8; count += 1) {
+    demo.advance(1);
+    greedy.push(await openRawSession(demo.url, { headers: { "x-user": "bob" } }));
+  }
+  assert.equal((await quiet.call(1, "echo")).status, 200);
+  const statuses = await Promise.all(greedy.map(async (session) => (await session.call(1, "echo")).status));
+  assert.deepEqual(statuses, [404, 404, 404, 404, 404, 200, 200, 200]);
+});
+
 test("Requests past the limits are refused: those of one session in JSON-RPC, those of all with 503", async () => {
   await using demo = await startDemoHttp({ http: { maxInFlight: 3, maxInFlightPerSession: 2 } });
   const one = await openRawSession(demo.url);
@@ -625,5 +638,5 @@ test("Clients that all use the ids 0, 1, 2 at once never see each other's answer
     }
   };
   await Promise.all(sessions.map(run));
-  assert.deepEqual(demo.endpoint.stats(), { sessions: 4, inFlight: 0 });
+  assert.deepEqual(demo.endpoint.stats(), { sessions: 4, inFlight: 0, listeners: 0 });
 });

@@ -56,7 +56,7 @@ test("Each request stands alone: who calls, from where and with what comes with 
     clientInfo: { name: "raw", version: "0" },
     clientCapabilities: { sampling: {} },
   });
-  assert.deepEqual(demo.endpoint.stats(), { sessions: 0, inFlight: 0 });
+  assert.deepEqual(demo.endpoint.stats(), { sessions: 0, inFlight: 0, listeners: 0 });
 });
 
 test("Lists and reads carry cache hints for their caller alone, calls carry none", async () => {
@@ -395,6 +395,19 @@ test("A stream of changes ends with its connection, and is kept alive until then
   await waitUntil(() => listener?.closed.aborted);
   listener?.notify("notifications/tools/list_changed", {});
   assert.equal(demo.service.listeners.size, 0);
+});
+
+test("Streams of changes have a limit of their own, and do not keep calls out", async () => {
+  await using demo = await startDemoHttp({ http: { maxInFlight: 1, maxListeners: 2 } });
+  const listen = (id: number) => sendModern(demo.url, "subscriptions/listen", { notifications: {} }, { id });
+  const streams = [await listen(1), await listen(2)];
+  assert.deepEqual(demo.endpoint.stats(), { sessions: 0, inFlight: 0, listeners: 2 });
+  const refused = await listen(3);
+  assert.equal(refused.status, 503);
+  assert.equal(refused.messages[0]?.id, 3);
+  assert.equal((await sendModern(demo.url, "tools/list", {})).status, 200);
+  for (const stream of streams) stream.close();
+  await waitUntil(() => demo.endpoint.stats().listeners === 0);
 });
 
 test("A filter that is none is refused with -32602", async () => {

@@ -41,6 +41,8 @@ const defaultRetryMs = 1000;
 const maxRetryMs = 30_000;
 /** The GET stream is reopened for as long as the session lives, so its pause has a floor too. */
 const minListenPauseMs = 100;
+/** Longest wait for the end of a stream after the answer that should end it. */
+const lingerMs = 1000;
 /** Longest wait for the answer to DELETE; a server that does not answer is left. */
 const deleteTimeoutMs = 1000;
 /** Longest wait for what an expired session answers to the requests that are on their way. */
@@ -184,15 +186,19 @@ export function createHttpTransport(dispatcher: Dispatcher, options: HttpTranspo
     let lastEventId = "";
     let retryMs = defaultRetryMs;
     let isAnswered = false;
+    let linger: NodeJS.Timeout | undefined;
     let broken: unknown;
     for (let fruitless = 0; ; fruitless += 1) {
       try {
-        if (body !== undefined) {
-          await readEvents(body, maxBytes, {
+        const current = body;
+        if (current !== undefined) {
+          await readEvents(current, maxBytes, {
             event(event) {
               fruitless = 0;
               lastEventId = event.id ?? lastEventId;
               isAnswered = receiveEvent(event.data, id) || isAnswered;
+              // A stream that goes on after the answer would hold its connection for nothing.
+              if (isAnswered) linger ??= setTimeout(() => current.destroy(), lingerMs);
             },
             id: (value) => {
               lastEventId = value;
@@ -205,6 +211,7 @@ export function createHttpTransport(dispatcher: Dispatcher, options: HttpTranspo
       } catch (cause) {
         broken = cause;
       }
+      clearTimeout(linger);
       if (isAnswered || signal.aborted) return;
       const oversized = broken instanceof McpError && broken.code === mcpMessageTooLarge ? broken : undefined;
       if (oversized !== undefined || lastEventId === "" || !isLegacy() || fruitless >= maxResumptions) {

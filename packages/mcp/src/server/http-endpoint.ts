@@ -54,8 +54,10 @@ export interface HttpEndpointOptions {
   readonly sessionIdleMs?: number;
   /** Most requests in flight in one session. @default 256 */
   readonly maxInFlightPerSession?: number;
-  /** Most requests in flight in all. @default 2048 */
+  /** Most requests in flight in all, streams of changes not counted. @default 2048 */
   readonly maxInFlight?: number;
+  /** Most streams of changes (`subscriptions/listen`) at once. @default 4,096 */
+  readonly maxListeners?: number;
   /** Milliseconds between comments on open streams. @default 15,000 */
   readonly keepAliveMs?: number;
   /**
@@ -69,8 +71,8 @@ export interface HttpEndpointOptions {
 export interface HttpEndpoint extends AsyncDisposable {
   /** Answer one HTTP request; never rejects. */
   handle(request: IncomingMessage, response: ServerResponse, caller: HttpCaller): Promise<void>;
-  /** Sessions and requests in flight, for metrics. */
-  stats(): { readonly sessions: number; readonly inFlight: number };
+  /** Sessions, requests in flight and streams of changes, for metrics. */
+  stats(): { readonly sessions: number; readonly inFlight: number; readonly listeners: number };
   /** Refuse new work and wait until everything in flight is answered, at most `graceMs`. */
   drain(graceMs: number): Promise<void>;
 }
@@ -88,10 +90,13 @@ export function createHttpEndpoint(
   const maxSessions = options.maxSessions ?? 1000;
   const sessionIdleMs = options.sessionIdleMs ?? 3_600_000;
   const maxInFlight = options.maxInFlight ?? 2048;
+  const maxListeners = options.maxListeners ?? 4096;
   const unreadMaxBytes = options.unreadMaxBytes ?? defaultUnreadMaxBytes;
   const sessions = new Map<string, HttpSession>();
   const modernExchanges = new Set<ModernExchange>();
   const inFlight = { count: 0 };
+  /** Counted apart: clients hold them for hours, and they must not keep calls out. */
+  const listening = { count: 0 };
   let isDraining = false;
 
   const housekeeping = setInterval(() => {
@@ -136,12 +141,7 @@ export function createHttpEndpoint(
 
   function openSession(caller: HttpCaller): HttpSession {
     if (sessions.size >= maxSessions) {
-      // The session that nobody used for longest makes room.
-      let oldest: HttpSession | undefined;
-      for (const session of sessions.values()) {
-        if (!session.isBusy && (oldest === undefined || session.lastUsedAt < oldest.lastUsedAt))
-          oldest = session;
-      }
+      const oldest = oldestIdle(sessions.values());
       if (oldest === undefined) throw overloaded(`More than ${maxSessions} sessions are open`);
       end(oldest.session.id, "The session made room for a newer one");
     }
@@ -173,17 +173,25 @@ export function createHttpEndpoint(
     const value = parseBody(body, { maxLength: bodyMaxBytes, maxDepth: bodyMaxDepth });
     const requests = requestsIn(value);
     const [first] = requests;
-    if (first !== undefined && (isDraining || inFlight.count >= maxInFlight)) {
-      const text = isDraining
-        ? "The gateway is shutting down"
-        : `More than ${maxInFlight} requests are in flight`;
-      const id = Array.isArray(value) ? null : first.id;
-      sendError(response, overloaded(text), id, headersFor(503));
+    const refusal = first === undefined ? undefined : refusalOf(first.method);
+    if (refusal !== undefined) {
+      const id = first === undefined || Array.isArray(value) ? null : first.id;
+      sendError(response, overloaded(refusal), id, headersFor(503));
       return;
     }
     if (isModernRequest(request, value)) await postModern(request, response, caller, value, accepts);
     else if (first?.method === "initialize") postInitialize(response, caller, value, first);
     else postToSession(request, response, caller, value, requests, accepts);
+  }
+
+  /** Why no more requests of `method` are taken; undefined while they are. */
+  function refusalOf(method: string): string | undefined {
+    if (isDraining) return "The gateway is shutting down";
+    if (method === listenMethod)
+      return listening.count < maxListeners
+        ? undefined
+        : `More than ${maxListeners} streams of changes are open`;
+    return inFlight.count < maxInFlight ? undefined : `More than ${maxInFlight} requests are in flight`;
   }
 
   function postInitialize(
@@ -253,12 +261,13 @@ export function createHttpEndpoint(
       sendError(response, error, message.id);
       return;
     }
-    inFlight.count += 1;
+    const counter = message.method === listenMethod ? listening : inFlight;
+    counter.count += 1;
     try {
       const context = { ...caller, accepts, unreadMaxBytes, exchanges: modernExchanges };
       await answerModernHttp(service, message, response, context);
     } finally {
-      inFlight.count -= 1;
+      counter.count -= 1;
     }
   }
 
@@ -312,14 +321,14 @@ export function createHttpEndpoint(
         else sendJson(response, 500, JSON.stringify({ jsonrpc: "2.0", id: null, error: toRpcError(error) }));
       }
     },
-    stats: () => ({ sessions: sessions.size, inFlight: inFlight.count }),
+    stats: () => ({ sessions: sessions.size, inFlight: inFlight.count, listeners: listening.count }),
     async drain(graceMs) {
       isDraining = true;
       // Listeners wait for changes, not for answers: they end now, gracefully.
       for (const exchange of modernExchanges) {
         if (exchange.method === listenMethod) exchange.abort(shuttingDown);
       }
-      await untilZero(() => inFlight.count, graceMs);
+      await untilZero(() => inFlight.count + listening.count, graceMs);
     },
     async [Symbol.asyncDispose]() {
       isDraining = true;
@@ -327,9 +336,22 @@ export function createHttpEndpoint(
       for (const exchange of modernExchanges) exchange.abort(shuttingDown);
       for (const id of [...sessions.keys()]) end(id, "The gateway is shutting down");
       // Handlers that heed their signal answer now; those that do not are left.
-      await untilZero(() => inFlight.count, disposeWaitMs);
+      await untilZero(() => inFlight.count + listening.count, disposeWaitMs);
     },
   };
+}
+
+/**
+ * The session to end when there is no room: the idle one that was not used for
+ * longest, of the identity that has most, so that nobody can push out others.
+ */
+function oldestIdle(sessions: Iterable<HttpSession>): HttpSession | undefined {
+  const groups = Map.groupBy(sessions, ({ session: { identity } }) => `${identity.kind} ${identity.name}`);
+  for (const group of [...groups.values()].sort((a, b) => b.length - a.length)) {
+    const [oldest] = group.filter(({ isBusy }) => !isBusy).sort((a, b) => a.lastUsedAt - b.lastUsedAt);
+    if (oldest !== undefined) return oldest;
+  }
+  return undefined;
 }
 
 /** Longest wait of a disposal for requests that were aborted. */
