@@ -79,8 +79,7 @@ export function createCatalogue(deps: CatalogueDeps): Catalogue {
       // Without a session the kind stays stale until there is one.
       if (session === undefined) return;
       stale.delete(kind);
-      const fresh = await readKind(session, kind, stopped);
-      if (deps.session() === session) put(fresh, kind);
+      put(await readKind(session, kind, stopped), kind);
     } catch (error) {
       // A connection that ended meanwhile is told elsewhere, and all is read again with the next one.
       if (deps.session() === session) {

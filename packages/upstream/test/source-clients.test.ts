@@ -121,6 +121,14 @@ for (const { name, open } of ways) {
       assert.equal(logged.length, name === "stdio" ? 1 : 0);
     });
 
+    test("a log message of one of several calls of one identity reaches the one whose stream it came on", async () => {
+      await using way = await open();
+      await using source = await startSource({ transport: way.transport });
+      const [busy, logging] = [createCall(), createCall()];
+      await Promise.all([source.call("sleep", { ms: 100 }, busy), source.call("log", {}, logging)]);
+      assert.deepEqual([busy.sent.length, logging.sent.length], [0, name === "stdio" ? 0 : 1]);
+    });
+
     test("a client's changed roots are told to its own session, and to no other", async () => {
       await using way = await open();
       await using source = await startSource({ transport: way.transport });
@@ -176,7 +184,15 @@ test("a resource that a client with its own session watches is watched there", a
   const heard: string[] = [];
   const watcher = { session: client, updated: (uri: string) => void heard.push(uri) };
   await source.server.features.watch("echo://watched", watcher);
+  let sharedCount = 0;
+  const shared = {
+    updated() {
+      sharedCount += 1;
+    },
+  };
+  await source.server.features.watch("echo://watched", shared);
   await source.call("update_resource");
+  await waitUntil(() => sharedCount === 1);
   await source.call("update_resource", {}, call);
   await waitUntil(() => heard.length === 1);
   // Its session breaks: the watch moves to the next one, and the watcher looks again.
@@ -184,7 +200,7 @@ test("a resource that a client with its own session watches is watched there", a
   await waitUntil(() => heard.length === 2);
   await source.call("update_resource", {}, call);
   await waitUntil(() => heard.length === 3);
-  assert.equal((await receivedBy(source, "resources/subscribe")).length, 0);
+  assert.deepEqual([sharedCount, (await receivedBy(source, "resources/subscribe")).length], [1, 1]);
 });
 
 test("a session in use is never closed for another client; one that is not used is", async () => {
@@ -214,11 +230,14 @@ test("a session that is not used for a time is closed, unless a resource is watc
   });
   const [idle, watching] = [createAskableClient("idle"), createAskableClient("watching")];
   for (const client of [idle, watching]) await source.call("echo", {}, createCall({ client }));
-  await source.server.features.watch("echo://note", { session: watching, updated() {} });
+  const heard: string[] = [];
+  const watcher = { session: watching, updated: (uri: string) => void heard.push(uri) };
+  await source.server.features.watch("echo://note", watcher);
   assert.equal(source.server.facts().clientSessions, 2);
   now += 1001;
   await waitUntil(() => source.server.facts().clientSessions === 1);
   assert.match(await source.text("ask_sampling", {}, createCall({ client: idle })), /idle/);
+  assert.deepEqual(heard, []);
 });
 
 test("a client whose sessions end at once is made to wait, and the others are not", async () => {
@@ -274,4 +293,36 @@ test("a log message that comes after its call reaches no other identity's call",
   assert.deepEqual([first.sent, second.sent], [[], []]);
   const [record] = source.records.filter(({ event }) => event === "log message of the server");
   assert.equal(record?.["data"], '"late"');
+});
+
+test("a call waits until its client's log level is set", async () => {
+  await using source = await startSource({ transport: oddStdio("sets-level-slowly") });
+  const client = createClient({ logLevel: "notice" });
+  const call = createCall({ client });
+  assert.deepEqual(await Promise.all([source.text("level", {}, call), source.text("level", {}, call)]), [
+    "notice",
+    "notice",
+  ]);
+  client.logLevel = "error";
+  assert.equal(await source.text("level", {}, call), "error");
+});
+
+test("a question that any of several calls may have caused outlives the end of one", async () => {
+  await using source = await startSource({ transport: oddStdio("plain") });
+  let answer: (given: { action: string }) => void = () => {};
+  const client = createClient({
+    capabilities: { elicitation: { url: {} } },
+    answer: () => new Promise((resolve) => (answer = resolve)),
+  });
+  const visiting = source.text("visit", { id: "visit-4", delayMs: 50 }, createCall({ client }));
+  const stopping = new AbortController();
+  const waiting = failureOf(
+    source.call("wait", { ms: 5000 }, createCall({ client, signal: stopping.signal })),
+  );
+  await waitUntil(() => client.asked.length === 1);
+  stopping.abort(new Error("stop"));
+  await waiting;
+  assert.equal(client.asked[0]?.signal.aborted, false);
+  answer({ action: "accept" });
+  assert.match(await visiting, /accept/);
 });

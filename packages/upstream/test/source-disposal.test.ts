@@ -39,6 +39,17 @@ test("disposing ends the server, the clients' own servers and all that they star
   assert.equal(source.server.health().state, "stopped");
 });
 
+test("disposing waits for the end of a client's own server", { skip }, async () => {
+  const transports = [echoStdio(), echoStdio("--stubborn")];
+  await using source = await startSource({
+    transport: async () => transports.shift() ?? assert.fail("It was opened again"),
+    graceMs: 100,
+  });
+  await source.call("echo", {}, createCall({ client: createAskableClient("ada") }));
+  await source.server[Symbol.asyncDispose]();
+  assert.deepEqual(leftBy(source), []);
+});
+
 test("disposing twice waits for the same end", { skip }, async () => {
   await using source = await startSource({ transport: echoStdio() });
   const first = source.server[Symbol.asyncDispose]();
@@ -129,6 +140,8 @@ test("starting after disposal starts nothing", { skip }, async () => {
   await source.server[Symbol.asyncDispose]();
   await source.server.start(never);
   assert.deepEqual([source.server.health().state, leftBy(source).length], ["stopped", 0]);
+  const late = await failureOf(source.server.features.request("prompts/get", {}, createCall()));
+  assert.equal(late.code, "UPSTREAM_UNAVAILABLE");
   await using aborted = createSource({ transport: echoStdio() });
   await aborted.server.start(AbortSignal.abort(new Error("no")));
   assert.deepEqual([aborted.server.health().state, leftBy(aborted).length], ["stopped", 0]);

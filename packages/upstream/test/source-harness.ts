@@ -57,7 +57,7 @@ export function createSource(options: SourceOptions): TestSource {
   const logger = { debug: record, info: record, warn: record, error: record };
   const launcher = createProcessLauncher(
     { environment: process.env, clock: Date, logger, randomBytes },
-    { graceMs: options.graceMs ?? 500 },
+    { graceMs: options.graceMs ?? 500, terminateGraceMs: 200, orphanGraceMs: 200 },
   );
   const httpClient = createHttpClient();
   const resolveTransport = typeof transport === "function" ? transport : () => Promise.resolve(transport);
@@ -176,7 +176,7 @@ export interface TestClient extends ClientSession {
   /** Everything that reached it. */
   readonly sent: Sent[];
   /** Everything that it was asked. */
-  readonly asked: Sent[];
+  readonly asked: (Sent & { readonly signal: AbortSignal })[];
   readonly changeRoots: () => void;
   readonly leave: () => void;
 }
@@ -193,7 +193,7 @@ export function createClient(
   const closing = new AbortController();
   const rootsListeners = new Set<() => void>();
   const sent: Sent[] = [];
-  const asked: Sent[] = [];
+  const asked: TestClient["asked"] = [];
   return {
     id: randomUUID(),
     capabilities,
@@ -202,8 +202,8 @@ export function createClient(
     sent,
     asked,
     notify: (method, params) => void sent.push({ method, params }),
-    async ask(method, params) {
-      asked.push({ method, params });
+    async ask(method, params, signal) {
+      asked.push({ method, params, signal });
       const capability = method.split("/")[0] as string;
       if (capabilities[capability] === undefined || answer === undefined) {
         throw new McpError(

@@ -210,13 +210,15 @@ test("a watcher hears of a part of what it watches", async () => {
 });
 
 test("a watch that the server refuses is refused, and can be tried again", async () => {
-  await using source = await startSource({ transport: oddStdio("plain") });
+  await using source = await startSource({ transport: echoStdio("--capabilities", "tools") });
   const watcher = createWatcher();
-  for (let attempt = 0; attempt < 2; attempt += 1) {
+  for (let attempt = 1; attempt <= 2; attempt += 1) {
     const error = await failureOf(source.server.features.watch("x://y", watcher));
     assert.deepEqual([error.code, error.data["rpcCode"]], ["UPSTREAM_ERROR", -32601]);
+    assert.equal((await receivedBy(source, "resources/subscribe")).length, attempt);
   }
   await source.server.features.unwatch("x://y", watcher);
+  assert.equal((await receivedBy(source, "resources/unsubscribe")).length, 0);
 });
 
 test("watches move to the session that follows, and their watchers look again", async () => {

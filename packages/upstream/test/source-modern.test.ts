@@ -94,6 +94,9 @@ for (const { name, open } of ways) {
       assert.deepEqual(heard, ["echo://watched"]);
       const listens = await receivedBy(source, "subscriptions/listen");
       assert.ok(listens.length <= 4, `${listens.length} streams were opened`);
+      // Over HTTP a stream is closed and nothing is said.
+      const cancelled = await receivedBy(source, "notifications/cancelled");
+      assert.equal(cancelled.length, name === "stdio" ? listens.length - 1 : 0);
     });
 
     test("serves all clients over one session, and says what cannot be asked", async () => {

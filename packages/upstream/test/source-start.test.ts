@@ -193,3 +193,19 @@ test("a server is left alone after as many attempts as the limit allows", async 
   );
   assert.match(String(source.server.health().reason), /exited with code 3/);
 });
+
+test("a call that waits for an attempt fails with it, and does not wait for the next", async () => {
+  let launchCount = 0;
+  await using source = createSource({
+    async transport() {
+      launchCount += 1;
+      return echoStdio("--die");
+    },
+    limits: { reconnectMinMs: 1000 },
+  });
+  const starting = source.server.start(never);
+  const error = await failureOf(source.server.features.request("prompts/get", {}, createCall()));
+  assert.match(error.message, /exited with code 3/);
+  assert.equal(launchCount, 1);
+  await starting;
+});
