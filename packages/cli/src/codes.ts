@@ -20,8 +20,6 @@ export const cliServerNotFound = "CLI_SERVER_NOT_FOUND";
 export const cliCallNotFound = "CLI_CALL_NOT_FOUND";
 /** A tool server that is needed is not ready, or was not within the time that the command waits. */
 export const cliServerNotReady = "CLI_SERVER_NOT_READY";
-/** No gateway runs for this home. */
-export const cliGatewayNotRunning = "CLI_GATEWAY_NOT_RUNNING";
 /** The running gateway does not answer as it should. */
 export const cliGatewayUnusable = "CLI_GATEWAY_UNUSABLE";
 /** The call took longer than --timeout allows. */

@@ -1,24 +1,10 @@
-/**
- * The command's grammar: every verb with its options. Each verb lives in its
- * own file below `commands/`, which says what it takes and what it does.
- */
+/** The command as commander has it: how help looks, where it goes, and what is common to all verbs. */
 
 import { styleText } from "node:util";
 import { Command } from "commander";
 import type { RunCommand } from "./command-context.ts";
-import { addAuditCommand } from "./commands/audit.ts";
-import { addCallCommand } from "./commands/call.ts";
-import { addCompletionCommand } from "./commands/completion.ts";
-import { addConfigCommand } from "./commands/config.ts";
-import { addDescribeCommand } from "./commands/describe.ts";
-import { addDoctorCommand } from "./commands/doctor.ts";
-import { addHelpCommand } from "./commands/help.ts";
-import { addInitCommand } from "./commands/init.ts";
-import { addListCommand } from "./commands/list.ts";
-import { addSearchCommand } from "./commands/search.ts";
-import { addServeCommand } from "./commands/serve.ts";
-import { addStatusCommand } from "./commands/status.ts";
 import { addGlobalOptions } from "./global-options.ts";
+import { addCommands } from "./grammar.ts";
 import { version } from "./version.ts";
 import type { OutputStream, World } from "./world.ts";
 
@@ -40,23 +26,7 @@ export function createProgram(world: World, run: RunCommand): Command {
       styleOptionTerm: (term) => styleText("cyan", term, { validateStream: false }),
     });
   addGlobalOptions(program);
-  program.commandsGroup("Set up:");
-  addInitCommand(program, run);
-  addConfigCommand(program, run);
-  addDoctorCommand(program, run);
-  program.commandsGroup("Serve:");
-  addServeCommand(program, run);
-  addStatusCommand(program, run);
-  program.commandsGroup("Use tools:");
-  addListCommand(program, run);
-  addSearchCommand(program, run);
-  addDescribeCommand(program, run);
-  addCallCommand(program, run);
-  program.commandsGroup("Look back:");
-  addAuditCommand(program, run);
-  program.commandsGroup("Help:");
-  addHelpCommand(program, run);
-  addCompletionCommand(program, run);
+  addCommands(program, run);
   program.addHelpText(
     "after",
     "\nExit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 denied, 4 not found,\n5 unavailable or timed out (toolcrib help exit-codes).",

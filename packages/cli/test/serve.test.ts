@@ -59,7 +59,7 @@ test("serve tells where it is, what it serves and how to use it, and stops in go
   checkGolden(golden("serve.txt"), `$ toolcrib serve\n${told}\n${withoutPid}\n${taken}\n${stopped}`);
 });
 
-test("serve --json is where the gateway is; --quiet is silent; a second signal ends it at once", async () => {
+test("serve --json is where the gateway is, and a second signal ends it at once", async () => {
   await using directory = await makeTemporaryDirectory();
   writeFileSync(directory.join("toolcrib.json"), JSON.stringify({ tool_servers: [echoServer("echo")] }));
   const setting = { directory: directory.path, env: { TOOLCRIB_LISTEN: "127.0.0.1:0" } };
@@ -139,4 +139,16 @@ test("a run file of a gateway that is gone, or that others could have written, i
   // Process 1 is another user's; nothing listens for ours; another user could have written the last.
   await check(JSON.stringify({ ...gateway, pid: 1 }), 0o600);
   await check(JSON.stringify({ ...gateway, pid: process.pid }), 0o600);
+});
+
+test("serve --quiet prints nothing, and is found by its run file", async () => {
+  await using directory = await makeTemporaryDirectory();
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify({ serve: { listen: "127.0.0.1:0" } }));
+  const setting = { directory: directory.path };
+  const ended = runToolcrib(["serve", "--quiet"], setting);
+  const path = directory.join(".toolcrib/run/gateway.json");
+  await waitUntil(() => existsSync(path), { timeoutMs: 20_000 });
+  process.kill(JSON.parse(readFileSync(path, "utf8")).pid, "SIGTERM");
+  const { code, stdout } = await ended;
+  assert.deepEqual([code, stdout], [0, ""]);
 });

@@ -4,50 +4,17 @@
  */
 
 import { type AuditRecord, openAuditReader } from "@toolcrib/store";
-import { type Command, Option } from "commander";
-import {
-  type AuditFlags,
-  auditOutcomes,
-  isWanted,
-  parseAuditLimit,
-  parseSince,
-  toQuery,
-} from "../audit/audit-filter.ts";
+import { type AuditFlags, isWanted, toQuery } from "../audit/audit-filter.ts";
 import { callTree, recordColumns, recordRow } from "../audit/record-row.ts";
 import { CliError } from "../cli-error.ts";
 import { cliCallNotFound, cliUsage } from "../codes.ts";
-import type { CommandContext, RunCommand } from "../command-context.ts";
+import type { CommandContext } from "../command-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import type { Output } from "../output/output.ts";
 import { formatTable } from "../output/table.ts";
 
-export function addAuditCommand(program: Command, run: RunCommand): void {
-  const audit = program.command("audit").description("show what was called, by whom, and how it went");
-  withFilters(audit.command("list").description("list records, newest first"), 50).action(
-    (flags: AuditFlags, command: Command) => run(command, (context) => listRecords(context, flags)),
-  );
-  audit
-    .command("show")
-    .description("show a call and the calls that it made, as a tree")
-    .argument("<call>", "call id, or as much of its beginning as makes it unique")
-    .action((id: string, _flags, command: Command) => run(command, (context) => showCall(context, id)));
-  withFilters(audit.command("tail").description("show the last records, oldest first"), 10)
-    .option("-f, --follow", "go on with new records until Ctrl-C; with --json one document a line")
-    .action((flags: AuditFlags & { follow?: boolean }, command: Command) =>
-      run(command, (context) => tailRecords(context, flags)),
-    );
-}
-
-function withFilters(command: Command, limit: number): Command {
-  return command
-    .option("--client <name>", "only calls of this client (the name of its token, or cli)")
-    .option("--tool <id>", "only this tool, such as files:read_file or files:*")
-    .addOption(new Option("--outcome <outcome>", "only calls that came to this").choices(auditOutcomes))
-    .option("--since <time>", "only from then on: 15m, 1h, 7d, or a date and time", parseSince)
-    .option("-n, --limit <count>", "most records, 1 to 1000", parseAuditLimit, limit);
-}
-
-async function listRecords(context: CommandContext, flags: AuditFlags): Promise<ExitCode> {
+/** `audit list`. */
+export async function listRecords(context: CommandContext, flags: AuditFlags): Promise<ExitCode> {
   const { output, options, world } = context;
   await using reader = await openAuditReader({ home: options.home });
   const records = await reader.list(toQuery(flags, world.now()));
@@ -66,7 +33,8 @@ function printRecords(output: Output, records: readonly AuditRecord[]): void {
   }
 }
 
-async function showCall({ output, options }: CommandContext, id: string): Promise<ExitCode> {
+/** `audit show`. */
+export async function showCall({ output, options }: CommandContext, id: string): Promise<ExitCode> {
   await using reader = await openAuditReader({ home: options.home });
   const call = await reader.show(await findCallId(reader, id));
   if (call === undefined) throw unknownCall(id);
@@ -97,7 +65,8 @@ function unknownCall(id: string): CliError {
   });
 }
 
-async function tailRecords(
+/** `audit tail`. */
+export async function tailRecords(
   context: CommandContext,
   flags: AuditFlags & { follow?: boolean },
 ): Promise<ExitCode> {

@@ -2,7 +2,6 @@
 
 import type { JsonObject } from "@toolcrib/json";
 import type { ToolResult } from "@toolcrib/tool";
-import { type Command, InvalidArgumentError } from "commander";
 import { openToolAccess } from "../access/open-tool-access.ts";
 import type { ToolAccess } from "../access/tool-access.ts";
 import { parseArgumentPairs, parseArguments, readStandardInput } from "../call/call-arguments.ts";
@@ -10,44 +9,20 @@ import { resultLines } from "../call/print-result.ts";
 import { createProgressLine } from "../call/progress-line.ts";
 import { CliError } from "../cli-error.ts";
 import { cliTimeout, cliUsage } from "../codes.ts";
-import type { CommandContext, RunCommand } from "../command-context.ts";
+import type { CommandContext } from "../command-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeText } from "../output/output.ts";
 import { explainUnknownTool, findTool, isUnknownTool } from "./find-tool.ts";
 import { serverOfName } from "./tool-names.ts";
 
-interface CallFlags {
+/** Its options. */
+export interface CallFlags {
   readonly arg?: readonly string[];
   readonly timeout?: number;
 }
 
-export function addCallCommand(program: Command, run: RunCommand): void {
-  program
-    .command("call")
-    .description("call a tool and print its result")
-    .argument("<tool>", "server__tool or server:tool")
-    .argument("[arguments]", "a JSON object, or - to read one from standard input (default: {})")
-    .option(
-      "-a, --arg <name=value>",
-      "one argument, in place of JSON; repeatable. A value is a text where the tool takes one, else JSON",
-      (pair: string, pairs: readonly string[] | undefined) => [...(pairs ?? []), pair],
-    )
-    .option("--timeout <seconds>", "give up after this long (exit code 5)", toSeconds)
-    .action((name: string, text: string | undefined, flags: CallFlags, command: Command) =>
-      run(command, (context) => callTool(context, name, text, flags)),
-    );
-}
-
-/** Longest `--timeout`: a day. */
-const timeoutMaxSeconds = 86_400;
-
-function toSeconds(text: string): number {
-  const seconds = Number(text);
-  if (seconds > 0 && seconds <= timeoutMaxSeconds) return seconds;
-  throw new InvalidArgumentError(`It is a number of seconds up to ${timeoutMaxSeconds}.`);
-}
-
-async function callTool(
+/** Run the command. */
+export async function callTool(
   context: CommandContext,
   name: string,
   text: string | undefined,

@@ -1,10 +1,9 @@
 /** `toolcrib describe TOOL`: what a tool does, what it takes, and how it is called. */
 
 import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
-import type { Command } from "commander";
 import { openToolAccess } from "../access/open-tool-access.ts";
 import type { ToolDescription } from "../access/tool-access.ts";
-import type { CommandContext, RunCommand } from "../command-context.ts";
+import type { CommandContext } from "../command-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { type Output, safeLine, safeText } from "../output/output.ts";
 import { argumentsWord, exampleArguments } from "../serve/example-call.ts";
@@ -12,17 +11,8 @@ import { ownCommand } from "../serve/own-command.ts";
 import { findTool } from "./find-tool.ts";
 import { serverOfName } from "./tool-names.ts";
 
-export function addDescribeCommand(program: Command, run: RunCommand): void {
-  program
-    .command("describe")
-    .description("show a tool: its description, its arguments, its annotations")
-    .argument("<tool>", "server__tool or server:tool")
-    .action((name: string, _flags, command: Command) =>
-      run(command, (context) => describeTool(context, name)),
-    );
-}
-
-async function describeTool(context: CommandContext, name: string): Promise<ExitCode> {
+/** Run the command. */
+export async function describeTool(context: CommandContext, name: string): Promise<ExitCode> {
   const { output } = context;
   await using access = await openToolAccess(context, { onlyServer: (ids) => serverOfName(name, ids) });
   const tool = await findTool(access, name);

@@ -1,19 +1,11 @@
 /** `toolcrib doctor`: looks for everything that keeps Toolcrib from working, and says how to mend it. */
 
-import type { Command } from "commander";
-import type { CommandContext, RunCommand } from "../command-context.ts";
+import type { CommandContext } from "../command-context.ts";
 import type { Finding } from "../doctor/check.ts";
 import { checkHome, checkNode, checkTokens, checkTrail } from "../doctor/check-machine.ts";
 import { checkConfigured } from "../doctor/check-servers.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { type Style, safeText } from "../output/output.ts";
-
-export function addDoctorCommand(program: Command, run: RunCommand): void {
-  program
-    .command("doctor")
-    .description("look for what keeps Toolcrib from working, and say how to mend it (exit code 1)")
-    .action((_flags, command: Command) => run(command, doctor));
-}
 
 const marks: { readonly [S in Finding["status"]]: { readonly mark: string; readonly style: Style } } = {
   ok: { mark: "✓", style: "green" },
@@ -21,7 +13,8 @@ const marks: { readonly [S in Finding["status"]]: { readonly mark: string; reado
   failed: { mark: "✗", style: "red" },
 };
 
-async function doctor(context: CommandContext): Promise<ExitCode> {
+/** Run the command. */
+export async function doctor(context: CommandContext): Promise<ExitCode> {
   const { output } = context;
   const findings: Finding[] = [];
   const tell = (finding: Finding) => {

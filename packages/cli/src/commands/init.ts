@@ -8,10 +8,9 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { formatDiagnostics, hasErrors } from "@toolcrib/diagnostics";
 import { configJsonSchemaText, parseConfig } from "@toolcrib/gateway";
-import type { Command } from "commander";
 import { CliError } from "../cli-error.ts";
 import { cliFileExists, cliFileUnusable, cliImportFailed } from "../codes.ts";
-import type { CommandContext, RunCommand } from "../command-context.ts";
+import type { CommandContext } from "../command-context.ts";
 import { shortPath } from "../config/find-config-files.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { configTemplate, schemaFileName } from "../init/config-template.ts";
@@ -27,28 +26,14 @@ import type { Output } from "../output/output.ts";
 import { ownCommand } from "../serve/own-command.ts";
 import { shellQuote } from "../serve/shell-quote.ts";
 
-interface InitFlags {
+/** Its options. */
+export interface InitFlags {
   readonly import?: readonly string[];
   readonly force?: boolean;
 }
 
-export function addInitCommand(program: Command, run: RunCommand): void {
-  program
-    .command("init")
-    .description("write a toolcrib.yaml to start from")
-    .argument("[dir]", "folder to write it in", ".")
-    .option(
-      "--import <file>",
-      "take over the servers of another program's file (.mcp.json, VS Code, Claude, Cursor); repeatable",
-      (file: string, files: readonly string[] | undefined) => [...(files ?? []), file],
-    )
-    .option("--force", "overwrite a toolcrib.yaml that is there")
-    .action((directory: string, flags: InitFlags, command: Command) =>
-      run(command, (context) => init(context, directory, flags)),
-    );
-}
-
-async function init(context: CommandContext, directory: string, flags: InitFlags): Promise<ExitCode> {
+/** Run the command. */
+export async function init(context: CommandContext, directory: string, flags: InitFlags): Promise<ExitCode> {
   const { output, world } = context;
   const folder = resolve(world.directory, directory);
   const path = join(folder, "toolcrib.yaml");

@@ -2,36 +2,22 @@
 
 import { nearestName } from "@toolcrib/diagnostics";
 import type { ToolSummary } from "@toolcrib/gateway";
-import { type Command, InvalidArgumentError } from "commander";
 import { noteMissing, openToolAccess } from "../access/open-tool-access.ts";
 import { CliError } from "../cli-error.ts";
 import { cliServerNotFound } from "../codes.ts";
-import type { CommandContext, RunCommand } from "../command-context.ts";
+import type { CommandContext } from "../command-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine } from "../output/output.ts";
 import { serverNotReady } from "./find-tool.ts";
 
-interface ListFlags {
+/** Its options. */
+export interface ListFlags {
   readonly server?: string;
   readonly tag?: string;
 }
 
-export function addListCommand(program: Command, run: RunCommand): void {
-  program
-    .command("list")
-    .description("list the tools that may be used")
-    .option("-s, --server <id>", "only the tools of this server")
-    .option("-t, --tag <tag>", "only tools with this tag", toTag)
-    .action((flags: ListFlags, command: Command) => run(command, (context) => listTools(context, flags)));
-}
-
-function toTag(text: string): string {
-  const tag = text.trim().toLowerCase().replace(/\s+/g, "-");
-  if (tag === "") throw new InvalidArgumentError("A tag has at least one character.");
-  return tag;
-}
-
-async function listTools(context: CommandContext, flags: ListFlags): Promise<ExitCode> {
+/** Run the command. */
+export async function listTools(context: CommandContext, flags: ListFlags): Promise<ExitCode> {
   const { output } = context;
   const onlyServer = (ids: readonly string[]) => {
     if (flags.server !== undefined) checkServer(flags.server, ids);

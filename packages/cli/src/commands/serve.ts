@@ -8,19 +8,20 @@ import { randomUUID } from "node:crypto";
 import { CodedError, formatDiagnostics, isCodedError } from "@toolcrib/diagnostics";
 import { type Gateway, httpAddressInUse, type Logger, readToken, startGateway } from "@toolcrib/gateway";
 import { startStdioServer } from "@toolcrib/mcp";
-import { type Command, Option } from "commander";
 import { defaultTokenName } from "../access/gateway-token.ts";
 import { findRunningGateway, removeRunFile, writeRunFile } from "../access/run-file.ts";
 import { CliError } from "../cli-error.ts";
 import { cliUsage } from "../codes.ts";
-import type { CommandContext, RunCommand } from "../command-context.ts";
+import type { CommandContext } from "../command-context.ts";
 import { type LoadedConfig, loadCliConfig } from "../config/load-cli-config.ts";
 import { createCommandLogger } from "../create-command-logger.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import type { Output } from "../output/output.ts";
 import { announce, announceServers } from "../serve/announce.ts";
 import { version } from "../version.ts";
 
-interface ServeFlags {
+/** Its options. */
+export interface ServeFlags {
   readonly stdio?: boolean;
   readonly listen?: string;
   readonly auth?: string;
@@ -28,32 +29,8 @@ interface ServeFlags {
   readonly quiet?: boolean;
 }
 
-export function addServeCommand(program: Command, run: RunCommand): void {
-  program
-    .command("serve")
-    .description("serve the configured tools on one MCP endpoint")
-    .option("--stdio", "speak MCP on standard input and output, for a client that starts this command")
-    .option(
-      "-l, --listen <host:port>",
-      "address to listen on; port 0 takes a free one (default: 127.0.0.1:7420)",
-    )
-    .addOption(
-      new Option("--auth <kind>", "how clients prove who they are (default: token)").choices([
-        "token",
-        "none",
-      ]),
-    )
-    .addOption(
-      new Option(
-        "--mode <mode>",
-        "which tools clients are listed: all, a few that find the others, or by number",
-      ).choices(["full", "search", "auto"]),
-    )
-    .option("-q, --quiet", "print nothing on standard output; the token is not shown then")
-    .action((flags: ServeFlags, command: Command) => run(command, (context) => serve(context, flags)));
-}
-
-async function serve(context: CommandContext, flags: ServeFlags): Promise<ExitCode> {
+/** Run the command. */
+export async function serve(context: CommandContext, flags: ServeFlags): Promise<ExitCode> {
   const { output, options, world } = context;
   if (flags.stdio === true && (flags.listen !== undefined || options.isJson)) {
     throw new CliError(cliUsage, `--stdio cannot be used with ${options.isJson ? "--json" : "--listen"}`, {
@@ -141,6 +118,7 @@ async function serveHttp(
   process.on("exit", forget);
   try {
     const endpoint = { url, home: options.home, token };
+    if (token === undefined) warnOfOpenDoor(output);
     if (!isQuiet) announce(context, endpoint, gateway.status());
     const told = isQuiet ? undefined : announceServers(context, gateway, endpoint);
     await stopped;
@@ -150,6 +128,11 @@ async function serveHttp(
     forget();
     process.off("exit", forget);
   }
+}
+
+function warnOfOpenDoor(output: Output): void {
+  const text = "No token is asked for (auth: none): every program on this machine can use the tools";
+  output.note(`${output.noteStyle(["bold", "yellow"], "WARNING")} ${text}`);
 }
 
 async function listen(

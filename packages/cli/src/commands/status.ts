@@ -6,29 +6,22 @@
 import { isCodedError } from "@toolcrib/diagnostics";
 import type { GatewayStatus, ServerStatus } from "@toolcrib/gateway";
 import { isJsonObject } from "@toolcrib/json";
-import type { Command } from "commander";
 import { getFromGateway } from "../access/gateway-api.ts";
 import { findGatewayToken } from "../access/gateway-token.ts";
 import { findAnsweringGateway } from "../access/open-tool-access.ts";
 import type { RunningGateway } from "../access/run-file.ts";
 import { CliError } from "../cli-error.ts";
 import { cliGatewayUnusable } from "../codes.ts";
-import type { CommandContext, RunCommand } from "../command-context.ts";
+import type { CommandContext } from "../command-context.ts";
 import { loadCliConfig } from "../config/load-cli-config.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { reasonLine, type Style, safeLine } from "../output/output.ts";
 import { ownCommand } from "../serve/own-command.ts";
 
-export function addStatusCommand(program: Command, run: RunCommand): void {
-  program
-    .command("status")
-    .description("show the gateway that runs for this home, or what would be served (exit code 5)")
-    .action((_flags, command: Command) =>
-      run(command, async (context) => {
-        const running = await findAnsweringGateway(context.options.home);
-        return running === undefined ? showNone(context) : showRunning(context, running);
-      }),
-    );
+/** Run the command. */
+export async function showStatus(context: CommandContext): Promise<ExitCode> {
+  const running = await findAnsweringGateway(context.options.home);
+  return running === undefined ? showNone(context) : showRunning(context, running);
 }
 
 async function showRunning(context: CommandContext, running: RunningGateway): Promise<ExitCode> {

@@ -26,11 +26,6 @@ export function announce({ output }: CommandContext, endpoint: Endpoint, status:
     servers: status.servers.map(({ id, transport }) => ({ id, transport, mcp: `${url}/mcp/s/${id}` })),
   });
   output.print(`${output.style("bold", `Toolcrib ${version}`)} serves ${output.style("cyan", `${url}/mcp`)}`);
-  if (token === undefined) {
-    output.note(
-      `${output.noteStyle(["bold", "yellow"], "WARNING")} No token is asked for (auth: none): every program on this machine can use the tools`,
-    );
-  }
 }
 
 /** Print each server when it is known how it went, then how to connect and what to try; ends when all are told. */

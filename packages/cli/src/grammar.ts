@@ -1,0 +1,221 @@
+/**
+ * Every verb with its arguments and options. What a verb does is in its file
+ * below `commands/`, which is loaded when it is run: help and wrong usage need
+ * no gateway.
+ */
+
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { type AuditFlags, auditOutcomes, parseAuditLimit, parseSince } from "./audit/audit-filter.ts";
+import type { RunCommand } from "./command-context.ts";
+import type { CallFlags } from "./commands/call.ts";
+import { addCompletionCommand } from "./commands/completion.ts";
+import { addHelpCommand } from "./commands/help.ts";
+import type { InitFlags } from "./commands/init.ts";
+import type { ListFlags } from "./commands/list.ts";
+import type { ServeFlags } from "./commands/serve.ts";
+
+/** Add all verbs to `program`, in the order of the help. */
+export function addCommands(program: Command, run: RunCommand): void {
+  program.commandsGroup("Set up:");
+  addInit(program, run);
+  addConfig(program, run);
+  addDoctor(program, run);
+  program.commandsGroup("Serve:");
+  addServe(program, run);
+  addStatus(program, run);
+  program.commandsGroup("Use tools:");
+  addList(program, run);
+  addSearch(program, run);
+  addDescribe(program, run);
+  addCall(program, run);
+  program.commandsGroup("Look back:");
+  addAudit(program, run);
+  program.commandsGroup("Help:");
+  addHelpCommand(program, run);
+  addCompletionCommand(program, run);
+}
+
+function addInit(program: Command, run: RunCommand): void {
+  program
+    .command("init")
+    .description("write a toolcrib.yaml to start from")
+    .argument("[dir]", "folder to write it in", ".")
+    .option(
+      "--import <file>",
+      "take over the servers of another program's file (.mcp.json, VS Code, Claude, Cursor); repeatable",
+      collect,
+    )
+    .option("--force", "overwrite a toolcrib.yaml that is there")
+    .action((directory: string, flags: InitFlags, command: Command) =>
+      run(command, async (context) => (await import("./commands/init.ts")).init(context, directory, flags)),
+    );
+}
+
+function addConfig(program: Command, run: RunCommand): void {
+  const config = program.command("config").description("check the configuration, or print its JSON Schema");
+  config
+    .command("check")
+    .description("print OK for each sound file, or every problem with its place (exit code 2)")
+    .argument("[files...]", "files that compose left to right (default: the configuration of this folder)")
+    .action((files: string[], _flags, command: Command) =>
+      run(command, async (context) => (await import("./commands/config.ts")).checkConfig(context, files)),
+    );
+  config
+    .command("schema")
+    .description("print the JSON Schema of toolcrib.yaml")
+    .action((_flags, command: Command) =>
+      run(command, async (context) => (await import("./commands/config.ts")).printSchema(context)),
+    );
+}
+
+function addDoctor(program: Command, run: RunCommand): void {
+  program
+    .command("doctor")
+    .description("look for what keeps Toolcrib from working, and say how to mend it (exit code 1)")
+    .action((_flags, command: Command) =>
+      run(command, async (context) => (await import("./commands/doctor.ts")).doctor(context)),
+    );
+}
+
+function addServe(program: Command, run: RunCommand): void {
+  const auth = new Option("--auth <kind>", "how clients prove who they are (default: token)");
+  const mode = new Option(
+    "--mode <mode>",
+    "which tools clients are listed: all, a few that find the others, or by number",
+  );
+  program
+    .command("serve")
+    .description("serve the configured tools on one MCP endpoint")
+    .option("--stdio", "speak MCP on standard input and output, for a client that starts this command")
+    .option(
+      "-l, --listen <host:port>",
+      "address to listen on; port 0 takes a free one (default: 127.0.0.1:7420)",
+    )
+    .addOption(auth.choices(["token", "none"]))
+    .addOption(mode.choices(["full", "search", "auto"]))
+    .option("-q, --quiet", "print nothing on standard output; the token is not shown then")
+    .action((flags: ServeFlags, command: Command) =>
+      run(command, async (context) => (await import("./commands/serve.ts")).serve(context, flags)),
+    );
+}
+
+function addStatus(program: Command, run: RunCommand): void {
+  program
+    .command("status")
+    .description("show the gateway that runs for this home, or what would be served (exit code 5)")
+    .action((_flags, command: Command) =>
+      run(command, async (context) => (await import("./commands/status.ts")).showStatus(context)),
+    );
+}
+
+function addList(program: Command, run: RunCommand): void {
+  program
+    .command("list")
+    .description("list the tools that may be used")
+    .option("-s, --server <id>", "only the tools of this server")
+    .option("-t, --tag <tag>", "only tools with this tag", toTag)
+    .action((flags: ListFlags, command: Command) =>
+      run(command, async (context) => (await import("./commands/list.ts")).listTools(context, flags)),
+    );
+}
+
+function toTag(text: string): string {
+  const tag = text.trim().toLowerCase().replace(/\s+/g, "-");
+  if (tag === "") throw new InvalidArgumentError("A tag has at least one character.");
+  return tag;
+}
+
+/** Most results of a search; the limit of `search_tools` too. */
+const searchMaxResults = 50;
+
+function addSearch(program: Command, run: RunCommand): void {
+  program
+    .command("search")
+    .description("find tools by what they do, best first")
+    .argument("<words...>", "what the tool should do")
+    .option("-n, --limit <count>", `most results, 1 to ${searchMaxResults}`, toSearchLimit, 10)
+    .action((words: string[], flags: { limit: number }, command: Command) =>
+      run(command, async (context) =>
+        (await import("./commands/search.ts")).searchTools(context, words.join(" "), flags.limit),
+      ),
+    );
+}
+
+function toSearchLimit(text: string): number {
+  const limit = Number(text);
+  if (Number.isInteger(limit) && limit >= 1 && limit <= searchMaxResults) return limit;
+  throw new InvalidArgumentError(`It is a whole number from 1 to ${searchMaxResults}.`);
+}
+
+function addDescribe(program: Command, run: RunCommand): void {
+  program
+    .command("describe")
+    .description("show a tool: its description, its arguments, its annotations")
+    .argument("<tool>", "server__tool or server:tool")
+    .action((name: string, _flags, command: Command) =>
+      run(command, async (context) => (await import("./commands/describe.ts")).describeTool(context, name)),
+    );
+}
+
+function addCall(program: Command, run: RunCommand): void {
+  program
+    .command("call")
+    .description("call a tool and print its result")
+    .argument("<tool>", "server__tool or server:tool")
+    .argument("[arguments]", "a JSON object, or - to read one from standard input (default: {})")
+    .option(
+      "-a, --arg <name=value>",
+      "one argument, in place of JSON; repeatable. A value is a text where the tool takes one, else JSON",
+      collect,
+    )
+    .option("--timeout <seconds>", "give up after this long (exit code 5)", toSeconds)
+    .action((name: string, text: string | undefined, flags: CallFlags, command: Command) =>
+      run(command, async (context) =>
+        (await import("./commands/call.ts")).callTool(context, name, text, flags),
+      ),
+    );
+}
+
+/** Longest `--timeout`: a day. */
+const timeoutMaxSeconds = 86_400;
+
+function toSeconds(text: string): number {
+  const seconds = Number(text);
+  if (seconds > 0 && seconds <= timeoutMaxSeconds) return seconds;
+  throw new InvalidArgumentError(`It is a number of seconds up to ${timeoutMaxSeconds}.`);
+}
+
+function addAudit(program: Command, run: RunCommand): void {
+  const audit = program.command("audit").description("show what was called, by whom, and how it went");
+  const load = () => import("./commands/audit.ts");
+  withFilters(audit.command("list").description("list records, newest first"), 50).action(
+    (flags: AuditFlags, command: Command) =>
+      run(command, async (context) => (await load()).listRecords(context, flags)),
+  );
+  audit
+    .command("show")
+    .description("show a call and the calls that it made, as a tree")
+    .argument("<call>", "call id, or as much of its beginning as makes it unique")
+    .action((id: string, _flags, command: Command) =>
+      run(command, async (context) => (await load()).showCall(context, id)),
+    );
+  withFilters(audit.command("tail").description("show the last records, oldest first"), 10)
+    .option("-f, --follow", "go on with new records until Ctrl-C; with --json one document a line")
+    .action((flags: AuditFlags & { follow?: boolean }, command: Command) =>
+      run(command, async (context) => (await load()).tailRecords(context, flags)),
+    );
+}
+
+function withFilters(command: Command, limit: number): Command {
+  return command
+    .option("--client <name>", "only calls of this client (the name of its token, or cli)")
+    .option("--tool <id>", "only this tool, such as files:read_file or files:*")
+    .addOption(new Option("--outcome <outcome>", "only calls that came to this").choices(auditOutcomes))
+    .option("--since <time>", "only from then on: 15m, 1h, 7d, or a date and time", parseSince)
+    .option("-n, --limit <count>", "most records, 1 to 1000", parseAuditLimit, limit);
+}
+
+/** All values of an option that may be given several times. */
+function collect(value: string, values: readonly string[] | undefined): readonly string[] {
+  return [...(values ?? []), value];
+}
