@@ -190,7 +190,7 @@ export function createGatewayCore(config: GatewayConfig, deps: GatewayCoreDeps):
     call: run,
     toolTarget: (entry) => targets.forTool(entry),
     featureTarget: (source, kind, name, method) => targets.forFeature(source, kind, name, method),
-    scrub: deps.scrubber.value,
+    scrubber: deps.scrubber,
     pageSize,
     run: now().toString(36),
     instructions: (identity) => deps.scrubber.text(instructionsOf(sourcesFor(identity))),

@@ -13,7 +13,7 @@
  */
 
 import { hash } from "node:crypto";
-import { CodedError, isCodedError, messageOf } from "@toolcrib/diagnostics";
+import { type CodedError, isCodedError, messageOf } from "@toolcrib/diagnostics";
 import { canonicalJson, isJsonObject, type JsonObject, type SchemaValidator } from "@toolcrib/json";
 import { type CallContext, type ToolResult, textResult } from "@toolcrib/tool";
 import {
@@ -35,7 +35,7 @@ import { previewArguments } from "./argument-preview.ts";
 import type { ArgumentFacts, CallLog } from "./call-log.ts";
 import type { CallOrigin, CallTarget } from "./call-target.ts";
 import { jsonSize } from "./json-size.ts";
-import type { SecretScrubber } from "./secret-scrubber.ts";
+import { type SecretScrubber, scrubError } from "./secret-scrubber.ts";
 
 /** What the governed call works with. */
 export interface GovernedCallDeps {
@@ -331,17 +331,9 @@ function toCallError(
   call: BegunCall,
   thrown: unknown,
 ): CodedError {
-  if (isCodedError(thrown)) return scrubbed(scrubber, thrown);
+  if (isCodedError(thrown)) return scrubError(scrubber, thrown);
   const text = `"${target.wireName}" failed: ${messageOf(thrown)} (call ${call.subject.callId})`;
   return new GatewayError(callFailed, scrubber.text(text), { cause: thrown });
-}
-
-function scrubbed(scrubber: SecretScrubber, error: CodedError): CodedError {
-  const message = scrubber.text(error.message);
-  const hint = error.hint === undefined ? undefined : scrubber.text(error.hint);
-  const data = error.data === undefined ? undefined : scrubber.value(error.data);
-  if (message === error.message && hint === error.hint && data === error.data) return error;
-  return new CodedError(error.code, message, { hint, data, cause: error });
 }
 
 /** Whether `value` can be the `arguments` of a call; absent arguments are empty. */

@@ -7,6 +7,7 @@
  * recognise. Without a known secret it does nothing at all.
  */
 
+import { CodedError } from "@toolcrib/diagnostics";
 import type { JsonObject, JsonValue } from "@toolcrib/json";
 import { secretMinLength, secretPatternsOf } from "./secret-forms.ts";
 
@@ -106,4 +107,13 @@ function toSearch(known: ReadonlyMap<string, string>): Search {
     },
     hasNumbers: [...known.keys()].some((value) => /^-?\d+(?:\.\d+)?$/.test(value.trim())),
   };
+}
+
+/** `error` without known secrets; the same object when there are none in it. */
+export function scrubError(scrubber: SecretScrubber, error: CodedError): CodedError {
+  const message = scrubber.text(error.message);
+  const hint = error.hint === undefined ? undefined : scrubber.text(error.hint);
+  const data = error.data === undefined ? undefined : scrubber.value(error.data);
+  if (message === error.message && hint === error.hint && data === error.data) return error;
+  return new CodedError(error.code, message, { hint, data, cause: error });
 }

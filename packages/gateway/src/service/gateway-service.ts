@@ -5,6 +5,7 @@
  * see.
  */
 
+import { isCodedError } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import {
   type Listener,
@@ -21,6 +22,7 @@ import type { Identity, SourceChange } from "@toolcrib/tool";
 import type { CallOrigin, CallTarget } from "../call/call-target.ts";
 import { featureNames } from "../call/call-targets.ts";
 import { toArguments } from "../call/governed-call.ts";
+import { type SecretScrubber, scrubError } from "../call/secret-scrubber.ts";
 import { paramsInvalid, promptNotFound, resourceNotFound, toolNotFound } from "../codes.ts";
 import type { CallOutcome } from "../gateway.ts";
 import { GatewayError } from "../gateway-error.ts";
@@ -37,7 +39,7 @@ import {
   listResourceTemplates,
 } from "./feature-routes.ts";
 import { keepLists, pageOf } from "./list-pages.ts";
-import { toRpcFailure, toWireResult } from "./outcome-to-wire.ts";
+import { toRpcFailure, toWireError, toWireResult } from "./outcome-to-wire.ts";
 import { createSubscriptions } from "./subscriptions.ts";
 
 /** What the service works with. */
@@ -66,8 +68,8 @@ export interface GatewayServiceDeps {
     name: string,
     method: string,
   ) => CallTarget;
-  /** Takes known secrets out of what is listed. */
-  readonly scrub: <Value>(value: Value) => Value;
+  /** Takes known secrets out of what is listed, and out of what fails. */
+  readonly scrubber: SecretScrubber;
   /** Items on one page of a list. */
   readonly pageSize: number;
   /** Differs between two runs of the program. */
@@ -199,7 +201,12 @@ export function createGatewayService(deps: GatewayServiceDeps): GatewayService {
       const { code, reason, hint } = decision;
       throw new GatewayError(code, reason, { rpcCode: invalidParams, hint });
     }
-    await subscriptions.add(session, source, uri);
+    try {
+      await subscriptions.add(session, source, uri);
+    } catch (error) {
+      if (!isCodedError(error)) throw error;
+      throw toWireError(scrubError(deps.scrubber, error), request.era);
+    }
     return {};
   }
 
@@ -212,7 +219,7 @@ export function createGatewayService(deps: GatewayServiceDeps): GatewayService {
     const state =
       key === "tools" ? index.generation : key === "prompts" ? changes.prompts : changes.resources;
     const kept = lists.get(`${key} ${view} ${identity.kind} ${identity.name}`, state, () =>
-      itemsOf(key, view, identity).map(deps.scrub),
+      itemsOf(key, view, identity).map(deps.scrubber.value),
     );
     const page = pageOf(kept.items, params["cursor"], `${key} ${kept.edition}`, deps.pageSize);
     return page.nextCursor === undefined
@@ -253,7 +260,7 @@ export function createGatewayService(deps: GatewayServiceDeps): GatewayService {
       const id = serverOfView(view);
       if (id === undefined) return deps.instructions(identity);
       const server = deps.servers().find((one) => one.id === id);
-      return deps.scrub(server?.features.instructions());
+      return deps.scrubber.value(server?.features.instructions());
     },
     toolInputSchema(view, identity, name) {
       const entry = findTool(view, name);

@@ -29,8 +29,12 @@ export function toRpcFailure(outcome: CallOutcome, era: Era): JsonObject {
   if (outcome.kind === "denied") {
     throw new McpError(outcome.code, outcome.reason, { rpcCode: -32602, hint: outcome.hint });
   }
-  const { error } = outcome;
-  throw remoteErrorOf(error, era) ?? error;
+  throw toWireError(outcome.error, era);
+}
+
+/** A failure as it goes over the wire: a server's own JSON-RPC error as it came, others as they are. */
+export function toWireError(error: Error, era: Era): Error {
+  return remoteErrorOf(error, era) ?? error;
 }
 
 function errorResult(code: string, message: string, hint: string | undefined, callId: string): JsonObject {

@@ -1,0 +1,310 @@
+/** Resources, prompts and completion of several servers behind one endpoint, and who hears of updates. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import type { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
+import { startEchoHttpServer, waitUntil } from "@toolcrib/testing";
+import { createTemplateMatcher } from "../src/service/uri-template.ts";
+import { onHttp, somebody, startScriptedServer, startTestGateway } from "./gateway-harness.ts";
+
+/** URIs of the updates that `client` hears of. */
+function updatesOf(client: Client): string[] {
+  const heard: string[] = [];
+  client.setNotificationHandler(
+    ResourceUpdatedNotificationSchema,
+    ({ params }) => void heard.push(params.uri),
+  );
+  return heard;
+}
+
+/** Code and data of the error that `work` rejects with. */
+async function errorOf(work: Promise<unknown>) {
+  const error = await work.then(
+    () => assert.fail("It succeeded"),
+    (thrown: { readonly code: number; readonly data?: unknown }) => thrown,
+  );
+  return [error.code, error.data];
+}
+
+/** A server whose resources say which server they are of. */
+function startNamedServer(name: string, more: Partial<Parameters<typeof startScriptedServer>[0]> = {}) {
+  return startScriptedServer({
+    tools: () => [],
+    resources: () => [
+      { uri: "shared://doc", name },
+      { uri: `${name}://own`, name },
+    ],
+    templates: () => [{ uriTemplate: `${name}://items/{id}`, name }],
+    prompts: () => [{ name: "ask", description: name }],
+    other({ method, params }) {
+      if (method === "resources/read") return { contents: [{ uri: String(params["uri"]), text: name }] };
+      if (method !== "prompts/get") return undefined;
+      return { messages: [{ role: "user", content: { type: "text", text: `${name} ${params["name"]}` } }] };
+    },
+    ...more,
+  });
+}
+
+describe("resources", () => {
+  it("are read from the first server that lists them or has a template for them", async () => {
+    await using a = await startNamedServer("a");
+    await using b = await startNamedServer("b");
+    await using test = await startTestGateway({ tool_servers: [onHttp("a", a.url), onHttp("b", b.url)] });
+    const client = await test.connect();
+    const modern = await test.connectModern();
+    const ofB = await test.connect({ server: "b" });
+    const { resources } = await client.listResources();
+    assert.deepEqual(
+      resources.map(({ uri, name }) => `${uri} of ${name}`),
+      ["shared://doc of a", "a://own of a", "b://own of b"],
+    );
+    const { resourceTemplates } = await client.listResourceTemplates();
+    assert.deepEqual(
+      resourceTemplates.map(({ uriTemplate }) => uriTemplate),
+      ["a://items/{id}", "b://items/{id}"],
+    );
+    const reads: readonly (readonly [Pick<Client, "readResource">, uri: string, server: string])[] = [
+      [client, "shared://doc", "a"],
+      [client, "b://own", "b"],
+      [client, "b://items/7", "b"],
+      [ofB, "shared://doc", "b"],
+      [ofB, "anything://at.all", "b"],
+      [modern as never, "b://items/x", "b"],
+    ];
+    for (const [by, uri, server] of reads) {
+      const { contents } = await by.readResource({ uri });
+      assert.deepEqual(contents, [{ uri, text: server }]);
+    }
+  });
+
+  it("that nobody has are not found, with the code of the client's era", async () => {
+    await using a = await startEchoHttpServer();
+    await using b = await startEchoHttpServer({ protocol: "2026-07-28", only: true });
+    await using test = await startTestGateway({ tool_servers: [onHttp("a", a.url), onHttp("b", b.url)] });
+    const client = await test.connect();
+    const modern = await test.connectModern();
+    const uri = "echo://nothing";
+    const data = { uri, code: "RESOURCE_NOT_FOUND" };
+    assert.deepEqual(await errorOf(client.readResource({ uri })), [-32002, data]);
+    assert.deepEqual(await errorOf(client.subscribeResource({ uri })), [-32002, data]);
+    assert.deepEqual(await errorOf(modern.readResource({ uri })), [-32602, data]);
+    // One server alone is asked, and its answer comes in the code of the client's era.
+    const ofA = await test.connect({ server: "a" });
+    const modernOfA = await test.connectModern({ server: "a" });
+    assert.deepEqual(await errorOf(ofA.readResource({ uri })), [-32002, { uri }]);
+    assert.deepEqual(await errorOf(modernOfA.readResource({ uri })), [-32602, { uri }]);
+    assert.equal((await errorOf(client.readResource({ uri: `x:${"y".repeat(9000)}` })))[0], -32602);
+    assert.equal((await errorOf(client.readResource({ uri: 5 } as never)))[0], -32602);
+  });
+
+  it("are watched by those who subscribed, until they unsubscribe or leave", async () => {
+    await using a = await startEchoHttpServer();
+    await using b = await startEchoHttpServer();
+    await using test = await startTestGateway({ tool_servers: [onHttp("a", a.url), onHttp("b", b.url)] });
+    const uri = "echo://watched";
+    const update = (id = "a", of = uri) => test.gateway.call(somebody, `${id}:update_resource`, { uri: of });
+    const first = await test.connect();
+    const second = await test.connect();
+    const ofB = await test.connect({ server: "b" });
+    const never = await test.connect();
+    const modern = await test.connectModern();
+    const heard = [first, second, ofB, never].map(updatesOf);
+    const modernHeard: string[] = [];
+    modern.setNotificationHandler(
+      "notifications/resources/updated",
+      ({ params }) => void modernHeard.push(params.uri),
+    );
+    await Promise.all([first, second, ofB].map((client) => client.subscribeResource({ uri })));
+    await first.subscribeResource({ uri });
+    await first.subscribeResource({ uri: "echo://note" });
+    const listening = await modern.listen({ resourceSubscriptions: [uri, "echo://gone", "echo://note"] });
+    assert.deepEqual(listening.honoredFilter.resourceSubscriptions, [uri, "echo://note"]);
+    await update();
+    await update("b");
+    await waitUntil(() => heard[0]?.length === 1 && heard[1]?.length === 1 && heard[2]?.length === 1);
+    await waitUntil(() => modernHeard.length === 1);
+    await second.unsubscribeResource({ uri });
+    await second.unsubscribeResource({ uri });
+    await second.unsubscribeResource({ uri: "echo://never" });
+    await listening.close();
+    await update();
+    await update("a", "echo://note");
+    await waitUntil(() => heard[0]?.length === 3);
+    assert.deepEqual(heard, [[uri, uri, "echo://note"], [uri], [uri], []]);
+    assert.deepEqual(modernHeard, [uri]);
+    // The last one who watches takes the subscription at the server along.
+    const unsubscribed = () =>
+      a.received
+        .filter(({ method }) => method === "resources/unsubscribe")
+        .map(({ params }) => params?.["uri"]);
+    await (first.transport as StreamableHTTPClientTransport).terminateSession();
+    await waitUntil(() => unsubscribed().length === 2);
+    assert.deepEqual(unsubscribed().sort(), ["echo://note", uri]);
+    assert.equal(a.received.filter(({ method }) => method === "resources/subscribe").length, 2);
+  });
+
+  it("are watched at the server that they were subscribed at, also when another one lists them meanwhile", async () => {
+    let isThere = false;
+    await using a = await startNamedServer("a", {
+      resources: () => (isThere ? [{ uri: "b://own", name: "taken" }] : []),
+    });
+    const methods: string[] = [];
+    await using b = await startNamedServer("b", {
+      other({ method }) {
+        if (!method.startsWith("resources/") || method.includes("list")) return undefined;
+        methods.push(method);
+        return {};
+      },
+    });
+    await using test = await startTestGateway({ tool_servers: [onHttp("a", a.url), onHttp("b", b.url)] });
+    const client = await test.connect();
+    await client.subscribeResource({ uri: "b://own" });
+    isThere = true;
+    a.notify("notifications/resources/list_changed");
+    await waitUntil(async () => (await client.listResources()).resources[0]?.name === "taken");
+    await client.unsubscribeResource({ uri: "b://own" });
+    assert.deepEqual(methods, ["resources/subscribe", "resources/unsubscribe"]);
+  });
+
+  it("leave no subscription behind when the client leaves before the server has answered", async () => {
+    const methods: string[] = [];
+    let answer = () => {};
+    await using server = await startScriptedServer({
+      tools: () => [],
+      resources: () => [{ uri: "slow://r", name: "r" }],
+      other({ method }) {
+        if (method !== "resources/subscribe" && method !== "resources/unsubscribe") return undefined;
+        methods.push(method);
+        return method === "resources/unsubscribe"
+          ? {}
+          : (new Promise((resolve) => {
+              answer = () => resolve({});
+            }) as never);
+      },
+    });
+    await using test = await startTestGateway({ tool_servers: [onHttp("s", server.url)] });
+    const client = await test.connect();
+    client.subscribeResource({ uri: "slow://r" }).catch(() => {});
+    await waitUntil(() => methods.length === 1);
+    await (client.transport as StreamableHTTPClientTransport).terminateSession();
+    answer();
+    await waitUntil(() => methods.length === 2);
+    assert.deepEqual(methods, ["resources/subscribe", "resources/unsubscribe"]);
+  });
+
+  it("say no when the server says no", async () => {
+    await using server = await startScriptedServer({
+      tools: () => [],
+      resources: () => [{ uri: "no://r", name: "r" }],
+    });
+    await using test = await startTestGateway({ tool_servers: [onHttp("s", server.url)] });
+    const client = await test.connect();
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      const [code] = await errorOf(client.subscribeResource({ uri: "no://r" }));
+      assert.equal(code, -32601);
+    }
+    const modern = await test.connectModern();
+    const listening = await modern.listen({ resourceSubscriptions: ["no://r"], toolsListChanged: true });
+    assert.deepEqual(listening.honoredFilter, { toolsListChanged: true });
+    await listening.close();
+  });
+});
+
+describe("prompts and completion", () => {
+  it("go to the server that the name's prefix says, and need none in a server's own view", async () => {
+    await using a = await startNamedServer("a");
+    await using b = await startNamedServer("b");
+    await using test = await startTestGateway({ tool_servers: [onHttp("a", a.url), onHttp("b", b.url)] });
+    const client = await test.connect();
+    const ofB = await test.connect({ server: "b" });
+    const modern = await test.connectModern();
+    const listed = async (by: Pick<Client, "listPrompts">) =>
+      (await by.listPrompts()).prompts.map(({ name, description }) => `${name} of ${description}`);
+    assert.deepEqual(await listed(client), ["a__ask of a", "b__ask of b"]);
+    assert.deepEqual(await listed(ofB), ["ask of b"]);
+    const said = async (by: Pick<Client, "getPrompt">, name: string) => {
+      const { messages } = await by.getPrompt({ name });
+      return (messages[0]?.content as { readonly text: string } | undefined)?.text;
+    };
+    assert.equal(await said(client, "b__ask"), "b ask");
+    assert.equal(await said(client, "a:ask"), "a ask");
+    assert.equal(await said(ofB, "ask"), "b ask");
+    assert.equal(await said(modern as never, "a__ask"), "a ask");
+    for (const name of ["ask", "c__ask", "b__other"]) {
+      const [code, data] = await errorOf(client.getPrompt({ name }));
+      assert.deepEqual([code, data], [-32602, { code: "PROMPT_NOT_FOUND" }]);
+    }
+  });
+
+  it("complete arguments of prompts and of templates", async () => {
+    await using a = await startEchoHttpServer();
+    await using b = await startEchoHttpServer();
+    await using test = await startTestGateway({ tool_servers: [onHttp("a", a.url), onHttp("b", b.url)] });
+    const client = await test.connect();
+    const modern = await test.connectModern({ server: "b" });
+    const argument = { name: "name", value: "A" };
+    const names = ["Ada", "Alan"];
+    const template = { type: "ref/resource", uri: "echo://greeting/{name}" } as const;
+    const complete = async (by: Pick<Client, "complete">, ref: Parameters<Client["complete"]>[0]["ref"]) =>
+      (await by.complete({ ref, argument })).completion.values;
+    assert.deepEqual(await complete(client, { type: "ref/prompt", name: "b__greet" }), names);
+    assert.deepEqual(await complete(client, template), names);
+    assert.deepEqual(await complete(modern as never, { type: "ref/prompt", name: "greet" }), names);
+    assert.deepEqual(
+      await errorOf(client.complete({ ref: { type: "ref/prompt", name: "greet" }, argument })),
+      [-32602, { code: "PARAMS_INVALID" }],
+    );
+    const received = b.received.filter(({ method }) => method === "completion/complete");
+    assert.deepEqual(received[0]?.params?.["ref"], { type: "ref/prompt", name: "greet" });
+  });
+});
+
+describe("capabilities", () => {
+  it("of a server's own view are those of the server, as far as they are passed on", async () => {
+    await using tools = await startEchoHttpServer({ capabilities: ["tools"] });
+    await using all = await startEchoHttpServer();
+    await using test = await startTestGateway({
+      tool_servers: [onHttp("tools", tools.url), onHttp("all", all.url)],
+    });
+    const of = async (server?: string) =>
+      Object.keys((await test.connect({ server })).getServerCapabilities() ?? {}).sort();
+    const every = ["completions", "logging", "prompts", "resources", "tools"];
+    assert.deepEqual(await of("tools"), ["tools"]);
+    assert.deepEqual(await of("all"), every);
+    assert.deepEqual(await of(), every);
+  });
+});
+
+describe("createTemplateMatcher()", () => {
+  const cases: readonly (readonly [template: string, uri: string, matches: boolean])[] = [
+    ["echo://greeting/{name}", "echo://greeting/Ada", true],
+    ["echo://greeting/{name}", "echo://greeting/", true],
+    ["echo://greeting/{name}", "echo://greeting/a/b", false],
+    ["echo://greeting/{name}", "echo://greetings/a", false],
+    ["file:///{+path}", "file:///a/b?c#d", true],
+    ["file:///{path*}", "file:///a/b", true],
+    ["db://{table}/{id}.json", "db://users/7.json", true],
+    ["db://{table}/{id}.json", "db://users/7.xml", false],
+    ["x://a{?q,r}", "x://a?q=1&r=2", true],
+    ["x://a{?q,r}", "x://a", true],
+    ["x://{a}{b}{c}", "x://anything", true],
+    ["x://{a}", "x://a b", false],
+    ["x://.*", "x://yy", false],
+    ["x://{a", "x://{a", true],
+    ["", "", true],
+  ];
+  for (const [template, uri, matches] of cases) {
+    it(`${matches ? "takes" : "does not take"} "${uri}" for "${template}"`, () => {
+      assert.equal(createTemplateMatcher(template)?.(uri), matches);
+    });
+  }
+
+  it("takes time in proportion, whatever servers and clients write", () => {
+    const matcher = createTemplateMatcher(`x://${"{a}".repeat(600)}!`);
+    assert.equal(matcher?.(`x://${"a".repeat(1900)}`), false);
+    assert.equal(createTemplateMatcher(`x://${"{+a}b".repeat(300)}`)?.(`x://${"b".repeat(1900)}`), true);
+    assert.equal(createTemplateMatcher("{a}".repeat(1000)), undefined);
+  });
+});
