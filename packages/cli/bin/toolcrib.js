@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Starts the command: the build (dist) where there is one, else the source;
-// the source too where its condition was given to Node.
+// Starts the command: the source where there is one, which is in a checkout,
+// else the build (dist), which is what gets published.
 // Plain JavaScript that any Node can read, so that an old one is told off
 // instead of failing with a syntax error. Keep the number in step with
 // src/node-version.ts, which a test compares.
@@ -22,15 +22,10 @@ if (Number(process.versions.node.split(".")[0]) < oldestNode) {
       "In a checkout of Toolcrib, npm ci brings the right one; then use: npx toolcrib\n",
   );
   process.exitCode = 2;
-} else if (existsSync(build) && !isSourceWanted()) {
-  await import(build.href);
-} else {
+} else if (existsSync(source)) {
   startSource([`--conditions=${sourceCondition}`, source, ...process.argv.slice(2)]);
-}
-
-function isSourceWanted() {
-  const options = [...process.execArgv, ...(process.env.NODE_OPTIONS ?? "").split(" ")];
-  return options.includes(`--conditions=${sourceCondition}`);
+} else {
+  await import(build.href);
 }
 
 // The condition that selects the source can only be given when Node starts.

@@ -164,7 +164,8 @@ describe("sudden death under load", { skip: needsProc }, () => {
       await new Promise((resolve) => setTimeout(resolve, 150));
       process.kill(gateway.process.pid, "SIGKILL");
       const settled = await Promise.all(outcomes);
-      assert.equal(settled.filter((outcome) => outcome === "closed").length, 20);
+      // The 20 that sleep cannot have been answered; how many others were depends on the machine.
+      assert.ok(settled.filter((outcome) => outcome === "closed").length >= 20);
       await waitUntil(async () => findProcessesByEnvironment(`TEST_MARK=${mark}`).length === 0, {
         timeoutMs: 15_000,
       });
