@@ -89,7 +89,8 @@ export async function governedCall(
     const unrecorded = await recordIntent(deps, call, described.facts, decision.rule, target);
     if (unrecorded !== undefined) return { kind: "failed", callId, error: unrecorded };
     // Validate, execute, limit, validate the result and scrub it.
-    const result = validateArguments(deps, target, args) ?? (await execute(deps, target, args, origin, call));
+    const result =
+      validateArguments(deps, target, args, callId) ?? (await execute(deps, target, args, origin, call));
     const resultBytes = limit(deps, result);
     validateResult(deps, target, result);
     const scrubbed = deps.scrubber.value(result) as unknown as ToolResult;
@@ -188,6 +189,7 @@ function validateArguments(
   deps: GovernedCallDeps,
   target: CallTarget,
   args: JsonObject,
+  callId: string,
 ): JsonObject | undefined {
   if (target.inputSchema === undefined) return undefined;
   const verdict = deps.validator.validate(target.inputSchema, args);
@@ -203,7 +205,10 @@ function validateArguments(
     ({ path, message }) => `- ${path === "" ? "the arguments" : path} ${message}`,
   );
   const text = `Invalid arguments for "${target.wireName}":\n${lines.join("\n")}`;
-  return { ...textResult(text, true), _meta: { "toolcrib/code": argumentsInvalid } } as JsonObject;
+  return {
+    ...textResult(text, true),
+    _meta: { "toolcrib/code": argumentsInvalid, "toolcrib/callId": callId },
+  } as JsonObject;
 }
 
 /**

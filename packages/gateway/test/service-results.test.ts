@@ -1,0 +1,171 @@
+/** Results and errors of servers as clients get them: as they came, or with a reason that helps. */
+
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import type { JsonObject } from "@toolcrib/json";
+import { McpError, mcpRemoteError } from "@toolcrib/mcp";
+import { checkGolden, freePort, startEchoHttpServer, waitUntil } from "@toolcrib/testing";
+import {
+  echoStdio,
+  onHttp,
+  startScriptedServer,
+  startTestGateway,
+  textOf,
+  toolNamed,
+} from "./gateway-harness.ts";
+
+/** One request of the modern era as it is on the wire, and its answer. */
+async function askModern(url: URL, method: string, params: JsonObject) {
+  const meta = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+    "io.modelcontextprotocol/clientInfo": { name: "raw", version: "1" },
+  };
+  const response = await fetch(url, {
+    method: "POST",
+    headers: {
+      accept: "application/json, text/event-stream",
+      "content-type": "application/json",
+      "mcp-protocol-version": "2026-07-28",
+      "mcp-method": method,
+      "mcp-name": String(params["name"] ?? params["uri"]),
+    },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { ...params, _meta: meta } }),
+  });
+  return (await response.json()) as { readonly result?: JsonObject; readonly error?: JsonObject };
+}
+
+describe("a result", () => {
+  it("goes to the client as it came from the server, with nothing added and nothing lost", async () => {
+    const results: JsonObject[] = [
+      { content: [] },
+      { content: [{ type: "text", text: "plain" }] },
+      {
+        content: [
+          { type: "text", text: "<b>&\u0000\u202e", annotations: { audience: ["user"], priority: 0.5 } },
+          { type: "image", data: "aGk=", mimeType: "image/png" },
+          { type: "audio", data: "aGk=", mimeType: "audio/wav" },
+          { type: "resource_link", uri: "x://y", name: "y" },
+          { type: "resource", resource: { uri: "x://y", blob: "aGk=" } },
+          { type: "of_the_future", payload: { deep: [[[]]] } },
+        ],
+        structuredContent: { a: [1, null, true, { "": "x" }] },
+        _meta: { "example.org/kept": { x: 1 } },
+        futureField: { kept: true },
+      },
+      { content: [{ type: "text", text: "went wrong" }], isError: true, structuredContent: { why: 1 } },
+    ];
+    await using server = await startScriptedServer({
+      tools: () => [toolNamed("give")],
+      call: (_request, _name, { at }) => results[Number(at)],
+    });
+    await using test = await startTestGateway({ tool_servers: [onHttp("s", server.url)] });
+    const url = await test.endpoint();
+    for (const [at, expected] of results.entries()) {
+      const { result } = await askModern(url, "tools/call", { name: "s__give", arguments: { at } });
+      const { resultType, _meta, ...rest } = result ?? {};
+      const { _meta: expectedMeta, ...expectedRest } = expected;
+      assert.deepEqual(rest, expectedRest);
+      assert.equal(resultType, "complete");
+      const { "io.modelcontextprotocol/serverInfo": serverInfo, ...meta } = _meta as JsonObject;
+      assert.deepEqual(meta, expectedMeta ?? {});
+      assert.equal((serverInfo as JsonObject)["name"], "toolcrib");
+    }
+  });
+
+  it("without content gets empty content, and an answer that is none is refused", async () => {
+    const answers: unknown[] = [{}, { structuredContent: { a: 1 } }, { content: "text" }, null, "text", [1]];
+    await using server = await startScriptedServer({
+      tools: () => [toolNamed("give")],
+      call: (_request, _name, { at }) => answers[Number(at)],
+    });
+    await using test = await startTestGateway({ tool_servers: [onHttp("s", server.url)] });
+    const client = await test.connect();
+    const give = (at: number) => client.callTool({ name: "s__give", arguments: { at } });
+    assert.deepEqual(await give(0), { content: [] });
+    assert.deepEqual(await give(1), { content: [], structuredContent: { a: 1 } });
+    assert.deepEqual(await give(2), { content: [] });
+    for (const at of [3, 4, 5]) {
+      const result = await give(at);
+      assert.equal(result.isError, true);
+      assert.match(textOf(result), /is not a result|not valid/, `answer ${at}`);
+    }
+  });
+});
+
+describe("a server's own JSON-RPC error", () => {
+  it("keeps its code, message and data, through every method and era", async () => {
+    const rpcData = { reason: ["quota"], code: "THEIRS" };
+    await using server = await startScriptedServer({
+      tools: () => [toolNamed("refuse")],
+      resources: () => [{ uri: "x://r", name: "r" }],
+      prompts: () => [{ name: "p" }],
+      other({ method }) {
+        if (method.includes("list")) return undefined;
+        throw new McpError(mcpRemoteError, "Come back tomorrow", { rpcCode: -32099, rpcData });
+      },
+    });
+    await using bare = await startEchoHttpServer();
+    await using test = await startTestGateway({
+      tool_servers: [onHttp("s", server.url), onHttp("bare", bare.url)],
+    });
+    const client = await test.connect();
+    const expected = { code: -32099, message: "MCP error -32099: Come back tomorrow", data: rpcData };
+    const requests = [
+      () => client.callTool({ name: "s__refuse" }),
+      () => client.callTool({ name: "call_tool", arguments: { name: "s:refuse" } }),
+      () => client.readResource({ uri: "x://r" }),
+      () => client.getPrompt({ name: "s__p" }),
+      () => client.subscribeResource({ uri: "x://r" }),
+    ];
+    for (const request of requests) await assert.rejects(request, expected);
+    const { error } = await askModern(await test.endpoint(), "tools/call", { name: "s__refuse" });
+    assert.deepEqual(error, { code: -32099, message: "Come back tomorrow", data: rpcData });
+    await assert.rejects(
+      client.callTool({ name: "bare__rpc_error", arguments: { code: -32602, message: "no" } }),
+      { code: -32602, message: "MCP error -32602: no", data: { tool: "rpc_error" } },
+    );
+  });
+});
+
+describe("a call that failed", () => {
+  it("is a result that says why and what can be done", async () => {
+    await using echo = await startEchoHttpServer();
+    const port = await freePort();
+    await using test = await startTestGateway(
+      {
+        tool_servers: [
+          onHttp("echo", echo.url, { containment: { max_execution_seconds: 1 } }),
+          echoStdio("child"),
+          onHttp("dead", `http://127.0.0.1:${port}/mcp`),
+        ],
+        serve: { limits: { result_max_bytes: 10_000 } },
+      },
+      { upstreamLimits: { reconnectMinMs: 10_000 } },
+    );
+    const client = await test.connect();
+    const lines: string[] = [];
+    const add = async (what: string, name: string, given: object = {}) => {
+      const result = await client.callTool({ name, arguments: { ...given } });
+      assert.equal(result.isError, true);
+      const { "toolcrib/code": code, "toolcrib/callId": callId, ...rest } = result._meta as JsonObject;
+      assert.deepEqual(rest, {});
+      assert.match(String(callId), /^[0-9a-f]{8}-[0-9a-f]{4}-7/);
+      const text = textOf(result)
+        .replaceAll(String(port), "PORT")
+        .replace(/again in \d+ s/, "again in N s")
+        .replace(/after [\d.]+ m?s/, "after N s");
+      lines.push(`${what}: ${code}\n  ${text.replaceAll("\n", "\n  ")}\n`);
+    };
+    await add("arguments that do not fit", "echo__echo", { text: 5, other: 1 });
+    await add("arguments that are missing", "echo__structured");
+    await add("a result that breaks its schema", "echo__bad_structured");
+    await add("a result that is too large", "echo__large", { bytes: 20_000 });
+    await add("a deadline", "echo__hang");
+    await add("a server that crashes", "child__crash", { code: 7 });
+    await waitUntil(() => test.gateway.status().servers[1]?.health.state !== "ready");
+    await add("a server that is away", "child__echo", { text: "x" });
+    checkGolden(join(import.meta.dirname, "golden/call-failures.txt"), lines.join("\n"));
+  });
+});
