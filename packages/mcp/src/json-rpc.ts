@@ -6,6 +6,7 @@ import type { RpcErrorObject } from "./mcp-error.ts";
 /** Request id; `1` and `"1"` are two. MCP forbids null. */
 export type RpcId = string | number;
 
+/** A message that wants an answer. */
 export interface RpcRequest {
   readonly jsonrpc: "2.0";
   readonly id: RpcId;
@@ -13,16 +14,19 @@ export interface RpcRequest {
   readonly params?: JsonObject;
 }
 
+/** A message that wants none. */
 export interface RpcNotification {
   readonly jsonrpc: "2.0";
   readonly method: string;
   readonly params?: JsonObject;
 }
 
+/** The answer to a request; its id is null where the request's could not be read. */
 export type RpcResponse =
   | { readonly jsonrpc: "2.0"; readonly id: RpcId; readonly result: JsonObject }
   | { readonly jsonrpc: "2.0"; readonly id: RpcId | null; readonly error: RpcErrorObject };
 
+/** Any JSON-RPC 2.0 message. */
 export type RpcMessage = RpcRequest | RpcNotification | RpcResponse;
 
 /** What a received value is. */

@@ -84,6 +84,7 @@ export interface RouterOptions {
 /** Longest delay that `setTimeout` takes; it fires at once past it. */
 const timerMaxMs = 2 ** 31 - 1;
 
+/** One end of one conversation; its owner feeds it with `receive` and gives it a way to send. */
 export class MessageRouter {
   readonly #outlet: Outlet;
   readonly #handlers: RouterHandlers;
