@@ -1,10 +1,14 @@
 /**
  * The test report: a line for each failure with its place and reason, the
  * reasons of what was skipped, and `N passed, N failed, N skipped` at the end.
+ * Where a file fails as a whole, what it wrote to standard error is the reason.
  */
 
-import { relative } from "node:path";
+import { relative, resolve } from "node:path";
 import type { TestEvent } from "node:test/reporters";
+
+/** How much of a file's standard error is kept. */
+const maxWritten = 4000;
 
 /** Turn the events of node:test into the report, line by line. */
 export async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
@@ -12,16 +16,19 @@ export async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<
   let failed = 0;
   const skipped: string[] = [];
   const startedAt = performance.now();
+  const written = new Map<string, string>();
   for await (const event of events) {
+    if (event.type === "test:stderr") {
+      const file = resolve(event.data.file);
+      const { message } = event.data;
+      written.set(file, ((written.get(file) ?? "") + message).slice(-maxWritten));
+    }
     if (event.type !== "test:pass" && event.type !== "test:fail") {
-      if (event.type === "test:stderr" && process.env.TOOLCRIB_TEST_STDERR) yield event.data.message;
+      if (event.type === "test:stderr" && process.env["TOOLCRIB_TEST_STDERR"]) yield event.data.message;
       continue;
     }
     const { name, file, details, skip } = event.data;
-    if (details.type === "suite") {
-      if (event.type === "test:fail" && file !== undefined) yield "";
-      continue;
-    }
+    if (details.type === "suite") continue;
     const title = `${file === undefined ? "" : `${relative(process.cwd(), file)}: `}${name}`;
     if (skip !== undefined && skip !== false) {
       skipped.push(`${title}: ${skip === true ? "no reason given" : skip}`);
@@ -31,6 +38,8 @@ export async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<
       failed += 1;
       const cause: unknown = (event.data.details.error as Error).cause ?? event.data.details.error;
       yield `\nFAILED ${title}\n${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}\n`;
+      const isWholeFile = file !== undefined && resolve(name) === file;
+      if (isWholeFile) yield `${written.get(file) ?? ""}\n`;
     }
   }
   for (const line of skipped) yield `skipped ${line}\n`;

@@ -39,6 +39,7 @@ const child = spawn(
   process.execPath,
   [
     ...(flags.has("--dist") ? [] : ["--conditions=toolcrib-source"]),
+    "--import=./scripts/test-guard.ts",
     "--test",
     "--test-timeout=120000",
     `--test-concurrency=${Math.max(2, availableParallelism())}`,

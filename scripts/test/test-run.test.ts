@@ -1,0 +1,79 @@
+/** `npm test` itself: what it says of files that pass, fail, break or never end. */
+
+import assert from "node:assert/strict";
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { makeTemporaryDirectory, runProcess } from "@toolcrib/testing";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** Run `npm test` on `files`; its exit code and its report. */
+async function run(files: { readonly [name: string]: string }) {
+  await using directory = await makeTemporaryDirectory();
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(dirname(directory.join(name)), { recursive: true });
+    await writeFile(directory.join(name), text);
+  }
+  // A test run inside a test run would report to the outer one.
+  const env = { NODE_TEST_CONTEXT: undefined };
+  const { code, stdout, stderr } = await runProcess(
+    process.execPath,
+    [
+      ...process.execArgv.filter((argument) => argument.startsWith("--conditions")),
+      "scripts/test.ts",
+      directory.path,
+    ],
+    { cwd: root, env, timeoutMs: 60_000 },
+  );
+  return { code, report: stdout + stderr };
+}
+
+const passing = 'import { test } from "node:test";\ntest("adds", () => {});\n';
+
+describe("npm test", () => {
+  test("counts what passed, failed and was skipped in its last line", async () => {
+    const { code, report } = await run({
+      "a.test.ts": passing,
+      "deep/b.test.ts":
+        'import { describe, test } from "node:test";\ndescribe("b", () => { test("fails", () => { throw new Error("on purpose"); }); test("waits", { skip: "for rain" }, () => {}); });\n',
+    });
+    assert.equal(code, 1);
+    assert.match(report, /FAILED .*b\.test\.ts: fails\nError: on purpose/);
+    assert.match(report, /skipped .*b\.test\.ts: waits: for rain/);
+    assert.match(report, /\n1 passed, 1 failed, 1 skipped\n$/);
+  });
+
+  test("succeeds when everything passed", async () => {
+    const { code, report } = await run({ "a.test.ts": passing });
+    assert.equal(code, 0);
+    assert.match(report, /\n1 passed, 0 failed, 0 skipped\n$/);
+  });
+
+  test("says why a file could not be loaded", async () => {
+    const { code, report } = await run({ "a.test.ts": 'import "./none.ts";\n' });
+    assert.equal(code, 1);
+    assert.match(report, /FAILED .*a\.test\.ts[\s\S]*Cannot find module '.*none\.ts'/);
+  });
+
+  test("ends a file whose tests left something open, and says what", async () => {
+    const { code, report } = await run({
+      "a.test.ts": `import { createServer } from "node:net";\n${passing}test("leaves", () => { createServer().listen(0, "127.0.0.1"); });\n`,
+    });
+    assert.equal(code, 1);
+    assert.match(report, /something keeps their process: .*TCPServerWrap/);
+    assert.match(report, /\n2 passed, 1 failed, 0 skipped\n$/);
+  });
+
+  test("refuses a folder without tests, and flags that it does not have", async () => {
+    const nothing = await run({ "a.ts": "" });
+    assert.equal(nothing.code, 2);
+    assert.match(nothing.report, /^No test file below /);
+    const { code, stderr } = await runProcess(process.execPath, ["scripts/test.ts", "--watch"], {
+      cwd: root,
+    });
+    assert.equal(code, 2);
+    assert.match(stderr, /^No such flag: --watch; there are --update and --dist/);
+  });
+});
