@@ -234,9 +234,14 @@ test("a session that is not used for a time is closed, unless a resource is watc
   const watcher = { session: watching, updated: (uri: string) => void heard.push(uri) };
   await source.server.features.watch("echo://note", watcher);
   assert.equal(source.server.facts().clientSessions, 2);
+  const hello = { uri: "echo://hello" };
+  await source.call("update_resource", { ...hello, text: "mark" }, createCall({ client: watching }));
   now += 1001;
   await waitUntil(() => source.server.facts().clientSessions === 1);
   assert.match(await source.text("ask_sampling", {}, createCall({ client: idle })), /idle/);
+  const { features } = source.server;
+  const read = await features.request("resources/read", hello, createCall({ client: watching }));
+  assert.match(JSON.stringify(read), /mark/);
   assert.deepEqual(heard, []);
 });
 
