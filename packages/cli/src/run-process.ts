@@ -14,18 +14,20 @@ import { createWorld } from "./world.ts";
 /** Run the command of this process; sets its exit code. */
 export async function runProcess(): Promise<void> {
   const interrupt = new AbortController();
-  const world = createWorld(interrupt.signal);
+  const outputEnd = new AbortController();
+  const world = createWorld(interrupt.signal, outputEnd.signal);
   const stop = (signal: NodeJS.Signals) => {
     if (interrupt.signal.aborted) process.exit(exitCodes.interrupted);
     interrupt.abort(new CliError(cliInterrupted, `Interrupted by ${signal}`));
   };
   process.on("SIGINT", stop);
   process.on("SIGTERM", stop);
-  // Whoever reads the output may stop reading (`toolcrib list | head`); that is no failure.
+  // Whoever reads the output may stop reading (`toolcrib list | head`); that is no failure, and no reason
+  // for a gateway to end.
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code === "EPIPE") process.exit(process.exitCode ?? exitCodes.done);
-      throw error;
+      if (error.code !== "EPIPE" && error.code !== "ERR_STREAM_DESTROYED") throw error;
+      outputEnd.abort();
     });
   }
   process.on("uncaughtException", (error) => {

@@ -26,12 +26,14 @@ export interface World {
   readonly stderr: OutputStream;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Aborts at the first Ctrl-C, except for commands that handle it themselves. */
+  /** Aborts at the first Ctrl-C or SIGTERM. */
   readonly interrupted: AbortSignal;
+  /** Aborts when nobody reads the output any more (`toolcrib audit tail --follow | head`). */
+  readonly outputClosed: AbortSignal;
 }
 
 /** The surroundings of this process. */
-export function createWorld(interrupted: AbortSignal): World {
+export function createWorld(interrupted: AbortSignal, outputClosed: AbortSignal): World {
   return {
     args: process.argv.slice(2),
     environment: process.env,
@@ -43,5 +45,6 @@ export function createWorld(interrupted: AbortSignal): World {
     stderr: process.stderr,
     now: Date.now,
     interrupted,
+    outputClosed,
   };
 }

@@ -31,8 +31,11 @@ test("doctor names everything that is wrong, and how to mend it", async () => {
   writeFileSync(directory.join(".toolcrib/tokens/default"), `${"t".repeat(40)}\n`, { mode: 0o600 });
   chmodSync(directory.join(".toolcrib/tokens/default"), 0o644);
   writeFileSync(directory.join("bad.yaml"), "tool_server: []\n");
-  const text = await transcript([["doctor"], ["doctor", "--config", "bad.yaml", "--json"]], {
-    directory: directory.path,
-  });
+  const text = await transcript(
+    [["doctor"], ["doctor", "--config", "bad.yaml", "--home", "new-home", "--json"]],
+    {
+      directory: directory.path,
+    },
+  );
   checkGolden(golden("doctor-ill.txt"), text);
 });

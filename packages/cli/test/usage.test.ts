@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { createProgram, exitCodeMeanings, exitCodeOf } from "@toolcrib/cli";
+import { stripVTControlCharacters } from "node:util";
+import { createProgram, exitCodeMeanings, exitCodeOf, type OutputStream } from "@toolcrib/cli";
 import { checkGolden, makeTemporaryDirectory, runProcess } from "@toolcrib/testing";
 import { cleanEnvironment, commandLine, golden, launcherPath, transcript } from "./transcript.ts";
 
@@ -54,11 +55,13 @@ test("an old Node is told so before anything else, by both entries", async () =>
   assert.deepEqual(launched, direct);
 });
 
-test("the README's table of commands is that of the help", () => {
-  const stream = process.stdout;
-  const program = createProgram(
+/** The grammar, for a world that is no terminal. */
+function grammar(): Command {
+  const never = new AbortController().signal;
+  const stream = { write: () => true } as unknown as OutputStream;
+  return createProgram(
     {
-      args: [],
+      args: ["--no-color"],
       environment: {},
       directory: ".",
       userDirectory: "/",
@@ -67,17 +70,43 @@ test("the README's table of commands is that of the help", () => {
       stdout: stream,
       stderr: stream,
       now: () => 0,
-      interrupted: new AbortController().signal,
+      interrupted: never,
+      outputClosed: never,
     },
     async () => {},
   );
-  const rows = program.commands.map((command) => {
+}
+
+type Command = ReturnType<typeof createProgram>;
+
+test("the README's tables are those of the help", () => {
+  const rows = grammar().commands.map((command) => {
     const usage = command.usage() === "[options]" ? "" : ` ${command.usage().replace("[options] ", "")}`;
     return `| \`${command.name()}${usage}\` | ${command.description()} |`;
   });
   const codes = exitCodeMeanings.map(({ code, meaning }) => `| ${code} | ${meaning} |`);
   const readme = readFileSync(join(import.meta.dirname, "../README.md"), "utf8");
   for (const row of [...rows, ...codes]) assert.ok(readme.includes(`\n${row}\n`), row);
+});
+
+test("the reference of the command line is the help of every command", () => {
+  const sections: string[] = [];
+  const add = (command: Command, name: string) => {
+    const help = stripVTControlCharacters(command.helpInformation()).trimEnd();
+    // Said once, at the top.
+    const own = command.parent === null ? help : help.replace(/\n\nGlobal Options:\n[\s\S]*$/, "");
+    sections.push(`## ${name}\n\n\`\`\`text\n${own}\n\`\`\``);
+    for (const inner of command.commands) add(inner, `${name} ${inner.name()}`);
+  };
+  add(grammar(), "toolcrib");
+  const codes = exitCodeMeanings.map(({ code, meaning }) => `| ${code} | ${meaning} |`);
+  const text = [
+    "# Command line",
+    "The help of every command, made from the grammar (`npm test -- packages/cli --update`). `toolcrib help environment` and `toolcrib help configuration` tell the rest.",
+    `## Exit codes\n\n| code | meaning |\n|---|---|\n${codes.join("\n")}`,
+    ...sections,
+  ].join("\n\n");
+  checkGolden(join(import.meta.dirname, "../../../docs/reference/cli.md"), text);
 });
 
 test("every code leads to the exit code that is documented for it", () => {

@@ -18,7 +18,7 @@ export interface RunningGateway {
   readonly startedAt: string;
   readonly version: string;
   readonly auth: "token" | "none";
-  /** Configuration files, as its user gave them. */
+  /** Absolute paths of the configuration files. */
   readonly configFiles: readonly string[];
 }
 

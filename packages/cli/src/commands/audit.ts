@@ -83,7 +83,7 @@ async function followRecords(context: CommandContext, flags: AuditFlags): Promis
   const { options, world } = context;
   const query = toQuery(flags, world.now());
   const stopping = new AbortController();
-  const signal = AbortSignal.any([world.interrupted, stopping.signal]);
+  const signal = AbortSignal.any([world.interrupted, world.outputClosed, stopping.signal]);
   await using reader = await openAuditReader({ home: options.home });
   const news = reader.tail({ limit: 0, follow: true, signal })[Symbol.asyncIterator]();
   // The end of the trail is fixed before the last records are read, so that none is missed between.
@@ -101,8 +101,8 @@ async function followRecords(context: CommandContext, flags: AuditFlags): Promis
       next = news.next();
     }
   } catch (error) {
-    // Ctrl-C is how this command is meant to end.
-    if (!world.interrupted.aborted) throw error;
+    // Ctrl-C, or nobody who reads on, is how this command is meant to end.
+    if (!signal.aborted) throw error;
   } finally {
     stopping.abort();
   }

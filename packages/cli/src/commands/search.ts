@@ -8,6 +8,9 @@ import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine } from "../output/output.ts";
 import { firstSentence } from "./list.ts";
 
+/** Most reasons in a row of the table; `--json` has all. */
+const reasonsMaxCount = 3;
+
 /** Run the command. */
 export async function searchTools(context: CommandContext, query: string, limit: number): Promise<ExitCode> {
   const { output } = context;
@@ -28,7 +31,7 @@ export async function searchTools(context: CommandContext, query: string, limit:
       hits.map(({ name, score, why, description }) => [
         name,
         score.toFixed(2),
-        safeLine(why.join(", ")),
+        safeLine(why.slice(0, reasonsMaxCount).join(", ")),
         firstSentence(description ?? ""),
       ]),
     );

@@ -5,6 +5,7 @@
  */
 
 import { randomUUID } from "node:crypto";
+import { resolve } from "node:path";
 import { CodedError, formatDiagnostics, isCodedError } from "@toolcrib/diagnostics";
 import { type Gateway, httpAddressInUse, type Logger, readToken, startGateway } from "@toolcrib/gateway";
 import { startStdioServer } from "@toolcrib/mcp";
@@ -112,7 +113,8 @@ async function serveHttp(
   const { url } = await listen(context, gateway, config.serve.listen.port);
   const token = auth === "none" ? undefined : readToken(options.home, defaultTokenName);
   const startedAt = new Date(world.now()).toISOString();
-  writeRunFile(options.home, { pid: process.pid, url, startedAt, version, auth, configFiles: files });
+  const configFiles = files.map((file) => resolve(world.directory, file));
+  writeRunFile(options.home, { pid: process.pid, url, startedAt, version, auth, configFiles });
   // Also when a second Ctrl-C ends the process at once.
   const forget = () => removeRunFile(options.home, process.pid);
   process.on("exit", forget);

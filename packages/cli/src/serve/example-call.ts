@@ -45,14 +45,13 @@ function costOf(schema: JsonObject): number | undefined {
   for (const name of requiredOf(schema)) {
     const property = properties[name];
     if (!isJsonObject(property)) return undefined;
-    if (givenValue(property) !== undefined) cost += 1;
-    else if (property["type"] === "string" && freeText.test(name) && property["format"] === undefined)
-      cost += 2;
-    else if (["number", "integer", "boolean"].includes(String(property["type"]))) cost += 3;
+    if (property["type"] === "string" && freeText.test(name) && property["format"] === undefined) cost += 1;
+    else if (givenValue(property) !== undefined) cost += 3;
+    else if (["number", "integer", "boolean"].includes(String(property["type"]))) cost += 2;
     else return undefined;
   }
   // A call that shows an argument tells more than one without any.
-  return cost === 0 ? 1.5 : cost;
+  return cost === 0 ? 2.5 : cost;
 }
 
 /** `args` as one word of a shell; values that a server proposed cannot steer a terminal or leave their quotes. */
