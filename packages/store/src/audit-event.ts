@@ -162,6 +162,7 @@ export interface AuditEvents {
   readonly "audit.dropped": AuditDropped;
 }
 
+/** The name of an event, such as `call.intent`. */
 export type AuditEventType = keyof AuditEvents;
 
 /** What `audit.record` takes: everything but intents and what the store writes by itself. */

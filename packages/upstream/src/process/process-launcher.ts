@@ -41,6 +41,7 @@ export interface ProcessLogger {
   error(fields: object, event: string): void;
 }
 
+/** What the launcher is handed: the environment that servers inherit from, a clock, a log, randomness. */
 export interface ProcessLauncherDeps {
   /** The gateway's own environment. Only PATH, HOME, LANG and TMPDIR (on Windows: what programs need there) are taken from it. */
   readonly environment: Environment;

@@ -29,6 +29,7 @@ export interface ProcessEntry {
   readonly isBare: boolean;
 }
 
+/** `proc`: the files below `/proc`. `ps`: the output of that program, where there is no `/proc`. */
 export type ProcessTableSource = "proc" | "ps";
 
 /** Where this machine's process table is read from. */
