@@ -239,14 +239,17 @@ export function createRegistry(config: RegistryConfig = {}): Registry {
         resolveTransport: async () => {
           if (backend.transport !== undefined) return { kind: "custom", transport: backend.transport() };
           if (address === undefined || address.kind === "stdio") {
-            const streams = { stdin: process.stdout, stdout: process.stdin };
-            return { kind: "custom", transport: createStdioTransport(streams) };
+            return { kind: "custom", transport: createParentTransport() };
           }
           return { kind: address.kind, url: address.url, headers };
         },
       },
       { launcher, httpClient, logger, now, random: Math.random, clientInfo: serverInfo },
-      { reconnectMinMs: backend.retryInterval, reconnectMaxAttempts: backend.maxRetries },
+      {
+        reconnectMinMs: backend.retryInterval,
+        // Standard streams that ended do not come back.
+        reconnectMaxAttempts: address?.kind === "stdio" ? 0 : backend.maxRetries,
+      },
     );
     upstream.onChange(({ kind }) => {
       if (kind === "health") emit({ kind: "backend", backend: backend.name });
@@ -427,6 +430,19 @@ export function createRegistry(config: RegistryConfig = {}): Registry {
 
 function standardUserOf(backendName: string): string {
   return `the backend "${backendName}"`;
+}
+
+/** The way to the process that started this one, over the standard streams. */
+function createParentTransport(): ClientTransport {
+  const transport = createStdioTransport({ stdin: process.stdout, stdout: process.stdin });
+  return {
+    ...transport,
+    async close() {
+      await transport.close();
+      // A stream that is read keeps the process from ending.
+      process.stdin.pause();
+    },
+  };
 }
 
 /** A result as a program wants it (registry document, Result Mapping). */

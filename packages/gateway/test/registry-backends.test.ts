@@ -1,0 +1,344 @@
+/** Backends and functions of a registry, as they come, go and misbehave. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
+import { Server } from "@modelcontextprotocol/sdk/server/index.js";
+import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { createRegistry, type Registry } from "@toolcrib/gateway";
+import { type ClientTransport, McpError, mcpConnectionClosed } from "@toolcrib/mcp";
+import { makeTemporaryDirectory, startEchoHttpServer, waitUntil } from "@toolcrib/testing";
+import { callsIn, dataOf, readAudit, startScriptedServer, toolNamed } from "./gateway-harness.ts";
+
+const anything = { type: "object" };
+
+/** A server of the official SDK in this process. */
+function startSdkServer(): {
+  readonly server: Server;
+  connect(): ClientTransport;
+  readonly connections: number;
+} {
+  const server = new Server(
+    { name: "sdk", version: "1" },
+    { capabilities: { tools: { listChanged: true } } },
+  );
+  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: [toolNamed("upper")] as never }));
+  server.setRequestHandler(CallToolRequestSchema, ({ params }) => ({
+    content: [{ type: "text", text: String(params.arguments?.["text"]).toUpperCase() }],
+  }));
+  let connections = 0;
+  return {
+    server,
+    get connections() {
+      return connections;
+    },
+    connect() {
+      connections += 1;
+      const [near, far] = InMemoryTransport.createLinkedPair();
+      return {
+        kind: "stdio",
+        async open(receiver) {
+          near.onmessage = (message) => receiver.message(message);
+          near.onclose = () => receiver.closed(new McpError(mcpConnectionClosed, "The server is gone"));
+          await server.connect(far);
+          await near.start();
+        },
+        send: (message) => void near.send(message as never),
+        close: () => near.close(),
+      };
+    },
+  };
+}
+
+async function untilReady(registry: Registry, name: string): Promise<void> {
+  await waitUntil(() => registry.health().backends[name]?.state === "ready");
+}
+
+describe("a backend", () => {
+  it("may be reached by a transport of the program's own, made anew for each connection", async () => {
+    const sdk = startSdkServer();
+    await using registry = createRegistry();
+    registry.registerBackend({ name: "mem", transport: sdk.connect, retryInterval: 10 });
+    await registry.start();
+    assert.equal(await registry.execute("mem:upper", { text: "hi" }), "HI");
+    await sdk.server.close();
+    await waitUntil(() => sdk.connections === 2);
+    await untilReady(registry, "mem");
+    assert.equal(await registry.execute("mem:upper", { text: "again" }), "AGAIN");
+  });
+
+  it("is connected when it is registered after the start, and forgotten when it is unregistered", async () => {
+    await using echo = await startEchoHttpServer();
+    await using registry = createRegistry();
+    const changes: string[] = [];
+    registry.onChange(({ kind, backend }) => void changes.push(backend ?? kind));
+    await registry.start();
+    registry.registerBackend({ name: "late", url: echo.url });
+    await untilReady(registry, "late");
+    assert.ok(registry.getTool("late:echo"));
+    assert.equal(registry.search("returns its text", 1)[0]?.id, "late:echo");
+    await registry.unregisterBackend("late");
+    assert.equal(registry.getTool("late:echo"), undefined);
+    assert.deepEqual(registry.search("returns its text"), []);
+    assert.deepEqual(registry.namespaces(), []);
+    assert.deepEqual(registry.health().backends, {});
+    assert.equal(echo.sessionCount, 0);
+    await assert.rejects(registry.execute("late:echo", { text: "x" }), { code: "REGISTRY_TOOL_NOT_FOUND" });
+    await assert.rejects(registry.unregisterBackend("late"), { code: "REGISTRY_BACKEND_NOT_FOUND" });
+    assert.ok(changes.includes("late") && changes.includes("tools"));
+    registry.registerBackend({ name: "late", url: echo.url });
+    await untilReady(registry, "late");
+    assert.equal(await registry.execute("late:echo", { text: "back" }), "back");
+  });
+
+  it("that is not there does not keep the others from starting, and is left alone after its retries", async () => {
+    await using echo = await startEchoHttpServer();
+    await using registry = createRegistry();
+    registry.registerBackend({
+      name: "gone",
+      url: "http://127.0.0.1:9/mcp",
+      maxRetries: 2,
+      retryInterval: 5,
+    });
+    registry.registerBackend({ name: "here", url: echo.url });
+    await registry.start();
+    assert.equal(await registry.execute("here:echo", { text: "x" }), "x");
+    await waitUntil(() => registry.health().backends["gone"]?.state === "stopped");
+    assert.match(registry.health().backends["gone"]?.reason ?? "", /127\.0\.0\.1:9/);
+  });
+
+  it("gets its headers, and nobody gets them back", async () => {
+    await using server = await startScriptedServer({
+      tools: () => [toolNamed("leak")],
+      call: () => ({ content: [{ type: "text", text: "you are Bearer backend-secret" }] }),
+    });
+    await using registry = createRegistry();
+    registry.registerBackend({
+      name: "remote",
+      url: server.url,
+      headers: { Authorization: "Bearer backend-secret" },
+    });
+    await registry.start();
+    assert.equal(await registry.execute("remote:leak"), "you are [secret remote]");
+    assert.ok(server.authorizations.every((value) => value === "Bearer backend-secret"));
+  });
+
+  it("keeps an error of its own, with its JSON-RPC code in the cause", async () => {
+    await using echo = await startEchoHttpServer();
+    await using registry = createRegistry();
+    registry.registerBackend({ name: "echo", url: echo.url });
+    await registry.start();
+    await assert.rejects(registry.execute("echo:rpc_error", { code: -32050, message: "no" }), {
+      code: "REGISTRY_EXECUTION_FAILED",
+      message: '"echo:rpc_error" failed: no',
+      data: { server: "echo", rpcCode: -32050, rpcData: { tool: "rpc_error" }, cause: "UPSTREAM_ERROR" },
+    });
+  });
+
+  it("may have any name that a tool server may have, and no other", () => {
+    const registry = createRegistry();
+    for (const name of ["", "a__b", "a_", "-a", "toolcrib", "Saved", "x".repeat(41), "a b"]) {
+      const register = () => registry.registerBackend({ name, url: "http://127.0.0.1:9/" });
+      assert.throws(register, { code: "REGISTRY_INVALID_REQUEST" }, name);
+    }
+    for (const url of [
+      "",
+      "127.0.0.1",
+      "file:///x",
+      "stdio:///usr/bin/server",
+      "http://user:x@host/",
+      "sse:",
+    ]) {
+      const register = () => registry.registerBackend({ name: "a", url });
+      assert.throws(register, { code: "REGISTRY_INVALID_REQUEST" }, url);
+    }
+  });
+});
+
+describe("start() and stop()", () => {
+  it("may come in any order and at any time", async () => {
+    await using echo = await startEchoHttpServer();
+    const registry = createRegistry();
+    registry.registerBackend({ name: "echo", url: echo.url });
+    const starting = registry.start();
+    await assert.rejects(registry.start(), { code: "REGISTRY_ALREADY_STARTED" });
+    await Promise.all([registry.stop(), registry.stop(), starting]);
+    assert.equal(echo.sessionCount, 0);
+    assert.equal(registry.health().state, "stopped");
+    await assert.rejects(registry.execute("echo:echo"), { code: "REGISTRY_NOT_STARTED" });
+    await assert.rejects(registry.start(), { code: "REGISTRY_ALREADY_STARTED" });
+    assert.throws(() => registry.registerBackend({ name: "b", url: echo.url }), {
+      code: "REGISTRY_NOT_STARTED",
+    });
+    assert.throws(() => registry.serveHttp(), { code: "REGISTRY_NOT_STARTED" });
+    const never = createRegistry();
+    await never.stop();
+  });
+
+  it("leave the audit trail whole, also when they overlap", async () => {
+    await using directory = await makeTemporaryDirectory();
+    const first = createRegistry({ auditHome: directory.path });
+    const starting = first.start();
+    await Promise.all([first.stop(), starting]);
+    const registry = createRegistry({ auditHome: directory.path });
+    registry.registerLocal("hi", "Says hi", anything, () => "hi");
+    await registry.start();
+    await registry.execute("hi");
+    await registry.stop();
+    assert.deepEqual(callsIn(readAudit(directory.path)), ["hi intent, completed ok"]);
+  });
+
+  it("end calls that are under way", async () => {
+    await using echo = await startEchoHttpServer();
+    const registry = createRegistry();
+    registry.registerBackend({ name: "echo", url: echo.url });
+    await registry.start();
+    const call = assert.rejects(registry.execute("echo:hang"), { code: "REGISTRY_EXECUTION_FAILED" });
+    await delay(50);
+    await registry.stop();
+    await call;
+  });
+});
+
+describe("a function", () => {
+  it("may return anything, and a program gets it as JSON says it", async () => {
+    await using registry = createRegistry();
+    const kept = { list: [1] };
+    class Point {
+      readonly x = 1;
+      readonly hidden = undefined;
+    }
+    const values: readonly (readonly [name: string, value: unknown, expected: unknown])[] = [
+      ["text", "plain", "plain"],
+      ["nothing", undefined, []],
+      ["null", null, "null"],
+      ["number", 5, "5"],
+      ["array", [1, { a: 2 }], '[1,{"a":2}]'],
+      ["object", kept, { list: [1] }],
+      ["instance", new Point(), { x: 1 }],
+      ["date", new Date(0), '"1970-01-01T00:00:00.000Z"'],
+      ["map", new Map([["a", 1]]), {}],
+      ["function", () => 1, "() => 1"],
+      ["promise", Promise.resolve({ later: true }), { later: true }],
+      ["result", { content: [{ type: "text", text: "as it is" }] }, "as it is"],
+      [
+        "blocks",
+        { content: [{ type: "image", data: "", mimeType: "image/png" }] },
+        [{ type: "image", data: "", mimeType: "image/png" }],
+      ],
+      ["content of its own", { content: ["a", "b"] }, { content: ["a", "b"] }],
+    ];
+    for (const [name, value] of values) {
+      registry.registerLocal(name.replaceAll(" ", "_"), "Returns it", anything, () => value);
+    }
+    await registry.start();
+    for (const [name, , expected] of values) {
+      assert.deepEqual(await registry.execute(name.replaceAll(" ", "_")), expected, name);
+    }
+    const result = (await registry.execute("object")) as typeof kept;
+    kept.list.push(2);
+    assert.deepEqual(result, { list: [1] });
+  });
+
+  it("that throws, or returns what is not JSON, is a tool that failed", async () => {
+    await using registry = createRegistry();
+    const circle: { self?: unknown } = {};
+    circle.self = circle;
+    const failing: readonly (readonly [name: string, run: () => unknown, message: RegExp])[] = [
+      [
+        "error",
+        () => {
+          throw new Error("the disk is full");
+        },
+        /^"error" failed: the disk is full$/,
+      ],
+      [
+        "text",
+        () => {
+          throw "just text";
+        },
+        /^"text" failed: just text$/,
+      ],
+      ["later", () => Promise.reject(new TypeError("later")), /^"later" failed: later$/],
+      ["circle", () => circle, /circular/i],
+      ["big", () => ({ n: 1n }), /BigInt/],
+    ];
+    for (const [name, run] of failing) registry.registerLocal(name, "Fails", anything, run);
+    await registry.start();
+    for (const [name, , message] of failing) {
+      await assert.rejects(registry.execute(name), { code: "REGISTRY_EXECUTION_FAILED", message });
+    }
+  });
+
+  it("is held to the output schema that it was registered with", async () => {
+    await using registry = createRegistry();
+    const outputSchema = { type: "object", properties: { n: { type: "number" } }, required: ["n"] };
+    registry.registerLocal("good", "Good", anything, () => ({ n: 1 }), { outputSchema });
+    registry.registerLocal("bad", "Bad", anything, () => ({ n: "1" }), { outputSchema });
+    await registry.start();
+    assert.deepEqual(await registry.execute("good"), { n: 1 });
+    await assert.rejects(registry.execute("bad"), /breaks the tool's own output schema/);
+  });
+
+  it("runs a hundred times at once, each with its own arguments, id and end", async () => {
+    await using directory = await makeTemporaryDirectory();
+    await using registry = createRegistry({ auditHome: directory.path });
+    const ids = new Set<string>();
+    registry.registerLocal("wait", "Waits", anything, async ({ n }, { callId }) => {
+      ids.add(callId);
+      await delay(Number(n) % 7);
+      return { n };
+    });
+    await registry.start();
+    const numbers = Array.from({ length: 100 }, (_, n) => n);
+    const results = await Promise.all(numbers.map((n) => registry.execute("wait", { n })));
+    assert.deepEqual(
+      results,
+      numbers.map((n) => ({ n })),
+    );
+    await registry.stop();
+    assert.equal(ids.size, 100);
+    const records = readAudit(directory.path);
+    assert.deepEqual(new Set(dataOf(records, "call.completed").map(({ callId }) => callId)), ids);
+  });
+
+  it("can be taken away and put back, and what was found or listed before is not called", async () => {
+    await using registry = createRegistry();
+    const register = (answer: string) => registry.registerLocal("f", "Answers", anything, () => answer);
+    register("one");
+    await registry.start();
+    assert.equal(await registry.execute("f"), "one");
+    assert.equal(registry.unregisterLocal("f"), true);
+    assert.equal(registry.unregisterLocal("f"), false);
+    await assert.rejects(registry.execute("f"), { code: "REGISTRY_TOOL_NOT_FOUND" });
+    assert.deepEqual(registry.listTools().tools, []);
+    register("two");
+    assert.equal(await registry.execute("f"), "two");
+    assert.throws(() => register("three"), { code: "REGISTRY_INVALID_REQUEST" });
+  });
+
+  it("cannot stand among Toolcrib's own tools, nor take their names", async () => {
+    await using registry = createRegistry();
+    for (const namespace of ["toolcrib", "Toolcrib"]) {
+      const register = () => registry.registerLocal("x", "X", anything, () => 1, { namespace });
+      assert.throws(register, { code: "REGISTRY_INVALID_REQUEST" });
+    }
+    registry.registerLocal("call_tool", "Mine", anything, () => "mine");
+    await registry.start();
+    await assert.rejects(registry.execute("call_tool", {}), /must have required property 'name'/);
+  });
+
+  it("is not disturbed by a listener that throws", async () => {
+    const errors: object[] = [];
+    const logger = { debug() {}, info() {}, warn() {}, error: (fields: object) => void errors.push(fields) };
+    await using registry = createRegistry({ logger });
+    registry.onChange(() => {
+      throw new Error("mine");
+    });
+    registry.registerLocal("f", "F", anything, () => "f");
+    await registry.start();
+    assert.equal(await registry.execute("f"), "f");
+    assert.equal(errors.length, 1);
+  });
+});

@@ -1,0 +1,165 @@
+/** Programs that embed a registry, as processes: at both ends of standard streams, and to their end. */
+
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import type { Readable, Writable } from "node:stream";
+import { describe, it } from "node:test";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import type { JsonObject } from "@toolcrib/json";
+import { type McpService, methodNotFound, startStdioServer } from "@toolcrib/mcp";
+import { runProcess, waitUntil } from "@toolcrib/testing";
+import { textOf, toolNamed } from "./gateway-harness.ts";
+
+/** The arguments that run the fixture on this process's Node, on source and on the build alike. */
+function childArguments(mode: string): string[] {
+  const conditions = process.execArgv.filter((argument) => argument.startsWith("--conditions"));
+  return [...conditions, join(import.meta.dirname, "fixtures/registry-child.ts"), mode];
+}
+
+/** What a parent offers to its child. */
+const parentService: McpService = {
+  serverInfo: { name: "parent", version: "1.0.0" },
+  capabilities: () => ({ tools: {} }),
+  instructions: () => undefined,
+  async handle({ method, params }) {
+    if (method === "tools/list") {
+      return { tools: [toolNamed("shout"), toolNamed("repeat")] as unknown as JsonObject[] };
+    }
+    if (method !== "tools/call") throw methodNotFound(method);
+    const { text = "", length = 0 } = params["arguments"] as { text?: string; length?: number };
+    const said = params["name"] === "shout" ? text.toUpperCase() : "x".repeat(length);
+    return { content: [{ type: "text", text: said }] };
+  },
+  sessionOpened() {},
+  sessionClosed() {},
+  listen: async ({ filter }) => filter,
+  toolInputSchema: () => undefined,
+};
+
+/** Start the child with this process as the server on its streams. */
+function startChild(mode: string) {
+  const child = spawn(process.execPath, childArguments(mode), { stdio: "pipe" }) as ChildProcess & {
+    readonly stdin: Writable;
+    readonly stdout: Readable;
+    readonly stderr: Readable;
+  };
+  let written = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    written += text;
+  });
+  const server = startStdioServer(
+    parentService,
+    { input: child.stdout, output: child.stdin },
+    { view: "", identity: { kind: "stdio", name: "child" }, sessionId: "child" },
+  );
+  return {
+    child,
+    server,
+    lines: () =>
+      written
+        .split("\n")
+        .filter((line) => line !== "")
+        .map((line) => JSON.parse(line) as unknown),
+    exited: once(child, "exit"),
+  };
+}
+
+const taken = (what: string) =>
+  `Cannot use this process's standard streams for ${what}: the backend "parent" uses them`;
+const reports = [
+  taken('the backend "again"'),
+  taken("a client"),
+  "ready",
+  ["parent:shout", "parent:repeat"],
+  "HELLO",
+  5_000_000,
+];
+
+describe("a registry with the backend stdio://", () => {
+  it("calls the process that started it, lines of 5 MB included, and ends when it is stopped", async () => {
+    const { lines, exited, server } = startChild("execute");
+    assert.deepEqual(await exited, [0, null]);
+    assert.deepEqual(lines(), reports);
+    await server[Symbol.asyncDispose]();
+  });
+
+  it("takes the end of its parent as the end of its backend, and does not keep the process", async () => {
+    const { child, lines, exited, server } = startChild("wait");
+    await waitUntil(() => lines().includes("waiting"), { timeoutMs: 20_000 });
+    await server[Symbol.asyncDispose]();
+    child.stdin.end();
+    assert.deepEqual(await exited, [0, null]);
+    assert.deepEqual(lines(), [...reports, "waiting", "stopped"]);
+  });
+});
+
+describe("a registry that is served on stdio", () => {
+  it("serves an SDK client and ends with it", async () => {
+    const transport = new StdioClientTransport({
+      command: process.execPath,
+      args: childArguments("serve"),
+      stderr: "pipe",
+    });
+    let written = "";
+    transport.stderr?.on("data", (chunk: Buffer) => {
+      written += chunk.toString();
+    });
+    const client = new Client({ name: "test", version: "1" });
+    await client.connect(transport);
+    const result = await client.callTool({ name: "add", arguments: { a: 1, b: 2 } });
+    assert.deepEqual(result.structuredContent, { sum: 3 });
+    assert.equal(textOf(result), '{"sum":3}');
+    await client.close();
+    await waitUntil(() => written.includes("stopped"));
+  });
+
+  it("answers requests, and nothing else, in the form of the wire", async () => {
+    const messages = [
+      { jsonrpc: "2.0", method: "notifications/initialized" },
+      {
+        jsonrpc: "2.0",
+        id: 1,
+        method: "initialize",
+        params: {
+          protocolVersion: "2025-11-25",
+          capabilities: {},
+          clientInfo: { name: "raw", version: "1" },
+        },
+      },
+      { jsonrpc: "2.0", method: "notifications/initialized" },
+      { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 99 } },
+      { jsonrpc: "2.0", method: "notifications/of_the_future", params: {} },
+      { jsonrpc: "2.0", method: "tools/call", params: { name: "add", arguments: { a: 1, b: 1 } } },
+      { jsonrpc: "2.0", id: "a", method: "tools/call", params: { name: "add", arguments: { a: 2, b: 2 } } },
+      { jsonrpc: "2.0", id: "b", method: "tools/call", params: { name: "nothing" } },
+      { jsonrpc: "2.0", id: "c", method: "nothing" },
+      { jsonrpc: "2.0", id: "d", method: "tools/call", params: { name: "add", arguments: [1] } },
+    ];
+    const stdin = messages.map((message) => `${JSON.stringify(message)}\n`).join("");
+    const { code, stdout } = await runProcess(process.execPath, childArguments("serve"), { stdin });
+    assert.equal(code, 0);
+    const answers = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { id: string; result?: JsonObject; error?: { code: number } });
+    assert.deepEqual(answers.map(({ id }) => id).sort(), [1, "a", "b", "c", "d"]);
+    const answer = (id: string) => answers.find((one) => one.id === id);
+    assert.deepEqual(answer("a")?.result, {
+      content: [{ type: "text", text: '{"sum":4}' }],
+      structuredContent: { sum: 4 },
+    });
+    assert.equal(answer("b")?.error?.code, -32602);
+    assert.equal(answer("c")?.error?.code, -32601);
+    assert.equal(answer("d")?.error?.code, -32602);
+  });
+});
+
+describe("a registry that is never started", () => {
+  it("does not keep its process", async () => {
+    const { code } = await runProcess(process.execPath, childArguments("idle"));
+    assert.equal(code, 0);
+  });
+});
