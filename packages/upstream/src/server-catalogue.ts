@@ -39,7 +39,7 @@ export interface CatalogueDeps {
   readonly session: () => UpstreamSession | undefined;
   /** Aborts when the server is stopped. */
   readonly stopped: AbortSignal;
-  /** A list is another one now. */
+  /** A list is another one now, or was announced as one. */
   readonly changed: (kind: ListKind) => void;
 }
 
@@ -79,7 +79,9 @@ export function createCatalogue(deps: CatalogueDeps): Catalogue {
       // Without a session the kind stays stale until there is one.
       if (session === undefined) return;
       stale.delete(kind);
-      put(await readKind(session, kind, stopped), kind);
+      put(await readKind(session, kind, stopped));
+      // What a server announces is passed on, although it may be what it was: clients may know why.
+      deps.changed(kind);
     } catch (error) {
       // A connection that ended meanwhile is told elsewhere, and all is read again with the next one.
       if (deps.session() === session) {
@@ -94,13 +96,13 @@ export function createCatalogue(deps: CatalogueDeps): Catalogue {
     }
   }
 
-  function put(fresh: Partial<Lists>, kind: ListKind): void {
+  /** @returns whether it is another list than before */
+  function put(fresh: Partial<Lists>): boolean {
     const isSame = Object.entries(fresh).every(([key, list]) =>
       isDeepStrictEqual(lists[key as keyof Lists], list),
     );
-    if (isSame) return;
-    lists = { ...lists, ...fresh };
-    deps.changed(kind);
+    if (!isSame) lists = { ...lists, ...fresh };
+    return !isSame;
   }
 
   async function readKind(
@@ -174,7 +176,7 @@ export function createCatalogue(deps: CatalogueDeps): Catalogue {
       stale.clear();
       const fresh = await Promise.all(listKinds.map((kind) => readKind(session, kind, signal)));
       return () => {
-        for (const [at, kind] of listKinds.entries()) put(fresh[at] ?? {}, kind);
+        for (const [at, kind] of listKinds.entries()) if (put(fresh[at] ?? {})) deps.changed(kind);
         for (const kind of stale) schedule(kind, burstMs);
       };
     },
