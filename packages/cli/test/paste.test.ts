@@ -12,7 +12,7 @@ import {
   type TemporaryDirectory,
   waitUntil,
 } from "@toolcrib/testing";
-import { cleanEnvironment, echoServer, launcherEnvironment, launcherPath, startServe } from "./transcript.ts";
+import { cleanEnvironment, echoServer, launcherPath, startServe } from "./transcript.ts";
 
 let directory: TemporaryDirectory;
 let gateway: ServerProcess;
@@ -56,7 +56,7 @@ function linesOf(pattern: RegExp): string[] {
 function paste(line: string) {
   const path = `${directory.join("bin")}:${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`;
   const project = directory.join("it's a project");
-  const env = { ...cleanEnvironment(directory.path), ...launcherEnvironment, PATH: path };
+  const env = { ...cleanEnvironment(directory.path), PATH: path };
   return runProcess("sh", ["-c", line], { cwd: project, env, timeoutMs: 60_000 });
 }
 

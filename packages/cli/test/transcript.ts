@@ -26,11 +26,6 @@ export const commandLine: readonly string[] = isSource
   ? ["--conditions=toolcrib-source", join(root, "packages/cli/src/bin.ts")]
   : [join(root, "packages/cli/dist/bin.js")];
 
-/** Makes `launcherPath` run what the tests run, also where it is pasted. */
-export const launcherEnvironment: { readonly [name: string]: string | undefined } = {
-  NODE_OPTIONS: isSource ? "--conditions=toolcrib-source" : undefined,
-};
-
 /** Where and how the command is run. */
 export interface RunSetting {
   readonly directory: string;
