@@ -20,8 +20,8 @@ import { StoreError } from "./store-error.ts";
 
 /** How soon after a record the index follows. A question does not wait for it. */
 const followDelayMs = 1000;
-/** The index follows at once when there are this many new records. */
-const followCount = 1000;
+/** The index follows at once when there are this many new records: large batches index cheaper. */
+const followCount = 20_000;
 /** Most questions that wait for an answer. */
 const questionMax = 1000;
 

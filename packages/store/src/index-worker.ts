@@ -4,6 +4,8 @@
  * Between two slices it takes messages, so that a question waits for one slice.
  */
 
+import { readlinkSync } from "node:fs";
+import { setPriority } from "node:os";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { CodedError, messageOf } from "@toolcrib/diagnostics";
@@ -12,6 +14,7 @@ import type { AuditListQuery } from "./audit-query.ts";
 import { auditIndexFailed } from "./codes.ts";
 import type { FromIndexThread, IndexThreadData, ThreadError, ToIndexThread } from "./index-protocol.ts";
 
+yieldToCalls();
 const port = parentPort!;
 const { layout } = workerData as IndexThreadData;
 const index = new AuditIndex(layout, (problem) => send({ kind: "problem", error: toThreadError(problem) }));
@@ -24,6 +27,21 @@ port.on("message", (message: ToIndexThread) => {
   else if (message.kind === "follow") void follow();
   else close();
 });
+
+/**
+ * Calls come first: on a busy machine the index follows when there is time. Only
+ * Linux gives a thread a priority of its own; elsewhere, and where it is not
+ * allowed, the thread stays as it is.
+ */
+function yieldToCalls(): void {
+  if (process.platform !== "linux") return;
+  try {
+    const threadId = Number(readlinkSync("/proc/thread-self").split("/").at(-1));
+    if (threadId !== process.pid) setPriority(threadId, 10);
+  } catch {
+    // Without /proc the thread cannot be named.
+  }
+}
 
 async function answer({ id, question, asked }: ToIndexThread & { readonly kind: "ask" }): Promise<void> {
   try {

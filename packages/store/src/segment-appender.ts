@@ -17,7 +17,7 @@ import {
   open,
   openSync,
   stat,
-  write,
+  writeSync,
 } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -96,11 +96,11 @@ export class SegmentAppender {
       await this.#prepare();
       // A line of its own, whatever an earlier failure or the death of an earlier writer left behind.
       if (this.#lineOpen) {
-        this.#size += await writeSome(this.#descriptor!, Buffer.of(lineFeed), 0);
+        this.#size += writeSome(this.#descriptor!, Buffer.of(lineFeed), 0);
         this.#lineOpen = false;
       }
       while (written < bytes.length) {
-        const count = await writeSome(this.#descriptor!, bytes, written);
+        const count = writeSome(this.#descriptor!, bytes, written);
         written += count;
         this.#size += count;
       }
@@ -190,13 +190,12 @@ export class SegmentAppender {
   }
 }
 
-function writeSome(descriptor: number, bytes: Buffer, offset: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    write(descriptor, bytes, offset, bytes.length - offset, null, (error, count) => {
-      if (error !== null) reject(error);
-      else resolve(count);
-    });
-  });
+/**
+ * In the page cache a batch takes some ten microseconds, less than handing it
+ * to another thread and back costs: so the write is made here and now.
+ */
+function writeSome(descriptor: number, bytes: Buffer, offset: number): number {
+  return writeSync(descriptor, bytes, offset, bytes.length - offset, null);
 }
 
 async function syncPath(directory: string): Promise<void> {
