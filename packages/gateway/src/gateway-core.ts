@@ -14,7 +14,7 @@ import type { CallOrigin, CallTarget } from "./call/call-target.ts";
 import { createCallTargets, featureNames } from "./call/call-targets.ts";
 import { governedCall } from "./call/governed-call.ts";
 import type { SecretScrubber } from "./call/secret-scrubber.ts";
-import { toolNameCollision, toolNotFound } from "./codes.ts";
+import { toolNameCollision } from "./codes.ts";
 import type { GatewayConfig } from "./config/config-types.ts";
 import { autoModeMaxTools } from "./config/serve-shape.ts";
 import type { CallOptions, CallOutcome, ToolHit, ToolSummary } from "./gateway.ts";
@@ -29,6 +29,7 @@ import {
 import { type FeatureSource, hasFeatures } from "./service/feature-routes.ts";
 import { createGatewayService, type GatewayService, toClientInfo } from "./service/gateway-service.ts";
 import { createMetaSource, metaToolNames } from "./service/meta-source.ts";
+import { createUnknownTool } from "./service/unknown-tool.ts";
 import { createToolPatterns } from "./tool-patterns.ts";
 import { createToolPolicy, type ToolPolicy } from "./tool-policy.ts";
 
@@ -145,21 +146,12 @@ export function createGatewayCore(config: GatewayConfig, deps: GatewayCoreDeps):
     });
   }
 
-  /** A tool that is found by words like `name`. */
-  function similar(identity: Identity, name: string, sourceId: string | undefined): IndexedTool | undefined {
-    const filter = (id: string) => {
-      const entry = index.find(id);
-      if (entry === undefined || !isFound(identity, entry)) return false;
-      return sourceId === undefined || entry.tool.sourceId === sourceId;
-    };
-    // What follows the server's name says what is meant.
-    const words = name
-      .slice(0, 200)
-      .replace(/^.*?(?:__|:)/, "")
-      .replace(/[_:.-]+/g, " ");
-    const hit = index.search.search(words, { limit: 1, filter })[0];
-    return hit === undefined ? undefined : index.find(hit.id);
-  }
+  const unknownTool = createUnknownTool({
+    index,
+    policy,
+    servers: () => sources.map(({ source }) => source),
+    isFound,
+  });
 
   const meta = createMetaSource({
     search,
@@ -169,7 +161,7 @@ export function createGatewayCore(config: GatewayConfig, deps: GatewayCoreDeps):
     },
     async callTool(context, name, args) {
       const entry = index.find(name);
-      if (entry === undefined) throw unknownTool(name, similar(context.identity, name, undefined));
+      if (entry === undefined) throw unknownTool(context.identity, name);
       const outcome = await run(targets.forTool(entry), args, originOfInner(context));
       if (outcome.kind === "result") return outcome.result;
       throw outcome.kind === "failed"
@@ -186,7 +178,7 @@ export function createGatewayCore(config: GatewayConfig, deps: GatewayCoreDeps):
     servers: featureSources,
     listed: (identity, serverId) =>
       listing.listed(index.tools, serverId, (entry) => isAllowed(identity, entry)),
-    similar,
+    unknownTool,
     call: run,
     toolTarget: (entry) => targets.forTool(entry),
     featureTarget: (source, kind, name, method) => targets.forFeature(source, kind, name, method),
@@ -241,7 +233,7 @@ export function createGatewayCore(config: GatewayConfig, deps: GatewayCoreDeps):
     call(identity, name, args, options = {}) {
       const entry = index.find(name);
       if (entry === undefined) {
-        const error = unknownTool(name, similar(identity, name, undefined));
+        const error = unknownTool(identity, name);
         return Promise.resolve({ kind: "failed", callId: deps.newCallId(), error });
       }
       return run(targets.forTool(entry), args, originOfProgram(identity, options));
@@ -295,16 +287,6 @@ function toSummary({ id, wireName, tool }: IndexedTool): ToolSummary {
 
 function describeReason(reason: { readonly word: string; readonly field: string }): string {
   return `${reason.word} in ${reason.field}`;
-}
-
-function unknownTool(name: string, similar: IndexedTool | undefined): GatewayError {
-  return new GatewayError(toolNotFound, `Unknown tool: "${name.slice(0, 200)}"`, {
-    rpcCode: -32602,
-    hint:
-      similar === undefined
-        ? "find names with toolcrib list or search_tools"
-        : `did you mean "${similar.wireName}"?`,
-  });
 }
 
 /** An inner call has its outer call's way back and authority. */

@@ -219,7 +219,7 @@ describe("serve.mode and serve.tools", () => {
     assert.match(await call("call_tool", { name: "echo:env", arguments: { name: "PATH" } }), /\//);
     await assert.rejects(client.callTool({ name: "echo__environ" }), (error: unknown) => {
       const { data } = error as { readonly data: { readonly hint: string } };
-      assert.equal(data.hint, "see tools/list");
+      assert.equal(data.hint, "see tools/list, or search_tools");
       return true;
     });
   });
@@ -262,7 +262,7 @@ describe("an unknown tool", () => {
     assert.equal(await hintFor("s__weather"), 'did you mean "s__get_weather"?');
     assert.equal(await hintFor("weather", "s"), 'did you mean "get_weather"?');
     assert.equal(await hintFor("s__get_weather", "s"), 'did you mean "get_weather"?');
-    assert.equal(await hintFor("nothing like it"), "see tools/list");
+    assert.equal(await hintFor("nothing like it"), "see tools/list, or search_tools");
     assert.equal(
       await hintFor("s__Send-Mail"),
       'it is quarantined: "s:Send-Mail" cannot be told from "s:send_mail", which was declared first',

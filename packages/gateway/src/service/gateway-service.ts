@@ -23,7 +23,7 @@ import type { CallOrigin, CallTarget } from "../call/call-target.ts";
 import { featureNames } from "../call/call-targets.ts";
 import { toArguments } from "../call/governed-call.ts";
 import { type SecretScrubber, scrubError } from "../call/secret-scrubber.ts";
-import { paramsInvalid, promptNotFound, resourceNotFound, toolNotFound } from "../codes.ts";
+import { paramsInvalid, promptNotFound, resourceNotFound } from "../codes.ts";
 import type { CallOutcome } from "../gateway.ts";
 import { GatewayError } from "../gateway-error.ts";
 import type { IndexedTool, ToolIndex } from "../index/tool-index.ts";
@@ -41,6 +41,7 @@ import {
 import { keepLists, pageOf } from "./list-pages.ts";
 import { toRpcFailure, toWireError, toWireResult } from "./outcome-to-wire.ts";
 import { createSubscriptions } from "./subscriptions.ts";
+import type { UnknownTool } from "./unknown-tool.ts";
 
 /** What the service works with. */
 export interface GatewayServiceDeps {
@@ -51,12 +52,8 @@ export interface GatewayServiceDeps {
   readonly servers: () => readonly FeatureSource[];
   /** The tools that are listed for `identity`, in order: of one server, or of the endpoint of all. */
   readonly listed: (identity: Identity, serverId: string | undefined) => readonly IndexedTool[];
-  /** The tool that `identity` finds by words like `name`, for a hint. */
-  readonly similar: (
-    identity: Identity,
-    name: string,
-    serverId: string | undefined,
-  ) => IndexedTool | undefined;
+  /** The error for a tool that is not there. */
+  readonly unknownTool: UnknownTool;
   /** Run a target through the governed call. */
   readonly call: (target: CallTarget, args: JsonObject, origin: CallOrigin) => Promise<CallOutcome>;
   /** What to run for a tool. */
@@ -138,8 +135,9 @@ export function createGatewayService(deps: GatewayServiceDeps): GatewayService {
 
   async function callTool(request: ServiceRequest): Promise<JsonObject> {
     const { name } = request.params;
-    const entry = typeof name === "string" ? findTool(request.view, name) : undefined;
-    if (entry === undefined) throw unknownTool(request, name);
+    if (typeof name !== "string") throw invalid('"name" must be a string');
+    const entry = findTool(request.view, name);
+    if (entry === undefined) throw deps.unknownTool(request.identity, name, serverOfView(request.view));
     const args = toArguments(request.params["arguments"]);
     if (args === undefined) throw invalid('"arguments" must be an object');
     return toWireResult(await deps.call(deps.toolTarget(entry), args, toOrigin(request)));
@@ -332,29 +330,7 @@ export function createGatewayService(deps: GatewayServiceDeps): GatewayService {
       }
     },
   };
-
-  function unknownTool(request: ServiceRequest, name: unknown): GatewayError {
-    if (typeof name !== "string") return invalid('"name" must be a string');
-    const { view, identity } = request;
-    const server = serverOfView(view);
-    const shown = name.slice(0, shownNameMaxLength);
-    const held = index.quarantined.find((one) => one.id === name || one.wireName === name);
-    const isKnown = held !== undefined && policy.decide(identity, held.id, held.wireName).kind === "allow";
-    const hit = deps.similar(identity, shown, server);
-    const similar = server === undefined ? hit?.wireName : hit?.tool.definition.name;
-    return new GatewayError(toolNotFound, `Unknown tool: "${shown}"`, {
-      rpcCode: invalidParams,
-      hint: isKnown
-        ? `it is quarantined: ${held.reason}`
-        : similar === undefined
-          ? "see tools/list"
-          : `did you mean "${similar}"?`,
-    });
-  }
 }
-
-/** Longest part of an unknown name that is looked for and repeated. */
-const shownNameMaxLength = 200;
 
 /** The server of view `s/<server>`; undefined for the view of all. */
 export function serverOfView(view: View): string | undefined {
