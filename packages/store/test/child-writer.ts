@@ -2,17 +2,20 @@
  * A process that writes to a home and prints the call id of every intent that
  * has resolved, at once and unbuffered, for tests that kill it or starve it.
  *
- * Arguments: home, how many calls (`forever` until killed), how many at a time.
+ * Arguments: home, how many calls (`forever` until killed), how many at a time,
+ * a file whose existence it waits for before it writes.
  */
 
-import { writeSync } from "node:fs";
+import { existsSync, writeSync } from "node:fs";
 import { openStore } from "@toolcrib/store";
 import { completionOf, intentOf } from "./sample-events.ts";
 
-const [home = "", count = "forever", concurrency = "8"] = process.argv.slice(2);
+const [home = "", count = "forever", concurrency = "8", startFile] = process.argv.slice(2);
 const limit = count === "forever" ? Number.POSITIVE_INFINITY : Number(count);
 await using store = await openStore({ home }, { clock: Date.now });
 writeSync(1, `writer ${store.audit.stats().writer}\n`);
+while (startFile !== undefined && !existsSync(startFile))
+  await new Promise((resolve) => setTimeout(resolve, 5));
 let started = 0;
 
 async function callOneAfterAnother(): Promise<void> {

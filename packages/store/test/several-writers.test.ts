@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { openAuditReader, openStore } from "@toolcrib/store";
 import { startChildWriter } from "./child-process.ts";
@@ -7,7 +9,11 @@ import { callIdsOf, intentOf, newHome, recordsOf, segmentNames, tickingClock } f
 test("two processes write to one home while a third reads", async (t) => {
   const home = newHome(t);
   await using reader = await openAuditReader({ home });
-  const children = [startChildWriter(t, [home, "600", "16"]), startChildWriter(t, [home, "600", "16"])];
+  const startFile = join(home, "start");
+  const children = [1, 2].map(() => startChildWriter(t, [home, "600", "16", startFile]));
+  // Writing is quick: without this the first could be done before the second has begun.
+  for (const child of children) await child.until((lines) => lines.length > 0);
+  writeFileSync(startFile, "");
   // Answers grow and never lose anything while both write and the index is built by three.
   let seenCount = 0;
   while (seenCount < 1000) {
