@@ -10,7 +10,6 @@ import { LoggingMessageNotificationSchema } from "@modelcontextprotocol/sdk/type
 import type { JsonObject } from "@toolcrib/json";
 import { McpError, mcpRemoteError } from "@toolcrib/mcp";
 import { makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
-import { createSecretScrubber } from "../src/call/secret-scrubber.ts";
 import {
   dataOf,
   echoStdio,
@@ -262,37 +261,82 @@ describe("a secret that the gateway resolved", () => {
   });
 });
 
-describe("createSecretScrubber()", () => {
-  it("costs nothing while it knows no secret, and copies nothing where it finds none", () => {
-    const value = { a: [{ b: "text" }], n: 12345678 };
-    const scrubber = createSecretScrubber();
-    assert.equal(scrubber.value(value), value);
-    scrubber.learn("s", "something");
-    assert.equal(scrubber.value(value), value);
-  });
-
-  it("finds numbers, lines of a key, schemes of a header and the longest of several", () => {
-    const scrubber = createSecretScrubber();
+describe("what is looked for", () => {
+  it("is numbers, lines of a key, a token without its scheme, and the longest of several", async () => {
     const line = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQ";
-    scrubber.learn("pin", "12345678");
-    scrubber.learn("pem", `-----BEGIN PRIVATE KEY-----\n${line}\n-----END PRIVATE KEY-----\n`);
-    scrubber.learn("short", "12345");
-    scrubber.learn("header", "Bearer token-of-a-header");
-    scrubber.learn("longer", "12345678-and-more");
-    assert.deepEqual(scrubber.value({ n: 12345678, m: 12345 }), { n: "[secret pin]", m: 12345 });
-    assert.equal(scrubber.text(`log: ${line}`), "log: [secret pem]");
-    assert.equal(scrubber.text("got token-of-a-header"), "got [secret header]");
-    assert.equal(scrubber.text("12345678-and-more"), "[secret longer]");
-    assert.equal(scrubber.text("12345"), "12345");
+    const answers = [
+      { n: 12345678, m: 12345 },
+      `log: ${line}`,
+      "got token-of-a-header",
+      "12345678-and-more",
+      "12345",
+    ];
+    await using server = await startScriptedServer({
+      tools: () => [toolNamed("give")],
+      call: (_request, _name, { at }) => ({
+        content: [],
+        structuredContent: { given: answers[Number(at)] },
+      }),
+    });
+    const declared = onHttp("s", server.url);
+    const secretRef = (name: string) => ({ secret_key_ref: { env: name } });
+    const headers = {
+      "X-Pin-Key": secretRef("PIN"),
+      "X-Short-Key": secretRef("SHORT"),
+      "X-Long-Key": secretRef("LONG"),
+      Authorization: secretRef("HEADER"),
+    };
+    const child = echoStdio("pem");
+    await using test = await startTestGateway(
+      {
+        tool_servers: [
+          { ...declared, transport: { ...(declared["transport"] as JsonObject), headers } },
+          {
+            ...child,
+            transport: { ...(child["transport"] as JsonObject), env: { A_KEY: secretRef("PEM") } },
+          },
+        ],
+      },
+      {
+        environment: {
+          PIN: "12345678",
+          SHORT: "12345",
+          LONG: "12345678-and-more",
+          HEADER: "Bearer token-of-a-header",
+          PEM: `-----BEGIN PRIVATE KEY-----\n${line}\n-----END PRIVATE KEY-----\n`,
+        },
+      },
+    );
+    const given: unknown[] = [];
+    for (const at of answers.keys()) {
+      const outcome = await test.gateway.call(somebody, "s:give", { at });
+      given.push(outcome.kind === "result" && (outcome.result.structuredContent as JsonObject)["given"]);
+    }
+    assert.deepEqual(given, [
+      { n: "[secret s]", m: 12345 },
+      "log: [secret pem]",
+      "got [secret s]",
+      "[secret s]",
+      "12345",
+    ]);
   });
 
-  it("takes values that are not well-formed text, and keys that are names of prototypes", () => {
-    const scrubber = createSecretScrubber();
-    scrubber.learn("odd", "half a pair \ud800");
-    scrubber.learn("proto", "secret-value");
-    const given = JSON.parse('{"__proto__": {"constructor": "secret-value"}}') as JsonObject;
-    const scrubbed = scrubber.value(given);
-    assert.equal(JSON.stringify(scrubbed), '{"__proto__":{"constructor":"[secret proto]"}}');
+  it("is found under keys that are names of prototypes too", async () => {
+    await using server = await startScriptedServer({
+      tools: () => [toolNamed("give")],
+      call: () => JSON.parse('{"content":[],"structuredContent":{"__proto__":{"constructor":"the-secret"}}}'),
+    });
+    const declared = onHttp("s", server.url);
+    const headers = { "X-Api-Key": { secret_key_ref: { env: "KEY" } } };
+    await using test = await startTestGateway(
+      { tool_servers: [{ ...declared, transport: { ...(declared["transport"] as JsonObject), headers } }] },
+      { environment: { KEY: "the-secret" } },
+    );
+    const outcome = await test.gateway.call(somebody, "s:give", {});
+    assert.equal(
+      JSON.stringify(outcome.kind === "result" && outcome.result.structuredContent),
+      '{"__proto__":{"constructor":"[secret s]"}}',
+    );
     assert.equal(({} as { readonly constructor: unknown }).constructor, Object);
   });
 });

@@ -2,87 +2,80 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { SourceChange, Tool, ToolDefinition, ToolSource } from "@toolcrib/tool";
-import { createToolIndex, type QuarantinedTool, type ToolIndex } from "../src/index/tool-index.ts";
-import { foldName, toWireName, wireNameMaxLength } from "../src/index/wire-name.ts";
-import { toolNamed } from "./gateway-harness.ts";
+import type { Gateway } from "@toolcrib/gateway";
+import { waitUntil } from "@toolcrib/testing";
+import type { ToolDefinition } from "@toolcrib/tool";
+import {
+  dataOf,
+  onHttp,
+  somebody,
+  startScriptedServer,
+  startTestGateway,
+  textOf,
+  toolNamed,
+  untilListed,
+} from "./gateway-harness.ts";
 
-/** A source whose tools a test sets. */
-interface TestSource extends ToolSource {
-  /** List these from now on, as new objects. */
-  set(...definitions: readonly (string | ToolDefinition)[]): void;
+/** Wire names of the tools of servers, in order. */
+function namesIn(gateway: Gateway): string[] {
+  return gateway
+    .listTools(somebody)
+    .filter(({ origin }) => origin !== "meta")
+    .map(({ wireName }) => wireName);
 }
 
-function sourceOf(id: string, origin: ToolSource["origin"] = "server"): TestSource {
-  const listeners = new Set<(change: SourceChange) => void>();
-  let tools: readonly Tool[] = [];
-  return {
-    id,
-    origin,
-    start: async () => {},
-    tools: () => tools,
-    onChange(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
-    call: async () => ({ content: [] }),
-    health: () => ({ state: "ready", since: 0 }),
-    set(...definitions) {
-      tools = definitions
-        .map((one) => structuredClone(typeof one === "string" ? toolNamed(one) : one))
-        .map((definition) => ({
-          id: `${id}:${definition.name}`,
-          namespace: id,
-          tags: [],
-          origin,
-          sourceId: id,
-          definition,
-        }));
-      for (const listener of listeners) listener({ kind: "tools" });
-    },
-    async [Symbol.asyncDispose]() {},
-  };
+/** A server that lists what `names` says, and answers with the name that it was called by. */
+function startListingServer(names: () => readonly (string | ToolDefinition)[]) {
+  return startScriptedServer({
+    tools: () => names().map((one) => (typeof one === "string" ? toolNamed(one) : one)),
+    call: (_request, name) => ({ content: [{ type: "text", text: name }] }),
+  });
 }
 
-/** An index of `sources`, with what it quarantined and which sources it said to have changed. */
-function indexOf(sources: readonly ToolSource[]) {
-  const quarantined: QuarantinedTool[] = [];
-  const changes: string[][] = [];
-  const index = createToolIndex({ onQuarantine: (tool) => void quarantined.push(tool) });
-  index.onChange((ids) => void changes.push([...ids].sort()));
-  for (const source of sources) index.add(source);
-  return { index, quarantined, changes };
-}
-
-const namesIn = (index: ToolIndex) => index.tools.map(({ wireName }) => wireName);
-
-describe("toWireName()", () => {
+describe("a name on the wire", () => {
   const long = "a-rather-long-name-of-a-tool-that-nobody-would-want-to-write-twice";
-  const cases: readonly (readonly [namespace: string, name: string, wireName: string])[] = [
-    ["files", "read", "files__read"],
-    ["", "read", "read"],
-    ["a.b-c", "Get_Issue.v2", "a.b-c__Get_Issue.v2"],
-    ["files", "read file/now: ünïcode", "files__read_file_now___n_code"],
-    ["files", "x".repeat(57), `files__${"x".repeat(57)}`],
-    ["files", "x".repeat(58), `files__${"x".repeat(48)}_efd8a93d`],
-    ["files", long, "files__a-rather-long-name-of-a-tool-that-nobody-would-w_d12d8f2a"],
-    ["files", `${long}!`, "files__a-rather-long-name-of-a-tool-that-nobody-would-w_2f993ff7"],
+  const cases: readonly (readonly [name: string, wireName: string])[] = [
+    ["read", "files__read"],
+    ["Get_Issue.v2", "files__Get_Issue.v2"],
+    ["read file/now: ünïcode", "files__read_file_now___n_code"],
+    ["x".repeat(57), `files__${"x".repeat(57)}`],
+    ["y".repeat(58), `files__${"y".repeat(48)}_78cffc4f`],
+    [long, "files__a-rather-long-name-of-a-tool-that-nobody-would-w_d12d8f2a"],
+    [`${long}!`, "files__a-rather-long-name-of-a-tool-that-nobody-would-w_2f993ff7"],
   ];
-  for (const [namespace, name, wireName] of cases) {
-    it(`makes "${wireName}"`, () => {
-      const made = toWireName(namespace, name);
-      assert.equal(made, wireName);
-      assert.ok(made.length <= wireNameMaxLength);
-    });
-  }
+
+  it("has the characters and the length that hosts take, and leads back to the tool", async () => {
+    await using server = await startListingServer(() => cases.map(([name]) => name));
+    await using test = await startTestGateway({ tool_servers: [onHttp("files", server.url)] });
+    const { gateway } = test;
+    assert.deepEqual(
+      namesIn(gateway),
+      cases.map(([, wireName]) => wireName),
+    );
+    const client = await test.connect();
+    const own = await test.connect({ server: "files" });
+    for (const [name, wireName] of cases) {
+      assert.match(wireName, /^[A-Za-z0-9_.-]{1,64}$/);
+      for (const called of [wireName, `files:${name}`]) {
+        assert.equal(textOf(await client.callTool({ name: called })), name);
+      }
+      assert.equal(textOf(await own.callTool({ name })), name);
+      assert.equal(gateway.describe(somebody, wireName)?.id, `files:${name}`);
+    }
+    for (const name of ["read", "files", "", "__proto__", "constructor", "toolcrib__search_tools"]) {
+      assert.equal(gateway.describe(somebody, name), undefined);
+      await assert.rejects(client.callTool({ name }), { code: -32602 });
+    }
+  });
 });
 
-describe("foldName()", () => {
-  const equal: readonly (readonly [string, string])[] = [
-    ["files__read", "Files__READ"],
+describe("two names", () => {
+  const alike: readonly (readonly [string, string])[] = [
+    ["read", "READ"],
     ["read_file", "read-file"],
     ["read_file", "read.file"],
     ["read__file", "read_file"],
+    ["two words", "two_words"],
     ["read", "re\u200dad"],
     ["read", "rеad"],
     ["send", "ѕend"],
@@ -93,200 +86,122 @@ describe("foldName()", () => {
     ["read", "ｒｅａｄ"],
     ["file", "ﬁle"],
   ];
-  for (const [a, b] of equal) {
-    it(`takes "${a}" and "${b}" for one`, () => assert.equal(foldName(a), foldName(b)));
-  }
-  for (const [a, b] of [
+  const distinct: readonly (readonly [string, string])[] = [
     ["read", "reed"],
     ["getUser", "get_user"],
     ["a_b", "ab"],
     ["list", "lists"],
-  ] as const) {
-    it(`tells "${a}" from "${b}"`, () => assert.notEqual(foldName(a), foldName(b)));
-  }
-});
+  ];
+  /** Each pair in a corner of its own. */
+  const inCorner = (names: readonly string[], at: number) =>
+    names.map((name) => `${String.fromCharCode(97 + at)}x-${name}`);
 
-describe("the index", () => {
-  it("quarantines the later of two tools that cannot be told apart, and names both", () => {
-    const a = sourceOf("a");
-    const b = sourceOf("a_b");
-    const { index, quarantined } = indexOf([a, b]);
-    // A Cyrillic letter, other separators, another case, and the same name on the wire.
-    a.set("read", "rеad", "rea-d", "REA_D", "two words", "two_words", "b_c", "other");
-    b.set("c", "read");
-    assert.deepEqual(namesIn(index), [
-      "a__read",
-      "a__rea-d",
-      "a__two_words",
-      "a__b_c",
-      "a__other",
-      "a_b__read",
-    ]);
-    const reason = (later: string, first: string) =>
-      `"${later}" cannot be told from "${first}", which was declared first`;
+  it("that people or models take for one another are one, and the later is quarantined", async () => {
+    const pairs = [...alike, ...distinct].map(inCorner);
+    await using server = await startListingServer(() => pairs.flat());
+    await using test = await startTestGateway({ tool_servers: [onHttp("s", server.url)] });
     assert.deepEqual(
-      index.quarantined.map((one) => one.reason),
-      [
-        reason("a:rеad", "a:read"),
-        reason("a:REA_D", "a:rea-d"),
-        reason("a:two_words", "a:two words"),
-        reason("a_b:c", "a:b_c"),
-      ],
+      test.gateway.status().quarantined.map(({ id, reason }) => ({ id, reason })),
+      pairs.slice(0, alike.length).map(([first, later]) => ({
+        id: `s:${later}`,
+        reason: `"s:${later}" cannot be told from "s:${first}", which was declared first`,
+      })),
     );
-    assert.equal(index.find("a_b:c"), undefined);
-    assert.deepEqual(
-      index.search.search("two words").map(({ id }) => id),
-      ["a:two words"],
-    );
-    // Each was told once, and is back when what stood before it is gone.
-    a.set("read", "rеad", "rea-d", "REA_D", "two words", "two_words", "other");
-    assert.equal(quarantined.length, 4);
-    assert.ok(namesIn(index).includes("a_b__c"));
+    assert.equal(namesIn(test.gateway).length, alike.length + 2 * distinct.length);
+    await test.stop();
+    const events = dataOf(test.audit(), "server.quarantined");
+    assert.equal(events.length, alike.length);
+    assert.deepEqual(events[0], {
+      server: "s",
+      tool: "s:ax-READ",
+      reason: '"s:ax-READ" cannot be told from "s:ax-read", which was declared first',
+      code: "TOOL_NAME_COLLISION",
+    });
   });
 
-  it("gives the same names in the same order, whichever source starts first and however often", () => {
+  it("of two servers may be alike too, and the later is back when the first is gone", async () => {
+    let names = ["b_c", "other"];
+    await using a = await startListingServer(() => names);
+    await using b = await startListingServer(() => ["c", "read"]);
+    await using test = await startTestGateway({ tool_servers: [onHttp("a", a.url), onHttp("a_b", b.url)] });
+    const { gateway } = test;
+    assert.deepEqual(namesIn(gateway), ["a__b_c", "a__other", "a_b__read"]);
+    assert.deepEqual(
+      gateway.search(somebody, "c", 10).map(({ id }) => id),
+      ["a:b_c"],
+    );
+    const client = await test.connect({ server: "a_b" });
+    assert.deepEqual(
+      (await client.listTools()).tools.map(({ name }) => name),
+      ["read"],
+    );
+    names = ["other"];
+    a.notify("notifications/tools/list_changed");
+    await untilListed(gateway, "a_b__c");
+    assert.deepEqual(gateway.status().quarantined, []);
+    assert.deepEqual(
+      (await client.listTools()).tools.map(({ name }) => name),
+      ["c", "read"],
+    );
+  });
+});
+
+describe("names and their order", () => {
+  it("are the same whichever server starts first", async () => {
     const lists = [
-      ["read", "write"],
-      ["read", "x".repeat(80), "x".repeat(81)],
-      ["Odd Name", "odd-name", "odd name"],
-      ["one", "two", "three"],
+      ["read", "write", "Odd Name"],
+      ["c", "x".repeat(80), "x".repeat(81)],
+      ["odd-name", "odd name", "c"],
     ];
+    const ids = ["a", "a_b", "B"];
     const outcomes = new Set<string>();
-    for (const order of permutationsOf([0, 1, 2, 3])) {
-      const sources = ["a", "B", "c-d", "c_d"].map((id) => sourceOf(id));
-      const { index } = indexOf(sources);
-      for (const at of order) sources[at]?.set(...(lists[at] as string[]));
-      for (const at of order.toReversed()) sources[at]?.set(...(lists[at] as string[]));
-      outcomes.add(JSON.stringify([namesIn(index), index.quarantined, index.search.size]));
+    for (const order of [
+      [0, 1, 2],
+      [2, 1, 0],
+      [1, 2, 0],
+      [1, 0, 2],
+    ]) {
+      const gates = lists.map(() => Promise.withResolvers<void>());
+      await using stack = new AsyncDisposableStack();
+      const servers = [];
+      for (const [at, names] of lists.entries()) {
+        const server = await startScriptedServer({
+          other({ method }) {
+            if (method !== "tools/list") return undefined;
+            const listed = { tools: names.map((name) => toolNamed(name)) };
+            return gates[at]?.promise.then(() => listed) as never;
+          },
+        });
+        servers.push(onHttp(ids[at] ?? "", stack.use(server).url));
+      }
+      await using test = await startTestGateway({ tool_servers: servers }, { isAwaited: false });
+      for (const at of order) {
+        gates[at]?.resolve();
+        await waitUntil(() => test.gateway.status().servers[at]?.health.state === "ready");
+      }
+      const { quarantined } = test.gateway.status();
+      outcomes.add(JSON.stringify([namesIn(test.gateway), quarantined.map(({ id }) => id)]));
     }
     assert.equal(outcomes.size, 1);
   });
-
-  it("finds a tool by id, by wire name and by its source's own name", () => {
-    const files = sourceOf("files");
-    const own = sourceOf("toolcrib", "meta");
-    const { index } = indexOf([own, files]);
-    own.set("search_tools");
-    files.set("read me", "y".repeat(100));
-    const entry = index.find("files:read me");
-    assert.equal(entry?.wireName, "files__read_me");
-    assert.equal(index.find("files__read_me"), entry);
-    assert.equal(index.findIn("files", "read me"), entry);
-    assert.equal(index.find(toWireName("files", "y".repeat(100)))?.id, `files:${"y".repeat(100)}`);
-    assert.equal(index.find("search_tools")?.id, "toolcrib:search_tools");
-    assert.equal(index.find("toolcrib__search_tools"), undefined);
-    for (const name of ["read me", "files", "", "__proto__", "constructor"]) {
-      assert.equal(index.find(name), undefined);
-    }
-    assert.equal(index.findIn("files", "constructor"), undefined);
-    assert.equal(index.findIn("nowhere", "read me"), undefined);
-  });
-
-  it("keeps what did not change, and tells of nothing else", () => {
-    const files = sourceOf("files");
-    const web = sourceOf("web");
-    const { index, changes } = indexOf([files, web]);
-    files.set("read", "write");
-    web.set("fetch");
-    const before = index.find("files:read");
-    const { generation } = index;
-    // The same definitions in new objects are no change.
-    files.set("read", "write");
-    assert.equal(index.find("files:read"), before);
-    assert.equal(index.generation, generation);
-    files.set("read", toolNamed("write", { description: "Writes to tape" }));
-    assert.equal(index.find("files:read"), before);
-    assert.equal(index.find("files:write")?.wireDefinition.description, "Writes to tape");
-    assert.deepEqual(
-      index.search.search("tape").map(({ id }) => id),
-      ["files:write"],
-    );
-    files.set(toolNamed("write", { description: "Writes to tape" }), "read");
-    assert.deepEqual(namesIn(index), ["files__write", "files__read", "web__fetch"]);
-    web.set();
-    assert.deepEqual(index.search.search("fetch"), []);
-    assert.deepEqual(changes, [["files"], ["web"], ["files"], ["files", "web"], ["web"]]);
-  });
-
-  it("tells of the sources whose tools come and go with another's", () => {
-    const first = sourceOf("a");
-    const second = sourceOf("A");
-    const { index, changes } = indexOf([first, second]);
-    second.set("x");
-    first.set("x");
-    assert.deepEqual(namesIn(index), ["a__x"]);
-    index.remove(first);
-    assert.deepEqual(namesIn(index), ["A__x"]);
-    first.set("x", "y");
-    assert.deepEqual(changes, [["A"], ["A", "a"], ["A", "a"]]);
-  });
-
-  it("joins sources that list one tool, and chooses among them anew when one goes", () => {
-    const here: Tool = {
-      id: "both:echo",
-      namespace: "both",
-      tags: [],
-      origin: "local",
-      sourceId: "local",
-      definition: toolNamed("echo", { description: "here" }),
-    };
-    const remote = sourceOf("both");
-    const local: ToolSource = { ...sourceOf("local", "local"), tools: () => [here] };
-    const { index } = indexOf([remote, local]);
-    remote.set(toolNamed("echo", { description: "there" }));
-    assert.equal(index.tools.length, 1);
-    assert.equal(index.find("both:echo")?.wireDefinition.description, "here");
-    assert.equal(index.find("both:echo")?.backends.length, 2);
-    index.remove(local);
-    assert.equal(index.find("both:echo")?.wireDefinition.description, "there");
-  });
-
-  it("finds a versioned tool without its version, the first declared of several", () => {
-    const tools = ["1.0", "2.0"].map(
-      (version): Tool => ({
-        id: `add:${version}`,
-        namespace: "",
-        version,
-        tags: [],
-        origin: "local",
-        sourceId: "local",
-        definition: toolNamed("add"),
-      }),
-    );
-    const { index } = indexOf([{ ...sourceOf("local", "local"), tools: () => tools }]);
-    assert.deepEqual(namesIn(index), ["add-1.0", "add-2.0"]);
-    assert.equal(index.find("add")?.id, "add:1.0");
-    assert.equal(index.find("add:2.0")?.wireName, "add-2.0");
-  });
-
-  it("takes a change of one tool among 10,000 as a change of one tool", (t) => {
-    const big = sourceOf("big");
-    const { index, changes } = indexOf([sourceOf("small"), big]);
-    const list = Array.from({ length: 10_000 }, (_, at) => toolNamed(`tool_${at}`));
-    big.set(...list);
-    let before = index.tools;
-    const times: number[] = [];
-    for (let at = 0; at < 5; at += 1) {
-      const next = list.with(at, toolNamed(`tool_${at}`, { description: "Changed" }));
-      const clone = structuredClone(next);
-      const startedAt = performance.now();
-      big.set(...clone);
-      times.push(performance.now() - startedAt);
-      const changed = index.tools.filter((entry, place) => entry !== before[place]);
-      // One was changed, and the one before it changed back.
-      assert.equal(changed.length, at === 0 ? 1 : 2);
-      before = index.tools;
-    }
-    assert.deepEqual(
-      index.search.search("changed").map(({ id }) => id),
-      ["big:tool_4"],
-    );
-    assert.equal(changes.length, 6);
-    t.diagnostic(`rebuilt in ${times.map((ms) => ms.toFixed(0)).join(", ")} ms`);
-  });
 });
 
-function permutationsOf(items: readonly number[]): number[][] {
-  if (items.length <= 1) return [[...items]];
-  return items.flatMap((first, at) => permutationsOf(items.toSpliced(at, 1)).map((rest) => [first, ...rest]));
-}
+describe("10,000 tools", () => {
+  it("of one server are listed, found, called and changed one at a time", async () => {
+    let tools: readonly ToolDefinition[] = Array.from({ length: 10_000 }, (_, at) => toolNamed(`tool_${at}`));
+    await using server = await startListingServer(() => tools);
+    await using test = await startTestGateway({ tool_servers: [onHttp("big", server.url)] });
+    const { gateway } = test;
+    assert.equal(namesIn(gateway).length, 10_000);
+    const client = await test.connect();
+    assert.equal(textOf(await client.callTool({ name: "big__tool_9999" })), "tool_9999");
+    tools = tools.with(5000, toolNamed("tool_5000", { description: "Changed on the way" }));
+    server.notify("notifications/tools/list_changed");
+    await waitUntil(() => gateway.search(somebody, "way", 10).length === 1);
+    tools = tools.toSpliced(5000, 1);
+    server.notify("notifications/tools/list_changed");
+    await waitUntil(() => namesIn(gateway).length === 9999);
+    assert.deepEqual(gateway.search(somebody, "way", 10), []);
+    assert.equal(namesIn(gateway)[5000], "big__tool_5001");
+  });
+});

@@ -4,9 +4,8 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { createRegistry, type PolicyRules, type RegistryConfig } from "@toolcrib/gateway";
 import { checkGolden, startEchoHttpServer } from "@toolcrib/testing";
-import { matchesGlob } from "../src/tool-patterns.ts";
-import { createToolPolicy } from "../src/tool-policy.ts";
 import { onHttp, startTestGateway, textOf } from "./gateway-harness.ts";
 
 /** Names on all pages of everything that a client is listed. */
@@ -160,70 +159,83 @@ describe("a policy", () => {
   });
 });
 
-describe("createToolPolicy()", () => {
-  const ci = { kind: "token", name: "ci" } as const;
-  const floor = { networkEgress: undefined, filesystemWrite: undefined, maxExecutionSeconds: undefined };
-  const rule = (
-    allow: string[] | undefined,
-    deny: string[],
-    id = "files:read",
-    own: { readonly allow?: string[]; readonly deny?: string[] } = {},
-  ) => {
-    const clients = { ci: { allow: own.allow, deny: own.deny ?? [] } };
-    const policy = createToolPolicy({ allow, deny, clients, floor });
-    const { kind, rule: by } = policy.decide(ci, id, id.replace(":", "__"));
-    return `${kind} ${by}`;
+/** A registry with one function and a policy. */
+async function registryWith(id: string, policy: RegistryConfig["policy"]) {
+  const registry = createRegistry({ policy });
+  const [namespace = "", name = ""] = id.split(":");
+  registry.registerLocal(name, "A function", { type: "object" }, () => "called", { namespace });
+  await registry.start();
+  return registry;
+}
+
+describe("rules", () => {
+  const check = async (expected: string, policy: RegistryConfig["policy"]) => {
+    await using registry = await registryWith("files:read", policy);
+    const said = await registry.execute("files:read").catch((error: Error) => error.message);
+    const rule = /\(([^()]+)\)$/.exec(String(said))?.[1] ?? said;
+    assert.equal(rule, expected);
+    assert.equal(registry.getTool("files:read") !== undefined, expected === "called");
+    assert.equal(registry.search("read").length, expected === "called" ? 1 : 0);
   };
 
-  it("lets deny win over allow, and the client's rules add to those of everyone", () => {
-    assert.equal(rule(undefined, []), "allow default");
-    assert.equal(rule([], []), "deny policy.allow");
-    assert.equal(rule(["x", "files:*"], []), "allow policy.allow[1]");
-    assert.equal(rule(["files__*"], []), "allow policy.allow[0]");
-    assert.equal(rule(["files:*"], ["x", "*:read"]), "deny policy.deny[1]");
-    assert.equal(
-      rule(["files:*"], [], "files:read", { deny: ["files:re?d"] }),
-      "deny policy.clients.ci.deny[0]",
-    );
-    assert.equal(rule(["files:*"], [], "files:read", { allow: ["other:*"] }), "deny policy.clients.ci.allow");
-    assert.equal(rule(["files:*"], [], "files:read", { allow: ["*"] }), "allow policy.clients.ci.allow[0]");
-    assert.equal(rule(["other:*"], [], "files:read", { allow: ["*"] }), "deny policy.allow");
+  it("have deny win over allow, and the client's add to those of everyone", async () => {
+    // A registry's own calls are those of the client "library".
+    const own = (rules: Partial<PolicyRules>) => ({
+      clients: { library: { allow: undefined, deny: [], ...rules } },
+    });
+    await check("called", {});
+    await check("policy.allow", { allow: [] });
+    await check("called", { allow: ["x", "files:*"] });
+    await check("called", { allow: ["files__*"] });
+    await check("policy.deny[1]", { allow: ["files:*"], deny: ["x", "*:read"] });
+    await check("policy.clients.library.deny[0]", { allow: ["files:*"], ...own({ deny: ["files:re?d"] }) });
+    await check("policy.clients.library.allow", { allow: ["files:*"], ...own({ allow: ["other:*"] }) });
+    await check("called", { allow: ["files:*"], ...own({ allow: ["*"] }) });
+    await check("policy.allow", { allow: ["other:*"], ...own({ allow: ["*"] }) });
+    await check("called", { clients: { ci: { allow: [], deny: ["*"] } } });
   });
 
-  it("has Toolcrib's own tools in no need of an allow list, and in reach of a deny list", () => {
-    assert.equal(rule(["files:*"], [], "toolcrib:call_tool"), "allow own tool");
-    assert.equal(rule(undefined, ["toolcrib:call_*"], "toolcrib:call_tool"), "deny policy.deny[0]");
-    assert.equal(rule(["files:*"], [], "toolcrib2:call_tool"), "deny policy.allow");
+  it("reach Toolcrib's own tools by denying, and not by leaving them out", async () => {
+    await using allowing = await registryWith("files:read", { allow: ["files:*"] });
+    assert.equal(await allowing.execute("call_tool", { name: "files:read" }), "called");
+    await using denying = await registryWith("files:read", { deny: ["toolcrib:call_*"] });
+    await assert.rejects(denying.execute("call_tool", { name: "files:read" }), /policy\.deny\[0\]/);
   });
 });
 
-describe("matchesGlob()", () => {
-  const cases: readonly (readonly [pattern: string, text: string, matches: boolean])[] = [
-    ["", "", true],
-    ["*", "", true],
-    ["*", "anything:at/all", true],
-    ["a*c", "abc", true],
-    ["a*c", "ac", true],
-    ["a*c", "acb", false],
-    ["a*b*c", "a-b-b-c", true],
-    ["a*b*c", "a-c-b", false],
-    ["**a**", "bab", true],
-    ["a?c", "abc", true],
-    ["a?c", "ac", false],
-    ["a.c", "abc", false],
-    ["a+(b)[c]", "a+(b)[c]", true],
-    ["ABC", "abc", false],
-    ["a", "ab", false],
-    ["ab", "a", false],
+describe("a pattern", () => {
+  const cases: readonly (readonly [pattern: string, id: string, matches: boolean])[] = [
+    ["*", "a:b", true],
+    ["a:b", "a:b", true],
+    ["a__b", "a:b", true],
+    ["a:", "a:b", false],
+    ["a:bc", "a:b", false],
+    ["A:B", "a:b", false],
+    ["a:*d", "a:bcd", true],
+    ["a:*b*", "a:b", true],
+    ["a*b*c", "a:b-b-c", true],
+    ["a*b*c", "a:c-b", false],
+    ["**:**b**", "a:cbc", true],
+    ["a:?b", "a:xb", true],
+    ["a:?b", "a:b", false],
+    ["a.b", "a:b", false],
+    ["a:[b]", "a:b", false],
+    ["a:(b|c)", "a:b", false],
+    ["a:b+", "a:bb", false],
+    ["^a:b$", "a:b", false],
   ];
-  for (const [pattern, text, matches] of cases) {
-    it(`${matches ? "takes" : "does not take"} "${text}" for "${pattern}"`, () => {
-      assert.equal(matchesGlob(pattern, text), matches);
+  for (const [pattern, id, matches] of cases) {
+    it(`"${pattern}" ${matches ? "takes" : "does not take"} "${id}"`, async () => {
+      await using registry = await registryWith(id, { allow: [pattern] });
+      assert.equal(registry.getTool(id) !== undefined, matches);
     });
   }
 
-  it("takes time in proportion, whatever is matched", () => {
-    assert.equal(matchesGlob(`${"*a".repeat(100)}b`, "a".repeat(10_000)), false);
-    assert.equal(matchesGlob("*:*secret*:*x", `files:${"secret:".repeat(2000)}`), false);
+  it("takes time in proportion, whatever it is and is held against", async () => {
+    const id = `a:${"a".repeat(128)}`;
+    await using registry = await registryWith(id, {
+      deny: [`${"*a".repeat(100)}b`, "*a*a*a*a*a*a*a*a*a*a*ab"],
+    });
+    assert.ok(registry.getTool(id));
   });
 });
