@@ -5,6 +5,7 @@ import { mkdirSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import type { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { CreateMessageRequestSchema, ListRootsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { type CallOutcome, createRegistry } from "@toolcrib/gateway";
 import { freePort, makeTemporaryDirectory, startEchoHttpServer, waitUntil } from "@toolcrib/testing";
 import type { CallContext } from "@toolcrib/tool";
@@ -233,6 +234,82 @@ describe("a call", () => {
     const [intent] = dataOf(test.audit(), "call.intent");
     assert.deepEqual(intent?.preview, { text: "what I did" });
     assert.equal(intent?.client.clientInfo?.name.length, 100);
+  });
+});
+
+describe("a server that asks while it is called", () => {
+  it("reaches the client that called, also from within another call, and no other", async () => {
+    await using echo = await startEchoHttpServer();
+    await using test = await startTestGateway({ tool_servers: [onHttp("echo", echo.url)] });
+    const capabilities = { sampling: {}, elicitation: {}, roots: {} };
+    const asked: string[] = [];
+    const connect = async (name: string) => {
+      const client = await test.connect({ capabilities });
+      client.setRequestHandler(CreateMessageRequestSchema, ({ params }) => {
+        asked.push(`${name} ${JSON.stringify(params.messages[0]?.content)}`);
+        return { role: "assistant", content: { type: "text", text: `for ${name}` }, model: "m" };
+      });
+      client.setRequestHandler(ListRootsRequestSchema, () => ({ roots: [{ uri: `file:///${name}` }] }));
+      return client;
+    };
+    const [first, second] = [await connect("first"), await connect("second")];
+    const bare = await test.connect();
+    const answers = await Promise.all([
+      first.callTool({ name: "echo__ask_sampling", arguments: { prompt: "one" } }),
+      second.callTool({
+        name: "call_tool",
+        arguments: { name: "echo:ask_sampling", arguments: { prompt: "two" } },
+      }),
+      second.callTool({ name: "echo__ask_roots" }),
+    ]);
+    assert.match(textOf(answers[0]), /"for first"/);
+    assert.match(textOf(answers[1]), /"for second"/);
+    assert.match(textOf(answers[2]), /file:\/\/\/second/);
+    assert.deepEqual(asked.sort(), [
+      'first {"type":"text","text":"one"}',
+      'second {"type":"text","text":"two"}',
+    ]);
+    await assert.rejects(bare.callTool({ name: "echo__ask_sampling" }), /does not support sampling/);
+  });
+});
+
+describe("calls by the hundred, cancelled at any time", () => {
+  it("each have one end", async () => {
+    await using echo = await startEchoHttpServer();
+    await using test = await startTestGateway({
+      tool_servers: [onHttp("echo", echo.url)],
+      policy: { deny: ["echo:env"] },
+      serve: { limits: { max_concurrent_calls: 60 } },
+    });
+    const client = await test.connect();
+    const requests = [
+      { name: "echo__sleep", arguments: { ms: 5 } },
+      { name: "echo__echo", arguments: { text: "x" } },
+      { name: "echo__env", arguments: {} },
+      { name: "echo__fail", arguments: {} },
+      { name: "call_tool", arguments: { name: "echo__sleep", arguments: { ms: 3 } } },
+      { name: "echo__echo", arguments: {} },
+    ];
+    const calls = Array.from({ length: 300 }, async (_, at) => {
+      const abort = new AbortController();
+      const request = requests[at % requests.length] ?? assert.fail();
+      const call = client.callTool(request, undefined, { signal: abort.signal });
+      if (at % 3 === 0) setTimeout(() => abort.abort(), at % 20);
+      await call.catch(() => {});
+    });
+    await Promise.all(calls);
+    await waitUntil(() => test.gateway.status().callsInFlight === 0);
+    await test.stop();
+    const ends = callsIn(test.audit());
+    const odd = ends.filter((one) => !/^\S+ (intent, completed [^,]+|denied \w+)$/.test(one));
+    assert.deepEqual(odd, []);
+    assert.ok(ends.length >= 250, `only ${ends.length} calls came in`);
+    for (const end of ["completed ok", "tool_error", "POLICY_DENIED"]) {
+      assert.ok(
+        ends.some((one) => one.includes(end)),
+        `none ended with ${end}`,
+      );
+    }
   });
 });
 
