@@ -243,9 +243,7 @@ export function allContenders(withDist: boolean): readonly Contender[] {
     readFileSync(join(root, "packages/cli/package.json"), "utf8"),
   );
   const own = [
-    toolcrib("toolcrib", `${manifest.version} (source)`, join(root, "packages/cli/src/bin.ts"), [
-      "--conditions=toolcrib-source",
-    ]),
+    toolcrib("toolcrib", `${manifest.version} (source)`, join(root, "packages/cli/bin/toolcrib.js"), []),
   ];
   if (withDist) {
     const entry = join(root, "packages/cli/dist/bin.js");

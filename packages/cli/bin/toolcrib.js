@@ -11,6 +11,9 @@ import { fileURLToPath } from "node:url";
 
 const oldestNode = 24;
 const sourceCondition = "toolcrib-source";
+// Calls leave garbage that is dead at once. With more room for it (MiB, three
+// times this at most) the collector runs less often: a quarter more calls a second.
+const serveFlags = process.argv[2] === "serve" ? ["--max-semi-space-size=32"] : [];
 const build = new URL("../dist/bin.js", import.meta.url);
 const source = fileURLToPath(new URL("../src/bin.ts", import.meta.url));
 
@@ -23,13 +26,15 @@ if (Number(process.versions.node.split(".")[0]) < oldestNode) {
   );
   process.exitCode = 2;
 } else if (existsSync(source)) {
-  startSource([`--conditions=${sourceCondition}`, source, ...process.argv.slice(2)]);
+  start([...serveFlags, `--conditions=${sourceCondition}`, source, ...process.argv.slice(2)]);
+} else if (serveFlags.length > 0) {
+  start([...serveFlags, fileURLToPath(build), ...process.argv.slice(2)]);
 } else {
   await import(build.href);
 }
 
-// The condition that selects the source can only be given when Node starts.
-function startSource(args) {
+// Conditions and sizes can only be given when Node starts.
+function start(args) {
   if (process.platform !== "win32" && typeof process.execve === "function") {
     // The same process with another program: signals and exit code need no passing on.
     process.execve(process.execPath, [process.execPath, ...process.execArgv, ...args], process.env);
