@@ -1,5 +1,7 @@
 // Configuration. For users.
 
+// Pieces. For other packages here.
+export { createSecretScrubber, type SecretScrubber } from "./call/secret-scrubber.ts";
 // Gateway. For users.
 export {
   argumentsInvalid,
@@ -94,9 +96,18 @@ export { createMetrics, type FinishedOutcome, type Metrics } from "./http/metric
 export type { Readiness } from "./http/status-routes.ts";
 export { isTokenName, makeToken, type RandomBytes, readToken, tokenDirectory } from "./http/token-file.ts";
 export { openTokenStore, type TokenStore, type TokenStoreDeps } from "./http/token-store.ts";
-
 // Registry. For users.
-export { type Backend, type BackendKind, type BackendSelector, selectByKind } from "./index/tool-index.ts";
+export {
+  type Backend,
+  type BackendKind,
+  type BackendSelector,
+  createToolIndex,
+  type IndexedTool,
+  type QuarantinedTool,
+  selectByKind,
+  type ToolIndex,
+} from "./index/tool-index.ts";
+export { foldName, toWireName, wireNameMaxLength } from "./index/wire-name.ts";
 export type { LocalHandler, LocalToolOptions } from "./registry/local-source.ts";
 export {
   type BackendConfig,
@@ -108,4 +119,7 @@ export {
   type RegistryHealth,
 } from "./registry/registry.ts";
 export { RegistryError, type RegistryErrorCode, registryRpcCodes } from "./registry/registry-error.ts";
+export { createTemplateMatcher } from "./service/uri-template.ts";
 export { type GatewayDeps, startGateway } from "./start-gateway.ts";
+export { matchesGlob } from "./tool-patterns.ts";
+export { createToolPolicy, type Decision, type ToolPolicy } from "./tool-policy.ts";
