@@ -286,7 +286,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
       tools: core.index.tools.filter(({ tool }) => tool.origin !== "meta").length,
       sessions: core.service.sessionCount,
       callsInFlight: core.underWay.count,
-      quarantined: core.index.quarantined,
+      quarantined: core.index.quarantined.map(({ id, reason }) => ({ id, reason })),
     }),
     listTools: core.listTools,
     search: core.search,

@@ -382,6 +382,19 @@ describe("the preview in the audit", () => {
       nothing: null,
       passphrase: null,
     });
+    assert.ok(JSON.stringify(intent).length < 2000);
     assert.ok(!readFileSync(join(test.home, "audit", "001-00000001.jsonl"), "utf8").includes("hunter2"));
+  });
+
+  it("stays short and quick to make, however wide and deep the arguments are", async () => {
+    await using test = await startTestGateway({ tool_servers: [echoStdio("child")] });
+    const wide = (depth: number): unknown =>
+      depth === 0 ? "z".repeat(50) : Array.from({ length: 16 }, () => wide(depth - 1));
+    await test.gateway.call(somebody, "child:echo", { text: "first", wide: wide(4) as never });
+    await test.stop();
+    const [intent] = dataOf(test.audit(), "call.intent");
+    const preview = intent?.preview as JsonObject | undefined;
+    assert.equal(preview?.["text"], "first");
+    assert.ok(JSON.stringify(preview).length < 20_000);
   });
 });

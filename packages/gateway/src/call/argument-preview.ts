@@ -16,27 +16,38 @@ const maxDepth = 4;
 const credentialKey =
   /passw(?:or)?d|passphrase|passcode|(?:^|[-_.])pass$|pwd|secret|token|api[-_.]?key|access[-_.]?key|private[-_.]?key|credential|auth$|authorization|bearer|cookie|session[-_.]?id|(?:^|[-_.])(?:otp|pin)$|signature/i;
 
+/** Values in one preview; what follows is left out. */
+const maxValues = 200;
+
 /** A short form of `args` for the audit. @param scrub takes known secrets out of a text */
 export function previewArguments(args: JsonObject, scrub: (text: string) => string): JsonObject {
-  return shorten(args, 0, scrub) as JsonObject;
+  return shorten(args, 0, { scrub, valuesLeft: maxValues }) as JsonObject;
 }
 
-function shorten(value: JsonValue | undefined, depth: number, scrub: (text: string) => string): JsonValue {
-  if (typeof value === "string") return shortenText(value, scrub);
+/** What one preview still may hold. */
+interface Room {
+  readonly scrub: (text: string) => string;
+  valuesLeft: number;
+}
+
+function shorten(value: JsonValue | undefined, depth: number, room: Room): JsonValue {
+  if (room.valuesLeft <= 0) return "…";
+  room.valuesLeft -= 1;
+  if (typeof value === "string") return shortenText(value, room.scrub);
   // A number may be a secret too.
-  if (typeof value === "number") return scrub(String(value)) === String(value) ? value : "[redacted]";
+  if (typeof value === "number") return room.scrub(String(value)) === String(value) ? value : "[redacted]";
   if (typeof value !== "object" || value === null) return value ?? null;
   if (depth >= maxDepth) return "…";
   if (Array.isArray(value)) {
-    const items = value.slice(0, maxItems).map((item) => shorten(item, depth + 1, scrub));
+    const items = value.slice(0, maxItems).map((item) => shorten(item, depth + 1, room));
     return value.length > maxItems ? [...items, `… (${value.length} items)`] : items;
   }
   const entries = Object.entries(value);
   const kept = entries
     .slice(0, maxItems)
     .map(([key, member]) => [
-      shortenText(key, scrub),
-      credentialKey.test(key) && member !== null ? "[redacted]" : shorten(member, depth + 1, scrub),
+      shortenText(key, room.scrub),
+      credentialKey.test(key) && member !== null ? "[redacted]" : shorten(member, depth + 1, room),
     ]);
   if (entries.length > maxItems) kept.push(["…", `${entries.length} members`]);
   return Object.fromEntries(kept) as JsonObject;

@@ -98,10 +98,11 @@ export function createCallLog(deps: {
       const outcome = error.code === callCancelled ? "cancelled" : "failed";
       record("call.completed", { ...subject, outcome, code: error.code, durationMs });
       metrics.callFinished(serverOf(subject), outcome, durationMs / 1000);
-      logger.warn(
-        { callId: subject.callId, tool: subject.tool, code: error.code, reason: error.message, durationMs },
-        "call failed",
-      );
+      const { callId, tool } = subject;
+      const fields = { callId, tool, code: error.code, reason: error.message, durationMs };
+      // A client that changes its mind is nothing to warn of.
+      if (outcome === "cancelled") logger.info(fields, "call was cancelled");
+      else logger.warn(fields, "call failed");
     },
     warn(fields, message) {
       // A schema that cannot be used is said once, not at every call.

@@ -93,6 +93,7 @@ export function findPrompt(
   isPrefixed: boolean,
 ): { readonly source: FeatureSource; readonly name: string } | undefined {
   for (const source of sources) {
+    if (isPrefixed && !name.startsWith(`${source.id}__`) && !name.startsWith(`${source.id}:`)) continue;
     for (const prompt of source.features.prompts()) {
       const own = String(prompt["name"]);
       const listed = isPrefixed ? toWireName(source.id, own) : own;
