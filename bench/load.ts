@@ -117,8 +117,10 @@ async function takeTurn(
   const clientBefore = process.cpuUsage();
   const { latencies, seconds } = await load(ready, concurrency, options.turnMs, options.signal);
   const client = process.cpuUsage(clientBefore);
-  const after = readUsage(ready.child.pid, upstreamFile);
   ready.client.rest();
+  // What a contender puts off until calls pause must not fall into another's turn, and counts as its own.
+  await settle(ready);
+  const after = readUsage(ready.child.pid, upstreamFile);
   const sorted = Float64Array.from(latencies).sort();
   const countsCpu = contender.separable && before !== undefined && after !== undefined;
   return {
@@ -129,6 +131,23 @@ async function takeTurn(
     cpuMs: countsCpu ? after.cpuMs - before.cpuMs : undefined,
     clientCpuMs: (client.user + client.system) / 1000,
   };
+}
+
+/** Milliseconds without work after which a contender is taken to be done, and the longest wait for that. */
+const quietMs = 400;
+const settleMaxMs = 3000;
+const sampleMs = 100;
+
+/** Wait until the contender does nothing any more. */
+async function settle(ready: Ready): Promise<void> {
+  let last = readUsage(ready.child.pid, upstreamFile)?.cpuMs;
+  let quiet = 0;
+  for (let waited = 0; waited < settleMaxMs && quiet < quietMs && last !== undefined; waited += sampleMs) {
+    await new Promise((resolve) => setTimeout(resolve, sampleMs));
+    const now = readUsage(ready.child.pid, upstreamFile)?.cpuMs;
+    quiet = now !== undefined && now - last <= 10 ? quiet + sampleMs : 0;
+    last = now;
+  }
 }
 
 function toFigures(turns: readonly Turn[]): LoadFigures {

@@ -15,7 +15,7 @@ import {
   type UpstreamLimits,
   type UpstreamServer,
 } from "@toolcrib/upstream";
-import { newCallId } from "./call/call-id.ts";
+import { createCallIds } from "./call/call-id.ts";
 import { createSecretScrubber } from "./call/secret-scrubber.ts";
 import { serverNotFound } from "./codes.ts";
 import type { GatewayConfig, ToolServerConfig } from "./config/config-types.ts";
@@ -90,7 +90,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     logger,
     scrubber,
     now,
-    newCallId: () => newCallId(now(), randomUUID()),
+    newCallId: createCallIds(now, randomBytes(8).toString("hex")),
   });
   record("config.changed", { files: deps.configFiles, digest: digestConfig(config) });
 

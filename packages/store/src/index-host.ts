@@ -18,10 +18,10 @@ import type {
 } from "./index-protocol.ts";
 import { StoreError } from "./store-error.ts";
 
-/** How soon after a record the index follows. A question does not wait for it. */
-const followDelayMs = 1000;
-/** The index follows at once when there are this many new records: large batches index cheaper. */
-const followCount = 20_000;
+/** How long nothing must be recorded before the index follows. A question does not wait for it. */
+const quietMs = 250;
+/** The index follows at once when there are this many new records. */
+const followCount = 250_000;
 /** Most questions that wait for an answer. */
 const questionMax = 1000;
 
@@ -58,8 +58,11 @@ export class IndexHost implements AsyncDisposable {
     if (this.#newCount >= followCount) {
       this.#follow();
     } else if (this.#delay === undefined) {
-      this.#delay = setTimeout(() => this.#follow(), followDelayMs);
+      // Calls come first: the index follows when they pause.
+      this.#delay = setTimeout(() => this.#follow(), quietMs);
       this.#delay.unref();
+    } else {
+      this.#delay.refresh();
     }
   }
 

@@ -1,12 +1,35 @@
-/** Ids of calls: UUIDs that grow with time (RFC 9562, version 7), so that the audit's index stays small and quick. */
+/**
+ * Ids of calls: UUIDs that grow with time (RFC 9562, version 7), so that the
+ * audit's index stays small and quick. Unique, but no secret: of one process
+ * they differ in time and count only.
+ */
+
+/** Calls of one millisecond that the count in an id can tell apart. */
+const countMax = 0x1000;
 
 /**
- * A new id.
+ * Create a maker of ids.
  *
  * @param now milliseconds since the epoch
- * @param random a random UUID (version 4); its variant and its random bits serve version 7 as they are
+ * @param random 16 hexadecimal digits that no other process has
  */
-export function newCallId(now: number, random: string): string {
-  const time = now.toString(16).padStart(12, "0");
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${random.slice(15)}`;
+export function createCallIds(now: () => number, random: string): () => string {
+  let lastTime = 0;
+  let count = 0;
+  let timePart = "";
+  // The two highest bits of the third part are the variant of RFC 9562.
+  const variant = ((Number.parseInt(random.slice(0, 1), 16) & 0x3) | 0x8).toString(16);
+  const tail = `${variant}${random.slice(1, 4)}-${random.slice(4)}`;
+  return () => {
+    count += 1;
+    const time = now();
+    // A clock that was set back, or a full millisecond, moves the id's time ahead.
+    if (time > lastTime || count >= countMax) {
+      lastTime = Math.max(time, count >= countMax ? lastTime + 1 : lastTime);
+      count = 0;
+      const digits = lastTime.toString(16).padStart(12, "0");
+      timePart = `${digits.slice(0, 8)}-${digits.slice(8)}-7`;
+    }
+    return `${timePart}${count.toString(16).padStart(3, "0")}-${tail}`;
+  };
 }

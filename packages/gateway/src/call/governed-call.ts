@@ -224,18 +224,20 @@ async function execute(
   call: BegunCall,
 ): Promise<JsonObject> {
   const controller = new AbortController();
+  const aborted = Promise.withResolvers<never>();
   const { signal } = origin;
   if (signal?.aborted) throw cancelledError(signal.reason);
-  const cancel = () => controller.abort(cancelledError(signal?.reason));
+  const end = (reason: GatewayError) => {
+    controller.abort(reason);
+    aborted.reject(reason);
+  };
+  const cancel = () => end(cancelledError(signal?.reason));
   signal?.addEventListener("abort", cancel, { once: true });
-  const timer = setTimeout(() => controller.abort(timeoutError(target)), target.deadlineMs);
-  const aborted = new Promise<never>((_resolve, reject) => {
-    controller.signal.addEventListener("abort", () => reject(controller.signal.reason), { once: true });
-  });
+  const timer = setTimeout(() => end(timeoutError(target)), target.deadlineMs);
   const way = { isOpen: true };
   try {
     const context = toContext(deps, target, origin, call, controller.signal, way);
-    return await Promise.race([target.execute(args, context), aborted]);
+    return await Promise.race([target.execute(args, context), aborted.promise]);
   } finally {
     way.isOpen = false;
     clearTimeout(timer);

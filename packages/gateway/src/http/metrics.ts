@@ -60,10 +60,15 @@ export function createMetrics(processStartedAt?: number): Metrics {
     buckets: durationBuckets,
     registers,
   });
-  const audit = new Counter({
+  let auditEvents = 0;
+  new Counter({
     name: "toolcrib_audit_events_total",
     help: "Audit events written.",
     registers,
+    collect() {
+      this.reset();
+      this.inc(auditEvents);
+    },
   });
   const refused = new Counter({
     name: "toolcrib_http_refused_total",
@@ -114,7 +119,7 @@ export function createMetrics(processStartedAt?: number): Metrics {
       numbersOf(server).denied.inc();
     },
     auditEvents(count) {
-      audit.inc(count);
+      auditEvents += count;
     },
     requestRefused(code) {
       refused.inc({ code });

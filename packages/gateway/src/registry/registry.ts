@@ -32,7 +32,7 @@ import {
   type UpstreamLogger,
   type UpstreamServer,
 } from "@toolcrib/upstream";
-import { newCallId } from "../call/call-id.ts";
+import { createCallIds } from "../call/call-id.ts";
 import { createSecretScrubber } from "../call/secret-scrubber.ts";
 import { backendNotFound, paramsInvalid, toolNotFound } from "../codes.ts";
 import type { PolicyConfig } from "../config/config-types.ts";
@@ -201,7 +201,7 @@ export function createRegistry(config: RegistryConfig = {}): Registry {
     logger,
     scrubber,
     now,
-    newCallId: () => newCallId(now(), randomUUID()),
+    newCallId: createCallIds(now, randomBytes(8).toString("hex")),
     selectBackend: config.backendSelector,
   });
   core.add(local);
