@@ -9,7 +9,7 @@
  */
 
 import { readdirSync } from "node:fs";
-import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { Counter, Gauge, type Metric, Registry } from "prom-client";
 import type { GatewayStatus } from "../gateway.ts";
 
 /** How a call that was started ended. */
@@ -47,19 +47,21 @@ const durationBuckets = [
 export function createMetrics(processStartedAt?: number): Metrics {
   const registry = new Registry();
   const registers = [registry];
-  const calls = new Counter({
+  const servers = new Map<string, ServerNumbers>();
+  new Counter({
     name: "toolcrib_calls_total",
     help: "Calls by server and outcome.",
     labelNames: ["server", "outcome"] as const,
     registers,
+    collect() {
+      this.reset();
+      for (const [server, { counts }] of servers) {
+        for (const [outcome, count] of Object.entries(counts))
+          if (count > 0) this.inc({ server, outcome }, count);
+      }
+    },
   });
-  const durations = new Histogram({
-    name: "toolcrib_call_duration_seconds",
-    help: "Time from a call's start to its end, in seconds.",
-    labelNames: ["server"] as const,
-    buckets: durationBuckets,
-    registers,
-  });
+  registry.registerMetric(durationMetric(servers));
   let auditEvents = 0;
   new Counter({
     name: "toolcrib_audit_events_total",
@@ -88,20 +90,18 @@ export function createMetrics(processStartedAt?: number): Metrics {
   const setStatus = createStatusMetrics(registry);
   createProcessMetrics(registry, processStartedAt);
 
-  const servers = new Map<string, ServerNumbers>();
   const numbersOf = (server: string): ServerNumbers => {
-    const known = servers.get(server);
-    if (known !== undefined) return known;
-    const label = servers.size < maxServerLabels ? server : "other";
-    const numbers = {
-      ok: calls.labels(label, "ok"),
-      tool_error: calls.labels(label, "tool_error"),
-      failed: calls.labels(label, "failed"),
-      cancelled: calls.labels(label, "cancelled"),
-      denied: calls.labels(label, "denied"),
-      duration: durations.labels(label),
-    };
-    if (label === server) servers.set(server, numbers);
+    const label = servers.has(server) || servers.size < maxServerLabels ? server : "other";
+    let numbers = servers.get(label);
+    if (numbers === undefined) {
+      numbers = {
+        counts: { ok: 0, tool_error: 0, failed: 0, cancelled: 0, denied: 0 },
+        buckets: new Float64Array(durationBuckets.length),
+        seconds: 0,
+        count: 0,
+      };
+      servers.set(label, numbers);
+    }
     return numbers;
   };
 
@@ -112,11 +112,14 @@ export function createMetrics(processStartedAt?: number): Metrics {
     callFinished(server, outcome, seconds) {
       inFlight -= 1;
       const numbers = numbersOf(server);
-      numbers[outcome].inc();
-      numbers.duration.observe(seconds);
+      numbers.counts[outcome] += 1;
+      numbers.seconds += seconds;
+      numbers.count += 1;
+      const bucket = durationBuckets.findIndex((upper) => seconds <= upper);
+      if (bucket !== -1) numbers.buckets[bucket]! += 1;
     },
     callDenied(server) {
-      numbersOf(server).denied.inc();
+      numbersOf(server).counts.denied += 1;
     },
     auditEvents(count) {
       auditEvents += count;
@@ -131,14 +134,45 @@ export function createMetrics(processStartedAt?: number): Metrics {
   };
 }
 
-/** The children of one server's labels, looked up once. */
+/**
+ * What is counted of one server, as plain numbers: calls are too many for the
+ * labels to be looked up each time, and a scrape is seldom.
+ */
 interface ServerNumbers {
-  readonly ok: Counter.Internal;
-  readonly tool_error: Counter.Internal;
-  readonly failed: Counter.Internal;
-  readonly cancelled: Counter.Internal;
-  readonly denied: Counter.Internal;
-  readonly duration: Histogram.Internal<"server">;
+  readonly counts: { [Outcome in FinishedOutcome | "denied"]: number };
+  /** Calls by the first bucket that holds their duration; longer ones are in `count` only. */
+  readonly buckets: Float64Array;
+  seconds: number;
+  count: number;
+}
+
+/** The histogram of durations, made of the numbers when it is read. */
+function durationMetric(servers: ReadonlyMap<string, ServerNumbers>): Metric {
+  const name = "toolcrib_call_duration_seconds";
+  const help = "Time from a call's start to its end, in seconds.";
+  const valuesOf = ([server, { buckets, seconds, count }]: [string, ServerNumbers]) => {
+    if (count === 0) return [];
+    let sum = 0;
+    const upTo = durationBuckets.map((le, at) => {
+      sum += buckets[at] as number;
+      return { metricName: `${name}_bucket`, labels: { le, server }, value: sum };
+    });
+    return [
+      ...upTo,
+      { metricName: `${name}_bucket`, labels: { le: "+Inf", server }, value: count },
+      { metricName: `${name}_sum`, labels: { server }, value: seconds },
+      { metricName: `${name}_count`, labels: { server }, value: count },
+    ];
+  };
+  const get = async () => ({
+    name,
+    help,
+    type: "histogram",
+    aggregator: "sum",
+    values: [...servers].flatMap(valuesOf),
+  });
+  // The registry asks a metric for its name and its values and for nothing else.
+  return { name, get } as unknown as Metric;
 }
 
 function createStatusMetrics(registry: Registry): (status: GatewayStatus) => void {
