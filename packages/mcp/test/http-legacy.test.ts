@@ -1,4 +1,8 @@
-/** Streamable HTTP of the legacy era on the server edge, by raw clients. */
+/** Streamable HTTP of the legacy era on the server edge, by raw clients.
+ *
+ * Over 500 lines because it is one piece: one table of cases for one transport, on one
+ * raw client that would have to be repeated in each part.
+ */
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
