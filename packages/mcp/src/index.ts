@@ -28,6 +28,7 @@ export {
 } from "./codes.ts";
 export { createLineDecoder, createLineWriter, type LineReceiver } from "./framing/lines.ts";
 export { createSseDecoder, formatSseEvent, type SseEvent, type SseReceiver } from "./framing/sse.ts";
+export { InFlight } from "./in-flight.ts";
 export {
   type Classified,
   classify,

@@ -20,6 +20,7 @@ import {
   mcpRemoteError,
   mcpTimeout,
 } from "./codes.ts";
+import { InFlight } from "./in-flight.ts";
 import { classify, metaOf, paramsOf, type RpcId, type RpcMessage, type RpcResponse } from "./json-rpc.ts";
 import { invalidRequest, McpError, toRpcError } from "./mcp-error.ts";
 import { rpcCodes } from "./protocol.ts";
@@ -89,8 +90,8 @@ export class MessageRouter {
   readonly #outlet: Outlet;
   readonly #handlers: RouterHandlers;
   readonly #maxInbound: number;
-  readonly #waiters = new Map<RpcId, Waiter>();
-  readonly #inbound = new Map<RpcId, AbortController>();
+  readonly #waiters = new InFlight<Waiter>();
+  readonly #inbound = new InFlight<AbortController>();
   /** Handlers that run, those of cancelled requests included: cancelling must not get round the limit. */
   #workCount = 0;
   #idleListeners: (() => void)[] = [];
@@ -250,9 +251,9 @@ export class MessageRouter {
   close(error?: McpError, inFlightError?: McpError): void {
     if (this.#closedBy !== undefined) return;
     this.#closedBy = error ?? new McpError(mcpConnectionClosed, "The connection was closed");
-    for (const waiter of [...this.#waiters.values()]) waiter.reject(inFlightError ?? this.#closedBy);
+    for (const waiter of this.#waiters.values()) waiter.reject(inFlightError ?? this.#closedBy);
     for (const controller of this.#inbound.values()) controller.abort(this.#closedBy);
-    for (const id of [...this.#inbound.keys()]) this.#forget(id);
+    for (const id of this.#inbound.ids()) this.#forget(id);
   }
 
   async #answer(id: RpcId, method: string, params: JsonObject, relatedTo: RpcId | undefined): Promise<void> {

@@ -6,7 +6,7 @@
  */
 
 import type { JsonObject } from "@toolcrib/json";
-import type { RpcId } from "@toolcrib/mcp";
+import { InFlight, type RpcId } from "@toolcrib/mcp";
 import type { CallContext, ClientSession, Era, Identity } from "@toolcrib/tool";
 
 /** Who a message is for: a call under way, or the client that it belongs to. */
@@ -36,7 +36,7 @@ const maxElicitations = 1000;
 
 /** Create the ledger of a session of `owner`, or of the one that all others share. */
 export function createCallLedger(owner: ClientSession | undefined, era: () => Era): CallLedger {
-  const calls = new Map<RpcId, CallContext>();
+  const calls = new InFlight<CallContext>();
   const elicitations = new Map<string, CallContext | undefined>();
   let firstIdentity: Identity | undefined;
   /** Calls of more than one identity ran here: what comes late may be another's. */
@@ -54,8 +54,8 @@ export function createCallLedger(owner: ClientSession | undefined, era: () => Er
 
   function addresseeOf(relatedTo: RpcId | undefined): Addressee | undefined {
     if (relatedTo !== undefined && calls.has(relatedTo)) return toAddressee(calls.get(relatedTo));
-    if (owner !== undefined) return toAddressee([...calls.values()].at(-1));
-    return relatedTo === undefined ? toAddressee(onlyOf([...calls.values()])) : undefined;
+    if (owner !== undefined) return toAddressee(calls.values().at(-1));
+    return relatedTo === undefined ? toAddressee(onlyOf(calls.values())) : undefined;
   }
 
   return {
@@ -73,11 +73,11 @@ export function createCallLedger(owner: ClientSession | undefined, era: () => Er
     listenerTo(relatedTo) {
       if (era() === "legacy" || relatedTo !== undefined) return addresseeOf(relatedTo);
       // A modern server may only log for requests that named a level, and not after their answer.
-      const asking = [...calls.values()].filter(({ session }) => session?.logLevel !== undefined);
+      const asking = calls.values().filter(({ session }) => session?.logLevel !== undefined);
       return asking.length === 1 ? toAddressee(asking[0]) : undefined;
     },
     refuser(capability) {
-      const contexts = [...calls.values()];
+      const contexts = calls.values();
       const isNone = contexts.every(
         ({ session }) => session !== undefined && session.capabilities[capability] === undefined,
       );
@@ -92,7 +92,7 @@ export function createCallLedger(owner: ClientSession | undefined, era: () => Er
       const isKnown = typeof elicitationId === "string" && elicitations.has(elicitationId);
       if (!isKnown) return owner === undefined ? undefined : { kind: "client", session: owner };
       const context = elicitations.get(elicitationId);
-      const isUnderWay = context !== undefined && [...calls.values()].includes(context);
+      const isUnderWay = context !== undefined && calls.values().includes(context);
       if (isUnderWay) return { kind: "call", context };
       const session = owner ?? context?.session;
       return session === undefined ? undefined : { kind: "client", session };

@@ -11,6 +11,7 @@
 
 import type { ServerResponse } from "node:http";
 import { formatSseEvent } from "../framing/sse.ts";
+import { InFlight } from "../in-flight.ts";
 import type { RpcId, RpcMessage } from "../json-rpc.ts";
 import { invalidRequest } from "../mcp-error.ts";
 import { rpcCodes } from "../protocol.ts";
@@ -61,7 +62,7 @@ export class HttpSession {
   readonly #inFlight: { count: number };
   readonly #unreadMaxBytes: number;
   readonly #log = new EventLog();
-  readonly #exchanges = new Map<RpcId, Exchange>();
+  readonly #exchanges = new InFlight<Exchange>();
   readonly #streams = new Map<number, EventStream>();
   /** The GET stream; it exists before a client opens it. */
   readonly #standalone: EventStream;
