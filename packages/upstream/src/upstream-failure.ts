@@ -52,14 +52,14 @@ export function reasonOf(error: unknown): string {
 /** How the process ended, once it did; undefined while it still runs half a second later. */
 export async function exitText(process: ServerProcess): Promise<string | undefined> {
   let timer: NodeJS.Timeout | undefined;
-  const stillRuns = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), exitWaitMs);
+  const stillRuns = new Promise<boolean>((resolve) => {
+    // On a machine that is busy the time may be over before its end was noticed: one turn notices it.
+    timer = setTimeout(() => setImmediate(resolve, true), exitWaitMs);
   });
-  try {
-    return (await Promise.race([process.exited, stillRuns]))?.description;
-  } finally {
-    clearTimeout(timer);
-  }
+  const runs = await Promise.race([process.ended.then(() => false), stillRuns]);
+  clearTimeout(timer);
+  // What it had started is cleared away before its end is told, however long the machine takes for that.
+  return runs ? undefined : (await process.exited).description;
 }
 
 /** An end that a crash explains is known within this. */

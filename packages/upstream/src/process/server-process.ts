@@ -8,7 +8,7 @@
 
 import type { ChildProcessByStdio } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
-import { setTimeout as delay } from "node:timers/promises";
+import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
 import type { ProcessTree } from "./process-tree.ts";
 import { describeExit, mostTellingLine, type ServerExit } from "./server-exit.ts";
 import type { StderrLog, StderrSink } from "./stderr-log.ts";
@@ -20,6 +20,8 @@ export interface ServerProcess extends AsyncDisposable {
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: StderrLog;
+  /** The process itself has ended; what it started may still be there. Never rejects. */
+  readonly ended: Promise<unknown>;
   /** The server is gone, and so is everything it started. Never rejects. */
   readonly exited: Promise<ServerExit>;
   /**
@@ -79,7 +81,8 @@ export function superviseProcess(
     const ranMs = now() - startedAt;
     const wasStopped = stopping !== undefined;
     const { foundCount, leftover } = await tree.reap(options.orphanGraceMs);
-    await settlesWithin(stderrClosed, stderrDrainMaxMs);
+    // On a machine that is busy the time may be over before anything was read: one turn reads what is there.
+    if (!(await settlesWithin(stderrClosed, stderrDrainMaxMs))) await nextTurn();
     child.stderr.destroy();
     child.stdin.destroy();
     sink.end();
@@ -123,6 +126,7 @@ export function superviseProcess(
     stdin: child.stdin,
     stdout: child.stdout,
     stderr: sink.log,
+    ended,
     exited,
     stop,
     [Symbol.asyncDispose]: () => stop(),
