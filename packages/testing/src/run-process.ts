@@ -7,6 +7,7 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { setTimeout as delay } from "node:timers/promises";
 import { isProcessAlive } from "./processes.ts";
 import { waitUntil } from "./wait-until.ts";
 
@@ -16,7 +17,7 @@ export interface RunOptions {
   readonly env?: { readonly [name: string]: string | undefined };
   /** Working directory. @default this process's */
   readonly cwd?: string;
-  /** Give up, and kill the program, after this. @default 30000 */
+  /** Give up, and kill the program, after this. @default 60000 */
   readonly timeoutMs?: number;
 }
 
@@ -40,7 +41,7 @@ export async function runProcess(
   args: readonly string[],
   options: RunOptions & { readonly stdin?: string } = {},
 ): Promise<ProcessOutcome> {
-  const timeoutMs = options.timeoutMs ?? 30_000;
+  const timeoutMs = options.timeoutMs ?? 60_000;
   const program = start(command, args, options);
   program.child.stdin?.on("error", () => {
     // A program may end without reading everything; its exit code tells.
@@ -72,7 +73,7 @@ export interface ServerProcess extends AsyncDisposable {
   /** What it wrote so far. */
   stdout(): string;
   stderr(): string;
-  /** Send SIGTERM and wait for its end. @throws {AssertionError} when that takes more than 10 seconds. */
+  /** Send SIGTERM and wait for its end and for all that it wrote. @throws {AssertionError} when that takes more than 30 seconds. */
   stop(): Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
 }
 
@@ -80,7 +81,7 @@ export interface ServerProcess extends AsyncDisposable {
  * Start a server and wait until it has printed its URL on stdout.
  *
  * @param options.urlPattern what to look for in a line. @default an http URL
- * @param options.timeoutMs how long the URL may take. @default 30000
+ * @param options.timeoutMs how long the URL may take. @default 60000
  * @throws {AssertionError} with its output when it ends before, or takes too long.
  */
 export async function startServerProcess(
@@ -107,13 +108,15 @@ export async function startServerProcess(
   };
   try {
     const url = await waitUntil(
-      () => {
-        if (hasEnded())
+      async () => {
+        if (hasEnded()) {
+          await program.read();
           assert.fail(`${describe(command, args)} ended before it printed a URL\n${program.output()}`);
+        }
         const lines = program.stdout();
         return pattern.exec(lines.slice(0, lines.lastIndexOf("\n") + 1))?.[0];
       },
-      { timeoutMs: options.timeoutMs ?? 30_000, what: `${describe(command, args)} prints a URL` },
+      { timeoutMs: options.timeoutMs ?? 60_000, what: `${describe(command, args)} prints a URL` },
     );
     return {
       url,
@@ -123,9 +126,9 @@ export async function startServerProcess(
       async stop() {
         if (!hasEnded()) child.kill("SIGTERM");
         await waitUntil(hasEnded, {
-          timeoutMs: 10_000,
           what: `${describe(command, args)} ends after SIGTERM`,
         });
+        await program.read();
         return { code: child.exitCode, signal: child.signalCode };
       },
       [Symbol.asyncDispose]: dispose,
@@ -135,6 +138,9 @@ export async function startServerProcess(
     throw error;
   }
 }
+
+/** The rest of what a program wrote is read within this. */
+const readMaxMs = 5000;
 
 function start(command: string, args: readonly string[], options: RunOptions) {
   const child = spawn(command, [...args], {
@@ -154,8 +160,11 @@ function start(command: string, args: readonly string[], options: RunOptions) {
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     written.stderr += text;
   });
+  const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
   return {
     child,
+    /** All that it wrote has come, after its end; a grandchild that holds its pipes is not waited for. */
+    read: () => Promise.race([closed, delay(readMaxMs, undefined, { ref: false })]),
     stdout: () => written.stdout,
     stderr: () => written.stderr,
     output: () => `stdout: ${written.stdout}\nstderr: ${written.stderr}`,
