@@ -80,9 +80,9 @@ async function commandOf(pid: number): Promise<string[]> {
   return (await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")).split("\0").slice(0, -1);
 }
 
-/** Wait until `look` is true; fails after 20 s. */
+/** Wait until `look` is true; fails after a minute. */
 export async function until(what: string, look: () => boolean | Promise<boolean>): Promise<void> {
-  for (let round = 0; round < 400; round += 1) {
+  for (let round = 0; round < 1200; round += 1) {
     if (await look()) return;
     await delay(50);
   }

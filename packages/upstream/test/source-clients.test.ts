@@ -11,6 +11,7 @@ import {
   oddStdio,
   receivedBy,
   startSource,
+  type TestSource,
 } from "./source-harness.ts";
 
 const ways: { name: string; open: () => Promise<AsyncDisposable & { transport: ResolvedTransport }> }[] = [
@@ -27,6 +28,20 @@ const ways: { name: string; open: () => Promise<AsyncDisposable & { transport: R
     },
   },
 ];
+
+/** Begin a call of `name` that hangs until it is stopped. */
+function startHanging(source: TestSource, name: string) {
+  const stopping = new AbortController();
+  const call = createCall({ name, signal: stopping.signal });
+  const failed = failureOf(source.call("hang", {}, call));
+  return {
+    sent: call.sent,
+    async stop() {
+      stopping.abort(new Error("stop"));
+      await failed;
+    },
+  };
+}
 
 for (const { name, open } of ways) {
   describe(`clients over ${name}`, () => {
@@ -109,7 +124,9 @@ for (const { name, open } of ways) {
       const first = createCall({ name: "first" });
       await source.call("log", { message: "alone" }, first);
       const second = createCall({ name: "second" });
-      await Promise.all([source.call("sleep", { ms: 100 }, first), source.call("log", {}, second)]);
+      const hanging = startHanging(source, "first");
+      await source.call("log", {}, second);
+      await hanging.stop();
       await source.call("echo", {}, first);
       assert.deepEqual(
         first.sent.map(({ params }) => params["data"]),
@@ -124,9 +141,11 @@ for (const { name, open } of ways) {
     test("a log message of one of several calls of one identity reaches the one whose stream it came on", async () => {
       await using way = await open();
       await using source = await startSource({ transport: way.transport });
-      const [busy, logging] = [createCall(), createCall()];
-      await Promise.all([source.call("sleep", { ms: 100 }, busy), source.call("log", {}, logging)]);
-      assert.deepEqual([busy.sent.length, logging.sent.length], [0, name === "stdio" ? 0 : 1]);
+      const logging = createCall();
+      const hanging = startHanging(source, logging.identity.name);
+      await source.call("log", {}, logging);
+      await hanging.stop();
+      assert.deepEqual([hanging.sent.length, logging.sent.length], [0, name === "stdio" ? 0 : 1]);
     });
 
     test("a client's changed roots are told to its own session, and to no other", async () => {

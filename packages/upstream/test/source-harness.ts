@@ -70,7 +70,7 @@ export function createSource(options: SourceOptions): TestSource {
       tags,
     },
     { launcher, httpClient, logger, now, random: () => 0.5, clientInfo: { name: "test", version: "1" } },
-    { reconnectMinMs: 20, handshakeTimeoutMs: 10_000, ...options.limits },
+    { reconnectMinMs: 20, handshakeTimeoutMs: 60_000, ...options.limits },
   );
   const changes: TestSource["changes"] = [];
   server.onChange(({ kind: changed }) => changes.push(changed));
@@ -256,6 +256,11 @@ export function untilReady({ server }: TestSource): Promise<unknown> {
 
 export function untilDown({ server }: TestSource): Promise<unknown> {
   return waitUntil(() => server.health().state !== "ready", { what: "the server is not ready" });
+}
+
+/** Let this process notice what has become of its sockets already, such as the end of their other side. */
+export async function untilNoticed(): Promise<void> {
+  for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
 /** The error that `work` ends with. */

@@ -29,6 +29,11 @@ function namesOf({ server }: TestSource): string[] {
   return server.tools().map(({ definition }) => definition.name);
 }
 
+/** Wait until the server "held-list" is asked for its list the `count`th time. */
+async function untilListing(source: TestSource, count: number): Promise<void> {
+  await waitUntil(async () => (await source.text("count")) === String(count));
+}
+
 test("start() refuses lists that have no end or are too long, and says which", async (t) => {
   const cases: [title: string, transport: ReturnType<typeof echoStdio>, limits: object, reason: string][] = [
     ["a cursor that repeats", echoStdio("--endless-cursor"), {}, '"tools/list" repeats the cursor "from:0"'],
@@ -84,16 +89,16 @@ test("start() offers the tools of a server whose other lists cannot be read", as
 });
 
 test("a changed list is read once for a burst, and told once", async () => {
-  await using source = await startSource({ transport: echoStdio() });
-  const old = source.server.tools();
-  const listed = (await receivedBy(source, "tools/list")).length;
+  await using source = await startSource({ transport: oddStdio("held-list") });
   source.changes.length = 0;
-  await Promise.all(["a", "b", "c", "d"].map((add) => source.call("change_tools", { add })));
-  await waitUntil(() => source.server.tools() !== old);
+  await source.call("change", { times: 4 });
+  await untilListing(source, 2);
+  await source.call("release");
+  await waitUntil(() => source.changes.length > 0);
   await delay(100);
   assert.deepEqual(source.changes, ["tools"]);
-  assert.deepEqual(namesOf(source).slice(-4), ["a", "b", "c", "d"]);
-  assert.equal((await receivedBy(source, "tools/list")).length, listed + 1);
+  assert.equal(namesOf(source)[0], "version_2");
+  assert.equal(await source.text("count"), "2");
 });
 
 test("a list that is announced and is the same is told, and stays the same array", async () => {
@@ -115,13 +120,17 @@ test("a change that is announced while the lists are read for the first time is 
 });
 
 test("changes that come while a list is read are read after it", async () => {
-  await using source = await startSource({ transport: oddStdio("slow-list") });
+  await using source = await startSource({ transport: oddStdio("held-list") });
   await source.call("change");
-  await delay(60);
+  await untilListing(source, 2);
   await Promise.all([source.call("change"), source.call("change")]);
+  await source.call("release");
+  await untilListing(source, 3);
+  assert.equal(namesOf(source)[0], "version_2");
+  await source.call("release");
   await waitUntil(() => namesOf(source).includes("version_3"));
-  await delay(50);
-  assert.deepEqual(namesOf(source), ["version_3", "change", "die"]);
+  await delay(100);
+  assert.equal(await source.text("count"), "3");
 });
 
 const ways = [

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
 import { startEchoHttpServer, waitUntil } from "@toolcrib/testing";
 import type { ResolvedTransport } from "@toolcrib/upstream";
 import {
@@ -146,9 +145,9 @@ test("a modern HTTP stream that breaks is opened again, and what changed meanwhi
   });
   const heard: string[] = [];
   await source.server.features.watch("echo://watched", { updated: (uri) => void heard.push(uri) });
-  echo.dropConnections();
-  await delay(50);
+  // As if it were said while the stream is away.
   await source.call("change_tools", { add: "unseen", silent: true });
+  echo.dropConnections();
   await waitUntil(() => source.server.tools().some(({ definition }) => definition.name === "unseen"));
   assert.deepEqual(heard, ["echo://watched"]);
   assert.equal(source.server.facts().restarts, 0);

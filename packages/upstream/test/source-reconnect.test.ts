@@ -14,6 +14,7 @@ import {
   startSource,
   type TestSource,
   untilDown,
+  untilNoticed,
   untilReady,
 } from "./source-harness.ts";
 
@@ -28,7 +29,7 @@ const http = (url: string): ResolvedTransport => ({ kind: "streamable_http", url
 test("after kill -9, calls in flight fail once, names stay known, and the next call waits for the new server", async () => {
   await using source = await startSource({ transport: echoStdio() });
   const tools = source.server.tools();
-  const inFlight = [source.call("hang"), source.call("sleep", { ms: 5000 })].map(failureOf);
+  const inFlight = [source.call("hang"), source.call("sleep", { ms: 60_000 })].map(failureOf);
   await source.text("echo", { text: "they are there" });
   const pid = kill(source);
   for (const error of await Promise.all(inFlight)) {
@@ -132,7 +133,7 @@ test("a session that the HTTP server forgot is opened again, and the call is mad
 test("a call in flight when the session expires is not repeated", async () => {
   await using echo = await startEchoHttpServer({ resumable: true });
   await using source = await startSource({ transport: http(echo.url) });
-  const inFlight = failureOf(source.call("sleep", { ms: 3000 }));
+  const inFlight = failureOf(source.call("hang"));
   await source.text("echo", { text: "it is there" });
   echo.expireSessions();
   const texts = ["a", "b", "c"];
@@ -144,10 +145,10 @@ test("a call in flight when the session expires is not repeated", async () => {
 test("an HTTP server that restarts is found again, by a call that comes in between too", async () => {
   const first = await startEchoHttpServer();
   const { port } = first;
-  await using source = await startSource({ transport: http(first.url), limits: { reconnectMinMs: 200 } });
+  await using source = await startSource({ transport: http(first.url), limits: { reconnectMinMs: 1000 } });
   await first[Symbol.asyncDispose]();
   // Until its end is noticed, a call may be lost on a connection that was kept open.
-  await delay(50);
+  await untilNoticed();
   const between = source.text("echo", { text: "in between" });
   await untilDown(source);
   assert.match(String(source.server.health().reason), /ECONNREFUSED|ended/);
@@ -160,7 +161,7 @@ test("an HTTP server that stays away makes calls fail with the reason", async ()
   const echo = await startEchoHttpServer();
   await using source = await startSource({ transport: http(echo.url), limits: { reconnectMinMs: 20 } });
   await echo[Symbol.asyncDispose]();
-  await delay(50);
+  await untilNoticed();
   const error = await failureOf(source.call("echo", { text: "x" }));
   assert.equal(error.code, "UPSTREAM_UNAVAILABLE");
   assert.match(
@@ -206,10 +207,10 @@ test("a server that closes its output and stays is ended and started again", asy
 });
 
 test("a connection that is lost while a list is read keeps the old list, and then reads the new one", async () => {
-  await using source = await startSource({ transport: oddStdio("slow-list") });
+  await using source = await startSource({ transport: oddStdio("held-list") });
   const tools = source.server.tools();
   await source.call("change");
-  await delay(50);
+  await waitUntil(async () => (await source.text("count")) === "2");
   assert.equal((await failureOf(source.call("die"))).code, "UPSTREAM_CLOSED");
   assert.equal(source.server.tools(), tools);
   await waitUntil(() => source.server.facts().restarts === 1);
@@ -219,7 +220,7 @@ test("a connection that is lost while a list is read keeps the old list, and the
 });
 
 test("a client's own session is independent of the shared one", async () => {
-  await using source = await startSource({ transport: echoStdio(), limits: { reconnectMinMs: 1000 } });
+  await using source = await startSource({ transport: echoStdio(), limits: { reconnectMinMs: 60_000 } });
   const call = createCall({ client: createClient({ logLevel: "info" }) });
   const inFlight = source.text("sleep", { ms: 300 }, call);
   await waitUntil(() => source.server.facts().clientSessions === 1);
