@@ -3,7 +3,6 @@
  * their client and flood it. What it is asked is kept, so that tests can look.
  */
 
-import { setTimeout as delay } from "node:timers/promises";
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import {
   invalidRequest,
@@ -85,13 +84,20 @@ export function createDemoService(): DemoService {
         });
       });
     },
-    async progress(given, request) {
+    progress(given, request) {
       const steps = Number(given["steps"] ?? 3);
-      for (let step = 1; step <= steps; step += 1) {
+      for (let step = 1; step <= steps; step += 1)
         request.progress({ progress: step, total: steps, message: `step ${step}` });
-        if (given["delayMs"] !== undefined) await delay(Number(given["delayMs"]));
-      }
       return textResult(`${steps} steps`);
+    },
+    // What `wait` says and when it ends, for clients that share no memory with it.
+    report(given) {
+      waiting.get(String(given["name"]))?.progress({ progress: Number(given["step"]) });
+      return textResult("reported");
+    },
+    release(given) {
+      releases.get(String(given["name"]))?.();
+      return textResult("released");
     },
     log(given, request) {
       for (const level of ["debug", "info", "error"])

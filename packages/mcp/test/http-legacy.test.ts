@@ -512,6 +512,7 @@ test("A slow answer becomes a stream before the client's patience for headers en
   assert.deepEqual(resultTexts(answer), ["released a"]);
   // A client that takes JSON only waits for it.
   const patient = session.post(callOf(2, "wait", { name: "b" }), { accept: "application/json" });
+  await waitUntil(() => demo.service.waiting.has("b"));
   await new Promise((resolve) => setTimeout(resolve, 40));
   demo.service.release("b");
   assert.equal((await patient).type, "application/json");

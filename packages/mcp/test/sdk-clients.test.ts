@@ -153,8 +153,15 @@ for (const [name, place, era, connect] of peers) {
 
     const steps: number[] = [];
     const onprogress = ({ progress }: { progress: number }) => steps.push(progress);
-    // Both SDKs drop progress that comes in one chunk with its result, hence the pauses.
-    assert.equal(await peer.call("progress", { steps: 5, delayMs: 5 }, { onprogress }), "5 steps");
+    // Both SDKs drop progress that comes in one chunk with its result: each step is awaited before the next.
+    const reporting = peer.call("wait", { name: "r" }, { onprogress });
+    if (place !== "stdio") await waitUntil(() => demo.service.waiting.has("r"));
+    for (let step = 1; step <= 5; step += 1) {
+      await peer.call("report", { name: "r", step });
+      await waitUntil(() => steps.length === step);
+    }
+    await peer.call("release", { name: "r" });
+    assert.equal(await reporting, "released r");
     assert.deepEqual(steps, [1, 2, 3, 4, 5]);
 
     const controller = new AbortController();
@@ -291,9 +298,21 @@ test("SDK v1 does not come back for the stream of a call that failed or was canc
   await using demo = await startDemoHttp({ http: { keepAliveMs: 5 } });
   const client = new ClientV1(info);
   let gets = 0;
-  const counting: typeof fetch = (input, init) => {
+  let isStreamed = false;
+  const counting: typeof fetch = async (input, init) => {
     if (init?.method === "GET") gets += 1;
-    return fetch(input, init);
+    const response = await fetch(input, init);
+    if (!String(init?.body).includes('"wait"') || response.body === null) return response;
+    const noticing = new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        isStreamed = true;
+        controller.enqueue(chunk);
+      },
+    });
+    return new Response(response.body.pipeThrough(noticing), {
+      status: response.status,
+      headers: response.headers,
+    });
   };
   const reconnectionOptions = {
     initialReconnectionDelay: 5,
@@ -309,8 +328,9 @@ test("SDK v1 does not come back for the stream of a call that failed or was canc
   });
   cancelled.catch(() => {});
   await waitUntil(() => demo.service.waiting.has("w"));
-  // Long enough for the answer to have become a stream that could be resumed.
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  // The answer has become a stream, and its first event, with which it could be resumed, has been read.
+  await waitUntil(() => isStreamed);
+  await new Promise((resolve) => setImmediate(resolve));
   controller.abort();
   await assert.rejects(cancelled);
   const listening = gets;
