@@ -9,7 +9,14 @@ import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprot
 import { createRegistry, type Registry } from "@toolcrib/gateway";
 import { type ClientTransport, McpError, mcpConnectionClosed } from "@toolcrib/mcp";
 import { makeTemporaryDirectory, startEchoHttpServer, waitUntil } from "@toolcrib/testing";
-import { callsIn, dataOf, readAudit, startScriptedServer, toolNamed } from "./gateway-harness.ts";
+import {
+  callsIn,
+  dataOf,
+  readAudit,
+  startScriptedServer,
+  startWaitingServer,
+  toolNamed,
+} from "./gateway-harness.ts";
 
 const anything = { type: "object" };
 
@@ -190,12 +197,12 @@ describe("start() and stop()", () => {
   });
 
   it("end calls that are under way", async () => {
-    await using echo = await startEchoHttpServer();
+    await using server = await startWaitingServer();
     const registry = createRegistry();
-    registry.registerBackend({ name: "echo", url: echo.url });
+    registry.registerBackend({ name: "s", url: server.url });
     await registry.start();
-    const call = assert.rejects(registry.execute("echo:hang"), { code: "REGISTRY_EXECUTION_FAILED" });
-    await delay(50);
+    const call = assert.rejects(registry.execute("s:wait"), { code: "REGISTRY_EXECUTION_FAILED" });
+    await waitUntil(() => server.counts.waiting === 1);
     await registry.stop();
     await call;
   });

@@ -63,7 +63,8 @@ function startChild(mode: string) {
         .split("\n")
         .filter((line) => line !== "")
         .map((line) => JSON.parse(line) as unknown),
-    exited: once(child, "exit"),
+    // What it wrote may come after its end.
+    exited: Promise.all([once(child, "exit"), once(child.stderr, "end")]).then(([exit]) => exit),
   };
 }
 
@@ -88,7 +89,7 @@ describe("a registry with the backend stdio://", () => {
 
   it("takes the end of its parent as the end of its backend, and does not keep the process", async () => {
     const { child, lines, exited, server } = startChild("wait");
-    await waitUntil(() => lines().includes("waiting"), { timeoutMs: 20_000 });
+    await waitUntil(() => lines().includes("waiting"));
     await server[Symbol.asyncDispose]();
     child.stdin.end();
     assert.deepEqual(await exited, [0, null]);

@@ -74,9 +74,7 @@ describe("createRegistry()", () => {
     await using server = await startEchoHttpServer({});
     await using registry = await startedRegistry();
     registry.registerBackend({ name: "remote", url: server.url });
-    await waitUntil(async () => registry.health().backends["remote"]?.state === "ready", {
-      timeoutMs: 10_000,
-    });
+    await waitUntil(() => registry.health().backends["remote"]?.state === "ready");
     assert.equal(await registry.execute("remote:echo", { text: "hello" }), "hello");
     const structured = (await registry.execute("remote:structured", { value: 1 })) as object;
     assert.equal(typeof structured, "object");

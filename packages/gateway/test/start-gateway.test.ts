@@ -78,7 +78,7 @@ describe("startGateway()", () => {
     await using hanging = await startEchoHttpServer({ hangInitialize: true });
     await using test = await startTestGateway(
       { tool_servers: [onHttp("hanging", hanging.url), onHttp("echo", echo.url)] },
-      { upstreamLimits: { handshakeTimeoutMs: 300 } },
+      { upstreamLimits: { handshakeTimeoutMs: 1000 } },
     );
     const [late, ready] = test.gateway.status().servers;
     assert.deepEqual([late?.health.state, ready?.health.state], ["unavailable", "ready"]);
