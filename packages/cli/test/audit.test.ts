@@ -112,14 +112,14 @@ test("tail --follow shows what comes, as long as it runs, and Ctrl-C ends it wel
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     stderr += text;
   });
-  const ended = once(child, "exit");
+  const ended = once(child, "close");
   try {
     const linesOf = () =>
       stdout
         .trimEnd()
         .split("\n")
         .map((line) => JSON.parse(line) as { readonly data: { readonly tool: string } });
-    await waitUntil(() => stdout.includes("\n"), { timeoutMs: 20_000 });
+    await waitUntil(() => stdout.includes("\n"));
     {
       await using store = await openStore({ home: directory.join(".toolcrib") }, { clock: Date.now });
       const client = { kind: "cli", name: "cli" };
@@ -128,7 +128,7 @@ test("tail --follow shows what comes, as long as it runs, and Ctrl-C ends it wel
         await store.audit.intent({ ...call, argumentsDigest: "sha256:0", decision: "allow" });
       }
     }
-    await waitUntil(() => linesOf().length === 2, { timeoutMs: 20_000 });
+    await waitUntil(() => linesOf().length === 2);
     assert.deepEqual(
       linesOf().map(({ data }) => data.tool),
       ["files:delete", "files:list"],

@@ -40,7 +40,7 @@ before(async () => {
   }
   const args = ["--home", directory.join("my home"), "--listen", "127.0.0.1:0"];
   gateway = await startServe(args, { directory: project, env: { HOME: directory.path } });
-  await waitUntil(() => gateway.stdout().includes("Ctrl-C stops it."), { timeoutMs: 20_000 });
+  await waitUntil(() => gateway.stdout().includes("Ctrl-C stops it."));
   printed = gateway.stdout();
 });
 

@@ -26,7 +26,7 @@ test("serve tells where it is, what it serves and how to use it, and stops in go
   const setting = { directory: directory.path };
   await using gateway = await startServe([], setting);
   assert.match(gateway.stdout(), /^Toolcrib [\d.]+ serves http:\/\/127\.0\.0\.1:\d+\/mcp\n/);
-  await waitUntil(() => gateway.stdout().includes("Ctrl-C stops it."), { timeoutMs: 20_000 });
+  await waitUntil(() => gateway.stdout().includes("Ctrl-C stops it."));
 
   const runFile = directory.join(".toolcrib/run/gateway.json");
   const run = JSON.parse(readFileSync(runFile, "utf8"));
@@ -75,7 +75,7 @@ test("serve --json is where the gateway is, and a second signal ends it at once"
     servers: [{ id: "echo", transport: "stdio", mcp: `${gateway.url}/mcp/s/echo` }],
   });
   assert.match(gateway.stderr(), /^WARNING No token is asked for/);
-  await waitUntil(async () => (await fetch(`${gateway.url}/readyz`)).ok, { timeoutMs: 20_000 });
+  await waitUntil(async () => (await fetch(`${gateway.url}/readyz`)).ok);
   // A closed terminal is no reason to end.
   process.kill(gateway.pid, "SIGHUP");
   // A call that never ends keeps the gateway draining until the second signal.
@@ -147,7 +147,7 @@ test("serve --quiet prints nothing, and is found by its run file", async () => {
   const setting = { directory: directory.path };
   const ended = runToolcrib(["serve", "--quiet"], setting);
   const path = directory.join(".toolcrib/run/gateway.json");
-  await waitUntil(() => existsSync(path), { timeoutMs: 20_000 });
+  await waitUntil(() => existsSync(path));
   process.kill(JSON.parse(readFileSync(path, "utf8")).pid, "SIGTERM");
   const { code, stdout } = await ended;
   assert.deepEqual([code, stdout], [0, ""]);

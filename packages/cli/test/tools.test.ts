@@ -98,7 +98,7 @@ describe("through the running gateway", () => {
     const mode = { serve: { mode: "search", listen: "127.0.0.1:0" } };
     writeFileSync(directory.join("served.json"), JSON.stringify({ ...config, ...mode }));
     gateway = await startServe(["-c", "served.json"], setting);
-    await waitUntil(async () => (await fetch(`${gateway.url}/readyz`)).ok, { timeoutMs: 20_000 });
+    await waitUntil(async () => (await fetch(`${gateway.url}/readyz`)).ok);
   });
   after(async () => {
     await gateway[Symbol.asyncDispose]();

@@ -58,7 +58,6 @@ export function runToolcrib(args: readonly string[], setting: RunSetting): Promi
     cwd: directory,
     stdin,
     env: { ...cleanEnvironment(directory), ...env },
-    timeoutMs: 40_000,
   });
 }
 
