@@ -9,6 +9,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { globSync, statSync } from "node:fs";
 import { availableParallelism } from "node:os";
+import { join } from "node:path";
 
 const flags = new Set(process.argv.slice(2).filter((argument) => argument.startsWith("--")));
 const places = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
@@ -48,7 +49,12 @@ const child = spawn(
   ],
   {
     stdio: "inherit",
-    env: { ...process.env, ...(flags.has("--update") ? { TOOLCRIB_UPDATE_GOLDEN: "1" } : {}) },
+    env: {
+      // Every file, and what it starts, loads the same sources: what Node compiled once need not be compiled again.
+      NODE_COMPILE_CACHE: join(import.meta.dirname, "../node_modules/.cache/toolcrib-tests"),
+      ...process.env,
+      ...(flags.has("--update") ? { TOOLCRIB_UPDATE_GOLDEN: "1" } : {}),
+    },
   },
 );
 child.on("exit", (code, signal) => {

@@ -10,14 +10,14 @@ import { makeTemporaryDirectory, runProcess } from "@toolcrib/testing";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** Run `npm test` on `files`; its exit code and its report. */
-async function run(files: { readonly [name: string]: string }) {
+async function run(files: { readonly [name: string]: string }, graceMs = 30_000) {
   await using directory = await makeTemporaryDirectory();
   for (const [name, text] of Object.entries(files)) {
     await mkdir(dirname(directory.join(name)), { recursive: true });
     await writeFile(directory.join(name), text);
   }
   // A test run inside a test run would report to the outer one.
-  const env = { NODE_TEST_CONTEXT: undefined };
+  const env = { NODE_TEST_CONTEXT: undefined, TOOLCRIB_TEST_GRACE_MS: String(graceMs) };
   const { code, stdout, stderr } = await runProcess(
     process.execPath,
     [
@@ -58,9 +58,8 @@ describe("npm test", () => {
   });
 
   test("ends a file whose tests left something open, and says what", async () => {
-    const { code, report } = await run({
-      "a.test.ts": `import { createServer } from "node:net";\n${passing}test("leaves", () => { createServer().listen(0, "127.0.0.1"); });\n`,
-    });
+    const leaving = `import { createServer } from "node:net";\n${passing}test("leaves", () => { createServer().listen(0, "127.0.0.1"); });\n`;
+    const { code, report } = await run({ "a.test.ts": leaving }, 100);
     assert.equal(code, 1);
     assert.match(report, /something keeps their process: .*TCPServerWrap/);
     assert.match(report, /\n2 passed, 1 failed, 0 skipped\n$/);
