@@ -31,6 +31,7 @@ export { createSseDecoder, formatSseEvent, type SseEvent, type SseReceiver } fro
 export { InFlight } from "./in-flight.ts";
 export {
   type Classified,
+  type ClassifiedMessage,
   classify,
   metaOf,
   type RpcId,

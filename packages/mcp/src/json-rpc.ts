@@ -29,11 +29,15 @@ export type RpcResponse =
 /** Any JSON-RPC 2.0 message. */
 export type RpcMessage = RpcRequest | RpcNotification | RpcResponse;
 
-/** What a received value is. */
-export type Classified =
+/** A received value that is a message, and of which kind. */
+export type ClassifiedMessage =
   | { readonly kind: "request"; readonly message: RpcRequest }
   | { readonly kind: "notification"; readonly message: RpcNotification }
-  | { readonly kind: "response"; readonly message: RpcResponse }
+  | { readonly kind: "response"; readonly message: RpcResponse };
+
+/** What a received value is. */
+export type Classified =
+  | ClassifiedMessage
   | { readonly kind: "invalid"; readonly reason: string; readonly id: RpcId | null };
 
 const noParams: JsonObject = Object.freeze({});
@@ -55,21 +59,25 @@ export function classify(value: unknown): Classified {
   const id = value["id"];
   // Past the safe integers two ids of the other side can become one number here.
   const hasId = typeof id === "string" || (typeof id === "number" && Math.abs(id) <= Number.MAX_SAFE_INTEGER);
-  const invalid = (reason: string): Classified => ({ kind: "invalid", reason, id: hasId ? id : null });
-  if (value["jsonrpc"] !== "2.0") return invalid('"jsonrpc" must be "2.0"');
+  const knownId = hasId ? id : null;
+  if (value["jsonrpc"] !== "2.0") return invalid('"jsonrpc" must be "2.0"', knownId);
   const method = value["method"];
   if (method !== undefined) {
-    if (typeof method !== "string") return invalid('"method" must be a string');
+    if (typeof method !== "string") return invalid('"method" must be a string', knownId);
     const params = value["params"];
-    if (params !== undefined && !isJsonObject(params)) return invalid('"params" must be an object');
+    if (params !== undefined && !isJsonObject(params)) return invalid('"params" must be an object', knownId);
     if (hasId) return { kind: "request", message: value as unknown as RpcRequest };
     if (id === undefined) return { kind: "notification", message: value as unknown as RpcNotification };
-    return invalid('"id" must be a string or a number within the safe integers');
+    return invalid('"id" must be a string or a number within the safe integers', knownId);
   }
   if (isJsonObject(value["error"]) && (hasId || id === null || id === undefined)) {
     return { kind: "response", message: value as unknown as RpcResponse };
   }
   if (hasId && isJsonObject(value["result"]))
     return { kind: "response", message: value as unknown as RpcResponse };
-  return invalid('a message needs a "method", a "result" object or an "error" object');
+  return invalid('a message needs a "method", a "result" object or an "error" object', knownId);
+}
+
+function invalid(reason: string, id: RpcId | null): Classified {
+  return { kind: "invalid", reason, id };
 }

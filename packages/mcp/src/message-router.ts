@@ -21,7 +21,15 @@ import {
   mcpTimeout,
 } from "./codes.ts";
 import { InFlight } from "./in-flight.ts";
-import { classify, metaOf, paramsOf, type RpcId, type RpcMessage, type RpcResponse } from "./json-rpc.ts";
+import {
+  type ClassifiedMessage,
+  classify,
+  metaOf,
+  paramsOf,
+  type RpcId,
+  type RpcMessage,
+  type RpcResponse,
+} from "./json-rpc.ts";
 import { invalidRequest, McpError, toRpcError } from "./mcp-error.ts";
 import { rpcCodes } from "./protocol.ts";
 
@@ -134,23 +142,22 @@ export class MessageRouter {
   receive(value: unknown, relatedTo?: RpcId): void {
     if (this.#closedBy !== undefined) return;
     const classified = classify(value);
-    switch (classified.kind) {
+    if (classified.kind === "invalid") this.#invalid(value, classified.id, classified.reason);
+    else this.take(classified, relatedTo);
+  }
+
+  /** As `receive`, for a message that somebody has classified already. */
+  take({ kind, message }: ClassifiedMessage, relatedTo?: RpcId): void {
+    if (this.#closedBy !== undefined) return;
+    switch (kind) {
       case "response":
-        this.#settle(classified.message);
+        this.#settle(message);
         return;
       case "notification":
-        this.#notified(classified.message.method, paramsOf(classified.message), relatedTo);
+        this.#notified(message.method, paramsOf(message), relatedTo);
         return;
       case "request":
-        void this.#answer(
-          classified.message.id,
-          classified.message.method,
-          paramsOf(classified.message),
-          relatedTo,
-        );
-        return;
-      case "invalid":
-        this.#invalid(value, classified.id, classified.reason);
+        void this.#answer(message.id, message.method, paramsOf(message), relatedTo);
     }
   }
 

@@ -170,26 +170,31 @@ export async function openConnection(
   function createConnection(agreed: Agreed): Connection {
     const isModern = agreed.era === "modern";
     const ownMeta = modernMeta(agreed.protocolVersion, options);
+    async function requestModern(
+      method: string,
+      params: JsonObject,
+      requestOptions: ConnectionRequestOptions = {},
+    ): Promise<JsonObject> {
+      const { logLevel, inputSchema } = requestOptions;
+      const meta = {
+        ...metaOf(params),
+        ...ownMeta,
+        ...(logLevel === undefined ? undefined : { [metaKeys.logLevel]: logLevel }),
+      };
+      hints = { headers: parameterHeaders(inputSchema, params) };
+      // The router sends before it returns, so the hints reach this message and no other.
+      const answer = router.request(method, { ...params, _meta: meta }, requestOptions);
+      hints = undefined;
+      return withoutResultType(await answer);
+    }
+
     return {
       ...agreed,
       get inFlight() {
         return router.outboundCount;
       },
       closed: ended.signal,
-      async request(method, params, requestOptions = {}) {
-        if (!isModern) return router.request(method, params, requestOptions);
-        const { logLevel, inputSchema } = requestOptions;
-        const meta = {
-          ...metaOf(params),
-          ...ownMeta,
-          ...(logLevel === undefined ? undefined : { [metaKeys.logLevel]: logLevel }),
-        };
-        hints = { headers: parameterHeaders(inputSchema, params) };
-        // The router sends before it returns, so the hints reach this message and no other.
-        const answer = router.request(method, { ...params, _meta: meta }, requestOptions);
-        hints = undefined;
-        return withoutResultType(await answer);
-      },
+      request: isModern ? requestModern : (method, params, given) => router.request(method, params, given),
       notify: (method, params) => router.notify(method, params),
       async [Symbol.asyncDispose]() {
         end(new McpError(mcpConnectionClosed, "The connection was closed"));

@@ -11,7 +11,14 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isJsonObject } from "@toolcrib/json";
 import { mcpOverloaded } from "../codes.ts";
-import { classify, paramsOf, type RpcId, type RpcRequest } from "../json-rpc.ts";
+import {
+  type Classified,
+  type ClassifiedMessage,
+  classify,
+  paramsOf,
+  type RpcId,
+  type RpcRequest,
+} from "../json-rpc.ts";
 import { headerMismatch, invalidRequest, McpError, toRpcError } from "../mcp-error.ts";
 import { checkMirroredHeaders } from "../mirrored-headers.ts";
 import { modernVersionOf } from "../modern-version.ts";
@@ -27,7 +34,7 @@ import {
   sendJson,
   untilZero,
 } from "./http-io.ts";
-import { type AcceptedForms, HttpSession } from "./http-session.ts";
+import { type AcceptedForms, HttpSession, type PostedBody } from "./http-session.ts";
 import { answerModernHttp, type ModernExchange } from "./modern-http.ts";
 import { listenMethod, unsupportedVersion } from "./modern-request.ts";
 import type { McpService } from "./service.ts";
@@ -171,17 +178,19 @@ export function createHttpEndpoint(
     }
     const body = await readBody(request, bodyMaxBytes);
     const value = parseBody(body, { maxLength: bodyMaxBytes, maxDepth: bodyMaxDepth });
-    const requests = requestsIn(value);
-    const [first] = requests;
+    const isBatch = Array.isArray(value);
+    const classified = isBatch ? value.map(classify) : [classify(value)];
+    const first = classified.find(isRequest)?.message;
     const refusal = first === undefined ? undefined : refusalOf(first.method);
     if (refusal !== undefined) {
-      const id = first === undefined || Array.isArray(value) ? null : first.id;
+      const id = first === undefined || isBatch ? null : first.id;
       sendError(response, overloaded(refusal), id, headersFor(503));
       return;
     }
-    if (isModernRequest(request, value)) await postModern(request, response, caller, value, accepts);
-    else if (first?.method === "initialize") postInitialize(response, caller, value, first);
-    else postToSession(request, response, caller, value, requests, accepts);
+    if (isModernRequest(request, value)) {
+      await postModern(request, response, caller, isBatch ? undefined : classified[0], accepts);
+    } else if (first?.method === "initialize") postInitialize(response, caller, isBatch, first);
+    else postToSession(request, response, caller, isBatch ? value : undefined, classified, accepts);
   }
 
   /** Why no more requests of `method` are taken; undefined while they are. */
@@ -197,12 +206,13 @@ export function createHttpEndpoint(
   function postInitialize(
     response: ServerResponse,
     caller: HttpCaller,
-    value: unknown,
-    first: RpcRequest,
+    isBatch: boolean,
+    message: RpcRequest,
   ): void {
-    if (Array.isArray(value)) throw invalidRequest('"initialize" cannot be part of a batch', undefined, 400);
+    if (isBatch) throw invalidRequest('"initialize" cannot be part of a batch', undefined, 400);
     const session = openSession(caller);
-    session.post(value, [first.id], response, { json: true, events: false });
+    const body = { messages: [{ kind: "request", message }], requests: [message], isBatch } as const;
+    session.post(body, response, { json: true, events: false });
     // The handshake is answered at once; one that was refused leaves no session behind.
     setImmediate(() => {
       if (!session.session.isOpen) end(session.session.id, "The handshake failed");
@@ -213,45 +223,38 @@ export function createHttpEndpoint(
     request: IncomingMessage,
     response: ServerResponse,
     caller: HttpCaller,
-    value: unknown,
-    requests: readonly RpcRequest[],
+    batch: readonly unknown[] | undefined,
+    classified: readonly Classified[],
     accepts: AcceptedForms,
   ): void {
     const session = sessionOf(request, caller);
     checkVersionHeader(request);
-    if (Array.isArray(value)) session.session.checkBatch(value);
-    for (const message of Array.isArray(value) ? value : [value]) {
-      const classified = classify(message);
-      if (classified.kind === "invalid")
-        throw invalidRequest(`Invalid request: ${classified.reason}`, undefined, 400);
-    }
-    if (requests.length === 0) {
-      session.session.receive(value);
+    if (batch !== undefined) session.session.checkBatch(batch);
+    const body = toBody(classified, batch !== undefined);
+    if (body.requests.length === 0) {
+      for (const message of body.messages) session.session.router.take(message);
       response.writeHead(202).end();
       return;
     }
-    const ids = requests.map(({ id }) => id);
-    const seen = new Set<RpcId>();
-    const reused = ids.find((id) => session.isOpen(id) || seen.size === seen.add(id).size);
+    const reused = reusedId(session, body.requests);
     if (reused !== undefined) {
       throw invalidRequest(`Request id ${JSON.stringify(reused)} is already in use`, undefined, 400);
     }
-    session.post(value, ids, response, accepts);
+    session.post(body, response, accepts);
   }
 
   async function postModern(
     request: IncomingMessage,
     response: ServerResponse,
     caller: HttpCaller,
-    value: unknown,
+    classified: Classified | undefined,
     accepts: AcceptedForms,
   ): Promise<void> {
-    const classified = classify(value);
-    if (classified.kind === "notification") {
+    if (classified?.kind === "notification") {
       response.writeHead(202).end();
       return;
     }
-    if (classified.kind !== "request") {
+    if (classified?.kind !== "request") {
       throw invalidRequest("The body must be one JSON-RPC request or notification", undefined, 400);
     }
     const { message } = classified;
@@ -372,12 +375,28 @@ function methodNotAllowed(): McpError {
   return invalidRequest("Method not allowed", undefined, 405);
 }
 
-function requestsIn(value: unknown): readonly RpcRequest[] {
-  const messages = Array.isArray(value) ? value : [value];
-  return messages.flatMap((message) => {
-    const classified = classify(message);
-    return classified.kind === "request" ? [classified.message] : [];
-  });
+function isRequest(one: Classified): one is ClassifiedMessage & { readonly kind: "request" } {
+  return one.kind === "request";
+}
+
+/** @throws {McpError} with status 400 when one of the values is no message. */
+function toBody(classified: readonly Classified[], isBatch: boolean): PostedBody {
+  const messages: ClassifiedMessage[] = [];
+  const requests: RpcRequest[] = [];
+  for (const one of classified) {
+    if (one.kind === "invalid") throw invalidRequest(`Invalid request: ${one.reason}`, undefined, 400);
+    messages.push(one);
+    if (one.kind === "request") requests.push(one.message);
+  }
+  return { messages, requests, isBatch };
+}
+
+/** The first id that is in use in `session`, or there twice. */
+function reusedId(session: HttpSession, requests: readonly RpcRequest[]): RpcId | undefined {
+  const [first] = requests;
+  if (requests.length === 1) return first !== undefined && session.isOpen(first.id) ? first.id : undefined;
+  const seen = new Set<RpcId>();
+  return requests.find(({ id }) => session.isOpen(id) || seen.size === seen.add(id).size)?.id;
 }
 
 function isModernRequest(request: IncomingMessage, value: unknown): boolean {

@@ -12,7 +12,7 @@
 import type { ServerResponse } from "node:http";
 import { formatSseEvent } from "../framing/sse.ts";
 import { InFlight } from "../in-flight.ts";
-import type { RpcId, RpcMessage } from "../json-rpc.ts";
+import type { ClassifiedMessage, RpcId, RpcMessage, RpcRequest } from "../json-rpc.ts";
 import { invalidRequest } from "../mcp-error.ts";
 import { rpcCodes } from "../protocol.ts";
 import { EventLog, type ReplayedEvent } from "./event-log.ts";
@@ -43,15 +43,24 @@ interface EventStream {
   seenSequence: number;
 }
 
+/** The body of a POST. */
+export interface PostedBody {
+  readonly messages: readonly ClassifiedMessage[];
+  /** Those of the messages that are requests. */
+  readonly requests: readonly RpcRequest[];
+  readonly isBatch: boolean;
+}
+
 /** A POST whose requests are being worked on. */
 interface Exchange {
-  /** Ids of requests without an answer yet. */
-  readonly open: Set<RpcId>;
+  /** Requests without an answer yet. */
+  openCount: number;
   readonly isBatch: boolean;
   readonly accepts: AcceptedForms;
   /** Answers as JSON text, gathered until the last one (a batch has several). */
   readonly answers: string[];
-  response: ServerResponse | undefined;
+  /** Losing its connection does not cancel a legacy request: the request's deadline ends it. */
+  readonly response: ServerResponse;
   stream: EventStream | undefined;
 }
 
@@ -85,24 +94,21 @@ export class HttpSession {
     return this.#exchanges.size > 0 || this.#standalone.response !== undefined;
   }
 
-  /** Take the parsed body of a POST that holds at least one request. */
-  post(value: unknown, ids: readonly RpcId[], response: ServerResponse, accepts: AcceptedForms): void {
+  /** Take the body of a POST that holds at least one request. No two of its ids are the same, none is open. */
+  post(body: PostedBody, response: ServerResponse, accepts: AcceptedForms): void {
+    const { messages, requests, isBatch } = body;
     const exchange: Exchange = {
-      open: new Set(ids),
-      isBatch: Array.isArray(value),
+      openCount: requests.length,
+      isBatch,
       accepts,
       answers: [],
       response,
       stream: undefined,
     };
-    for (const id of ids) this.#exchanges.set(id, exchange);
-    this.#inFlight.count += ids.length;
-    response.on("close", () => {
-      // Losing the connection does not cancel a legacy request; its deadline ends it.
-      exchange.response = undefined;
-    });
+    for (const { id } of requests) this.#exchanges.set(id, exchange);
+    this.#inFlight.count += requests.length;
     if (!accepts.json) this.#streamOf(exchange);
-    this.session.receive(value);
+    for (const message of messages) this.session.router.take(message);
   }
 
   /** Whether a request with this id is being worked on. */
@@ -152,7 +158,7 @@ export class HttpSession {
    */
   openSlowExchanges(): void {
     for (const exchange of this.#exchanges.values()) {
-      if (exchange.accepts.events && exchange.response !== undefined) this.#streamOf(exchange);
+      if (exchange.accepts.events && !exchange.response.destroyed) this.#streamOf(exchange);
     }
   }
 
@@ -160,8 +166,7 @@ export class HttpSession {
   close(reason: string): void {
     this.session.close(reason);
     for (const { stream, response } of new Set(this.#exchanges.values())) {
-      if (stream === undefined && response !== undefined)
-        sendError(response, invalidRequest(reason, rpcCodes.sessionNotFound, 404));
+      if (stream === undefined) sendError(response, invalidRequest(reason, rpcCodes.sessionNotFound, 404));
     }
     for (const { response } of this.#streams.values()) response?.end();
     this.#inFlight.count -= this.#exchanges.size;
@@ -185,15 +190,15 @@ export class HttpSession {
     if (exchange === undefined) return;
     this.#exchanges.delete(id);
     this.#inFlight.count -= 1;
-    exchange.open.delete(id);
+    exchange.openCount -= 1;
     const { stream, response, answers } = exchange;
     if (stream !== undefined) {
       if (answer !== undefined) this.#writeAnswer(stream, answer);
-      if (exchange.open.size === 0) this.#closeStream(stream);
+      if (exchange.openCount === 0) this.#closeStream(stream);
       return;
     }
     if (answer !== undefined) answers.push(answer);
-    if (exchange.open.size > 0 || response === undefined) return;
+    if (exchange.openCount > 0 || response.destroyed) return;
     if (answers.length === 0) {
       // A request must be answered with a body of some kind; an empty stream holds no answer.
       if (exchange.accepts.events) openEventStream(response, this.#headers());
@@ -209,7 +214,7 @@ export class HttpSession {
     const { response } = exchange;
     const stream = this.#openStream();
     exchange.stream = stream;
-    if (response !== undefined) {
+    if (!response.destroyed) {
       openEventStream(response, this.#headers());
       this.#attach(stream, response);
     }
