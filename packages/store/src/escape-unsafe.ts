@@ -13,8 +13,8 @@ const invisible =
 const tags = "\\udb40[\\udc00-\\udfff]";
 const loneSurrogate = "[\\ud800-\\udbff](?![\\udc00-\\udfff])|(?<![\\ud800-\\udbff])[\\udc00-\\udfff]";
 
-/** DEL and everything after it. What stands before it is safe in JSON. */
-const beyondPlain = /[\u007f-\uffff]/;
+/** The only unsafe character of JSON that is ASCII. */
+const del = "\u007f";
 const unsafeInJson = new RegExp(`[${invisible}]|${tags}`);
 const everyUnsafeInJson = new RegExp(unsafeInJson, "g");
 const everyUnsafe = new RegExp(`[\\u0000-\\u001f${invisible}]|${tags}|${loneSurrogate}`, "g");
@@ -24,8 +24,8 @@ const everyUnsafe = new RegExp(`[\\u0000-\\u001f${invisible}]|${tags}|${loneSurr
  * `JSON.stringify` without indentation, which has escaped C0 and lone surrogates.
  */
 export function escapeJson(json: string): string {
-  // Most records are plain ASCII, which one look at a simple range tells.
-  if (!beyondPlain.test(json)) return json;
+  // Most records are plain ASCII, which has as many bytes as characters and takes no pattern to tell.
+  if (Buffer.byteLength(json) === json.length && !json.includes(del)) return json;
   return unsafeInJson.test(json) ? json.replace(everyUnsafeInJson, toEscapes) : json;
 }
 
