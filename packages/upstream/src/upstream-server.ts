@@ -208,7 +208,8 @@ export function createUpstreamServer(
       const held = shared === undefined ? await lease(client, context.signal) : undefined;
       const session = held?.session ?? (shared as UpstreamSession);
       try {
-        return await session.request(method, params, context, options);
+        const result = await session.request(method, params, context, options);
+        return method === "tools/call" ? withContent(result) : result;
       } catch (error) {
         if (context.signal.aborted) throw context.signal.reason;
         const mayRepeat = await isWorthRepeating(session, error, context.signal);
@@ -281,10 +282,10 @@ export function createUpstreamServer(
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    async call(tool, args, context) {
-      const { name, inputSchema } = tool.definition;
-      const result = await request("tools/call", { name, arguments: args }, context, { inputSchema });
-      return toToolResult(result);
+    call({ definition }, args, context) {
+      const { name, inputSchema } = definition;
+      const result = request("tools/call", { name, arguments: args }, context, { inputSchema });
+      return result as Promise<unknown> as Promise<ToolResult>;
     },
     health: () => health,
     facts: () => ({
@@ -312,8 +313,8 @@ export function createUpstreamServer(
 }
 
 /** Results of old servers may lack `content`, which readers count on. */
-function toToolResult(result: JsonObject): ToolResult {
-  return (Array.isArray(result["content"]) ? result : { ...result, content: [] }) as unknown as ToolResult;
+function withContent(result: JsonObject): JsonObject {
+  return Array.isArray(result["content"]) ? result : { ...result, content: [] };
 }
 
 /** A reason without how long something took, which differs from one attempt to the next. */
