@@ -293,6 +293,7 @@ function describeReason(reason: { readonly word: string; readonly field: string 
 function originOfInner(context: CallContext): CallOrigin {
   return {
     ...context,
+    wayBack: context,
     clientInfo: toClientInfo(context.session?.clientInfo),
     parent: { callId: context.callId, depth: context.depth },
   };
@@ -308,10 +309,14 @@ function originOfProgram(identity: Identity, options: CallOptions): CallOrigin {
     parent: undefined,
     signal: options.signal,
     wantsProgress: options.onProgress !== undefined,
-    progress: (params) => options.onProgress?.(params),
-    notify: () => {},
-    ask: (method) =>
-      Promise.reject(new McpError(mcpClientCapabilityMissing, `Nobody can answer "${method}" for this call`)),
+    wayBack: {
+      progress: (params) => options.onProgress?.(params),
+      notify: () => {},
+      ask: (method) =>
+        Promise.reject(
+          new McpError(mcpClientCapabilityMissing, `Nobody can answer "${method}" for this call`),
+        ),
+    },
   };
 }
 

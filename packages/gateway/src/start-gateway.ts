@@ -79,14 +79,15 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
   const serverInfo = { name: "toolcrib", title: "Toolcrib", version };
   const core = createGatewayCore(config, {
     serverInfo,
-    audit: {
-      async intent(data) {
-        await store.audit.intent(data);
+    audit: { intent: store.audit.intent, record },
+    metrics: {
+      ...metrics,
+      callStarted() {
+        metrics.callStarted();
+        // Its intent, which is on record by now.
         metrics.auditEvents(1);
       },
-      record,
     },
-    metrics,
     logger,
     scrubber,
     now,

@@ -32,6 +32,8 @@ export interface CallLog {
     subject: AuditCallSubject,
     facts: ArgumentFacts & { readonly rule: string; readonly containment: string | undefined },
   ): Promise<void>;
+  /** The intent is on record, and the call goes out. */
+  started(): void;
   denied(
     subject: AuditCallSubject,
     facts: ArgumentFacts & {
@@ -67,10 +69,9 @@ export function createCallLog(deps: {
   const serverOf = (subject: AuditCallSubject) => subject.server ?? subject.origin;
 
   return {
-    async intent(subject, { argumentsDigest = "", preview, rule, containment }) {
-      await audit.intent({ ...subject, argumentsDigest, preview, decision: "allow", rule, containment });
-      metrics.callStarted();
-    },
+    intent: (subject, { argumentsDigest = "", preview, rule, containment }) =>
+      audit.intent({ ...subject, argumentsDigest, preview, decision: "allow", rule, containment }),
+    started: () => metrics.callStarted(),
     denied(subject, { argumentsDigest, preview, decision, error }) {
       const code = decision?.code ?? error?.code ?? "CALL_REFUSED";
       const reason = decision?.reason ?? error?.message;

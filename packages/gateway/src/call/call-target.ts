@@ -27,10 +27,9 @@ export interface CallTarget {
 
 /** Who calls, and the way back. */
 export interface CallOrigin
-  extends Pick<
-    CallContext,
-    "identity" | "era" | "session" | "wantsProgress" | "progress" | "notify" | "ask" | "meta"
-  > {
+  extends Pick<CallContext, "identity" | "era" | "session" | "wantsProgress" | "meta"> {
+  /** The client's side of the call. */
+  readonly wayBack: Pick<CallContext, "progress" | "notify" | "ask">;
   readonly signal: AbortSignal | undefined;
   /** What the client's software says of itself. */
   readonly clientInfo: { readonly name: string; readonly version: string } | undefined;

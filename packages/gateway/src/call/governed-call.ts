@@ -32,7 +32,7 @@ import type { CallOutcome } from "../gateway.ts";
 import { GatewayError } from "../gateway-error.ts";
 import type { Decision, ToolPolicy } from "../tool-policy.ts";
 import { previewArguments } from "./argument-preview.ts";
-import type { ArgumentFacts, CallLog } from "./call-log.ts";
+import type { CallLog } from "./call-log.ts";
 import type { CallOrigin, CallTarget } from "./call-target.ts";
 import { jsonSize } from "./json-size.ts";
 import { type SecretScrubber, scrubError } from "./secret-scrubber.ts";
@@ -86,8 +86,15 @@ export async function governedCall(
   deps.underWay.count += places;
   try {
     // Record the intent, before anything happens.
-    const unrecorded = await recordIntent(deps, call, described.facts, decision.rule, target);
-    if (unrecorded !== undefined) return { kind: "failed", callId, error: unrecorded };
+    try {
+      const { containment } = target;
+      await deps.log.intent(call.subject, { ...described.facts, rule: decision.rule, containment });
+    } catch (cause) {
+      const error = unrecordedError(cause);
+      deps.log.denied(call.subject, { ...described.facts, error });
+      return { kind: "failed", callId, error };
+    }
+    deps.log.started();
     // Validate, execute, limit, validate the result and scrub it.
     const result =
       validateArguments(deps, target, args, callId) ?? (await execute(deps, target, args, origin, call));
@@ -162,26 +169,12 @@ function describeArguments({ scrubber }: GovernedCallDeps, args: JsonObject) {
   }
 }
 
-/** @returns why the intent could not be recorded, in which case the call must not be made */
-async function recordIntent(
-  { log }: GovernedCallDeps,
-  { subject }: BegunCall,
-  facts: ArgumentFacts,
-  rule: string,
-  { containment }: CallTarget,
-): Promise<GatewayError | undefined> {
-  try {
-    await log.intent(subject, { ...facts, rule, containment });
-    return undefined;
-  } catch (cause) {
-    const error = new GatewayError(
-      auditUnavailable,
-      `The call was not made because it could not be recorded: ${messageOf(cause)}`,
-      { hint: isCodedError(cause) ? cause.hint : undefined, cause },
-    );
-    log.denied(subject, { ...facts, error });
-    return error;
-  }
+function unrecordedError(cause: unknown): GatewayError {
+  return new GatewayError(
+    auditUnavailable,
+    `The call was not made because it could not be recorded: ${messageOf(cause)}`,
+    { hint: isCodedError(cause) ? cause.hint : undefined, cause },
+  );
 }
 
 /** A result that names every problem, or undefined when the arguments fit. Models correct themselves from it. */
@@ -216,33 +209,43 @@ function validateArguments(
  * A target that heeds neither is left to itself: its caller is answered all the
  * same, and what it still says reaches nobody.
  */
-async function execute(
+function execute(
   deps: GovernedCallDeps,
   target: CallTarget,
   args: JsonObject,
   origin: CallOrigin,
   call: BegunCall,
 ): Promise<JsonObject> {
-  const controller = new AbortController();
-  const aborted = Promise.withResolvers<never>();
   const { signal } = origin;
   if (signal?.aborted) throw cancelledError(signal.reason);
-  const end = (reason: GatewayError) => {
-    controller.abort(reason);
-    aborted.reject(reason);
-  };
-  const cancel = () => end(cancelledError(signal?.reason));
-  signal?.addEventListener("abort", cancel, { once: true });
-  const timer = setTimeout(() => end(timeoutError(target)), target.deadlineMs);
+  const controller = new AbortController();
   const way = { isOpen: true };
-  try {
+  return new Promise((resolve, reject) => {
+    const settle = () => {
+      way.isOpen = false;
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", cancel);
+    };
+    const end = (reason: GatewayError) => {
+      controller.abort(reason);
+      settle();
+      reject(reason);
+    };
+    const cancel = () => end(cancelledError(signal?.reason));
+    signal?.addEventListener("abort", cancel);
+    const timer = setTimeout(() => end(timeoutError(target)), target.deadlineMs);
     const context = toContext(deps, target, origin, call, controller.signal, way);
-    return await Promise.race([target.execute(args, context), aborted.promise]);
-  } finally {
-    way.isOpen = false;
-    clearTimeout(timer);
-    signal?.removeEventListener("abort", cancel);
-  }
+    target.execute(args, context).then(
+      (result) => {
+        settle();
+        resolve(result);
+      },
+      (thrown: unknown) => {
+        settle();
+        reject(thrown);
+      },
+    );
+  });
 }
 
 /** The surroundings of one execution. `way`: back to the client, open as long as the call is under way. */
@@ -255,7 +258,7 @@ function toContext(
   way: { readonly isOpen: boolean },
 ): CallContext {
   const { callId, parentId, depth } = call.subject;
-  const { identity, era, meta, session, wantsProgress } = origin;
+  const { identity, era, meta, session, wantsProgress, wayBack } = origin;
   return {
     callId,
     parentId,
@@ -268,13 +271,13 @@ function toContext(
     session,
     wantsProgress,
     progress(params) {
-      if (way.isOpen) origin.progress(scrubber.value(params));
+      if (way.isOpen) wayBack.progress(scrubber.value(params));
     },
     notify(method, params) {
-      if (way.isOpen) origin.notify(method, scrubber.value(params));
+      if (way.isOpen) wayBack.notify(method, scrubber.value(params));
     },
     ask(method, params, askSignal) {
-      if (way.isOpen) return origin.ask(method, scrubber.value(params), askSignal);
+      if (way.isOpen) return wayBack.ask(method, scrubber.value(params), askSignal);
       return Promise.reject(
         new GatewayError(callCancelled, `"${method}" was asked after the end of its call`),
       );

@@ -7,8 +7,11 @@
  * send them. No look-ups: what a name resolves to proves nothing.
  */
 
-/** Decide about one header value. */
-export type HeaderCheck = (value: string | undefined, localAddress: string | undefined) => boolean;
+/** Decide about a `Host`. @param localAddress tells the address that its connection came in on */
+export type HostCheck = (value: string | undefined, localAddress: () => string | undefined) => boolean;
+
+/** Decide about an `Origin`. */
+export type OriginCheck = (value: string | undefined) => boolean;
 
 /** Most values that were found right and are remembered as such. */
 const rememberedMaxCount = 256;
@@ -25,7 +28,7 @@ const wildcardHosts: ReadonlySet<string> = new Set(["0.0.0.0", "[::]"]);
  * @param listenHost name or address.
  * @param allowedHosts `host` with any port, or `host:port`.
  */
-export function createHostCheck(listenHost: string, allowedHosts: readonly string[]): HeaderCheck {
+export function createHostCheck(listenHost: string, allowedHosts: readonly string[]): HostCheck {
   const listen = bracketed(listenHost.toLowerCase());
   const allowed = new Set([...loopbackHosts, ...allowedHosts.map((host) => host.toLowerCase())]);
   if (!wildcardHosts.has(listen)) allowed.add(listen);
@@ -41,12 +44,13 @@ export function createHostCheck(listenHost: string, allowedHosts: readonly strin
       return true;
     }
     // Not remembered: it is right for this connection only.
-    return localAddress !== undefined && name === bracketed(unmapped(localAddress));
+    const address = localAddress();
+    return address !== undefined && name === bracketed(unmapped(address));
   };
 }
 
 /** Check `Origin`: absent, loopback over http or https, or allowed. `null` is never right. */
-export function createOriginCheck(allowedOrigins: readonly string[]): HeaderCheck {
+export function createOriginCheck(allowedOrigins: readonly string[]): OriginCheck {
   const allowed = new Set(allowedOrigins.map((origin) => origin.toLowerCase()));
   return (value) => {
     if (value === undefined) return true;

@@ -233,6 +233,30 @@ export function createGatewayService(deps: GatewayServiceDeps): GatewayService {
     return listPrompts(sourcesOf(view), isAllowed, serverOfView(view) === undefined);
   }
 
+  async function answer(request: ServiceRequest): Promise<JsonObject> {
+    switch (request.method) {
+      case "tools/list":
+        return list(request, "tools");
+      case "resources/list":
+        return list(request, "resources");
+      case "resources/templates/list":
+        return list(request, "resourceTemplates");
+      case "prompts/list":
+        return list(request, "prompts");
+      case "resources/read":
+        return readResource(request);
+      case "prompts/get":
+        return getPrompt(request);
+      case "completion/complete":
+        return complete(request);
+      case "resources/subscribe":
+      case "resources/unsubscribe":
+        return subscribe(request);
+      default:
+        throw methodNotFound(request.method);
+    }
+  }
+
   return {
     serverInfo: deps.serverInfo,
     get sessionCount() {
@@ -265,31 +289,7 @@ export function createGatewayService(deps: GatewayServiceDeps): GatewayService {
       if (entry === undefined || !isUsable(identity, entry)) return undefined;
       return entry.tool.definition.inputSchema;
     },
-    async handle(request) {
-      switch (request.method) {
-        case "tools/call":
-          return callTool(request);
-        case "tools/list":
-          return list(request, "tools");
-        case "resources/list":
-          return list(request, "resources");
-        case "resources/templates/list":
-          return list(request, "resourceTemplates");
-        case "prompts/list":
-          return list(request, "prompts");
-        case "resources/read":
-          return readResource(request);
-        case "prompts/get":
-          return getPrompt(request);
-        case "completion/complete":
-          return complete(request);
-        case "resources/subscribe":
-        case "resources/unsubscribe":
-          return subscribe(request);
-        default:
-          throw methodNotFound(request.method);
-      }
-    },
+    handle: (request) => (request.method === "tools/call" ? callTool(request) : answer(request)),
     sessionOpened(session) {
       sessions.add(session);
     },
@@ -348,9 +348,7 @@ function toOrigin(request: ServiceRequest): CallOrigin {
     parent: undefined,
     clientInfo: toClientInfo(request.clientInfo),
     meta: passedOnMeta(request.params),
-    progress: (params) => request.progress(params),
-    notify: (method, params) => request.notify(method, params),
-    ask: (method, params, askSignal) => request.ask(method, params, askSignal),
+    wayBack: request,
   };
 }
 
