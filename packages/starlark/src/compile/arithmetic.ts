@@ -1,0 +1,347 @@
+/**
+ * Operators as closures. Each tries the case that programs mean most, two safe
+ * integers, before it asks `value/operators.ts`. Where an operand is a local or a
+ * constant it is read in place, which saves the call of its closure: the forms are
+ * written out, because JavaScript optimises each function by its own text.
+ */
+
+import { StarlarkError } from "../run/starlark-error.ts";
+import type { Thread } from "../run/thread.ts";
+import type { ArithmeticOperator, ComparisonOperator } from "../syntax/ast.ts";
+import { equals } from "../value/equality.ts";
+import { makeFloat } from "../value/number.ts";
+import { binary, contains } from "../value/operators.ts";
+import { isOrdered, type OrderOperator } from "../value/order.ts";
+import { StarlarkFloat, type Value } from "../value/value.ts";
+import type { Evaluator, Test } from "./code.ts";
+
+const most = Number.MAX_SAFE_INTEGER;
+const least = Number.MIN_SAFE_INTEGER;
+
+/** An operand: what evaluates it, and what is known of it. */
+export interface Operand {
+  readonly evaluate: Evaluator;
+  /** The register of a local that is read in place. */
+  readonly local?: number;
+  /** The local's name, for the error when it is not assigned. */
+  readonly name?: string;
+  /** Offset of the operand. */
+  readonly at: number;
+  /** The value of a literal. */
+  readonly constant?: Value;
+}
+
+/** The error of a variable that is read before it is assigned. */
+export function unassigned(kind: "local" | "global", name: string, at: number, t: Thread): StarlarkError {
+  t.at = at;
+  return new StarlarkError(`${kind} variable ${name} referenced before assignment`);
+}
+
+/** `left <operator> right`; `at` is the offset of the operator. */
+export function arithmeticEvaluator(
+  operator: ArithmeticOperator,
+  left: Operand,
+  right: Operand,
+  at: number,
+): Evaluator {
+  switch (operator) {
+    case "+":
+      return addition(left, right, at);
+    case "-":
+      return subtraction(left, right, at);
+    case "*":
+      return multiplication(left, right, at);
+    case "%":
+      return modulo(left, right, at);
+    case "//":
+      return floorDivision(left, right, at);
+    case "/":
+      return division(left, right, at);
+    case "&":
+    case "|":
+    case "^":
+      return bitwiseEvaluator(operator, left, right, at);
+    default:
+      return general(operator, left, right, at);
+  }
+}
+
+function general(operator: ArithmeticOperator, left: Operand, right: Operand, at: number): Evaluator {
+  const [a, b] = [left.evaluate, right.evaluate];
+  return (r, t) => {
+    const x = a(r, t);
+    const y = b(r, t);
+    t.at = at;
+    return binary(operator, x, y, t);
+  };
+}
+
+/** What is left when the operands are not two safe integers with a safe result. */
+function slow(operator: ArithmeticOperator, x: Value, y: Value, at: number, t: Thread): Value {
+  t.at = at;
+  return binary(operator, x, y, t);
+}
+
+/** `x + y`, when they are not two safe integers with a safe sum. */
+export function addSlow(x: Value, y: Value, at: number, t: Thread): Value {
+  if (x instanceof StarlarkFloat && y instanceof StarlarkFloat) return makeFloat(x.value + y.value, t);
+  if (typeof x === "string" && typeof y === "string") {
+    t.at = at;
+    t.charge(24 + x.length + y.length);
+    return x + y;
+  }
+  return slow("+", x, y, at, t);
+}
+
+function addition(left: Operand, right: Operand, at: number): Evaluator {
+  const [a, b] = [left.evaluate, right.evaluate];
+  if (left.local !== undefined && typeof right.constant === "number") {
+    const [i, c] = [left.local, right.constant];
+    return (r, t) => {
+      const x = r[i] as Value;
+      if (typeof x === "number") {
+        const sum = x + c;
+        if (sum <= most && sum >= least) return sum;
+      }
+      return addSlow(x === undefined ? a(r, t) : x, c, at, t);
+    };
+  }
+  if (left.local !== undefined && right.local !== undefined) {
+    const [i, j] = [left.local, right.local];
+    return (r, t) => {
+      const x = r[i] as Value;
+      const y = r[j] as Value;
+      if (typeof x === "number" && typeof y === "number") {
+        const sum = x + y;
+        if (sum <= most && sum >= least) return sum;
+      }
+      return addSlow(x === undefined ? a(r, t) : x, y === undefined ? b(r, t) : y, at, t);
+    };
+  }
+  if (left.local !== undefined) {
+    const i = left.local;
+    return (r, t) => {
+      const x = r[i] as Value;
+      if (x === undefined) a(r, t);
+      const y = b(r, t);
+      if (typeof x === "number" && typeof y === "number") {
+        const sum = x + y;
+        if (sum <= most && sum >= least) return sum;
+      }
+      return addSlow(x, y, at, t);
+    };
+  }
+  return (r, t) => {
+    const x = a(r, t);
+    const y = b(r, t);
+    if (typeof x === "number" && typeof y === "number") {
+      const sum = x + y;
+      if (sum <= most && sum >= least) return sum;
+    }
+    return addSlow(x, y, at, t);
+  };
+}
+
+function subtractSlow(x: Value, y: Value, at: number, t: Thread): Value {
+  if (x instanceof StarlarkFloat && y instanceof StarlarkFloat) return makeFloat(x.value - y.value, t);
+  return slow("-", x, y, at, t);
+}
+
+function subtraction(left: Operand, right: Operand, at: number): Evaluator {
+  const [a, b] = [left.evaluate, right.evaluate];
+  if (left.local !== undefined && typeof right.constant === "number") {
+    const [i, c] = [left.local, right.constant];
+    return (r, t) => {
+      const x = r[i] as Value;
+      if (typeof x === "number") {
+        const difference = x - c;
+        if (difference <= most && difference >= least) return difference;
+      }
+      return subtractSlow(x === undefined ? a(r, t) : x, c, at, t);
+    };
+  }
+  return (r, t) => {
+    const x = a(r, t);
+    const y = b(r, t);
+    if (typeof x === "number" && typeof y === "number") {
+      const difference = x - y;
+      if (difference <= most && difference >= least) return difference;
+    }
+    return subtractSlow(x, y, at, t);
+  };
+}
+
+function multiplySlow(x: Value, y: Value, at: number, t: Thread): Value {
+  if (x instanceof StarlarkFloat && y instanceof StarlarkFloat) return makeFloat(x.value * y.value, t);
+  return slow("*", x, y, at, t);
+}
+
+function multiplication(left: Operand, right: Operand, at: number): Evaluator {
+  const [a, b] = [left.evaluate, right.evaluate];
+  return (r, t) => {
+    const x = a(r, t);
+    const y = b(r, t);
+    if (typeof x === "number" && typeof y === "number") {
+      const product = x * y;
+      // `+ 0` makes 0 of -0.
+      if (product <= most && product >= least) return product + 0;
+    }
+    return multiplySlow(x, y, at, t);
+  };
+}
+
+function modulo(left: Operand, right: Operand, at: number): Evaluator {
+  const [a, b] = [left.evaluate, right.evaluate];
+  if (left.local !== undefined && typeof right.constant === "number" && right.constant > 0) {
+    const [i, c] = [left.local, right.constant];
+    return (r, t) => {
+      const x = r[i] as Value;
+      if (typeof x === "number" && x >= 0) return x % c;
+      return slow("%", x === undefined ? a(r, t) : x, c, at, t);
+    };
+  }
+  return (r, t) => {
+    const x = a(r, t);
+    const y = b(r, t);
+    if (typeof x === "number" && typeof y === "number" && x >= 0 && y > 0) return x % y;
+    return slow("%", x, y, at, t);
+  };
+}
+
+function floorDivision(left: Operand, right: Operand, at: number): Evaluator {
+  const [a, b] = [left.evaluate, right.evaluate];
+  return (r, t) => {
+    const x = a(r, t);
+    const y = b(r, t);
+    if (typeof x === "number" && typeof y === "number" && x >= 0 && y > 0) return (x - (x % y)) / y;
+    return slow("//", x, y, at, t);
+  };
+}
+
+function division(left: Operand, right: Operand, at: number): Evaluator {
+  const [a, b] = [left.evaluate, right.evaluate];
+  return (r, t) => {
+    const x = a(r, t);
+    const y = b(r, t);
+    if (x instanceof StarlarkFloat && y instanceof StarlarkFloat && y.value !== 0) {
+      return makeFloat(x.value / y.value, t);
+    }
+    if (typeof x === "number" && typeof y === "number" && y !== 0) return makeFloat(x / y, t);
+    return slow("/", x, y, at, t);
+  };
+}
+
+function bitwiseEvaluator(operator: "&" | "|" | "^", left: Operand, right: Operand, at: number): Evaluator {
+  const [a, b] = [left.evaluate, right.evaluate];
+  return (r, t) => {
+    const x = a(r, t);
+    const y = b(r, t);
+    if (typeof x === "number" && typeof y === "number" && (x | 0) === x && (y | 0) === y) {
+      return operator === "&" ? x & y : operator === "|" ? x | y : x ^ y;
+    }
+    return slow(operator, x, y, at, t);
+  };
+}
+
+/** `left <operator> right`, for the operators of comparison and membership. */
+export function comparisonTest(
+  operator: ComparisonOperator | "in" | "not in",
+  left: Operand,
+  right: Operand,
+  at: number,
+): Test {
+  switch (operator) {
+    case "==":
+      return equality(left, right, at);
+    case "!=": {
+      const equal = equality(left, right, at);
+      return (r, t) => !equal(r, t);
+    }
+    case "in":
+      return membership(left, right, at);
+    case "not in": {
+      const member = membership(left, right, at);
+      return (r, t) => !member(r, t);
+    }
+    case "<":
+      return lessThan(left, right, at);
+    default:
+      return ordered(operator, left, right, at);
+  }
+}
+
+function equality(left: Operand, right: Operand, at: number): Test {
+  const [a, b] = [left.evaluate, right.evaluate];
+  const { constant } = right;
+  if (typeof constant === "string" || constant === null || typeof constant === "boolean") {
+    // Nothing but itself equals one of these.
+    return (r, t) => a(r, t) === constant;
+  }
+  return (r, t) => {
+    const x = a(r, t);
+    const y = b(r, t);
+    if (typeof x !== "object" && typeof y !== "object") return x === y;
+    t.at = at;
+    return equals(x, y, t);
+  };
+}
+
+function membership(left: Operand, right: Operand, at: number): Test {
+  const [a, b] = [left.evaluate, right.evaluate];
+  return (r, t) => {
+    const x = a(r, t);
+    const y = b(r, t);
+    t.at = at;
+    return contains(x, y, t);
+  };
+}
+
+function orderSlow(operator: OrderOperator, x: Value, y: Value, at: number, t: Thread): boolean {
+  t.at = at;
+  return isOrdered(operator, x, y, t);
+}
+
+function lessThan(left: Operand, right: Operand, at: number): Test {
+  const [a, b] = [left.evaluate, right.evaluate];
+  if (left.local !== undefined && typeof right.constant === "number") {
+    const [i, c] = [left.local, right.constant];
+    return (r, t) => {
+      const x = r[i] as Value;
+      if (typeof x === "number") return x < c;
+      return orderSlow("<", x === undefined ? a(r, t) : x, c, at, t);
+    };
+  }
+  return (r, t) => {
+    const x = a(r, t);
+    const y = b(r, t);
+    if (typeof x === "number" && typeof y === "number") return x < y;
+    return orderSlow("<", x, y, at, t);
+  };
+}
+
+function ordered(operator: "<=" | ">" | ">=", left: Operand, right: Operand, at: number): Test {
+  const [a, b] = [left.evaluate, right.evaluate];
+  switch (operator) {
+    case "<=":
+      return (r, t) => {
+        const x = a(r, t);
+        const y = b(r, t);
+        if (typeof x === "number" && typeof y === "number") return x <= y;
+        return orderSlow("<=", x, y, at, t);
+      };
+    case ">":
+      return (r, t) => {
+        const x = a(r, t);
+        const y = b(r, t);
+        if (typeof x === "number" && typeof y === "number") return x > y;
+        return orderSlow(">", x, y, at, t);
+      };
+    default:
+      return (r, t) => {
+        const x = a(r, t);
+        const y = b(r, t);
+        if (typeof x === "number" && typeof y === "number") return x >= y;
+        return orderSlow(">=", x, y, at, t);
+      };
+  }
+}

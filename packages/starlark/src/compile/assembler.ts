@@ -1,0 +1,104 @@
+/**
+ * Lays out the instructions of one function. Instructions are closures over where
+ * they go next, and that is known only when all have their places: so what is
+ * collected here makes them, and is asked at the end. A jump takes no place at
+ * run time: whoever would go to it goes to its target.
+ */
+
+import type { CallSite, Handler, Instruction } from "./code.ts";
+
+/** A place in the code that may not be known yet. */
+export interface Label {
+  pc: number;
+}
+
+/** What an instruction is made with. */
+export interface Place {
+  /** Its own index. */
+  readonly pc: number;
+  /** The instruction after it. */
+  readonly next: number;
+  /** Where a label is. */
+  readonly target: (label: Label) => number;
+  /** A call from here. */
+  readonly site: (destination: number, at: number) => CallSite;
+}
+
+type Slot =
+  | { readonly kind: "instruction"; readonly make: (place: Place) => Instruction }
+  | { readonly kind: "jump"; readonly to: Label };
+
+/** A handler whose places are labels still. */
+export interface HandlerDraft {
+  readonly start: Label;
+  readonly end: Label;
+  readonly target: Label;
+  readonly register: number;
+  readonly openIterators: readonly number[];
+}
+
+export class Assembler {
+  readonly #slots: Slot[] = [];
+  readonly #handlers: HandlerDraft[] = [];
+
+  emit(make: (place: Place) => Instruction): void {
+    this.#slots.push({ kind: "instruction", make });
+  }
+
+  jump(to: Label): void {
+    this.#slots.push({ kind: "jump", to });
+  }
+
+  /** A label, to be placed with `mark`. */
+  label(): Label {
+    return { pc: -1 };
+  }
+
+  /** A label at the next instruction. */
+  here(): Label {
+    return { pc: this.#slots.length };
+  }
+
+  mark(label: Label): void {
+    label.pc = this.#slots.length;
+  }
+
+  /** Cover a stretch of code; of two that overlap, the one that is given first is the inner one. */
+  handle(handler: HandlerDraft): void {
+    this.#handlers.push(handler);
+  }
+
+  finish(): { instructions: Instruction[]; handlers: Handler[] } {
+    // Jumps are threaded away; the slot of one that nothing falls into stays, unreached.
+    const resolve = (pc: number): number => {
+      let at = pc;
+      for (let hops = 0; hops <= this.#slots.length; hops += 1) {
+        const slot = this.#slots[at];
+        if (slot?.kind !== "jump") break;
+        at = slot.to.pc;
+      }
+      return at;
+    };
+    const instructions = this.#slots.map((slot, pc): Instruction => {
+      if (slot.kind === "jump") {
+        const to = resolve(slot.to.pc);
+        return () => to;
+      }
+      const next = resolve(pc + 1);
+      return slot.make({
+        pc,
+        next,
+        target: (label) => resolve(label.pc),
+        site: (destination, at) => ({ pc, next, destination, at }),
+      });
+    });
+    const handlers = this.#handlers.map(({ start, end, target, register, openIterators }) => ({
+      start: start.pc,
+      end: end.pc,
+      target: resolve(target.pc),
+      register,
+      openIterators,
+    }));
+    return { instructions, handlers };
+  }
+}

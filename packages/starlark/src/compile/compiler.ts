@@ -1,0 +1,1023 @@
+/**
+ * From the resolved tree to code. Expressions become closures (`Evaluator`);
+ * where one calls a function of the program, or loops, the part up to there is an
+ * instruction of its own that leaves its result in a register, and everything
+ * that has to be evaluated before it goes to a register first, so that the order
+ * of evaluation is that of the text. Statements become instructions.
+ *
+ * The tree is at most `maxTreeDepth` levels deep, so the passes recurse, and
+ * closures do when they run.
+ *
+ * One file, because statements, expressions and functions contain one another.
+ */
+
+import type { Source } from "@toolcrib/diagnostics";
+import type { Dialect } from "../dialect.ts";
+import type { Binding, Scope } from "../resolve/binding.ts";
+import { leave } from "../run/call.ts";
+import type {
+  Argument,
+  AssignStatement,
+  AttributeExpression,
+  BinaryExpression,
+  CallExpression,
+  ComparisonOperator,
+  Comprehension,
+  Expression,
+  File,
+  ForClause,
+  ForStatement,
+  Identifier,
+  IfClause,
+  IfStatement,
+  LoadStatement,
+  Parameter,
+  Statement,
+  TryStatement,
+  WhileStatement,
+} from "../syntax/ast.ts";
+import type { MethodTables } from "../value/attributes.ts";
+import type { Cell, FunctionValue } from "../value/function-value.ts";
+import { StarlarkBytes, StarlarkFloat, type Value } from "../value/value.ts";
+import { arithmeticEvaluator, comparisonTest, type Operand } from "./arithmetic.ts";
+import { Assembler, type Label } from "./assembler.ts";
+import { generalCall, methodCall, positionalCall } from "./calls.ts";
+import type { Code, Evaluator, Instruction, Registers, Test } from "./code.ts";
+import * as evaluators from "./evaluators.ts";
+import { Purity } from "./purity.ts";
+import * as statements from "./statements.ts";
+
+/** What the code of a file needs to know of its surroundings. */
+export interface CompileOptions {
+  readonly dialect: Dialect;
+  readonly universe: ReadonlyMap<string, Value>;
+  readonly methods: MethodTables;
+}
+
+/** A compiled file. */
+export interface CompiledFile {
+  readonly code: Code;
+  /** Names of the globals, by index. */
+  readonly globals: readonly string[];
+  /** Names that the host has to give values for, by index. */
+  readonly predeclared: readonly string[];
+}
+
+/** Compile a file that was resolved without errors. */
+export function compileFile(file: File, options: CompileOptions): CompiledFile {
+  const unit = new Unit(file.source, options);
+  const code = new FunctionCompiler(unit, "<toplevel>", file.scope!, []).compileFile(file);
+  return { code, globals: file.globals!.map(({ name }) => name), predeclared: [...unit.predeclared.keys()] };
+}
+
+/** What the functions of one file share. */
+class Unit {
+  readonly source: Source;
+  readonly options: CompileOptions;
+  readonly purity: Purity;
+  readonly predeclared = new Map<string, number>();
+
+  constructor(source: Source, options: CompileOptions) {
+    this.source = source;
+    this.options = options;
+    this.purity = new Purity(options.universe);
+  }
+
+  predeclaredIndex(name: string): number {
+    let index = this.predeclared.get(name);
+    if (index === undefined) {
+      index = this.predeclared.size;
+      this.predeclared.set(name, index);
+    }
+    return index;
+  }
+}
+
+/** Steps counted while code is compiled, and read when its instructions are made. */
+interface Weight {
+  steps: number;
+}
+
+/** What surrounds a statement within its function, innermost last: what leaving it has to do. */
+type Surrounding =
+  | {
+      readonly kind: "loop";
+      readonly iterator: number | undefined;
+      readonly start: Label;
+      readonly end: Label;
+    }
+  | { readonly kind: "finally"; readonly body: readonly Statement[] };
+
+/** Registers before the locals: the function itself. */
+const firstLocal = 1;
+
+class FunctionCompiler {
+  readonly #unit: Unit;
+  readonly #name: string;
+  readonly #scope: Scope;
+  readonly #parameters: readonly Parameter[];
+  readonly #assembler = new Assembler();
+  readonly #iterators: number[] = [];
+  readonly #surroundings: Surrounding[] = [];
+  #weight: Weight = { steps: 1 };
+  #nextRegister: number;
+  #registerCount: number;
+
+  constructor(unit: Unit, name: string, scope: Scope, parameters: readonly Parameter[]) {
+    this.#unit = unit;
+    this.#name = name;
+    this.#scope = scope;
+    this.#parameters = parameters;
+    this.#nextRegister = this.#registerCount = firstLocal + scope.locals.length;
+  }
+
+  compileFile(file: File): Code {
+    const weight = this.#weight;
+    this.#statements(file.statements);
+    this.#emitReturn(evaluators.constantEvaluator(null));
+    return this.#finish(file.start, weight);
+  }
+
+  compileDef(body: readonly Statement[], start: number): Code {
+    const weight = this.#weight;
+    this.#statements(body);
+    this.#emitReturn(evaluators.constantEvaluator(null));
+    return this.#finish(start, weight);
+  }
+
+  compileLambda(body: Expression, start: number): Code {
+    const weight = this.#weight;
+    this.#emitReturn(this.#expression(body));
+    return this.#finish(start, weight);
+  }
+
+  #finish(start: number, weight: Weight): Code {
+    const { instructions, handlers } = this.#assembler.finish();
+    const { locals } = this.#scope;
+    const ordinary = this.#parameters.filter(({ kind }) => kind === "required" || kind === "optional");
+    const starAt = this.#parameters.findIndex(({ kind }) => kind === "star");
+    const keywordOnlyCount =
+      starAt === -1 ? 0 : ordinary.filter((parameter) => this.#parameters.indexOf(parameter) > starAt).length;
+    const hasVarargs = starAt !== -1 && this.#parameters[starAt]!.name !== undefined;
+    const hasKwargs = this.#parameters.some(({ kind }) => kind === "doubleStar");
+    const parameterCount = ordinary.length + Number(hasVarargs) + Number(hasKwargs);
+    const cells = locals.flatMap(({ kind }, index) => (kind === "cell" ? [index] : []));
+    const plain =
+      this.#parameters.every(({ kind }) => kind === "required") && parameterCount === ordinary.length;
+    return {
+      name: this.#name,
+      source: this.#unit.source,
+      start,
+      instructions,
+      handlers,
+      registerCount: this.#registerCount,
+      iteratorRegisters: [...new Set(this.#iterators)],
+      weight: weight.steps,
+      parameters: locals.slice(0, parameterCount).map(({ name }) => name),
+      positionalCount: ordinary.length - keywordOnlyCount,
+      keywordOnlyCount,
+      hasVarargs,
+      hasKwargs,
+      plainArity: plain && cells.length === 0 ? ordinary.length : -1,
+      capturedParameters: cells.filter((index) => index < parameterCount).map((index) => index + firstLocal),
+      cellRegisters: cells.filter((index) => index >= parameterCount).map((index) => index + firstLocal),
+      mayRecurse: this.#unit.options.dialect.recursion === true,
+    };
+  }
+
+  // Registers.
+
+  #allocate(): number {
+    const register = this.#nextRegister;
+    this.#nextRegister += 1;
+    this.#registerCount = Math.max(this.#registerCount, this.#nextRegister);
+    return register;
+  }
+
+  #allocateIterator(): number {
+    const register = this.#allocate();
+    this.#iterators.push(register);
+    return register;
+  }
+
+  // Statements.
+
+  #statements(body: readonly Statement[]): void {
+    for (const statement of body) {
+      const mark = this.#nextRegister;
+      this.#weight.steps += 1;
+      this.#statement(statement);
+      this.#nextRegister = mark;
+    }
+  }
+
+  #statement(statement: Statement): void {
+    switch (statement.kind) {
+      case "ExpressionStatement":
+        this.#evaluateAndDrop(statement.expression);
+        return;
+      case "AssignStatement":
+        if (statement.operator === "=") this.#assignStatement(statement);
+        else this.#augmentedAssign(statement);
+        return;
+      case "DefStatement": {
+        const { name, parameters, body, start } = statement;
+        const compiler = new FunctionCompiler(this.#unit, name.name, statement.scope!, parameters);
+        const make = this.#functionEvaluator(compiler.compileDef(body, start), parameters, statement.scope!);
+        this.#assign(name, make);
+        return;
+      }
+      case "IfStatement":
+        this.#if(statement);
+        return;
+      case "ForStatement":
+        this.#for(statement);
+        return;
+      case "WhileStatement":
+        this.#while(statement);
+        return;
+      case "ReturnStatement":
+        this.#return(statement.value);
+        return;
+      case "BranchStatement":
+        if (statement.word !== "pass") this.#leaveLoop(statement.word);
+        return;
+      case "LoadStatement":
+        this.#load(statement);
+        return;
+      case "TryStatement":
+        this.#try(statement);
+        return;
+      default:
+        statement satisfies never;
+    }
+  }
+
+  #evaluateAndDrop(expression: Expression): void {
+    if (expression.kind === "CallExpression" && !this.#unit.purity.isPure(expression)) {
+      this.#call(expression, this.#allocate());
+      return;
+    }
+    // The documentation of a function, and other literals.
+    if (expression.kind === "StringLiteral") return;
+    const evaluate = this.#expression(expression);
+    this.#assembler.emit(({ next }) => statements.evaluateInstruction(evaluate, next));
+  }
+
+  #assignStatement({ target, value }: AssignStatement): void {
+    const unwrapped = withoutParens(target);
+    if (unwrapped.kind === "Identifier" && unwrapped.binding?.kind === "local") {
+      this.#expressionInto(value, unwrapped.binding.index + firstLocal);
+      return;
+    }
+    if (this.#swap(unwrapped, withoutParens(value))) return;
+    this.#assign(unwrapped, this.#expression(value));
+  }
+
+  /** `a, b = x, y` with plain locals makes no tuple. */
+  #swap(target: Expression, value: Expression): boolean {
+    if (target.kind !== "TupleExpression" || value.kind !== "TupleExpression") return false;
+    if (target.elements.length !== 2 || value.elements.length !== 2) return false;
+    const registers = this.#localRegisters(target.elements);
+    if (registers === undefined || !this.#unit.purity.isPure(value)) return false;
+    const [a, b] = value.elements.map((element) => this.#expression(element));
+    const [i, j] = registers;
+    this.#assembler.emit(({ next }) => (r, t) => {
+      const x = a!(r, t);
+      const y = b!(r, t);
+      r[i!] = x;
+      r[j!] = y;
+      return next;
+    });
+    return true;
+  }
+
+  #localRegisters(targets: readonly Expression[]): number[] | undefined {
+    const registers: number[] = [];
+    for (const target of targets) {
+      if (target.kind !== "Identifier" || target.binding?.kind !== "local") return undefined;
+      registers.push(target.binding.index + firstLocal);
+    }
+    return registers;
+  }
+
+  /** Store what `value` gives in `target`. */
+  #assign(target: Expression, value: Evaluator): void {
+    const emit = (instruction: (next: number) => Instruction): void =>
+      this.#assembler.emit(({ next }) => instruction(next));
+    switch (target.kind) {
+      case "ParenExpression":
+        this.#assign(target.expression, value);
+        return;
+      case "Identifier":
+        this.#assignName(target, value);
+        return;
+      case "IndexExpression": {
+        // The value comes first, then the object and the key.
+        const held = this.#hold(value);
+        const [object, key] = this.#operands([target.object, target.index]);
+        emit((next) => statements.setIndexInstruction(object!, key!, held, target.bracketStart, next));
+        return;
+      }
+      case "AttributeExpression": {
+        const held = this.#hold(value);
+        const object = this.#expression(target.object);
+        emit((next) => statements.setAttributeInstruction(object, target.name, held, target.dotStart, next));
+        return;
+      }
+      case "ListExpression":
+      case "TupleExpression":
+        this.#unpack(target.elements, value, target.start);
+        return;
+      default:
+        throw new Error(`cannot assign to ${target.kind}`);
+    }
+  }
+
+  #assignName(target: Identifier, value: Evaluator): void {
+    const { kind, index } = target.binding!;
+    const register = index + firstLocal;
+    this.#assembler.emit(({ next }): Instruction => {
+      if (kind === "local") {
+        return (r, t) => {
+          r[register] = value(r, t);
+          return next;
+        };
+      }
+      if (kind === "cell") {
+        return (r, t) => {
+          (r[register] as Cell).value = value(r, t);
+          return next;
+        };
+      }
+      return (r, t) => {
+        const result = value(r, t);
+        (r[0] as FunctionValue).module.globals[index] = result;
+        return next;
+      };
+    });
+  }
+
+  #unpack(targets: readonly Expression[], value: Evaluator, at: number): void {
+    const direct = this.#localRegisters(targets);
+    const registers = direct ?? targets.map(() => this.#allocate());
+    this.#assembler.emit(({ next }) => statements.unpackInstruction(value, registers, at, next));
+    if (direct !== undefined) return;
+    targets.forEach((target, index) => {
+      this.#assign(target, evaluators.registerEvaluator(registers[index]!));
+    });
+  }
+
+  /** The value of `evaluate`, computed now and kept in a register. */
+  #hold(evaluate: Evaluator): Evaluator {
+    const register = this.#allocate();
+    this.#emitStore(evaluate, register);
+    return evaluators.registerEvaluator(register);
+  }
+
+  #emitStore(evaluate: Evaluator, register: number): void {
+    this.#assembler.emit(({ next }) => (r, t) => {
+      r[register] = evaluate(r, t);
+      return next;
+    });
+  }
+
+  #augmentedAssign(statement: AssignStatement): void {
+    const operator = statement.operator.slice(0, -1) as Exclude<
+      BinaryExpression["operator"],
+      ComparisonOperator
+    >;
+    const target = withoutParens(statement.target);
+    const at = statement.operatorStart;
+    const { value } = statement;
+    const combine = (left: Operand, right: Operand): Evaluator =>
+      statements.augmentedEvaluator(operator as never, left, right, at);
+    if (target.kind === "Identifier") {
+      // The old value comes first; a call on the right must not see it changed.
+      const old = this.#unit.purity.isPure(value)
+        ? this.#operand(target)
+        : { evaluate: this.#hold(this.#expression(target)), at: target.start };
+      this.#assignName(target, combine(old, this.#operand(value)));
+      return;
+    }
+    if (target.kind === "IndexExpression") {
+      const [object, key] = this.#operands([target.object, target.index]).map((part) => this.#hold(part));
+      const old = this.#hold(evaluators.indexEvaluator(object!, key!, target.bracketStart));
+      const result = combine({ evaluate: old, at: target.start }, this.#operand(value));
+      this.#assembler.emit(({ next }) =>
+        statements.setIndexInstruction(object!, key!, result, target.bracketStart, next),
+      );
+      return;
+    }
+    const attribute = target as AttributeExpression;
+    const object = this.#hold(this.#expression(attribute.object));
+    const { name, dotStart } = attribute;
+    const old = this.#hold(evaluators.attributeEvaluator(object, name, dotStart, this.#dataFirst));
+    const result = combine({ evaluate: old, at: attribute.start }, this.#operand(value));
+    this.#assembler.emit(({ next }) =>
+      statements.setAttributeInstruction(object, name, result, dotStart, next),
+    );
+  }
+
+  get #dataFirst(): boolean {
+    return this.#unit.options.dialect.dataAttributes === true;
+  }
+
+  #if({ branches, orelse }: IfStatement): void {
+    const end = this.#assembler.label();
+    for (const { test, body } of branches) {
+      const otherwise = this.#assembler.label();
+      this.#branch(test, otherwise);
+      this.#statements(body);
+      this.#assembler.jump(end);
+      this.#assembler.mark(otherwise);
+    }
+    if (orelse !== undefined) this.#statements(orelse);
+    this.#assembler.mark(end);
+  }
+
+  /** Go on when `test` is true, else to `otherwise`. */
+  #branch(test: Expression, otherwise: Label): void {
+    const unwrapped = withoutParens(test);
+    if (
+      unwrapped.kind === "BinaryExpression" &&
+      unwrapped.operator === "and" &&
+      !this.#unit.purity.isPure(unwrapped)
+    ) {
+      this.#branch(unwrapped.left, otherwise);
+      this.#branch(unwrapped.right, otherwise);
+      return;
+    }
+    const mark = this.#nextRegister;
+    const holds = this.#test(test);
+    this.#assembler.emit(({ next, target }) => {
+      const to = target(otherwise);
+      return (r, t) => (holds(r, t) ? next : to);
+    });
+    this.#nextRegister = mark;
+  }
+
+  #for({ target, iterable, body }: ForStatement): void {
+    this.#loop(target, iterable, (start, end, iterator) => {
+      this.#surroundings.push({ kind: "loop", iterator, start, end });
+      this.#statements(body);
+      this.#surroundings.pop();
+    });
+  }
+
+  /** A loop over an iterable; `body` compiles what is done for each element. */
+  #loop(
+    target: Expression,
+    iterable: Expression,
+    body: (start: Label, end: Label, iterator: number) => void,
+  ): void {
+    const iterator = this.#allocateIterator();
+    const evaluate = this.#expression(iterable);
+    const at = iterable.start;
+    this.#assembler.emit(({ next }) => statements.iterateInstruction(evaluate, iterator, at, next));
+    const start = this.#assembler.here();
+    const end = this.#assembler.label();
+    const outer = this.#weight;
+    const weight: Weight = { steps: 1 };
+    this.#weight = weight;
+    const unwrapped = withoutParens(target);
+    const local =
+      unwrapped.kind === "Identifier" && unwrapped.binding!.kind === "local"
+        ? unwrapped.binding!.index + firstLocal
+        : undefined;
+    const element = local ?? this.#allocate();
+    this.#assembler.emit(({ next, target: targetOf }) =>
+      statements.nextInstruction(iterator, element, weight, next, targetOf(end)),
+    );
+    if (local === undefined) this.#assign(unwrapped, evaluators.registerEvaluator(element));
+    body(start, end, iterator);
+    this.#assembler.jump(start);
+    this.#assembler.mark(end);
+    this.#weight = outer;
+  }
+
+  #while({ test, body }: WhileStatement): void {
+    const start = this.#assembler.here();
+    const end = this.#assembler.label();
+    const outer = this.#weight;
+    const weight: Weight = { steps: 1 };
+    this.#weight = weight;
+    const mark = this.#nextRegister;
+    const holds = this.#test(test);
+    this.#assembler.emit(({ next, target }) => statements.whileInstruction(holds, weight, next, target(end)));
+    this.#nextRegister = mark;
+    this.#surroundings.push({ kind: "loop", iterator: undefined, start, end });
+    this.#statements(body);
+    this.#surroundings.pop();
+    this.#assembler.jump(start);
+    this.#assembler.mark(end);
+    this.#weight = outer;
+  }
+
+  #leaveLoop(word: "break" | "continue"): void {
+    const loopAt = this.#surroundings.findLastIndex(({ kind }) => kind === "loop");
+    const loop = this.#surroundings[loopAt];
+    if (loop?.kind !== "loop") throw new Error(`${word} outside a loop`);
+    this.#runFinally(loopAt + 1);
+    if (word === "break" && loop.iterator !== undefined) this.#emitClose([loop.iterator]);
+    this.#assembler.jump(word === "break" ? loop.end : loop.start);
+  }
+
+  #emitClose(iterators: readonly number[]): void {
+    this.#assembler.emit(({ next }) => statements.closeInstruction(iterators, next));
+  }
+
+  #return(value: Expression | undefined): void {
+    const evaluate = value === undefined ? evaluators.constantEvaluator(null) : this.#expression(value);
+    if (this.#surroundings.length === 0) {
+      this.#emitReturn(evaluate);
+      return;
+    }
+    const held = this.#hold(evaluate);
+    this.#runFinally(0);
+    const open = this.#openIterators();
+    if (open.length > 0) this.#emitClose(open);
+    this.#emitReturn(held);
+  }
+
+  #openIterators(): number[] {
+    return this.#surroundings.flatMap((one) =>
+      one.kind === "loop" && one.iterator !== undefined ? [one.iterator] : [],
+    );
+  }
+
+  /** Compile the `finally` bodies that are left on the way out to surrounding `outermost`, innermost first. */
+  #runFinally(outermost: number): void {
+    const left = this.#surroundings.slice(outermost);
+    const kept = this.#surroundings.splice(0);
+    for (let index = left.length - 1; index >= 0; index -= 1) {
+      const one = left[index]!;
+      if (one.kind !== "finally") continue;
+      // What stands in it is surrounded by what surrounds its try.
+      this.#surroundings.push(...kept.slice(0, outermost + index));
+      this.#statements(one.body);
+      this.#surroundings.length = 0;
+    }
+    this.#surroundings.push(...kept);
+  }
+
+  #emitReturn(evaluate: Evaluator): void {
+    this.#assembler.emit(() => (r, t) => leave(t, evaluate(r, t)));
+  }
+
+  #load({ module, bindings, start }: LoadStatement): void {
+    const loaded = this.#allocate();
+    this.#assembler.emit(({ site }) => statements.loadInstruction(module.value, site(loaded, start)));
+    for (const { local, remote, remoteStart } of bindings) {
+      this.#assignName(local, statements.memberEvaluator(loaded, module.value, remote, remoteStart));
+    }
+  }
+
+  #try({ body, handlers, orelse, finalBody }: TryStatement): void {
+    if (finalBody !== undefined) {
+      this.#tryFinally(() => this.#tryExcept(body, handlers, orelse), finalBody);
+      return;
+    }
+    this.#tryExcept(body, handlers, orelse);
+  }
+
+  #tryFinally(compileBody: () => void, finalBody: readonly Statement[]): void {
+    const caught = this.#allocate();
+    const start = this.#assembler.here();
+    this.#surroundings.push({ kind: "finally", body: finalBody });
+    compileBody();
+    this.#surroundings.pop();
+    const end = this.#assembler.here();
+    const after = this.#assembler.label();
+    this.#statements(finalBody);
+    this.#assembler.jump(after);
+    const target = this.#assembler.here();
+    this.#assembler.handle({ start, end, target, register: caught, openIterators: this.#openIterators() });
+    this.#statements(finalBody);
+    this.#assembler.emit(() => statements.raiseAgainInstruction(caught));
+    this.#assembler.mark(after);
+  }
+
+  #tryExcept(
+    body: readonly Statement[],
+    handlers: TryStatement["handlers"],
+    orelse: readonly Statement[] | undefined,
+  ): void {
+    if (handlers.length === 0) {
+      this.#statements(body);
+      return;
+    }
+    const caught = this.#allocate();
+    const start = this.#assembler.here();
+    this.#statements(body);
+    const end = this.#assembler.here();
+    const after = this.#assembler.label();
+    if (orelse !== undefined) this.#statements(orelse);
+    this.#assembler.jump(after);
+    const target = this.#assembler.here();
+    this.#assembler.handle({ start, end, target, register: caught, openIterators: this.#openIterators() });
+    for (const { types, name, body: handlerBody } of handlers) {
+      const otherwise = this.#assembler.label();
+      const wanted = types?.map((type) => type.name);
+      this.#assembler.emit(({ next, target: targetOf }) =>
+        statements.matchErrorInstruction(caught, wanted, next, targetOf(otherwise)),
+      );
+      if (name !== undefined) this.#assignName(name, evaluators.registerEvaluator(caught));
+      this.#statements(handlerBody);
+      this.#assembler.jump(after);
+      this.#assembler.mark(otherwise);
+    }
+    this.#assembler.emit(() => statements.raiseAgainInstruction(caught));
+    this.#assembler.mark(after);
+  }
+
+  // Functions.
+
+  #functionEvaluator(code: Code, parameters: readonly Parameter[], scope: Scope): Evaluator {
+    const bareOrVarargs = parameters.findIndex(({ kind }) => kind === "star");
+    const withDefault = parameters.flatMap((parameter, index): (Expression | undefined)[] => {
+      if (parameter.kind === "optional") return [parameter.value];
+      const keywordOnly = bareOrVarargs !== -1 && index > bareOrVarargs;
+      return parameter.kind === "required" && keywordOnly ? [undefined] : [];
+    });
+    const given = this.#operands(withDefault.filter((value) => value !== undefined));
+    let taken = 0;
+    const defaults = withDefault.map((value) => {
+      if (value === undefined) return undefined;
+      taken += 1;
+      return given[taken - 1];
+    });
+    return statements.functionEvaluator(code, defaults, scope.free.map(captureOf));
+  }
+
+  // Expressions.
+
+  /** Evaluate `expression` into `register`. */
+  #expressionInto(expression: Expression, register: number): void {
+    const unwrapped = withoutParens(expression);
+    if (unwrapped.kind === "CallExpression" && !this.#unit.purity.isPure(unwrapped)) {
+      this.#weight.steps += 1;
+      this.#call(unwrapped, register);
+      return;
+    }
+    this.#emitStore(this.#expression(expression), register);
+  }
+
+  /**
+   * Evaluators of several expressions, evaluated in order. What stands before one
+   * that needs instructions of its own is kept in a register.
+   */
+  #operands(expressions: readonly Expression[]): Evaluator[] {
+    return this.#operandsOf(expressions).map(({ evaluate }) => evaluate);
+  }
+
+  #operandsOf(expressions: readonly Expression[]): Operand[] {
+    const { purity } = this.#unit;
+    const lastImpure = expressions.findLastIndex((expression) => !purity.isPure(expression));
+    return expressions.map((expression, index) => {
+      const operand = this.#operand(expression);
+      if (index >= lastImpure || operand.constant !== undefined) return operand;
+      if (!purity.isPure(expression)) return operand;
+      return { evaluate: this.#hold(operand.evaluate), at: operand.at };
+    });
+  }
+
+  #operand(expression: Expression): Operand {
+    const unwrapped = withoutParens(expression);
+    const at = expression.start;
+    const evaluate = this.#expression(unwrapped);
+    switch (unwrapped.kind) {
+      case "IntLiteral":
+      case "StringLiteral":
+        return { evaluate, at, constant: unwrapped.value };
+      case "Identifier": {
+        const binding = unwrapped.binding!;
+        if (binding.kind === "local") return { evaluate, at, local: binding.index + firstLocal };
+        const constant = this.#universal(binding);
+        return constant === undefined || typeof constant === "object"
+          ? { evaluate, at }
+          : { evaluate, at, constant };
+      }
+      default:
+        return { evaluate, at };
+    }
+  }
+
+  #universal({ kind, name }: Binding): Value | undefined {
+    return kind === "universal" ? this.#unit.options.universe.get(name) : undefined;
+  }
+
+  #expression(expression: Expression): Evaluator {
+    this.#weight.steps += 1;
+    switch (expression.kind) {
+      case "ParenExpression":
+        return this.#expression(expression.expression);
+      case "Identifier":
+        return this.#nameEvaluator(expression);
+      case "IntLiteral":
+      case "StringLiteral":
+        return evaluators.constantEvaluator(expression.value);
+      case "FloatLiteral":
+        return evaluators.constantEvaluator(new StarlarkFloat(expression.value));
+      case "BytesLiteral":
+        return evaluators.constantEvaluator(new StarlarkBytes(expression.value));
+      case "FString": {
+        const fields = expression.parts.filter((part) => typeof part !== "string");
+        const evaluate = this.#operands(fields.map((field) => field.expression));
+        let taken = 0;
+        const parts = expression.parts.map((part) => {
+          if (typeof part === "string") return part;
+          taken += 1;
+          const { conversion, spec, start } = part;
+          return { evaluate: evaluate[taken - 1]!, conversion, spec, at: start };
+        });
+        return evaluators.fStringEvaluator(parts, expression.start);
+      }
+      case "ListExpression":
+        return evaluators.listEvaluator(this.#operands(expression.elements), expression.start);
+      case "TupleExpression":
+        return evaluators.tupleEvaluator(this.#operands(expression.elements), expression.start);
+      case "DictExpression": {
+        const parts = this.#operands(expression.entries.flatMap(({ key, value }) => [key, value]));
+        const ats = expression.entries.map(({ colonStart }) => colonStart);
+        return evaluators.dictEvaluator(parts, ats, expression.start);
+      }
+      case "Comprehension":
+        return this.#comprehension(expression);
+      case "UnaryExpression":
+        if (expression.operator === "not") return this.#test(expression);
+        return evaluators.unaryEvaluator(
+          expression.operator,
+          this.#expression(expression.operand),
+          expression.start,
+        );
+      case "BinaryExpression":
+        return this.#binary(expression);
+      case "ConditionalExpression": {
+        if (!this.#unit.purity.isPure(expression)) return this.#impureConditional(expression);
+        const holds = this.#test(expression.test);
+        const body = this.#expression(expression.body);
+        const orelse = this.#expression(expression.orelse);
+        return (r, t) => (holds(r, t) ? body(r, t) : orelse(r, t));
+      }
+      case "LambdaExpression": {
+        const { parameters, body, start } = expression;
+        const compiler = new FunctionCompiler(this.#unit, "lambda", expression.scope!, parameters);
+        return this.#functionEvaluator(compiler.compileLambda(body, start), parameters, expression.scope!);
+      }
+      case "CallExpression": {
+        const inline = this.#unit.purity.inlineBuiltin(expression);
+        if (inline !== undefined) {
+          const args = this.#operands(expression.args.map(({ value }) => value));
+          return evaluators.builtinCallEvaluator(inline, args, expression.parenStart);
+        }
+        const register = this.#allocate();
+        this.#call(expression, register);
+        return evaluators.registerEvaluator(register);
+      }
+      case "AttributeExpression":
+        return evaluators.attributeEvaluator(
+          this.#expression(expression.object),
+          expression.name,
+          expression.dotStart,
+          this.#dataFirst,
+        );
+      case "IndexExpression": {
+        const [object, key] = this.#operands([expression.object, expression.index]);
+        return evaluators.indexEvaluator(object!, key!, expression.bracketStart);
+      }
+      case "SliceExpression": {
+        const { object, low, high, step } = expression;
+        const given = this.#operands([object, low, high, step].filter((part) => part !== undefined));
+        const absent = evaluators.constantEvaluator(null);
+        let taken = 0;
+        const part = (of: Expression | undefined): Evaluator => {
+          if (of === undefined) return absent;
+          taken += 1;
+          return given[taken - 1]!;
+        };
+        return evaluators.sliceEvaluator(
+          part(object),
+          part(low),
+          part(high),
+          part(step),
+          expression.bracketStart,
+        );
+      }
+      default:
+        return expression satisfies never;
+    }
+  }
+
+  #nameEvaluator({ name, start, binding }: Identifier): Evaluator {
+    const { kind, index } = binding!;
+    const register = index + firstLocal;
+    switch (kind) {
+      case "local":
+        // Parameters are bound before the first instruction.
+        return index < this.#parameters.length && this.#isParameter(index)
+          ? evaluators.registerEvaluator(register)
+          : evaluators.localEvaluator(register, name, start);
+      case "cell":
+        return evaluators.cellEvaluator(register, name, start);
+      case "free":
+        return evaluators.freeEvaluator(index, name, start);
+      case "global":
+        return evaluators.globalEvaluator(index, name, start);
+      case "predeclared":
+        return evaluators.predeclaredEvaluator(this.#unit.predeclaredIndex(name));
+      default:
+        return evaluators.constantEvaluator(this.#universal(binding!)!);
+    }
+  }
+
+  /** Whether the local at `index` is a parameter: the bare `*` has no local. */
+  #isParameter(index: number): boolean {
+    return index < this.#parameters.filter(({ name }) => name !== undefined).length;
+  }
+
+  #binary(expression: BinaryExpression): Evaluator {
+    const { operator, operatorStart: at } = expression;
+    switch (operator) {
+      case "and":
+      case "or":
+        return this.#logical(expression);
+      case "==":
+      case "!=":
+      case "<":
+      case ">":
+      case "<=":
+      case ">=":
+      case "in":
+      case "not in":
+        return this.#test(expression);
+      default: {
+        const [left, right] = this.#operandsOf([expression.left, expression.right]);
+        return arithmeticEvaluator(operator, left!, right!, at);
+      }
+    }
+  }
+
+  #logical(expression: BinaryExpression): Evaluator {
+    const { left, right, operator } = expression;
+    if (this.#unit.purity.isPure(expression)) {
+      const [a, b] = [this.#expression(left), this.#expression(right)];
+      return operator === "and" ? statements.andEvaluator(a, b) : statements.orEvaluator(a, b);
+    }
+    const register = this.#allocate();
+    const end = this.#assembler.label();
+    this.#expressionInto(left, register);
+    const holds = evaluators.truthTest(evaluators.registerEvaluator(register));
+    this.#assembler.emit(({ next, target }) => {
+      const to = target(end);
+      return operator === "and" ? (r, t) => (holds(r, t) ? next : to) : (r, t) => (holds(r, t) ? to : next);
+    });
+    this.#expressionInto(right, register);
+    this.#assembler.mark(end);
+    return evaluators.registerEvaluator(register);
+  }
+
+  #impureConditional({
+    test,
+    body,
+    orelse,
+  }: Extract<Expression, { kind: "ConditionalExpression" }>): Evaluator {
+    const register = this.#allocate();
+    const otherwise = this.#assembler.label();
+    const end = this.#assembler.label();
+    this.#branch(test, otherwise);
+    this.#expressionInto(body, register);
+    this.#assembler.jump(end);
+    this.#assembler.mark(otherwise);
+    this.#expressionInto(orelse, register);
+    this.#assembler.mark(end);
+    return evaluators.registerEvaluator(register);
+  }
+
+  /** As `#expression`, where only the truth is wanted. */
+  #test(expression: Expression): Test {
+    const unwrapped = withoutParens(expression);
+    if (unwrapped.kind === "UnaryExpression" && unwrapped.operator === "not") {
+      const holds = this.#test(unwrapped.operand);
+      return (r, t) => !holds(r, t);
+    }
+    if (unwrapped.kind === "BinaryExpression") {
+      const { operator, left, right, operatorStart } = unwrapped;
+      switch (operator) {
+        case "and":
+        case "or": {
+          if (!this.#unit.purity.isPure(unwrapped)) break;
+          const [a, b] = [this.#test(left), this.#test(right)];
+          return operator === "and" ? (r, t) => a(r, t) && b(r, t) : (r, t) => a(r, t) || b(r, t);
+        }
+        case "==":
+        case "!=":
+        case "<":
+        case ">":
+        case "<=":
+        case ">=":
+        case "in":
+        case "not in": {
+          const [x, y] = this.#operandsOf([left, right]);
+          return comparisonTest(operator, x!, y!, operatorStart);
+        }
+        default:
+      }
+    }
+    return evaluators.truthTest(this.#expression(unwrapped));
+  }
+
+  #comprehension({ body, clauses, start }: Comprehension): Evaluator {
+    const result = this.#allocate();
+    const dict = body.kind === "DictEntry";
+    this.#assembler.emit(({ next }) => statements.newContainerInstruction(result, dict, start, next));
+    this.#clauses(clauses, 0, undefined, (again) => {
+      if (body.kind === "DictEntry") {
+        const [key, value] = this.#operands([body.key, body.value]);
+        this.#assembler.emit(({ target }) =>
+          statements.addEntryInstruction(result, key!, value!, body.colonStart, target(again)),
+        );
+      } else {
+        const element = this.#expression(body);
+        this.#assembler.emit(({ target }) =>
+          statements.appendInstruction(result, element, start, target(again)),
+        );
+      }
+    });
+    return evaluators.registerEvaluator(result);
+  }
+
+  /** Clause after clause; `again` is the innermost loop's next round. */
+  #clauses(
+    clauses: readonly (ForClause | IfClause)[],
+    index: number,
+    again: Label | undefined,
+    body: (again: Label) => void,
+  ): void {
+    const clause = clauses[index];
+    if (clause === undefined) {
+      body(again!);
+    } else if (clause.kind === "IfClause") {
+      this.#branch(clause.test, again!);
+      this.#clauses(clauses, index + 1, again, body);
+    } else {
+      this.#loop(clause.target, clause.iterable, (start) => this.#clauses(clauses, index + 1, start, body));
+    }
+  }
+
+  #call(call: CallExpression, destination: number): void {
+    const { callee, args, parenStart } = call;
+    const purely = args.every(({ kind }) => kind === "positional");
+    const method = withoutParens(callee);
+    if (purely && method.kind === "AttributeExpression") {
+      const [object, ...values] = this.#operands([method.object, ...args.map(({ value }) => value)]);
+      const { methods } = this.#unit.options;
+      this.#assembler.emit(({ site }) =>
+        methodCall(object!, method.name, values, methods, method.dotStart, site(destination, parenStart)),
+      );
+      return;
+    }
+    // A method in call position is never a key of a dict.
+    const [target, ...values] = this.#operandsWithCallee(callee, args);
+    if (purely) {
+      this.#assembler.emit(({ site }) => positionalCall(target!, values, site(destination, parenStart)));
+      return;
+    }
+    const pick = (kind: Argument["kind"]): Evaluator[] =>
+      values.filter((_, index) => args[index]!.kind === kind);
+    const parts = {
+      callee: target!,
+      positional: pick("positional"),
+      names: args.flatMap(({ kind, name }) => (kind === "named" ? [name!.name] : [])),
+      named: pick("named"),
+      star: pick("star")[0],
+      doubleStar: pick("doubleStar")[0],
+    };
+    this.#assembler.emit(({ site }) => generalCall(parts, site(destination, parenStart)));
+  }
+
+  #operandsWithCallee(callee: Expression, args: readonly Argument[]): Evaluator[] {
+    const method = withoutParens(callee);
+    if (method.kind !== "AttributeExpression") {
+      return this.#operands([callee, ...args.map(({ value }) => value)]);
+    }
+    const impure = args.some(({ value }) => !this.#unit.purity.isPure(value));
+    const object = this.#expression(method.object);
+    const bound = evaluators.attributeEvaluator(object, method.name, method.dotStart, false);
+    const held = impure ? this.#hold(bound) : bound;
+    return [held, ...this.#operands(args.map(({ value }) => value))];
+  }
+}
+
+/** How an inner function takes a variable of the outer one. */
+function captureOf({ kind, index }: Binding): (r: Registers) => Cell {
+  if (kind === "free") return (r) => (r[0] as FunctionValue).free[index]!;
+  const register = index + firstLocal;
+  return (r) => r[register] as Cell;
+}
+
+function withoutParens(expression: Expression): Expression {
+  let inner = expression;
+  while (inner.kind === "ParenExpression") inner = inner.expression;
+  return inner;
+}

@@ -1,0 +1,127 @@
+/**
+ * Programs: a source text compiled once, executed any number of times, each time
+ * in a thread of its own.
+ */
+
+import type { Diagnostic, Source } from "@toolcrib/diagnostics";
+import { hasErrors } from "@toolcrib/diagnostics";
+import { type CompiledFile, compileFile } from "./compile/compiler.ts";
+import { coreDialect, type Dialect } from "./dialect.ts";
+import { methodsFor, universeFor } from "./library/environment.ts";
+import { resolveFile } from "./resolve/resolver.ts";
+import { callFunction } from "./run/execute.ts";
+import type { Thread } from "./run/thread.ts";
+import { parseFile } from "./syntax/parser.ts";
+import { freezeAll } from "./value/freeze.ts";
+import { FunctionValue, type ModuleState } from "./value/function-value.ts";
+import { StarlarkModule, type Value } from "./value/value.ts";
+
+/** How a program is compiled. */
+export interface ProgramOptions {
+  /** @default coreDialect */
+  readonly dialect?: Dialect;
+  /** Names that the host gives values for when the program is executed. @default none */
+  readonly predeclared?: Iterable<string>;
+}
+
+/** A compiled program. Immutable; may be executed by several threads at a time. */
+export class Program {
+  readonly source: Source;
+  readonly dialect: Dialect;
+  readonly #compiled: CompiledFile;
+
+  /** Use `compileProgram`. */
+  constructor(source: Source, dialect: Dialect, compiled: CompiledFile) {
+    this.source = source;
+    this.dialect = dialect;
+    this.#compiled = compiled;
+  }
+
+  /** Names of the globals that it binds. */
+  get globals(): readonly string[] {
+    return this.#compiled.globals;
+  }
+
+  /** Names that it uses and that the host has to give values for. */
+  get predeclared(): readonly string[] {
+    return this.#compiled.predeclared;
+  }
+
+  /** Its top level as a function, with globals of its own. */
+  instantiate(predeclared: ReadonlyMap<string, Value>): { toplevel: FunctionValue; state: ModuleState } {
+    const values = this.#compiled.predeclared.map((name) => {
+      const value = predeclared.get(name);
+      if (value === undefined) throw new TypeError(`the predeclared name "${name}" has no value`);
+      return value;
+    });
+    const globals = this.#compiled.globals.map(() => undefined);
+    const state: ModuleState = { globals, predeclared: values, epoch: 0 };
+    return { toplevel: new FunctionValue(this.#compiled.code, state, [], []), state };
+  }
+}
+
+/**
+ * Compile a source text.
+ *
+ * @returns every error of syntax and of names at once; `program` when there is none.
+ */
+export function compileProgram(
+  source: Source,
+  options: ProgramOptions = {},
+): { readonly program: Program | undefined; readonly diagnostics: readonly Diagnostic[] } {
+  const dialect = options.dialect ?? coreDialect;
+  const universe = universeFor(dialect);
+  const predeclared = new Set(options.predeclared);
+  const { value: file, diagnostics: syntax } = parseFile(source, dialect);
+  if (hasErrors(syntax)) return { program: undefined, diagnostics: syntax };
+  const names = resolveFile(file, {
+    dialect,
+    isPredeclared: (name) => predeclared.has(name),
+    isUniversal: (name) => universe.has(name),
+    predeclaredNames: [...predeclared],
+    universalNames: [...universe.keys()],
+  });
+  const diagnostics = [...syntax, ...names];
+  if (hasErrors(diagnostics)) return { program: undefined, diagnostics };
+  const compiled = compileFile(file, { dialect, universe, methods: methodsFor(dialect) });
+  return { program: new Program(source, dialect, compiled), diagnostics };
+}
+
+/** What an execution came to. */
+export interface Execution {
+  /** The program's globals, frozen. */
+  readonly module: StarlarkModule;
+  /** What `return` outside of functions gave; `None` without one. */
+  readonly value: Value;
+}
+
+/**
+ * Execute a program from its first statement to its last.
+ *
+ * @param predeclared a value for each of `program.predeclared`.
+ * @throws {StarlarkError} whatever ended it; globals are frozen then too.
+ * @throws {TypeError} when a predeclared name has no value.
+ */
+export async function executeProgram(
+  thread: Thread,
+  program: Program,
+  predeclared: ReadonlyMap<string, Value> = new Map(),
+): Promise<Execution> {
+  const { toplevel, state } = program.instantiate(predeclared);
+  thread.methods = methodsFor(program.dialect);
+  try {
+    const value = await callFunction(thread, toplevel);
+    return { module: moduleOf(program, state), value };
+  } finally {
+    freezeAll(state.globals);
+  }
+}
+
+function moduleOf(program: Program, state: ModuleState): StarlarkModule {
+  const members = new Map<string, Value>();
+  program.globals.forEach((name, index) => {
+    const value = state.globals[index];
+    if (value !== undefined) members.set(name, value);
+  });
+  return new StarlarkModule(program.source.name, members);
+}

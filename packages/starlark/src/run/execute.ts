@@ -1,0 +1,228 @@
+/**
+ * Executions: a thread's fibers, run in turns until the first of them is done.
+ * This is the only file of the engine that waits.
+ */
+
+import { freezeForNow } from "../value/freeze.ts";
+import { listWeight } from "../value/heap-weight.ts";
+import { type NamedArgument, StarlarkList, type Value } from "../value/value.ts";
+import { noneNamed, openingFrame } from "./call.ts";
+import { type ParallelCalls, Pending } from "./deferred.ts";
+import { Fiber, type Outcome } from "./fiber.ts";
+import type { Frame } from "./frame.ts";
+import { run, toStarlarkError } from "./machine.ts";
+import type { StarlarkError } from "./starlark-error.ts";
+import type { Thread } from "./thread.ts";
+
+/**
+ * Call `callee` on `thread`, and wait until it returns.
+ *
+ * @throws {StarlarkError} whatever ended the program; `traceback` says where.
+ */
+export async function callFunction(
+  thread: Thread,
+  callee: Value,
+  args: readonly Value[] = [],
+  named: readonly NamedArgument[] = noneNamed,
+): Promise<Value> {
+  if (thread.frame !== undefined) throw new Error("a thread runs one call at a time");
+  const scheduler = new Scheduler(thread, new Fiber(openingFrame(callee, args, named), 0));
+  try {
+    return await scheduler.run();
+  } catch (error) {
+    thread.end(error);
+    throw error;
+  } finally {
+    thread.frame = undefined;
+    thread.depth = 0;
+    thread.output = undefined;
+    thread.waitFor = undefined;
+    thread.otherFrames = () => [];
+    scheduler.dispose();
+  }
+}
+
+/** Runs the fibers of one call. */
+class Scheduler {
+  readonly #thread: Thread;
+  readonly #main: Fiber;
+  readonly #ready: Fiber[] = [];
+  /** Every fiber that has not ended, the running one included. */
+  readonly #alive = new Set<Fiber>();
+  #running: Fiber | undefined = undefined;
+  #wake: (() => void) | undefined = undefined;
+  #stopWaiting: (() => void) | undefined = undefined;
+
+  constructor(thread: Thread, main: Fiber) {
+    this.#thread = thread;
+    this.#main = main;
+    this.#start(main);
+    thread.otherFrames = () => this.#sleepingFrames();
+  }
+
+  async run(): Promise<Value> {
+    const thread = this.#thread;
+    thread.startClock();
+    thread.checkInterrupts();
+    for (;;) {
+      const fiber = this.#ready.shift();
+      if (fiber === undefined) await this.#sleep();
+      else this.#runFiber(fiber);
+      const { outcome } = this.#main;
+      if (outcome !== undefined) {
+        if (outcome.kind === "error") throw outcome.error;
+        return outcome.value;
+      }
+      if (thread.yieldDue) {
+        await thread.host.nextTurn?.();
+        thread.startSlice();
+        thread.checkInterrupts();
+      }
+    }
+  }
+
+  dispose(): void {
+    this.#stopWaiting?.();
+    this.#wake = undefined;
+    this.#alive.clear();
+  }
+
+  *#sleepingFrames(): Iterable<Frame> {
+    for (const fiber of this.#alive) {
+      if (fiber !== this.#running && fiber.frame !== undefined) yield fiber.frame;
+    }
+  }
+
+  #start(fiber: Fiber): void {
+    this.#alive.add(fiber);
+    this.#ready.push(fiber);
+  }
+
+  #runFiber(fiber: Fiber): void {
+    const thread = this.#thread;
+    this.#running = fiber;
+    thread.frame = fiber.frame;
+    thread.depth = fiber.depth;
+    thread.output = fiber.output;
+    const delivery = fiber.delivery;
+    fiber.delivery = undefined;
+    try {
+      const stop = run(thread, delivery);
+      fiber.frame = thread.frame;
+      fiber.depth = thread.depth;
+      if (stop === "done") this.#finish(fiber, { kind: "value", value: thread.result });
+      else if (stop === "yields") this.#ready.push(fiber);
+      else this.#wait(fiber);
+    } catch (thrown) {
+      const error = toStarlarkError(thrown);
+      // A limit ends the whole execution, whichever fiber ran into it.
+      if (!error.catchable) throw error;
+      this.#finish(fiber, { kind: "error", error });
+    } finally {
+      this.#running = undefined;
+      thread.frame = undefined;
+    }
+  }
+
+  #finish(fiber: Fiber, outcome: Outcome): void {
+    fiber.outcome = outcome;
+    this.#alive.delete(fiber);
+    fiber.onEnd?.(fiber);
+  }
+
+  /** The fiber asked for something that is not there yet. */
+  #wait(fiber: Fiber): void {
+    const thread = this.#thread;
+    const deferred = thread.waitFor!;
+    thread.waitFor = undefined;
+    if (deferred instanceof Pending) {
+      deferred.result.then(
+        (value) => this.#deliver(fiber, { kind: "value", value }),
+        (error: unknown) => this.#deliver(fiber, { kind: "error", error: toStarlarkError(error) }),
+      );
+    } else {
+      this.#runParallel(fiber, deferred);
+    }
+  }
+
+  #deliver(fiber: Fiber, outcome: Outcome): void {
+    if (!this.#alive.has(fiber)) return;
+    fiber.delivery = outcome;
+    this.#ready.push(fiber);
+    this.#wake?.();
+  }
+
+  /**
+   * Run each call in a fiber of its own, `width` at a time. Results, errors and
+   * output come in the order of the calls, whichever ended first.
+   */
+  #runParallel(parent: Fiber, { calls, width }: ParallelCalls): void {
+    const thread = this.#thread;
+    const held: Value[] = calls.flatMap(({ callee, args }) => [callee, ...args]);
+    const thaw = freezeForNow(held);
+    const fibers: Fiber[] = [];
+    let ended = 0;
+    const startNext = (): void => {
+      const { callee, args, named = noneNamed } = calls[fibers.length]!;
+      const fiber = new Fiber(openingFrame(callee, args, named), parent.depth + 1, [], () => {
+        ended += 1;
+        if (fibers.length < calls.length) startNext();
+        else if (ended === calls.length) join();
+      });
+      fibers.push(fiber);
+      this.#start(fiber);
+    };
+    const join = (): void => {
+      thaw();
+      thread.output = parent.output;
+      for (const fiber of fibers) {
+        for (const line of fiber.output!) thread.passOn(line);
+      }
+      this.#deliver(parent, joined(fibers, thread));
+    };
+    while (fibers.length < Math.min(width, calls.length)) startNext();
+    if (calls.length === 0) join();
+  }
+
+  /** Wait until something is delivered, the deadline is over, or the host calls it off. */
+  async #sleep(): Promise<void> {
+    const thread = this.#thread;
+    thread.checkInterrupts();
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+      this.#watchDeadline();
+    });
+    this.#wake = undefined;
+    thread.startSlice();
+    thread.checkInterrupts();
+  }
+
+  /** One timer and one listener for the whole execution, made at the first wait. */
+  #watchDeadline(): void {
+    if (this.#stopWaiting !== undefined) return;
+    const { host, options, remainingMs } = this.#thread;
+    const wake = (): void => this.#wake?.();
+    // A timer may fire a little early; the check after it would let the program go on.
+    const stopTimer = host.startTimer?.(Math.ceil(remainingMs) + 1, wake);
+    options.signal?.addEventListener("abort", wake);
+    this.#stopWaiting = () => {
+      stopTimer?.();
+      options.signal?.removeEventListener("abort", wake);
+    };
+  }
+}
+
+/** What `parallel` comes to: the list of results, or the error of the first call that failed. */
+function joined(fibers: readonly Fiber[], thread: Thread): Outcome {
+  const values: Value[] = [];
+  for (const { outcome } of fibers) {
+    if (outcome?.kind === "error") return outcome;
+    values.push(outcome!.value);
+  }
+  try {
+    thread.charge(listWeight(values.length));
+  } catch (error) {
+    return { kind: "error", error: error as StarlarkError };
+  }
+  return { kind: "value", value: new StarlarkList(values) };
+}

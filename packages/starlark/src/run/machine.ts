@@ -1,0 +1,148 @@
+/**
+ * The machine: runs the innermost frame's instructions until the fiber has to let
+ * go, and unwinds frames when an error is thrown. It does not use the JavaScript
+ * stack for the program's calls, so depth is a limit of the thread and nothing
+ * else, and everything that a fiber is stands in its frames.
+ */
+
+import { positionAt } from "@toolcrib/diagnostics";
+import type { Handler } from "../compile/code.ts";
+import { leaveMachine, switchFrame } from "../compile/code.ts";
+import { ErrorValue } from "../value/error-value.ts";
+import { ValueIterator } from "../value/value.ts";
+import { advanceContinuation } from "./call.ts";
+import type { Outcome } from "./fiber.ts";
+import type { Frame } from "./frame.ts";
+import { type StackEntry, StarlarkError } from "./starlark-error.ts";
+import type { Thread } from "./thread.ts";
+
+/**
+ * Why the machine let go: the outermost frame returned (`thread.result`), the
+ * fiber waits (`thread.waitFor`), or it gives way to the host's event loop.
+ */
+export type Stop = "done" | "waits" | "yields";
+
+/**
+ * Run the thread's innermost frame and all that it calls.
+ *
+ * @param delivery what the frame waited for; goes to the register of its call, or is thrown there.
+ * @throws {StarlarkError} when an error is caught by no handler; its stack is filled in.
+ */
+export function run(t: Thread, delivery?: Outcome): Stop {
+  let signal: number = switchFrame;
+  if (delivery !== undefined) {
+    const { registers, site } = t.frame!;
+    t.at = site.at;
+    if (delivery.kind === "value") registers[site.destination] = delivery.value;
+    else signal = unwind(t, delivery.error, site.pc);
+  }
+  while (signal === switchFrame) signal = runFrames(t);
+  if (t.frame === undefined) return "done";
+  return t.waitFor === undefined ? "yields" : "waits";
+}
+
+/** Run until a signal other than a change of frames, or an error that a handler takes. */
+function runFrames(t: Thread): number {
+  let frame: Frame = t.frame!;
+  let pc = frame.pc;
+  try {
+    for (;;) {
+      const { instructions } = frame.code;
+      const { registers } = frame;
+      do {
+        pc = instructions[pc]!(registers, t);
+      } while (pc >= 0);
+      if (pc !== switchFrame || t.frame === undefined) return leaveMachine;
+      frame = t.frame;
+      pc = frame.pc;
+    }
+  } catch (error) {
+    return unwind(t, toStarlarkError(error), t.frame === frame ? pc : t.frame!.pc);
+  }
+}
+
+/**
+ * Find who catches `error`, closing frames and iterators on the way.
+ *
+ * @param pc the instruction of the innermost frame that failed.
+ * @throws {StarlarkError} when nobody does.
+ */
+function unwind(t: Thread, thrown: StarlarkError, failedPc: number): number {
+  let error = thrown;
+  if (error.stackEntries.length === 0) error.stackEntries = stackOf(t);
+  let pc = failedPc;
+  for (let frame = t.frame; frame !== undefined; frame = t.frame) {
+    const handler = error.catchable ? findHandler(frame, pc) : undefined;
+    closeIterators(frame, handler?.openIterators);
+    if (handler !== undefined) {
+      frame.registers[handler.register] = new ErrorValue(error);
+      frame.pc = handler.target;
+      return switchFrame;
+    }
+    if (frame.continuation !== undefined) {
+      const outcome = throwInto(t, frame, error);
+      if (typeof outcome === "number") return outcome;
+      error = outcome;
+    }
+    t.frame = frame.caller;
+    t.depth -= 1;
+    if (t.frame !== undefined) pc = t.frame.site.pc;
+  }
+  throw error;
+}
+
+/** Let the builtin of `frame` see `error`: what the machine does next, or the error that comes out. */
+function throwInto(t: Thread, frame: Frame, error: StarlarkError): number | StarlarkError {
+  try {
+    const step = frame.continuation!.body.throw(error);
+    if (!error.catchable) return error;
+    const next = advanceContinuation(t, step);
+    if (next < 0) return next;
+    frame.pc = next;
+    return switchFrame;
+  } catch (raised) {
+    return toStarlarkError(raised);
+  }
+}
+
+function findHandler(frame: Frame, pc: number): Handler | undefined {
+  return frame.code.handlers.find((handler) => handler.start <= pc && pc < handler.end);
+}
+
+function closeIterators(frame: Frame, open: readonly number[] = []): void {
+  for (const register of frame.code.iteratorRegisters) {
+    const iterator = frame.registers[register];
+    if (iterator instanceof ValueIterator && !open.includes(register)) {
+      iterator.close();
+      frame.registers[register] = undefined;
+    }
+  }
+}
+
+/** The calls that are under way, outermost first. */
+function stackOf(t: Thread): StackEntry[] {
+  const entries: StackEntry[] = [];
+  let at = t.at;
+  for (let frame = t.frame; frame !== undefined && entries.length < 200; frame = frame.caller) {
+    const { name, source } = frame.code;
+    if (frame.continuation !== undefined) {
+      entries.push({ function: frame.continuation.name, file: "<builtin>" });
+    } else if (source.name !== "<builtin>") {
+      const { lineNumber, columnNumber } = positionAt(source.text, at);
+      entries.push({ function: name, file: source.name, lineNumber, columnNumber, offset: at });
+    }
+    if (frame.caller !== undefined) at = frame.caller.site.at;
+  }
+  return entries.reverse();
+}
+
+/** Whatever was thrown, as an error of the program: JavaScript's own never leave the machine. */
+export function toStarlarkError(error: unknown): StarlarkError {
+  if (error instanceof StarlarkError) return error;
+  if (error instanceof RangeError) {
+    // The engine's own bounds: a string or array that is too long, or too many calls on its stack.
+    return new StarlarkError(`value too large: ${error.message}`, { kind: "resource", cause: error });
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return new StarlarkError(`internal error: ${message}`, { kind: "internal", cause: error });
+}

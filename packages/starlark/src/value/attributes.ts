@@ -1,0 +1,99 @@
+/** Attributes and methods: `x.name`. */
+
+import { nearestName } from "@toolcrib/diagnostics";
+import { BoundMethod, type Builtin } from "../library/builtin.ts";
+import { StarlarkError } from "../run/starlark-error.ts";
+import type { Thread } from "../run/thread.ts";
+import { keyHint } from "./operators.ts";
+import { typeOf } from "./type-of.ts";
+import {
+  HostObject,
+  StarlarkBytes,
+  StarlarkDict,
+  StarlarkList,
+  StarlarkModule,
+  StarlarkSet,
+  StarlarkStruct,
+  type Value,
+} from "./value.ts";
+
+/** The methods of the built-in types, by the name of the type and of the method. */
+export interface MethodTables {
+  readonly string: ReadonlyMap<string, Builtin>;
+  readonly bytes: ReadonlyMap<string, Builtin>;
+  readonly list: ReadonlyMap<string, Builtin>;
+  readonly dict: ReadonlyMap<string, Builtin>;
+  readonly set: ReadonlyMap<string, Builtin>;
+}
+
+const noMethods: ReadonlyMap<string, Builtin> = new Map();
+
+/** The methods of the type of `value`. */
+export function methodsOf(value: Value, tables: MethodTables): ReadonlyMap<string, Builtin> {
+  if (typeof value === "string") return tables.string;
+  if (value instanceof StarlarkDict) return tables.dict;
+  if (value instanceof StarlarkList) return tables.list;
+  if (value instanceof StarlarkSet) return tables.set;
+  return value instanceof StarlarkBytes ? tables.bytes : noMethods;
+}
+
+/** The attribute of a host object, struct or module; `undefined` for any other value and when it has none. */
+export function fieldOf(value: Value, name: string, t: Thread): Value | undefined {
+  if (value instanceof StarlarkStruct || value instanceof StarlarkModule) return value.attribute(name);
+  return value instanceof HostObject ? value.attribute(name, t) : undefined;
+}
+
+/**
+ * `value.name`.
+ *
+ * @param dataFirst whether a key of a dict comes before a method: the tool dialect, where a value is wanted.
+ * @throws {StarlarkError} `list has no .lenght field or method (did you mean .length?)`.
+ */
+export function attributeOf(value: Value, name: string, dataFirst: boolean, t: Thread): Value {
+  if (dataFirst && value instanceof StarlarkDict) {
+    const entry = value.entries.get(name);
+    if (entry !== undefined) return entry.value;
+  }
+  const field = fieldOf(value, name, t);
+  if (field !== undefined) return field;
+  const method = methodsOf(value, t.methods).get(name);
+  if (method !== undefined) {
+    t.charge(64);
+    return new BoundMethod(value, method);
+  }
+  throw noAttribute(value, name, dataFirst, t);
+}
+
+/** The error of an attribute that is not there, with the one that was probably meant. */
+export function noAttribute(value: Value, name: string, dataFirst: boolean, t: Thread): StarlarkError {
+  const names = attributeNames(value, t);
+  const keys = dataFirst && value instanceof StarlarkDict ? dictKeys(value) : [];
+  const near = nearestName(name, [...keys, ...names]);
+  const suggestion = near === undefined ? "" : ` (did you mean .${near}?)`;
+  const hint = value instanceof StarlarkDict ? dictHint(value, name, dataFirst) : undefined;
+  return new StarlarkError(`${typeOf(value)} has no .${name} field or method${suggestion}`, { hint });
+}
+
+function dictHint(dict: StarlarkDict, name: string, dataFirst: boolean): string | undefined {
+  const keys = keyHint(dict, name);
+  if (dataFirst)
+    return keys === undefined ? undefined : `${keys}; x.get("${name}") gives None where there is none`;
+  return dict.entries.has(name) ? `it has the key "${name}": write x["${name}"]` : keys;
+}
+
+function dictKeys(dict: StarlarkDict): string[] {
+  const names: string[] = [];
+  for (const { key } of dict.entries.values()) {
+    if (typeof key === "string") names.push(key);
+    if (names.length === 200) break;
+  }
+  return names;
+}
+
+/** All attributes and methods of `value`, sorted: what `dir` gives. */
+export function attributeNames(value: Value, t: Thread): readonly string[] {
+  if (value instanceof StarlarkStruct || value instanceof StarlarkModule || value instanceof HostObject) {
+    return [...value.attributeNames()].sort();
+  }
+  return [...methodsOf(value, t.methods).keys()].sort();
+}

@@ -1,0 +1,50 @@
+/** Freezing: a value and all that it refers to cannot change any more. */
+
+import type { Frozenness, Value } from "./value.ts";
+import { Container, SharedObject } from "./value.ts";
+
+/** Freeze `value` and everything that can be reached from it. Goes over each object once. */
+export function freeze(value: Value): void {
+  freezeAll([value]);
+}
+
+/** Freeze all of `values`. */
+export function freezeAll(values: readonly (Value | undefined)[]): void {
+  const met = new Set<SharedObject>();
+  const rest: Value[] = [];
+  for (const value of values) {
+    if (value !== undefined) rest.push(value);
+  }
+  for (let value = rest.pop(); value !== undefined; value = rest.pop()) {
+    if (!(value instanceof SharedObject) || met.has(value)) continue;
+    met.add(value);
+    if (value instanceof Container && value.frozen === 1) continue;
+    value.freeze(rest);
+  }
+}
+
+/**
+ * Freeze what can be reached from `values` for a while.
+ *
+ * @returns a function that thaws what this froze, and nothing that was frozen before.
+ */
+export function freezeForNow(values: readonly Value[]): () => void {
+  const met = new Set<SharedObject>();
+  const thawed: Container[] = [];
+  const rest: Value[] = [...values];
+  for (let value = rest.pop(); value !== undefined; value = rest.pop()) {
+    if (!(value instanceof SharedObject) || met.has(value)) continue;
+    met.add(value);
+    if (value instanceof Container) {
+      if (value.frozen !== 0) continue;
+      value.frozen = 2 satisfies Frozenness;
+      thawed.push(value);
+    }
+    value.references(rest);
+  }
+  return () => {
+    for (const container of thawed) {
+      if (container.frozen === 2) container.frozen = 0;
+    }
+  };
+}

@@ -1,0 +1,204 @@
+/**
+ * Arithmetic of ints and floats. An int is a JavaScript number while it is a safe
+ * integer (never -0) and a bigint beyond; every result is brought to that form.
+ * Sizes are bounded: an int has at most `maxIntBits` bits, so that no single
+ * operation takes long.
+ */
+
+import { StarlarkError } from "../run/starlark-error.ts";
+import type { Thread } from "../run/thread.ts";
+import { bigIntWeight, floatWeight } from "./heap-weight.ts";
+import { StarlarkFloat, type Value } from "./value.ts";
+
+/** An int, in one of its two forms. */
+export type Int = number | bigint;
+
+/** Most bits of an int. */
+export const maxIntBits = 65_536;
+
+const maxSafe = BigInt(Number.MAX_SAFE_INTEGER);
+
+/** `big` as a value: a number when it is a safe integer. */
+export function normalise(big: bigint): Int {
+  return big <= maxSafe && big >= -maxSafe ? Number(big) : big;
+}
+
+/** Whether `value` is an int (bools are not). */
+export function isInt(value: Value): value is Int {
+  return typeof value === "number" || typeof value === "bigint";
+}
+
+/** Whether `value` is an int or a float. */
+export function isNumber(value: Value): value is Int | StarlarkFloat {
+  return typeof value === "number" || typeof value === "bigint" || value instanceof StarlarkFloat;
+}
+
+/** An upper estimate of the bits of `big`, at most 63 more than there are. */
+export function bitLengthBound(big: bigint): number {
+  // asUintN is linear, and so is toString(16): quick at the sizes that are allowed.
+  return big.toString(16).length * 4;
+}
+
+/** Bring a bigint result to its form, charged. */
+function settled(big: bigint, t: Thread): Int {
+  const int = normalise(big);
+  if (typeof int === "bigint") {
+    const bits = bitLengthBound(int);
+    if (bits > maxIntBits + 64) throw tooLarge();
+    t.charge(bigIntWeight(bits));
+    t.step(bits >> 8);
+  }
+  return int;
+}
+
+/** The error of an int that would have more than `maxIntBits` bits. */
+export function tooLarge(): StarlarkError {
+  return new StarlarkError(`int too large: the limit is ${maxIntBits} bits`, { kind: "resource" });
+}
+
+export function addInts(x: Int, y: Int, t: Thread): Int {
+  if (typeof x === "number" && typeof y === "number") {
+    const sum = x + y;
+    if (Number.isSafeInteger(sum)) return sum;
+  }
+  return settled(BigInt(x) + BigInt(y), t);
+}
+
+export function subtractInts(x: Int, y: Int, t: Thread): Int {
+  if (typeof x === "number" && typeof y === "number") {
+    const difference = x - y;
+    if (Number.isSafeInteger(difference)) return difference;
+  }
+  return settled(BigInt(x) - BigInt(y), t);
+}
+
+export function multiplyInts(x: Int, y: Int, t: Thread): Int {
+  if (typeof x === "number" && typeof y === "number") {
+    const product = x * y;
+    // `+ 0` makes 0 of -0.
+    if (Number.isSafeInteger(product)) return product + 0;
+    return settled(BigInt(x) * BigInt(y), t);
+  }
+  const [a, b] = [BigInt(x), BigInt(y)];
+  const bits = bitLengthBound(a) + bitLengthBound(b);
+  if (bits > maxIntBits + 128) throw tooLarge();
+  t.step((bits * bits) >> 16);
+  return settled(a * b, t);
+}
+
+/** `x // y`, rounded down. */
+export function floorDivideInts(x: Int, y: Int, t: Thread): Int {
+  if (y === 0) throw new StarlarkError("floored division by zero");
+  if (typeof x === "number" && typeof y === "number") {
+    const remainder = x % y;
+    // Exact: x - remainder is a multiple of y, and both are safe integers.
+    const quotient = (x - remainder) / y;
+    return (remainder !== 0 && remainder < 0 !== y < 0 ? quotient - 1 : quotient) + 0;
+  }
+  const [a, b] = [BigInt(x), BigInt(y)];
+  t.step(((bitLengthBound(a) >> 5) * (bitLengthBound(b) >> 5)) >> 6);
+  const quotient = a / b;
+  const remainder = a % b;
+  return settled(remainder !== 0n && remainder < 0n !== b < 0n ? quotient - 1n : quotient, t);
+}
+
+/** `x % y`, with the sign of `y`. */
+export function moduloInts(x: Int, y: Int, t: Thread): Int {
+  if (y === 0) throw new StarlarkError("integer modulo by zero");
+  if (typeof x === "number" && typeof y === "number") {
+    const remainder = x % y;
+    return (remainder !== 0 && remainder < 0 !== y < 0 ? remainder + y : remainder) + 0;
+  }
+  const [a, b] = [BigInt(x), BigInt(y)];
+  t.step(((bitLengthBound(a) >> 5) * (bitLengthBound(b) >> 5)) >> 6);
+  const remainder = a % b;
+  return settled(remainder !== 0n && remainder < 0n !== b < 0n ? remainder + b : remainder, t);
+}
+
+/** `x << y`. */
+export function shiftLeft(x: Int, y: Int, t: Thread): Int {
+  if (y < 0) throw new StarlarkError(`negative shift count: ${y}`);
+  if (y >= 512) throw new StarlarkError(`shift count too large: ${y}`);
+  const big = BigInt(x);
+  if (bitLengthBound(big) + Number(y) > maxIntBits + 64) throw tooLarge();
+  return settled(big << BigInt(y), t);
+}
+
+/** `x >> y`, rounded down. */
+export function shiftRight(x: Int, y: Int, t: Thread): Int {
+  if (y < 0) throw new StarlarkError(`negative shift count: ${y}`);
+  if (typeof x === "number" && x >= -0x8000_0000 && x <= 0x7fff_ffff) return x >> (y > 31 ? 31 : Number(y));
+  return settled(BigInt(x) >> BigInt(y), t);
+}
+
+/** `x & y`, `x | y`, `x ^ y`. */
+export function bitwise(operator: "&" | "|" | "^", x: Int, y: Int, t: Thread): Int {
+  if (typeof x === "number" && typeof y === "number" && (x | 0) === x && (y | 0) === y) {
+    return operator === "&" ? x & y : operator === "|" ? x | y : x ^ y;
+  }
+  const [a, b] = [BigInt(x), BigInt(y)];
+  return settled(operator === "&" ? a & b : operator === "|" ? a | b : a ^ b, t);
+}
+
+/** `-x`. */
+export function negateInt(x: Int, t: Thread): Int {
+  return typeof x === "number" ? 0 - x : settled(-x, t);
+}
+
+/** A float value, charged. */
+export function makeFloat(x: number, t: Thread): StarlarkFloat {
+  t.charge(floatWeight);
+  return new StarlarkFloat(x);
+}
+
+/**
+ * An int or float as a double, for arithmetic that has a float in it.
+ *
+ * @throws {StarlarkError} for an int beyond the range of doubles.
+ */
+export function toDouble(x: Int | StarlarkFloat): number {
+  if (typeof x === "number") return x;
+  if (typeof x !== "bigint") return x.value;
+  const double = Number(x);
+  if (!Number.isFinite(double)) throw new StarlarkError("int too large to convert to float");
+  return double;
+}
+
+/** `x // y` of floats. */
+export function floorDivideFloats(x: number, y: number): number {
+  if (y === 0) throw new StarlarkError("floored division by zero");
+  return Math.floor(x / y);
+}
+
+/** `x % y` of floats, with the sign of `y`. */
+export function moduloFloats(x: number, y: number): number {
+  if (y === 0) throw new StarlarkError("floating-point modulo by zero");
+  const remainder = x % y;
+  return remainder !== 0 && remainder < 0 !== y < 0 ? remainder + y : remainder;
+}
+
+/**
+ * The int nearest to zero from `x`.
+ *
+ * @throws {StarlarkError} for infinities and NaN.
+ */
+export function truncateToInt(x: number): Int {
+  if (Number.isSafeInteger(x)) return x + 0;
+  if (!Number.isFinite(x)) {
+    const what = Number.isNaN(x) ? "float NaN" : "float infinity";
+    throw new StarlarkError(`cannot convert ${what} to integer`);
+  }
+  return normalise(BigInt(Math.trunc(x)));
+}
+
+/** Order of two numbers, exact also between a big int and a float: negative, 0 or positive; NaN sorts after all. */
+export function compareNumbers(x: Int | StarlarkFloat, y: Int | StarlarkFloat): number {
+  const a = x instanceof StarlarkFloat ? x.value : x;
+  const b = y instanceof StarlarkFloat ? y.value : y;
+  // JavaScript compares a bigint with a number exactly.
+  if (a < b) return -1;
+  if (a > b) return 1;
+  if (typeof a === "number" && Number.isNaN(a)) return typeof b === "number" && Number.isNaN(b) ? 0 : 1;
+  if (typeof b === "number" && Number.isNaN(b)) return -1;
+  return 0;
+}

@@ -1,0 +1,470 @@
+/**
+ * The operators of the language on any values. The machine answers the common
+ * cases (ints, strings) itself and comes here for the rest; results are charged.
+ */
+
+import { nearestName } from "@toolcrib/diagnostics";
+import { formatPercent } from "../library/format-percent.ts";
+import { indexOf } from "../library/string-search.ts";
+import { StarlarkError } from "../run/starlark-error.ts";
+import type { Thread } from "../run/thread.ts";
+import type { ArithmeticOperator } from "../syntax/ast.ts";
+import { equals } from "./equality.ts";
+import { hashKey } from "./hash-key.ts";
+import { bytesWeight, listWeight, stringWeight, tupleWeight } from "./heap-weight.ts";
+import { iterate, lengthOf, rangeAt } from "./iterate.ts";
+import {
+  addInts,
+  bitwise,
+  floorDivideFloats,
+  floorDivideInts,
+  type Int,
+  isInt,
+  isNumber,
+  makeFloat,
+  moduloFloats,
+  moduloInts,
+  multiplyInts,
+  negateInt,
+  shiftLeft,
+  shiftRight,
+  subtractInts,
+  toDouble,
+} from "./number.ts";
+import { repr } from "./repr.ts";
+import { dictGet, dictSet, newDict, newSet, setAdd } from "./table.ts";
+import { truth } from "./truth.ts";
+import { typeOf } from "./type-of.ts";
+import {
+  HostObject,
+  StarlarkBytes,
+  StarlarkDict,
+  StarlarkFloat,
+  StarlarkList,
+  StarlarkRange,
+  StarlarkSet,
+  StarlarkTuple,
+  type Value,
+} from "./value.ts";
+
+/** Most elements or characters that a repetition makes, whatever the memory limit. */
+const maxRepeat = 2 ** 30;
+
+/**
+ * `x <operator> y`, for the operators of arithmetic.
+ *
+ * @throws {StarlarkError} `unknown binary op: int + string` and the errors of the operation.
+ */
+export function binary(operator: ArithmeticOperator, x: Value, y: Value, t: Thread): Value {
+  const result = isNumber(x) && isNumber(y) ? arithmetic(operator, x, y, t) : combine(operator, x, y, t);
+  if (result !== undefined) return result;
+  const known = hostBinary(operator, x, y, t);
+  if (known !== undefined) return known;
+  throw new StarlarkError(`unknown binary op: ${typeOf(x)} ${operator} ${typeOf(y)}`, {
+    hint: mixedText(operator, x, y),
+  });
+}
+
+function hostBinary(operator: string, x: Value, y: Value, t: Thread): Value | undefined {
+  if (x instanceof HostObject) {
+    const result = x.binary?.(operator, y, "left", t);
+    if (result !== undefined) return result;
+  }
+  return y instanceof HostObject ? y.binary?.(operator, x, "right", t) : undefined;
+}
+
+function mixedText(operator: string, x: Value, y: Value): string | undefined {
+  if (operator !== "+" || (typeof x !== "string" && typeof y !== "string")) return undefined;
+  return 'text is put together from strings only: write str(x) around the other one, or use a format such as "%s" % x';
+}
+
+type Numeric = Int | StarlarkFloat;
+
+function arithmetic(operator: ArithmeticOperator, x: Numeric, y: Numeric, t: Thread): Value | undefined {
+  if (!(x instanceof StarlarkFloat) && !(y instanceof StarlarkFloat)) return intArithmetic(operator, x, y, t);
+  switch (operator) {
+    case "+":
+      return makeFloat(toDouble(x) + toDouble(y), t);
+    case "-":
+      return makeFloat(toDouble(x) - toDouble(y), t);
+    case "*":
+      return makeFloat(toDouble(x) * toDouble(y), t);
+    case "/":
+      return divide(x, y, t);
+    case "//":
+      return makeFloat(floorDivideFloats(toDouble(x), toDouble(y)), t);
+    case "%":
+      return makeFloat(moduloFloats(toDouble(x), toDouble(y)), t);
+    default:
+      return undefined;
+  }
+}
+
+function intArithmetic(operator: ArithmeticOperator, x: Int, y: Int, t: Thread): Value {
+  switch (operator) {
+    case "+":
+      return addInts(x, y, t);
+    case "-":
+      return subtractInts(x, y, t);
+    case "*":
+      return multiplyInts(x, y, t);
+    case "/":
+      return divide(x, y, t);
+    case "//":
+      return floorDivideInts(x, y, t);
+    case "%":
+      return moduloInts(x, y, t);
+    case "<<":
+      return shiftLeft(x, y, t);
+    case ">>":
+      return shiftRight(x, y, t);
+    default:
+      return bitwise(operator, x, y, t);
+  }
+}
+
+function divide(x: Numeric, y: Numeric, t: Thread): Value {
+  const [dividend, divisor] = [toDouble(x), toDouble(y)];
+  if (divisor === 0) throw new StarlarkError("floating-point division by zero");
+  return makeFloat(dividend / divisor, t);
+}
+
+/** Operators of everything but two numbers; `undefined` when there is none. */
+function combine(operator: ArithmeticOperator, x: Value, y: Value, t: Thread): Value | undefined {
+  switch (operator) {
+    case "+":
+      return concatenate(x, y, t);
+    case "*":
+      if (isInt(x)) return repeat(y, x, t);
+      return isInt(y) ? repeat(x, y, t) : undefined;
+    case "%":
+      return typeof x === "string" ? formatPercent(x, y, t) : undefined;
+    case "|":
+      if (x instanceof StarlarkDict && y instanceof StarlarkDict) return uniteDicts(x, y, t);
+      return x instanceof StarlarkSet && y instanceof StarlarkSet
+        ? selectMembers([x, y], t, () => true)
+        : undefined;
+    case "&":
+      if (!(x instanceof StarlarkSet && y instanceof StarlarkSet)) return undefined;
+      // In the order of the right one, as go.starlark.net has it.
+      return selectMembers([y], t, (key) => x.members.has(key));
+    case "-":
+      if (!(x instanceof StarlarkSet && y instanceof StarlarkSet)) return undefined;
+      return selectMembers([x], t, (key) => !y.members.has(key));
+    case "^":
+      if (!(x instanceof StarlarkSet && y instanceof StarlarkSet)) return undefined;
+      return selectMembers([x, y], t, (key) => !(x.members.has(key) && y.members.has(key)));
+    default:
+      return undefined;
+  }
+}
+
+/** `x + y` of sequences. */
+export function concatenate(x: Value, y: Value, t: Thread): Value | undefined {
+  if (typeof x === "string") {
+    if (typeof y !== "string") return undefined;
+    t.charge(stringWeight(x.length + y.length));
+    return x + y;
+  }
+  if (x instanceof StarlarkList && y instanceof StarlarkList) {
+    return new StarlarkList(joined(x.items, y.items, t));
+  }
+  if (x instanceof StarlarkTuple && y instanceof StarlarkTuple) {
+    return new StarlarkTuple(joined(x.items, y.items, t));
+  }
+  if (x instanceof StarlarkBytes && y instanceof StarlarkBytes) {
+    t.charge(bytesWeight(x.octets.length + y.octets.length));
+    const octets = new Uint8Array(x.octets.length + y.octets.length);
+    octets.set(x.octets);
+    octets.set(y.octets, x.octets.length);
+    return new StarlarkBytes(octets);
+  }
+  return undefined;
+}
+
+function joined(x: readonly Value[], y: readonly Value[], t: Thread): Value[] {
+  t.charge(listWeight(x.length + y.length));
+  t.step((x.length + y.length) >> 3);
+  return x.concat(y);
+}
+
+function repeat(sequence: Value, count: Int, t: Thread): Value | undefined {
+  const length = lengthOf(sequence);
+  if (length === undefined) return undefined;
+  const text = typeof sequence === "string";
+  const octets = sequence instanceof StarlarkBytes;
+  const list = sequence instanceof StarlarkList;
+  if (!text && !octets && !list && !(sequence instanceof StarlarkTuple)) return undefined;
+  const times = length === 0 || count <= 0 ? 0 : count;
+  if (typeof times !== "number" || times > 0x7fff_ffff) {
+    throw new StarlarkError(`repeat count ${times} too large`);
+  }
+  const total = length * times;
+  if (total >= maxRepeat) throw new StarlarkError(`excessive repeat (${length} * ${times} elements)`);
+  t.charge(text ? stringWeight(total) : octets ? bytesWeight(total) : listWeight(total));
+  t.step(total >> (text || octets ? 8 : 3));
+  if (text) return sequence.repeat(times);
+  if (octets) {
+    const result = new Uint8Array(total);
+    for (let at = 0; at < total; at += length) result.set(sequence.octets, at);
+    return new StarlarkBytes(result);
+  }
+  const items: Value[] = [];
+  for (let round = 0; round < times; round += 1) {
+    for (let index = 0; index < length; index += 1) items.push(sequence.items[index]!);
+  }
+  return list ? new StarlarkList(items) : new StarlarkTuple(items);
+}
+
+function uniteDicts(x: StarlarkDict, y: StarlarkDict, t: Thread): StarlarkDict {
+  const united = newDict(t);
+  for (const dict of [x, y]) updateDict(united, dict, t);
+  return united;
+}
+
+/** `dict |= other`: every association of `other`. */
+export function updateDict(dict: StarlarkDict, other: StarlarkDict, t: Thread): void {
+  if (dict === other) return;
+  for (const entry of other.entries.values()) {
+    t.step(1);
+    dictSet(dict, entry.key, entry.value, t);
+  }
+}
+
+function selectMembers(
+  sets: readonly StarlarkSet[],
+  t: Thread,
+  selects: (hashed: Parameters<StarlarkSet["members"]["has"]>[0]) => boolean,
+): StarlarkSet {
+  const selected = newSet(t);
+  for (const set of sets) {
+    for (const [hashed, member] of set.members) {
+      t.step(1);
+      if (selects(hashed)) setAdd(selected, member, t);
+    }
+  }
+  return selected;
+}
+
+/** `+x`, `-x`, `~x`, `not x`. */
+export function unary(operator: "+" | "-" | "~" | "not", x: Value, t: Thread): Value {
+  if (operator === "not") return !truth(x);
+  if (isInt(x)) {
+    if (operator === "+") return x;
+    return operator === "-" ? negateInt(x, t) : subtractInts(-1, x, t);
+  }
+  if (x instanceof StarlarkFloat && operator !== "~") return operator === "+" ? x : makeFloat(-x.value, t);
+  throw new StarlarkError(`unknown unary op: ${operator} ${typeOf(x)}`);
+}
+
+/** `item in container`. */
+export function contains(item: Value, container: Value, t: Thread): boolean {
+  if (container instanceof StarlarkDict) {
+    // A key that cannot be hashed is in no dict.
+    return isHashable(item, t) && container.entries.has(hashKey(item, t));
+  }
+  if (container instanceof StarlarkSet) return container.members.has(hashKey(item, t));
+  if (typeof container === "string") {
+    if (typeof item === "string") return indexOf(container, item, 0, t) !== -1;
+    throw new StarlarkError(`'in <string>' requires string as left operand, not ${typeOf(item)}`);
+  }
+  if (container instanceof StarlarkList || container instanceof StarlarkTuple) {
+    t.step(container.items.length >> 2);
+    return container.items.some((element) => equals(element, item, t));
+  }
+  if (container instanceof StarlarkRange) return rangeHas(container, item);
+  if (container instanceof StarlarkBytes) return bytesHave(container, item, t);
+  const known = hostBinary("in", item, container, t);
+  if (known !== undefined) return truth(known);
+  throw new StarlarkError(`unknown binary op: ${typeOf(item)} in ${typeOf(container)}`);
+}
+
+function isHashable(item: Value, t: Thread): boolean {
+  try {
+    hashKey(item, t);
+    return true;
+  } catch (error) {
+    if (error instanceof StarlarkError && error.catchable) return false;
+    throw error;
+  }
+}
+
+function rangeHas(range: StarlarkRange, item: Value): boolean {
+  const int = item instanceof StarlarkFloat ? item.value : item;
+  if (!isInt(int)) throw new StarlarkError(`unknown binary op: ${typeOf(item)} in range`);
+  if (typeof int !== "number") return false;
+  const offset = (int - range.start) / range.step;
+  return Number.isInteger(offset) && offset >= 0 && offset < range.length;
+}
+
+function bytesHave(container: StarlarkBytes, item: Value, t: Thread): boolean {
+  const { octets } = container;
+  if (isInt(item)) {
+    if (item < 0 || item > 255) throw new StarlarkError(`int in bytes: ${item} out of range`);
+    t.step(octets.length >> 6);
+    return octets.includes(Number(item));
+  }
+  if (item instanceof StarlarkBytes) {
+    const latin = (bytes: Uint8Array): string => {
+      t.charge(stringWeight(bytes.length));
+      let text = "";
+      for (let at = 0; at < bytes.length; at += 4096)
+        text += String.fromCharCode(...bytes.subarray(at, at + 4096));
+      return text;
+    };
+    return indexOf(latin(octets), latin(item.octets), 0, t) !== -1;
+  }
+  throw new StarlarkError(`'in bytes' requires bytes or int as left operand, not ${typeOf(item)}`);
+}
+
+/** `x[key]`. */
+export function index(x: Value, key: Value, t: Thread): Value {
+  if (x instanceof StarlarkDict) {
+    const value = dictGet(x, key, t);
+    if (value !== undefined) return value;
+    throw noKey(x, key, t);
+  }
+  if (x instanceof StarlarkList || x instanceof StarlarkTuple)
+    return x.items[position(x, key, x.items.length, t)]!;
+  if (typeof x === "string") return x[position(x, key, x.length, t)]!;
+  if (x instanceof StarlarkRange) return rangeAt(x, position(x, key, x.length, t));
+  if (x instanceof StarlarkBytes) return x.octets[position(x, key, x.octets.length, t)]!;
+  const length = lengthOf(x);
+  if (length !== undefined && !(x instanceof StarlarkSet)) {
+    // The views of strings and bytes.
+    const at = position(x, key, length, t);
+    const iterator = iterate(x);
+    for (let skipped = 0; skipped < at; skipped += 1) iterator.next();
+    return iterator.next()!;
+  }
+  const known = hostBinary("[]", x, key, t);
+  if (known !== undefined) return known;
+  throw new StarlarkError(`unhandled index operation ${typeOf(x)}[${typeOf(key)}]`);
+}
+
+/** The error of a key that is not there, with the key that was probably meant. */
+export function noKey(dict: StarlarkDict, key: Value, t: Thread): StarlarkError {
+  return new StarlarkError(`key ${shortened(repr(key, t))} not in dict`, { hint: keyHint(dict, key) });
+}
+
+/** What keys there are, and which is nearest to `key`. */
+export function keyHint(dict: StarlarkDict, key: Value): string | undefined {
+  const names: string[] = [];
+  for (const entry of dict.entries.values()) {
+    if (typeof entry.key === "string") names.push(entry.key);
+    if (names.length === 50) break;
+  }
+  if (names.length === 0) return undefined;
+  const nearest = typeof key === "string" ? nearestName(key, names) : undefined;
+  const listed = shortened(names.map((name) => JSON.stringify(name)).join(", "));
+  return `${nearest === undefined ? "" : `did you mean ${JSON.stringify(nearest)}? `}the keys are ${listed}`;
+}
+
+function shortened(text: string): string {
+  return text.length > 200 ? `${text.slice(0, 200).toWellFormed()}…` : text;
+}
+
+/** Where in a sequence of `length` elements `key` points. */
+function position(x: Value, key: Value, length: number, t: Thread): number {
+  if (typeof key !== "number") throw indexType(x, key, t);
+  const at = key < 0 ? key + length : key;
+  if (at >= 0 && at < length) return at;
+  if (length === 0) throw new StarlarkError(`index ${key} out of range: empty ${typeOf(x)}`);
+  throw new StarlarkError(`${typeOf(x)} index ${key} out of range [${-length}:${length - 1}]`);
+}
+
+function indexType(x: Value, key: Value, t: Thread): StarlarkError {
+  const what = typeof key === "bigint" ? `${repr(key, t)} out of range` : `got ${typeOf(key)}, want int`;
+  return new StarlarkError(`${typeOf(x)} index: ${what}`);
+}
+
+/** `x[key] = value`. */
+export function setIndex(x: Value, key: Value, value: Value, t: Thread): void {
+  if (x instanceof StarlarkDict) {
+    dictSet(x, key, value, t);
+  } else if (x instanceof StarlarkList) {
+    const at = position(x, key, x.items.length, t);
+    x.checkMutable("assign to element of");
+    x.items[at] = value;
+  } else {
+    throw new StarlarkError(`${typeOf(x)} value does not support item assignment`);
+  }
+}
+
+/** `x[low:high:step]`; `null` where one is absent. */
+export function slice(x: Value, low: Value, high: Value, step: Value, t: Thread): Value {
+  const length = isSliceable(x) ? lengthOf(x) : undefined;
+  if (length === undefined) throw new StarlarkError(`invalid slice operand ${typeOf(x)}`);
+  const stride = step === null ? 1 : bound(step, "slice step");
+  if (stride === 0) throw new StarlarkError("zero is not a valid slice step");
+  const [start, end] = stride > 0 ? risingBounds(low, high, length) : fallingBounds(low, high, length);
+  const count = Math.max(0, Math.ceil((end - start) / stride));
+  if (x instanceof StarlarkRange) {
+    const first = x.start + start * x.step;
+    return new StarlarkRange(first, first + count * stride * x.step, x.step * stride);
+  }
+  if (typeof x === "string") return sliceString(x, start, stride, count, t);
+  if (x instanceof StarlarkBytes) {
+    t.charge(bytesWeight(count));
+    t.step(count >> 6);
+    const octets = new Uint8Array(count);
+    for (let at = 0; at < count; at += 1) octets[at] = x.octets[start + at * stride]!;
+    return new StarlarkBytes(octets);
+  }
+  const source = x instanceof StarlarkTuple ? x.items : (x as StarlarkList).items;
+  t.charge(x instanceof StarlarkTuple ? tupleWeight(count) : listWeight(count));
+  t.step(count >> 3);
+  const items = stride === 1 ? source.slice(start, start + count) : strided(source, start, stride, count);
+  return x instanceof StarlarkTuple ? new StarlarkTuple(items) : new StarlarkList(items);
+}
+
+function isSliceable(x: Value): boolean {
+  return (
+    typeof x === "string" ||
+    x instanceof StarlarkList ||
+    x instanceof StarlarkTuple ||
+    x instanceof StarlarkBytes ||
+    x instanceof StarlarkRange
+  );
+}
+
+function sliceString(text: string, start: number, stride: number, count: number, t: Thread): string {
+  t.charge(stringWeight(count));
+  if (stride === 1) return text.slice(start, start + count);
+  t.step(count >> 3);
+  let result = "";
+  for (let at = 0; at < count; at += 1) result += text[start + at * stride];
+  return result;
+}
+
+function strided(source: readonly Value[], start: number, stride: number, count: number): Value[] {
+  const items: Value[] = [];
+  for (let at = 0; at < count; at += 1) items.push(source[start + at * stride]!);
+  return items;
+}
+
+function risingBounds(low: Value, high: Value, length: number): [start: number, end: number] {
+  const start = low === null ? 0 : clamp(fromEnd(bound(low, "start index"), length), 0, length);
+  const end = high === null ? length : clamp(fromEnd(bound(high, "end index"), length), 0, length);
+  return [start, end];
+}
+
+function fallingBounds(low: Value, high: Value, length: number): [start: number, end: number] {
+  const start = low === null ? length - 1 : clamp(fromEnd(bound(low, "start index"), length), -1, length - 1);
+  const end = high === null ? -1 : clamp(fromEnd(bound(high, "end index"), length), -1, length - 1);
+  return [start, end];
+}
+
+function bound(value: Value, what: string): number {
+  if (typeof value === "number") return value;
+  if (typeof value === "bigint") return value > 0n ? Number.MAX_SAFE_INTEGER : -Number.MAX_SAFE_INTEGER;
+  throw new StarlarkError(`invalid ${what}: got ${typeOf(value)}, want int`);
+}
+
+function fromEnd(at: number, length: number): number {
+  return at < 0 ? at + length : at;
+}
+
+function clamp(at: number, least: number, most: number): number {
+  return Math.min(Math.max(at, least), most);
+}

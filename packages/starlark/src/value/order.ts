@@ -1,0 +1,97 @@
+/**
+ * Order: `<`, `<=`, `>`, `>=` and sorting. Numbers among themselves, strings by
+ * UTF-16 code unit, bytes, bools, lists and tuples element by element, sets by
+ * inclusion; nothing else is ordered.
+ */
+
+import { StarlarkError } from "../run/starlark-error.ts";
+import type { Thread } from "../run/thread.ts";
+import { compareOctets, comparisonTooDeep, equals, isSubset, maxComparisonDepth } from "./equality.ts";
+import { compareNumbers, isNumber } from "./number.ts";
+import { typeOf } from "./type-of.ts";
+import { HostObject, StarlarkBytes, StarlarkList, StarlarkSet, StarlarkTuple, type Value } from "./value.ts";
+
+/** The operators of order. */
+export type OrderOperator = "<" | "<=" | ">" | ">=";
+
+/** `a <operator> b`. */
+export function isOrdered(operator: OrderOperator, a: Value, b: Value, t: Thread): boolean {
+  if (a instanceof StarlarkSet && b instanceof StarlarkSet) return includes(operator, a, b, t);
+  const order = compare(a, b, t, operator);
+  switch (operator) {
+    case "<":
+      return order < 0;
+    case "<=":
+      return order <= 0;
+    case ">":
+      return order > 0;
+    default:
+      return order >= 0;
+  }
+}
+
+/**
+ * Which of two values sorts first: negative when it is `a`, 0 when neither does.
+ *
+ * @param operator what the error names. @default "<"
+ * @throws {StarlarkError} `int < string not implemented`.
+ */
+export function compare(a: Value, b: Value, t: Thread, operator: OrderOperator = "<"): number {
+  return compareDeep(a, b, t, operator, 0);
+}
+
+function compareDeep(a: Value, b: Value, t: Thread, operator: OrderOperator, depth: number): number {
+  if (typeof a === "number" && typeof b === "number") return a - b;
+  if (typeof a === "string" && typeof b === "string") return a < b ? -1 : a > b ? 1 : 0;
+  if (isNumber(a) && isNumber(b)) return compareNumbers(a, b);
+  if (typeof a === "boolean" && typeof b === "boolean") return Number(a) - Number(b);
+  if (depth > maxComparisonDepth) throw comparisonTooDeep();
+  t.step(1);
+  if (a instanceof StarlarkList && b instanceof StarlarkList) {
+    return compareItems(a.items, b.items, t, operator, depth);
+  }
+  if (a instanceof StarlarkTuple && b instanceof StarlarkTuple) {
+    return compareItems(a.items, b.items, t, operator, depth);
+  }
+  if (a instanceof StarlarkBytes && b instanceof StarlarkBytes) return compareOctets(a.octets, b.octets, t);
+  if (a instanceof HostObject) {
+    const order = a.compare?.(b, t);
+    if (order !== undefined) return order;
+  }
+  throw new StarlarkError(`${typeOf(a)} ${operator} ${typeOf(b)} not implemented`);
+}
+
+function compareItems(
+  a: readonly Value[],
+  b: readonly Value[],
+  t: Thread,
+  operator: OrderOperator,
+  depth: number,
+): number {
+  const shared = Math.min(a.length, b.length);
+  for (let index = 0; index < shared; index += 1) {
+    const [x, y] = [a[index]!, b[index]!];
+    t.step(1);
+    if (x === y && typeof x !== "object") continue;
+    if (typeof x !== "object" && typeof y !== "object" && typeof x === typeof y) {
+      return compareDeep(x, y, t, operator, depth + 1);
+    }
+    // Elements need not be ordered where they are equal.
+    if (depth + 1 > maxComparisonDepth) throw comparisonTooDeep();
+    if (!equals(x, y, t)) return compareDeep(x, y, t, operator, depth + 1);
+  }
+  return a.length - b.length;
+}
+
+function includes(operator: OrderOperator, a: StarlarkSet, b: StarlarkSet, t: Thread): boolean {
+  switch (operator) {
+    case "<":
+      return a.size < b.size && isSubset(a, b, t);
+    case "<=":
+      return isSubset(a, b, t);
+    case ">":
+      return b.size < a.size && isSubset(b, a, t);
+    default:
+      return isSubset(b, a, t);
+  }
+}

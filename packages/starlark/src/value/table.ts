@@ -1,0 +1,71 @@
+/** Reading and changing dicts and sets: keys are hashed, changes are allowed and charged. */
+
+import type { Thread } from "../run/thread.ts";
+import { hashKey } from "./hash-key.ts";
+import { dictEntryWeight, setMemberWeight, tableWeight } from "./heap-weight.ts";
+import { StarlarkDict, StarlarkSet, type Value } from "./value.ts";
+
+/** An empty dict, charged. */
+export function newDict(t: Thread): StarlarkDict {
+  t.charge(tableWeight);
+  return new StarlarkDict();
+}
+
+/** An empty set, charged. */
+export function newSet(t: Thread): StarlarkSet {
+  t.charge(tableWeight);
+  return new StarlarkSet();
+}
+
+/** The value of `key`; `undefined` when it is absent. */
+export function dictGet(dict: StarlarkDict, key: Value, t: Thread): Value | undefined {
+  return dict.entries.get(hashKey(key, t))?.value;
+}
+
+/**
+ * `dict[key] = value`.
+ *
+ * @throws {StarlarkError} when the dict cannot be changed or the key not be hashed.
+ */
+export function dictSet(dict: StarlarkDict, key: Value, value: Value, t: Thread): void {
+  const hashed = hashKey(key, t);
+  if (dict.frozen !== 0 || dict.locks !== 0) dict.checkMutable("insert into");
+  const entry = dict.entries.get(hashed);
+  if (entry !== undefined) {
+    entry.value = value;
+    return;
+  }
+  t.charge(dictEntryWeight);
+  dict.entries.set(hashed, { key, value });
+}
+
+/** Remove `key`; its value, or `undefined` when it was absent. */
+export function dictDelete(dict: StarlarkDict, key: Value, t: Thread): Value | undefined {
+  const hashed = hashKey(key, t);
+  dict.checkMutable("delete from");
+  const entry = dict.entries.get(hashed);
+  if (entry === undefined) return undefined;
+  dict.entries.delete(hashed);
+  return entry.value;
+}
+
+/** Add `member` to a set that may be changed; whether it was new. */
+export function setAdd(set: StarlarkSet, member: Value, t: Thread): boolean {
+  const hashed = hashKey(member, t);
+  set.checkMutable("insert into");
+  if (set.members.has(hashed)) return false;
+  t.charge(setMemberWeight);
+  set.members.set(hashed, member);
+  return true;
+}
+
+export function setHas(set: StarlarkSet, member: Value, t: Thread): boolean {
+  return set.members.has(hashKey(member, t));
+}
+
+/** Remove `member` from a set that may be changed; whether it was there. */
+export function setDelete(set: StarlarkSet, member: Value, t: Thread): boolean {
+  const hashed = hashKey(member, t);
+  set.checkMutable("delete from");
+  return set.members.delete(hashed);
+}
