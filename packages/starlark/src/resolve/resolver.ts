@@ -1,0 +1,744 @@
+/**
+ * Names to bindings, and what can be said of a program without running it.
+ *
+ * A name is local to a function if the function binds it anywhere; otherwise it
+ * belongs to the nearest function around that binds it, to the file (what `load`
+ * binds), to the module (globals), or to the environment (predeclared, then
+ * universal). Functions may use what is bound further down. Each comprehension
+ * is a block of its own, whose variables are locals of the function around.
+ *
+ * Uses are gathered on one walk over the tree and resolved when a function is
+ * done (its locals) and at the end (everything else), since only then is known
+ * what is bound where. Where globals may be reassigned, uses outside functions
+ * are resolved at once: there a definition comes before its uses, except in
+ * loops.
+ *
+ * All errors are collected. Nothing is evaluated, and nothing but `binding`,
+ * `scope` and `globals` of the tree is written.
+ */
+
+import { type Diagnostic, positionAt } from "@toolcrib/diagnostics";
+import {
+  starlarkBadArguments,
+  starlarkBadLoad,
+  starlarkBadParameters,
+  starlarkBadTarget,
+  starlarkMisplaced,
+  starlarkNotInDialect,
+  starlarkPythonHabit,
+  starlarkReassigned,
+  starlarkUndefinedName,
+} from "../codes.ts";
+import type { Dialect } from "../dialect.ts";
+import type {
+  CallExpression,
+  Comprehension,
+  DictEntry,
+  Expression,
+  File,
+  Identifier,
+  LoadStatement,
+  Parameter,
+  Statement,
+} from "../syntax/ast.ts";
+import { ProblemList } from "../syntax/problem-list.ts";
+import { foreignMethodHint, foreignNameHint } from "../syntax/python-habits.ts";
+import type { Binding, Scope } from "./binding.ts";
+import { nearestSpelling } from "./spelling.ts";
+
+/** Most errors that are reported of one file. */
+export const maxResolveErrors = 200;
+/** Most positional, and most named, arguments that a call may spell out. */
+export const maxArguments = 255;
+
+/** What a file is resolved against. */
+export interface ResolveOptions {
+  readonly dialect: Dialect;
+  /** Whether the program that runs the file defines a name for it. */
+  readonly isPredeclared: (name: string) => boolean;
+  /** Whether every program has a name, such as `len`. */
+  readonly isUniversal: (name: string) => boolean;
+  /** Predeclared names, to suggest to those who misspell one. @default none */
+  readonly predeclaredNames?: Iterable<string>;
+  /** Universal names, likewise. @default none */
+  readonly universalNames?: Iterable<string>;
+  /**
+   * Globals that exist already, at a prompt: they keep their indices, are in
+   * scope, and may be bound again. @default none
+   */
+  readonly globals?: readonly string[];
+}
+
+/**
+ * Resolve the names of `file`: fills in `binding` of its identifiers, `scope` of
+ * the file and of its functions, and `globals`.
+ *
+ * @returns all errors and warnings, by place. After errors the file must not be run.
+ */
+export function resolveFile(file: File, options: ResolveOptions): readonly Diagnostic[] {
+  return new Resolver(file, options).resolve();
+}
+
+/** A binding while it may still change. */
+interface MutableScope extends Scope {
+  readonly locals: Binding[];
+  readonly free: Binding[];
+}
+
+/** A block of names: the file, a function, or a comprehension. */
+interface Block {
+  readonly parent: Block | undefined;
+  /** The variables of the function or file; a comprehension has those of its container. */
+  readonly scope: MutableScope;
+  readonly isFunction: boolean;
+  readonly bindings: Map<string, Binding>;
+  readonly children: Block[];
+  /** Names used in a function or file, in order, with the block of each. */
+  uses: Use[];
+}
+
+interface Use {
+  readonly identifier: Identifier;
+  readonly block: Block;
+}
+
+/** In which kind of statement of the same function something stands. */
+interface Surroundings {
+  loops: number;
+  conditionals: number;
+}
+
+class Resolver {
+  readonly #file: File;
+  readonly #options: ResolveOptions;
+  readonly #dialect: Dialect;
+  readonly #problems: ProblemList;
+  readonly #root: Block;
+  #block: Block;
+  /** The function or file that is being walked. */
+  #container: Block;
+  readonly #globals: Binding[] = [];
+  readonly #globalsByName = new Map<string, Binding>();
+  /** Where this file first binds a global, by name. */
+  readonly #globalStarts = new Map<string, number>();
+  readonly #environment = new Map<string, Binding>();
+  #around: Surroundings = { loops: 0, conditionals: 0 };
+
+  constructor(file: File, options: ResolveOptions) {
+    this.#file = file;
+    this.#options = options;
+    this.#dialect = options.dialect;
+    this.#problems = new ProblemList(file.source, maxResolveErrors);
+    const scope: MutableScope = { locals: [], free: [] };
+    this.#root = createBlock(undefined, scope, false);
+    this.#block = this.#root;
+    this.#container = this.#root;
+    for (const name of options.globals ?? []) this.#addGlobal(name, -1);
+  }
+
+  resolve(): readonly Diagnostic[] {
+    this.#statements(this.#file.statements);
+    resolveLocalUses(this.#root);
+    this.#resolveOuterUses(this.#root);
+    this.#file.scope = this.#root.scope;
+    this.#file.globals = this.#globals;
+    return this.#problems.sorted();
+  }
+
+  #error(code: string, start: number, end: number, message: string, hint?: string): void {
+    this.#problems.add({ code, start, end, message, hint });
+  }
+
+  // Blocks and bindings.
+
+  #push(block: Block): void {
+    this.#block.children.push(block);
+    this.#block = block;
+  }
+
+  #addGlobal(name: string, firstStart: number): Binding {
+    const binding: Binding = { kind: "global", name, index: this.#globals.length, firstStart };
+    this.#globals.push(binding);
+    this.#globalsByName.set(name, binding);
+    return binding;
+  }
+
+  /** Bind a name where it stands: a global outside functions, a local within. */
+  #bind(identifier: Identifier): boolean {
+    return this.#block === this.#root ? this.#bindGlobal(identifier) : this.#bindLocal(identifier);
+  }
+
+  #bindGlobal(identifier: Identifier): boolean {
+    const { name, start, end } = identifier;
+    let binding = this.#root.bindings.get(name);
+    let firstStart = binding?.firstStart;
+    if (binding === undefined) {
+      binding = this.#globalsByName.get(name) ?? this.#addGlobal(name, start);
+      firstStart = this.#globalStarts.get(name);
+      if (firstStart === undefined) this.#globalStarts.set(name, start);
+    }
+    identifier.binding = binding;
+    if (firstStart === undefined) return false;
+    if (this.#dialect.globalReassign !== true) {
+      const { name: file, text } = this.#file.source;
+      const { lineNumber, columnNumber } = positionAt(text, firstStart);
+      const place = `${file}:${lineNumber}:${columnNumber}`;
+      const scope = binding.kind === "global" ? "global" : "local";
+      const message = `cannot reassign ${scope} ${name} declared at ${place}`;
+      this.#error(
+        starlarkReassigned,
+        start,
+        end,
+        message,
+        `choose another name, or put the code into a function`,
+      );
+    }
+    return true;
+  }
+
+  #bindLocal(identifier: Identifier): boolean {
+    const { name, start } = identifier;
+    const { bindings, scope } = this.#block;
+    const isBound = bindings.has(name);
+    if (!isBound) {
+      const binding: Binding = { kind: "local", name, index: scope.locals.length, firstStart: start };
+      bindings.set(name, binding);
+      scope.locals.push(binding);
+    }
+    this.#use(identifier);
+    return isBound;
+  }
+
+  #use(identifier: Identifier): void {
+    const use: Use = { identifier, block: this.#block };
+    if (
+      this.#dialect.globalReassign === true &&
+      this.#block === this.#root &&
+      !this.#mayComeLater(identifier)
+    ) {
+      identifier.binding = this.#resolveTopLevel(use);
+    } else this.#container.uses.push(use);
+  }
+
+  /** In a loop outside functions, a name may be bound further down in an earlier round. */
+  #mayComeLater({ name }: Identifier): boolean {
+    return (
+      this.#around.loops > 0 &&
+      !this.#root.bindings.has(name) &&
+      !this.#globalsByName.has(name) &&
+      !this.#options.isPredeclared(name) &&
+      !this.#options.isUniversal(name)
+    );
+  }
+
+  // Uses.
+
+  /** Names that no function around binds. */
+  #resolveTopLevel(use: Use): Binding | undefined {
+    const { name, start, end } = use.identifier;
+    const known =
+      this.#root.bindings.get(name) ?? this.#globalsByName.get(name) ?? this.#environment.get(name);
+    if (known !== undefined) return known;
+    const isPredeclared = this.#options.isPredeclared(name);
+    if (!isPredeclared && !this.#options.isUniversal(name)) {
+      this.#undefined(use);
+      return undefined;
+    }
+    if (!isPredeclared && name === "set" && this.#dialect.set !== true) {
+      const hint = "use a dict with the elements as keys";
+      this.#error(starlarkNotInDialect, start, end, "this Starlark dialect does not support sets", hint);
+    }
+    const binding: Binding = {
+      kind: isPredeclared ? "predeclared" : "universal",
+      name,
+      index: -1,
+      firstStart: -1,
+    };
+    this.#environment.set(name, binding);
+    return binding;
+  }
+
+  #undefined(use: Use): void {
+    const { name, start, end } = use.identifier;
+    const foreign = foreignNameHint(name);
+    if (foreign !== undefined) {
+      this.#error(starlarkPythonHabit, start, end, `undefined: ${name}`, foreign);
+      return;
+    }
+    const meant = nearestSpelling(name, this.#visibleNames(use.block));
+    const message =
+      meant === undefined ? `undefined: ${name}` : `undefined: ${name} (did you mean ${meant}?)`;
+    const hint = meant === undefined ? undefined : `write ${meant}`;
+    this.#error(starlarkUndefinedName, start, end, message, hint);
+  }
+
+  /** Nearest first. */
+  *#visibleNames(from: Block): Iterable<string> {
+    for (let block: Block | undefined = from; block !== undefined; block = block.parent) {
+      for (const { name, index } of block.bindings.values()) if (index >= 0) yield name;
+    }
+    for (const { name } of this.#globals) yield name;
+    yield* this.#options.predeclaredNames ?? [];
+    for (const name of this.#options.universalNames ?? []) {
+      if (name !== "set" || this.#dialect.set === true) yield name;
+    }
+  }
+
+  /** From the inside out, so that an outer function learns what its inner ones capture. */
+  #resolveOuterUses(block: Block): void {
+    for (const child of block.children) this.#resolveOuterUses(child);
+    for (const use of block.uses) use.identifier.binding = this.#resolveLexically(use, use.block);
+  }
+
+  #resolveLexically(use: Use, block: Block): Binding | undefined {
+    if (block === this.#root) return this.#resolveTopLevel(use);
+    const { name } = use.identifier;
+    const known = block.bindings.get(name);
+    if (known !== undefined) return known;
+    let binding = this.#resolveLexically(use, block.parent!);
+    if (binding !== undefined && block.isFunction && isVariable(binding)) {
+      // Captured: the variable outlives its function's frame, and this function keeps a reference to it.
+      if (binding.kind === "local") binding.kind = "cell";
+      const { free } = block.scope;
+      free.push(binding);
+      binding = { kind: "free", name, index: free.length - 1, firstStart: binding.firstStart };
+    }
+    if (binding !== undefined) block.bindings.set(name, binding);
+    return binding;
+  }
+
+  // Statements.
+
+  #statements(statements: readonly Statement[]): void {
+    for (const statement of statements) this.#statement(statement);
+  }
+
+  #statement(statement: Statement): void {
+    switch (statement.kind) {
+      case "ExpressionStatement":
+        this.#expression(statement.expression);
+        break;
+      case "AssignStatement":
+        this.#expression(statement.value);
+        this.#assign(statement.target, statement.operator !== "=");
+        break;
+      case "IfStatement":
+        this.#control(statement.start, 2, "if statement");
+        for (const branch of statement.branches) {
+          this.#expression(branch.test);
+          this.#conditional(branch.body);
+        }
+        if (statement.orelse !== undefined) this.#conditional(statement.orelse);
+        break;
+      case "ForStatement":
+        this.#control(statement.start, 3, "for loop");
+        this.#expression(statement.iterable);
+        this.#assign(statement.target, false);
+        this.#loop(statement.body);
+        break;
+      case "WhileStatement":
+        if (this.#dialect.while !== true) {
+          const message = "this Starlark dialect does not support while loops";
+          const hint = "loop over a range: for _ in range(1000): with a break";
+          this.#error(starlarkNotInDialect, statement.start, statement.start + 5, message, hint);
+        }
+        this.#control(statement.start, 5, "while loop");
+        this.#expression(statement.test);
+        this.#loop(statement.body);
+        break;
+      case "ReturnStatement":
+        if (!this.#container.isFunction && this.#dialect.topLevelReturn !== true) {
+          const message = "return statement not within a function";
+          this.#error(
+            starlarkMisplaced,
+            statement.start,
+            statement.start + 6,
+            message,
+            "put the code into a def",
+          );
+        }
+        if (statement.value !== undefined) this.#expression(statement.value);
+        break;
+      case "BranchStatement":
+        if (statement.word !== "pass" && this.#around.loops === 0) {
+          const message = `${statement.word} not in a loop`;
+          const hint = this.#container.isFunction ? "return leaves a function" : undefined;
+          this.#error(starlarkMisplaced, statement.start, statement.end, message, hint);
+        }
+        break;
+      case "DefStatement":
+        this.#bind(statement.name);
+        statement.scope = this.#function(statement.parameters, statement.body, undefined);
+        break;
+      case "LoadStatement":
+        this.#load(statement);
+        break;
+      case "TryStatement":
+        this.#control(statement.start, 3, "try statement");
+        this.#conditional(statement.body);
+        for (const handler of statement.handlers) {
+          if (handler.name !== undefined) this.#bind(handler.name);
+          this.#conditional(handler.body);
+        }
+        if (statement.orelse !== undefined) this.#conditional(statement.orelse);
+        if (statement.finalBody !== undefined) this.#conditional(statement.finalBody);
+        break;
+    }
+  }
+
+  /** Statements that may stand outside functions in some dialects only. */
+  #control(start: number, length: number, what: string): void {
+    if (this.#container.isFunction || this.#dialect.topLevelControl === true) return;
+    const hint = "put the code into a def and call it";
+    this.#error(starlarkMisplaced, start, start + length, `${what} not within a function`, hint);
+  }
+
+  #conditional(body: readonly Statement[]): void {
+    this.#around.conditionals += 1;
+    this.#statements(body);
+    this.#around.conditionals -= 1;
+  }
+
+  #loop(body: readonly Statement[]): void {
+    this.#around.loops += 1;
+    this.#statements(body);
+    this.#around.loops -= 1;
+  }
+
+  #load({ start, bindings }: LoadStatement): void {
+    const { loops, conditionals } = this.#around;
+    const place = this.#container.isFunction
+      ? "a function"
+      : loops > 0
+        ? "a loop"
+        : conditionals > 0
+          ? "a conditional"
+          : undefined;
+    if (place !== undefined) {
+      const hint = "load at the top of the file";
+      this.#error(starlarkMisplaced, start, start + 4, `load statement within ${place}`, hint);
+    }
+    for (const { local, remote, remoteStart } of bindings) {
+      const remoteEnd = remoteStart + remote.length;
+      if (remote === "") {
+        this.#error(starlarkBadLoad, remoteStart, remoteEnd, "load: empty identifier", "name what to load");
+        continue;
+      }
+      if (remote.startsWith("_")) {
+        const message = `load: names with leading underscores are not exported: ${remote}`;
+        this.#error(starlarkBadLoad, remoteStart, remoteEnd, message);
+      }
+      if (this.#dialect.loadBindsGlobally === true) this.#bind(local);
+      else if (this.#bindLocal(local) && this.#dialect.globalReassign !== true) {
+        const message = `cannot reassign top-level ${local.name}`;
+        const hint = `load it by another name: other="${remote}"`;
+        this.#error(starlarkReassigned, local.start, local.end, message, hint);
+      }
+    }
+  }
+
+  /** Bind what an assignment, a loop or a comprehension assigns to. */
+  #assign(target: Expression, isAugmented: boolean): void {
+    switch (target.kind) {
+      case "Identifier":
+        this.#bind(target);
+        break;
+      case "IndexExpression":
+        this.#expression(target.object);
+        this.#expression(target.index);
+        break;
+      case "AttributeExpression":
+        this.#expression(target.object);
+        break;
+      case "TupleExpression":
+      case "ListExpression":
+        if (isAugmented) {
+          const what = target.kind === "ListExpression" ? "list" : "tuple";
+          const message = `can't use ${what} expression in augmented assignment`;
+          this.#error(starlarkBadTarget, target.start, target.end, message, "assign to one name at a time");
+        }
+        for (const element of target.elements) this.#assign(element, isAugmented);
+        break;
+      case "ParenExpression":
+        this.#assign(target.expression, isAugmented);
+        break;
+      default: {
+        const hint = "assign to a name, an element x[i], a field x.f, or a list of those; == compares";
+        const message = `can't assign to ${targetNames[target.kind]}`;
+        this.#error(starlarkBadTarget, target.start, target.end, message, hint);
+      }
+    }
+  }
+
+  // Expressions.
+
+  #expressions(expressions: readonly Expression[]): void {
+    for (const expression of expressions) this.#expression(expression);
+  }
+
+  #expression(expression: Expression): void {
+    switch (expression.kind) {
+      case "Identifier":
+        this.#use(expression);
+        break;
+      case "IntLiteral":
+      case "FloatLiteral":
+      case "StringLiteral":
+      case "BytesLiteral":
+        break;
+      case "FString":
+        for (const part of expression.parts) if (typeof part !== "string") this.#expression(part.expression);
+        break;
+      case "ListExpression":
+      case "TupleExpression":
+        this.#expressions(expression.elements);
+        break;
+      case "DictExpression":
+        for (const entry of expression.entries) this.#entry(entry);
+        break;
+      case "Comprehension":
+        this.#comprehension(expression);
+        break;
+      case "UnaryExpression":
+        this.#expression(expression.operand);
+        break;
+      case "BinaryExpression":
+        this.#expression(expression.left);
+        this.#expression(expression.right);
+        break;
+      case "ConditionalExpression":
+        this.#expression(expression.test);
+        this.#expression(expression.body);
+        this.#expression(expression.orelse);
+        break;
+      case "LambdaExpression":
+        expression.scope = this.#function(expression.parameters, undefined, expression.body);
+        break;
+      case "CallExpression":
+        this.#call(expression);
+        break;
+      case "AttributeExpression":
+        this.#expression(expression.object);
+        break;
+      case "IndexExpression":
+        this.#expression(expression.object);
+        this.#expression(expression.index);
+        break;
+      case "SliceExpression":
+        this.#expression(expression.object);
+        if (expression.low !== undefined) this.#expression(expression.low);
+        if (expression.high !== undefined) this.#expression(expression.high);
+        if (expression.step !== undefined) this.#expression(expression.step);
+        break;
+      case "ParenExpression":
+        this.#expression(expression.expression);
+        break;
+    }
+  }
+
+  #entry({ key, value }: DictEntry): void {
+    this.#expression(key);
+    this.#expression(value);
+  }
+
+  #comprehension({ clauses, body }: Comprehension): void {
+    const [first, ...rest] = clauses;
+    if (first?.kind !== "ForClause") return;
+    // What the first clause loops over belongs to the outside, as in [x for x in x].
+    this.#expression(first.iterable);
+    const outer = this.#block;
+    this.#push(createBlock(outer, outer.scope, false));
+    this.#assign(first.target, false);
+    for (const clause of rest) {
+      if (clause.kind === "IfClause") this.#expression(clause.test);
+      else {
+        this.#assign(clause.target, false);
+        this.#expression(clause.iterable);
+      }
+    }
+    if (body.kind === "DictEntry") this.#entry(body);
+    else this.#expression(body);
+    this.#block = outer;
+  }
+
+  #call({ callee, args, start, end }: CallExpression): void {
+    this.#expression(callee);
+    if (callee.kind === "AttributeExpression") this.#warnOfMethod(callee.name, callee.nameStart);
+    let positionalCount = 0;
+    let namedCount = 0;
+    let hasStar = false;
+    let hasDoubleStar = false;
+    let names: Set<string> | undefined;
+    for (const argument of args) {
+      const { value, name, start: at, end: atEnd } = argument;
+      let message: string | undefined;
+      switch (argument.kind) {
+        case "doubleStar":
+          if (hasDoubleStar) message = "multiple **kwargs not allowed";
+          hasDoubleStar = true;
+          break;
+        case "star":
+          if (hasDoubleStar) message = "*args may not follow **kwargs";
+          else if (hasStar) message = "multiple *args not allowed";
+          hasStar = true;
+          break;
+        case "named":
+          namedCount += 1;
+          if (hasDoubleStar) message = "keyword argument may not follow **kwargs";
+          else if (hasStar) message = "keyword argument may not follow *args";
+          names ??= new Set();
+          if (names.has(name!.name)) {
+            const repeated = `keyword argument "${name!.name}" is repeated`;
+            this.#error(starlarkBadArguments, name!.start, name!.end, repeated, "remove one of them");
+          }
+          names.add(name!.name);
+          break;
+        default:
+          positionalCount += 1;
+          if (hasStar) message = "positional argument may not follow *args";
+          else if (hasDoubleStar) message = "positional argument may not follow **kwargs";
+          else if (names !== undefined) message = "positional argument may not follow named";
+      }
+      if (message !== undefined) {
+        const hint = "the order is positional, named, *args, **kwargs";
+        this.#error(starlarkBadArguments, at, atEnd, message, hint);
+      }
+      this.#expression(value);
+    }
+    if (positionalCount > maxArguments) {
+      const message = `${positionalCount} positional arguments in call, limit is ${maxArguments}`;
+      this.#error(starlarkBadArguments, start, end, message, "pass a list");
+    }
+    if (namedCount > maxArguments) {
+      const message = `${namedCount} keyword arguments in call, limit is ${maxArguments}`;
+      this.#error(starlarkBadArguments, start, end, message, "pass a dict");
+    }
+  }
+
+  /** A method that only other languages have; a warning, since a host value could have it too. */
+  #warnOfMethod(name: string, start: number): void {
+    const hint = foreignMethodHint(name);
+    if (hint === undefined) return;
+    const end = start + name.length;
+    const message = `no value of Starlark has a method "${name}"`;
+    this.#problems.add({ severity: "warning", code: starlarkPythonHabit, start, end, message, hint });
+  }
+
+  // Functions.
+
+  #function(
+    parameters: readonly Parameter[],
+    body: readonly Statement[] | undefined,
+    value: Expression | undefined,
+  ): Scope {
+    // Defaults belong to the outside.
+    for (const parameter of parameters) {
+      if (parameter.value !== undefined) this.#expression(parameter.value);
+    }
+    const outer = { block: this.#block, container: this.#container, around: this.#around };
+    const block = createBlock(this.#block, { locals: [], free: [] }, true);
+    this.#push(block);
+    this.#container = block;
+    this.#around = { loops: 0, conditionals: 0 };
+    this.#parameters(parameters);
+    if (body !== undefined) this.#statements(body);
+    if (value !== undefined) this.#expression(value);
+    resolveLocalUses(block);
+    this.#block = outer.block;
+    this.#container = outer.container;
+    this.#around = outer.around;
+    return block.scope;
+  }
+
+  #parameters(parameters: readonly Parameter[]): void {
+    let hasOptional = false;
+    let star: Parameter | undefined;
+    let doubleStar: Parameter | undefined;
+    let keywordOnlyCount = 0;
+    // Those after the star, which calls fill after the positional ones.
+    for (const parameter of parameters) {
+      const { kind, name, start, end } = parameter;
+      let message: string | undefined;
+      switch (kind) {
+        case "required":
+          if (doubleStar !== undefined)
+            message = `required parameter may not follow **${doubleStar.name?.name}`;
+          else if (star !== undefined) keywordOnlyCount += 1;
+          else if (hasOptional) message = "required parameter may not follow optional";
+          break;
+        case "optional":
+          hasOptional = true;
+          if (doubleStar !== undefined)
+            message = `optional parameter may not follow **${doubleStar.name?.name}`;
+          else if (star !== undefined) keywordOnlyCount += 1;
+          break;
+        case "star":
+          if (doubleStar !== undefined) message = `* parameter may not follow **${doubleStar.name?.name}`;
+          else if (star !== undefined) message = "multiple * parameters not allowed";
+          else star = parameter;
+          break;
+        case "doubleStar":
+          if (doubleStar !== undefined) message = "multiple ** parameters not allowed";
+          doubleStar = parameter;
+      }
+      if (message !== undefined) {
+        const hint = "the order is required, optional, *args, keyword-only, **kwargs";
+        this.#error(starlarkBadParameters, start, end, message, hint);
+      }
+      if (kind === "required" || kind === "optional") this.#parameter(name!);
+    }
+    if (star?.name !== undefined) this.#parameter(star.name);
+    else if (star !== undefined && keywordOnlyCount === 0) {
+      const message = "bare * must be followed by keyword-only parameters";
+      this.#error(starlarkBadParameters, star.start, star.end, message, "name it, as in *args, or remove it");
+    }
+    if (doubleStar?.name !== undefined) this.#parameter(doubleStar.name);
+  }
+
+  #parameter(name: Identifier): void {
+    if (!this.#bindLocal(name)) return;
+    const message = `duplicate parameter: ${name.name}`;
+    this.#error(starlarkBadParameters, name.start, name.end, message, "rename one of them");
+  }
+}
+
+function createBlock(parent: Block | undefined, scope: MutableScope, isFunction: boolean): Block {
+  return { parent, scope, isFunction, bindings: new Map(), children: [], uses: [] };
+}
+
+/** Variables of functions can be captured; what is global or of the environment need not be. */
+function isVariable({ kind }: Binding): boolean {
+  return kind === "local" || kind === "cell" || kind === "free";
+}
+
+/** Resolve what a function or file uses of its own variables; what remains belongs further out. */
+function resolveLocalUses(block: Block): void {
+  block.uses = block.uses.filter((use) => {
+    for (let at: Block | undefined = use.block; at !== undefined; at = at.parent) {
+      const binding = at.bindings.get(use.identifier.name);
+      if (binding !== undefined) {
+        use.identifier.binding = binding;
+        return false;
+      }
+      if (at === block) return true;
+    }
+    return true;
+  });
+}
+
+/** What cannot be assigned to, as messages call it. */
+const targetNames = {
+  IntLiteral: "literal",
+  FloatLiteral: "literal",
+  StringLiteral: "literal",
+  BytesLiteral: "literal",
+  FString: "f-string",
+  DictExpression: "dictexpr",
+  Comprehension: "comprehension",
+  UnaryExpression: "unaryexpr",
+  BinaryExpression: "binaryexpr",
+  ConditionalExpression: "condexpr",
+  LambdaExpression: "lambdaexpr",
+  CallExpression: "callexpr",
+  SliceExpression: "sliceexpr",
+} as const;

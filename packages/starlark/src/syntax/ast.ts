@@ -1,0 +1,337 @@
+/**
+ * The syntax tree. Every node has its stretch of the source as UTF-16 offsets
+ * (`end` exclusive). Nodes are data; the parser makes them, the resolver fills in
+ * `binding` and `scope`, and nobody else changes them.
+ *
+ * Trees are at most `maxTreeDepth` levels deep (the parser sees to it), so that
+ * the passes over them may recurse.
+ */
+
+import type { Source, Span } from "@toolcrib/diagnostics";
+import type { Binding, Scope } from "../resolve/binding.ts";
+
+/** Most levels of a syntax tree; chains such as `a + b + c` and `a.b.c` count a level for each link. */
+export const maxTreeDepth = 1000;
+/**
+ * Most brackets, blocks, lambdas, conditionals and unary operators within one
+ * another: what makes the parser call itself.
+ */
+export const maxNesting = 300;
+
+/** A parsed file. */
+export interface File extends Span {
+  readonly kind: "File";
+  readonly source: Source;
+  readonly statements: readonly Statement[];
+  /** Every comment, in order; for the formatter. */
+  readonly comments: readonly Comment[];
+  /** Set by the resolver: the file's own locals (comprehension variables, loads) and cells. */
+  scope?: Scope;
+  /** Set by the resolver: its globals, by index. */
+  globals?: readonly Binding[];
+}
+
+/** A `#` comment, without its line break. */
+export interface Comment extends Span {
+  readonly text: string;
+}
+
+export type Statement =
+  | ExpressionStatement
+  | AssignStatement
+  | DefStatement
+  | IfStatement
+  | ForStatement
+  | WhileStatement
+  | ReturnStatement
+  | BranchStatement
+  | LoadStatement
+  | TryStatement;
+
+export interface ExpressionStatement extends Span {
+  readonly kind: "ExpressionStatement";
+  readonly expression: Expression;
+}
+
+/** `target = value` and the augmented forms. */
+export interface AssignStatement extends Span {
+  readonly kind: "AssignStatement";
+  readonly operator: AssignOperator;
+  /** Offset of the operator. */
+  readonly operatorStart: number;
+  readonly target: Expression;
+  readonly value: Expression;
+}
+
+export type AssignOperator = "=" | `${ArithmeticOperator}=`;
+
+export interface DefStatement extends Span {
+  readonly kind: "DefStatement";
+  readonly name: Identifier;
+  readonly parameters: readonly Parameter[];
+  readonly body: readonly Statement[];
+  scope?: Scope;
+}
+
+export interface Parameter extends Span {
+  /** `star` without a name is the bare `*` that separates keyword-only parameters. */
+  readonly kind: "required" | "optional" | "star" | "doubleStar";
+  readonly name?: Identifier;
+  /** The default of an `optional` one. */
+  readonly value?: Expression;
+}
+
+/** `if`, any number of `elif`, and `else`; flat, so that a long chain is not deep. */
+export interface IfStatement extends Span {
+  readonly kind: "IfStatement";
+  readonly branches: readonly IfBranch[];
+  readonly orelse?: readonly Statement[];
+}
+
+export interface IfBranch extends Span {
+  readonly test: Expression;
+  readonly body: readonly Statement[];
+}
+
+export interface ForStatement extends Span {
+  readonly kind: "ForStatement";
+  readonly target: Expression;
+  readonly iterable: Expression;
+  readonly body: readonly Statement[];
+}
+
+export interface WhileStatement extends Span {
+  readonly kind: "WhileStatement";
+  readonly test: Expression;
+  readonly body: readonly Statement[];
+}
+
+export interface ReturnStatement extends Span {
+  readonly kind: "ReturnStatement";
+  readonly value?: Expression;
+}
+
+export interface BranchStatement extends Span {
+  readonly kind: "BranchStatement";
+  readonly word: "break" | "continue" | "pass";
+}
+
+export interface LoadStatement extends Span {
+  readonly kind: "LoadStatement";
+  readonly module: StringLiteral;
+  readonly bindings: readonly LoadBinding[];
+}
+
+/** `local = "remote"`; for a plain `"name"` both are the same word. */
+export interface LoadBinding extends Span {
+  readonly local: Identifier;
+  readonly remote: string;
+  readonly remoteStart: number;
+}
+
+/** Tool dialect only. */
+export interface TryStatement extends Span {
+  readonly kind: "TryStatement";
+  readonly body: readonly Statement[];
+  readonly handlers: readonly ExceptClause[];
+  readonly orelse?: readonly Statement[];
+  readonly finalBody?: readonly Statement[];
+}
+
+/** `except`, `except Type`, `except (A, B) as name`; no types means every error that may be caught. */
+export interface ExceptClause extends Span {
+  readonly types?: readonly ExceptType[];
+  readonly name?: Identifier;
+  readonly body: readonly Statement[];
+}
+
+export interface ExceptType extends Span {
+  readonly name: string;
+}
+
+export type Expression =
+  | Identifier
+  | IntLiteral
+  | FloatLiteral
+  | StringLiteral
+  | BytesLiteral
+  | FString
+  | ListExpression
+  | TupleExpression
+  | DictExpression
+  | Comprehension
+  | UnaryExpression
+  | BinaryExpression
+  | ConditionalExpression
+  | LambdaExpression
+  | CallExpression
+  | AttributeExpression
+  | IndexExpression
+  | SliceExpression
+  | ParenExpression;
+
+/** A name. `None`, `True` and `False` are names too, of the universe. */
+export interface Identifier extends Span {
+  readonly kind: "Identifier";
+  readonly name: string;
+  /** Set by the resolver; where it stays absent the name is undefined and has a diagnostic. */
+  binding?: Binding;
+}
+
+export interface IntLiteral extends Span {
+  readonly kind: "IntLiteral";
+  /** A number when it is a safe integer, else a bigint. */
+  readonly value: number | bigint;
+}
+
+export interface FloatLiteral extends Span {
+  readonly kind: "FloatLiteral";
+  readonly value: number;
+}
+
+export interface StringLiteral extends Span {
+  readonly kind: "StringLiteral";
+  readonly value: string;
+}
+
+export interface BytesLiteral extends Span {
+  readonly kind: "BytesLiteral";
+  readonly value: Uint8Array;
+}
+
+/** Tool dialect only: `f"…{expression!r:spec}…"`. */
+export interface FString extends Span {
+  readonly kind: "FString";
+  readonly parts: readonly (string | FStringField)[];
+}
+
+export interface FStringField extends Span {
+  readonly expression: Expression;
+  /** `!r`, `!s` or none. */
+  readonly conversion?: "r" | "s";
+  /** The text after `:`; a format specification such as `>10` or `.2f`, checked by the parser. */
+  readonly spec?: string;
+}
+
+export interface ListExpression extends Span {
+  readonly kind: "ListExpression";
+  readonly elements: readonly Expression[];
+}
+
+/** With or without parentheses: the parentheses of a tuple are within its span, no `ParenExpression` around it. */
+export interface TupleExpression extends Span {
+  readonly kind: "TupleExpression";
+  readonly elements: readonly Expression[];
+  readonly parenthesised: boolean;
+}
+
+export interface DictExpression extends Span {
+  readonly kind: "DictExpression";
+  readonly entries: readonly DictEntry[];
+}
+
+export interface DictEntry extends Span {
+  readonly kind: "DictEntry";
+  readonly key: Expression;
+  readonly colonStart: number;
+  readonly value: Expression;
+}
+
+/** `[body for …]` or `{key: value for …}`. */
+export interface Comprehension extends Span {
+  readonly kind: "Comprehension";
+  /** A `DictEntry` makes a dict, anything else a list. */
+  readonly body: Expression | DictEntry;
+  /** The first one is a `ForClause`. */
+  readonly clauses: readonly (ForClause | IfClause)[];
+}
+
+export interface ForClause extends Span {
+  readonly kind: "ForClause";
+  readonly target: Expression;
+  readonly iterable: Expression;
+}
+
+export interface IfClause extends Span {
+  readonly kind: "IfClause";
+  readonly test: Expression;
+}
+
+export interface UnaryExpression extends Span {
+  readonly kind: "UnaryExpression";
+  readonly operator: UnaryOperator;
+  readonly operand: Expression;
+}
+
+export type UnaryOperator = "+" | "-" | "~" | "not";
+
+export interface BinaryExpression extends Span {
+  readonly kind: "BinaryExpression";
+  readonly operator: BinaryOperator;
+  readonly operatorStart: number;
+  readonly left: Expression;
+  readonly right: Expression;
+}
+
+export type ArithmeticOperator = "+" | "-" | "*" | "/" | "//" | "%" | "&" | "|" | "^" | "<<" | ">>";
+export type ComparisonOperator = "==" | "!=" | "<" | ">" | "<=" | ">=";
+export type BinaryOperator = ArithmeticOperator | ComparisonOperator | "in" | "not in" | "and" | "or";
+
+/** `body if test else orelse`. */
+export interface ConditionalExpression extends Span {
+  readonly kind: "ConditionalExpression";
+  readonly test: Expression;
+  readonly body: Expression;
+  readonly orelse: Expression;
+}
+
+export interface LambdaExpression extends Span {
+  readonly kind: "LambdaExpression";
+  readonly parameters: readonly Parameter[];
+  readonly body: Expression;
+  scope?: Scope;
+}
+
+export interface CallExpression extends Span {
+  readonly kind: "CallExpression";
+  readonly callee: Expression;
+  /** Offset of the opening parenthesis: where errors of the call are reported. */
+  readonly parenStart: number;
+  readonly args: readonly Argument[];
+}
+
+export interface Argument extends Span {
+  readonly kind: "positional" | "named" | "star" | "doubleStar";
+  /** The name of a `named` one. */
+  readonly name?: Identifier;
+  readonly value: Expression;
+}
+
+export interface AttributeExpression extends Span {
+  readonly kind: "AttributeExpression";
+  readonly object: Expression;
+  readonly dotStart: number;
+  readonly name: string;
+  readonly nameStart: number;
+}
+
+export interface IndexExpression extends Span {
+  readonly kind: "IndexExpression";
+  readonly object: Expression;
+  readonly bracketStart: number;
+  readonly index: Expression;
+}
+
+export interface SliceExpression extends Span {
+  readonly kind: "SliceExpression";
+  readonly object: Expression;
+  readonly bracketStart: number;
+  readonly low?: Expression;
+  readonly high?: Expression;
+  readonly step?: Expression;
+}
+
+export interface ParenExpression extends Span {
+  readonly kind: "ParenExpression";
+  readonly expression: Expression;
+}

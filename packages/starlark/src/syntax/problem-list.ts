@@ -1,0 +1,58 @@
+/**
+ * The diagnostics of one text while it is read. Two things are kept from the
+ * reader: a second finding at the same place, which follows from the first, and
+ * what comes after the limit.
+ */
+
+import type { Diagnostic, Severity, Source } from "@toolcrib/diagnostics";
+
+/** What is wrong at one place. */
+export interface Problem {
+  readonly code: string;
+  readonly start: number;
+  readonly end: number;
+  readonly message: string;
+  readonly hint?: string;
+  /** @default "error" */
+  readonly severity?: Severity;
+}
+
+/** Collects problems of one source. */
+export class ProblemList {
+  readonly source: Source;
+  /** While set, nothing is recorded: what is being skipped has been reported already. */
+  muted = false;
+  readonly #limit: number;
+  readonly #diagnostics: Diagnostic[] = [];
+  #errorCount = 0;
+  #lastStart = -1;
+
+  constructor(source: Source, limit: number) {
+    this.source = source;
+    this.#limit = limit;
+  }
+
+  /** Whether no more errors are taken. */
+  get isFull(): boolean {
+    return this.#errorCount >= this.#limit;
+  }
+
+  add({ code, start, end, message, hint, severity = "error" }: Problem): void {
+    if (this.muted || this.isFull || start === this.#lastStart) return;
+    this.#lastStart = start;
+    if (severity === "error") this.#errorCount += 1;
+    this.#diagnostics.push({
+      severity,
+      code,
+      message,
+      ...(hint === undefined ? {} : { hint }),
+      source: this.source,
+      span: { start, end: Math.max(start, end) },
+    });
+  }
+
+  /** Everything that was recorded, by place. */
+  sorted(): readonly Diagnostic[] {
+    return this.#diagnostics.sort((a, b) => a.span!.start - b.span!.start);
+  }
+}

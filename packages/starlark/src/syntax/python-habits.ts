@@ -1,0 +1,445 @@
+/**
+ * What people and models write who think in Python (or JavaScript, or C), and
+ * what to write instead. The scanner, the parser and the resolver ask here once
+ * they have found a text wrong; nothing here decides whether it is. Answers are
+ * hints, with code that can be pasted where the place is simple enough, and may
+ * look at nothing but a few hundred characters around the place.
+ */
+
+import { starlarkPythonHabit, starlarkSyntax } from "../codes.ts";
+import type { Dialect } from "../dialect.ts";
+import { isKeyword, Token, type TokenKind, tokenText } from "./token.ts";
+
+/** What to tell about a place. */
+export interface Advice {
+  /** `STARLARK_PYTHON_HABIT`, or `STARLARK_SYNTAX` for a slip of any author. */
+  readonly code: string;
+  readonly hint: string;
+}
+
+/** A token that does not fit, and where. */
+export interface Misfit {
+  readonly text: string;
+  readonly dialect: Dialect;
+  readonly kind: TokenKind;
+  readonly start: number;
+  readonly end: number;
+  readonly previousKind: TokenKind;
+  readonly previousStart: number;
+  readonly previousEnd: number;
+  /** What the grammar asks for, as the message has it. */
+  readonly want: string;
+  /** Where the statement begins, and its first token. */
+  readonly statementStart: number;
+  readonly statementKind: TokenKind;
+  /** Offset of the innermost bracket that is open; -1 outside brackets. */
+  readonly bracket: number;
+}
+
+/** Longest piece of a program that a hint repeats. */
+const maxQuoted = 120;
+
+function habit(hint: string): Advice {
+  return { code: starlarkPythonHabit, hint };
+}
+
+function slip(hint: string): Advice {
+  return { code: starlarkSyntax, hint };
+}
+
+/** `text` from `start` to `end` if it is short and on one line: something to paste. */
+export function quotable(text: string, start: number, end: number): string | undefined {
+  if (end - start > maxQuoted || end <= start) return undefined;
+  const piece = text.slice(start, end).trim();
+  return piece === "" || /[\r\n]/.test(piece) ? undefined : piece;
+}
+
+/** From `start` to the end of its line, without a comment. */
+function restOfLine(text: string, start: number): string {
+  const piece = text.slice(start, start + 2 * maxQuoted);
+  const end = piece.search(/[\r\n]|\s#/);
+  return (end === -1 ? piece : piece.slice(0, end)).trim();
+}
+
+/** What to do about a token that does not fit; `undefined` when nothing is known. */
+export function adviseOnMisfit(misfit: Misfit): Advice | undefined {
+  return (
+    adviseOnStatement(misfit) ?? adviseOnToken(misfit) ?? adviseOnWord(misfit) ?? adviseOnBrackets(misfit)
+  );
+}
+
+/** By the statement's first token, if that is the one. */
+function adviseOnStatement({ text, dialect, kind, start, statementStart }: Misfit): Advice | undefined {
+  if (start !== statementStart) return undefined;
+  const line = restOfLine(text, start);
+  switch (kind) {
+    case Token.Import:
+    case Token.From:
+      return habit(importHint(line));
+    case Token.Class:
+      return habit("there are no classes; keep data in a dict and write functions that take it");
+    case Token.Raise: {
+      const message = /^raise\s+\w+\((.*)\)(?:\s+from\s.*)?$/.exec(line)?.[1];
+      return habit(`write fail(${message || '"what went wrong"'})`);
+    }
+    case Token.With:
+      return habit("there is no with statement and nothing to close; call the function and use its result");
+    case Token.Del: {
+      const element = /^del\s+(.+)\[([^\]]+)\]$/.exec(line);
+      if (element !== null) return habit(`write ${element[1]}.pop(${element[2]})`);
+      return habit("names are not deleted; remove the statement");
+    }
+    case Token.Global:
+    case Token.Nonlocal:
+      return habit(
+        'a function cannot rebind a name outside it; keep the value in a dict, as in state["n"] += 1, or return it',
+      );
+    case Token.Try:
+      return dialect.tryExcept ? undefined : habit("there are no exceptions to catch; test before you act");
+    case Token.Except:
+    case Token.Finally:
+      return slip(`${tokenText(kind)} belongs below a try, indented like it`);
+    case Token.Elif:
+    case Token.Else:
+      return slip(`${tokenText(kind)} belongs below an if, indented like it`);
+    case Token.SlashSlash:
+      return habit("comments begin with #");
+    case Token.Def:
+      return undefined;
+    default:
+      return undefined;
+  }
+}
+
+function importHint(line: string): string {
+  const plain = /^import\s+([\w.]+)(?:\s+as\s+(\w+))?$/.exec(line);
+  if (plain !== null) {
+    const module = plain[1]!;
+    const name = plain[2] === undefined ? `"${module}"` : `${plain[2]}="${module}"`;
+    return `json, math and time need no import; another module: load("${module}.star", ${name})`;
+  }
+  const from = /^from\s+([\w.]+)\s+import\s+\(?([\w\s,]+)\)?$/.exec(line);
+  if (from !== null) {
+    const names = from[2]!.split(",").flatMap((part) => {
+      const [name, as, alias] = part.trim().split(/\s+/);
+      if (name === undefined || name === "") return [];
+      return as === "as" && alias !== undefined ? [`${alias}="${name}"`] : [`"${name}"`];
+    });
+    return `write load("${from[1]}.star", ${names.join(", ")})`;
+  }
+  return 'modules are loaded: load("module.star", "name")';
+}
+
+/** By the token itself and the one before. */
+function adviseOnToken(misfit: Misfit): Advice | undefined {
+  const { text, kind, start, end, previousKind, previousStart, previousEnd, want, bracket } = misfit;
+  const next = text[end];
+  switch (kind) {
+    case Token.Colon:
+      if (next === "=") return habit(walrusHint(misfit));
+      if (want === "'('")
+        return slip(`write ${restOfLine(text, misfit.statementStart).replace(/\s*:.*$/, "")}():`);
+      return undefined;
+    case Token.Equal:
+      if (next === ">") return habit("an anonymous function is written lambda x: x + 1");
+      if (want === "':'") return habit("write == to compare");
+      if (previousKind === Token.Colon) return habit(walrusHint(misfit));
+      if (misfit.statementKind === Token.For) return habit("write for i in range(3):");
+      return undefined;
+    case Token.Newline:
+      if (text[previousStart - 1] === text[previousStart] && isIncrement(previousKind)) {
+        return habit(incrementHint(misfit));
+      }
+      if (want === "':'") return slip("end the line with a colon");
+      if (want === "else") return undefined;
+      if (want === "primary expression")
+        return slip("the expression goes on; put the rest on this line or use parentheses");
+      return undefined;
+    case Token.LeftBrace:
+      if (want === "':'")
+        return habit("end the line with a colon and indent the block; there are no braces around it");
+      return undefined;
+    case Token.Else:
+      return undefined;
+    case Token.Greater:
+      if (previousKind === Token.Minus && previousEnd === start)
+        return habit("types are not declared; remove the ->");
+      return undefined;
+    case Token.Minus:
+      if (next === ">" && want === "':'")
+        return habit("types are not declared; remove the -> and what follows");
+      return undefined;
+    case Token.For:
+      return habit("put brackets around it: [… for …]");
+    case Token.Dot:
+      if (text.startsWith("...", start)) return habit("write pass");
+      return undefined;
+    case Token.Slash:
+      if (want === "identifier") return habit("parameters are not positional-only; remove the /");
+      return undefined;
+    case Token.SlashSlash:
+      return habit("comments begin with #");
+    case Token.LeftParen:
+      if (want === "identifier") return habit("a parameter is one name; take the tuple apart in the body");
+      return undefined;
+    case Token.Lambda:
+      if (misfit.bracket >= 0) return slip("put the lambda in parentheses");
+      return undefined;
+    case Token.Return:
+    case Token.Pass:
+    case Token.Break:
+    case Token.Continue:
+    case Token.If:
+    case Token.While:
+    case Token.Def:
+    case Token.Load:
+      if (previousKind === Token.Colon && bracket < 0 && misfit.statementKind !== kind) {
+        return habit(`a lambda holds one expression and no ${tokenText(kind)}; write a def`);
+      }
+      if (previousKind === Token.Semicolon) return slip(`begin a line with ${tokenText(kind)}`);
+      if (kind === Token.If && want === "':'") return habit("write elif");
+      return undefined;
+    default:
+      return undefined;
+  }
+}
+
+function isIncrement(kind: TokenKind): boolean {
+  return kind === Token.Plus || kind === Token.Minus;
+}
+
+/** `x++` */
+function incrementHint({ text, statementStart, previousStart, previousKind }: Misfit): string {
+  const target = quotable(text, statementStart, previousStart - 1) ?? "x";
+  return `write ${target} ${previousKind === Token.Plus ? "+=" : "-="} 1`;
+}
+
+/** `n := f()` */
+function walrusHint({ text, previousStart, previousEnd, start }: Misfit): string {
+  const name = quotable(text, previousStart, previousEnd) ?? "x";
+  const value = /^:=\s*([\w.]+\([^()]*\)|[\w.]+)/.exec(restOfLine(text, start))?.[1] ?? "…";
+  return `assign on a line of its own before: ${name} = ${value}`;
+}
+
+/** By a word that means something in another language, or is reserved. */
+function adviseOnWord(misfit: Misfit): Advice | undefined {
+  const { text, kind, start, previousKind, previousStart, previousEnd, want, statementStart } = misfit;
+  const line = restOfLine(text, statementStart);
+  if (isKeyword(kind) && (want === "identifier" || want === "primary expression")) {
+    const word = tokenText(kind);
+    if (previousKind === Token.Dot)
+      return habit(`"${word}" is reserved; write ["${word}"] in place of .${word}`);
+    if (/^\s*=(?!=)/.test(text.slice(misfit.end, misfit.end + 20))) {
+      if (misfit.bracket >= 0) return habit(`"${word}" is reserved; pass it as **{"${word}": …}`);
+      return slip(`"${word}" is reserved; choose another name, such as ${word}_`);
+    }
+    if (want === "identifier") return slip(`"${word}" is reserved; choose another name, such as ${word}_`);
+    return undefined;
+  }
+  if (previousKind !== Token.Identifier || previousStart !== statementStart || want !== "newline")
+    return undefined;
+  const word = text.slice(previousStart, Math.min(previousEnd, previousStart + 20));
+  const rest = quotable(text, start, statementStart + line.length);
+  const advise = statementWords.get(word);
+  if (advise !== undefined && start > previousEnd) return habit(advise(rest ?? "…"));
+  return undefined;
+}
+
+/** First words of statements elsewhere, with what follows on the line. */
+const statementWords: ReadonlyMap<string, (rest: string) => string> = new Map([
+  ["print", (rest: string) => `write print(${rest})`],
+  ["echo", (rest: string) => `write print(${rest})`],
+  ["puts", (rest: string) => `write print(${rest})`],
+  ["assert", assertHint],
+  ["throw", (rest: string) => `write fail(${/\((.*)\)/.exec(rest)?.[1] ?? rest})`],
+  ["var", declarationHint],
+  ["let", declarationHint],
+  ["const", declarationHint],
+  ["function", functionHint],
+  ["func", functionHint],
+  ["fn", functionHint],
+  ["match", (rest: string) => `write if ${rest.replace(/[:{\s]+$/, "")} == …: and elif`],
+  ["switch", (rest: string) => `write if ${rest.replace(/[:{\s]+$/, "")} == …: and elif`],
+  ["case", () => "write if and elif"],
+  ["elsif", (rest: string) => `write elif ${rest}`],
+  ["elseif", (rest: string) => `write elif ${rest}`],
+  ["unless", (rest: string) => `write if not ${rest}`],
+  ["until", (rest: string) => `write while not ${rest}`],
+  ["foreach", (rest: string) => `write for ${rest}`],
+  ["new", (rest: string) => `write ${rest}`],
+  ["type", () => "types are not declared; remove the line"],
+  ["exec", () => "a program cannot run text; write the code itself"],
+]);
+
+function assertHint(rest: string): string {
+  const parts = /^(.+?)(?:,\s*(f?["'].*))?$/.exec(rest);
+  const test = parts?.[1] ?? rest;
+  return `write if not (${test}): fail(${parts?.[2] ?? '"what is wrong"'})`;
+}
+
+function declarationHint(rest: string): string {
+  return `names are not declared; write ${rest}`;
+}
+
+function functionHint(rest: string): string {
+  return `write def ${rest.replace(/[{\s]+$/, "")}:`;
+}
+
+/** A bracket that was left open earlier explains much of what follows on later lines. */
+function adviseOnBrackets({ text, start, bracket, kind }: Misfit): Advice | undefined {
+  if (bracket < 0) return undefined;
+  const between = text.slice(bracket, start);
+  const isOnLaterLine = /[\r\n]/.test(between);
+  if (kind === Token.EndOfFile || isOnLaterLine) {
+    const lineNumber = text.slice(0, bracket).split(/\r\n?|\n/).length;
+    return slip(`"${text[bracket]}" of line ${lineNumber} is not closed, or a comma is missing before this`);
+  }
+  return undefined;
+}
+
+/** What to write in place of a character that begins no token. */
+export function adviseOnCharacter(text: string, at: number, character: string): Advice | undefined {
+  const known = characterHints.get(character);
+  if (known !== undefined) return habit(known);
+  if (character === "?") return habit(questionHint(text, at));
+  const point = character.codePointAt(0)!;
+  if (point < 128) return undefined;
+  const name = `U+${point.toString(16).toUpperCase().padStart(4, "0")}`;
+  if (/^[\s\p{Cf}]$/u.test(character)) {
+    return slip(`${name} looks like nothing or like a space; write a space or remove it`);
+  }
+  return slip(`${name} may stand in strings and comments only`);
+}
+
+const characterHints: ReadonlyMap<string, string> = new Map([
+  ["`", "strings stand in \"…\" or '…'"],
+  ["@", "there are no decorators; call the function on the other: f = decorate(f)"],
+  ["$", "names are made of letters, digits and _; remove the $"],
+  ["“", 'write the straight quote "'],
+  ["”", 'write the straight quote "'],
+  ["„", 'write the straight quote "'],
+  ["‘", "write the straight quote '"],
+  ["’", "write the straight quote '"],
+  ["«", 'write the straight quote "'],
+  ["»", 'write the straight quote "'],
+  ["–", "write the minus sign -"],
+  ["—", "write the minus sign -"],
+  ["−", "write the minus sign -"],
+  ["×", "write *"],
+  ["÷", "write /"],
+  ["≤", "write <="],
+  ["≥", "write >="],
+  ["≠", "write !="],
+  ["→", "types are not declared; remove the → and what follows"],
+  ["…", "write pass"],
+  ["（", "write ("],
+  ["）", "write )"],
+  ["，", "write a comma"],
+  ["：", "write a colon"],
+  ["；", "write ;"],
+  ["＝", "write ="],
+]);
+
+/** `a ? b : c`, `a ?? b`, `a?.b` */
+function questionHint(text: string, at: number): string {
+  const lineStart = Math.max(text.lastIndexOf("\n", at) + 1, at - maxQuoted);
+  const before = text.slice(lineStart, at).trim();
+  const after = restOfLine(text, at + 1);
+  if (after.startsWith(".")) return 'write x.get("name") for a value that may be absent';
+  const lead = /^(?:return\s|[\w.]+\s*=\s)\s*/.exec(before)?.[0] ?? "";
+  const test = before.slice(lead.length);
+  if (after.startsWith("?")) {
+    const other = after.slice(1).trim();
+    return `write ${lead}${test} if ${test} != None else ${other}`;
+  }
+  const parts = /^([^:]+):([^:]+)$/.exec(after);
+  if (parts === null || test === "") return "write b if a else c";
+  return `write ${lead}${parts[1]!.trim()} if ${test} else ${parts[2]!.trim()}`;
+}
+
+/** `f"…"` where there are no f-strings: the same with `format`, if it is simple. */
+export function fStringHint(literal: string): string {
+  const quote = literal.at(-1)!;
+  const body = literal.slice(1, -1);
+  const fields = [...body.matchAll(/\{([^{}:!]+)\}/g)].map((match) => match[1]!.trim());
+  const rest = body.replaceAll(/\{[^{}:!]+\}/g, "");
+  const isSimple =
+    fields.length > 0 &&
+    literal.length <= maxQuoted &&
+    !literal.startsWith(quote.repeat(3)) &&
+    !/[{}\\]/.test(rest);
+  if (!isSimple) return 'there are no f-strings; write "… {} …".format(x)';
+  return `write ${quote}${body.replaceAll(/\{[^{}:!]+\}/g, "{}")}${quote}.format(${fields.join(", ")})`;
+}
+
+/** Names of other languages and of Python's library, by what to write; the resolver asks for undefined ones. */
+const foreignNames: ReadonlyMap<string, string> = new Map([
+  ["null", "write None"],
+  ["nil", "write None"],
+  ["undefined", "write None"],
+  ["NULL", "write None"],
+  ["NaN", 'write float("nan")'],
+  ["true", "write True"],
+  ["TRUE", "write True"],
+  ["false", "write False"],
+  ["FALSE", "write False"],
+  ["isinstance", 'write type(x) == "string" (or "int", "float", "list", "dict", "bool", "NoneType")'],
+  ["issubclass", "there are no classes"],
+  ["super", "there are no classes"],
+  ["self", "there are no classes; pass the value as a parameter"],
+  ["this", "there are no classes; pass the value as a parameter"],
+  ["map", "write [f(x) for x in xs]"],
+  ["filter", "write [x for x in xs if f(x)]"],
+  ["reduce", "write a for loop"],
+  ["sum", "add up in a for loop"],
+  ["round", "write int(x + 0.5) for a number that is not negative"],
+  ["pow", "multiply, or write math.pow(x, y)"],
+  ["iter", "write a for loop"],
+  ["next", "write a for loop"],
+  ["frozenset", "write tuple(xs) or set(xs)"],
+  ["format", 'write "{}".format(x)'],
+  ["input", "a program has no terminal; take what it needs as a parameter"],
+  ["open", "a program has no files"],
+  ["eval", "a program cannot run text"],
+  ["exec", "a program cannot run text"],
+  ["compile", "a program cannot run text"],
+  ["require", 'write load("module.star", "name")'],
+  ["console", "write print(x)"],
+  ["JSON", "write json.encode(x) and json.decode(text)"],
+  ["Math", "write math.floor(x), math.ceil(x) and so on"],
+  ["Exception", 'write fail("what went wrong") to stop with an error'],
+  ["ValueError", 'write fail("what went wrong") to stop with an error'],
+  ["raise", 'write fail("what went wrong")'],
+  ["throw", 'write fail("what went wrong")'],
+  ["end", "blocks end with their indentation; remove the word"],
+]);
+
+/** What to write in place of an undefined `name` that other languages define. */
+export function foreignNameHint(name: string): string | undefined {
+  return foreignNames.get(name);
+}
+
+/** Methods of other languages' strings, lists and dicts, by what to write. */
+const foreignMethods: ReadonlyMap<string, string> = new Map([
+  ["has_key", "write key in d"],
+  ["iteritems", "write d.items()"],
+  ["iterkeys", "write d.keys()"],
+  ["itervalues", "write d.values()"],
+  ["hasOwnProperty", "write key in d"],
+  ["push", "write xs.append(x)"],
+  ["includes", "write x in xs"],
+  ["indexOf", "write xs.index(x), or s.find(x) for a string"],
+  ["forEach", "write for x in xs:"],
+  ["toString", "write str(x)"],
+  ["toUpperCase", "write s.upper()"],
+  ["toLowerCase", "write s.lower()"],
+  ["trim", "write s.strip()"],
+  ["startsWith", "write s.startswith(x)"],
+  ["endsWith", "write s.endswith(x)"],
+  ["replaceAll", "write s.replace(old, new)"],
+]);
+
+/** What to write in place of the method `name`, which no Starlark value has; for run time too. */
+export function foreignMethodHint(name: string): string | undefined {
+  return foreignMethods.get(name);
+}
