@@ -58,6 +58,7 @@ function startChild(mode: string) {
   return {
     child,
     server,
+    written: () => written,
     lines: () =>
       written
         .split("\n")
@@ -81,18 +82,20 @@ const reports = [
 
 describe("a registry with the backend stdio://", () => {
   it("calls the process that started it, lines of 5 MB included, and ends when it is stopped", async () => {
-    const { lines, exited, server } = startChild("execute");
-    assert.deepEqual(await exited, [0, null]);
+    const { lines, written, exited, server } = startChild("execute");
+    const ending = await exited;
+    assert.deepEqual(ending, [0, null], written());
     assert.deepEqual(lines(), reports);
     await server[Symbol.asyncDispose]();
   });
 
   it("takes the end of its parent as the end of its backend, and does not keep the process", async () => {
-    const { child, lines, exited, server } = startChild("wait");
+    const { child, lines, written, exited, server } = startChild("wait");
     await waitUntil(() => lines().includes("waiting"));
     await server[Symbol.asyncDispose]();
     child.stdin.end();
-    assert.deepEqual(await exited, [0, null]);
+    const ending = await exited;
+    assert.deepEqual(ending, [0, null], written());
     assert.deepEqual(lines(), [...reports, "waiting", "stopped"]);
   });
 });
