@@ -1,0 +1,198 @@
+/**
+ * Values to JSON text, compact and with the keys of objects sorted, so that equal
+ * values give equal texts. Text is charged as it grows.
+ */
+
+import { StarlarkError } from "../run/starlark-error.ts";
+import type { Thread } from "../run/thread.ts";
+import { formatFloat } from "../value/float-text.ts";
+import { iterate } from "../value/iterate.ts";
+import { repr } from "../value/repr.ts";
+import { typeOf } from "../value/type-of.ts";
+import {
+  ElementsView,
+  type HasAttributes,
+  HostObject,
+  StarlarkDict,
+  StarlarkFloat,
+  StarlarkList,
+  StarlarkModule,
+  type StarlarkObject,
+  StarlarkRange,
+  StarlarkSet,
+  StarlarkStruct,
+  StarlarkTuple,
+  type Value,
+} from "../value/value.ts";
+import { maxJsonDepth } from "./json-scanner.ts";
+
+/**
+ * `value` as JSON.
+ *
+ * @throws {StarlarkError} for what has no form in JSON: cycles, keys that are no
+ *   strings, NaN and infinities, functions. It says where, from the outside in.
+ */
+export function encodeJson(value: Value, thread: Thread): string {
+  const encoder = new Encoder(thread);
+  encoder.write(value);
+  return encoder.text;
+}
+
+/** A string as JSON; a surrogate without its partner becomes U+FFFD. */
+export function quoteJson(text: string): string {
+  return JSON.stringify(text.toWellFormed());
+}
+
+class Encoder {
+  text = "";
+  readonly #thread: Thread;
+  /** The containers around what is being written. */
+  readonly #path = new Set<StarlarkObject>();
+
+  constructor(thread: Thread) {
+    this.#thread = thread;
+  }
+
+  write(value: Value): void {
+    switch (typeof value) {
+      case "string":
+        this.#string(value);
+        return;
+      case "object":
+        if (value === null) this.#put("null");
+        else if (value instanceof StarlarkFloat) this.#float(value.value);
+        else this.#container(value);
+        return;
+      case "bigint":
+        // Digits and quotation are those of repr, and so is what they cost.
+        this.#put(repr(value, this.#thread));
+        return;
+      default:
+        this.#put(String(value));
+    }
+  }
+
+  #put(text: string): void {
+    this.#thread.charge(text.length);
+    this.text += text;
+  }
+
+  #string(value: string): void {
+    // An escape is at most six characters for one; the text is made before it is known.
+    this.#thread.charge(2 * value.length);
+    this.#thread.step(1 + (value.length >> 5));
+    this.#put(quoteJson(value));
+  }
+
+  #float(value: number): void {
+    if (!Number.isFinite(value)) {
+      throw new StarlarkError(`cannot encode non-finite float ${formatFloat(value)}`);
+    }
+    this.#put(formatFloat(value));
+  }
+
+  #container(value: StarlarkObject): void {
+    if (this.#path.has(value)) throw new StarlarkError("cycle in JSON structure");
+    if (this.#path.size >= maxJsonDepth) {
+      throw new StarlarkError(`value nests too deep: the limit is ${maxJsonDepth} levels`);
+    }
+    this.#thread.step(1);
+    this.#path.add(value);
+    if (value instanceof StarlarkDict) this.#dict(value);
+    else if (isSequence(value)) this.#array(value as Value & StarlarkObject);
+    else if (hasFields(value)) this.#object(value);
+    else throw new StarlarkError(`cannot encode ${typeOf(value)} as JSON`);
+    this.#path.delete(value);
+  }
+
+  #dict(dict: StarlarkDict): void {
+    const keys: [string, Value][] = [];
+    for (const { key, value } of dict.entries.values()) {
+      if (typeof key !== "string") {
+        throw new StarlarkError(`dict has ${typeOf(key)} key, want string`, {
+          hint: "write the keys as strings first: {str(k): v for k, v in d.items()}",
+        });
+      }
+      keys.push([key, value]);
+    }
+    this.#thread.step(keys.length * Math.ceil(Math.log2(keys.length + 1)));
+    keys.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+    let separator = "{";
+    for (const [key, value] of keys) {
+      this.#put(separator);
+      separator = ",";
+      this.#string(key);
+      this.#put(":");
+      this.#within(() => `in dict key ${shortened(repr(key, this.#thread))}`, value);
+    }
+    this.#put(keys.length === 0 ? "{}" : "}");
+  }
+
+  #array(value: Value & StarlarkObject): void {
+    const iterator = iterate(value);
+    try {
+      let index = 0;
+      this.#put("[");
+      for (let item = iterator.next(); item !== undefined; item = iterator.next()) {
+        if (index > 0) this.#put(",");
+        this.#thread.step(1);
+        this.#within(() => `at ${typeOf(value)} index ${index}`, item);
+        index += 1;
+      }
+      this.#put("]");
+    } finally {
+      iterator.close();
+    }
+  }
+
+  #object(value: StarlarkObject & HasAttributes): void {
+    let separator = "{";
+    const names = [...value.attributeNames()].sort();
+    for (const name of names) {
+      const field = value.attribute(name, this.#thread);
+      if (field === undefined) continue;
+      this.#put(separator);
+      separator = ",";
+      this.#string(name);
+      this.#put(":");
+      this.#within(() => `in field .${name}`, field);
+    }
+    this.#put(separator === "{" ? "{}" : "}");
+  }
+
+  /** Write what stands at a place, which its error then names. */
+  #within(place: () => string, value: Value): void {
+    if (typeof value !== "object" || value === null) {
+      this.write(value);
+      return;
+    }
+    try {
+      this.write(value);
+    } catch (error) {
+      if (!(error instanceof StarlarkError) || error.kind !== "error") throw error;
+      // Deep down the places say no more; the first ones tell where it is.
+      const inner = error.message.length > 2000 ? `… ${error.message.slice(-1000)}` : error.message;
+      throw new StarlarkError(`${place()}: ${inner}`, { hint: error.hint });
+    }
+  }
+}
+
+function isSequence(value: StarlarkObject): boolean {
+  return (
+    value instanceof StarlarkList ||
+    value instanceof StarlarkTuple ||
+    value instanceof StarlarkSet ||
+    value instanceof StarlarkRange ||
+    value instanceof ElementsView ||
+    (value instanceof HostObject && value.iterate !== undefined)
+  );
+}
+
+function hasFields(value: StarlarkObject): value is StarlarkObject & HasAttributes {
+  if (value instanceof StarlarkStruct || value instanceof StarlarkModule) return true;
+  return value instanceof HostObject && value.attributeNames().length > 0;
+}
+
+function shortened(text: string): string {
+  return text.length > 100 ? `${text.slice(0, 100).toWellFormed()}…` : text;
+}

@@ -1,0 +1,113 @@
+/** JSON text laid out over lines. Strings and numbers stay as they are written; only white space changes. */
+
+import type { Thread } from "../run/thread.ts";
+import { JsonError, JsonScanner, maxJsonDepth } from "./json-scanner.ts";
+
+/** What lines begin with. */
+export interface JsonIndentation {
+  /** Stands before the indentation of every line but the first. */
+  readonly prefix: string;
+  /** One level. */
+  readonly indent: string;
+}
+
+/**
+ * `text` with each element and each member on a line of its own.
+ *
+ * @throws {JsonError} when it is not JSON.
+ */
+export function indentJson(text: string, indentation: JsonIndentation, thread: Thread): string {
+  const writer = new Indenter(text, indentation, thread);
+  return writer.document();
+}
+
+class Indenter {
+  readonly #scanner: JsonScanner;
+  readonly #indentation: JsonIndentation;
+  readonly #thread: Thread;
+  #text = "";
+
+  constructor(text: string, indentation: JsonIndentation, thread: Thread) {
+    this.#scanner = new JsonScanner(text, thread);
+    this.#indentation = indentation;
+    this.#thread = thread;
+  }
+
+  document(): string {
+    this.#value(0);
+    this.#scanner.expectEnd();
+    return this.#text;
+  }
+
+  #put(text: string): void {
+    this.#thread.charge(text.length);
+    this.#text += text;
+  }
+
+  #line(level: number): void {
+    const { prefix, indent } = this.#indentation;
+    this.#thread.charge(prefix.length + indent.length * level + 1);
+    this.#thread.step(1 + ((indent.length * level) >> 5));
+    this.#text += `\n${prefix}${indent.repeat(level)}`;
+  }
+
+  #value(level: number): void {
+    const scanner = this.#scanner;
+    const first = scanner.next();
+    const start = scanner.position;
+    if (first !== 0x5b && first !== 0x7b) {
+      scanner.scalar(first);
+      this.#put(scanner.text.slice(start, scanner.position));
+      return;
+    }
+    if (level >= maxJsonDepth) {
+      throw new JsonError(start, `nests too deep: the limit is ${maxJsonDepth} levels`);
+    }
+    scanner.position += 1;
+    if (first === 0x5b) this.#members("[", 0x5d, "]", level);
+    else this.#members("{", 0x7d, "}", level);
+  }
+
+  #members(open: string, end: number, close: string, level: number): void {
+    const scanner = this.#scanner;
+    this.#put(open);
+    if (scanner.next() === end) {
+      scanner.position += 1;
+      this.#put(close);
+      return;
+    }
+    for (;;) {
+      this.#line(level + 1);
+      if (end === 0x7d) this.#key();
+      this.#value(level + 1);
+      const unit = scanner.next();
+      if (unit !== 0x2c && unit !== end) {
+        throw new JsonError(
+          scanner.position,
+          `got ${scanner.quoted(scanner.position)}, want ',' or '${close}'`,
+        );
+      }
+      scanner.position += 1;
+      if (unit === end) break;
+      this.#put(",");
+    }
+    this.#line(level);
+    this.#put(close);
+  }
+
+  #key(): void {
+    const scanner = this.#scanner;
+    if (scanner.next() !== 0x22) throw scanner.unexpected();
+    const start = scanner.position;
+    scanner.string();
+    this.#put(scanner.text.slice(start, scanner.position));
+    if (scanner.next() !== 0x3a) {
+      throw new JsonError(
+        scanner.position,
+        `after object key, got ${scanner.quoted(scanner.position)}, want ':'`,
+      );
+    }
+    scanner.position += 1;
+    this.#put(": ");
+  }
+}

@@ -1,0 +1,240 @@
+/**
+ * The tokens of a JSON text (RFC 8259), read one after the other. It is strict:
+ * what the grammar does not allow is a `JsonError` with its offset, in UTF-16 code
+ * units. It makes strings and numbers, never containers, and charges what it makes.
+ */
+
+import { StarlarkError } from "../run/starlark-error.ts";
+import type { Thread } from "../run/thread.ts";
+import { bigIntWeight, stringWeight } from "../value/heap-weight.ts";
+import { makeFloat, normalise } from "../value/number.ts";
+import type { Value } from "../value/value.ts";
+
+/** Most levels of arrays and objects within one another. */
+export const maxJsonDepth = 1000;
+
+/** Most digits of an int in a JSON text. */
+export const maxIntDigits = 10_000;
+
+/** A text is not JSON. Becomes an error of the program where the builtin is known. */
+export class JsonError extends Error {
+  /** Where, in UTF-16 code units. */
+  readonly offset: number;
+
+  constructor(offset: number, message: string) {
+    super(message);
+    this.offset = offset;
+  }
+
+  /** As `builtin` reports it. */
+  toStarlarkError(builtin: string): StarlarkError {
+    return new StarlarkError(`${builtin}: at offset ${this.offset}, ${this.message}`);
+  }
+}
+
+const doubleQuote = 0x22;
+const backslash = 0x5c;
+
+export class JsonScanner {
+  readonly text: string;
+  /** Where the next token begins, or the space before it. */
+  position = 0;
+  readonly #thread: Thread;
+
+  constructor(text: string, thread: Thread) {
+    this.text = text;
+    this.#thread = thread;
+  }
+
+  /** Skip white space; the code unit that follows, -1 at the end. */
+  peek(): number {
+    const { text } = this;
+    let at = this.position;
+    for (; at < text.length; at += 1) {
+      const unit = text.charCodeAt(at);
+      if (unit !== 0x20 && unit !== 0x0a && unit !== 0x0d && unit !== 0x09) {
+        this.position = at;
+        return unit;
+      }
+    }
+    this.position = at;
+    return -1;
+  }
+
+  /** As `peek`, where the text may not end. */
+  next(): number {
+    const unit = this.peek();
+    if (unit === -1) throw new JsonError(this.position, "unexpected end of file");
+    return unit;
+  }
+
+  /** Nothing but white space is left. */
+  expectEnd(): void {
+    if (this.peek() !== -1) {
+      throw new JsonError(this.position, `unexpected character ${this.quoted(this.position)} after value`);
+    }
+  }
+
+  /** The error of a character that begins no value. */
+  unexpected(): JsonError {
+    return new JsonError(this.position, `unexpected character ${this.quoted(this.position)}`);
+  }
+
+  /** The character at `at` in single quotes. */
+  quoted(at: number): string {
+    const character = String.fromCodePoint(this.text.codePointAt(at) ?? 0).toWellFormed();
+    if (character === "'") return "'\\''";
+    if (character === '"') return "'\"'";
+    return `'${JSON.stringify(character).slice(1, -1)}'`;
+  }
+
+  /** A string, a number, `true`, `false` or `null`, which begins with `first`. */
+  scalar(first: number): Value {
+    switch (first) {
+      case doubleQuote:
+        return this.string();
+      case 0x74:
+        return this.#word("true", true);
+      case 0x66:
+        return this.#word("false", false);
+      case 0x6e:
+        return this.#word("null", null);
+      default:
+        if (first === 0x2d || isDigit(first)) return this.#number();
+        throw this.unexpected();
+    }
+  }
+
+  #word(word: string, value: boolean | null): boolean | null {
+    if (!this.text.startsWith(word, this.position)) throw this.unexpected();
+    this.position += word.length;
+    return value;
+  }
+
+  /** The string whose quotation mark is next. */
+  string(): string {
+    const { text } = this;
+    const start = this.position + 1;
+    let wide = 0;
+    for (let at = start; at < text.length; at += 1) {
+      const unit = text.charCodeAt(at);
+      if (unit === doubleQuote) {
+        this.#account(at - start, wide > 0xff);
+        this.position = at + 1;
+        return text.slice(start, at);
+      }
+      if (unit === backslash) return this.#escapedString(start, at);
+      if (unit < 0x20) throw this.#controlCharacter(at);
+      wide |= unit;
+    }
+    throw new JsonError(start - 1, "unclosed string literal");
+  }
+
+  #account(length: number, wide: boolean): void {
+    this.#thread.charge(stringWeight(wide ? 2 * length : length));
+    this.#thread.step(1 + (length >> 5));
+  }
+
+  #controlCharacter(at: number): JsonError {
+    return new JsonError(at, `invalid character ${this.quoted(at)} in string literal`);
+  }
+
+  /** A string that has an escape, the first one at `firstEscape`. */
+  #escapedString(start: number, firstEscape: number): string {
+    const { text } = this;
+    let result = "";
+    let runStart = start;
+    let at = firstEscape;
+    while (at < text.length) {
+      const unit = text.charCodeAt(at);
+      if (unit === doubleQuote) {
+        this.#account(at - runStart, true);
+        this.position = at + 1;
+        return result + text.slice(runStart, at);
+      }
+      if (unit === backslash) {
+        this.#account(at - runStart + 1, true);
+        result += text.slice(runStart, at) + this.#escape(start - 1, at);
+        at += text.charCodeAt(at + 1) === 0x75 ? 6 : 2;
+        runStart = at;
+      } else {
+        if (unit < 0x20) throw this.#controlCharacter(at);
+        at += 1;
+      }
+    }
+    throw new JsonError(start - 1, "unclosed string literal");
+  }
+
+  /** What the escape at `at` stands for. */
+  #escape(stringStart: number, at: number): string {
+    const { text } = this;
+    if (at + 1 >= text.length) throw new JsonError(stringStart, "unclosed string literal");
+    const letter = text[at + 1]!;
+    if (letter === "u") {
+      const digits = text.slice(at + 2, at + 6);
+      if (!/^[0-9A-Fa-f]{4}$/.test(digits)) throw new JsonError(at, `invalid \\u escape in string literal`);
+      return String.fromCharCode(Number.parseInt(digits, 16));
+    }
+    const character = simpleEscapes.get(letter);
+    if (character === undefined) {
+      throw new JsonError(at, `invalid character ${this.quoted(at + 1)} in string escape code`);
+    }
+    return character;
+  }
+
+  #number(): Value {
+    const { text } = this;
+    const start = this.position;
+    let end = start + 1;
+    let isFloat = false;
+    for (; end < text.length; end += 1) {
+      const unit = text.charCodeAt(end);
+      if (isDigit(unit)) continue;
+      // . e E + -
+      if (unit !== 0x2e && unit !== 0x65 && unit !== 0x45 && unit !== 0x2b && unit !== 0x2d) break;
+      isFloat = true;
+    }
+    this.#thread.step(1 + ((end - start) >> 5));
+    const literal = text.slice(start, end);
+    if (!numberGrammar.test(literal)) throw invalidNumber(start, literal);
+    this.position = end;
+    if (!isFloat) return this.#int(start, literal);
+    const double = Number(literal);
+    if (!Number.isFinite(double)) throw invalidNumber(start, literal);
+    return makeFloat(double, this.#thread);
+  }
+
+  #int(start: number, literal: string): number | bigint {
+    if (literal.length < 16) return Number(literal) + 0;
+    if (literal.length > maxIntDigits + 1) {
+      throw new JsonError(start, `int of ${literal.length} digits: the limit is ${maxIntDigits}`);
+    }
+    this.#thread.charge(bigIntWeight(literal.length * 4));
+    this.#thread.step(literal.length >> 3);
+    return normalise(BigInt(literal));
+  }
+}
+
+const numberGrammar = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
+
+function invalidNumber(offset: number, literal: string): JsonError {
+  return new JsonError(
+    offset,
+    `invalid number: ${literal.length > 60 ? `${literal.slice(0, 60)}…` : literal}`,
+  );
+}
+
+function isDigit(unit: number): boolean {
+  return unit >= 0x30 && unit <= 0x39;
+}
+
+const simpleEscapes: ReadonlyMap<string, string> = new Map([
+  ['"', '"'],
+  ["\\", "\\"],
+  ["/", "/"],
+  ["b", "\b"],
+  ["f", "\f"],
+  ["n", "\n"],
+  ["r", "\r"],
+  ["t", "\t"],
+]);

@@ -1,0 +1,155 @@
+/**
+ * The builtins about values of any kind: `dict`, `dir`, `getattr`, `hasattr`,
+ * `struct`, and `attempt`, which calls a function and makes a value of its error.
+ */
+
+import { Continuation, type ContinuationBody } from "../run/deferred.ts";
+import { StarlarkError } from "../run/starlark-error.ts";
+import type { Thread } from "../run/thread.ts";
+import { attributeNames, attributeOf, fieldOf, methodsOf } from "../value/attributes.ts";
+import { ErrorValue } from "../value/error-value.ts";
+import { listWeight } from "../value/heap-weight.ts";
+import { quote } from "../value/repr.ts";
+import { newDict } from "../value/table.ts";
+import {
+  type NamedArgument,
+  StarlarkDict,
+  StarlarkList,
+  StarlarkStruct,
+  type Value,
+} from "../value/value.ts";
+import { wantCallable, wantString } from "./arguments.ts";
+import { type Builtin, builtin } from "./builtin.ts";
+import { updateFromArguments } from "./dict-methods.ts";
+import { prefixError } from "./prefix-error.ts";
+
+function dict(
+  thread: Thread,
+  _self: Value,
+  args: readonly Value[],
+  named: readonly NamedArgument[],
+): StarlarkDict {
+  const made = newDict(thread);
+  updateFromArguments("dict", made, args, named, thread);
+  return made;
+}
+
+function dir(thread: Thread, _self: Value, x: Value): StarlarkList {
+  const names = attributeNames(x, thread);
+  thread.charge(listWeight(names.length));
+  thread.step(names.length);
+  return new StarlarkList([...names]);
+}
+
+/** Whether `x.name` has a value. */
+function has(x: Value, name: string, dataFirst: boolean, thread: Thread): boolean {
+  if (dataFirst && x instanceof StarlarkDict && x.entries.has(name)) return true;
+  return fieldOf(x, name, thread) !== undefined || methodsOf(x, thread.methods).has(name);
+}
+
+/** `getattr` and `hasattr`; with `dataFirst` a key of a dict comes before a method. */
+function attributeBuiltins(dataFirst: boolean): readonly Builtin[] {
+  return [
+    builtin(
+      "getattr(x, name, default?, /)",
+      'What `x.name` gives for the name in a string; `default` where there is no such attribute, and an error if that is left out. `getattr("abc", "missing", 0)` gives `0`',
+      (thread, _self, x, nameArgument, fallback) => {
+        const name = wantString("getattr", 2, nameArgument!);
+        if (fallback !== undefined && !has(x!, name, dataFirst, thread)) return fallback;
+        try {
+          return attributeOf(x!, name, dataFirst, thread);
+        } catch (error) {
+          throw prefixError("getattr", error);
+        }
+      },
+    ),
+    builtin(
+      "hasattr(x, name, /)",
+      'Whether `x` has an attribute or method with the name in a string. `hasattr("abc", "upper")` gives `True`',
+      (thread, _self, x, name) => has(x!, wantString("hasattr", 2, name!), dataFirst, thread),
+    ),
+  ];
+}
+
+function makeStruct(thread: Thread, fields: readonly NamedArgument[]): StarlarkStruct {
+  thread.charge(150 + 50 * fields.length);
+  thread.step(fields.length);
+  const sorted = [...fields].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+  return new StarlarkStruct("struct", new Map(sorted));
+}
+
+function struct(
+  thread: Thread,
+  _self: Value,
+  args: readonly Value[],
+  named: readonly NamedArgument[],
+): StarlarkStruct {
+  if (args.length > 0) throw new StarlarkError("struct: unexpected positional arguments");
+  const made = makeStruct(thread, named);
+  if (made.fields.size === named.length) return made;
+  const repeated = named.find(([name], index) => named.findIndex(([other]) => other === name) < index);
+  throw new StarlarkError(`struct: duplicate keyword arg: ${quote(repeated?.[0] ?? "")}`);
+}
+
+function* attemptCall(
+  callee: Value,
+  args: readonly Value[],
+  named: readonly NamedArgument[],
+  thread: Thread,
+): ContinuationBody {
+  try {
+    const value = yield { callee, args, named };
+    return outcome(true, value, null, thread);
+  } catch (error) {
+    // Limits, deadlines and cancellation are not the program's to catch.
+    if (!(error instanceof StarlarkError) || !error.catchable) throw error;
+    thread.charge(64);
+    return outcome(false, null, new ErrorValue(error), thread);
+  }
+}
+
+function outcome(ok: boolean, value: Value, error: Value, thread: Thread): StarlarkStruct {
+  return makeStruct(thread, [
+    ["ok", ok],
+    ["value", value],
+    ["error", error],
+  ]);
+}
+
+export const objectBuiltins: readonly Builtin[] = [
+  builtin(
+    "dict(pairs?, /, **kwargs)",
+    'A new dict of the associations of another one or of an iterable of pairs, and of those given by name. `dict([("a", 1)], b=2)` gives `{"a": 1, "b": 2}`',
+    dict,
+  ),
+  builtin(
+    "dir(x, /)",
+    'A new list of the names of all attributes and methods of `x`, sorted. `dir(struct(b=1, a=2))` gives `["a", "b"]`',
+    dir,
+  ),
+  ...attributeBuiltins(false),
+];
+
+/** `getattr` and `hasattr` of the tool dialect, in which `x.name` reads a key of a dict. */
+export const dataAttributeBuiltins: readonly Builtin[] = attributeBuiltins(true);
+
+/** `struct`: hosts predeclare it where they want it. */
+export const structBuiltin: Builtin = builtin(
+  "struct(**kwargs)",
+  "An immutable record with the given fields. `struct(x=1, y=2).y` gives `2`",
+  struct,
+);
+
+/** `attempt`, which the core language does not have. */
+export const attemptBuiltin: Builtin = builtin(
+  "attempt(fn, *args, **kwargs)",
+  'Calls `fn` with the other arguments. The result is a struct: `ok` says whether it returned, `value` is what it returned, `error` what it failed with (`type`, `message`, `tool` and `details`). Running out of a limit cannot be caught. `attempt(int, "x").ok` gives `False`',
+  (thread, _self, args, named) => {
+    const [callee, ...rest] = args;
+    if (callee === undefined) throw new StarlarkError("attempt: missing argument for fn");
+    wantCallable("attempt", 1, callee);
+    const roots = [callee, ...rest, ...named.map(([, value]) => value)];
+    return new Continuation(attemptCall(callee, rest, named, thread), roots);
+  },
+  { defers: true },
+);
