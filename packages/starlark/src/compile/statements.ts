@@ -1,6 +1,6 @@
 /** Instructions of statements, and the closures that are neither arithmetic nor plain evaluators. */
 
-import { nearestName } from "@toolcrib/diagnostics";
+import { nearestSpelling } from "../resolve/spelling.ts";
 import { defer } from "../run/call.ts";
 import { Pending } from "../run/deferred.ts";
 import { StarlarkError } from "../run/starlark-error.ts";
@@ -341,7 +341,7 @@ export function memberEvaluator(register: number, moduleName: string, name: stri
     if (!(module instanceof StarlarkModule)) throw new StarlarkError(`load: ${moduleName} is no module`);
     const value = module.attribute(name);
     if (value !== undefined) return value;
-    const near = nearestName(name, module.attributeNames());
+    const near = nearestSpelling(name, module.attributeNames());
     const suggestion = near === undefined ? "" : ` (did you mean ${near}?)`;
     throw new StarlarkError(`load: name ${name} not found in module ${moduleName}${suggestion}`);
   };

@@ -4,6 +4,7 @@
  * what it got and what it wants, as go.starlark.net words it.
  */
 
+import { nearestSpelling } from "../resolve/spelling.ts";
 import { StarlarkError } from "../run/starlark-error.ts";
 import { FunctionValue } from "../value/function-value.ts";
 import { isIterable } from "../value/iterate.ts";
@@ -85,7 +86,11 @@ export function takeNamed(
   const values: (Value | undefined)[] = allowed.map(() => undefined);
   for (const [name, value] of named) {
     const index = allowed.indexOf(name);
-    if (index === -1) throw new StarlarkError(`${builtin}: unexpected keyword argument ${name}`);
+    if (index === -1) {
+      const near = nearestSpelling(name, allowed);
+      const hint = near === undefined ? "" : ` (did you mean ${near}?)`;
+      throw new StarlarkError(`${builtin}: unexpected keyword argument ${name}${hint}`);
+    }
     if (values[index] !== undefined) {
       throw new StarlarkError(`${builtin}: got multiple values for keyword argument ${name}`);
     }

@@ -3,9 +3,9 @@
  * calling builtins, and leaving again.
  */
 
-import { nearestName } from "@toolcrib/diagnostics";
 import { type CallSite, type Code, leaveMachine, type Registers, switchFrame } from "../compile/code.ts";
 import { BoundMethod, Builtin } from "../library/builtin.ts";
+import { nearestSpelling } from "../resolve/spelling.ts";
 import { Cell, FunctionValue } from "../value/function-value.ts";
 import { dictEntryWeight, tupleWeight } from "../value/heap-weight.ts";
 import { dictSet, newDict } from "../value/table.ts";
@@ -137,7 +137,7 @@ function bindBuiltin(method: Builtin, args: readonly Value[], named: readonly Na
   for (const [parameter, value] of named) {
     const index = parameters.indexOf(parameter, positionalOnly);
     if (index === -1) {
-      const near = nearestName(parameter, parameters.slice(positionalOnly));
+      const near = nearestSpelling(parameter, parameters.slice(positionalOnly));
       const hint = near === undefined ? "" : ` (did you mean ${near}?)`;
       throw new StarlarkError(`${name}: unexpected keyword argument ${parameter}${hint}`);
     }
@@ -211,7 +211,9 @@ export function advanceContinuation(
 ): number {
   if (step.done !== true) {
     const { callee, args, named = noneNamed } = step.value;
-    t.step(1);
+    // A step of the program, not of the builtin: what the last call held may be gone by now.
+    t.fuel -= 1;
+    if (t.fuel < 0) t.refuel();
     return callValue(t, callee, [...args], named, continueSite);
   }
   const result = step.value;
@@ -307,15 +309,15 @@ function bindNamed(
       dictSet(rest, name, value, t);
       if (rest.size === before) throw multipleValues(code, name);
     } else {
-      const near = nearestName(name, code.parameters.slice(0, ordinaryCount));
+      const near = nearestSpelling(name, code.parameters.slice(0, ordinaryCount));
       const hint = near === undefined ? undefined : `did you mean ${near}?`;
-      throw new StarlarkError(`function ${code.name} got an unexpected keyword argument ${name}`, { hint });
+      throw new StarlarkError(`function ${code.name} got an unexpected keyword argument "${name}"`, { hint });
     }
   }
 }
 
 function multipleValues(code: Code, name: string): StarlarkError {
-  return new StarlarkError(`function ${code.name} got multiple values for parameter ${name}`);
+  return new StarlarkError(`function ${code.name} got multiple values for parameter "${name}"`);
 }
 
 function bindDefaults({ code, defaults }: FunctionValue, registers: Registers, ordinaryCount: number): void {

@@ -77,7 +77,9 @@ export class StarlarkError extends Error {
       const place = entry.lineNumber === undefined ? "" : `:${entry.lineNumber}:${entry.columnNumber}`;
       lines.push(`  ${entry.file}${place}: in ${entry.function}`);
     }
-    lines.push(`Error: ${this.message}`);
+    // A builtin is named in its messages and not in the stack.
+    const [, builtin, message] = /^([a-z_]+): (.*)$/s.exec(this.message) ?? [];
+    lines.push(builtin === undefined ? `Error: ${this.message}` : `Error in ${builtin}: ${message}`);
     return lines.join("\n");
   }
 }

@@ -4,7 +4,9 @@ import { nearestName } from "@toolcrib/diagnostics";
 import { BoundMethod, type Builtin } from "../library/builtin.ts";
 import { StarlarkError } from "../run/starlark-error.ts";
 import type { Thread } from "../run/thread.ts";
+import { hashKey } from "./hash-key.ts";
 import { keyHint } from "./operators.ts";
+import { str } from "./repr.ts";
 import { typeOf } from "./type-of.ts";
 import {
   HostObject,
@@ -25,6 +27,9 @@ export interface MethodTables {
   readonly dict: ReadonlyMap<string, Builtin>;
   readonly set: ReadonlyMap<string, Builtin>;
 }
+
+/** Most names, of keys and of attributes, among which the one that was meant is looked for. */
+const maxNames = 200;
 
 const noMethods: ReadonlyMap<string, Builtin> = new Map();
 
@@ -51,7 +56,7 @@ export function fieldOf(value: Value, name: string, t: Thread): Value | undefine
  */
 export function attributeOf(value: Value, name: string, dataFirst: boolean, t: Thread): Value {
   if (dataFirst && value instanceof StarlarkDict) {
-    const entry = value.entries.get(name);
+    const entry = value.entries.get(hashKey(name, t));
     if (entry !== undefined) return entry.value;
   }
   const field = fieldOf(value, name, t);
@@ -66,26 +71,38 @@ export function attributeOf(value: Value, name: string, dataFirst: boolean, t: T
 
 /** The error of an attribute that is not there, with the one that was probably meant. */
 export function noAttribute(value: Value, name: string, dataFirst: boolean, t: Thread): StarlarkError {
-  const names = attributeNames(value, t);
+  const names = attributeNames(value, t).slice(0, maxNames);
   const keys = dataFirst && value instanceof StarlarkDict ? dictKeys(value) : [];
   const near = nearestName(name, [...keys, ...names]);
+  // Names are compared letter by letter, the first hundred of them.
+  t.step((keys.length + names.length) * (1 + (Math.min(name.length, 100) >> 2)));
   const suggestion = near === undefined ? "" : ` (did you mean .${near}?)`;
-  const hint = value instanceof StarlarkDict ? dictHint(value, name, dataFirst) : undefined;
-  return new StarlarkError(`${typeOf(value)} has no .${name} field or method${suggestion}`, { hint });
+  const hint = value instanceof StarlarkDict ? dictHint(value, name, dataFirst, t) : undefined;
+  return new StarlarkError(`${kindOf(value, t)} has no .${name} ${noun(value)}${suggestion}`, { hint });
 }
 
-function dictHint(dict: StarlarkDict, name: string, dataFirst: boolean): string | undefined {
-  const keys = keyHint(dict, name);
+/** The type, with the brand of a struct that has one. */
+function kindOf(value: Value, t: Thread): string {
+  if (!(value instanceof StarlarkStruct) || value.constructorValue === "struct") return typeOf(value);
+  return `${str(value.constructorValue, t)} struct`;
+}
+
+function noun(value: Value): string {
+  return value instanceof StarlarkStruct ? "attribute" : "field or method";
+}
+
+function dictHint(dict: StarlarkDict, name: string, dataFirst: boolean, t: Thread): string | undefined {
+  const keys = keyHint(dict, name, t);
   if (dataFirst)
     return keys === undefined ? undefined : `${keys}; x.get("${name}") gives None where there is none`;
-  return dict.entries.has(name) ? `it has the key "${name}": write x["${name}"]` : keys;
+  return dict.entries.has(hashKey(name, t)) ? `it has the key "${name}": write x["${name}"]` : keys;
 }
 
 function dictKeys(dict: StarlarkDict): string[] {
   const names: string[] = [];
   for (const { key } of dict.entries.values()) {
     if (typeof key === "string") names.push(key);
-    if (names.length === 200) break;
+    if (names.length === maxNames) break;
   }
   return names;
 }

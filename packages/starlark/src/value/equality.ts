@@ -1,6 +1,5 @@
 /** Equality: deep, by value, and never an error between values of different types. */
 
-import { BoundMethod } from "../library/builtin.ts";
 import { StarlarkError } from "../run/starlark-error.ts";
 import type { Thread } from "../run/thread.ts";
 import { compareNumbers, isNumber } from "./number.ts";
@@ -22,8 +21,7 @@ export const maxComparisonDepth = 200;
 
 /** `a == b`. */
 export function equals(a: Value, b: Value, t: Thread): boolean {
-  if (a === b) return true;
-  if (typeof a !== "object" && typeof b !== "object") return false;
+  if (typeof a !== "object" && typeof b !== "object") return a === b;
   return equalsDeep(a, b, t, 0);
 }
 
@@ -50,9 +48,6 @@ function equalsDeep(a: Value, b: Value, t: Thread, depth: number): boolean {
   if (a instanceof StarlarkBytes) return b instanceof StarlarkBytes && equalOctets(a.octets, b.octets, t);
   if (a instanceof StarlarkRange) return b instanceof StarlarkRange && equalRanges(a, b);
   if (a instanceof StarlarkStruct) return b instanceof StarlarkStruct && equalStructs(a, b, t, depth);
-  if (a instanceof BoundMethod) {
-    return b instanceof BoundMethod && a.method === b.method && a.receiver === b.receiver;
-  }
   if (a instanceof HostObject && b instanceof HostObject) return equalHostObjects(a, b, t);
   return a === b;
 }
@@ -73,9 +68,9 @@ function equalItems(a: readonly Value[], b: readonly Value[], t: Thread, depth: 
 
 function equalDicts(a: StarlarkDict, b: StarlarkDict, t: Thread, depth: number): boolean {
   if (a.size !== b.size) return false;
-  for (const [hashed, entry] of a.entries) {
+  for (const entry of a.entries.values()) {
     t.step(1);
-    const other = b.entries.get(hashed);
+    const other = b.entries.get(entry.hashed);
     if (other === undefined || !equalsDeep(entry.value, other.value, t, depth + 1)) return false;
   }
   return true;

@@ -5,7 +5,6 @@
  * of equal elements.
  */
 
-import { BoundMethod } from "../library/builtin.ts";
 import { StarlarkError } from "../run/starlark-error.ts";
 import type { Thread } from "../run/thread.ts";
 import { stringWeight } from "./heap-weight.ts";
@@ -17,6 +16,7 @@ import {
   HostObject,
   StarlarkBytes,
   StarlarkFloat,
+  StarlarkModule,
   StarlarkRange,
   StarlarkStruct,
   StarlarkTuple,
@@ -47,7 +47,9 @@ export function hashKey(value: Value, t: Thread): Key {
   return typeof key === "string" ? `\0h${key}` : key;
 }
 
-function floatKey(x: number): number | bigint {
+function floatKey(x: number): number | bigint | string {
+  // NaN equals itself as a key.
+  if (Number.isNaN(x)) return "\0nan";
   if (Number.isSafeInteger(x)) return x + 0;
   // A double this big is an int, and equal to it.
   return Number.isInteger(x) ? normalise(BigInt(x)) : x;
@@ -55,14 +57,14 @@ function floatKey(x: number): number | bigint {
 
 /** The object that a value is equal to alone, or the text that a host gives for it. */
 function identityKey(value: object & Value): object | string {
-  if (value instanceof BoundMethod) return value.method;
+  if (value instanceof Container) throw new StarlarkError(`unhashable type: ${typeOf(value)}`);
   if (
-    value instanceof Container ||
     value instanceof StarlarkRange ||
+    value instanceof StarlarkModule ||
     value instanceof ElementsView ||
     (value instanceof HostObject && !value.hashable)
   ) {
-    throw new StarlarkError(`unhashable type: ${typeOf(value)}`);
+    throw new StarlarkError(`unhashable: ${typeOf(value)}`);
   }
   return value instanceof HostObject ? (value.hashKey?.() ?? value) : value;
 }
@@ -72,8 +74,7 @@ function encode(value: Value, t: Thread, depth: number): string {
   if (typeof value === "string") return `s${value.length}:${value}`;
   if (value === null) return "N";
   if (typeof value !== "object") return typeof value === "boolean" ? (value ? "t" : "f") : `${value};`;
-  if (value instanceof StarlarkFloat)
-    return `${Object.is(value.value, Number.NaN) ? "nan" : floatKey(value.value)};`;
+  if (value instanceof StarlarkFloat) return `${floatKey(value.value)};`;
   if (value instanceof StarlarkBytes) return `b${value.octets.length}:${octetsText(value.octets)}`;
   if (depth > maxDepth) throw new StarlarkError("unhashable: tuples nest too deep");
   if (value instanceof StarlarkTuple) {

@@ -30,6 +30,11 @@ export function tupleWeight(length: number): number {
 /** An empty dict or set. */
 export const tableWeight = 150;
 
+/** A struct of `count` fields. */
+export function structWeight(count: number): number {
+  return 150 + 50 * count;
+}
+
 /** A string of `length` code units, all of them Latin-1. */
 export function stringWeight(length: number): number {
   return 24 + length;

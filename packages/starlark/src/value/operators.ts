@@ -11,8 +11,8 @@ import type { Thread } from "../run/thread.ts";
 import type { ArithmeticOperator } from "../syntax/ast.ts";
 import { equals } from "./equality.ts";
 import { hashKey } from "./hash-key.ts";
-import { bytesWeight, listWeight, stringWeight, tupleWeight } from "./heap-weight.ts";
-import { iterate, lengthOf, rangeAt } from "./iterate.ts";
+import { bytesWeight, listWeight, stringWeight, structWeight, tupleWeight } from "./heap-weight.ts";
+import { lengthOf, rangeAt } from "./iterate.ts";
 import {
   addInts,
   bitwise,
@@ -31,11 +31,12 @@ import {
   subtractInts,
   toDouble,
 } from "./number.ts";
-import { repr } from "./repr.ts";
+import { repr, str } from "./repr.ts";
 import { dictGet, dictSet, newDict, newSet, setAdd } from "./table.ts";
 import { truth } from "./truth.ts";
 import { typeOf } from "./type-of.ts";
 import {
+  type ElementsView,
   HostObject,
   StarlarkBytes,
   StarlarkDict,
@@ -43,6 +44,7 @@ import {
   StarlarkList,
   StarlarkRange,
   StarlarkSet,
+  StarlarkStruct,
   StarlarkTuple,
   type Value,
 } from "./value.ts";
@@ -172,6 +174,7 @@ export function concatenate(x: Value, y: Value, t: Thread): Value | undefined {
   if (x instanceof StarlarkTuple && y instanceof StarlarkTuple) {
     return new StarlarkTuple(joined(x.items, y.items, t));
   }
+  if (x instanceof StarlarkStruct && y instanceof StarlarkStruct) return joinedStructs(x, y, t);
   if (x instanceof StarlarkBytes && y instanceof StarlarkBytes) {
     t.charge(bytesWeight(x.octets.length + y.octets.length));
     const octets = new Uint8Array(x.octets.length + y.octets.length);
@@ -180,6 +183,19 @@ export function concatenate(x: Value, y: Value, t: Thread): Value | undefined {
     return new StarlarkBytes(octets);
   }
   return undefined;
+}
+
+/** All fields of two structs of one kind; those of `y` win. */
+function joinedStructs(x: StarlarkStruct, y: StarlarkStruct, t: Thread): StarlarkStruct {
+  if (!equals(x.constructorValue, y.constructorValue, t)) {
+    const [left, right] = [str(x.constructorValue, t), str(y.constructorValue, t)];
+    throw new StarlarkError(`cannot add structs of different constructors: ${left} + ${right}`);
+  }
+  const count = x.fields.size + y.fields.size;
+  t.charge(structWeight(count));
+  t.step(count);
+  const fields = [...new Map([...x.fields, ...y.fields])].sort(([a], [b]) => (a < b ? -1 : 1));
+  return new StarlarkStruct(x.constructorValue, new Map(fields));
 }
 
 function joined(x: readonly Value[], y: readonly Value[], t: Thread): Value[] {
@@ -291,7 +307,8 @@ function isHashable(item: Value, t: Thread): boolean {
 
 function rangeHas(range: StarlarkRange, item: Value): boolean {
   const int = item instanceof StarlarkFloat ? item.value : item;
-  if (!isInt(int)) throw new StarlarkError(`unknown binary op: ${typeOf(item)} in range`);
+  if (!isInt(int))
+    throw new StarlarkError(`'in <range>' requires integer as left operand, not ${typeOf(item)}`);
   if (typeof int !== "number") return false;
   const offset = (int - range.start) / range.step;
   return Number.isInteger(offset) && offset >= 0 && offset < range.length;
@@ -328,33 +345,42 @@ export function index(x: Value, key: Value, t: Thread): Value {
     return x.items[position(x, key, x.items.length, t)]!;
   if (typeof x === "string") return x[position(x, key, x.length, t)]!;
   if (x instanceof StarlarkRange) return rangeAt(x, position(x, key, x.length, t));
-  if (x instanceof StarlarkBytes) return x.octets[position(x, key, x.octets.length, t)]!;
+  if (x instanceof StarlarkBytes) return octetAt(x, position(x, key, x.octets.length, t), t);
   const length = lengthOf(x);
   if (length !== undefined && !(x instanceof StarlarkSet)) {
     // The views of strings and bytes.
-    const at = position(x, key, length, t);
-    const iterator = iterate(x);
-    for (let skipped = 0; skipped < at; skipped += 1) iterator.next();
-    return iterator.next()!;
+    return elementAt(x as ElementsView, position(x, key, length, t));
   }
   const known = hostBinary("[]", x, key, t);
   if (known !== undefined) return known;
   throw new StarlarkError(`unhandled index operation ${typeOf(x)}[${typeOf(key)}]`);
 }
 
+function octetAt(x: StarlarkBytes, at: number, t: Thread): StarlarkBytes {
+  t.charge(bytesWeight(1));
+  return new StarlarkBytes(x.octets.slice(at, at + 1));
+}
+
+/** The element of a view that has a length, which is one of code units or octets. */
+function elementAt({ of, kind }: ElementsView, at: number): Value {
+  if (typeof of !== "string") return of.octets[at]!;
+  return kind === "elems" ? of[at]! : of.charCodeAt(at);
+}
+
 /** The error of a key that is not there, with the key that was probably meant. */
 export function noKey(dict: StarlarkDict, key: Value, t: Thread): StarlarkError {
-  return new StarlarkError(`key ${shortened(repr(key, t))} not in dict`, { hint: keyHint(dict, key) });
+  return new StarlarkError(`key ${shortened(repr(key, t))} not in dict`, { hint: keyHint(dict, key, t) });
 }
 
 /** What keys there are, and which is nearest to `key`. */
-export function keyHint(dict: StarlarkDict, key: Value): string | undefined {
+export function keyHint(dict: StarlarkDict, key: Value, t: Thread): string | undefined {
   const names: string[] = [];
   for (const entry of dict.entries.values()) {
-    if (typeof entry.key === "string") names.push(entry.key);
+    if (typeof entry.key === "string" && entry.key.length <= 100) names.push(entry.key);
     if (names.length === 50) break;
   }
   if (names.length === 0) return undefined;
+  t.step(names.length * (typeof key === "string" ? 1 + (Math.min(key.length, 100) >> 2) : 1));
   const nearest = typeof key === "string" ? nearestName(key, names) : undefined;
   const listed = shortened(names.map((name) => JSON.stringify(name)).join(", "));
   return `${nearest === undefined ? "" : `did you mean ${JSON.stringify(nearest)}? `}the keys are ${listed}`;
