@@ -1,0 +1,63 @@
+/**
+ * `npm run conformance -w packages/starlark -- --suite DIR`: the test data of
+ * other implementations, run whole. DIR is a checkout of google/starlark-go or of
+ * bazelbuild/starlark; nothing of either is part of this repository, and nothing
+ * is fetched.
+ *
+ * Exit code 0: as expected; 1: an expectation was not met, or one that is listed
+ * as not met was; 2: there was nothing to run.
+ */
+
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { runBazelbuild } from "./bazelbuild.ts";
+import { expectedFailures } from "./expected-failures.ts";
+import { reportSuite, type SuiteResult } from "./report.ts";
+import { runStarlarkGo } from "./starlark-go.ts";
+
+const howToGetOne = [
+  "No suite was run. Get one and name its folder:",
+  "  git clone https://github.com/google/starlark-go /tmp/starlark-go",
+  "  git clone https://github.com/bazelbuild/starlark /tmp/starlark",
+  "  npm run conformance -w packages/starlark -- --suite /tmp/starlark-go --suite /tmp/starlark",
+].join("\n");
+
+/** The suite whose checkout `folder` is, told by what it holds; `undefined` when it is none. */
+function suiteOf(folder: string): ((folder: string) => Promise<SuiteResult>) | undefined {
+  if (existsSync(join(folder, "starlark/testdata/assign.star"))) return runStarlarkGo;
+  if (existsSync(join(folder, "test_suite/testdata/java"))) return runBazelbuild;
+  return undefined;
+}
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({ options: { suite: { type: "string", multiple: true } } });
+  const folders = values.suite ?? [];
+  if (folders.length === 0) {
+    console.error(howToGetOne);
+    return 2;
+  }
+  let exitCode = 0;
+  const summaries: string[] = [];
+  for (const folder of folders) {
+    // npm runs scripts in the package's folder; paths are meant from where the command was given.
+    const path = resolve(process.env["INIT_CWD"] ?? ".", folder);
+    const run = suiteOf(path);
+    if (run === undefined) {
+      console.error(`"${path}" is no checkout of google/starlark-go or bazelbuild/starlark.\n${howToGetOne}`);
+      return 2;
+    }
+    const result = await run(path);
+    const { lines, ok } = reportSuite(
+      result,
+      expectedFailures.filter(({ suite }) => suite === result.suite),
+    );
+    console.log(lines.join("\n"));
+    summaries.push(result.summary);
+    if (!ok) exitCode = 1;
+  }
+  if (summaries.length > 1) console.log(summaries.join("\n"));
+  return exitCode;
+}
+
+process.exitCode = await main();

@@ -1,0 +1,106 @@
+/**
+ * What a suite came to: counts for each file, and every expectation that was not
+ * met. Misses are held against the list of expected failures; a listed one that
+ * did not occur is a failure too.
+ */
+
+import type { ExpectedFailure } from "./expected-failures.ts";
+
+/** An expectation that was not met. */
+export interface Miss {
+  /** Path below the suite's folder. */
+  readonly file: string;
+  readonly line: number;
+  readonly want: string;
+  readonly got: string;
+}
+
+/** Passed, of how many. */
+export interface Score {
+  readonly passed: number;
+  readonly total: number;
+}
+
+/** One file that was run. */
+export interface FileResult {
+  readonly file: string;
+  readonly chunks: Score;
+  /** Assertions made by programs; absent where there are none. */
+  readonly assertions?: Score;
+  /** Messages that match; absent where messages are part of the chunk's result. */
+  readonly wording?: Score;
+  readonly misses: readonly Miss[];
+}
+
+/** One suite that was run. */
+export interface SuiteResult {
+  readonly suite: string;
+  readonly files: readonly FileResult[];
+  /** The closing line. */
+  readonly summary: string;
+}
+
+/** Add scores up. */
+export function sumScores(scores: readonly (Score | undefined)[]): Score {
+  let passed = 0;
+  let total = 0;
+  for (const score of scores) {
+    passed += score?.passed ?? 0;
+    total += score?.total ?? 0;
+  }
+  return { passed, total };
+}
+
+/** A score for people: `89/89`. */
+export function scoreText({ passed, total }: Score): string {
+  return `${passed}/${total}`;
+}
+
+/**
+ * The report of a suite, and whether it went as expected.
+ *
+ * @param expected what is listed for this suite.
+ */
+export function reportSuite(
+  result: SuiteResult,
+  expected: readonly ExpectedFailure[],
+): { readonly lines: readonly string[]; readonly ok: boolean } {
+  const lines: string[] = [];
+  for (const { file, chunks, assertions, wording } of result.files) {
+    const parts = [`${scoreText(chunks)} chunks`];
+    if (assertions !== undefined) parts.push(`${scoreText(assertions)} assertions`);
+    if (wording !== undefined) parts.push(`${scoreText(wording)} messages`);
+    lines.push(`${file}: ${parts.join(", ")}`);
+  }
+
+  const misses = result.files.flatMap((file) => file.misses);
+  const met = new Set<ExpectedFailure>();
+  const unexpected: Miss[] = [];
+  const listed: string[] = [];
+  for (const miss of misses) {
+    const entry = expected.find(({ file, line }) => file === miss.file && line === miss.line);
+    if (entry === undefined) {
+      unexpected.push(miss);
+    } else {
+      met.add(entry);
+      listed.push(`${miss.file}:${miss.line}: expected failure: ${entry.reason}`);
+    }
+  }
+  const passing = expected.filter((entry) => !met.has(entry));
+
+  for (const { file, line, want, got } of unexpected) {
+    lines.push(`${file}:${line}: want ${want}`, `${" ".repeat(4)}got ${got}`);
+  }
+  for (const { file, line, reason } of passing) {
+    lines.push(
+      `${file}:${line}: is listed as an expected failure (${reason}) and passes: take it off the list`,
+    );
+  }
+  lines.push(...new Set(listed));
+  lines.push(
+    `${result.suite}: ${unexpected.length} unexpected misses, ${met.size} expected failures, ` +
+      `${passing.length} listed and passing`,
+    result.summary,
+  );
+  return { lines, ok: unexpected.length === 0 && passing.length === 0 };
+}

@@ -1,0 +1,75 @@
+/** One program, from its text to its end: what tests and the conformance runner have in common. */
+
+import { setImmediate as nextImmediate } from "node:timers/promises";
+import { positionAt, type Source } from "@toolcrib/diagnostics";
+import {
+  compileProgram,
+  type Dialect,
+  executeProgram,
+  type Limits,
+  StarlarkError,
+  type StarlarkModule,
+  Thread,
+  type ThreadHost,
+  type Value,
+} from "@toolcrib/starlark";
+
+/** An error and the line at which it was reported. */
+export interface LocatedError {
+  /** 1-based; 0 when it has no place in the source. */
+  readonly line: number;
+  readonly message: string;
+}
+
+/** How a program ended. */
+export type Outcome =
+  | { readonly kind: "done"; readonly module: StarlarkModule; readonly value: Value; readonly thread: Thread }
+  /** It was not run, for these errors. */
+  | { readonly kind: "static"; readonly errors: readonly LocatedError[] }
+  /** It failed while it ran; the line is that of the innermost call in the source itself. */
+  | { readonly kind: "failed"; readonly failure: LocatedError; readonly error: StarlarkError };
+
+/** What a program is run with. */
+export interface ExecuteOptions {
+  readonly dialect: Dialect;
+  readonly predeclared?: ReadonlyMap<string, Value>;
+  readonly limits?: Partial<Limits>;
+  /** The module that a `load` statement names. */
+  readonly load?: (name: string) => Promise<StarlarkModule> | StarlarkModule;
+  readonly print?: (line: string) => void;
+  /** The time of day. @default 2026-01-02T03:04:05.678901234Z, always */
+  readonly nowNs?: () => bigint;
+}
+
+/** The host of a thread, in Node. */
+export const nodeHost: ThreadHost = {
+  monotonicMs: () => performance.now(),
+  nextTurn: () => nextImmediate(),
+  startTimer: (delayMs, callback) => {
+    const timer = setTimeout(callback, delayMs);
+    return () => clearTimeout(timer);
+  },
+};
+
+const fixedNs = 1_767_323_045_678_901_234n;
+
+/** Compile `source` and run it once. */
+export async function execute(source: Source, options: ExecuteOptions): Promise<Outcome> {
+  const { dialect, predeclared = new Map(), limits, load, print, nowNs = () => fixedNs } = options;
+  const { program, diagnostics } = compileProgram(source, { dialect, predeclared: predeclared.keys() });
+  if (program === undefined) {
+    const errors = diagnostics
+      .filter(({ severity }) => severity === "error")
+      .map(({ message, span }) => ({ line: positionAt(source.text, span?.start ?? 0).lineNumber, message }));
+    return { kind: "static", errors };
+  }
+  const thread = new Thread(nodeHost, { name: source.name, limits, nowNs, load, print });
+  try {
+    const { module, value } = await executeProgram(thread, program, predeclared);
+    return { kind: "done", module, value, thread };
+  } catch (error) {
+    if (!(error instanceof StarlarkError)) throw error;
+    const entry = error.stackEntries.findLast(({ file }) => file === source.name);
+    return { kind: "failed", failure: { line: entry?.lineNumber ?? 0, message: error.message }, error };
+  }
+}
