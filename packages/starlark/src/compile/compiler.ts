@@ -783,8 +783,8 @@ class FunctionCompiler {
           this.#dataFirst,
         );
       case "IndexExpression": {
-        const [object, key] = this.#operands([expression.object, expression.index]);
-        return evaluators.indexEvaluator(object!, key!, expression.bracketStart);
+        const [object, key] = this.#operandsOf([expression.object, expression.index]);
+        return evaluators.indexEvaluator(object!.evaluate, key!.evaluate, expression.bracketStart, key!.constant);
       }
       case "SliceExpression": {
         const { object, low, high, step } = expression;

@@ -92,7 +92,8 @@ export function attributeEvaluator(
   };
 }
 
-export function indexEvaluator(object: Evaluator, key: Evaluator, at: number): Evaluator {
+export function indexEvaluator(object: Evaluator, key: Evaluator, at: number, constant?: Value): Evaluator {
+  if (typeof constant === "string") return keyEvaluator(object, constant, at);
   return (r, t) => {
     const x = object(r, t);
     const y = key(r, t);
@@ -106,6 +107,21 @@ export function indexEvaluator(object: Evaluator, key: Evaluator, at: number): E
       throw noKey(x, y, t);
     }
     return index(x, y, t);
+  };
+}
+
+/** `object["key"]`. */
+function keyEvaluator(object: Evaluator, key: string, at: number): Evaluator {
+  // Only a key with a NUL in front is hashed to something else.
+  const plain = key.charCodeAt(0) !== 0;
+  return (r, t) => {
+    const x = object(r, t);
+    if (plain && x instanceof StarlarkDict) {
+      const entry = x.entries.get(key);
+      if (entry !== undefined) return entry.value;
+    }
+    t.at = at;
+    return index(x, key, t);
   };
 }
 
@@ -170,7 +186,7 @@ export function dictEvaluator(parts: readonly Evaluator[], ats: readonly number[
       t.at = ats[entry]!;
       const hashed = hashKey(key, t);
       if (dict.entries.has(hashed)) throw new StarlarkError(`duplicate key: ${repr(key, t)}`);
-      dict.entries.set(hashed, { key, value });
+      dict.entries.add(hashed, key, value);
     }
     return dict;
   };

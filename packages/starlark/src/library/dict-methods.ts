@@ -10,7 +10,6 @@ import { dictDelete, dictGet, dictSet } from "../value/table.ts";
 import { typeOf } from "../value/type-of.ts";
 import { type NamedArgument, StarlarkDict, StarlarkList, StarlarkTuple, type Value } from "../value/value.ts";
 import { type Builtin, builtin } from "./builtin.ts";
-import { takeFirst } from "./first-entry.ts";
 import { prefixError } from "./prefix-error.ts";
 
 function clear(_thread: Thread, self: StarlarkDict): null {
@@ -85,7 +84,7 @@ function popitem(thread: Thread, self: StarlarkDict): StarlarkTuple {
     throw prefixError("popitem", error);
   }
   thread.charge(tupleWeight(2));
-  const { key, value } = takeFirst(self.entries)!;
+  const { key, value } = self.entries.takeFirst()!;
   return new StarlarkTuple([key, value]);
 }
 

@@ -22,12 +22,15 @@ export function sortByKeys(items: Value[], keys: readonly Value[], reverse: bool
   if (length < 2) return;
   const rounds = Math.ceil(Math.log2(length));
   if (keys.every((key) => typeof key === "number")) {
-    thread.step((length * rounds) >> 1);
-    sortUniform(items, keys as readonly number[], reverse, thread);
+    thread.step((length * rounds) >> 2);
+    thread.charge(8 * 3 * length);
+    if (keys === (items as readonly Value[])) sortInts(items as number[], reverse);
+    else reorder(items, sortIntKeys(Float64Array.from(keys as readonly number[]), reverse), thread);
   } else if (keys.every((key) => typeof key === "string")) {
     // In each round an element is compared once, and read to its end at most.
     thread.step(rounds * (length + totalLength(keys as readonly string[]) / 32));
-    sortUniform(items, keys as readonly string[], reverse, thread);
+    if (keys === (items as readonly Value[])) sortStrings(items as string[], reverse);
+    else reorder(items, sortStringKeys(keys as readonly string[], reverse), thread);
   } else {
     mergeSort(items, keys, reverse, thread);
   }
@@ -39,25 +42,56 @@ function totalLength(texts: readonly string[]): number {
   return Math.floor(total / 32) * 32;
 }
 
+/** Equal ints cannot be told apart, so it does not matter which comes first. */
+function sortInts(items: number[], reverse: boolean): void {
+  const sorted = Float64Array.from(items).sort();
+  if (reverse) sorted.reverse();
+  for (let index = 0; index < items.length; index += 1) items[index] = sorted[index]!;
+}
+
 /** The order of strings is that of UTF-16 code units, in JavaScript and in the language. */
-function sortUniform<Key extends number | string>(
-  items: Value[],
-  keys: readonly Key[],
-  reverse: boolean,
-  thread: Thread,
-): void {
-  const sign = reverse ? -1 : 1;
-  if (keys === (items as readonly Value[])) {
-    // Equal ints and equal strings cannot be told apart: stable or not is the same.
-    const own = items as Key[];
-    own.sort((a, b) => (a < b ? -sign : a > b ? sign : 0));
-    return;
+function sortStrings(items: string[], reverse: boolean): void {
+  items.sort();
+  if (reverse) items.reverse();
+}
+
+/** The indices of `keys` in the order of the keys; equal ones keep theirs. Merges runs from the bottom up. */
+function sortIntKeys(keys: Float64Array, reverse: boolean): Uint32Array {
+  const { length } = keys;
+  // Large first is small first with the sign turned: what is equal stays in place.
+  if (reverse) for (let index = 0; index < length; index += 1) keys[index] = -keys[index]!;
+  let from = Uint32Array.from({ length }, (_, index) => index);
+  let to = new Uint32Array(length);
+  for (let width = 1; width < length; width *= 2) {
+    for (let start = 0; start < length; start += 2 * width) {
+      const middle = Math.min(start + width, length);
+      const end = Math.min(start + 2 * width, length);
+      let left = start;
+      let right = middle;
+      for (let at = start; at < end; at += 1) {
+        const takeRight = left >= middle || (right < end && keys[from[right]!]! < keys[from[left]!]!);
+        to[at] = takeRight ? from[right]! : from[left]!;
+        if (takeRight) right += 1;
+        else left += 1;
+      }
+    }
+    [from, to] = [to, from];
   }
-  thread.charge(listWeight(2 * items.length));
-  const order = Array.from(items.keys());
-  order.sort((i, j) => (keys[i]! < keys[j]! ? -sign : keys[i]! > keys[j]! ? sign : 0));
-  const sorted = order.map((index) => items[index]!);
-  for (let index = 0; index < sorted.length; index += 1) items[index] = sorted[index]!;
+  return from;
+}
+
+/** As `sortIntKeys`, for strings. */
+function sortStringKeys(keys: readonly string[], reverse: boolean): Uint32Array {
+  const order = Uint32Array.from(keys.keys());
+  return reverse
+    ? order.sort((i, j) => (keys[i]! > keys[j]! ? -1 : keys[i]! < keys[j]! ? 1 : i - j))
+    : order.sort((i, j) => (keys[i]! < keys[j]! ? -1 : keys[i]! > keys[j]! ? 1 : i - j));
+}
+
+function reorder(items: Value[], order: ArrayLike<number>, thread: Thread): void {
+  thread.charge(listWeight(items.length));
+  const sorted = items.slice();
+  for (let index = 0; index < sorted.length; index += 1) items[index] = sorted[order[index]!]!;
 }
 
 function mergeSort(items: Value[], keys: readonly Value[], reverse: boolean, thread: Thread): void {
@@ -68,8 +102,7 @@ function mergeSort(items: Value[], keys: readonly Value[], reverse: boolean, thr
     const [a, b] = [keys[later]!, keys[earlier]!];
     return reverse ? isOrdered("<", b, a, thread) : isOrdered("<", a, b, thread);
   });
-  const sorted = order.map((index) => items[index]!);
-  for (let index = 0; index < sorted.length; index += 1) items[index] = sorted[index]!;
+  reorder(items, order, thread);
 }
 
 /** Whether the one that came later is to stand before the other. */

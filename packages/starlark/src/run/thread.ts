@@ -88,7 +88,9 @@ export class Thread {
   #window: number;
   #live = 0;
   #walkFrame: Frame | undefined = undefined;
-  #walkFuel = -1;
+  /** Steps that the program had taken at the last walk, without those within builtins. */
+  #walkSteps = -1;
+  #stepsInBuiltins = 0;
   #chargedInSegment = 0;
   #outputLeft: number;
   #sliceStartMs = 0;
@@ -160,6 +162,7 @@ export class Thread {
    */
   step(count: number): void {
     this.fuel -= count;
+    this.#stepsInBuiltins += count;
     if (this.fuel < 0) this.refuel();
   }
 
@@ -216,9 +219,10 @@ export class Thread {
     const limit = this.limits.memoryBytes;
     const charged = this.#window - this.headroom;
     if (bytes > limit) throw this.#outOfMemory();
-    const sameSegment = this.#walkFrame === this.frame && this.#walkFuel === this.fuel;
+    const programSteps = this.steps - this.#stepsInBuiltins;
+    const sameSegment = this.#walkFrame === this.frame && this.#walkSteps === programSteps;
     this.#walkFrame = this.frame;
-    this.#walkFuel = this.fuel;
+    this.#walkSteps = programSteps;
     this.#chargedInSegment = sameSegment ? this.#chargedInSegment + charged : bytes;
     const { liveBytes, visited } = measureHeap(this);
     this.#live = liveBytes + this.#chargedInSegment;
@@ -226,7 +230,6 @@ export class Thread {
     this.headroom = this.#window = Math.floor(limit / 2);
     // The walk is work too, and in proportion to what lives.
     this.step(visited >> 2);
-    this.#walkFuel = this.fuel;
   }
 
   #outOfMemory(): StarlarkError {

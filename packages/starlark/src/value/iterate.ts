@@ -5,10 +5,10 @@
 
 import { StarlarkError } from "../run/starlark-error.ts";
 import type { Thread } from "../run/thread.ts";
+import type { DictEntry } from "./entry-table.ts";
 import { elementWeight, listWeight } from "./heap-weight.ts";
 import { typeOf } from "./type-of.ts";
 import {
-  type DictEntry,
   ElementsView,
   HostObject,
   StarlarkBytes,
@@ -154,18 +154,24 @@ export class RangeIterator extends ValueIterator {
 
 export class DictIterator extends ValueIterator {
   readonly subject: StarlarkDict;
-  readonly #entries: MapIterator<DictEntry>;
+  readonly #small: readonly DictEntry[] | undefined;
+  readonly #entries: IterableIterator<DictEntry> | undefined;
+  #index = 0;
   #open = true;
 
   constructor(dict: StarlarkDict) {
     super();
     this.subject = dict;
-    this.#entries = dict.entries.values();
+    this.#small = dict.entries.small;
+    this.#entries = this.#small === undefined ? dict.entries.values() : undefined;
     dict.locks += 1;
   }
 
   override next(): Value | undefined {
-    return this.#entries.next().value?.key;
+    if (this.#small === undefined) return this.#entries!.next().value?.key;
+    const entry = this.#small[this.#index];
+    this.#index += 1;
+    return entry?.key;
   }
 
   override close(): void {

@@ -36,7 +36,7 @@ export function dictSet(dict: StarlarkDict, key: Value, value: Value, t: Thread)
     return;
   }
   t.charge(dictEntryWeight);
-  dict.entries.set(hashed, { key, value });
+  dict.entries.add(hashed, key, value);
 }
 
 /** Remove `key`; its value, or `undefined` when it was absent. */

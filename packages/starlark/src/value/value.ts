@@ -17,7 +17,9 @@
 
 import { StarlarkError } from "../run/starlark-error.ts";
 import type { Thread } from "../run/thread.ts";
+import { EntryTable } from "./entry-table.ts";
 import type { Key } from "./hash-key.ts";
+import { dictEntryWeight, tableWeight } from "./heap-weight.ts";
 
 /** Any value of a program. */
 export type Value = null | boolean | number | bigint | string | StarlarkObject;
@@ -227,12 +229,6 @@ export class StarlarkTuple extends SharedObject {
   }
 }
 
-/** One association of a dict; its place in the order stays when its value is replaced. */
-export interface DictEntry {
-  readonly key: Value;
-  value: Value;
-}
-
 /** What dicts and sets share: a table that may be frozen or iterated over. */
 abstract class HashContainer extends Container {
   abstract get size(): number;
@@ -253,7 +249,7 @@ export class StarlarkDict extends HashContainer {
   get type(): "dict" {
     return "dict";
   }
-  readonly entries = new Map<Key, DictEntry>();
+  readonly entries = new EntryTable();
 
   get size(): number {
     return this.entries.size;
@@ -266,7 +262,7 @@ export class StarlarkDict extends HashContainer {
   }
 
   override weight(): number {
-    return 150 + 80 * this.entries.size;
+    return tableWeight + dictEntryWeight * this.entries.size;
   }
 
   override references(rest: Value[]): void {
