@@ -16,11 +16,13 @@ export type Int = number | bigint;
 /** Most bits of an int. */
 export const maxIntBits = 65_536;
 
-const maxSafe = BigInt(Number.MAX_SAFE_INTEGER);
+const most = Number.MAX_SAFE_INTEGER;
 
 /** `big` as a value: a number when it is a safe integer. */
 export function normalise(big: bigint): Int {
-  return big <= maxSafe && big >= -maxSafe ? Number(big) : big;
+  // Exact where it matters: only safe integers come out as one.
+  const double = Number(big);
+  return double <= most && double >= -most ? double : big;
 }
 
 /** Whether `value` is an int (bools are not). */
@@ -33,23 +35,30 @@ export function isNumber(value: Value): value is Int | StarlarkFloat {
   return typeof value === "number" || typeof value === "bigint" || value instanceof StarlarkFloat;
 }
 
-/** An upper estimate of the bits of `big`, at most 63 more than there are. */
+/** An upper estimate of the bits of `big`, a few more than there are. */
 export function bitLengthBound(big: bigint): number {
-  // asUintN is linear, and so is toString(16): quick at the sizes that are allowed.
-  return big.toString(16).length * 4;
+  const double = Math.abs(Number(big));
+  if (double < 2 ** 64) return 64;
+  // Beyond the range of doubles the digits are counted, which is linear in base 16.
+  return double === Number.POSITIVE_INFINITY ? big.toString(16).length * 4 : Math.ceil(Math.log2(double)) + 1;
 }
 
 /** Bring a bigint result to its form, charged. */
 function settled(big: bigint, t: Thread): Int {
-  const int = normalise(big);
-  if (typeof int === "bigint") {
-    const bits = bitLengthBound(int);
-    if (bits > maxIntBits + 64) throw tooLarge();
-    t.charge(bigIntWeight(bits));
-    t.step(bits >> 8);
+  const double = Number(big);
+  if (double <= most && double >= -most) return double;
+  if (double < 2 ** 64 && double > -(2 ** 64)) {
+    t.charge(smallBigIntWeight);
+    return big;
   }
-  return int;
+  const bits = bitLengthBound(big);
+  if (bits > maxIntBits + 64) throw tooLarge();
+  t.charge(bigIntWeight(bits));
+  t.step(bits >> 8);
+  return big;
 }
+
+const smallBigIntWeight = bigIntWeight(64);
 
 /** The error of an int that would have more than `maxIntBits` bits. */
 export function tooLarge(): StarlarkError {
@@ -79,10 +88,11 @@ export function multiplyInts(x: Int, y: Int, t: Thread): Int {
     if (Number.isSafeInteger(product)) return product + 0;
     return settled(BigInt(x) * BigInt(y), t);
   }
-  const [a, b] = [BigInt(x), BigInt(y)];
-  const bits = bitLengthBound(a) + bitLengthBound(b);
-  if (bits > maxIntBits + 128) throw tooLarge();
-  t.step((bits * bits) >> 16);
+  const a = BigInt(x);
+  const b = BigInt(y);
+  const [m, n] = [bitLengthBound(a), bitLengthBound(b)];
+  if (m + n > maxIntBits + 128) throw tooLarge();
+  t.step((m * n) >> 14);
   return settled(a * b, t);
 }
 
