@@ -42,15 +42,25 @@ function shorten(value: JsonValue | undefined, depth: number, room: Room): JsonV
     const items = value.slice(0, maxItems).map((item) => shorten(item, depth + 1, room));
     return value.length > maxItems ? [...items, `… (${value.length} items)`] : items;
   }
-  const entries = Object.entries(value);
-  const kept = entries
-    .slice(0, maxItems)
-    .map(([key, member]) => [
-      shortenText(key, room.scrub),
-      credentialKey.test(key) && member !== null ? "[redacted]" : shorten(member, depth + 1, room),
-    ]);
-  if (entries.length > maxItems) kept.push(["…", `${entries.length} members`]);
-  return Object.fromEntries(kept) as JsonObject;
+  const keys = Object.keys(value);
+  const kept: Writable = {};
+  for (const key of keys.length > maxItems ? keys.slice(0, maxItems) : keys) {
+    const member = (value as JsonObject)[key];
+    const isCredential = credentialKey.test(key) && member !== null;
+    put(kept, shortenText(key, room.scrub), isCredential ? "[redacted]" : shorten(member, depth + 1, room));
+  }
+  if (keys.length > maxItems) put(kept, "…", `${keys.length} members`);
+  return kept;
+}
+
+/** An object that is being made. */
+type Writable = { [key: string]: JsonValue };
+
+/** Set a member, whatever its name: `__proto__` is data here. */
+function put(object: Writable, key: string, value: JsonValue): void {
+  if (key === "__proto__") {
+    Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+  } else object[key] = value;
 }
 
 function shortenText(text: string, scrub: (text: string) => string): string {

@@ -54,12 +54,10 @@ export function readBody(request: IncomingMessage, maxBytes: number): Promise<st
       if (length > maxBytes) tooLarge();
       else resolve((chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)).toString("utf8"));
     });
-    const endedEarly = (cause?: Error) =>
+    const endedEarly = (cause: Error) =>
       reject(new McpError(mcpInvalidMessage, "The body ended early", { httpStatus: 400, cause }));
+    // A client that goes away half-way is an error too (ECONNRESET, from Node).
     request.on("error", endedEarly);
-    request.on("close", () => {
-      if (!request.complete) endedEarly();
-    });
   });
 }
 
