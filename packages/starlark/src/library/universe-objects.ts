@@ -8,6 +8,7 @@ import { StarlarkError } from "../run/starlark-error.ts";
 import type { Thread } from "../run/thread.ts";
 import { attributeNames, attributeOf, fieldOf, methodsOf } from "../value/attributes.ts";
 import { ErrorValue } from "../value/error-value.ts";
+import { hashKey } from "../value/hash-key.ts";
 import { listWeight } from "../value/heap-weight.ts";
 import { quote } from "../value/repr.ts";
 import { newDict } from "../value/table.ts";
@@ -43,7 +44,7 @@ function dir(thread: Thread, _self: Value, x: Value): StarlarkList {
 
 /** Whether `x.name` has a value. */
 function has(x: Value, name: string, dataFirst: boolean, thread: Thread): boolean {
-  if (dataFirst && x instanceof StarlarkDict && x.entries.has(name)) return true;
+  if (dataFirst && x instanceof StarlarkDict && x.entries.has(hashKey(name, thread))) return true;
   return fieldOf(x, name, thread) !== undefined || methodsOf(x, thread.methods).has(name);
 }
 
@@ -87,8 +88,12 @@ function struct(
   if (args.length > 0) throw new StarlarkError("struct: unexpected positional arguments");
   const made = makeStruct(thread, named);
   if (made.fields.size === named.length) return made;
-  const repeated = named.find(([name], index) => named.findIndex(([other]) => other === name) < index);
-  throw new StarlarkError(`struct: duplicate keyword arg: ${quote(repeated?.[0] ?? "")}`);
+  const met = new Set<string>();
+  for (const [name] of named) {
+    if (met.has(name)) throw new StarlarkError(`struct: duplicate keyword arg: ${quote(name)}`);
+    met.add(name);
+  }
+  return made;
 }
 
 function* attemptCall(

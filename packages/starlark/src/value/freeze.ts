@@ -1,5 +1,6 @@
 /** Freezing: a value and all that it refers to cannot change any more. */
 
+import { FunctionValue, type ModuleState } from "./function-value.ts";
 import type { Frozenness, Value } from "./value.ts";
 import { Container, SharedObject } from "./value.ts";
 
@@ -30,6 +31,7 @@ export function freezeAll(values: readonly (Value | undefined)[]): void {
  */
 export function freezeForNow(values: readonly Value[]): () => void {
   const met = new Set<SharedObject>();
+  const modules = new Set<ModuleState>();
   const thawed: Container[] = [];
   const rest: Value[] = [...values];
   for (let value = rest.pop(); value !== undefined; value = rest.pop()) {
@@ -41,6 +43,13 @@ export function freezeForNow(values: readonly Value[]): () => void {
       thawed.push(value);
     }
     value.references(rest);
+    if (value instanceof FunctionValue && !modules.has(value.module)) {
+      // The globals of its file are captured like any other variable.
+      modules.add(value.module);
+      for (const global of value.module.globals) {
+        if (global !== undefined) rest.push(global);
+      }
+    }
   }
   return () => {
     for (const container of thawed) {
