@@ -1,0 +1,125 @@
+/**
+ * What characters are, and their cases. Case is mapped one code point to one code
+ * point (the simple mappings of Unicode), as go.starlark.net does: `"ß".upper()`
+ * is `"ß"`, a final sigma is no other letter, and the length in code points stays.
+ * Texts are gone through in windows, stepped, so that none takes long in one go.
+ */
+
+import type { Thread } from "../run/thread.ts";
+
+/** Code units that are looked at in one go. */
+const windowLength = 1 << 15;
+
+/** `text` in portions that cut no surrogate pair apart; each is stepped. */
+export function* windowsOf(text: string, t: Thread): Generator<string, void, undefined> {
+  for (let start = 0; start < text.length; ) {
+    const end = Math.min(text.length, start + windowLength);
+    const next = cutsPair(text, end) ? end + 1 : end;
+    t.step(1 + ((next - start) >> 4));
+    yield start === 0 && next === text.length ? text : text.slice(start, next);
+    start = next;
+  }
+}
+
+function cutsPair(text: string, at: number): boolean {
+  return at < text.length && isHighSurrogate(text.charCodeAt(at - 1)) && isLowSurrogate(text.charCodeAt(at));
+}
+
+export function isHighSurrogate(unit: number): boolean {
+  return (unit & 0xfc00) === 0xd800;
+}
+
+export function isLowSurrogate(unit: number): boolean {
+  return (unit & 0xfc00) === 0xdc00;
+}
+
+/** Whether a code unit is white space, as the White_Space property of Unicode has it. All such characters are one unit. */
+export function isSpace(unit: number): boolean {
+  if (unit < 0x80) return unit === 0x20 || (unit >= 0x09 && unit <= 0x0d);
+  if (unit < 0x1680) return unit === 0x85 || unit === 0xa0;
+  return (
+    (unit >= 0x2000 && unit <= 0x200a) ||
+    unit === 0x1680 ||
+    unit === 0x2028 ||
+    unit === 0x2029 ||
+    unit === 0x202f ||
+    unit === 0x205f ||
+    unit === 0x3000
+  );
+}
+
+/** How many code points `text` has; a surrogate on its own counts as one. */
+export function countCodePoints(text: string, t: Thread): number {
+  let pairs = 0;
+  for (const window of windowsOf(text, t)) {
+    for (let at = 1; at < window.length; at += 1) {
+      if (isLowSurrogate(window.charCodeAt(at)) && isHighSurrogate(window.charCodeAt(at - 1))) pairs += 1;
+    }
+  }
+  return text.length - pairs;
+}
+
+/** The characters whose full upper case is several characters; the simple one is the character itself, or one with a iota. */
+const manyUpper =
+  /[\u00df\u0149\u01f0\u0390\u03b0\u0587\u1e96-\u1e9a\u1f50\u1f52\u1f54\u1f56\u1f80-\u1faf\u1fb2-\u1fb4\u1fb6\u1fb7\u1fbc\u1fc2-\u1fc4\u1fc6\u1fc7\u1fcc\u1fd2\u1fd3\u1fd6\u1fd7\u1fe2-\u1fe4\u1fe6\u1fe7\u1ff2-\u1ff4\u1ff6\u1ff7\u1ffc\ufb00-\ufb06\ufb13-\ufb17]/;
+const manyUpperOrRun = new RegExp(`${manyUpper.source}|[^${manyUpper.source.slice(1)}+`, "g");
+/** Dotted capital I, which becomes two characters, and capital sigma, which depends on what follows. */
+const unusualLower = /[\u0130\u03a3]/g;
+
+/** `text`, which is not long, in upper case. */
+export function toUpper(text: string): string {
+  if (!manyUpper.test(text)) return text.toUpperCase();
+  return text.replace(manyUpperOrRun, (run) =>
+    manyUpper.test(run) ? upperWithIota(run) : run.toUpperCase(),
+  );
+}
+
+function upperWithIota(character: string): string {
+  const unit = character.charCodeAt(0);
+  if (unit >= 0x1f80 && unit <= 0x1faf) return String.fromCharCode(unit | 8);
+  if (unit === 0x1fb3 || unit === 0x1fc3 || unit === 0x1ff3) return String.fromCharCode(unit + 9);
+  return character;
+}
+
+/** `text`, which is not long, in lower case. */
+export function toLower(text: string): string {
+  return text.replace(unusualLower, (letter) => (letter === "\u0130" ? "i" : "\u03c3")).toLowerCase();
+}
+
+/** The title case of one code point: the upper case, but for digraphs (`ǅ`) and Georgian letters. */
+export function toTitle(character: string): string {
+  const unit = character.charCodeAt(0);
+  if (unit >= 0x01c4 && unit <= 0x01cc) return String.fromCharCode(unit - ((unit - 0x01c4) % 3) + 1);
+  if (unit >= 0x01f1 && unit <= 0x01f3) return "\u01f2";
+  if (unit >= 0x10d0 && unit <= 0x10ff) return character;
+  return toUpper(character);
+}
+
+/** A letter that has a case. */
+export const cased = /\p{Cased}/u;
+/** The runs of letters that have a case: what `title` takes for words. */
+export const casedRuns = /\p{Cased}+/gu;
+const onlyLower = /^\p{Lowercase}*$/u;
+const upperOrTitle = /^[\p{Lu}\p{Lt}]/u;
+
+/** `word`, a run of cased letters, with its first letter in title case and the others in lower case. */
+export function titleWord(word: string): string {
+  const first = firstCharacter(word);
+  return toTitle(first) + toLower(word.slice(first.length));
+}
+
+/** Whether `word` is written so. */
+export function isTitleWord(word: string): boolean {
+  const first = firstCharacter(word);
+  return upperOrTitle.test(first) && toTitle(first) === first && isLowerWord(word.slice(first.length));
+}
+
+/** Whether all letters of `word`, a run of cased letters, are in lower case. */
+export function isLowerWord(word: string): boolean {
+  return onlyLower.test(word);
+}
+
+/** The first code point of `text`, which is not empty, as a string. */
+export function firstCharacter(text: string): string {
+  return String.fromCodePoint(text.codePointAt(0)!);
+}

@@ -1,0 +1,246 @@
+/**
+ * Finding a string in a string, in time that grows with the sum of their lengths
+ * and never with the product, and stepped as it goes. JavaScript's own search is
+ * quick on ordinary text, but a needle made for it (`"a" * n + "b"` in many `a`)
+ * takes it as long as both lengths multiplied. So it is used where the product is
+ * small, window by window; everything else goes through the two-way algorithm
+ * (Crochemore & Perrin 1991), which needs no memory of its own, with a table that
+ * skips ahead by the last character as Horspool's does.
+ */
+
+import type { Thread } from "../run/thread.ts";
+
+/** The longest needle that JavaScript's search is trusted with in a haystack of any length. */
+const plainNeedle = 16;
+/** Comparisons that JavaScript's search may come to in one go. */
+const plainWork = 1 << 18;
+
+/** The index of the first `needle` in `haystack` that starts at `from` or after; -1 when there is none. */
+export function indexOf(haystack: string, needle: string, from: number, t: Thread): number {
+  return createSearch(needle, t)(haystack, from);
+}
+
+/** The index of the last `needle` in `haystack` that starts at `from` or before; -1 when there is none. */
+export function lastIndexOf(haystack: string, needle: string, from: number, t: Thread): number {
+  return createLastSearch(needle, t)(haystack, from);
+}
+
+/** How often `needle`, which is not empty, is in `haystack` without overlaps, counted from the left. */
+export function countOccurrences(haystack: string, needle: string, t: Thread): number {
+  const search = createSearch(needle, t);
+  let count = 0;
+  for (let at = search(haystack, 0); at !== -1; at = search(haystack, at + needle.length)) {
+    t.step(1);
+    count += 1;
+  }
+  return count;
+}
+
+/** Whether `part` stands in `text` at `at`, which may be anywhere. */
+export function hasPartAt(text: string, part: string, at: number, t: Thread): boolean {
+  if (at < 0 || at + part.length > text.length) return false;
+  for (let start = 0; start < part.length; start += plainWork) {
+    const window = part.slice(start, start + plainWork);
+    t.step(window.length >> 6);
+    if (text.slice(at + start, at + start + window.length) !== window) return false;
+  }
+  return true;
+}
+
+/** A search for one needle, to be repeated. */
+export type Search = (haystack: string, from: number) => number;
+
+/** `indexOf` for a needle that is looked for more than once. */
+export function createSearch(needle: string, t: Thread): Search {
+  let twoWay: TwoWaySearch | undefined;
+  return (haystack, from) => {
+    if (needle.length <= plainNeedle) return plainIndexOf(haystack, needle, from, t);
+    const starts = haystack.length - from - needle.length + 1;
+    if (starts <= 0) return -1;
+    if (starts * needle.length <= plainWork) {
+      t.step((starts + needle.length) >> 5);
+      return haystack.indexOf(needle, from);
+    }
+    twoWay ??= new TwoWaySearch(needle, 1, t);
+    return twoWay.find(haystack, from);
+  };
+}
+
+/** `lastIndexOf` for a needle that is looked for more than once. */
+export function createLastSearch(needle: string, t: Thread): Search {
+  let twoWay: TwoWaySearch | undefined;
+  return (haystack, from) => {
+    const last = Math.min(from, haystack.length - needle.length);
+    if (last < 0) return -1;
+    if (needle.length <= plainNeedle) return plainLastIndexOf(haystack, needle, last, t);
+    if ((last + 1) * needle.length <= plainWork) {
+      t.step((last + needle.length) >> 5);
+      return haystack.lastIndexOf(needle, last);
+    }
+    twoWay ??= new TwoWaySearch(needle, -1, t);
+    const mirrored = twoWay.find(haystack, haystack.length - needle.length - last);
+    return mirrored === -1 ? -1 : haystack.length - needle.length - mirrored;
+  };
+}
+
+function plainIndexOf(haystack: string, needle: string, from: number, t: Thread): number {
+  for (let start = from; ; start += plainWork) {
+    const end = start + plainWork + needle.length - 1;
+    // A window that begins at 0 and reaches the end is the haystack itself.
+    const window = end >= haystack.length ? haystack : haystack.slice(0, end);
+    const found = window.indexOf(needle, start);
+    t.step(((found === -1 ? Math.max(0, window.length - start) : found - start) >> 5) + 1);
+    if (found !== -1 || window === haystack) return found;
+  }
+}
+
+function plainLastIndexOf(haystack: string, needle: string, from: number, t: Thread): number {
+  for (let last = from; ; last -= plainWork) {
+    const start = Math.max(0, last - plainWork + 1);
+    const window = haystack.slice(start, last + needle.length);
+    const found = window.lastIndexOf(needle);
+    t.step(((found === -1 ? window.length : window.length - found) >> 5) + 1);
+    if (found !== -1) return start + found;
+    if (start === 0) return -1;
+  }
+}
+
+/**
+ * The two-way search. It reads both strings in one direction, forwards (1) or
+ * backwards (-1); positions count along that direction, from the end at which
+ * it begins.
+ */
+class TwoWaySearch {
+  readonly #needle: string;
+  readonly #direction: 1 | -1;
+  readonly #thread: Thread;
+  /** Where the right half of the needle begins. */
+  readonly #critical: number;
+  readonly #period: number;
+  /** How much of the needle is known to match after a shift by its period; 0 when it is not periodic. */
+  readonly #remembered: number;
+  /** How far a window may move, by the low octet of its last character. */
+  readonly #skips: Uint32Array;
+  #work = 0;
+
+  constructor(needle: string, direction: 1 | -1, thread: Thread) {
+    this.#needle = needle;
+    this.#direction = direction;
+    this.#thread = thread;
+    const rising = this.#maximalSuffix(false);
+    const falling = this.#maximalSuffix(true);
+    const [critical, period] = rising[0] > falling[0] ? rising : falling;
+    this.#critical = critical;
+    if (this.#repeats(critical, period)) {
+      this.#period = period;
+      this.#remembered = needle.length - period;
+    } else {
+      this.#period = Math.max(critical, needle.length - critical) + 1;
+      this.#remembered = 0;
+    }
+    this.#skips = this.#skipTable();
+  }
+
+  /** Where the needle begins, counted along the direction; the search begins at `from`. */
+  find(haystack: string, from: number): number {
+    const length = this.#needle.length;
+    const last = haystack.length - length;
+    let window = from;
+    let known = 0;
+    while (window <= last) {
+      this.#count(1);
+      const skip = this.#skips[this.#at(haystack, window + length - 1) & 0xff]!;
+      if (skip > 0) {
+        // Not less than the part that is known, or that part would be read again and again.
+        window += Math.max(skip, known);
+        known = 0;
+        continue;
+      }
+      const right = this.#agree(haystack, window, Math.max(this.#critical, known), length, 1);
+      if (right < length) {
+        window += right - this.#critical + 1;
+        known = 0;
+        continue;
+      }
+      if (this.#agree(haystack, window, this.#critical - 1, known - 1, -1) < known) return window;
+      window += this.#period;
+      known = this.#remembered;
+    }
+    return -1;
+  }
+
+  /** The first position from `start` towards `end` at which needle and window differ; `end` when none does. */
+  #agree(haystack: string, window: number, start: number, end: number, stride: 1 | -1): number {
+    let at = start;
+    while ((end - at) * stride > 0) {
+      if (this.#at(this.#needle, at) !== this.#at(haystack, window + at)) break;
+      at += stride;
+      this.#count(1);
+    }
+    return at;
+  }
+
+  #at(text: string, position: number): number {
+    return text.charCodeAt(this.#direction === 1 ? position : text.length - 1 - position);
+  }
+
+  /** Account for work done, in portions. */
+  #count(work: number): void {
+    this.#work += work;
+    if (this.#work < 0x4000) return;
+    this.#thread.step(this.#work >> 3);
+    this.#work = 0;
+  }
+
+  /** Where the greatest suffix of the needle begins, in the order of characters or its reverse, and its period. */
+  #maximalSuffix(reversed: boolean): [start: number, period: number] {
+    const length = this.#needle.length;
+    let start = 0;
+    let candidate = 1;
+    let matched = 0;
+    let period = 1;
+    while (candidate + matched < length) {
+      this.#count(1);
+      const a = this.#at(this.#needle, start + matched);
+      const b = this.#at(this.#needle, candidate + matched);
+      if (a === b) {
+        matched += 1;
+        if (matched === period) {
+          candidate += period;
+          matched = 0;
+        }
+      } else if (a > b !== reversed) {
+        // The candidate is smaller: what was matched belongs to the period.
+        candidate += matched + 1;
+        matched = 0;
+        period = candidate - start;
+      } else {
+        start = candidate;
+        candidate = start + 1;
+        matched = 0;
+        period = 1;
+      }
+    }
+    return [start, period];
+  }
+
+  /** Whether the first `critical` characters of the needle come again `period` later: it is periodic as a whole. */
+  #repeats(critical: number, period: number): boolean {
+    if (critical + period > this.#needle.length) return false;
+    for (let at = 0; at < critical; at += 1) {
+      this.#count(1);
+      if (this.#at(this.#needle, at) !== this.#at(this.#needle, at + period)) return false;
+    }
+    return true;
+  }
+
+  #skipTable(): Uint32Array {
+    const length = this.#needle.length;
+    const skips = new Uint32Array(256).fill(length);
+    for (let at = 0; at < length; at += 1) {
+      this.#count(1);
+      skips[this.#at(this.#needle, at) & 0xff] = length - 1 - at;
+    }
+    return skips;
+  }
+}

@@ -1,0 +1,206 @@
+/**
+ * Taking strings apart: at a separator, at white space, at line feeds, and what is
+ * at their ends. Every part is charged before it is cut out.
+ */
+
+import type { Thread } from "../run/thread.ts";
+import { elementWeight, listWeight, stringWeight } from "../value/heap-weight.ts";
+import { isHighSurrogate, isLowSurrogate, isSpace } from "./string-characters.ts";
+import { createLastSearch, createSearch } from "./string-search.ts";
+
+/** How many code units may be read one by one between two accounts. */
+const portion = 1 << 14;
+
+/** `text.slice(start, end)`, charged. */
+export function cut(text: string, start: number, end: number, t: Thread): string {
+  if (start <= 0 && end >= text.length) return text;
+  t.charge(stringWeight(Math.max(0, end - start)));
+  return text.slice(start, end);
+}
+
+/** The beginning of `text`, for a message. */
+export function excerpt(text: string): string {
+  return text.length > 100 ? `${text.slice(0, 100).toWellFormed()}…` : text;
+}
+
+/** Parts of a text, in the order in which they are found. */
+class Parts {
+  readonly items: string[] = [];
+  readonly #text: string;
+  readonly #thread: Thread;
+
+  constructor(text: string, thread: Thread) {
+    this.#text = text;
+    this.#thread = thread;
+    thread.charge(listWeight(0));
+  }
+
+  add(start: number, end: number): void {
+    this.#thread.charge(elementWeight);
+    this.#thread.step(1);
+    this.items.push(cut(this.#text, start, end, this.#thread));
+  }
+}
+
+/** The parts of `text` between occurrences of `separator`, which is not empty, split at most `limit` times from the left. */
+export function splitAt(text: string, separator: string, limit: number, t: Thread): string[] {
+  const parts = new Parts(text, t);
+  const search = createSearch(separator, t);
+  let start = 0;
+  while (parts.items.length < limit) {
+    const found = search(text, start);
+    if (found === -1) break;
+    parts.add(start, found);
+    start = found + separator.length;
+  }
+  parts.add(start, text.length);
+  return parts.items;
+}
+
+/** As `splitAt`, from the right. */
+export function splitAtLast(text: string, separator: string, limit: number, t: Thread): string[] {
+  const parts = new Parts(text, t);
+  const search = createLastSearch(separator, t);
+  let end = text.length;
+  while (parts.items.length < limit) {
+    const found = search(text, end - separator.length);
+    if (found === -1) break;
+    parts.add(found + separator.length, end);
+    end = found;
+  }
+  parts.add(0, end);
+  return parts.items.reverse();
+}
+
+/** The words of `text`, which white space parts, split at most `limit` times from the left; the last goes on to the end. */
+export function splitSpace(text: string, limit: number, t: Thread): string[] {
+  const parts = new Parts(text, t);
+  for (let start = skipSpace(text, 0, t); start < text.length; ) {
+    const end = parts.items.length < limit ? skipWord(text, start, t) : text.length;
+    parts.add(start, end);
+    start = skipSpace(text, end, t);
+  }
+  return parts.items;
+}
+
+/** As `splitSpace`, from the right; the first goes back to the start. */
+export function splitSpaceLast(text: string, limit: number, t: Thread): string[] {
+  const parts = new Parts(text, t);
+  for (let end = skipSpaceBack(text, text.length, t); end > 0; ) {
+    const start = parts.items.length < limit ? skipWordBack(text, end, t) : 0;
+    parts.add(start, end);
+    end = skipSpaceBack(text, start, t);
+  }
+  return parts.items.reverse();
+}
+
+/** The lines of `text`, which line feeds end; `keepEnds` leaves them in. */
+export function splitLines(text: string, keepEnds: boolean, t: Thread): string[] {
+  const parts = new Parts(text, t);
+  const search = createSearch("\n", t);
+  for (let start = 0; start < text.length; ) {
+    const found = search(text, start);
+    const next = found === -1 ? text.length : found + 1;
+    parts.add(start, found === -1 || keepEnds ? next : found);
+    start = next;
+  }
+  return parts.items;
+}
+
+/** The first index from `start` at which no white space is. */
+export function skipSpace(text: string, start: number, t: Thread): number {
+  let at = start;
+  while (at < text.length && isSpace(text.charCodeAt(at))) {
+    at += 1;
+    if ((at & (portion - 1)) === 0) t.step(portion >> 4);
+  }
+  return at;
+}
+
+/** The end of the last thing before `end` that is no white space. */
+export function skipSpaceBack(text: string, end: number, t: Thread): number {
+  let at = end;
+  while (at > 0 && isSpace(text.charCodeAt(at - 1))) {
+    at -= 1;
+    if ((at & (portion - 1)) === 0) t.step(portion >> 4);
+  }
+  return at;
+}
+
+function skipWord(text: string, start: number, t: Thread): number {
+  let at = start;
+  while (at < text.length && !isSpace(text.charCodeAt(at))) {
+    at += 1;
+    if ((at & (portion - 1)) === 0) t.step(portion >> 4);
+  }
+  return at;
+}
+
+function skipWordBack(text: string, end: number, t: Thread): number {
+  let at = end;
+  while (at > 0 && !isSpace(text.charCodeAt(at - 1))) {
+    at -= 1;
+    if ((at & (portion - 1)) === 0) t.step(portion >> 4);
+  }
+  return at;
+}
+
+/** Which ends of a text to look at. */
+export type Ends = "both" | "left" | "right";
+
+/** `text` without the code points of `cutset` at its ends; without white space there when `cutset` is empty. */
+export function stripEnds(text: string, cutset: string, ends: Ends, t: Thread): string {
+  if (cutset === "") {
+    const start = ends === "right" ? 0 : skipSpace(text, 0, t);
+    const end = ends === "left" ? text.length : skipSpaceBack(text, text.length, t);
+    return cut(text, start, Math.max(start, end), t);
+  }
+  const set = codePointSet(cutset, t);
+  let start = 0;
+  let end = text.length;
+  let read = 0;
+  const count = (): void => {
+    read += 1;
+    if ((read & (portion - 1)) === 0) t.step(portion >> 3);
+  };
+  while (ends !== "right" && start < end) {
+    const point = text.codePointAt(start)!;
+    if (!set.has(point)) break;
+    start += point > 0xffff ? 2 : 1;
+    count();
+  }
+  while (ends !== "left" && end > start) {
+    const point = codePointBefore(text, end);
+    if (!set.has(point)) break;
+    end -= point > 0xffff ? 2 : 1;
+    count();
+  }
+  return cut(text, start, end, t);
+}
+
+/** Bytes that a member of a set of numbers takes. */
+const setEntryBytes = 32;
+
+function codePointSet(text: string, t: Thread): Set<number> {
+  const set = new Set<number>();
+  let read = 0;
+  for (let at = 0; at < text.length; ) {
+    const point = text.codePointAt(at)!;
+    if (!set.has(point)) {
+      t.charge(setEntryBytes);
+      set.add(point);
+    }
+    at += point > 0xffff ? 2 : 1;
+    read += 1;
+    if ((read & (portion - 1)) === 0) t.step(portion >> 3);
+  }
+  return set;
+}
+
+function codePointBefore(text: string, end: number): number {
+  const last = text.charCodeAt(end - 1);
+  if (end >= 2 && isLowSurrogate(last) && isHighSurrogate(text.charCodeAt(end - 2))) {
+    return text.codePointAt(end - 2)!;
+  }
+  return last;
+}
