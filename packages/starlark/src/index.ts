@@ -55,7 +55,6 @@ export {
   type UnaryOperator,
   type WhileStatement,
 } from "./syntax/ast.ts";
-export { type FormatSpec, type FormatType, parseFormatSpec } from "./syntax/format-spec.ts";
 export {
   maxSourceLength,
   maxSyntaxErrors,
@@ -120,3 +119,7 @@ export {
   type Value,
   ValueIterator,
 } from "./value/value.ts";
+
+// For hosts that compare and search values as programs do.
+export { contains } from "./value/operators.ts";
+export { compare, type OrderOperator } from "./value/order.ts";

@@ -92,6 +92,8 @@ interface Block {
   readonly scope: MutableScope;
   readonly isFunction: boolean;
   readonly bindings: Map<string, Binding>;
+  /** Names that nothing defines and that have been reported. */
+  missing: Set<string> | undefined;
   readonly children: Block[];
   /** Names used in a function or file, in order, with the block of each. */
   uses: Use[];
@@ -128,7 +130,7 @@ class Resolver {
     this.#file = file;
     this.#options = options;
     this.#dialect = options.dialect;
-    this.#problems = new ProblemList(file.source, maxResolveErrors);
+    this.#problems = new ProblemList(file.source, { limit: maxResolveErrors });
     const scope: MutableScope = { locals: [], free: [] };
     this.#root = createBlock(undefined, scope, false);
     this.#block = this.#root;
@@ -295,6 +297,7 @@ class Resolver {
     const { name } = use.identifier;
     const known = block.bindings.get(name);
     if (known !== undefined) return known;
+    if (block.missing?.has(name)) return undefined;
     let binding = this.#resolveLexically(use, block.parent!);
     if (binding !== undefined && block.isFunction && isVariable(binding)) {
       // Captured: the variable outlives its function's frame, and this function keeps a reference to it.
@@ -304,6 +307,10 @@ class Resolver {
       binding = { kind: "free", name, index: free.length - 1, firstStart: binding.firstStart };
     }
     if (binding !== undefined) block.bindings.set(name, binding);
+    else {
+      block.missing ??= new Set();
+      block.missing.add(name);
+    }
     return binding;
   }
 
@@ -463,7 +470,10 @@ class Resolver {
         this.#assign(target.expression, isAugmented);
         break;
       default: {
-        const hint = "assign to a name, an element x[i], a field x.f, or a list of those; == compares";
+        const hint =
+          target.kind === "LambdaExpression"
+            ? "a lambda holds one expression; write a def"
+            : "assign to a name, an element x[i], a field x.f, or a list of those; == compares";
         const message = `can't assign to ${targetNames[target.kind]}`;
         this.#error(starlarkBadTarget, target.start, target.end, message, hint);
       }
@@ -703,7 +713,7 @@ class Resolver {
 }
 
 function createBlock(parent: Block | undefined, scope: MutableScope, isFunction: boolean): Block {
-  return { parent, scope, isFunction, bindings: new Map(), children: [], uses: [] };
+  return { parent, scope, isFunction, bindings: new Map(), missing: undefined, children: [], uses: [] };
 }
 
 /** Variables of functions can be captured; what is global or of the environment need not be. */

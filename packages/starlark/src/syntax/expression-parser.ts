@@ -8,6 +8,7 @@
  */
 
 import { starlarkPythonHabit, starlarkSyntax } from "../codes.ts";
+import { isFormatSpec, parseFormatSpec } from "../library/format-spec-syntax.ts";
 import type {
   Argument,
   BinaryOperator,
@@ -21,8 +22,7 @@ import type {
   StringLiteral,
   UnaryOperator,
 } from "./ast.ts";
-import { parseFormatSpec } from "./format-spec.ts";
-import { fStringHint, quotable } from "./python-habits.ts";
+import { fStringHint, powerHint, quotable, unpackHint, untilClosed } from "./python-habits.ts";
 import type { StringForm } from "./scanner.ts";
 import {
   comparisonPrecedence,
@@ -293,9 +293,7 @@ export class ExpressionParser extends TokenReader {
   #power(): void {
     const scanner = this.scanner;
     const left = quotable(this.text, this.#operandStart, scanner.previousEnd) ?? "x";
-    const right = /^\*\*\s*([\w.]+)/.exec(this.text.slice(scanner.start, scanner.start + 60))?.[1] ?? "y";
-    const product = right === "2" ? `${left} * ${left}, or ` : "";
-    const hint = `write ${product}math.pow(${left}, ${right}) for a float`;
+    const hint = powerHint(left, this.text.slice(scanner.end, scanner.end + 60));
     this.habit(scanner.start, scanner.end, "got '**', want an operator", hint);
     scanner.kind = Token.Star;
   }
@@ -320,7 +318,7 @@ export class ExpressionParser extends TokenReader {
         scanner.next();
         this.height = 1;
         expression = { kind: "Identifier", name, binding: undefined, start, end };
-        if (scanner.is(Token.String) && scanner.start === end) this.#foreignPrefix(name, start);
+        if (scanner.is(Token.String) && scanner.start === end) this.#foreignPrefix(name);
         break;
       }
       case Token.Int: {
@@ -392,7 +390,6 @@ export class ExpressionParser extends TokenReader {
     const operand = this.operand();
     this.level -= 1;
     this.grow(this.height);
-    this.#operandStart = start;
     return { kind: "UnaryExpression", operator, operand, start, end: scanner.previousEnd };
   }
 
@@ -404,14 +401,16 @@ export class ExpressionParser extends TokenReader {
     switch (kind) {
       case Token.Star:
       case Token.StarStar:
+        if (!this.#isFollowedByOperand()) this.unexpected("primary expression");
         this.habit(start, end, message, this.#unpackHint(kind));
         break;
       case Token.Await:
+        if (!this.#isFollowedByOperand()) this.unexpected("primary expression");
         this.habit(start, end, message, "leave await out: calls wait");
         break;
       case Token.Yield:
         this.habit(start, end, message, "collect the values in a list and return it");
-        if (/^\s*(?:$|[\r\n#)])/.test(this.text.slice(end, end + 40))) throw abandoned;
+        if (!this.#isFollowedByOperand()) throw abandoned;
         break;
       default:
         this.unexpected("primary expression");
@@ -424,33 +423,24 @@ export class ExpressionParser extends TokenReader {
     return expression;
   }
 
+  /** Whether what follows the token on its line may be an operand. */
+  #isFollowedByOperand(): boolean {
+    const { end } = this.scanner;
+    return /^[ \t]*[\p{L}\w"'([{*-]/u.test(this.text.slice(end, end + 40));
+  }
+
   /** `a, *b = x`, `[*a, *b]`, `{**a, "b": 1}` */
   #unpackHint(kind: TokenKind): string {
     const scanner = this.scanner;
     if (kind === Token.StarStar) return 'merge dicts with a | b, as in defaults | {"b": 1}';
-    const line = this.text.slice(this.statementStart, this.statementStart + 200).split(/[\r\n]/, 1)[0]!;
-    const unpacked = /^\s*\(?([\w,* ]+?)\)?\s*=(?!=)\s*([^#]+)/.exec(line);
-    if (scanner.brackets.length <= 1 && unpacked !== null) {
-      const names = unpacked[1]!.split(",").map((name) => name.trim());
-      const starred = names.findIndex((name) => name.startsWith("*"));
-      const value = unpacked[2]!.trim();
-      const list = /^\w+$/.test(value) ? value : "xs";
-      const after = names.length - starred - 1;
-      const parts = names.map((name, at) => {
-        if (at < starred) return `${name} = ${list}[${at}]`;
-        if (at > starred) return `${name} = ${list}[${at - names.length}]`;
-        return `${name.slice(1)} = ${list}[${starred === 0 ? "" : starred}:${after === 0 ? "" : -after}]`;
-      });
-      return `write ${list === value ? "" : `${list} = ${value}; `}${parts.join("; ")}`;
-    }
-    return "join lists with +, as in a + [x] + list(b)";
+    return unpackHint(this.text, this.statementStart, scanner.start, scanner.brackets.at(-1) ?? -1);
   }
 
   /** A name right before a string: an f-string in a dialect without them. */
-  #foreignPrefix(name: string, start: number): void {
+  #foreignPrefix(name: string): void {
     const scanner = this.scanner;
     if (!/^(?:f|fr|rf)$/i.test(name)) return;
-    const hint = fStringHint(this.text.slice(start + name.length - 1, scanner.end).replace(/^./, "f"));
+    const hint = fStringHint(this.text.slice(scanner.start, scanner.end));
     this.habit(scanner.start, scanner.end, "got string literal, want newline", hint);
     scanner.next();
   }
@@ -470,6 +460,10 @@ export class ExpressionParser extends TokenReader {
     let height = this.height;
     while (isString(scanner.kind)) {
       const { start } = scanner;
+      if (this.#isDictKey(first.start)) {
+        const hint = `write ${this.piece(first)}: ${this.piece(scanner)}`;
+        this.fail("got string literal, want ':'", { code: starlarkSyntax, hint });
+      }
       const second = this.#string();
       if (this.height > height) height = this.height;
       const hint = `write ${this.piece(first)} + ${this.piece(second)}`;
@@ -477,6 +471,13 @@ export class ExpressionParser extends TokenReader {
     }
     this.height = height;
     return first;
+  }
+
+  /** Whether what begins at `start` stands where a dict has a key. */
+  #isDictKey(start: number): boolean {
+    const brace = this.scanner.brackets.at(-1);
+    if (this.scanner.isField || brace === undefined || this.text[brace] !== "{") return false;
+    return /[{,]\s*$/.test(this.text.slice(Math.max(brace, start - 100), start));
   }
 
   #nameOf({ kind }: Expression): string {
@@ -564,7 +565,8 @@ export class ExpressionParser extends TokenReader {
       this.fail("f-string: got '=', want '}'", { code, hint });
     } else if (!scanner.is(Token.RightBrace)) {
       const hint = "close the field with }; write {{ for a brace";
-      const advice = this.advice("'}'") ?? { code: starlarkSyntax, hint };
+      const known = this.advice("'}'");
+      const advice = known?.code === starlarkPythonHabit ? known : { code: starlarkSyntax, hint };
       this.fail(`f-string: got ${describeToken(scanner.kind)}, want '}'`, advice);
     }
     this.height = height + 1;
@@ -578,13 +580,10 @@ export class ExpressionParser extends TokenReader {
     const spec = scanner.formatSpec(form);
     if (spec === undefined) throw abandoned;
     const end = start + spec.length;
-    if (spec.includes("{")) {
-      const hint = 'write "{}".format(x), or ljust and rjust, where the width is computed';
-      this.habit(start, end, "f-string: a format specification has no fields", hint);
-    } else if (parseFormatSpec(spec) === undefined) {
-      const message = `f-string: invalid format specification ${JSON.stringify(spec)}`;
-      const hint = "it is [[fill]align][sign][0][width][,][.precision][type], such as >10 or ,.2f";
-      this.problems.add({ code: starlarkSyntax, start, end, message, hint });
+    const read = parseFormatSpec(spec);
+    if (!isFormatSpec(read)) {
+      const message = `f-string: ${read.problem}: ${JSON.stringify(spec)}`;
+      this.problems.add({ code: starlarkSyntax, start, end, message, hint: read.hint });
     }
     return spec;
   }
@@ -617,10 +616,9 @@ export class ExpressionParser extends TokenReader {
   #generator(start: number, body: Expression, message: string): Expression {
     const scanner = this.scanner;
     const { start: forStart, end: forEnd } = scanner;
-    const list = this.#comprehension(start, body, Token.RightParen);
-    const shown = quotable(this.text, body.start, scanner.previousStart) ?? "… for …";
+    const shown = untilClosed(this.text, body.start) ?? "… for …";
     this.habit(forStart, forEnd, message, `put brackets around it: [${shown}]`);
-    return list;
+    return this.#comprehension(start, body, Token.RightParen);
   }
 
   #list(): Expression {
@@ -695,24 +693,15 @@ export class ExpressionParser extends TokenReader {
   /** `{1, 2}` and `{x for x in xs}`, which read like dicts without values. */
   #foreignSet(start: number, first: Expression): Expression {
     const scanner = this.scanner;
-    const { kind, start: at, end: atEnd } = scanner;
-    const message = `got ${describeToken(kind)}, want ':'`;
-    let value: Expression;
-    if (kind === Token.For) value = this.#comprehension(start, first, Token.RightBrace);
-    else {
-      const elements = [first];
-      this.#elements(elements, true);
-      this.consume(Token.RightBrace);
-      value = { kind: "ListExpression", elements, start, end: scanner.previousEnd };
-    }
-    const shown = quotable(this.text, start + 1, scanner.previousStart) ?? "…";
-    this.habit(
-      at,
-      atEnd,
-      message,
-      this.dialect.set ? `write set([${shown}])` : `write [${shown}]; there are no sets`,
-    );
-    return value;
+    const message = `got ${describeToken(scanner.kind)}, want ':'`;
+    const shown = untilClosed(this.text, start + 1) ?? "…";
+    const instead = this.dialect.set ? `write set([${shown}])` : `write [${shown}]; there are no sets`;
+    this.habit(scanner.start, scanner.end, message, instead);
+    if (scanner.is(Token.For)) return this.#comprehension(start, first, Token.RightBrace);
+    const elements = [first];
+    this.#elements(elements, true);
+    this.consume(Token.RightBrace);
+    return { kind: "ListExpression", elements, start, end: scanner.previousEnd };
   }
 
   /** `for … in …` and `if …` up to and including `close`. */

@@ -32,7 +32,7 @@ import type {
 } from "./ast.ts";
 import { ExpressionParser } from "./expression-parser.ts";
 import { ProblemList } from "./problem-list.ts";
-import { quotable } from "./python-habits.ts";
+import { quotable, restOfLine } from "./python-habits.ts";
 import { describeToken, isKeyword, Token, type TokenKind, tokenText } from "./token.ts";
 import { abandoned } from "./token-reader.ts";
 
@@ -74,7 +74,7 @@ class Parser extends ExpressionParser {
 
   constructor(source: Source, dialect: Dialect) {
     const isTooLarge = source.text.length > maxSourceLength;
-    const problems = new ProblemList(source, maxSyntaxErrors);
+    const problems = new ProblemList(source, { limit: maxSyntaxErrors, isOnePerPlace: true });
     super(isTooLarge ? { ...source, text: "" } : source, dialect, problems);
     this.#source = source;
     if (isTooLarge) {
@@ -129,34 +129,41 @@ class Parser extends ExpressionParser {
     return { value, diagnostics: this.problems.sorted() };
   }
 
-  /** Skip the rest of a statement that was given up; `column` is that of its line. */
+  /**
+   * Skip the rest of a statement that was given up, with the lines that look like
+   * more of it: those that are indented deeper, unless its line was a header, and
+   * those that begin with a closing bracket. `column` is that of its line.
+   */
   #recover(start: number, column: number): void {
-    const scanner = this.scanner;
-    const problems = this.problems;
+    const { scanner, problems } = this;
     problems.muted = true;
-    while (!scanner.is(Token.EndOfFile)) {
-      if (scanner.brackets.length === 0) {
-        if (scanner.is(Token.Outdent)) break;
-        if (scanner.is(Token.Newline)) {
-          problems.muted = false;
-          scanner.leaveField(-1, false);
-          scanner.next();
-          break;
+    let blockCount = 0;
+    let isOver = false;
+    while (!isOver && !scanner.is(Token.EndOfFile)) {
+      if (scanner.brackets.length > 0) {
+        // Brackets that were never closed end where a line plainly is no part of them.
+        const { isFirstOnLine, kind } = scanner;
+        isOver = isFirstOnLine && scanner.start > start && scanner.column <= column && beginsStatement(kind);
+        problems.muted = !isOver;
+        if (isOver) scanner.restartLine();
+        else scanner.next();
+      } else {
+        if (scanner.is(Token.Indent)) blockCount += 1;
+        else if (scanner.is(Token.Newline)) {
+          const isHeader = blockCount === 0 && scanner.previousKind === Token.Colon;
+          const line = scanner.nextLine();
+          isOver = !line.closes && (line.column <= column || isHeader);
+        } else if (scanner.is(Token.Outdent)) {
+          if (blockCount === 0) break;
+          blockCount -= 1;
         }
-      } else if (
-        scanner.isFirstOnLine &&
-        scanner.start > start &&
-        scanner.column <= column &&
-        beginsStatement(scanner.kind)
-      ) {
-        // The brackets were never closed: this line is no part of them.
-        problems.muted = false;
-        scanner.restartLine();
-        break;
+        problems.muted = !isOver;
+        if (isOver) scanner.leaveField(-1, false);
+        scanner.next();
       }
-      scanner.next();
     }
     problems.muted = false;
+    for (; blockCount > 0 && scanner.is(Token.Outdent); blockCount -= 1) scanner.next();
     this.#hasRecovered = true;
   }
 
@@ -164,7 +171,8 @@ class Parser extends ExpressionParser {
 
   #statement(statements: Statement[]): void {
     const scanner = this.scanner;
-    const { start, column } = scanner;
+    const { start } = scanner;
+    const column = scanner.is(Token.Indent) ? scanner.outerColumn : scanner.column;
     const level = this.level;
     const hasRecovered = this.#hasRecovered;
     this.#hasRecovered = false;
@@ -220,13 +228,11 @@ class Parser extends ExpressionParser {
 
   /** An indented block without a header: one that was given up, or none at all. */
   #strayBlock(statements: Statement[], hasHeader: boolean): void {
-    const { start, end } = this.scanner;
-    if (!hasHeader) {
-      const message = "got indent, want primary expression";
+    if (hasHeader) this.#block(statements);
+    else {
       const hint = "indent this line like the one before";
-      this.problems.add({ code: starlarkSyntax, start, end, message, hint });
+      this.fail("got indent, want primary expression", { code: starlarkSyntax, hint });
     }
-    this.#block(statements);
   }
 
   /** From INDENT to OUTDENT. */
@@ -567,13 +573,13 @@ class Parser extends ExpressionParser {
   #chainedAssignment(target: Expression, second: Expression): void {
     const scanner = this.scanner;
     const { start, end } = scanner;
-    let last = second;
+    const value = restOfLine(this.text, end).replace(/^.*=\s*/, "");
+    const [first, middle] = [this.piece(target), this.piece(second)];
+    this.habit(start, end, "got '=', want newline", `write ${middle} = ${value}; ${first} = ${middle}`);
     while (scanner.is(Token.Equal)) {
       scanner.next();
-      last = this.expression(false);
+      this.expression(false);
     }
-    const [first, middle, value] = [target, second, last].map((part) => this.piece(part));
-    this.habit(start, end, "got '=', want newline", `write ${middle} = ${value}; ${first} = ${middle}`);
   }
 
   /** `x: int = 1`, but neither `x := 1` nor a label. */
@@ -586,17 +592,12 @@ class Parser extends ExpressionParser {
   #skipAnnotation(target: Expression): void {
     const scanner = this.scanner;
     const { start, end } = scanner;
+    const value = /^[^=]*=\s*([^=].*)$/.exec(restOfLine(this.text, end))?.[1];
+    const instead =
+      value === undefined ? "remove the line, or assign a value" : `write ${this.piece(target)} = ${value}`;
+    this.habit(start, end, "got ':', want newline", `types are not declared; ${instead}`);
     scanner.next();
     this.test();
-    const name = this.piece(target);
-    const rest = scanner.is(Token.Equal)
-      ? /^=[^#\r\n]*/.exec(this.text.slice(scanner.start, end + 120))
-      : null;
-    const hint =
-      rest === null
-        ? "types are not declared; remove the line, or assign a value"
-        : `types are not declared; write ${name} ${rest[0].trim()}`;
-    this.habit(start, end, "got ':', want newline", hint);
   }
 
   /** `++x`, which is `+(+x)` and does nothing. */

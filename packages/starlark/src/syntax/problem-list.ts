@@ -1,7 +1,7 @@
 /**
- * The diagnostics of one text while it is read. Two things are kept from the
- * reader: a second finding at the same place, which follows from the first, and
- * what comes after the limit.
+ * The diagnostics of one text while it is read. What comes after the limit is
+ * kept from the reader, and so is, where one finding leads to another, a second
+ * one at the same place.
  */
 
 import type { Diagnostic, Severity, Source } from "@toolcrib/diagnostics";
@@ -17,19 +17,29 @@ export interface Problem {
   readonly severity?: Severity;
 }
 
+/** What is recorded. */
+export interface ProblemListOptions {
+  /** Most errors. */
+  readonly limit: number;
+  /** Whether what is found where something has just been found is left out. @default false */
+  readonly isOnePerPlace?: boolean;
+}
+
 /** Collects problems of one source. */
 export class ProblemList {
   readonly source: Source;
   /** While set, nothing is recorded: what is being skipped has been reported already. */
   muted = false;
   readonly #limit: number;
+  readonly #isOnePerPlace: boolean;
   readonly #diagnostics: Diagnostic[] = [];
   #errorCount = 0;
   #lastStart = -1;
 
-  constructor(source: Source, limit: number) {
+  constructor(source: Source, { limit, isOnePerPlace = false }: ProblemListOptions) {
     this.source = source;
     this.#limit = limit;
+    this.#isOnePerPlace = isOnePerPlace;
   }
 
   /** Whether no more errors are taken. */
@@ -38,7 +48,7 @@ export class ProblemList {
   }
 
   add({ code, start, end, message, hint, severity = "error" }: Problem): void {
-    if (this.muted || this.isFull || start === this.#lastStart) return;
+    if (this.muted || this.isFull || (this.#isOnePerPlace && start === this.#lastStart)) return;
     this.#lastStart = start;
     if (severity === "error") this.#errorCount += 1;
     this.#diagnostics.push({

@@ -55,16 +55,38 @@ export function quotable(text: string, start: number, end: number): string | und
 }
 
 /** From `start` to the end of its line, without a comment. */
-function restOfLine(text: string, start: number): string {
+export function restOfLine(text: string, start: number): string {
   const piece = text.slice(start, start + 2 * maxQuoted);
   const end = piece.search(/[\r\n]|\s#/);
   return (end === -1 ? piece : piece.slice(0, end)).trim();
 }
 
+/** From `start` to before the bracket that closes what is open there, if that is near and on one line. */
+export function untilClosed(text: string, start: number): string | undefined {
+  let depth = 0;
+  for (let at = start; at < start + maxQuoted && at < text.length; at += 1) {
+    const character = text[at]!;
+    if ("([{".includes(character)) depth += 1;
+    else if (")]}".includes(character)) {
+      if (depth === 0) return quotable(text, start, at);
+      depth -= 1;
+    } else if (character === '"' || character === "'") {
+      const close = text.indexOf(character, at + 1);
+      if (close === -1) return undefined;
+      at = close;
+    }
+  }
+  return undefined;
+}
+
 /** What to do about a token that does not fit; `undefined` when nothing is known. */
 export function adviseOnMisfit(misfit: Misfit): Advice | undefined {
   return (
-    adviseOnStatement(misfit) ?? adviseOnToken(misfit) ?? adviseOnWord(misfit) ?? adviseOnBrackets(misfit)
+    adviseOnStatement(misfit) ??
+    adviseOnToken(misfit) ??
+    adviseOnWord(misfit) ??
+    adviseOnBrackets(misfit) ??
+    adviseOnGap(misfit)
   );
 }
 
@@ -104,8 +126,6 @@ function adviseOnStatement({ text, dialect, kind, start, statementStart }: Misfi
       return slip(`${tokenText(kind)} belongs below an if, indented like it`);
     case Token.SlashSlash:
       return habit("comments begin with #");
-    case Token.Def:
-      return undefined;
     default:
       return undefined;
   }
@@ -132,76 +152,88 @@ function importHint(line: string): string {
 
 /** By the token itself and the one before. */
 function adviseOnToken(misfit: Misfit): Advice | undefined {
-  const { text, kind, start, end, previousKind, previousStart, previousEnd, want, bracket } = misfit;
+  const { text, kind, start, end, previousKind, previousStart, previousEnd, want, statementKind } = misfit;
   const next = text[end];
+  if (isIncrement(previousKind) && text[previousStart - 1] === text[previousStart] && endsExpression(kind)) {
+    return habit(incrementHint(misfit));
+  }
   switch (kind) {
     case Token.Colon:
       if (next === "=") return habit(walrusHint(misfit));
       if (want === "'('")
         return slip(`write ${restOfLine(text, misfit.statementStart).replace(/\s*:.*$/, "")}():`);
-      return undefined;
-    case Token.Equal:
-      if (next === ">") return habit("an anonymous function is written lambda x: x + 1");
-      if (want === "':'") return habit("write == to compare");
-      if (previousKind === Token.Colon) return habit(walrusHint(misfit));
-      if (misfit.statementKind === Token.For) return habit("write for i in range(3):");
-      return undefined;
-    case Token.Newline:
-      if (text[previousStart - 1] === text[previousStart] && isIncrement(previousKind)) {
-        return habit(incrementHint(misfit));
-      }
-      if (want === "':'") return slip("end the line with a colon");
-      if (want === "else") return undefined;
-      if (want === "primary expression")
-        return slip("the expression goes on; put the rest on this line or use parentheses");
+      if (want === "in" && statementKind === Token.For) return slip("write for x in xs: without parentheses");
       return undefined;
     case Token.LeftBrace:
-      if (want === "':'")
-        return habit("end the line with a colon and indent the block; there are no braces around it");
-      return undefined;
-    case Token.Else:
+      if (want === "in" && statementKind === Token.For) return slip("write for x in xs: without parentheses");
+      if (want !== "':'") return undefined;
+      return habit("end the line with a colon and indent the block; there are no braces around it");
+    case Token.Equal:
+      if (next === ">") return habit(arrowHint);
+      if (want === "':'") return habit("write == to compare");
+      if (statementKind === Token.For) return habit("write for i in range(3):");
       return undefined;
     case Token.Greater:
-      if (previousKind === Token.Minus && previousEnd === start)
-        return habit("types are not declared; remove the ->");
+      if (previousKind === Token.Equal && previousEnd === start) return habit(arrowHint);
       return undefined;
     case Token.Minus:
       if (next === ">" && want === "':'")
         return habit("types are not declared; remove the -> and what follows");
       return undefined;
-    case Token.For:
-      return habit("put brackets around it: [… for …]");
+    case Token.Newline:
+      if (want === "':'") return slip("end the line with a colon");
+      if (want !== "primary expression") return undefined;
+      return slip("the expression goes on; put the rest on this line or use parentheses");
     case Token.Dot:
-      if (text.startsWith("...", start)) return habit("write pass");
-      return undefined;
+      return text.startsWith("...", start) ? habit("write pass") : undefined;
     case Token.Slash:
-      if (want === "identifier") return habit("parameters are not positional-only; remove the /");
-      return undefined;
+      return want === "identifier" ? habit("parameters are not positional-only; remove the /") : undefined;
     case Token.SlashSlash:
       return habit("comments begin with #");
     case Token.LeftParen:
-      if (want === "identifier") return habit("a parameter is one name; take the tuple apart in the body");
-      return undefined;
+      if (want !== "identifier") return undefined;
+      return habit("a parameter is one name; take the tuple apart in the body");
     case Token.Lambda:
-      if (misfit.bracket >= 0) return slip("put the lambda in parentheses");
-      return undefined;
+      return misfit.bracket >= 0 ? slip("put the lambda in parentheses") : undefined;
+    case Token.Else:
+      return want === "newline" ? slip("begin a line with else") : undefined;
     case Token.Return:
     case Token.Pass:
     case Token.Break:
     case Token.Continue:
     case Token.If:
+    case Token.For:
     case Token.While:
     case Token.Def:
     case Token.Load:
-      if (previousKind === Token.Colon && bracket < 0 && misfit.statementKind !== kind) {
-        return habit(`a lambda holds one expression and no ${tokenText(kind)}; write a def`);
-      }
-      if (previousKind === Token.Semicolon) return slip(`begin a line with ${tokenText(kind)}`);
-      if (kind === Token.If && want === "':'") return habit("write elif");
-      return undefined;
+      return adviseOnNestedStatement(misfit);
     default:
       return undefined;
   }
+}
+
+const arrowHint = "an anonymous function is written lambda x: x + 1";
+
+/** A statement where an expression is due, or behind another one on its line. */
+function adviseOnNestedStatement(misfit: Misfit): Advice | undefined {
+  const { text, kind, start, previousKind, bracket, statementStart } = misfit;
+  if (bracket >= 0) return undefined;
+  const word = tokenText(kind);
+  if (
+    previousKind === Token.Colon &&
+    /\blambda\b/.test(text.slice(Math.max(statementStart, start - maxQuoted), start))
+  ) {
+    return habit(`a lambda holds one expression and no ${word}; write a def`);
+  }
+  if (start === statementStart) return undefined;
+  return slip(`begin a line with ${word}`);
+}
+
+/** Whether an expression that is under way cannot go on with a `kind`. */
+function endsExpression(kind: TokenKind): boolean {
+  return (
+    kind <= Token.Outdent || kind === Token.RightParen || kind === Token.Semicolon || kind === Token.Comma
+  );
 }
 
 function isIncrement(kind: TokenKind): boolean {
@@ -209,9 +241,10 @@ function isIncrement(kind: TokenKind): boolean {
 }
 
 /** `x++` */
-function incrementHint({ text, statementStart, previousStart, previousKind }: Misfit): string {
-  const target = quotable(text, statementStart, previousStart - 1) ?? "x";
-  return `write ${target} ${previousKind === Token.Plus ? "+=" : "-="} 1`;
+function incrementHint({ text, statementStart, previousStart, previousKind, bracket }: Misfit): string {
+  const operator = previousKind === Token.Plus ? "+=" : "-=";
+  if (bracket >= 0) return `write x ${operator} 1 on a line of its own, and x here`;
+  return `write ${quotable(text, statementStart, previousStart - 1) ?? "x"} ${operator} 1`;
 }
 
 /** `n := f()` */
@@ -236,6 +269,12 @@ function adviseOnWord(misfit: Misfit): Advice | undefined {
     if (want === "identifier") return slip(`"${word}" is reserved; choose another name, such as ${word}_`);
     return undefined;
   }
+  if (want === "newline" && start > statementStart && text.slice(statementStart, start).includes("//")) {
+    return habit("comments begin with #");
+  }
+  if (kind === Token.Identifier && previousKind === Token.Int && previousEnd === start) {
+    return habit("numbers have no suffix, and names do not begin with a digit");
+  }
   if (previousKind !== Token.Identifier || previousStart !== statementStart || want !== "newline")
     return undefined;
   const word = text.slice(previousStart, Math.min(previousEnd, previousStart + 20));
@@ -243,6 +282,17 @@ function adviseOnWord(misfit: Misfit): Advice | undefined {
   const advise = statementWords.get(word);
   if (advise !== undefined && start > previousEnd) return habit(advise(rest ?? "…"));
   return undefined;
+}
+
+/** Something is missing between two operands. */
+function adviseOnGap({ kind, previousKind, want, bracket }: Misfit): Advice | undefined {
+  const isOperand = (at: TokenKind) => at >= Token.Identifier && at <= Token.FString;
+  const wasOperand =
+    isOperand(previousKind) || previousKind === Token.RightParen || previousKind === Token.RightBracket;
+  if (!isOperand(kind) || !wasOperand) return undefined;
+  if (bracket >= 0)
+    return want === "':'" ? slip("a colon is missing before this") : slip("a comma is missing before this");
+  return slip("an operator or a line break is missing before this");
 }
 
 /** First words of statements elsewhere, with what follows on the line. */
@@ -361,15 +411,53 @@ function questionHint(text: string, at: number): string {
 export function fStringHint(literal: string): string {
   const quote = literal.at(-1)!;
   const body = literal.slice(1, -1);
-  const fields = [...body.matchAll(/\{([^{}:!]+)\}/g)].map((match) => match[1]!.trim());
-  const rest = body.replaceAll(/\{[^{}:!]+\}/g, "");
+  const fields = [...body.matchAll(/\{([^{}:!=]+)\}/g)].map((match) => match[1]!.trim());
+  const rest = body.replaceAll(/\{[^{}:!=]+\}/g, "");
   const isSimple =
     fields.length > 0 &&
     literal.length <= maxQuoted &&
     !literal.startsWith(quote.repeat(3)) &&
     !/[{}\\]/.test(rest);
   if (!isSimple) return 'there are no f-strings; write "… {} …".format(x)';
-  return `write ${quote}${body.replaceAll(/\{[^{}:!]+\}/g, "{}")}${quote}.format(${fields.join(", ")})`;
+  return `write ${quote}${body.replaceAll(/\{[^{}:!=]+\}/g, "{}")}${quote}.format(${fields.join(", ")})`;
+}
+
+/** `left ** …`, by multiplication where that is short. */
+export function powerHint(left: string, after: string): string {
+  const right = /^\s*([\w.]+)/.exec(after)?.[1] ?? "y";
+  const value = /^\d{1,6}$/.test(left) && /^\d{1,2}$/.test(right) ? Number(left) ** Number(right) : undefined;
+  if (value !== undefined && Number.isSafeInteger(value)) return `write ${value}`;
+  const power = `math.pow(${left}, ${right}) for a float`;
+  if (!/^[234]$/.test(right) || !/^[\w.]+$/.test(left)) return `write ${power}`;
+  return `write ${Array.from({ length: Number(right) }, () => left).join(" * ")}, or ${power}`;
+}
+
+/** `a, *b = x` and `[*a, b]`, whose star is at `start`. */
+export function unpackHint(text: string, statementStart: number, start: number, bracket: number): string {
+  const line = restOfLine(text, statementStart);
+  const assignment = /^[([]?\s*([\w,* ]*\*[\w,* ]*?)\s*[)\]]?\s*=(?!=)\s*(.+)$/.exec(line);
+  if (assignment !== null) return unpackAssignmentHint(assignment[1]!, assignment[2]!);
+  if (bracket !== -1 && bracket < start && text[bracket] !== "{") {
+    const elements = untilClosed(text, bracket + 1)?.split(",");
+    if (elements?.every((element) => /^\s*\*?[\w.]+\s*$/.test(element))) {
+      const parts = elements.map((element) => element.trim());
+      return `write ${parts.map((part) => (part.startsWith("*") ? `list(${part.slice(1)})` : `[${part}]`)).join(" + ")}`;
+    }
+  }
+  return "join lists with +, as in list(a) + [x]";
+}
+
+function unpackAssignmentHint(target: string, value: string): string {
+  const names = target.split(",").map((name) => name.trim());
+  const starred = names.findIndex((name) => name.startsWith("*"));
+  const list = /^\w+$/.test(value) ? value : "xs";
+  const after = names.length - starred - 1;
+  const parts = names.map((name, at) => {
+    if (at < starred) return `${name} = ${list}[${at}]`;
+    if (at > starred) return `${name} = ${list}[${at - names.length}]`;
+    return `${name.slice(1)} = ${list}[${starred === 0 ? "" : starred}:${after === 0 ? "" : -after}]`;
+  });
+  return `write ${list === value ? "" : `${list} = ${value}; `}${parts.join("; ")}`;
 }
 
 /** Names of other languages and of Python's library, by what to write; the resolver asks for undefined ones. */

@@ -131,6 +131,27 @@ export class Scanner {
     this.next();
   }
 
+  /** The next line with a token on it: its columns before that, and whether that closes a bracket. */
+  nextLine(): { readonly column: number; readonly closes: boolean } {
+    const text = this.#text;
+    let column = 0;
+    for (let at = this.#at; at < text.length; at += 1) {
+      const unit = text.charCodeAt(at);
+      if (unit === space) column += 1;
+      else if (unit === tab) column = (column | 7) + 1;
+      else if (isLineBreak(unit)) column = 0;
+      else if (unit === hash) {
+        while (at + 1 < text.length && !isLineBreak(text.charCodeAt(at + 1))) at += 1;
+      } else return { column, closes: unit === 41 || unit === 93 || unit === rightBrace };
+    }
+    return { column: 0, closes: false };
+  }
+
+  /** Columns of the block around the innermost one. */
+  get outerColumn(): number {
+    return this.#indents.at(-2) ?? 0;
+  }
+
   /** Go on after an f-string that is wrong inside, as if its first closing quotes were its end. */
   skipFString(form: StringForm, bracketCount: number): void {
     this.brackets.length = bracketCount;
@@ -294,11 +315,11 @@ export class Scanner {
         this.brackets.push(at);
         return Token.LeftBrace;
       case 41:
-        return this.#close(Token.RightParen, ")");
+        return this.#close(Token.RightParen, ")", 40);
       case 93:
-        return this.#close(Token.RightBracket, "]");
+        return this.#close(Token.RightBracket, "]", 91);
       case rightBrace:
-        return this.#close(Token.RightBrace, "}");
+        return this.#close(Token.RightBrace, "}", leftBrace);
       case dot:
         if (after >= digitZero && after <= digitNine) return this.#numberLiteral(at);
         return Token.Dot;
@@ -383,19 +404,25 @@ export class Scanner {
     if (this.isField && field !== undefined && this.#text.charCodeAt(field) === leftBrace) return Token.Bang;
     // As `not`, if something follows that it could negate.
     const message = "unexpected input character '!'";
-    const canFollow = isIdentifierStart(after, this.#text, at + 1) || after === 40 || after === bang;
+    // The token before this one is still in `kind`.
+    const canFollow =
+      !endsOperand(this.kind) &&
+      (isIdentifierStart(after, this.#text, at + 1) || after === 40 || after === bang);
     const hint = canFollow ? "write not" : "write != for inequality and not for negation";
     this.#problems.add({ code: starlarkPythonHabit, start: at, end: at + 1, message, hint });
     return canFollow ? Token.Not : Token.Illegal;
   }
 
-  #close(kind: TokenKind, bracket: string): TokenKind {
-    if (this.brackets.length === 0) {
+  #close(kind: TokenKind, bracket: string, opening: number): TokenKind {
+    const { brackets } = this;
+    if (brackets.length === 0) {
       const start = this.#at - 1;
       const hint = `no bracket is open that "${bracket}" could close; remove it`;
       return this.#illegal(start, start + 1, `unexpected '${bracket}'`, hint);
     }
-    this.brackets.pop();
+    // One that closes nothing is left to the parser to report; the others stay open.
+    const open = brackets.findLastIndex((at) => this.#text.charCodeAt(at) === opening);
+    if (open !== -1) brackets.length = open;
     return kind;
   }
 
@@ -576,6 +603,10 @@ export class Scanner {
   }
 
   #unterminated(at: number, form: StringForm): "illegal" {
+    if (this.openFString !== -1) {
+      this.#unclosedField(at);
+      return "illegal";
+    }
     const quotes = String.fromCharCode(form.quote).repeat(form.triple ? 3 : 1);
     const isEnd = at >= this.#text.length;
     const message = isEnd ? "unexpected EOF in string" : "unexpected newline in string";
@@ -748,6 +779,16 @@ const identifierUnits: Uint8Array = (() => {
   }
   return table;
 })();
+
+/** Whether an operator is due after a `kind`. */
+function endsOperand(kind: TokenKind): boolean {
+  return (
+    (kind >= Token.Identifier && kind <= Token.FString) ||
+    kind === Token.RightParen ||
+    kind === Token.RightBracket ||
+    kind === Token.RightBrace
+  );
+}
 
 const letter = /^\p{L}/u;
 

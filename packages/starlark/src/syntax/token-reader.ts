@@ -46,13 +46,25 @@ export class TokenReader {
   protected fail(message: string, advice: Advice | undefined): never {
     const { kind, start, end } = this.scanner;
     if (kind !== Token.Illegal) {
-      const isEnd = kind === Token.EndOfFile;
-      const code = isEnd ? starlarkUnfinished : (advice?.code ?? starlarkSyntax);
+      const code = advice?.code ?? starlarkSyntax;
+      const isUnfinished = code === starlarkSyntax && kind === Token.EndOfFile && this.#canGoOn();
       // A line break is shown as the place after the line.
-      const problemEnd = kind === Token.Newline || isEnd ? start : end;
-      this.problems.add({ code, start, end: problemEnd, message, hint: advice?.hint });
+      const problemEnd = kind === Token.Newline ? start : end;
+      this.problems.add({
+        code: isUnfinished ? starlarkUnfinished : code,
+        start,
+        end: problemEnd,
+        message,
+        hint: advice?.hint,
+      });
     }
     throw abandoned;
+  }
+
+  /** Whether more lines could complete a statement that the end of the text cuts off. */
+  #canGoOn(): boolean {
+    const { brackets, previousKind } = this.scanner;
+    return brackets.length > 0 || (previousKind === Token.Colon && this.statementKind >= Token.And);
   }
 
   /** The token does not fit: `got newline, want ')'`. */
