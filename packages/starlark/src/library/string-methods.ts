@@ -2,8 +2,8 @@
  * The methods of strings. Indices count elements, which are UTF-16 code units;
  * what a character is (`isalpha`, `title`, the cutset of `strip`) goes by code
  * points. Every method charges what it makes before it makes it, and steps in
- * proportion to what it reads. One piece, since it is the list of the methods:
- * the work is done in the files beside it.
+ * proportion to what it reads. This is one piece, since it is the list of the
+ * methods; most of the work is done in the files beside it.
  */
 
 import { StarlarkError } from "../run/starlark-error.ts";

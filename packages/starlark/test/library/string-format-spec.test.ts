@@ -113,23 +113,3 @@ describe("format specifications", () => {
     });
   });
 });
-
-describe("methods of the tool dialect fill strings up", () => {
-  test("as Python's do", async () => {
-    const rows: [expression: string, expected: string][] = [
-      [
-        '"ab".ljust(5) + "|" + "ab".rjust(5) + "|" + "ab".center(5) + "|" + "ab".center(5, "*")',
-        "ab   |   ab|  ab |**ab*",
-      ],
-      ['"a".center(4, "-") + "a".center(2, "-") + "abc".center(2)', "-a--a-abc"],
-      ['"ab".ljust(1) + "ab".rjust(-5)', "abab"],
-      ['"7".rjust(3, "0") + "😿".ljust(3, "😾")', "007😿😾😾"],
-      ['"42".zfill(5) + " " + "-42".zfill(5) + " " + "+1".zfill(1) + " " + "".zfill(2)', "00042 -0042 +1 00"],
-    ];
-    for (const [expression, expected] of rows) await check(expression, expected);
-    assert.deepEqual(await evaluate('"a".ljust(5, "xy")'), {
-      message: "ljust: fill has to be one character",
-      hint: undefined,
-    });
-  });
-});
