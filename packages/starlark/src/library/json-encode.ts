@@ -6,6 +6,7 @@
 import { StarlarkError } from "../run/starlark-error.ts";
 import type { Thread } from "../run/thread.ts";
 import { formatFloat } from "../value/float-text.ts";
+import { listWeight, tupleWeight } from "../value/heap-weight.ts";
 import { iterate } from "../value/iterate.ts";
 import { repr } from "../value/repr.ts";
 import { typeOf } from "../value/type-of.ts";
@@ -25,6 +26,8 @@ import {
   type Value,
 } from "../value/value.ts";
 import { maxJsonDepth } from "./json-scanner.ts";
+import { StringBuilder } from "./string-build.ts";
+import { windowsOf } from "./string-characters.ts";
 
 /**
  * `value` as JSON.
@@ -35,8 +38,11 @@ import { maxJsonDepth } from "./json-scanner.ts";
 export function encodeJson(value: Value, thread: Thread): string {
   const encoder = new Encoder(thread);
   encoder.write(value);
-  return encoder.text;
+  return encoder.finish();
 }
+
+/** Longer strings are quoted piece by piece. */
+const maxQuotedAtOnce = 1000;
 
 /** A string as JSON; a surrogate without its partner becomes U+FFFD. */
 export function quoteJson(text: string): string {
@@ -44,13 +50,18 @@ export function quoteJson(text: string): string {
 }
 
 class Encoder {
-  text = "";
   readonly #thread: Thread;
+  readonly #text: StringBuilder;
   /** The containers around what is being written. */
   readonly #path = new Set<StarlarkObject>();
 
   constructor(thread: Thread) {
     this.#thread = thread;
+    this.#text = new StringBuilder(thread);
+  }
+
+  finish(): string {
+    return this.#text.finish();
   }
 
   write(value: Value): void {
@@ -59,36 +70,36 @@ class Encoder {
         this.#string(value);
         return;
       case "object":
-        if (value === null) this.#put("null");
+        if (value === null) this.#text.add("null", false);
         else if (value instanceof StarlarkFloat) this.#float(value.value);
         else this.#container(value);
         return;
       case "bigint":
         // Digits and quotation are those of repr, and so is what they cost.
-        this.#put(repr(value, this.#thread));
+        this.#text.add(repr(value, this.#thread));
         return;
       default:
-        this.#put(String(value));
+        this.#text.add(String(value));
     }
   }
 
-  #put(text: string): void {
-    this.#thread.charge(text.length);
-    this.text += text;
-  }
-
-  #string(value: string): void {
-    // An escape is at most six characters for one; the text is made before it is known.
-    this.#thread.charge(2 * value.length);
-    this.#thread.step(1 + (value.length >> 5));
-    this.#put(quoteJson(value));
+  /** A string, with what stands before and after it. */
+  #string(value: string, before = "", after = ""): void {
+    if (value.length <= maxQuotedAtOnce) {
+      this.#text.add(before + quoteJson(value) + after);
+      return;
+    }
+    // In pieces, since the whole would be made before it is charged.
+    this.#text.add(`${before}"`, false);
+    for (const window of windowsOf(value, this.#thread)) this.#text.add(quoteJson(window).slice(1, -1));
+    this.#text.add(`"${after}`, false);
   }
 
   #float(value: number): void {
     if (!Number.isFinite(value)) {
       throw new StarlarkError(`cannot encode non-finite float ${formatFloat(value)}`);
     }
-    this.#put(formatFloat(value));
+    this.#text.add(formatFloat(value));
   }
 
   #container(value: StarlarkObject): void {
@@ -106,6 +117,7 @@ class Encoder {
   }
 
   #dict(dict: StarlarkDict): void {
+    this.#thread.charge(listWeight(0) + dict.size * tupleWeight(2));
     const keys: [string, Value][] = [];
     for (const { key, value } of dict.entries.values()) {
       if (typeof key !== "string") {
@@ -119,27 +131,25 @@ class Encoder {
     keys.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
     let separator = "{";
     for (const [key, value] of keys) {
-      this.#put(separator);
+      this.#string(key, separator, ":");
       separator = ",";
-      this.#string(key);
-      this.#put(":");
       this.#within(() => `in dict key ${shortened(repr(key, this.#thread))}`, value);
     }
-    this.#put(keys.length === 0 ? "{}" : "}");
+    this.#text.add(keys.length === 0 ? "{}" : "}", false);
   }
 
   #array(value: Value & StarlarkObject): void {
     const iterator = iterate(value);
     try {
       let index = 0;
-      this.#put("[");
+      this.#text.add("[", false);
       for (let item = iterator.next(); item !== undefined; item = iterator.next()) {
-        if (index > 0) this.#put(",");
+        if (index > 0) this.#text.add(",", false);
         this.#thread.step(1);
         this.#within(() => `at ${typeOf(value)} index ${index}`, item);
         index += 1;
       }
-      this.#put("]");
+      this.#text.add("]", false);
     } finally {
       iterator.close();
     }
@@ -151,13 +161,11 @@ class Encoder {
     for (const name of names) {
       const field = value.attribute(name, this.#thread);
       if (field === undefined) continue;
-      this.#put(separator);
+      this.#string(name, separator, ":");
       separator = ",";
-      this.#string(name);
-      this.#put(":");
       this.#within(() => `in field .${name}`, field);
     }
-    this.#put(separator === "{" ? "{}" : "}");
+    this.#text.add(separator === "{" ? "{}" : "}", false);
   }
 
   /** Write what stands at a place, which its error then names. */

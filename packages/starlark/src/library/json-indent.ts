@@ -2,6 +2,7 @@
 
 import type { Thread } from "../run/thread.ts";
 import { JsonError, JsonScanner, maxJsonDepth } from "./json-scanner.ts";
+import { StringBuilder } from "./string-build.ts";
 
 /** What lines begin with. */
 export interface JsonIndentation {
@@ -25,30 +26,26 @@ class Indenter {
   readonly #scanner: JsonScanner;
   readonly #indentation: JsonIndentation;
   readonly #thread: Thread;
-  #text = "";
+  readonly #text: StringBuilder;
 
   constructor(text: string, indentation: JsonIndentation, thread: Thread) {
     this.#scanner = new JsonScanner(text, thread);
     this.#indentation = indentation;
     this.#thread = thread;
+    this.#text = new StringBuilder(thread);
   }
 
   document(): string {
     this.#value(0);
     this.#scanner.expectEnd();
-    return this.#text;
-  }
-
-  #put(text: string): void {
-    this.#thread.charge(text.length);
-    this.#text += text;
+    return this.#text.finish();
   }
 
   #line(level: number): void {
     const { prefix, indent } = this.#indentation;
-    this.#thread.charge(prefix.length + indent.length * level + 1);
-    this.#thread.step(1 + ((indent.length * level) >> 5));
-    this.#text += `\n${prefix}${indent.repeat(level)}`;
+    // Charged before it is made, which is before the builder charges it.
+    if (indent.length * level > 1000) this.#thread.charge(2 * indent.length * level);
+    this.#text.add(`\n${prefix}${indent.repeat(level)}`);
   }
 
   #value(level: number): void {
@@ -57,7 +54,7 @@ class Indenter {
     const start = scanner.position;
     if (first !== 0x5b && first !== 0x7b) {
       scanner.scalar(first);
-      this.#put(scanner.text.slice(start, scanner.position));
+      this.#text.add(scanner.text.slice(start, scanner.position));
       return;
     }
     if (level >= maxJsonDepth) {
@@ -70,10 +67,10 @@ class Indenter {
 
   #members(open: string, end: number, close: string, level: number): void {
     const scanner = this.#scanner;
-    this.#put(open);
+    this.#text.add(open);
     if (scanner.next() === end) {
       scanner.position += 1;
-      this.#put(close);
+      this.#text.add(close);
       return;
     }
     for (;;) {
@@ -89,10 +86,10 @@ class Indenter {
       }
       scanner.position += 1;
       if (unit === end) break;
-      this.#put(",");
+      this.#text.add(",");
     }
     this.#line(level);
-    this.#put(close);
+    this.#text.add(close);
   }
 
   #key(): void {
@@ -100,7 +97,7 @@ class Indenter {
     if (scanner.next() !== 0x22) throw scanner.unexpected();
     const start = scanner.position;
     scanner.string();
-    this.#put(scanner.text.slice(start, scanner.position));
+    this.#text.add(scanner.text.slice(start, scanner.position));
     if (scanner.next() !== 0x3a) {
       throw new JsonError(
         scanner.position,
@@ -108,6 +105,6 @@ class Indenter {
       );
     }
     scanner.position += 1;
-    this.#put(": ");
+    this.#text.add(": ");
   }
 }

@@ -206,8 +206,9 @@ export class JsonScanner {
 
   #int(start: number, literal: string): number | bigint {
     if (literal.length < 16) return Number(literal) + 0;
-    if (literal.length > maxIntDigits + 1) {
-      throw new JsonError(start, `int of ${literal.length} digits: the limit is ${maxIntDigits}`);
+    const digits = literal.startsWith("-") ? literal.length - 1 : literal.length;
+    if (digits > maxIntDigits) {
+      throw new JsonError(start, `int of ${digits} digits: the limit is ${maxIntDigits}`);
     }
     this.#thread.charge(bigIntWeight(literal.length * 4));
     this.#thread.step(literal.length >> 3);

@@ -134,9 +134,7 @@ function formatFraction(element: string, nanosecond: number): string {
 function formatOffset(element: string, offset: number): string {
   if (element[0] === "Z" && offset === 0) return "Z";
   const magnitude = Math.abs(offset);
-  const hour = padded(Math.floor(magnitude / 3600), 2);
-  const minute = padded(Math.floor(magnitude / 60) % 60, 2);
-  const second = padded(magnitude % 60, 2);
-  const shape = element.slice(1).replace("07", hour).replace("00", minute).replace("00", second);
+  const parts = [Math.floor(magnitude / 3600), Math.floor(magnitude / 60) % 60, magnitude % 60];
+  const shape = element.slice(1).replace(/\d\d/g, () => padded(parts.shift()!, 2));
   return (offset < 0 ? "-" : "+") + shape;
 }

@@ -141,24 +141,27 @@ function zip(
     thread.charge(listWeight(0));
     const rows: Value[] = [];
     if (iterators.length === 0) return new StarlarkList(rows);
-    for (let row = nextRow(iterators, thread); row !== undefined; row = nextRow(iterators, thread))
-      rows.push(row);
+    const row: Value[] = [];
+    while (readRow(iterators, row)) {
+      thread.charge(elementWeight + tupleWeight(row.length));
+      thread.step(row.length);
+      // A copy is as long as it needs to be; an array that grew has room to spare.
+      rows.push(new StarlarkTuple(row.slice()));
+    }
     return new StarlarkList(rows);
   } finally {
     for (const iterator of iterators) iterator.close();
   }
 }
 
-function nextRow(iterators: readonly ValueIterator[], thread: Thread): StarlarkTuple | undefined {
-  thread.charge(elementWeight + tupleWeight(iterators.length));
-  thread.step(iterators.length);
-  const row: Value[] = [];
-  for (const iterator of iterators) {
-    const item = iterator.next();
-    if (item === undefined) return undefined;
-    row.push(item);
+/** The next element of each, in `row`; whether all had one. */
+function readRow(iterators: readonly ValueIterator[], row: Value[]): boolean {
+  for (let column = 0; column < iterators.length; column += 1) {
+    const item = iterators[column]!.next();
+    if (item === undefined) return false;
+    row[column] = item;
   }
-  return new StarlarkTuple(row);
+  return true;
 }
 
 function extremum(name: "max" | "min", doc: string): Builtin {

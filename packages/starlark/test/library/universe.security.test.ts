@@ -1,0 +1,160 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { jsonModule, type Limits, timeModule, toolDialect, type Value } from "@toolcrib/starlark";
+import { execute, type Outcome } from "../execute.ts";
+
+const modules: ReadonlyMap<string, Value> = new Map<string, Value>([
+  ["json", jsonModule],
+  ["time", timeModule],
+]);
+
+function run(text: string, limits: Partial<Limits> = {}): Promise<Outcome> {
+  return execute({ name: "hostile.star", text }, { dialect: toolDialect, predeclared: modules, limits });
+}
+
+/** The kind and the message of the error that `text` ends with. */
+async function failureOf(text: string, limits: Partial<Limits> = {}): Promise<string> {
+  const outcome = await run(text, limits);
+  if (outcome.kind !== "failed") throw new Error(`${text}: ${outcome.kind}`);
+  return `${outcome.error.kind}: ${outcome.error.message}`;
+}
+
+suite("what a builtin makes is charged before it is made", () => {
+  const huge = [
+    "list(range(1 << 40))",
+    "tuple(range(1 << 40))",
+    "reversed(range(1 << 40))",
+    "enumerate(range(1 << 40))",
+    "sorted(range(1 << 40))",
+    "sorted(range(1 << 40), key=lambda x: x)",
+    "[].extend(range(1 << 40))",
+    "json.encode(['x' * 100000] * 1000000)",
+    "json.indent('[' * 900 + ']' * 900, indent='x' * 1000000)",
+    "json.encode_indent([[1]] * 10000, prefix='x' * 1000000)",
+    "json.decode('[' + '[],' * 1000000 + '1]')",
+  ];
+  for (const expression of huge) {
+    test(`${expression} runs out of memory`, async () => {
+      assert.match(await failureOf(expression, { memoryBytes: 1 << 25 }), /^resource: out of memory/);
+    });
+  }
+
+  const endless = [
+    "zip(range(1 << 40), range(1 << 40))",
+    "set(range(1 << 40))",
+    "dict(zip(range(1000000), range(1000000)))",
+    "sum([[1]] * 100000, [])",
+  ];
+  for (const expression of endless) {
+    test(`${expression} ends at a limit`, async () => {
+      assert.match(await failureOf(expression, { memoryBytes: 1 << 25 }), /^resource: /);
+    });
+  }
+
+  test("a value that refers to itself many times over is no bomb as JSON", async () => {
+    const text = "x = ['a' * 100]\nfor _ in range(60): x = [x, x]\njson.encode(x)";
+    assert.match(await failureOf(text, { memoryBytes: 1 << 25 }), /^resource: /);
+  });
+});
+
+suite("work in a builtin is stepped", () => {
+  const long = [
+    "any([0] * 1000000)",
+    "all(range(1, 1 << 40))",
+    "max(range(1 << 40))",
+    "min(range(1 << 40), key=abs)",
+    "sum(range(1 << 40))",
+  ];
+  for (const text of long) {
+    test(`${text} runs out of steps`, async () => {
+      assert.match(await failureOf(text, { steps: 200_000 }), /^resource: out of steps/);
+    });
+  }
+
+  /** The steps of an expression on top of those of making what it is about. */
+  async function stepsOf(preparation: string, expression: string): Promise<number> {
+    const steps: number[] = [];
+    for (const text of [preparation, `${preparation}\n${expression}`]) {
+      const outcome = await run(text, { steps: 1_000_000_000, memoryBytes: 1 << 30 });
+      if (outcome.kind !== "done") throw new Error(JSON.stringify(outcome));
+      steps.push(outcome.thread.steps);
+    }
+    return steps[1]! - steps[0]!;
+  }
+
+  test("sorting takes steps in proportion to n log n, whatever is sorted", async () => {
+    for (const element of ["i", "str(i)", "[i]", "i * 0.5", "i + (1 << 70)"]) {
+      const preparation = `xs = [${element} for i in [x * 7919 % 4096 for x in range(4096)]]`;
+      const steps = await stepsOf(preparation, "sorted(xs)");
+      assert.ok(steps >= 4096 * 3 && steps <= 4096 * 12 * 8, `${element}: ${steps}`);
+    }
+  });
+
+  test("sorting long strings counts their lengths", async () => {
+    const preparation = 'a = "x" * 100000\nxs = [a + "1", a + "2"] * 512';
+    const steps = await stepsOf(preparation, "sorted(xs)");
+    assert.ok(steps >= (1024 * 100_000) / 64, String(steps));
+  });
+
+  test("taking from the front of a list counts what has to move", async () => {
+    const few = await stepsOf("xs = list(range(100))", "for _ in range(50): xs.pop(0)");
+    const many = await stepsOf("xs = list(range(100000))", "for _ in range(50): xs.pop(0)");
+    assert.ok(many > few + (50 * 100_000) / 100, `${few} and ${many}`);
+  });
+
+  test("reading JSON counts the text", async () => {
+    const steps = await stepsOf("t = '[' + '1,' * 100000 + '1]'", "json.decode(t)");
+    assert.ok(steps >= 100_000, String(steps));
+  });
+});
+
+suite("limits are not the program's to catch", () => {
+  const limited: [text: string, limits: Partial<Limits>][] = [
+    ["def f():\n  while True: pass\nattempt(f)", { steps: 10_000 }],
+    ["attempt(lambda: list(range(1 << 40)))", {}],
+    ["def f(): f()\nattempt(f)", {}],
+    ["attempt(lambda: attempt(lambda: list(range(1 << 40))))", {}],
+    ["attempt(sorted, range(1 << 40))", {}],
+    ["json.decode('[1' + ',1' * 10000000, default=None)", { memoryBytes: 1 << 24 }],
+  ];
+  for (const [text, limits] of limited) {
+    test(text, async () => assert.match(await failureOf(text, limits), /^resource: /));
+  }
+});
+
+suite("no value leads to JavaScript", () => {
+  const names = ["__proto__", "constructor", "prototype", "toString", "__defineGetter__", "valueOf"];
+  const values = [
+    "{}",
+    "[]",
+    '""',
+    "1",
+    "len",
+    "[].append",
+    "struct()",
+    "json",
+    "time.now()",
+    "time.hour",
+    "range(1)",
+  ];
+  for (const value of values) {
+    test(`getattr(${value}, name) finds nothing of an object`, async () => {
+      for (const name of names) {
+        const outcome = await run(
+          `x = ${value}\nreturn json.encode([hasattr(x, "${name}"), getattr(x, "${name}", None), "${name}" in dir(x)])`,
+        );
+        assert.equal(outcome.kind === "done" ? outcome.value : outcome.kind, "[false,null,false]");
+      }
+    });
+  }
+
+  test("keys of JSON are keys, whatever they are called", async () => {
+    const outcome = await run(
+      `d = json.decode('{"__proto__": {"x": 1}, "constructor": 2}')\nreturn json.encode([d, d.get("x"), getattr(d, "x", None), {}.get("x")])`,
+    );
+    assert.equal(
+      outcome.kind === "done" ? outcome.value : outcome.kind,
+      '[{"__proto__":{"x":1},"constructor":2},null,null,null]',
+    );
+  });
+});
