@@ -107,7 +107,7 @@ export {
   selectByKind,
   type ToolIndex,
 } from "./index/tool-index.ts";
-export { foldName, toWireName, wireNameMaxLength } from "./index/wire-name.ts";
+export { toWireName, wireNameMaxLength } from "./index/wire-name.ts";
 export type { LocalHandler, LocalToolOptions } from "./registry/local-source.ts";
 export {
   type BackendConfig,

@@ -1,5 +1,6 @@
 // For users.
 export type { CallContext, ClientInfo, ClientSession, Era, Identity } from "./call-context.ts";
+export { foldName } from "./fold-name.ts";
 export {
   type ContentBlock,
   normalizeTags,

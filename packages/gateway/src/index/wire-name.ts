@@ -1,9 +1,7 @@
-/**
- * Names of tools on the MCP wire and the folding that finds two names which
- * people or models would take for one another. Pure.
- */
+/** Names of tools on the MCP wire, and the forms in which two of them may not be the same. Pure. */
 
 import { hash } from "node:crypto";
+import { foldName } from "@toolcrib/tool";
 
 /** Longest name on the wire, as many hosts allow. */
 export const wireNameMaxLength = 64;
@@ -30,54 +28,6 @@ function toWholeName(namespace: string, name: string): string {
   return namespace === "" ? name : `${namespace}${separator}${name}`;
 }
 
-/** Letters of other scripts, and digits, that look like a Latin letter (after Unicode TS 39, for names in use). */
-const lookalikes = new Map(
-  Object.entries({
-    а: "a",
-    в: "b",
-    с: "c",
-    ԁ: "d",
-    е: "e",
-    ё: "e",
-    һ: "h",
-    і: "i",
-    ї: "i",
-    ј: "j",
-    к: "k",
-    ӏ: "l",
-    м: "m",
-    н: "h",
-    о: "o",
-    р: "p",
-    ѕ: "s",
-    т: "t",
-    у: "y",
-    ԝ: "w",
-    х: "x",
-    г: "r",
-    α: "a",
-    β: "b",
-    ε: "e",
-    η: "n",
-    ι: "i",
-    κ: "k",
-    ν: "v",
-    ο: "o",
-    ρ: "p",
-    τ: "t",
-    υ: "u",
-    χ: "x",
-    ω: "w",
-    ı: "i",
-    ł: "l",
-    ø: "o",
-    ß: "b",
-    "0": "o",
-    "1": "l",
-    "|": "l",
-  }),
-);
-
 /**
  * The folded forms of a tool's name: as its source writes it, and as it is on
  * the wire. Two tools that share one of them cannot be told apart.
@@ -86,17 +36,4 @@ export function foldsOf(namespace: string, name: string, wireName: string): read
   const written = foldName(toWholeName(namespace, name));
   const wired = foldName(wireName);
   return written === wired ? [written] : [written, wired];
-}
-
-/** `name` with case, separators, width, accents and lookalike letters folded away. Equal results collide. */
-export function foldName(name: string): string {
-  let folded = "";
-  const plain = name
-    .normalize("NFKD")
-    .replace(/\p{M}+/gu, "")
-    .toLowerCase();
-  for (const character of plain.replace(/[\p{Cf}\p{Z}]+/gu, "").replace(/[_.\-/:]+/g, "-")) {
-    folded += lookalikes.get(character) ?? character;
-  }
-  return folded;
 }

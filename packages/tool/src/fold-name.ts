@@ -1,0 +1,65 @@
+/**
+ * The folding that finds two names which people or models would take for one
+ * another. It is no name itself: nothing is stored or shown under it.
+ */
+
+/** `name` with case, separators, width, accents and lookalike letters folded away. Equal results collide. */
+export function foldName(name: string): string {
+  let folded = "";
+  const plain = name
+    .normalize("NFKD")
+    .replace(/\p{M}+/gu, "")
+    .toLowerCase();
+  for (const character of plain.replace(/[\p{Cf}\p{Z}]+/gu, "").replace(/[_.\-/:]+/g, "-")) {
+    folded += lookalikes.get(character) ?? character;
+  }
+  return folded;
+}
+
+/** Letters of other scripts, and digits, that look like a Latin letter (after Unicode TS 39, for names in use). */
+const lookalikes = new Map(
+  Object.entries({
+    а: "a",
+    в: "b",
+    с: "c",
+    ԁ: "d",
+    е: "e",
+    ё: "e",
+    һ: "h",
+    і: "i",
+    ї: "i",
+    ј: "j",
+    к: "k",
+    ӏ: "l",
+    м: "m",
+    н: "h",
+    о: "o",
+    р: "p",
+    ѕ: "s",
+    т: "t",
+    у: "y",
+    ԝ: "w",
+    х: "x",
+    г: "r",
+    α: "a",
+    β: "b",
+    ε: "e",
+    η: "n",
+    ι: "i",
+    κ: "k",
+    ν: "v",
+    ο: "o",
+    ρ: "p",
+    τ: "t",
+    υ: "u",
+    χ: "x",
+    ω: "w",
+    ı: "i",
+    ł: "l",
+    ø: "o",
+    ß: "b",
+    "0": "o",
+    "1": "l",
+    "|": "l",
+  }),
+);
