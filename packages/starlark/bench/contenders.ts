@@ -1,0 +1,107 @@
+/**
+ * Who runs the programs. Each run is a process of its own that calls `main()` of
+ * one program several times and says what it returned and how long the fastest
+ * call took. CPython and starlark-go get the program with a loop written after it;
+ * both read the clock within the process, so that neither start nor compilation
+ * counts.
+ */
+
+import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** What one process came to. */
+export interface ProgramRun {
+  /** What `main()` returned, as text. */
+  readonly result: string;
+  /** Milliseconds of the fastest call. */
+  readonly ms: number;
+}
+
+/** One that runs programs. */
+export interface Contender {
+  readonly name: string;
+  readonly version: string;
+  /** Call `main()` of the program in `file` so many times. */
+  readonly run: (file: string, repetitions: number) => ProgramRun;
+}
+
+/** A contender, or why it does not take part. */
+export type Found =
+  | { readonly kind: "found"; readonly contender: Contender }
+  | { readonly kind: "missing"; readonly reason: string };
+
+const timeoutMs = 120_000;
+
+/** Run `command` to its end, and read `<result> <milliseconds>` from the last line that it writes. */
+export function runProcess(command: string, args: readonly string[], folder: string): ProgramRun {
+  const { status, stdout, stderr, error, signal } = spawnSync(command, args, {
+    encoding: "utf8",
+    timeout: timeoutMs,
+    cwd: folder,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  if (error !== undefined) throw error;
+  if (status !== 0) {
+    throw new Error(`${command} ended with ${signal ?? `code ${status}`}: ${stderr.slice(-2000)}`);
+  }
+  // starlark-go prints to stderr.
+  const line = `${stdout}${stderr}`.trim().split("\n").at(-1) ?? "";
+  const [result, ms] = line.split(" ");
+  if (result === undefined || ms === undefined || !(Number(ms) > 0)) {
+    throw new Error(`${command} wrote "${line}" and no result with a time`);
+  }
+  return { result, ms: Number(ms) };
+}
+
+/** This engine, from source, with all its limits on. */
+export function own(temporaryFolder: string): Contender {
+  const manifest: { version: string } = JSON.parse(
+    readFileSync(join(import.meta.dirname, "../package.json"), "utf8"),
+  );
+  const script = join(import.meta.dirname, "run-program.ts");
+  return {
+    name: "toolcrib",
+    version: manifest.version,
+    run: (file, repetitions) =>
+      runProcess(
+        process.execPath,
+        ["--conditions=toolcrib-source", script, file, String(repetitions)],
+        temporaryFolder,
+      ),
+  };
+}
+
+/** What calls `main()` in Python. */
+function pythonLoop(repetitions: number): string {
+  return `
+import time
+
+def measure():
+    fastest = None
+    for _ in range(${repetitions}):
+        start = time.perf_counter()
+        result = main()
+        ms = (time.perf_counter() - start) * 1000
+        if fastest == None or ms < fastest:
+            fastest = ms
+    print(result, fastest)
+
+measure()
+`;
+}
+
+/** The `python3` of the search path. */
+export function cpython(temporaryFolder: string): Found {
+  const { status, stdout } = spawnSync("python3", ["--version"], { encoding: "utf8" });
+  if (status !== 0) return { kind: "missing", reason: "CPython has no figures here: there is no python3" };
+  const copy = join(temporaryFolder, "program.py");
+  const run = (file: string, repetitions: number): ProgramRun => {
+    writeFileSync(copy, readFileSync(file, "utf8") + pythonLoop(repetitions));
+    return runProcess("python3", [copy], temporaryFolder);
+  };
+  return {
+    kind: "found",
+    contender: { name: "CPython", version: stdout.trim().replace("Python ", ""), run },
+  };
+}

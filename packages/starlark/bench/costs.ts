@@ -1,0 +1,111 @@
+/**
+ * What the engine costs a host, beside what programs compute: to wait, to compile
+ * and run a small tool, to be loaded, to be there. Each figure comes from processes
+ * of its own and is the median over the rounds, but for waiting, where the fastest
+ * round counts as it does for programs.
+ */
+
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { median } from "../../../bench/statistics.ts";
+import type { Table } from "../../../bench/table.ts";
+
+const folder = import.meta.dirname;
+const fromSource = "--conditions=toolcrib-source";
+const waits = 20_000;
+const toolTimes = 300;
+/** Loading is short, and jumps with whatever else the machine does. */
+const loadsPerRound = 3;
+
+/** All that was measured; `undefined` where there was nothing to measure. */
+export interface Costs {
+  readonly suspension: { readonly waiting: number; readonly atOnce: number };
+  readonly tool: { readonly compileMs: number; readonly bothMs: number };
+  readonly source: LoadCosts;
+  readonly build: LoadCosts | undefined;
+}
+
+interface LoadCosts {
+  readonly loadMs: number;
+  readonly firstToolMs: number;
+  readonly heapBytes: number;
+  readonly residentBytes: number;
+}
+
+/** Measure everything, `rounds` times in turns. */
+export function measureCosts(rounds: number, progress: (line: string) => void): Costs {
+  const built = existsSync(join(folder, "../dist/index.js"));
+  const suspensions: Costs["suspension"][] = [];
+  const tools: Costs["tool"][] = [];
+  const sources: LoadCosts[] = [];
+  const builds: LoadCosts[] = [];
+  for (let round = 1; round <= rounds; round += 1) {
+    progress(`  round ${round}/${rounds} costs`);
+    suspensions.push(runScript("run-suspension.ts", [fromSource], String(waits)));
+    tools.push(runScript("run-tool.ts", [fromSource], String(toolTimes)));
+    for (let load = 0; load < loadsPerRound; load += 1) {
+      sources.push(runScript("run-load.ts", ["--expose-gc", fromSource]));
+      if (built) builds.push(runScript("run-load.ts", ["--expose-gc"]));
+    }
+  }
+  return {
+    suspension: {
+      waiting: Math.min(...suspensions.map(({ waiting }) => waiting)),
+      atOnce: Math.min(...suspensions.map(({ atOnce }) => atOnce)),
+    },
+    tool: {
+      compileMs: median(tools.map(({ compileMs }) => compileMs)),
+      bothMs: median(tools.map(({ bothMs }) => bothMs)),
+    },
+    source: medians(sources),
+    build: built ? medians(builds) : undefined,
+  };
+}
+
+function runScript<T>(script: string, flags: readonly string[], ...args: readonly string[]): T {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...flags, join(folder, script), ...args], {
+    encoding: "utf8",
+    timeout: 120_000,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  if (status !== 0) throw new Error(`${script} ended with code ${status}: ${stderr.slice(-2000)}`);
+  return JSON.parse(stdout);
+}
+
+function medians(loads: readonly LoadCosts[]): LoadCosts {
+  const of = (name: keyof LoadCosts): number => median(loads.map((load) => load[name]));
+  return {
+    loadMs: of("loadMs"),
+    firstToolMs: of("firstToolMs"),
+    heapBytes: of("heapBytes"),
+    residentBytes: of("residentBytes"),
+  };
+}
+
+/** The figures beside what they are meant to be at most. */
+export function costTable({ suspension, tool, source, build }: Costs): Table {
+  const ms = (value: number | undefined): string => (value === undefined ? "–" : `${value.toFixed(2)} ms`);
+  const mb = (value: number | undefined): string =>
+    value === undefined ? "–" : `${(value / 1e6).toFixed(1)} MB`;
+  return {
+    title: "What the engine costs",
+    columns: ["what", "measured", "goal"],
+    rows: [
+      ["a call that waits, five calls deep", `${suspension.waiting.toFixed(2)} µs`, "5 µs"],
+      ["the same call when it answers at once", `${suspension.atOnce.toFixed(2)} µs`, ""],
+      ["compile a tool of 40 lines", ms(tool.compileMs), ""],
+      ["compile and run it over 100 issues", ms(tool.bothMs), "2 ms"],
+      ["load the engine, built", ms(build?.loadMs), "40 ms"],
+      ["load the engine, from source", ms(source.loadMs), ""],
+      ["compile and run the first tool, built", ms(build?.firstToolMs), ""],
+      ["JavaScript heap of the idle engine, built", mb(build?.heapBytes), ""],
+      ["resident memory of the idle engine, built", mb(build?.residentBytes), ""],
+      ["resident memory of the idle engine, from source", mb(source.residentBytes), ""],
+    ],
+    notes:
+      build === undefined
+        ? ["There is no build to measure: npm run build -- diagnostics starlark makes one."]
+        : [],
+  };
+}

@@ -1,0 +1,27 @@
+/**
+ * `node run-program.ts FILE REPETITIONS`: calls `main()` of one program, each time
+ * in a thread of its own, and writes what it returned and the milliseconds of the
+ * fastest run. The limits are on, only wider than a tool would have.
+ */
+
+import { readFileSync } from "node:fs";
+import { compileProgram, executeProgram, str, Thread, toolDialect } from "@toolcrib/starlark";
+import { host } from "./host.ts";
+
+const [file = "", repetitions = "1"] = process.argv.slice(2);
+const limits = { steps: 1_000_000_000_000, wallMs: 3_600_000 };
+
+const source = { name: file, text: `${readFileSync(file, "utf8")}\nreturn main()\n` };
+const { program, diagnostics } = compileProgram(source, { dialect: toolDialect });
+if (program === undefined) throw new Error(diagnostics[0]?.message);
+
+let fastest = Number.POSITIVE_INFINITY;
+let result = "";
+for (let repetition = 0; repetition < Number(repetitions); repetition += 1) {
+  const thread = new Thread(host, { limits });
+  const startedAt = performance.now();
+  const { value } = await executeProgram(thread, program);
+  fastest = Math.min(fastest, performance.now() - startedAt);
+  result = str(value, thread);
+}
+process.stdout.write(`${result} ${fastest}\n`);
