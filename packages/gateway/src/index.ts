@@ -35,6 +35,7 @@ export type {
   ConfigText,
   ContainmentConfig,
   ContainmentLevel,
+  ExecutionConfig,
   GatewayConfig,
   HttpTransportConfig,
   MutabilityClass,

@@ -181,7 +181,10 @@ checkGolden("secrets", [
 
 checkGolden("sections", [
   ["unknown section", "tool_server: []\n"],
-  ["sections of later versions", "toolspecs: []\npackages: {}\nexecution: { timeout: 30000 }\n"],
+  ["sections of later versions", "toolspecs: []\npackages: {}\n"],
+  ["execution with units", "execution: { timeout: 30s, maxMemory: 128 }\n"],
+  ["execution out of range", "execution: { maxMemory: 2GB, maxToolCalls: 0, isolation: vm }\n"],
+  ["execution in other words", "execution: { timeout_ms: 30000, debug: true }\n"],
   ["secrets with fields", "secrets: { API_KEY: hunter2 }\n"],
   ["secrets a list", "secrets: []\n"],
   ["serve.auth jwt", "serve: { auth: jwt }\n"],

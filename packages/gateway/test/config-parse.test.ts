@@ -163,6 +163,18 @@ test("parseConfig() of an empty text is the default configuration", () => {
         },
       },
       audit: { durability: "process" },
+      execution: {
+        timeoutMs: 30_000,
+        memoryBytes: 134_217_728,
+        steps: 10_000_000,
+        callDepth: 200,
+        toolCalls: 100,
+        parallelWidth: 8,
+        logBytes: 65_536,
+        resultBytes: 1_048_576,
+        debug: false,
+        isolation: "none",
+      },
     });
   }
 });

@@ -116,5 +116,7 @@ export const faultyShapes: readonly string[] = [
   "secrets: { a: b }",
   "toolspecs: []",
   "packages: []",
-  "execution: {}",
+  "execution: { timeout: 0 }",
+  "execution: { maxMemory: 12 }",
+  "execution: { isolation: vm }",
 ];

@@ -34,7 +34,7 @@ export interface ConfigLayer {
   /** Empty when the file has errors. */
   readonly servers: readonly ServerDeclaration[];
   /** Sections as they are written; empty when the file has errors. */
-  readonly sections: Pick<ConfigDocument, "policy" | "serve" | "audit">;
+  readonly sections: Pick<ConfigDocument, "policy" | "serve" | "audit" | "execution">;
   /** Ids of all tool servers and provider targets, of faulty ones too. */
   readonly serverIds: readonly PlacedId[];
   readonly targetIds: readonly PlacedId[];
@@ -71,11 +71,15 @@ function nativeLayer(tree: ConfigNode | undefined, reporter: Reporter): ConfigLa
           toServerDeclaration(server, serverNodes[index] as ConfigNode, reporter.source),
         )
       : [],
-    sections: isSound ? { policy: document.policy, serve: document.serve, audit: document.audit } : {},
+    sections: isSound ? sectionsOf(document) : {},
     serverIds: idsOf(serverNodes),
     targetIds: idsOf(itemsOf(nodeAt(tree, ["providers", "targets"]))),
     tree,
   };
+}
+
+function sectionsOf({ policy, serve, audit, execution }: ConfigDocument): ConfigLayer["sections"] {
+  return { policy, serve, audit, execution };
 }
 
 function itemsOf(node: ConfigNode | undefined): readonly ConfigNode[] {

@@ -13,6 +13,7 @@ export interface GatewayConfig {
   readonly policy: PolicyConfig;
   readonly serve: ServeConfig;
   readonly audit: AuditConfig;
+  readonly execution: ExecutionConfig;
 }
 
 /** How far the operator trusts a server. */
@@ -162,6 +163,30 @@ export interface ServeLimits {
   readonly sessionIdleSeconds: number;
   /** Most calls under way at a time. @default 256 */
   readonly maxConcurrentCalls: number;
+}
+
+/** What one run of a composite tool may use (`execution`). */
+export interface ExecutionConfig {
+  /** Milliseconds, waiting for tools included. @default 30000 */
+  readonly timeoutMs: number;
+  /** Live bytes of the program's values. @default 134217728 */
+  readonly memoryBytes: number;
+  /** @default 10000000 */
+  readonly steps: number;
+  /** Calls of the program's functions within one another. @default 200 */
+  readonly callDepth: number;
+  /** @default 100 */
+  readonly toolCalls: number;
+  /** Tool calls at a time. @default 8 */
+  readonly parallelWidth: number;
+  /** @default 65536 */
+  readonly logBytes: number;
+  /** Of the result as JSON. @default 1048576 */
+  readonly resultBytes: number;
+  /** Whether errors carry their stack. @default false */
+  readonly debug: boolean;
+  /** Where it runs: in the gateway, or in a process of its own. @default "none" */
+  readonly isolation: "none" | "process";
 }
 
 /** The audit trail (`audit`). */

@@ -6,6 +6,7 @@
 import { positionAt } from "@toolcrib/diagnostics";
 import { configIdDuplicate, configInvalidValue } from "./codes.ts";
 import { type ConfigNode, fieldOf, stringOf } from "./config-tree.ts";
+import { executionShape } from "./execution-shape.ts";
 import { policyShape } from "./policy-shape.ts";
 import { quote } from "./reporter.ts";
 import { serveShape } from "./serve-shape.ts";
@@ -94,7 +95,7 @@ const fields = {
   }),
   toolspecs: sectionOfLater("REST APIs as tools.", later),
   packages: sectionOfLater("Installed .mcpkg packages.", later),
-  execution: sectionOfLater("Limits of composite tools.", later),
+  execution: executionShape,
 };
 
 /** The names of all sections. */

@@ -10,6 +10,7 @@ import type { ConfigLayer, ServerDeclaration } from "./config-layer.ts";
 import type { GatewayConfig, ToolServerConfig } from "./config-types.ts";
 import { effectiveContainment, notEnforcedOf } from "./containment.ts";
 import type { ConfigDocument } from "./document-shape.ts";
+import { toExecutionConfig } from "./execution-shape.ts";
 import { lintExposure } from "./lint-exposure.ts";
 import { lintIds } from "./lint-ids.ts";
 import { lintFloor, mergedFloor } from "./policy-floor.ts";
@@ -43,6 +44,7 @@ function composed(layers: readonly ConfigLayer[]): GatewayConfig {
     policy,
     serve: toServeConfig(sections.serve),
     audit: toAuditConfig(sections.audit),
+    execution: toExecutionConfig(sections.execution),
   };
 }
 

@@ -122,6 +122,8 @@ interface IntegerOptions {
   readonly minimum: number;
   readonly maximum: number;
   readonly default?: number;
+  /** What one second is of it, where it is a time. @default 1 */
+  readonly perSecond?: number;
 }
 
 /** A whole number within bounds. */
@@ -131,7 +133,7 @@ export function integer(options: IntegerOptions): Shape<number> {
   return {
     check(node, place) {
       if (node.kind !== "scalar" || typeof node.value !== "number") {
-        const meant = numberMeant(node);
+        const meant = numberMeant(node, options.perSecond);
         return reportType(node, place, allowed, meant === undefined ? undefined : `write ${meant}`);
       }
       if (!Number.isInteger(node.value) || node.value < minimum || node.value > maximum) {
@@ -171,12 +173,17 @@ const sizeUnits: { readonly [unit: string]: number } = {
   h: 3600,
 };
 
+const timeUnits: ReadonlySet<string> = new Set(["s", "sec", "min", "h"]);
+
 /** The number that a text such as `"30"`, `4MB` or `30s` means. */
-function numberMeant(node: ConfigNode): number | undefined {
+function numberMeant(node: ConfigNode, perSecond = 1): number | undefined {
   if (node.kind !== "scalar") return undefined;
-  const [, digits, unit] = /^\s*([0-9]{1,12})\s*([A-Za-z]{0,3})\s*$/.exec(node.text) ?? [];
-  const factor = sizeUnits[(unit ?? "").toLowerCase()];
-  return digits === undefined || factor === undefined ? undefined : Number(digits) * factor;
+  const [, digits, written = ""] = /^\s*([0-9]{1,12})\s*([A-Za-z]{0,3})\s*$/.exec(node.text) ?? [];
+  const unit = written.toLowerCase();
+  if (digits === undefined) return undefined;
+  if (unit === "ms") return perSecond === 1000 ? Number(digits) : undefined;
+  const factor = sizeUnits[unit];
+  return factor === undefined ? undefined : Number(digits) * factor * (timeUnits.has(unit) ? perSecond : 1);
 }
 
 /** `true` or `false`. */

@@ -1,0 +1,149 @@
+/**
+ * The section `execution`: what one run of a composite tool may use (Metatool
+ * document, Configuration). `timeout`, `maxMemory` and `enableDebug` are spelled
+ * as the document spells them, and the others to match.
+ */
+
+import type { ConfigNode } from "./config-tree.ts";
+import type { ExecutionConfig } from "./config-types.ts";
+import { quote } from "./reporter.ts";
+import { choice, flag, integer, invalid, type Place, text, type ValueOf } from "./shape.ts";
+import { record } from "./shape-collection.ts";
+
+/** Defaults of `execution`, as they are documented. */
+export const executionDefaults: ExecutionConfig = {
+  timeoutMs: 30_000,
+  memoryBytes: 128 * 1024 ** 2,
+  steps: 10_000_000,
+  callDepth: 200,
+  toolCalls: 100,
+  parallelWidth: 8,
+  logBytes: 64 * 1024,
+  resultBytes: 1024 ** 2,
+  debug: false,
+  isolation: "none",
+};
+
+const memoryUnits: { readonly [unit: string]: number } = { kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };
+const leastMemory = 1024 ** 2;
+const mostMemory = 1024 ** 3;
+
+/** `128MB` in bytes; `undefined` when it is no such text. */
+export function parseMemorySize(value: string): number | undefined {
+  const [, digits, unit = ""] = /^\s*([0-9]{1,10})\s*([kKmMgG][iI]?[bB])\s*$/.exec(value) ?? [];
+  const factor = memoryUnits[unit.toLowerCase().replace("i", "")];
+  return digits === undefined || factor === undefined ? undefined : Number(digits) * factor;
+}
+
+/** A bare number is bytes when it is large, and was meant as megabytes when it is not. */
+function megabytesMeant(value: number): number {
+  return value < leastMemory ? value : Math.ceil(value / 1024 ** 2);
+}
+
+function inspectMemory(value: string, node: ConfigNode, place: Place): void {
+  const bytes = parseMemorySize(value);
+  if (bytes !== undefined && bytes >= leastMemory && bytes <= mostMemory) return;
+  invalid(
+    node,
+    place,
+    `${quote(place.path)} must be a size from 1MB to 1GB, but is ${quote(value)}`,
+    "write a number and a unit, such as 128MB",
+  );
+}
+
+export const executionShape = record({
+  description: "What one run of a composite tool may use.",
+  hints: {
+    timeout_ms: "write timeout, in milliseconds",
+    timeoutMs: "write timeout, in milliseconds",
+    max_memory: 'write maxMemory: "128MB"',
+    memory: 'write maxMemory: "128MB"',
+    debug: "write enableDebug",
+    enable_debug: "write enableDebug",
+  },
+  fields: {
+    timeout: integer({
+      description: "Milliseconds until a run is ended, waiting for tools included.",
+      minimum: 1,
+      maximum: 3_600_000,
+      default: executionDefaults.timeoutMs,
+      perSecond: 1000,
+    }),
+    maxMemory: text({
+      description: "Most memory of a run, such as 128MB.",
+      maxLength: 20,
+      default: "128MB",
+      inspect: inspectMemory,
+      instead: (node) =>
+        node.kind === "scalar" && typeof node.value === "number"
+          ? `write "${megabytesMeant(node.value)}MB"`
+          : undefined,
+    }),
+    enableDebug: flag({
+      description: "Whether errors of composite tools carry their stack.",
+      default: executionDefaults.debug,
+    }),
+    maxSteps: integer({
+      description: "Most steps of the program.",
+      minimum: 1000,
+      maximum: 1_000_000_000,
+      default: executionDefaults.steps,
+    }),
+    maxCallDepth: integer({
+      description: "Most calls of the program's functions within one another.",
+      minimum: 1,
+      maximum: 10_000,
+      default: executionDefaults.callDepth,
+    }),
+    maxToolCalls: integer({
+      description: "Most tool calls of a run.",
+      minimum: 1,
+      maximum: 10_000,
+      default: executionDefaults.toolCalls,
+    }),
+    maxParallel: integer({
+      description: "Most tool calls of a run at a time.",
+      minimum: 1,
+      maximum: 64,
+      default: executionDefaults.parallelWidth,
+    }),
+    maxLogBytes: integer({
+      description: "Most bytes that print may write.",
+      minimum: 1024,
+      maximum: 16 * 1024 ** 2,
+      default: executionDefaults.logBytes,
+    }),
+    maxResultBytes: integer({
+      description: "Most bytes of a result, as JSON.",
+      minimum: 1024,
+      maximum: 64 * 1024 ** 2,
+      default: executionDefaults.resultBytes,
+    }),
+    isolation: choice({
+      description:
+        "none: in the gateway, held by the limits of the language. process: each run in a process of its own.",
+      values: ["none", "process"],
+      default: executionDefaults.isolation,
+    }),
+  },
+});
+
+/** `execution` as it is written. */
+export type ExecutionDocument = ValueOf<typeof executionShape>;
+
+export function toExecutionConfig(document: ExecutionDocument | undefined): ExecutionConfig {
+  const { timeout, maxMemory, enableDebug } = document ?? {};
+  const fallback = executionDefaults;
+  return {
+    timeoutMs: timeout ?? fallback.timeoutMs,
+    memoryBytes: (maxMemory === undefined ? undefined : parseMemorySize(maxMemory)) ?? fallback.memoryBytes,
+    steps: document?.maxSteps ?? fallback.steps,
+    callDepth: document?.maxCallDepth ?? fallback.callDepth,
+    toolCalls: document?.maxToolCalls ?? fallback.toolCalls,
+    parallelWidth: document?.maxParallel ?? fallback.parallelWidth,
+    logBytes: document?.maxLogBytes ?? fallback.logBytes,
+    resultBytes: document?.maxResultBytes ?? fallback.resultBytes,
+    debug: enableDebug ?? fallback.debug,
+    isolation: document?.isolation ?? fallback.isolation,
+  };
+}
