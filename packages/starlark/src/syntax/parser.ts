@@ -278,9 +278,9 @@ class Parser extends ExpressionParser {
     const { kind, start, end } = scanner;
     if (kind !== Token.Illegal) {
       this.problems.add({
-        code: kind === Token.EndOfFile ? starlarkUnfinished : starlarkSyntax,
+        code: scanner.isAtEnd ? starlarkUnfinished : starlarkSyntax,
         start,
-        end: kind === Token.EndOfFile ? start : end,
+        end: scanner.isAtEnd ? start : end,
         message: `got ${describeToken(kind)}, want indent`,
         hint: "indent the block below its header; an empty block is pass",
       });
@@ -448,7 +448,7 @@ class Parser extends ExpressionParser {
       finalBody = this.#suite();
     } else if (handlers.length === 0 && !scanner.is(Token.Illegal)) {
       const { kind, start: at, end } = scanner;
-      const isEnd = kind === Token.EndOfFile;
+      const isEnd = scanner.isAtEnd;
       this.problems.add({
         code: isEnd ? starlarkUnfinished : starlarkSyntax,
         start: at,

@@ -241,9 +241,10 @@ function isIncrement(kind: TokenKind): boolean {
 }
 
 /** `x++` */
-function incrementHint({ text, statementStart, previousStart, previousKind, bracket }: Misfit): string {
+function incrementHint({ text, kind, statementStart, previousStart, previousKind, bracket }: Misfit): string {
   const operator = previousKind === Token.Plus ? "+=" : "-=";
-  if (bracket >= 0) return `write x ${operator} 1 on a line of its own, and x here`;
+  const isPart = bracket >= 0 || kind === Token.RightParen || kind === Token.Comma;
+  if (isPart) return `write x ${operator} 1 on a line of its own, and x here`;
   return `write ${quotable(text, statementStart, previousStart - 1) ?? "x"} ${operator} 1`;
 }
 

@@ -103,9 +103,9 @@ export class Scanner {
     if (text.charCodeAt(0) === 0xfeff) this.#at = 1;
   }
 
-  /** Where the text goes on after the token. */
-  get offset(): number {
-    return this.#at;
+  /** Whether nothing comes after the token but the ends of blocks. */
+  get isAtEnd(): boolean {
+    return this.kind === Token.EndOfFile || (this.kind === Token.Outdent && this.#at >= this.#text.length);
   }
 
   /** Whether the token is a `kind`. */
