@@ -79,7 +79,7 @@ function bound(given: Value | undefined, what: string, absent: number, length: n
 }
 
 function isEqual(a: Value, b: Value, thread: Thread, method: string): boolean {
-  if (a === b && typeof a !== "object") return true;
+  if (typeof a === "number" && typeof b === "number") return a === b;
   try {
     return equals(a, b, thread);
   } catch (error) {

@@ -21,8 +21,17 @@ export const maxComparisonDepth = 200;
 
 /** `a == b`. */
 export function equals(a: Value, b: Value, t: Thread): boolean {
-  if (typeof a !== "object" && typeof b !== "object") return a === b;
+  if (typeof a !== "object" && typeof b !== "object") {
+    if (typeof a === "string" && typeof b === "string" && a.length === b.length) stepStrings(a, b, t);
+    return a === b;
+  }
   return equalsDeep(a, b, t, 0);
+}
+
+/** Steps for two strings that are read side by side; short ones are part of the step that asks. */
+export function stepStrings(a: string, b: string, t: Thread): void {
+  const shared = a.length < b.length ? a.length : b.length;
+  if (shared > 256) t.step(shared >> 7);
 }
 
 export function comparisonTooDeep(): StarlarkError {
@@ -32,6 +41,7 @@ export function comparisonTooDeep(): StarlarkError {
 function equalsDeep(a: Value, b: Value, t: Thread, depth: number): boolean {
   // A cyclic list is compared with itself too: identity is no short cut here.
   if (typeof a !== "object" || a === null || typeof b !== "object" || b === null) {
+    if (typeof a === "string") return typeof b === "string" && equals(a, b, t);
     if (a === b) return true;
     if (a instanceof StarlarkFloat || b instanceof StarlarkFloat) {
       return isNumber(a) && isNumber(b) && compareNumbers(a, b) === 0;
@@ -59,7 +69,7 @@ function equalItems(a: readonly Value[], b: readonly Value[], t: Thread, depth: 
     const [x, y] = [a[index]!, b[index]!];
     if (typeof x === "object" || typeof y === "object") {
       if (!equalsDeep(x, y, t, depth + 1)) return false;
-    } else if (x !== y) {
+    } else if (!equals(x, y, t)) {
       return false;
     }
   }

@@ -6,7 +6,14 @@
 
 import { StarlarkError } from "../run/starlark-error.ts";
 import type { Thread } from "../run/thread.ts";
-import { compareOctets, comparisonTooDeep, equals, isSubset, maxComparisonDepth } from "./equality.ts";
+import {
+  compareOctets,
+  comparisonTooDeep,
+  equals,
+  isSubset,
+  maxComparisonDepth,
+  stepStrings,
+} from "./equality.ts";
 import { compareNumbers, isNumber } from "./number.ts";
 import { typeOf } from "./type-of.ts";
 import { HostObject, StarlarkBytes, StarlarkList, StarlarkSet, StarlarkTuple, type Value } from "./value.ts";
@@ -42,7 +49,10 @@ export function compare(a: Value, b: Value, t: Thread, operator: OrderOperator =
 
 function compareDeep(a: Value, b: Value, t: Thread, operator: OrderOperator, depth: number): number {
   if (typeof a === "number" && typeof b === "number") return a - b;
-  if (typeof a === "string" && typeof b === "string") return a < b ? -1 : a > b ? 1 : 0;
+  if (typeof a === "string" && typeof b === "string") {
+    stepStrings(a, b, t);
+    return a < b ? -1 : a > b ? 1 : 0;
+  }
   if (isNumber(a) && isNumber(b)) return compareNumbers(a, b);
   if (typeof a === "boolean" && typeof b === "boolean") return Number(a) - Number(b);
   if (depth > maxComparisonDepth) throw comparisonTooDeep();
@@ -72,8 +82,8 @@ function compareItems(
   for (let index = 0; index < shared; index += 1) {
     const [x, y] = [a[index]!, b[index]!];
     t.step(1);
-    if (x === y && typeof x !== "object") continue;
     if (typeof x !== "object" && typeof y !== "object" && typeof x === typeof y) {
+      if (equals(x, y, t)) continue;
       return compareDeep(x, y, t, operator, depth + 1);
     }
     // Elements need not be ordered where they are equal.

@@ -96,6 +96,23 @@ suite("work in a builtin is stepped", () => {
     assert.ok(steps >= (1024 * 100_000) / 64, String(steps));
   });
 
+  test("comparing long strings counts their lengths, wherever it is done", async () => {
+    const preparation =
+      'a = "x" * 100000\nb = a[:50000] + a[50000:] + "1"\nxs = [a + "1"] * 64\nys = [a + "1"] * 64';
+    for (const expression of [
+      "max(xs + [b])",
+      "min(xs, key=lambda x: b)",
+      "xs == ys",
+      "b in ys",
+      "xs.index(b)",
+      "[xs] < [ys]",
+      '{"x": b} == {"x": xs[0]}',
+    ]) {
+      const steps = await stepsOf(preparation, expression);
+      assert.ok(steps >= 100_000 / 128, `${expression}: ${steps}`);
+    }
+  });
+
   test("taking from the front of a list counts what has to move", async () => {
     const few = await stepsOf("xs = list(range(100))", "for _ in range(50): xs.pop(0)");
     const many = await stepsOf("xs = list(range(100000))", "for _ in range(50): xs.pop(0)");
