@@ -270,6 +270,9 @@ export function comparisonTest(
   }
 }
 
+/** From this length on, comparing strings is work that is counted. */
+const longString = 256;
+
 function equality(left: Operand, right: Operand, at: number): Test {
   const [a, b] = [left.evaluate, right.evaluate];
   const { constant } = right;
@@ -280,7 +283,9 @@ function equality(left: Operand, right: Operand, at: number): Test {
   return (r, t) => {
     const x = a(r, t);
     const y = b(r, t);
-    if (typeof x !== "object" && typeof y !== "object") return x === y;
+    if (typeof x === "number" || typeof y === "boolean") {
+      if (typeof y !== "object") return x === y;
+    } else if (typeof x === "string" && typeof y === "string" && x.length < longString) return x === y;
     t.at = at;
     return equals(x, y, t);
   };

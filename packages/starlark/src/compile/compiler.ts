@@ -487,7 +487,7 @@ class FunctionCompiler {
         : undefined;
     const element = local ?? this.#allocate();
     this.#assembler.emit(({ next, target: targetOf }) =>
-      statements.nextInstruction(iterator, element, weight, next, targetOf(end)),
+      statements.nextInstruction(iterator, element, weight, at, next, targetOf(end)),
     );
     if (local === undefined) this.#assign(unwrapped, evaluators.registerEvaluator(element));
     body(start, end, iterator);
@@ -504,7 +504,9 @@ class FunctionCompiler {
     this.#weight = weight;
     const mark = this.#nextRegister;
     const holds = this.#test(test);
-    this.#assembler.emit(({ next, target }) => statements.whileInstruction(holds, weight, next, target(end)));
+    this.#assembler.emit(({ next, target }) =>
+      statements.whileInstruction(holds, weight, test.start, next, target(end)),
+    );
     this.#nextRegister = mark;
     this.#surroundings.push({ kind: "loop", iterator: undefined, start, end });
     this.#statements(body);
@@ -784,7 +786,12 @@ class FunctionCompiler {
         );
       case "IndexExpression": {
         const [object, key] = this.#operandsOf([expression.object, expression.index]);
-        return evaluators.indexEvaluator(object!.evaluate, key!.evaluate, expression.bracketStart, key!.constant);
+        return evaluators.indexEvaluator(
+          object!.evaluate,
+          key!.evaluate,
+          expression.bracketStart,
+          key!.constant,
+        );
       }
       case "SliceExpression": {
         const { object, low, high, step } = expression;

@@ -35,7 +35,8 @@ import {
 import { addEntry } from "./evaluators.ts";
 
 /** The fuel is used up: go on at `to`, or give way when the slice is over. */
-function giveWay(t: Thread, to: number): number {
+function giveWay(t: Thread, to: number, at: number): number {
+  t.at = at;
   t.refuel();
   if (!t.yieldDue) return to;
   t.frame!.pc = to;
@@ -69,6 +70,7 @@ export function nextInstruction(
   iteratorRegister: number,
   register: number,
   weight: { readonly steps: number },
+  at: number,
   next: number,
   end: number,
 ): Instruction {
@@ -82,7 +84,8 @@ export function nextInstruction(
       return end;
     }
     r[register] = element;
-    if ((t.fuel -= steps) < 0) return giveWay(t, next);
+    t.fuel -= steps;
+    if (t.fuel < 0) return giveWay(t, next, at);
     return next;
   };
 }
@@ -90,13 +93,15 @@ export function nextInstruction(
 export function whileInstruction(
   holds: Test,
   weight: { readonly steps: number },
+  at: number,
   next: number,
   end: number,
 ): Instruction {
   const { steps } = weight;
   return (r, t) => {
     const to = holds(r, t) ? next : end;
-    if ((t.fuel -= steps) < 0) return giveWay(t, to);
+    t.fuel -= steps;
+    if (t.fuel < 0) return giveWay(t, to, at);
     return to;
   };
 }
