@@ -1,0 +1,453 @@
+/**
+ * Expressions as documents. They are gone through in the order of the text, and
+ * comments are taken on the way: between the elements of brackets, before
+ * operators and before the clauses of comprehensions they stay where they are;
+ * in other places they move to the end of their line. Comments stand in brackets
+ * only, and the innermost bracket around one always breaks.
+ *
+ * Literals keep their spelling, parentheses stay, and nothing is added that the
+ * parser would tell from what was there.
+ */
+
+import type {
+  Argument,
+  BinaryExpression,
+  Comment,
+  Comprehension,
+  ConditionalExpression,
+  DictEntry,
+  Expression,
+  File,
+  LambdaExpression,
+  Parameter,
+  SliceExpression,
+  TupleExpression,
+} from "../syntax/ast.ts";
+import { CommentCursor } from "./comment-cursor.ts";
+import {
+  type Document,
+  endComment,
+  group,
+  hardBreak,
+  indented,
+  isBroken,
+  lastComma,
+  sequence,
+  softBreak,
+  spaceBreak,
+  withBlank,
+} from "./document.ts";
+
+/** Something in a row of things in brackets. */
+export interface Element {
+  readonly start: number;
+  readonly end: number;
+  print(): Document;
+}
+
+/** Brackets and what is between them. */
+interface Bracketed {
+  readonly open: string;
+  /** Offset of the opening bracket. */
+  readonly openStart: number;
+  readonly elements: readonly Element[];
+  readonly close: string;
+  /** Offset of the closing bracket. */
+  readonly closeStart: number;
+  /** What stands behind the last element. @default a comma, if the bracket closes on a line of its own */
+  readonly last?: Document;
+  /** Whether only the width decides where it breaks. @default false: a line break behind the opening bracket stays */
+  readonly byWidth?: boolean;
+}
+
+/** Precedences of the binary operators; a chain of one of them breaks as one. */
+const precedences: { readonly [Operator in BinaryExpression["operator"]]: number } = {
+  or: 0,
+  and: 1,
+  "==": 3,
+  "!=": 3,
+  "<": 3,
+  ">": 3,
+  "<=": 3,
+  ">=": 3,
+  in: 3,
+  "not in": 3,
+  "|": 4,
+  "^": 5,
+  "&": 6,
+  "<<": 7,
+  ">>": 7,
+  "+": 8,
+  "-": 8,
+  "*": 9,
+  "%": 9,
+  "/": 9,
+  "//": 9,
+};
+
+export class ExpressionPrinter {
+  protected readonly text: string;
+  protected readonly comments: CommentCursor;
+  /** Brackets around what is being printed: a line may break within them. */
+  #brackets = 0;
+
+  constructor(file: File) {
+    this.text = file.source.text;
+    this.comments = new CommentCursor(file);
+  }
+
+  /** The text of a literal, with line feeds for line breaks. */
+  protected raw(start: number, end: number): string {
+    return this.text.slice(start, end).replaceAll(/\r\n?/g, "\n");
+  }
+
+  /** An expression; lines of it after the first are indented. */
+  protected expression(expression: Expression): Document {
+    const content = this.#content(expression);
+    return breaksByItself(expression) ? group(indented(content)) : content;
+  }
+
+  /** Any expression, as all that stands in a bracket. */
+  #content(expression: Expression): Document {
+    switch (expression.kind) {
+      case "Identifier":
+        return this.#word(expression.start, expression.name);
+      case "IntLiteral":
+      case "FloatLiteral":
+      case "StringLiteral":
+      case "BytesLiteral":
+        return this.#word(expression.start, this.raw(expression.start, expression.end));
+      case "FString": {
+        const word = this.#word(expression.start, this.raw(expression.start, expression.end));
+        this.comments.skip(expression.end);
+        return word;
+      }
+      case "ListExpression":
+        return this.#elements("[", expression.start, expression.elements, "]", expression.end - 1);
+      case "TupleExpression":
+        return this.#tuple(expression);
+      case "DictExpression": {
+        const { start, end, entries } = expression;
+        const elements = entries.map((entry) => this.#entryElement(entry));
+        return this.bracketed({ open: "{", openStart: start, elements, close: "}", closeStart: end - 1 });
+      }
+      case "Comprehension":
+        return this.#comprehension(expression);
+      case "UnaryExpression": {
+        const { operator, operand, start } = expression;
+        const word = this.#word(start, operator === "not" ? "not " : operator);
+        return sequence([word, this.expression(operand)]);
+      }
+      case "BinaryExpression":
+        return this.#binary(expression);
+      case "ConditionalExpression":
+        return this.#conditional(expression);
+      case "LambdaExpression":
+        return this.#lambda(expression);
+      case "CallExpression": {
+        const { callee, parenStart, args, end } = expression;
+        return sequence([this.expression(callee), this.#arguments(parenStart, args, end - 1)]);
+      }
+      case "AttributeExpression": {
+        const { object, name, nameStart } = expression;
+        const before = this.expression(object);
+        // "1.x" would begin with a float.
+        const space = object.kind === "IntLiteral" ? " " : "";
+        return sequence([before, this.#word(nameStart, `${space}.${name}`)]);
+      }
+      case "IndexExpression": {
+        const { object, bracketStart, index, end } = expression;
+        const before = this.expression(object);
+        const element: Element = { ...spanOf(index), print: () => this.#content(index) };
+        return sequence([before, this.#enclosed("[", bracketStart, element, "]", end - 1)]);
+      }
+      case "SliceExpression":
+        return this.#slice(expression);
+      case "ParenExpression": {
+        const { expression: inner, start, end } = expression;
+        const element: Element = { ...spanOf(inner), print: () => this.#content(inner) };
+        return this.#enclosed("(", start, element, ")", end - 1);
+      }
+    }
+  }
+
+  /** A text with the comments that stand before it, for the end of its line. */
+  #word(start: number, text: string): Document {
+    if (this.comments.peek(start) === undefined) return text;
+    const { trailing, own } = this.comments.gap(start);
+    return sequence([...[...trailing, ...own].map(commentEnd), text]);
+  }
+
+  /** A break between operands, if there are brackets around them. */
+  #between(end: number): readonly Document[] {
+    if (this.#brackets === 0) return [" "];
+    const { trailing, own } = this.comments.gap(end);
+    return [
+      ...trailing.map(commentEnd),
+      ...own.flatMap((comment) => [hardBreak, textOf(comment)]),
+      own.length > 0 ? hardBreak : spaceBreak,
+    ];
+  }
+
+  // Operators.
+
+  /** A chain of operators of one precedence: each on a line of its own, or all on one. */
+  #binary(expression: BinaryExpression): Document {
+    const links: BinaryExpression[] = [];
+    const precedence = precedences[expression.operator];
+    let first: Expression = expression;
+    while (first.kind === "BinaryExpression" && precedences[first.operator] === precedence) {
+      links.push(first);
+      first = first.left;
+    }
+    const parts: Document[] = [this.expression(first)];
+    for (const { operator, right } of links.toReversed()) {
+      parts.push(...this.#between(right.start), `${operator} `, this.expression(right));
+    }
+    return sequence(parts);
+  }
+
+  #conditional({ body, test, orelse }: ConditionalExpression): Document {
+    return sequence([
+      this.expression(body),
+      ...this.#between(test.start),
+      "if ",
+      this.expression(test),
+      ...this.#between(orelse.start),
+      "else ",
+      this.expression(orelse),
+    ]);
+  }
+
+  #lambda({ parameters, body, start }: LambdaExpression): Document {
+    const parts: Document[] = [this.#word(start, "lambda")];
+    parameters.forEach((parameter, index) => {
+      parts.push(index === 0 ? " " : ", ", this.parameter(parameter));
+    });
+    parts.push(": ", this.expression(body));
+    return sequence(parts);
+  }
+
+  // Brackets.
+
+  #elements(
+    open: string,
+    openStart: number,
+    expressions: readonly Expression[],
+    close: string,
+    closeStart: number,
+    last?: Document,
+  ): Document {
+    const elements = expressions.map((expression) => this.#element(expression));
+    return this.bracketed({ open, openStart, elements, close, closeStart, last });
+  }
+
+  #element(expression: Expression): Element {
+    return { ...spanOf(expression), print: () => this.expression(expression) };
+  }
+
+  #entryElement(entry: DictEntry): Element {
+    return { ...spanOf(entry), print: () => this.#entry(entry) };
+  }
+
+  #entry({ key, value }: DictEntry): Document {
+    return sequence([this.expression(key), ": ", this.expression(value)]);
+  }
+
+  #tuple({ elements, parenthesised, start, end }: TupleExpression): Document {
+    if (parenthesised) {
+      return this.#elements("(", start, elements, ")", end - 1, elements.length === 1 ? "," : undefined);
+    }
+    const parts: Document[] = [];
+    elements.forEach((element, index) => {
+      if (index > 0) parts.push(",", ...this.#between(element.start));
+      parts.push(this.expression(element));
+    });
+    if (elements.length === 1) parts.push(",");
+    return sequence(parts);
+  }
+
+  #comprehension({ body, clauses, start, end }: Comprehension): Document {
+    const isDict = body.kind === "DictEntry";
+    const print = (): Document => {
+      const parts: Document[] = [isDict ? this.#entry(body) : this.expression(body)];
+      for (const clause of clauses) {
+        parts.push(...this.#between(clause.start));
+        if (clause.kind === "ForClause") {
+          const target = this.expression(clause.target);
+          parts.push("for ", target, " in ", this.expression(clause.iterable));
+        } else parts.push("if ", this.expression(clause.test));
+      }
+      return sequence(parts);
+    };
+    const element: Element = { ...spanOf(body), end: clauses.at(-1)!.end, print };
+    const [open, close] = isDict ? ["{", "}"] : ["[", "]"];
+    return this.bracketed({
+      open,
+      openStart: start,
+      elements: [element],
+      close,
+      closeStart: end - 1,
+      last: "",
+    });
+  }
+
+  #slice({ object, bracketStart, low, high, step, end }: SliceExpression): Document {
+    const before = this.expression(object);
+    const print = (): Document => {
+      const parts: Document[] = [];
+      if (low !== undefined) parts.push(this.expression(low));
+      parts.push(":");
+      if (high !== undefined) parts.push(this.expression(high));
+      if (step !== undefined) parts.push(":", this.expression(step));
+      return sequence(parts);
+    };
+    const first = low ?? high ?? step;
+    const element: Element = { start: first?.start ?? end - 1, end: end - 1, print };
+    return sequence([before, this.#enclosed("[", bracketStart, element, "]", end - 1)]);
+  }
+
+  /** Brackets around one thing, which break where the line would be too long. */
+  #enclosed(open: string, openStart: number, element: Element, close: string, closeStart: number): Document {
+    return this.bracketed({
+      open,
+      openStart,
+      elements: [element],
+      close,
+      closeStart,
+      last: "",
+      byWidth: true,
+    });
+  }
+
+  #arguments(parenStart: number, args: readonly Argument[], closeStart: number): Document {
+    const only = args.length === 1 ? args[0]! : undefined;
+    if (only?.kind === "positional" && this.#isEmbraced(only.value, parenStart, closeStart)) {
+      // The brackets of the argument do for those of the call.
+      this.#brackets += 1;
+      const value = this.expression(only.value);
+      this.#brackets -= 1;
+      return sequence(["(", value, ")"]);
+    }
+    const elements = args.map((argument): Element => {
+      return { ...spanOf(argument), print: () => this.#argument(argument) };
+    });
+    return this.bracketed({ open: "(", openStart: parenStart, elements, close: ")", closeStart });
+  }
+
+  /** Whether an argument has brackets of its own, with nothing but white space between them and those of the call. */
+  #isEmbraced(value: Expression, parenStart: number, closeStart: number): boolean {
+    switch (value.kind) {
+      case "ListExpression":
+      case "DictExpression":
+      case "Comprehension":
+        break;
+      case "TupleExpression":
+        if (!value.parenthesised) return false;
+        break;
+      default:
+        return false;
+    }
+    const around = this.text.slice(parenStart + 1, value.start) + this.text.slice(value.end, closeStart);
+    return /^[\s,\\]*$/.test(around);
+  }
+
+  #argument({ kind, name, value }: Argument): Document {
+    switch (kind) {
+      case "positional":
+        return this.expression(value);
+      case "named":
+        return sequence([this.#word(name!.start, `${name!.name}=`), this.expression(value)]);
+      case "star":
+        return sequence(["*", this.expression(value)]);
+      case "doubleStar":
+        return sequence(["**", this.expression(value)]);
+    }
+  }
+
+  /** A parameter of a function. */
+  protected parameter({ kind, name, value, start }: Parameter): Document {
+    const stars = kind === "star" ? "*" : kind === "doubleStar" ? "**" : "";
+    const word = this.#word(name?.start ?? start, `${stars}${name?.name ?? ""}`);
+    return value === undefined ? word : sequence([word, "=", this.expression(value)]);
+  }
+
+  /** Brackets and their elements: on one line, or each on its own. */
+  protected bracketed(brackets: Bracketed): Document {
+    const { open, openStart, elements, close, closeStart, last = lastComma, byWidth = false } = brackets;
+    const first = elements[0];
+    const before = this.#word(openStart, open);
+    this.#brackets += 1;
+    const inside =
+      first === undefined ? this.#emptyInside(closeStart) : this.#inside(elements, closeStart, last);
+    this.#brackets -= 1;
+    const mustBreak =
+      !byWidth && first !== undefined && this.comments.hasLineBreak(openStart + 1, first.start);
+    const parts =
+      first === undefined && !isBroken(inside) ? [inside, close] : [indented(inside), softBreak, close];
+    // Comments before the bracket do not make it break.
+    return sequence([before, group(sequence(parts), mustBreak)]);
+  }
+
+  #emptyInside(closeStart: number): Document {
+    const { trailing, own } = this.comments.gap(closeStart);
+    return sequence([...trailing.map(commentEnd), ...own.flatMap((comment) => this.#ownLine(comment, true))]);
+  }
+
+  #inside(elements: readonly Element[], closeStart: number, last: Document): Document {
+    const parts: Document[] = [];
+    let gap = this.comments.gap(elements[0]!.start);
+    elements.forEach((element, index) => {
+      const isFirst = index === 0;
+      parts.push(...gap.trailing.map(commentEnd));
+      for (const [at, comment] of gap.own.entries()) {
+        parts.push(...this.#ownLine(comment, isFirst && at === 0));
+      }
+      const lineBreak = gap.own.length > 0 ? hardBreak : isFirst ? softBreak : spaceBreak;
+      const isAtStart = isFirst && gap.own.length === 0;
+      parts.push(withBlank(lineBreak, !isAtStart && this.comments.hasBlankBefore(element.start)));
+      parts.push(element.print());
+      const isLast = index === elements.length - 1;
+      parts.push(isLast ? last : ",");
+      gap = this.comments.gap(isLast ? closeStart : elements[index + 1]!.start);
+    });
+    parts.push(...gap.trailing.map(commentEnd));
+    for (const comment of gap.own) parts.push(...this.#ownLine(comment, false));
+    return sequence(parts);
+  }
+
+  /** A comment on a line of its own, with the empty line before it unless it is the first thing in its brackets. */
+  #ownLine(comment: Comment, isFirst: boolean): readonly Document[] {
+    const blank = !isFirst && this.comments.hasBlankBefore(comment.start);
+    return [withBlank(hardBreak, blank), textOf(comment)];
+  }
+}
+
+/** Whether an expression may break outside of any brackets of its own. */
+function breaksByItself(expression: Expression): boolean {
+  switch (expression.kind) {
+    case "BinaryExpression":
+    case "ConditionalExpression":
+      return true;
+    case "TupleExpression":
+      return !expression.parenthesised;
+    default:
+      return false;
+  }
+}
+
+function spanOf({ start, end }: { readonly start: number; readonly end: number }): {
+  start: number;
+  end: number;
+} {
+  return { start, end };
+}
+
+/** The text of a comment. */
+export function textOf({ text }: Comment): string {
+  return text.trimEnd();
+}
+
+function commentEnd(comment: Comment): Document {
+  return endComment(textOf(comment));
+}

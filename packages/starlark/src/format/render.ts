@@ -1,0 +1,137 @@
+/**
+ * Documents to text: what fits stands on one line. Linear in the size of the
+ * document, however deep it nests; it does not call itself.
+ */
+
+import type { Document } from "./document.ts";
+
+/** Most columns of a line, where it can be broken. */
+export const lineWidth = 100;
+/** Spaces of one level. */
+export const indentWidth = 4;
+
+interface Item {
+  readonly document: Document;
+  readonly indent: number;
+  readonly breaks: boolean;
+}
+
+/** What a document was made into. */
+export interface Rendered {
+  readonly text: string;
+  /** Comments for the end of its last line; all but the first get lines of their own. */
+  readonly endComments: readonly string[];
+}
+
+/**
+ * Lay out `document` from column `indent` on.
+ *
+ * @returns `undefined` when the text would be longer than `maxLength`.
+ */
+export function render(document: Document, indent: number, maxLength: number): Rendered | undefined {
+  const stack: Item[] = [{ document, indent, breaks: true }];
+  let text = "";
+  let column = indent;
+  let lineIndent = indent;
+  let comments: string[] = [];
+
+  function newLine(target: number, blank: boolean): void {
+    const own = " ".repeat(Math.max(lineIndent, target));
+    comments.forEach((comment, index) => {
+      text += index === 0 ? `  ${comment}` : `\n${own}${comment}`;
+    });
+    comments = [];
+    text += `${blank ? "\n\n" : "\n"}${" ".repeat(target)}`;
+    column = target;
+    lineIndent = target;
+  }
+
+  for (let item = stack.pop(); item !== undefined; item = stack.pop()) {
+    const { document: part, indent: level, breaks } = item;
+    if (typeof part === "string") {
+      text += part;
+      const lineStart = part.lastIndexOf("\n");
+      column = lineStart === -1 ? column + part.length : part.length - lineStart - 1;
+      if (text.length > maxLength) return undefined;
+      continue;
+    }
+    switch (part.kind) {
+      case "sequence":
+        for (let index = part.parts.length - 1; index >= 0; index -= 1) {
+          stack.push({ document: part.parts[index]!, indent: level, breaks });
+        }
+        break;
+      case "indentation":
+        stack.push({ document: part.content, indent: level + indentWidth, breaks });
+        break;
+      case "group": {
+        const fit = !part.isBroken && fits(part.content, stack, lineWidth - column);
+        stack.push({ document: part.content, indent: level, breaks: !fit });
+        break;
+      }
+      case "break":
+        if (breaks) newLine(level, part.blank);
+        else {
+          text += part.flat;
+          column += part.flat.length;
+        }
+        break;
+      case "lastComma":
+        if (breaks) {
+          text += ",";
+          column += 1;
+        }
+        break;
+      case "endComment":
+        comments.push(part.text);
+    }
+    if (text.length > maxLength) return undefined;
+  }
+  return { text, endComments: comments };
+}
+
+/** A sequence that is being gone through, or a single document. */
+interface Walk {
+  readonly parts: readonly Document[];
+  next: number;
+  readonly breaks: boolean;
+}
+
+/**
+ * Whether `document`, on one line, leaves what follows it on that line within
+ * `width` columns. What follows ends at the first place where it may break.
+ */
+function fits(document: Document, rest: readonly Item[], width: number): boolean {
+  let left = width;
+  let restAt = rest.length;
+  const walks: Walk[] = [{ parts: [document], next: 0, breaks: false }];
+  while (left >= 0) {
+    const walk = walks.at(-1);
+    if (walk === undefined) {
+      restAt -= 1;
+      const item = rest[restAt];
+      if (item === undefined) return true;
+      walks.push({ parts: [item.document], next: 0, breaks: item.breaks });
+      continue;
+    }
+    const part = walk.parts[walk.next];
+    if (part === undefined) {
+      walks.pop();
+      continue;
+    }
+    walk.next += 1;
+    if (typeof part === "string") {
+      const lineEnd = part.indexOf("\n");
+      if (lineEnd !== -1) return left >= lineEnd;
+      left -= part.length;
+    } else if (part.kind === "sequence") {
+      walks.push({ parts: part.parts, next: 0, breaks: walk.breaks });
+    } else if (part.kind === "group" || part.kind === "indentation") {
+      walks.push({ parts: [part.content], next: 0, breaks: walk.breaks });
+    } else if (part.kind === "break") {
+      if (walk.breaks) return true;
+      left -= part.flat.length;
+    } else if (part.kind === "lastComma" && walk.breaks) left -= 1;
+  }
+  return false;
+}
