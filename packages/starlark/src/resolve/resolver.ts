@@ -15,6 +15,9 @@
  *
  * All errors are collected. Nothing is evaluated, and nothing but `binding`,
  * `scope` and `globals` of the tree is written.
+ *
+ * It is one piece although it is long: one walk over the tree, a case for each
+ * kind of node.
  */
 
 import { type Diagnostic, positionAt } from "@toolcrib/diagnostics";
@@ -41,8 +44,8 @@ import type {
   Parameter,
   Statement,
 } from "../syntax/ast.ts";
+import { foreignMethodHint, foreignNameHint } from "../syntax/foreign-names.ts";
 import { ProblemList } from "../syntax/problem-list.ts";
-import { foreignMethodHint, foreignNameHint } from "../syntax/python-habits.ts";
 import type { Binding, Scope } from "./binding.ts";
 import { nearestSpelling } from "./spelling.ts";
 

@@ -36,6 +36,7 @@ export interface Comment extends Span {
   readonly text: string;
 }
 
+/** One statement; a suite is a list of them. */
 export type Statement =
   | ExpressionStatement
   | AssignStatement
@@ -48,6 +49,7 @@ export type Statement =
   | LoadStatement
   | TryStatement;
 
+/** An expression for its effect, such as a call. */
 export interface ExpressionStatement extends Span {
   readonly kind: "ExpressionStatement";
   readonly expression: Expression;
@@ -63,8 +65,10 @@ export interface AssignStatement extends Span {
   readonly value: Expression;
 }
 
+/** The operator of an assignment. */
 export type AssignOperator = "=" | `${ArithmeticOperator}=`;
 
+/** `def name(parameters): body` */
 export interface DefStatement extends Span {
   readonly kind: "DefStatement";
   readonly name: Identifier;
@@ -73,6 +77,7 @@ export interface DefStatement extends Span {
   scope?: Scope;
 }
 
+/** A parameter of a function: `x`, `x=1`, `*`, `*args`, `**kwargs`. */
 export interface Parameter extends Span {
   /** `star` without a name is the bare `*` that separates keyword-only parameters. */
   readonly kind: "required" | "optional" | "star" | "doubleStar";
@@ -88,11 +93,13 @@ export interface IfStatement extends Span {
   readonly orelse?: readonly Statement[];
 }
 
+/** `if` or `elif`, up to the end of its body. */
 export interface IfBranch extends Span {
   readonly test: Expression;
   readonly body: readonly Statement[];
 }
 
+/** `for target in iterable: body` */
 export interface ForStatement extends Span {
   readonly kind: "ForStatement";
   readonly target: Expression;
@@ -100,22 +107,26 @@ export interface ForStatement extends Span {
   readonly body: readonly Statement[];
 }
 
+/** `while test: body` */
 export interface WhileStatement extends Span {
   readonly kind: "WhileStatement";
   readonly test: Expression;
   readonly body: readonly Statement[];
 }
 
+/** `return`, with or without a value. */
 export interface ReturnStatement extends Span {
   readonly kind: "ReturnStatement";
   readonly value?: Expression;
 }
 
+/** `break`, `continue`, or `pass`, which goes nowhere. */
 export interface BranchStatement extends Span {
   readonly kind: "BranchStatement";
   readonly word: "break" | "continue" | "pass";
 }
 
+/** `load(module, "name", local="name")` */
 export interface LoadStatement extends Span {
   readonly kind: "LoadStatement";
   readonly module: StringLiteral;
@@ -145,10 +156,12 @@ export interface ExceptClause extends Span {
   readonly body: readonly Statement[];
 }
 
+/** A type of error: `Error` or `ToolError`. */
 export interface ExceptType extends Span {
   readonly name: string;
 }
 
+/** One expression. */
 export type Expression =
   | Identifier
   | IntLiteral
@@ -178,22 +191,26 @@ export interface Identifier extends Span {
   binding?: Binding;
 }
 
+/** An int, of any base as written. */
 export interface IntLiteral extends Span {
   readonly kind: "IntLiteral";
   /** A number when it is a safe integer, else a bigint. */
   readonly value: number | bigint;
 }
 
+/** A float; always finite. */
 export interface FloatLiteral extends Span {
   readonly kind: "FloatLiteral";
   readonly value: number;
 }
 
+/** A string, with its escape sequences replaced. */
 export interface StringLiteral extends Span {
   readonly kind: "StringLiteral";
   readonly value: string;
 }
 
+/** `b"…"`: the UTF-8 of its text, with its escape sequences replaced. */
 export interface BytesLiteral extends Span {
   readonly kind: "BytesLiteral";
   readonly value: Uint8Array;
@@ -205,6 +222,7 @@ export interface FString extends Span {
   readonly parts: readonly (string | FStringField)[];
 }
 
+/** `{expression}` of an f-string, from brace to brace. */
 export interface FStringField extends Span {
   readonly expression: Expression;
   /** `!r`, `!s` or none. */
@@ -213,6 +231,7 @@ export interface FStringField extends Span {
   readonly spec?: string;
 }
 
+/** `[a, b]` */
 export interface ListExpression extends Span {
   readonly kind: "ListExpression";
   readonly elements: readonly Expression[];
@@ -225,11 +244,13 @@ export interface TupleExpression extends Span {
   readonly parenthesised: boolean;
 }
 
+/** `{a: b}` */
 export interface DictExpression extends Span {
   readonly kind: "DictExpression";
   readonly entries: readonly DictEntry[];
 }
 
+/** `key: value` */
 export interface DictEntry extends Span {
   readonly kind: "DictEntry";
   readonly key: Expression;
@@ -246,25 +267,30 @@ export interface Comprehension extends Span {
   readonly clauses: readonly (ForClause | IfClause)[];
 }
 
+/** `for target in iterable` of a comprehension. */
 export interface ForClause extends Span {
   readonly kind: "ForClause";
   readonly target: Expression;
   readonly iterable: Expression;
 }
 
+/** `if test` of a comprehension. */
 export interface IfClause extends Span {
   readonly kind: "IfClause";
   readonly test: Expression;
 }
 
+/** `-x`, `not x` */
 export interface UnaryExpression extends Span {
   readonly kind: "UnaryExpression";
   readonly operator: UnaryOperator;
   readonly operand: Expression;
 }
 
+/** The operators of one operand. */
 export type UnaryOperator = "+" | "-" | "~" | "not";
 
+/** `left operator right` */
 export interface BinaryExpression extends Span {
   readonly kind: "BinaryExpression";
   readonly operator: BinaryOperator;
@@ -273,8 +299,11 @@ export interface BinaryExpression extends Span {
   readonly right: Expression;
 }
 
+/** The operators that can be joined to `=`. */
 export type ArithmeticOperator = "+" | "-" | "*" | "/" | "//" | "%" | "&" | "|" | "^" | "<<" | ">>";
+/** The operators that compare; they do not associate. */
 export type ComparisonOperator = "==" | "!=" | "<" | ">" | "<=" | ">=";
+/** The operators of two operands. */
 export type BinaryOperator = ArithmeticOperator | ComparisonOperator | "in" | "not in" | "and" | "or";
 
 /** `body if test else orelse`. */
@@ -285,6 +314,7 @@ export interface ConditionalExpression extends Span {
   readonly orelse: Expression;
 }
 
+/** `lambda parameters: body` */
 export interface LambdaExpression extends Span {
   readonly kind: "LambdaExpression";
   readonly parameters: readonly Parameter[];
@@ -292,6 +322,7 @@ export interface LambdaExpression extends Span {
   scope?: Scope;
 }
 
+/** `callee(args)` */
 export interface CallExpression extends Span {
   readonly kind: "CallExpression";
   readonly callee: Expression;
@@ -300,6 +331,7 @@ export interface CallExpression extends Span {
   readonly args: readonly Argument[];
 }
 
+/** `x`, `name=x`, `*x` or `**x` of a call. */
 export interface Argument extends Span {
   readonly kind: "positional" | "named" | "star" | "doubleStar";
   /** The name of a `named` one. */
@@ -307,6 +339,7 @@ export interface Argument extends Span {
   readonly value: Expression;
 }
 
+/** `object.name` */
 export interface AttributeExpression extends Span {
   readonly kind: "AttributeExpression";
   readonly object: Expression;
@@ -315,6 +348,7 @@ export interface AttributeExpression extends Span {
   readonly nameStart: number;
 }
 
+/** `object[index]` */
 export interface IndexExpression extends Span {
   readonly kind: "IndexExpression";
   readonly object: Expression;
@@ -322,6 +356,7 @@ export interface IndexExpression extends Span {
   readonly index: Expression;
 }
 
+/** `object[low:high:step]` */
 export interface SliceExpression extends Span {
   readonly kind: "SliceExpression";
   readonly object: Expression;
@@ -331,6 +366,7 @@ export interface SliceExpression extends Span {
   readonly step?: Expression;
 }
 
+/** An expression in parentheses, unless it is a tuple. */
 export interface ParenExpression extends Span {
   readonly kind: "ParenExpression";
   readonly expression: Expression;

@@ -1,0 +1,78 @@
+/**
+ * Names and methods that other languages define and Starlark does not, by what to
+ * write instead: for the resolver, which meets undefined names, and for run time,
+ * which meets methods that a value does not have. Hints only; nothing here decides
+ * whether a name is wrong.
+ */
+
+/** Names of other languages and of Python's library, by what to write; the resolver asks for undefined ones. */
+const foreignNames: ReadonlyMap<string, string> = new Map([
+  ["null", "write None"],
+  ["nil", "write None"],
+  ["undefined", "write None"],
+  ["NULL", "write None"],
+  ["NaN", 'write float("nan")'],
+  ["true", "write True"],
+  ["TRUE", "write True"],
+  ["false", "write False"],
+  ["FALSE", "write False"],
+  ["isinstance", 'write type(x) == "string" (or "int", "float", "list", "dict", "bool", "NoneType")'],
+  ["issubclass", "there are no classes"],
+  ["super", "there are no classes"],
+  ["self", "there are no classes; pass the value as a parameter"],
+  ["this", "there are no classes; pass the value as a parameter"],
+  ["map", "write [f(x) for x in xs]"],
+  ["filter", "write [x for x in xs if f(x)]"],
+  ["reduce", "write a for loop"],
+  ["sum", "add up in a for loop"],
+  ["round", "write int(x + 0.5) for a number that is not negative"],
+  ["pow", "multiply, or write math.pow(x, y)"],
+  ["iter", "write a for loop"],
+  ["next", "write a for loop"],
+  ["frozenset", "write tuple(xs) or set(xs)"],
+  ["format", 'write "{}".format(x)'],
+  ["input", "a program has no terminal; take what it needs as a parameter"],
+  ["open", "a program has no files"],
+  ["eval", "a program cannot run text"],
+  ["exec", "a program cannot run text"],
+  ["compile", "a program cannot run text"],
+  ["require", 'write load("module.star", "name")'],
+  ["console", "write print(x)"],
+  ["JSON", "write json.encode(x) and json.decode(text)"],
+  ["Math", "write math.floor(x), math.ceil(x) and so on"],
+  ["Exception", 'write fail("what went wrong") to stop with an error'],
+  ["ValueError", 'write fail("what went wrong") to stop with an error'],
+  ["raise", 'write fail("what went wrong")'],
+  ["throw", 'write fail("what went wrong")'],
+  ["end", "blocks end with their indentation; remove the word"],
+]);
+
+/** What to write in place of an undefined `name` that other languages define. */
+export function foreignNameHint(name: string): string | undefined {
+  return foreignNames.get(name);
+}
+
+/** Methods of other languages' strings, lists and dicts, by what to write. */
+const foreignMethods: ReadonlyMap<string, string> = new Map([
+  ["has_key", "write key in d"],
+  ["iteritems", "write d.items()"],
+  ["iterkeys", "write d.keys()"],
+  ["itervalues", "write d.values()"],
+  ["hasOwnProperty", "write key in d"],
+  ["push", "write xs.append(x)"],
+  ["includes", "write x in xs"],
+  ["indexOf", "write xs.index(x), or s.find(x) for a string"],
+  ["forEach", "write for x in xs:"],
+  ["toString", "write str(x)"],
+  ["toUpperCase", "write s.upper()"],
+  ["toLowerCase", "write s.lower()"],
+  ["trim", "write s.strip()"],
+  ["startsWith", "write s.startswith(x)"],
+  ["endsWith", "write s.endswith(x)"],
+  ["replaceAll", "write s.replace(old, new)"],
+]);
+
+/** What to write in place of the method `name`, which no Starlark value has; for run time too. */
+export function foreignMethodHint(name: string): string | undefined {
+  return foreignMethods.get(name);
+}
