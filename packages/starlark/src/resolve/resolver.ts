@@ -54,6 +54,9 @@ export const maxResolveErrors = 200;
 /** Most positional, and most named, arguments that a call may spell out. */
 export const maxArguments = 255;
 
+/** Most locals, and most globals, that are compared with a name that may be misspelled. */
+const maxSuggested = 1000;
+
 /** What a file is resolved against. */
 export interface ResolveOptions {
   readonly dialect: Dialect;
@@ -184,7 +187,7 @@ class Resolver {
     }
     identifier.binding = binding;
     if (firstStart === undefined) return false;
-    if (this.#dialect.globalReassign !== true) {
+    if (this.#dialect.globalReassign !== true && !this.#problems.isFull) {
       const { name: file, text } = this.#file.source;
       const { lineNumber, columnNumber } = positionAt(text, firstStart);
       const place = `${file}:${lineNumber}:${columnNumber}`;
@@ -264,6 +267,7 @@ class Resolver {
   }
 
   #undefined(use: Use): void {
+    if (this.#problems.isFull) return;
     const { name, start, end } = use.identifier;
     const foreign = foreignNameHint(name);
     if (foreign !== undefined) {
@@ -277,12 +281,17 @@ class Resolver {
     this.#error(starlarkUndefinedName, start, end, message, hint);
   }
 
-  /** Nearest first. */
+  /** Names to suggest, nearest first; only so many that looking at them takes no time. */
   *#visibleNames(from: Block): Iterable<string> {
-    for (let block: Block | undefined = from; block !== undefined; block = block.parent) {
-      for (const { name, index } of block.bindings.values()) if (index >= 0) yield name;
+    let left = maxSuggested;
+    for (let block: Block | undefined = from; block !== undefined && left > 0; block = block.parent) {
+      for (const { name, index } of block.bindings.values()) {
+        if (left === 0) break;
+        left -= 1;
+        if (index >= 0) yield name;
+      }
     }
-    for (const { name } of this.#globals) yield name;
+    for (const { name } of this.#globals.slice(0, maxSuggested)) yield name;
     yield* this.#options.predeclaredNames ?? [];
     for (const name of this.#options.universalNames ?? []) {
       if (name !== "set" || this.#dialect.set === true) yield name;

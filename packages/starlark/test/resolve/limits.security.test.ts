@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { coreDialect, maxResolveErrors, parseFile, resolveFile } from "@toolcrib/starlark";
+
+/** How many findings a program gives that parses. */
+function countFindings(text: string): number {
+  const { value, diagnostics } = parseFile({ name: "test.star", text }, coreDialect);
+  assert.deepEqual(diagnostics, []);
+  const options = {
+    dialect: coreDialect,
+    isPredeclared: (name: string) => name === "P",
+    isUniversal: () => false,
+  };
+  return resolveFile(value, options).length;
+}
+
+const lines = (count: number, line: (at: number) => string) =>
+  Array.from({ length: count }, (_, at) => line(at)).join("\n");
+
+describe("A hostile program of", () => {
+  test("many globals and many names that are none is resolved, with the most errors there may be", () => {
+    const globals = lines(40_000, (at) => `name${at} = 1`);
+    assert.equal(countFindings(`${globals}\n${lines(20_000, (at) => `nam${at}x`)}`), maxResolveErrors);
+  });
+
+  test("many reassignments far from the first is resolved, with the most errors there may be", () => {
+    assert.equal(countFindings(`${"\n".repeat(500_000)}x = 1\n${"x=1\n".repeat(100_000)}`), maxResolveErrors);
+  });
+
+  test("many functions within one another, each with a capture, is resolved", () => {
+    const nested = lines(250, (at) => `${" ".repeat(at)}def f${at}(a${at}):`);
+    const uses = Array.from({ length: 250 }, (_, at) => `a${at}`).join(", ");
+    assert.equal(countFindings(`${nested}\n${" ".repeat(250)}return P(${uses})`), 0);
+  });
+
+  test("many locals, comprehensions and lambdas is resolved", () => {
+    const body = lines(5_000, (at) => `  x${at} = [lambda: y + x${at} for y in P]`);
+    assert.equal(countFindings(`def f():\n${body}`), 0);
+  });
+});
