@@ -228,8 +228,10 @@ function extend(list: StarlarkList, more: Value, at: number, t: Thread): Value {
   t.at = at;
   if (!isIterable(more)) return binary("+", list, more, t);
   list.checkMutable("apply += to");
-  const items = toItems(more, t);
-  for (const item of items) list.items.push(item);
+  const items = more instanceof StarlarkList || more instanceof StarlarkTuple ? more.items : toItems(more, t);
+  t.charge(elementWeight * items.length);
+  t.step(items.length >> 3);
+  list.extend(items);
   return list;
 }
 

@@ -42,12 +42,11 @@ function clear(_thread: Thread, self: StarlarkList): null {
 function extend(thread: Thread, self: StarlarkList, iterable: Value): null {
   wantIterable("extend", 1, iterable);
   checkMutable(self, "extend", "extend");
-  const plain = iterable !== self && (iterable instanceof StarlarkList || iterable instanceof StarlarkTuple);
+  const plain = iterable instanceof StarlarkList || iterable instanceof StarlarkTuple;
   const added = plain ? iterable.items : toItems(iterable, thread);
   thread.charge(elementWeight * added.length);
   thread.step(added.length >> 3);
-  const { items } = self;
-  for (let index = 0; index < added.length; index += 1) items.push(added[index]!);
+  self.extend(added);
   return null;
 }
 

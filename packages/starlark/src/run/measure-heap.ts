@@ -5,10 +5,18 @@
  */
 
 import type { Register } from "../compile/code.ts";
-import { Cell, FunctionValue } from "../value/function-value.ts";
+import { Cell, FunctionValue, type ModuleState } from "../value/function-value.ts";
 import { bigIntWeight, weighString } from "../value/heap-weight.ts";
 import { bitLengthBound } from "../value/number.ts";
-import { SharedObject, StarlarkObject, type Value, ValueIterator } from "../value/value.ts";
+import {
+  SharedObject,
+  StarlarkDict,
+  StarlarkList,
+  StarlarkObject,
+  StarlarkTuple,
+  type Value,
+  ValueIterator,
+} from "../value/value.ts";
 import type { Frame } from "./frame.ts";
 import type { Thread } from "./thread.ts";
 
@@ -19,49 +27,83 @@ let lastEpoch = 0;
 
 /** The live bytes of `thread`, and how many values were visited to count them. */
 export function measureHeap(thread: Thread): { liveBytes: number; visited: number } {
-  lastEpoch += 1;
-  const epoch = lastEpoch;
-  const rest: Value[] = [];
-  let liveBytes = 0;
-  let visited = 0;
+  const walk = new Walk();
+  walk.meetFrames(thread.frame);
+  for (const frame of thread.otherFrames()) walk.meetFrames(frame);
+  for (const value of thread.extraRoots) walk.meet(value);
+  walk.finish();
+  return walk;
+}
 
-  function meet(register: Register): void {
+/**
+ * One walk. It remembers the objects whose references it has not gone through,
+ * each once and nothing else: a list of a million ints adds nothing to the heap
+ * while it is weighed.
+ */
+class Walk {
+  liveBytes = 0;
+  visited = 0;
+  readonly #epoch: number;
+  readonly #rest: SharedObject[] = [];
+  /** What one object refers to, on the way to `meet`. */
+  readonly #references: Value[] = [];
+
+  constructor() {
+    lastEpoch += 1;
+    this.#epoch = lastEpoch;
+  }
+
+  meetFrames(innermost: Frame | undefined): void {
+    for (let frame = innermost; frame !== undefined; frame = frame.caller) {
+      this.liveBytes += frameWeight + 8 * frame.registers.length;
+      for (const register of frame.registers) this.#meetRegister(register);
+      for (const root of frame.continuation?.roots ?? []) this.meet(root);
+    }
+  }
+
+  #meetRegister(register: Register): void {
     if (register === undefined) return;
     if (register instanceof Cell) {
-      if (register.value !== undefined) rest.push(register.value);
+      if (register.value !== undefined) this.meet(register.value);
     } else if (register instanceof ValueIterator) {
-      rest.push(register.subject);
+      this.meet(register.subject);
     } else {
-      rest.push(register);
+      this.meet(register);
     }
   }
 
-  function meetFrames(innermost: Frame | undefined): void {
-    for (let frame = innermost; frame !== undefined; frame = frame.caller) {
-      liveBytes += frameWeight + 8 * frame.registers.length;
-      for (const register of frame.registers) meet(register);
-      for (const root of frame.continuation?.roots ?? []) rest.push(root);
-    }
-  }
-
-  meetFrames(thread.frame);
-  for (const frame of thread.otherFrames()) meetFrames(frame);
-  for (const value of thread.extraRoots) rest.push(value);
-
-  for (let value = rest.pop(); value !== undefined; value = rest.pop()) {
-    visited += 1;
-    if (typeof value === "string") liveBytes += weighString(value);
-    else if (typeof value === "bigint") liveBytes += bigIntWeight(bitLengthBound(value));
+  meet(value: Value): void {
+    this.visited += 1;
+    if (typeof value === "string") this.liveBytes += weighString(value);
+    else if (typeof value === "bigint") this.liveBytes += bigIntWeight(bitLengthBound(value));
     else if (value instanceof SharedObject) {
-      if (value.epoch === epoch) continue;
-      value.epoch = epoch;
-      liveBytes += value.weight();
-      value.references(rest);
-      if (value instanceof FunctionValue && value.module.epoch !== epoch) {
-        value.module.epoch = epoch;
-        for (const global of value.module.globals) meet(global);
-      }
-    } else if (value instanceof StarlarkObject) liveBytes += value.weight();
+      if (value.epoch === this.#epoch) return;
+      value.epoch = this.#epoch;
+      this.liveBytes += value.weight();
+      this.#rest.push(value);
+    } else if (value instanceof StarlarkObject) this.liveBytes += value.weight();
   }
-  return { liveBytes, visited };
+
+  finish(): void {
+    for (let object = this.#rest.pop(); object !== undefined; object = this.#rest.pop()) {
+      if (object instanceof StarlarkList || object instanceof StarlarkTuple) {
+        for (let index = 0; index < object.items.length; index += 1) this.meet(object.items[index]!);
+      } else if (object instanceof StarlarkDict) {
+        for (const { key, value } of object.entries.values()) {
+          this.meet(key);
+          this.meet(value);
+        }
+      } else {
+        object.references(this.#references);
+        for (const value of this.#references.splice(0)) this.meet(value);
+        if (object instanceof FunctionValue) this.#meetGlobals(object.module);
+      }
+    }
+  }
+
+  #meetGlobals(module: ModuleState): void {
+    if (module.epoch === this.#epoch) return;
+    module.epoch = this.#epoch;
+    for (const global of module.globals) this.#meetRegister(global);
+  }
 }

@@ -43,7 +43,7 @@ export function str(value: Value, t: Thread): string {
 export function repr(value: Value, t: Thread): string {
   const writer = new Writer(t);
   writer.write(value, 0);
-  return writer.text;
+  return writer.finish();
 }
 
 /** A string literal that denotes `text`. */
@@ -97,9 +97,14 @@ function charged(text: string, t: Thread): string {
   return text;
 }
 
+/** Most pieces that are kept before they are put together. */
+const maxPieces = 1024;
+
 /** Builds the text of one `repr`. */
 class Writer {
-  text = "";
+  #text = "";
+  /** What comes after it. A string that grows by a few characters at a time takes ten times its length. */
+  #pieces: string[] = [];
   readonly #thread: Thread;
   /** The lists and dicts being written, to end at a cycle. */
   readonly #path: StarlarkObject[] = [];
@@ -135,7 +140,19 @@ class Writer {
 
   #put(text: string): void {
     this.#thread.charge(text.length + 2);
-    this.text += text;
+    this.#pieces.push(text);
+    if (this.#pieces.length === maxPieces) this.#putTogether();
+  }
+
+  #putTogether(): void {
+    this.#text += this.#pieces.join("");
+    this.#pieces = [];
+  }
+
+  /** All that was written. */
+  finish(): string {
+    this.#putTogether();
+    return this.#text;
   }
 
   #writeObject(value: StarlarkObject, depth: number): void {

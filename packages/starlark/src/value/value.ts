@@ -183,6 +183,15 @@ export class StarlarkList extends Container {
     if (this.locks > 0) throw new StarlarkError(`cannot ${verb} list during iteration`);
   }
 
+  /** Put `more` at the end of a list that may change; whoever calls has charged them. */
+  extend(more: readonly Value[]): void {
+    // An array that grows at its end is copied again and again, with room to spare each time.
+    const { length } = more;
+    if (length > 1000 && length > this.items.length >> 2) this.items = this.items.concat(more);
+    // `more` may be the list's own elements.
+    else for (let index = 0; index < length; index += 1) this.items.push(more[index]!);
+  }
+
   override freeze(rest: Value[]): void {
     if (this.frozen === 1) return;
     this.frozen = 1;
