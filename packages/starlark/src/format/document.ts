@@ -35,6 +35,8 @@ interface Break {
   readonly flat: "" | " ";
   /** Whether an empty line comes with it. */
   readonly blank: boolean;
+  /** Whether a closing bracket follows, one level above what it closes. */
+  readonly closes: boolean;
   readonly isBroken: boolean;
 }
 
@@ -44,11 +46,11 @@ interface LastComma {
   readonly isBroken: false;
 }
 
-/** A comment for the end of the line that is being written; every group around it breaks. */
+/** A comment for the end of the line that is being written. */
 interface EndComment {
   readonly kind: "endComment";
   readonly text: string;
-  readonly isBroken: true;
+  readonly isBroken: boolean;
 }
 
 /** Whether `document` has to break. */
@@ -72,11 +74,25 @@ export function indented(content: Document): Document {
 }
 
 /** A break, or nothing. */
-export const softBreak: Document = { kind: "break", flat: "", blank: false, isBroken: false };
+export const softBreak: Document = { kind: "break", flat: "", blank: false, closes: false, isBroken: false };
+/** As `softBreak`, before a closing bracket. */
+export const closingBreak: Document = {
+  kind: "break",
+  flat: "",
+  blank: false,
+  closes: true,
+  isBroken: false,
+};
 /** A break, or a space. */
-export const spaceBreak: Document = { kind: "break", flat: " ", blank: false, isBroken: false };
+export const spaceBreak: Document = {
+  kind: "break",
+  flat: " ",
+  blank: false,
+  closes: false,
+  isBroken: false,
+};
 /** A break that is one. */
-export const hardBreak: Document = { kind: "break", flat: "", blank: false, isBroken: true };
+export const hardBreak: Document = { kind: "break", flat: "", blank: false, closes: false, isBroken: true };
 /** A comma before the closing bracket, if that stands on a line of its own. */
 export const lastComma: Document = { kind: "lastComma", isBroken: false };
 
@@ -86,7 +102,12 @@ export function withBlank(document: Document, blank: boolean): Document {
   return { ...document, blank: true };
 }
 
-/** A comment at the end of its line. */
+/** A comment at the end of its line, which breaks behind it. */
 export function endComment(text: string): Document {
   return { kind: "endComment", text, isBroken: true };
+}
+
+/** A comment for the end of the line, wherever that is. */
+export function strayComment(text: string): Document {
+  return { kind: "endComment", text, isBroken: false };
 }

@@ -1,9 +1,8 @@
 /**
  * Expressions as documents. They are gone through in the order of the text, and
  * comments are taken on the way: between the elements of brackets, before
- * operators and before the clauses of comprehensions they stay where they are;
- * in other places they move to the end of their line. Comments stand in brackets
- * only, and the innermost bracket around one always breaks.
+ * operators and before the clauses of comprehensions they stay where they are,
+ * and break what is around them; in other places they move to the end of the line.
  *
  * Literals keep their spelling, parentheses stay, and nothing is added that the
  * parser would tell from what was there.
@@ -25,6 +24,7 @@ import type {
 } from "../syntax/ast.ts";
 import { CommentCursor } from "./comment-cursor.ts";
 import {
+  closingBreak,
   type Document,
   endComment,
   group,
@@ -35,6 +35,7 @@ import {
   sequence,
   softBreak,
   spaceBreak,
+  strayComment,
   withBlank,
 } from "./document.ts";
 
@@ -101,14 +102,26 @@ export class ExpressionPrinter {
     return this.text.slice(start, end).replaceAll(/\r\n?/g, "\n");
   }
 
-  /** An expression; lines of it after the first are indented. */
+  /** An expression; what it breaks into beside brackets of its own is indented. */
   protected expression(expression: Expression): Document {
-    const content = this.#content(expression);
-    return breaksByItself(expression) ? group(indented(content)) : content;
+    switch (expression.kind) {
+      case "BinaryExpression":
+      case "ConditionalExpression":
+        break;
+      case "TupleExpression":
+        if (!expression.parenthesised) break;
+        return this.#content(expression, inPlace);
+      default:
+        return this.#content(expression, inPlace);
+    }
+    // Without brackets around it, it breaks in brackets of its own alone.
+    return this.#brackets === 0
+      ? this.#content(expression, inPlace)
+      : group(this.#content(expression, indented));
   }
 
-  /** Any expression, as all that stands in a bracket. */
-  #content(expression: Expression): Document {
+  /** An expression as all that stands in a bracket; `further` places the lines after its first operand. */
+  #content(expression: Expression, further: (rest: Document) => Document): Document {
     switch (expression.kind) {
       case "Identifier":
         return this.#word(expression.start, expression.name);
@@ -125,7 +138,7 @@ export class ExpressionPrinter {
       case "ListExpression":
         return this.#elements("[", expression.start, expression.elements, "]", expression.end - 1);
       case "TupleExpression":
-        return this.#tuple(expression);
+        return this.#tuple(expression, further);
       case "DictExpression": {
         const { start, end, entries } = expression;
         const elements = entries.map((entry) => this.#entryElement(entry));
@@ -139,9 +152,9 @@ export class ExpressionPrinter {
         return sequence([word, this.expression(operand)]);
       }
       case "BinaryExpression":
-        return this.#binary(expression);
+        return this.#binary(expression, further);
       case "ConditionalExpression":
-        return this.#conditional(expression);
+        return this.#conditional(expression, further);
       case "LambdaExpression":
         return this.#lambda(expression);
       case "CallExpression": {
@@ -158,14 +171,14 @@ export class ExpressionPrinter {
       case "IndexExpression": {
         const { object, bracketStart, index, end } = expression;
         const before = this.expression(object);
-        const element: Element = { ...spanOf(index), print: () => this.#content(index) };
+        const element: Element = { ...spanOf(index), print: () => this.#content(index, inPlace) };
         return sequence([before, this.#enclosed("[", bracketStart, element, "]", end - 1)]);
       }
       case "SliceExpression":
         return this.#slice(expression);
       case "ParenExpression": {
         const { expression: inner, start, end } = expression;
-        const element: Element = { ...spanOf(inner), print: () => this.#content(inner) };
+        const element: Element = { ...spanOf(inner), print: () => this.#content(inner, inPlace) };
         return this.#enclosed("(", start, element, ")", end - 1);
       }
     }
@@ -175,7 +188,7 @@ export class ExpressionPrinter {
   #word(start: number, text: string): Document {
     if (this.comments.peek(start) === undefined) return text;
     const { trailing, own } = this.comments.gap(start);
-    return sequence([...[...trailing, ...own].map(commentEnd), text]);
+    return sequence([...[...trailing, ...own].map((comment) => strayComment(textOf(comment))), text]);
   }
 
   /** A break between operands, if there are brackets around them. */
@@ -192,7 +205,7 @@ export class ExpressionPrinter {
   // Operators.
 
   /** A chain of operators of one precedence: each on a line of its own, or all on one. */
-  #binary(expression: BinaryExpression): Document {
+  #binary(expression: BinaryExpression, further: (rest: Document) => Document): Document {
     const links: BinaryExpression[] = [];
     const precedence = precedences[expression.operator];
     let first: Expression = expression;
@@ -200,23 +213,28 @@ export class ExpressionPrinter {
       links.push(first);
       first = first.left;
     }
-    const parts: Document[] = [this.expression(first)];
+    const before = this.expression(first);
+    const rest: Document[] = [];
     for (const { operator, right } of links.toReversed()) {
-      parts.push(...this.#between(right.start), `${operator} `, this.expression(right));
+      rest.push(...this.#between(right.start), `${operator} `, this.expression(right));
     }
-    return sequence(parts);
+    return sequence([before, further(sequence(rest))]);
   }
 
-  #conditional({ body, test, orelse }: ConditionalExpression): Document {
-    return sequence([
-      this.expression(body),
+  #conditional(
+    { body, test, orelse }: ConditionalExpression,
+    further: (rest: Document) => Document,
+  ): Document {
+    const before = this.expression(body);
+    const rest = [
       ...this.#between(test.start),
       "if ",
       this.expression(test),
       ...this.#between(orelse.start),
       "else ",
       this.expression(orelse),
-    ]);
+    ];
+    return sequence([before, further(sequence(rest))]);
   }
 
   #lambda({ parameters, body, start }: LambdaExpression): Document {
@@ -254,17 +272,18 @@ export class ExpressionPrinter {
     return sequence([this.expression(key), ": ", this.expression(value)]);
   }
 
-  #tuple({ elements, parenthesised, start, end }: TupleExpression): Document {
+  #tuple(
+    { elements, parenthesised, start, end }: TupleExpression,
+    further: (rest: Document) => Document,
+  ): Document {
     if (parenthesised) {
       return this.#elements("(", start, elements, ")", end - 1, elements.length === 1 ? "," : undefined);
     }
-    const parts: Document[] = [];
-    elements.forEach((element, index) => {
-      if (index > 0) parts.push(",", ...this.#between(element.start));
-      parts.push(this.expression(element));
-    });
-    if (elements.length === 1) parts.push(",");
-    return sequence(parts);
+    const [first, ...others] = elements;
+    const before = this.expression(first!);
+    const rest: Document[] = [];
+    for (const element of others) rest.push(",", ...this.#between(element.start), this.expression(element));
+    return sequence([before, further(sequence(rest)), others.length === 0 ? "," : ""]);
   }
 
   #comprehension({ body, clauses, start, end }: Comprehension): Document {
@@ -302,8 +321,8 @@ export class ExpressionPrinter {
       if (step !== undefined) parts.push(":", this.expression(step));
       return sequence(parts);
     };
-    const first = low ?? high ?? step;
-    const element: Element = { start: first?.start ?? end - 1, end: end - 1, print };
+    const start = low?.start ?? this.comments.nextToken(bracketStart + 1);
+    const element: Element = { start, end: end - 1, print };
     return sequence([before, this.#enclosed("[", bracketStart, element, "]", end - 1)]);
   }
 
@@ -384,7 +403,7 @@ export class ExpressionPrinter {
     const mustBreak =
       !byWidth && first !== undefined && this.comments.hasLineBreak(openStart + 1, first.start);
     const parts =
-      first === undefined && !isBroken(inside) ? [inside, close] : [indented(inside), softBreak, close];
+      first === undefined && !isBroken(inside) ? [inside, close] : [indented(inside), closingBreak, close];
     // Comments before the bracket do not make it break.
     return sequence([before, group(sequence(parts), mustBreak)]);
   }
@@ -423,17 +442,9 @@ export class ExpressionPrinter {
   }
 }
 
-/** Whether an expression may break outside of any brackets of its own. */
-function breaksByItself(expression: Expression): boolean {
-  switch (expression.kind) {
-    case "BinaryExpression":
-    case "ConditionalExpression":
-      return true;
-    case "TupleExpression":
-      return !expression.parenthesised;
-    default:
-      return false;
-  }
+/** Lines that stand where the bracket around them says. */
+function inPlace(rest: Document): Document {
+  return rest;
 }
 
 function spanOf({ start, end }: { readonly start: number; readonly end: number }): {

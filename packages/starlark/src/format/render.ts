@@ -32,18 +32,17 @@ export function render(document: Document, indent: number, maxLength: number): R
   const stack: Item[] = [{ document, indent, breaks: true }];
   let text = "";
   let column = indent;
-  let lineIndent = indent;
   let comments: string[] = [];
 
-  function newLine(target: number, blank: boolean): void {
-    const own = " ".repeat(Math.max(lineIndent, target));
+  function newLine(target: number, blank: boolean, closes: boolean): void {
+    // They stand before what comes next: an element, or the end of its bracket.
+    const own = " ".repeat(closes ? target + indentWidth : target);
     comments.forEach((comment, index) => {
       text += index === 0 ? `  ${comment}` : `\n${own}${comment}`;
     });
     comments = [];
     text += `${blank ? "\n\n" : "\n"}${" ".repeat(target)}`;
     column = target;
-    lineIndent = target;
   }
 
   for (let item = stack.pop(); item !== undefined; item = stack.pop()) {
@@ -70,7 +69,7 @@ export function render(document: Document, indent: number, maxLength: number): R
         break;
       }
       case "break":
-        if (breaks) newLine(level, part.blank);
+        if (breaks) newLine(level, part.blank, part.closes);
         else {
           text += part.flat;
           column += part.flat.length;

@@ -79,8 +79,12 @@ class StatementPrinter extends ExpressionPrinter {
     this.#lines.push(line);
   }
 
-  /** A statement or the header of one, with the comment on its line; further ones go below, at `innerIndent`. */
-  #lay(document: Document, indent: number, limit: number, innerIndent = indent): void {
+  /**
+   * A statement or the header of one, with the comment on its line.
+   *
+   * @returns the comments for which that line has no room.
+   */
+  #lay(document: Document, indent: number, limit: number): readonly string[] {
     const rendered = render(document, indent, this.#maxLength);
     if (rendered === undefined) throw tooLong;
     const comments = [...rendered.endComments];
@@ -91,7 +95,7 @@ class StatementPrinter extends ExpressionPrinter {
     }
     const [first, ...others] = comments;
     this.#line(indent, first === undefined ? rendered.text : `${rendered.text}  ${first}`);
-    for (const other of others) this.#line(innerIndent, other);
+    return others;
   }
 
   // Blocks.
@@ -105,9 +109,14 @@ class StatementPrinter extends ExpressionPrinter {
       this.#ownComments(block, statement.start, kindOf(statement));
       const next = statements[index + 1]?.start ?? block.end;
       this.#separate(block, statement.start, kindOf(statement));
-      this.#statement(statement, block.indent, next);
+      const further = this.#statement(statement, block.indent, next);
       block.previous = kindOf(statement);
       block.isAttached = false;
+      for (const comment of further) {
+        if (block.indent === 0 && block.previous === "load") this.#line(0, "");
+        this.#line(block.indent, comment);
+        block.previous = "comment";
+      }
     });
     this.#ownComments(block, block.end, undefined);
   }
@@ -161,7 +170,8 @@ class StatementPrinter extends ExpressionPrinter {
     place: { readonly indent: number; readonly start: number; readonly end: number },
   ): void {
     const { indent, start, end } = place;
-    this.#lay(sequence([header, ":"]), indent, statements[0]!.start, indent + indentWidth);
+    const further = this.#lay(sequence([header, ":"]), indent, statements[0]!.start);
+    for (const comment of further) this.#line(indent + indentWidth, comment);
     this.#suite(statements, indent, start, end);
   }
 
@@ -173,53 +183,48 @@ class StatementPrinter extends ExpressionPrinter {
 
   // Statements.
 
-  /** `next` is where what follows it begins. */
-  #statement(statement: Statement, indent: number, next: number): void {
+  /**
+   * `next` is where what follows the statement begins.
+   *
+   * @returns comments that are to stand below it.
+   */
+  #statement(statement: Statement, indent: number, next: number): readonly string[] {
     const { start } = statement;
     switch (statement.kind) {
       case "ExpressionStatement":
-        this.#lay(this.expression(statement.expression), indent, next);
-        return;
+        return this.#lay(this.expression(statement.expression), indent, next);
       case "AssignStatement": {
         const { target, operator, value } = statement;
         const left = this.expression(target);
-        this.#lay(sequence([left, ` ${operator} `, this.expression(value)]), indent, next);
-        return;
+        return this.#lay(sequence([left, ` ${operator} `, this.expression(value)]), indent, next);
       }
       case "ReturnStatement": {
         const { value } = statement;
-        this.#lay(
-          value === undefined ? "return" : sequence(["return ", this.expression(value)]),
-          indent,
-          next,
-        );
-        return;
+        return this.#lay(value === undefined ? "return" : this.#worded("return ", value), indent, next);
       }
       case "BranchStatement":
-        this.#lay(statement.word, indent, next);
-        return;
+        return this.#lay(statement.word, indent, next);
       case "LoadStatement":
-        this.#lay(this.#load(statement), indent, next);
-        return;
+        return this.#lay(this.#load(statement), indent, next);
       case "DefStatement":
         this.#compound(this.#defHeader(statement), statement.body, { indent, start, end: next });
-        return;
+        break;
       case "ForStatement": {
         const target = this.expression(statement.target);
         const header = sequence(["for ", target, " in ", this.expression(statement.iterable)]);
         this.#compound(header, statement.body, { indent, start, end: next });
-        return;
+        break;
       }
       case "WhileStatement":
         this.#compound(this.#worded("while ", statement.test), statement.body, { indent, start, end: next });
-        return;
+        break;
       case "IfStatement":
         this.#if(statement, indent, next);
-        return;
+        break;
       case "TryStatement":
         this.#try(statement, indent, next);
-        return;
     }
+    return [];
   }
 
   #worded(word: string, expression: Expression): Document {
