@@ -28,7 +28,9 @@ export async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<
       continue;
     }
     const { name, file, details, skip } = event.data;
-    if (details.type === "suite") continue;
+    // A suite fails with its cases, which are counted; and on its own when its body throws.
+    if (details.type === "suite" && !(event.type === "test:fail" && failedItself(event.data.details.error)))
+      continue;
     const title = `${file === undefined ? "" : `${relative(process.cwd(), file)}: `}${name}`;
     if (skip !== undefined && skip !== false) {
       skipped.push(`${title}: ${skip === true ? "no reason given" : skip}`);
@@ -50,3 +52,7 @@ export async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<
 // node:test loads a reporter by its default export; nothing else imports this file.
 // biome-ignore lint/style/noDefaultExport: required by node:test
 export default report;
+
+function failedItself(error: Error & { readonly failureType?: string }): boolean {
+  return error.failureType !== "subtestsFailed";
+}
