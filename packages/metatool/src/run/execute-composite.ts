@@ -1,0 +1,141 @@
+/**
+ * One execution of a compiled composite: a thread of its own, its parameters and
+ * tools as values, its limits, and what came of it as data. Where inner calls go
+ * is the caller's: this knows no host, so that it runs in any process.
+ */
+
+import type { JsonObject, JsonValue } from "@toolcrib/json";
+import {
+  executeProgram,
+  freeze,
+  fromStarlark,
+  type Json,
+  jsonModule,
+  type Limits,
+  mathModule,
+  type Program,
+  StarlarkError,
+  Thread,
+  type ThreadHost,
+  timeModule,
+  toStarlark,
+  type Value,
+} from "@toolcrib/starlark";
+import { InnerCallError, toCompositeError } from "./composite-error.ts";
+import type { InnerReply } from "./inner-reply.ts";
+import { jsonSize, toJsonValue } from "./json-measure.ts";
+import type { CompositeError, ExecutionOptions } from "./outcome.ts";
+import { type CallableTool, displayName, type ToolDirectory } from "./tool-directory.ts";
+import { toToolValues } from "./tool-values.ts";
+
+/** What is executed. */
+export interface Execution {
+  readonly program: Program;
+  readonly directory: ToolDirectory;
+  readonly params: JsonObject;
+  readonly options: ExecutionOptions;
+  /** The time of day at the start, in nanoseconds since 1970: what `time.now` gives throughout. */
+  readonly startedNs: bigint;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Makes an inner call; does not reject. */
+export type InnerCaller = (tool: CallableTool, params: JsonObject) => Promise<InnerReply>;
+
+/** What came of it, without what the host knows better: the calls and the time. */
+export type ExecutionOutcome = { readonly logs: readonly string[]; readonly steps: number } & (
+  | { readonly kind: "result"; readonly result: JsonValue }
+  | { readonly kind: "error"; readonly error: CompositeError }
+);
+
+/** Run it to its end; never rejects for what the program does. */
+export async function executeComposite(
+  host: ThreadHost,
+  execution: Execution,
+  call: InnerCaller,
+): Promise<ExecutionOutcome> {
+  const { program, options, startedNs, signal } = execution;
+  const logs: string[] = [];
+  const thread = new Thread(host, {
+    name: program.source.name,
+    limits: toLimits(options),
+    print: (line) => logs.push(line),
+    nowNs: () => startedNs,
+    load: refuseLoad,
+    signal,
+  });
+  try {
+    const { value } = await executeProgram(thread, program, valuesFor(execution, call, thread));
+    const result = toResult(value, thread, options.resultBytes);
+    return { kind: "result", result, logs, steps: thread.steps };
+  } catch (thrown) {
+    const error = toCompositeError(thrown, program.source, options.debug);
+    return { kind: "error", error, logs, steps: thread.steps };
+  }
+}
+
+function toLimits(options: ExecutionOptions): Partial<Limits> {
+  return {
+    wallMs: options.timeoutMs,
+    memoryBytes: options.memoryBytes,
+    steps: options.steps,
+    depth: options.callDepth,
+    outputBytes: options.logBytes,
+  };
+}
+
+const modules: ReadonlyMap<string, Value> = new Map([
+  ["json", jsonModule],
+  ["math", mathModule],
+  ["time", timeModule],
+]);
+
+/** A value for each name that the program uses and does not define. */
+function valuesFor(
+  { program, directory, params }: Execution,
+  call: InnerCaller,
+  thread: Thread,
+): ReadonlyMap<string, Value> {
+  const toolValue = toToolValues(directory, async (tool, given) => {
+    const reply = await call(tool, given);
+    // Nobody waits any more, and what is left of the budgets is not to be spent.
+    if (thread.signal.aborted) return null;
+    return toValue(tool, reply, thread);
+  });
+  const values = new Map<string, Value>();
+  for (const name of program.predeclared) {
+    const value =
+      name === "params" ? toStarlark(params as Json, thread) : (modules.get(name) ?? toolValue(name));
+    if (value !== undefined) values.set(name, value);
+  }
+  return values;
+}
+
+/** @throws {StarlarkError} for a reply that is an error. */
+function toValue(tool: CallableTool, reply: InnerReply, thread: Thread): Value {
+  if (reply.kind === "value") return toStarlark(reply.value as Json, thread);
+  let details: Value = null;
+  if (reply.kind !== "limit" && reply.details !== undefined) {
+    details = toStarlark(reply.details as Json, thread);
+    freeze(details);
+  }
+  throw new InnerCallError(displayName(tool), reply, details);
+}
+
+/** @throws {StarlarkError} when it has no form in JSON or is too large. */
+function toResult(value: Value, thread: Thread, maxBytes: number): JsonValue {
+  const result = toJsonValue(fromStarlark(value, thread), "the result");
+  // What is far too large is not written to find out by how much.
+  const bytes = jsonSize(result, maxBytes) > maxBytes ? undefined : Buffer.byteLength(JSON.stringify(result));
+  if (bytes !== undefined && bytes <= maxBytes) return result;
+  throw new StarlarkError(`the result is larger than ${maxBytes} bytes of JSON`, {
+    kind: "resource",
+    hint: "return less: only the fields and items that are asked for, or a summary",
+  });
+}
+
+function refuseLoad(name: string): never {
+  throw new StarlarkError(`cannot load ${JSON.stringify(name)}: composites have no files`, {
+    hint: "json, math and time are there without load; a saved tool is called as saved.NAME",
+  });
+}

@@ -1,0 +1,115 @@
+/**
+ * The names by which a composite reaches tools: `github.searchIssues` and
+ * `tools["…"]`. Namespaces and tools whose names are no identifiers of the
+ * language get one (`my-server` → `my_server`, `time` → `time_`), as long as
+ * only one of them would be called so; the others are reached through `tools`
+ * alone. Pure: knows no program and calls nothing.
+ */
+
+import { toolDialect, universeFor } from "@toolcrib/starlark";
+import type { CatalogTool } from "./catalog.ts";
+
+/** What of a tool the language needs to know. */
+export type CallableTool = Pick<
+  CatalogTool,
+  "id" | "namespace" | "name" | "wireName" | "origin" | "inputSchema"
+>;
+
+/** The tools of one namespace. */
+export interface ToolNamespace<T extends CallableTool = CallableTool> {
+  /** Its name as the catalogue has it, such as `my-server`. */
+  readonly name: string;
+  /** By the name after the dot. */
+  readonly tools: ReadonlyMap<string, T>;
+}
+
+/** All names of the tools of a catalogue. */
+export interface ToolDirectory<T extends CallableTool = CallableTool> {
+  /** By identifier: what programs write before the dot. */
+  readonly namespaces: ReadonlyMap<string, ToolNamespace<T>>;
+  /** By everything that `tools[…]` takes: names on the wire, ids, `namespace.name`. */
+  readonly byName: ReadonlyMap<string, T>;
+  /** Names on the wire, sorted: what `tools` gives when it is iterated over. */
+  readonly wireNames: readonly string[];
+}
+
+/** The namespace in which composites find saved tools. */
+export const savedNamespace = "saved";
+
+/** What every composite has beside the tools and the universe of the language. */
+export const reservedNames: ReadonlySet<string> = new Set(["params", "tools", "json", "math", "time"]);
+
+const keywords: ReadonlySet<string> = new Set(
+  (
+    "and break continue def elif else for if in lambda load not or pass return while " +
+    "as assert async await class del except finally from global import is nonlocal raise try with yield"
+  ).split(" "),
+);
+
+const universalNames: ReadonlySet<string> = new Set(universeFor(toolDialect).keys());
+
+/** Order the tools of a catalogue by the names that programs use. */
+export function toToolDirectory<T extends CallableTool>(tools: readonly T[]): ToolDirectory<T> {
+  const byNamespace = Map.groupBy(tools, namespaceOf);
+  const names = [...byNamespace.keys()].filter((name) => name !== "");
+  const namespaces = new Map<string, ToolNamespace<T>>();
+  for (const [identifier, name] of nameUniquely(names, namespaceIdentifier)) {
+    const members = byNamespace.get(name)!;
+    const byOwnName = new Map<string, T>();
+    for (const tool of members) if (!byOwnName.has(tool.name)) byOwnName.set(tool.name, tool);
+    const attributes = nameUniquely([...byOwnName.keys()], attributeIdentifier);
+    const reachable = new Map([...attributes].map(([attribute, own]) => [attribute, byOwnName.get(own)!]));
+    namespaces.set(identifier, { name, tools: reachable });
+  }
+  return { namespaces, byName: indexNames(tools), wireNames: tools.map((tool) => tool.wireName).sort() };
+}
+
+/** What people and audits call a tool: `namespace.name`, or its name on the wire where it has no namespace. */
+export function displayName(tool: CallableTool): string {
+  const namespace = namespaceOf(tool);
+  return namespace === "" ? tool.wireName : `${namespace}.${tool.name}`;
+}
+
+function namespaceOf(tool: CallableTool): string {
+  return tool.namespace === "" && tool.origin === "saved" ? savedNamespace : tool.namespace;
+}
+
+/** The first that has a name keeps it; names on the wire come before ids, and ids before `namespace.name`. */
+function indexNames<T extends CallableTool>(tools: readonly T[]): ReadonlyMap<string, T> {
+  const byName = new Map<string, T>();
+  const add = (name: string, tool: T): void => {
+    if (!byName.has(name)) byName.set(name, tool);
+  };
+  for (const tool of tools) add(tool.wireName, tool);
+  for (const tool of tools) add(tool.id, tool);
+  for (const tool of tools) add(displayName(tool), tool);
+  for (const tool of tools) if (tool.origin === "saved") add(`${savedNamespace}__${tool.name}`, tool);
+  return byName;
+}
+
+/** The identifier of each of `names` that has one to itself. A name that is an identifier as it is comes first. */
+function nameUniquely(names: readonly string[], toIdentifier: (name: string) => string): Map<string, string> {
+  const taken = new Map<string, string>();
+  const shared = new Set<string>();
+  for (const name of names) if (toIdentifier(name) === name) taken.set(name, name);
+  for (const name of names) {
+    const identifier = toIdentifier(name);
+    const owner = taken.get(identifier);
+    if (owner === undefined) taken.set(identifier, name);
+    else if (owner !== name && owner !== identifier) shared.add(identifier);
+  }
+  for (const identifier of shared) taken.delete(identifier);
+  return taken;
+}
+
+/** A namespace is a name of the program, so it may not hide what every program has. */
+function namespaceIdentifier(name: string): string {
+  const identifier = attributeIdentifier(name);
+  return reservedNames.has(identifier) || universalNames.has(identifier) ? `${identifier}_` : identifier;
+}
+
+function attributeIdentifier(name: string): string {
+  const letters = name.replace(/[^A-Za-z0-9_]/g, "_");
+  const identifier = /^[0-9]/.test(letters) ? `_${letters}` : letters;
+  return keywords.has(identifier) ? `${identifier}_` : identifier;
+}

@@ -1,0 +1,165 @@
+/**
+ * A small host for composites: a catalogue of tools that are functions, and calls
+ * that run them one level deeper, as a gateway does.
+ */
+
+import { setTimeout as delay } from "node:timers/promises";
+import { CodedError } from "@toolcrib/diagnostics";
+import type { JsonObject, JsonValue } from "@toolcrib/json";
+import {
+  type Catalog,
+  type CatalogTool,
+  type CompositeDeps,
+  type CompositeOutcome,
+  type CompositeRequest,
+  createCompositeCache,
+  type ExecutionOptions,
+  runComposite,
+} from "@toolcrib/metatool";
+import {
+  type CallContext,
+  type ToolAnnotations,
+  type ToolResult,
+  textResult,
+  toToolId,
+} from "@toolcrib/tool";
+
+/** What a tool of the workshop does; what it returns becomes `structuredContent`, a `ToolResult` stays one. */
+export type Work = (
+  args: JsonObject,
+  context: CallContext,
+) => JsonValue | ToolResult | Promise<JsonValue | ToolResult>;
+
+/** One tool of a workshop. */
+export interface WorkshopTool {
+  readonly work: Work;
+  readonly inputSchema?: JsonObject;
+  readonly annotations?: ToolAnnotations;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly origin?: CatalogTool["origin"];
+}
+
+/** A host over functions, by `namespace.name`. */
+export interface Workshop {
+  readonly catalog: Catalog;
+  readonly deps: CompositeDeps;
+  /** Ids of the tools that were called, in order. */
+  readonly called: string[];
+  run(code: string, request?: RunRequest): Promise<CompositeOutcome>;
+}
+
+/** What a run may say beside its code. */
+export interface RunRequest extends Partial<Omit<CompositeRequest, "code" | "options">> {
+  readonly options?: Partial<ExecutionOptions>;
+}
+
+/** The options where a test says nothing. */
+export const defaultOptions: ExecutionOptions = {
+  timeoutMs: 30_000,
+  memoryBytes: 128 * 1024 * 1024,
+  steps: 10_000_000,
+  callDepth: 200,
+  toolCalls: 100,
+  parallelWidth: 8,
+  logBytes: 65_536,
+  resultBytes: 1_048_576,
+  debug: false,
+  isolation: "none",
+};
+
+/** A call of a client's own. */
+export function clientCall(parts: Partial<CallContext> = {}): CallContext {
+  return {
+    callId: "call-1",
+    depth: 0,
+    identity: { kind: "library", name: "test" },
+    era: "modern",
+    signal: new AbortController().signal,
+    deadline: Number.MAX_SAFE_INTEGER,
+    wantsProgress: false,
+    progress() {},
+    notify() {},
+    ask: () => Promise.reject(new Error("nobody is there to answer")),
+    ...parts,
+  };
+}
+
+/** Set up a workshop. */
+export function setUpWorkshop(tools: { readonly [name: string]: Work | WorkshopTool }): Workshop {
+  const called: string[] = [];
+  const works = new Map<string, Work>();
+  const catalog: Catalog = {
+    generation: 1,
+    tools: Object.entries(tools).map(([name, given]) => {
+      const tool = typeof given === "function" ? { work: given } : given;
+      const listed = toCatalogTool(name, tool);
+      works.set(listed.id, tool.work);
+      return listed;
+    }),
+  };
+  const deps: CompositeDeps = {
+    host: {
+      catalog: () => catalog,
+      isNameTaken: () => false,
+      async callTool(context, id, args) {
+        called.push(id);
+        const work = works.get(id);
+        if (work === undefined) throw new CodedError("TOOL_NOT_FOUND", `No tool has the id "${id}"`);
+        const inner = { ...context, parentId: context.callId, depth: context.depth + 1 };
+        return toResult(await work(args, inner));
+      },
+    },
+    monotonicMs: () => performance.now(),
+    nowNs: () => 1_700_000_000_000_000_000n,
+    nextTurn: () => delay(0),
+    startTimer(delayMs, callback) {
+      const timer = setTimeout(callback, delayMs);
+      return () => clearTimeout(timer);
+    },
+    cache: createCompositeCache(),
+  };
+  return {
+    catalog,
+    deps,
+    called,
+    run: (code, { options, ...request } = {}) =>
+      runComposite(
+        {
+          name: "test",
+          code,
+          params: {},
+          catalog,
+          context: clientCall(),
+          options: { ...defaultOptions, ...options },
+          ...request,
+        },
+        deps,
+      ),
+  };
+}
+
+function toCatalogTool(dotted: string, tool: WorkshopTool): CatalogTool {
+  const dot = dotted.indexOf(".");
+  const namespace = dot === -1 ? "" : dotted.slice(0, dot);
+  const name = dotted.slice(dot + 1);
+  const isBare = namespace === "" || tool.origin === "saved";
+  return {
+    id: toToolId(namespace, name),
+    namespace,
+    name,
+    wireName: isBare ? name : `${namespace}__${name}`,
+    origin: tool.origin ?? "server",
+    inputSchema: tool.inputSchema ?? { type: "object" },
+    annotations: tool.annotations,
+    labels: tool.labels ?? {},
+  };
+}
+
+function toResult(done: JsonValue | ToolResult): ToolResult {
+  if (isToolResult(done)) return done;
+  return { ...textResult(JSON.stringify(done)), structuredContent: done };
+}
+
+function isToolResult(done: JsonValue | ToolResult): done is ToolResult {
+  return typeof done === "object" && done !== null && "content" in done && Array.isArray(done["content"]);
+}
