@@ -1,4 +1,5 @@
 // For users: the language.
+
 export { coreDialect, type Dialect, toolDialect } from "./dialect.ts";
 export type { Binding, BindingKind, Scope } from "./resolve/binding.ts";
 export { maxArguments, maxResolveErrors, type ResolveOptions, resolveFile } from "./resolve/resolver.ts";
@@ -63,7 +64,12 @@ export {
   parseFile,
 } from "./syntax/parser.ts";
 
+// For users: programs in their canonical layout.
+
+export { type FormattedProgram, formatProgram } from "./format/format-program.ts";
+
 // For users: programs and their execution.
+
 export {
   compileProgram,
   type Execution,
@@ -71,6 +77,13 @@ export {
   Program,
   type ProgramOptions,
 } from "./program.ts";
+export {
+  createReplSession,
+  type EvaluateOptions,
+  type Evaluation,
+  type ReplOptions,
+  type ReplSession,
+} from "./repl.ts";
 export { callFunction } from "./run/execute.ts";
 export { defaultLimits, type Limits, limitCeilings } from "./run/limits.ts";
 export {
@@ -82,11 +95,12 @@ export {
 export { Thread, type ThreadHost, type ThreadOptions } from "./run/thread.ts";
 
 // For users: values, and functions of the host.
+
 export { fromStarlark, type Json, maxConversionDepth, toStarlark } from "./host/convert.ts";
 export {
+  BoundMethod,
   Builtin,
   type BuiltinOptions,
-  BoundMethod,
   builtin,
   type Implementation,
   type VariadicImplementation,
@@ -121,5 +135,6 @@ export {
 } from "./value/value.ts";
 
 // For hosts that compare and search values as programs do.
+
 export { contains } from "./value/operators.ts";
 export { compare, type OrderOperator } from "./value/order.ts";
