@@ -1,0 +1,69 @@
+/**
+ * What is wrong with the fields of a saved tool, for those that an agent sends
+ * and those of a file alike. It judges types and sizes; whether the code runs
+ * and the schema is one is not the store's business.
+ */
+
+import type { Diagnostic } from "@toolcrib/diagnostics";
+import { isJsonObject } from "@toolcrib/json";
+import { metatoolFieldInvalid, metatoolFieldTooLarge } from "../codes.ts";
+import { lintSavedName } from "./saved-name.ts";
+import { resolveSavedToolLimits, type SavedToolLimits } from "./saved-tool.ts";
+
+/**
+ * Everything that keeps the store from taking `definition`, as far as it can be
+ * seen without the other tools.
+ */
+export function lintSavedTool(
+  definition: Readonly<Record<string, unknown>>,
+  limits: SavedToolLimits = {},
+): readonly Diagnostic[] {
+  const { name, description, inputSchema, code, toolcrib } = definition;
+  const { codeMaxBytes, descriptionMaxBytes, schemaMaxBytes, toolcribMaxBytes } =
+    resolveSavedToolLimits(limits);
+  return [
+    ...(typeof name === "string" ? lintSavedName(name) : [wrongType("name", "a text", name)]),
+    ...lintText("description", description, descriptionMaxBytes),
+    ...lintObject("inputSchema", inputSchema, schemaMaxBytes),
+    ...lintText("code", code, codeMaxBytes),
+    ...(toolcrib === undefined ? [] : lintObject("toolcrib", toolcrib, toolcribMaxBytes)),
+  ];
+}
+
+function lintText(path: string, value: unknown, maxBytes: number): Diagnostic[] {
+  if (typeof value !== "string") return [wrongType(path, "a text", value)];
+  return lintSize(path, Buffer.byteLength(value), maxBytes);
+}
+
+function lintObject(path: string, value: unknown, maxBytes: number): Diagnostic[] {
+  if (!isJsonObject(value)) return [wrongType(path, "an object", value)];
+  try {
+    return lintSize(path, Buffer.byteLength(JSON.stringify(value)), maxBytes);
+  } catch {
+    // A cycle, a BigInt or more levels than the stack has: nothing that JSON can hold.
+    return [fieldFinding(metatoolFieldInvalid, path, `Cannot use "${path}": it cannot be written as JSON`)];
+  }
+}
+
+function lintSize(path: string, bytes: number, maxBytes: number): Diagnostic[] {
+  if (bytes <= maxBytes) return [];
+  const message = `Cannot use "${path}": it has ${bytes} bytes; at most ${maxBytes} are allowed`;
+  return [fieldFinding(metatoolFieldTooLarge, path, message)];
+}
+
+/** A field that is missing or not `expected`. */
+export function wrongType(path: string, expected: string, value: unknown): Diagnostic {
+  const state = value === undefined ? "it is missing" : `it is ${typeName(value)}`;
+  return fieldFinding(metatoolFieldInvalid, path, `Cannot use "${path}": ${state}; it must be ${expected}`);
+}
+
+function fieldFinding(code: string, path: string, message: string): Diagnostic {
+  return { severity: "error", code, message, path };
+}
+
+function typeName(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "string") return "a text";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+}

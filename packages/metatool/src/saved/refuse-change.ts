@@ -1,0 +1,88 @@
+/**
+ * Why a saved tool is not changed: what the directory has in it already, and
+ * what the caller does not know. Throws or returns; changes nothing.
+ */
+
+import { type Diagnostic, formatDiagnostic } from "@toolcrib/diagnostics";
+import { foldName } from "@toolcrib/tool";
+import {
+  metatoolChangedMeanwhile,
+  metatoolFileInTheWay,
+  metatoolNameReserved,
+  metatoolNameTaken,
+  metatoolTooManyTools,
+} from "../codes.ts";
+import { MetatoolError } from "../metatool-error.ts";
+import type { SavedFile } from "./saved-file.ts";
+import { fromFileName, toFileName } from "./saved-name.ts";
+import type { DirectoryView } from "./tool-directory.ts";
+
+/** @throws {MetatoolError} with the code of the first of `findings`, and the messages of all. */
+export function refuseFirst(findings: readonly Diagnostic[]): void {
+  const [first] = findings;
+  if (first === undefined) return;
+  throw new MetatoolError(first.code, findings.map(({ message }) => message).join("; "), {
+    hint: first.hint,
+    data: { problems: findings.map(({ code, message, path }) => ({ code, message, path })) },
+  });
+}
+
+/** @throws {MetatoolError} `METATOOL_FILE_IN_THE_WAY` when the file of `name` is there and is no tool. */
+export function refuseUnusable({ unusable }: DirectoryView, name: string): void {
+  const [first] = unusable.get(toFileName(name)) ?? [];
+  if (first === undefined) return;
+  const problem = formatDiagnostic({ ...first, span: undefined })
+    .split("\n")
+    .slice(0, 2)
+    .join(" ");
+  throw new MetatoolError(
+    metatoolFileInTheWay,
+    `Cannot change "${name}": its file is there and is no usable saved tool, so it is left alone`,
+    { hint: `mend or remove the file, or use another name; ${problem}` },
+  );
+}
+
+/** @throws {MetatoolError} `METATOOL_CHANGED_MEANWHILE` when `previous` is not what the caller has seen. */
+export function refuseChanged(name: string, previous: SavedFile | undefined, expectedModified: string): void {
+  const modified = previous?.tool.metadata.modified;
+  if (modified === expectedModified) return;
+  const state = modified === undefined ? "it was deleted" : `it was modified at ${modified}`;
+  throw new MetatoolError(
+    metatoolChangedMeanwhile,
+    `Cannot save "${name}": ${state}, and not what its caller has seen ("${expectedModified.slice(0, 40)}")`,
+    { hint: "Look at the tool as it is now and save again", data: { modified } },
+  );
+}
+
+/** @throws {MetatoolError} `METATOOL_NAME_TAKEN`, `METATOOL_NAME_RESERVED`, `METATOOL_TOO_MANY_TOOLS`. */
+export function refuseNewName(
+  { tools, unusable }: DirectoryView,
+  name: string,
+  isReserved: (name: string) => boolean,
+  maxTools: number,
+): void {
+  const fold = foldName(name);
+  const others = [...tools.keys(), ...[...unusable.keys()].map(fromFileName)];
+  const other = others.find((one) => foldName(one) === fold);
+  if (other !== undefined) {
+    throw new MetatoolError(
+      metatoolNameTaken,
+      `Cannot save a tool as "${name}": it cannot be told from "${other}", which is there already; names must differ in more than case, separators and lookalike characters`,
+      { hint: `use "${other}" to replace that tool, or a name that differs more` },
+    );
+  }
+  if (isReserved(name)) {
+    throw new MetatoolError(
+      metatoolNameReserved,
+      `Cannot save a tool as "${name}": a tool that is not a saved one has that name`,
+      { hint: "use another name" },
+    );
+  }
+  if (others.length >= maxTools) {
+    throw new MetatoolError(
+      metatoolTooManyTools,
+      `Cannot save "${name}": there are ${others.length} saved tools; at most ${maxTools} are allowed`,
+      { hint: "delete tools that nobody uses" },
+    );
+  }
+}
