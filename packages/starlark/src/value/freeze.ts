@@ -2,7 +2,7 @@
 
 import { FunctionValue, type ModuleState } from "./function-value.ts";
 import type { Frozenness, Value } from "./value.ts";
-import { Container, SharedObject } from "./value.ts";
+import { Container, pushObjects, SharedObject, StarlarkList } from "./value.ts";
 
 /** Freeze `value` and everything that can be reached from it. Goes over each object once. */
 export function freeze(value: Value): void {
@@ -17,9 +17,14 @@ export function freezeAll(values: readonly (Value | undefined)[]): void {
     if (value !== undefined) rest.push(value);
   }
   for (let value = rest.pop(); value !== undefined; value = rest.pop()) {
-    if (!(value instanceof SharedObject) || met.has(value)) continue;
-    met.add(value);
-    if (value instanceof Container && value.frozen === 1) continue;
+    if (!(value instanceof SharedObject)) continue;
+    if (value instanceof Container) {
+      // That it is frozen says that it was met.
+      if (value.frozen === 1) continue;
+    } else {
+      if (met.has(value)) continue;
+      met.add(value);
+    }
     value.freeze(rest);
   }
 }
@@ -35,14 +40,17 @@ export function freezeForNow(values: readonly Value[]): () => void {
   const thawed: Container[] = [];
   const rest: Value[] = [...values];
   for (let value = rest.pop(); value !== undefined; value = rest.pop()) {
-    if (!(value instanceof SharedObject) || met.has(value)) continue;
-    met.add(value);
+    if (!(value instanceof SharedObject)) continue;
     if (value instanceof Container) {
       if (value.frozen !== 0) continue;
       value.frozen = 2 satisfies Frozenness;
       thawed.push(value);
+    } else {
+      if (met.has(value)) continue;
+      met.add(value);
     }
-    value.references(rest);
+    if (value instanceof StarlarkList) pushObjects(rest, value.items);
+    else value.references(rest);
     if (value instanceof FunctionValue && !modules.has(value.module)) {
       // The globals of its file are captured like any other variable.
       modules.add(value.module);

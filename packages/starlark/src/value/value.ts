@@ -34,7 +34,7 @@ export abstract class StarlarkObject {
     return true;
   }
 
-  /** Make it immutable, and push what it refers to on `rest`, for the caller to go on with. */
+  /** Make it immutable, and push the objects that it refers to on `rest`, for the caller to go on with. */
   freeze(_rest: Value[]): void {}
 
   /** The weight in bytes for the simulated heap, without what it refers to. */
@@ -195,7 +195,7 @@ export class StarlarkList extends Container {
   override freeze(rest: Value[]): void {
     if (this.frozen === 1) return;
     this.frozen = 1;
-    pushAll(rest, this.items);
+    pushObjects(rest, this.items);
   }
 
   override weight(): number {
@@ -226,7 +226,7 @@ export class StarlarkTuple extends SharedObject {
   }
 
   override freeze(rest: Value[]): void {
-    pushAll(rest, this.items);
+    pushObjects(rest, this.items);
   }
 
   override weight(): number {
@@ -267,7 +267,7 @@ export class StarlarkDict extends HashContainer {
   override freeze(rest: Value[]): void {
     if (this.frozen === 1) return;
     this.frozen = 1;
-    this.references(rest);
+    for (const { key, value } of this.entries.values()) pushObjects(rest, [key, value]);
   }
 
   override weight(): number {
@@ -433,6 +433,14 @@ export abstract class ValueIterator {
 
 function during(frozen: Frozenness): string {
   return frozen === 2 ? " while parallel() runs" : "";
+}
+
+/** Push those of `values` that are objects, for walks that have nothing to do with the others. */
+export function pushObjects(rest: Value[], values: readonly Value[]): void {
+  for (let index = 0; index < values.length; index += 1) {
+    const value = values[index]!;
+    if (typeof value === "object" && value !== null) rest.push(value);
+  }
 }
 
 function pushAll(rest: Value[], values: readonly Value[]): void {
