@@ -64,8 +64,8 @@ export function render(document: Document, indent: number, maxLength: number): R
         stack.push({ document: part.content, indent: level + indentWidth, breaks });
         break;
       case "group": {
-        const fit = !part.isBroken && fits(part.content, stack, lineWidth - column);
-        stack.push({ document: part.content, indent: level, breaks: !fit });
+        const isFlat = !breaks || (!part.isBroken && fits(part.content, stack, lineWidth - column));
+        stack.push({ document: part.content, indent: level, breaks: !isFlat });
         break;
       }
       case "break":
@@ -120,9 +120,12 @@ function fits(document: Document, rest: readonly Item[], width: number): boolean
     }
     walk.next += 1;
     if (typeof part === "string") {
-      const lineEnd = part.indexOf("\n");
-      if (lineEnd !== -1) return left >= lineEnd;
-      left -= part.length;
+      const firstEnd = part.indexOf("\n");
+      if (firstEnd !== -1) {
+        // A literal of several lines: its own lines are as long as they are.
+        if (firstEnd > left) return false;
+        left = lineWidth - (part.length - part.lastIndexOf("\n") - 1);
+      } else left -= part.length;
     } else if (part.kind === "sequence") {
       walks.push({ parts: part.parts, next: 0, breaks: walk.breaks });
     } else if (part.kind === "group" || part.kind === "indentation") {
