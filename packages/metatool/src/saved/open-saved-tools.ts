@@ -249,7 +249,11 @@ class SavedToolStore implements SavedTools {
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    this.#disposal ??= this.#dispose();
+    // One that failed may be tried again: what was counted is still there.
+    this.#disposal ??= this.#dispose().catch((error: unknown) => {
+      this.#disposal = undefined;
+      throw error;
+    });
     return this.#disposal;
   }
 

@@ -98,7 +98,7 @@ export type FileStep =
 /**
  * Node's files, each step inside `around`.
  *
- * @param around `half` does the first half of a write and is absent for other steps.
+ * @param around `half` does what a step does even when it fails: the first half of a write, all of a close.
  */
 export function steppedFiles(
   around: <T>(step: FileStep, run: () => Promise<T>, half?: () => Promise<void>) => Promise<T>,
@@ -120,7 +120,13 @@ export function steppedFiles(
           ),
         setModified: (atMs) => around("setModified", () => file.setModified(atMs)),
         sync: () => around("sync", () => file.sync()),
-        close: () => around("close", () => file.close()),
+        // A close that fails has closed all the same.
+        close: () =>
+          around(
+            "close",
+            () => file.close(),
+            () => file.close(),
+          ),
       };
     },
   };
