@@ -36,3 +36,24 @@ export const metatoolNotDurable = "METATOOL_NOT_DURABLE";
 export const metatoolDirectoryBusy = "METATOOL_DIRECTORY_BUSY";
 /** The saved tools were used after they were closed. */
 export const metatoolClosed = "METATOOL_CLOSED";
+/** No saved tool has this name. */
+export const metatoolNotFound = "METATOOL_NOT_FOUND";
+/** The input schema of a saved tool cannot be used. */
+export const metatoolSchemaInvalid = "METATOOL_SCHEMA_INVALID";
+
+/** A composite calls a tool that there is not, or that its author may not call. */
+export const metatoolToolUnknown = "METATOOL_TOOL_UNKNOWN";
+/** A composite calls a tool with something other than one dict or arguments by name. */
+export const metatoolArgumentForm = "METATOOL_ARGUMENT_FORM";
+/** A composite calls a tool with an argument that its input schema does not have. */
+export const metatoolArgumentUnknown = "METATOOL_ARGUMENT_UNKNOWN";
+/** A composite calls a tool without an argument that its input schema requires. */
+export const metatoolArgumentMissing = "METATOOL_ARGUMENT_MISSING";
+/** A composite calls a tool with an argument of a type or value that its input schema does not allow. */
+export const metatoolArgumentType = "METATOOL_ARGUMENT_TYPE";
+/** A composite defines a name that hides a namespace of tools or what every composite has. */
+export const metatoolNameHidden = "METATOOL_NAME_HIDDEN";
+/** A composite reads a parameter that its input schema does not have, or that may be absent. */
+export const metatoolParameterUnknown = "METATOOL_PARAMETER_UNKNOWN";
+/** A saved tool calls itself, directly or through other saved tools. */
+export const metatoolRecursive = "METATOOL_RECURSIVE";

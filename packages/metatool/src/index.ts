@@ -22,6 +22,18 @@ export {
 } from "./codes.ts";
 export { MetatoolError } from "./metatool-error.ts";
 // For users: running composites.
+export {
+  type AnalysisOptions,
+  analyseComposite,
+  type CompositeAnalysis,
+} from "./run/analyse/analyse-composite.ts";
+export {
+  type CompositeFacts,
+  deriveFacts,
+  type Reach,
+  reachesFurther,
+  type SavedReach,
+} from "./run/analyse/reach.ts";
 export type { Catalog, CatalogTool, MetatoolHost } from "./run/catalog.ts";
 export {
   type CompositeCache,

@@ -23,6 +23,8 @@ export interface CatalogTool {
   readonly annotations?: ToolAnnotations;
   /** Labels of the server it belongs to. */
   readonly labels: Readonly<Record<string, string>>;
+  /** Hosts that its server is known to talk to; absent where nothing is known. */
+  readonly egressHosts?: readonly string[];
 }
 
 /** The tools that one identity may call, hidden ones included. */

@@ -55,7 +55,7 @@ export function coerce(value: JsonValue, schema: JsonObject, root: JsonObject): 
 }
 
 /** The types that a schema takes, those of its alternatives included; none when any alternative says nothing. */
-function allowedTypes(schema: JsonObject, root: JsonObject): readonly string[] {
+export function allowedTypes(schema: JsonObject, root: JsonObject): readonly string[] {
   const own = typesOf(schema);
   if (own.length > 0) return own;
   const alternatives = schema["anyOf"] ?? schema["oneOf"];

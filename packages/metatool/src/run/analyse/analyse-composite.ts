@@ -1,0 +1,380 @@
+/**
+ * What can be said of a composite without running it: all errors of its syntax
+ * and of its names at once, calls of tools that there are not, arguments that
+ * will not fit, and which tools it can call at all. Calls nothing.
+ */
+
+import { type Diagnostic, hasErrors, nearestName, type Source, type Span } from "@toolcrib/diagnostics";
+import { isJsonObject, type JsonObject } from "@toolcrib/json";
+import {
+  type AttributeExpression,
+  type CallExpression,
+  type Expression,
+  type File,
+  type IndexExpression,
+  parseFile,
+  resolveFile,
+  toolDialect,
+  universeFor,
+} from "@toolcrib/starlark";
+import {
+  metatoolNameHidden,
+  metatoolParameterUnknown,
+  metatoolRecursive,
+  metatoolToolUnknown,
+} from "../../codes.ts";
+import type { Catalog, CatalogTool } from "../catalog.ts";
+import { type CompositeCache, createCompositeCache, sourceNameOf } from "../composite-cache.ts";
+import { propertySchema, resolveReference } from "../schema-walk.ts";
+import { reservedNames, savedNamespace, type ToolDirectory, type ToolNamespace } from "../tool-directory.ts";
+import { unknownToolMessage } from "../tool-values.ts";
+import { checkArguments, type Report, withoutParens } from "./check-arguments.ts";
+import { type CompositeFacts, deriveFacts, type Reach, type SavedReach } from "./reach.ts";
+import { visitExpression, visitFile } from "./visit-expressions.ts";
+
+/** What is known of a composite. */
+export interface CompositeAnalysis {
+  /** By place. With an error among them the code cannot be run. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** The tools that the code itself can call; none of code that is no program. */
+  readonly reach: Reach;
+  /** What follows from that. */
+  readonly facts: CompositeFacts;
+}
+
+/** What else is known; everything optional. */
+export interface AnalysisOptions {
+  /** What the composite is called, to tell when it calls itself. @default "composite" */
+  readonly name?: string;
+  /** Its own input schema, to check what it reads of `params`. @default `params` is not checked */
+  readonly inputSchema?: JsonObject;
+  /** What saved tools can call. @default saved tools count as able to call anything */
+  readonly savedReach?: SavedReach;
+  /** @default everything is worked out anew */
+  readonly cache?: CompositeCache;
+}
+
+/** Most findings about tools and their arguments. */
+const maxFindings = 100;
+
+/** Analyse the code of a composite against the tools that its author may call. */
+export function analyseComposite(
+  code: string,
+  catalog: Catalog,
+  options: AnalysisOptions = {},
+): CompositeAnalysis {
+  const { name = "composite", savedReach } = options;
+  const directory = (options.cache ?? createCompositeCache()).directoryOf(catalog);
+  const source = { name: sourceNameOf(name), text: code };
+  const { file, diagnostics } = readProgram(source, directory);
+  if (file === undefined) {
+    const reach = { tools: [], dynamic: false };
+    return { diagnostics, reach, facts: deriveFacts(reach, catalog, savedReach) };
+  }
+  const walk = new Analysis(source, directory, options);
+  walk.go(file);
+  const reach = { tools: [...walk.reached].sort(), dynamic: walk.isDynamic };
+  // What it can do by calling itself it can do anyway.
+  const others = { ...reach, tools: reach.tools.filter((id) => id !== walk.ownId) };
+  const facts = deriveFacts(others, catalog, (tool) =>
+    tool.id === walk.ownId ? others : savedReach?.(tool),
+  );
+  const isDirect = others.tools.length < reach.tools.length;
+  if (isDirect || facts.reach.tools.some((id) => id === walk.ownId)) walk.reportRecursion(isDirect);
+  const all = [...diagnostics, ...walk.findings];
+  all.sort((a, b) => (a.span?.start ?? 0) - (b.span?.start ?? 0));
+  return { diagnostics: all, reach, facts };
+}
+
+/** The file, with its names resolved; `undefined` when it is no program. */
+function readProgram(
+  source: Source,
+  directory: ToolDirectory,
+): { readonly file: File | undefined; readonly diagnostics: readonly Diagnostic[] } {
+  const { value: file, diagnostics: syntax } = parseFile(source, toolDialect);
+  if (hasErrors(syntax)) return { file: undefined, diagnostics: syntax };
+  const universe = universeFor(toolDialect);
+  const predeclared = new Set([...reservedNames, ...directory.namespaces.keys()]);
+  const names = resolveFile(file, {
+    dialect: toolDialect,
+    isPredeclared: (name) => predeclared.has(name),
+    isUniversal: (name) => universe.has(name),
+    predeclaredNames: [...predeclared],
+    universalNames: universe.keys(),
+  });
+  const diagnostics = [...syntax, ...names.map((finding) => withNamespaces(finding, source, directory))];
+  return { file: hasErrors(diagnostics) ? undefined : file, diagnostics };
+}
+
+/** Of a name that nothing defines and that something is asked of, say what could stand there. */
+function withNamespaces(finding: Diagnostic, source: Source, directory: ToolDirectory): Diagnostic {
+  const isUndefined = finding.code === "STARLARK_UNDEFINED_NAME" && finding.hint === undefined;
+  if (!isUndefined || finding.span === undefined || source.text[finding.span.end] !== ".") return finding;
+  const names = [...directory.namespaces.keys()].sort();
+  const listed =
+    names.length === 0
+      ? "there are no tools"
+      : `tools are called as NAMESPACE.TOOL({…}); the namespaces are ${names.slice(0, 20).join(", ")}`;
+  return { ...finding, hint: listed };
+}
+
+/** One walk over a program. */
+class Analysis {
+  readonly findings: Diagnostic[] = [];
+  readonly reached = new Set<string>();
+  isDynamic = false;
+  /** The id of the composite itself, once saved. */
+  readonly ownId: string | undefined;
+  readonly #source: Source;
+  readonly #directory: ToolDirectory<CatalogTool>;
+  readonly #name: string | undefined;
+  readonly #inputSchema: JsonObject | undefined;
+  /** Parameters that the program looks for before it uses them. */
+  readonly #askedFor = new Set<string>();
+  readonly #parameterUses: { readonly name: string; readonly span: Span }[] = [];
+
+  constructor(source: Source, directory: ToolDirectory<CatalogTool>, { name, inputSchema }: AnalysisOptions) {
+    this.#source = source;
+    this.#directory = directory;
+    this.#name = name;
+    this.#inputSchema = inputSchema;
+    this.ownId = name === undefined ? undefined : `${savedNamespace}:${name}`;
+  }
+
+  go(file: File): void {
+    this.#checkGlobals(file);
+    visitFile(file, this.#visit);
+    this.#checkParameters();
+  }
+
+  reportRecursion(isDirect: boolean): void {
+    this.#report({
+      severity: "warning",
+      code: metatoolRecursive,
+      message: `"${this.#name}" calls itself${isDirect ? "" : " through other saved tools"}, which ends when calls within calls reach their limit`,
+      hint: "call a function of the program instead: def may call itself",
+      span: { start: 0, end: 0 },
+    });
+  }
+
+  readonly #report: Report = ({ severity, code, message, hint, span }) => {
+    if (this.findings.length >= maxFindings) return;
+    const { start, end } = span;
+    this.findings.push({ severity, code, message, hint, source: this.#source, span: { start, end } });
+  };
+
+  /** Names of tools that the program takes for something of its own. */
+  #checkGlobals(file: File): void {
+    for (const { name, firstStart } of file.globals ?? []) {
+      const isReserved = reservedNames.has(name);
+      if ((!isReserved && !this.#directory.namespaces.has(name)) || firstStart < 0) continue;
+      this.#report({
+        severity: "warning",
+        code: metatoolNameHidden,
+        message: `"${name}" hides ${isReserved ? `the ${name} that every composite has` : `the tools of ${name}`} from here on`,
+        hint: `use another name, such as ${name}_value`,
+        span: { start: firstStart, end: firstStart + name.length },
+      });
+    }
+  }
+
+  readonly #visit = (expression: Expression): boolean => {
+    switch (expression.kind) {
+      case "CallExpression":
+        return this.#call(expression);
+      case "AttributeExpression":
+        return this.#attribute(expression);
+      case "IndexExpression":
+        return this.#index(expression);
+      case "BinaryExpression": {
+        const isMembership = expression.operator === "in" || expression.operator === "not in";
+        const container = isMembership ? predeclaredName(expression.right) : undefined;
+        if (container === "params") this.#noteAskedFor(expression.left);
+        if (container !== "tools" && container !== "params") return true;
+        visitExpression(expression.left, this.#visit);
+        return false;
+      }
+      case "Identifier": {
+        // A namespace that is handed on may be asked for any of its tools.
+        const name = predeclaredName(expression);
+        if (name === "tools" || (name !== undefined && this.#directory.namespaces.has(name)))
+          this.isDynamic = true;
+        return false;
+      }
+      default:
+        return true;
+    }
+  };
+
+  #call(call: CallExpression): boolean {
+    const callee = withoutParens(call.callee);
+    const tool = this.#toolOf(callee);
+    if (tool !== undefined) {
+      if (tool !== "unknown") checkArguments(call, tool, this.#report);
+      if (callee.kind === "IndexExpression") visitExpression(callee.index, this.#visit);
+    } else if (this.#isQuestion(call, callee)) {
+      for (const { value } of call.args.slice(1)) visitExpression(value, this.#visit);
+      return false;
+    } else if (!(callee.kind === "AttributeExpression" && predeclaredName(callee.object) === "params")) {
+      // Methods of params are no parameters.
+      visitExpression(callee, this.#visit);
+    } else if (callee.name === "get" || callee.name === "pop") {
+      const [first] = call.args;
+      if (first !== undefined) this.#noteParameter(first.value, true);
+    }
+    for (const { value } of call.args) visitExpression(value, this.#visit);
+    return false;
+  }
+
+  /** `hasattr(github, …)`, `dir(github)` and `getattr(github, "name")`: the namespace does not get away. */
+  #isQuestion(call: CallExpression, callee: Expression): boolean {
+    if (callee.kind !== "Identifier" || callee.binding?.kind !== "universal") return false;
+    const [subject, wanted] = call.args;
+    const name = subject === undefined ? undefined : predeclaredName(subject.value);
+    const namespace = name === undefined ? undefined : this.#directory.namespaces.get(name);
+    if (namespace === undefined && name !== "tools" && name !== "params") return false;
+    if (callee.name === "hasattr" && name === "params" && wanted !== undefined)
+      this.#noteAskedFor(wanted.value);
+    if (callee.name === "hasattr" || callee.name === "dir") return true;
+    if (callee.name !== "getattr" || wanted === undefined) return false;
+    const literal = withoutParens(wanted.value);
+    if (name === "params") this.#noteParameter(literal, call.args.length > 2);
+    if (literal.kind !== "StringLiteral" || namespace === undefined) return name === "params";
+    const tool = namespace.tools.get(literal.value);
+    if (tool !== undefined) this.reached.add(tool.id);
+    return true;
+  }
+
+  #attribute(expression: AttributeExpression): boolean {
+    if (this.#toolOf(expression) !== undefined) return false;
+    if (predeclaredName(expression.object) !== "params") return true;
+    const { name, nameStart } = expression;
+    this.#parameterUses.push({ name, span: { start: nameStart, end: nameStart + name.length } });
+    return false;
+  }
+
+  #index(expression: IndexExpression): boolean {
+    if (this.#toolOf(expression) !== undefined) {
+      visitExpression(expression.index, this.#visit);
+      return false;
+    }
+    if (predeclaredName(expression.object) !== "params") return true;
+    this.#noteParameter(expression.index, false);
+    visitExpression(expression.index, this.#visit);
+    return false;
+  }
+
+  /** The tool that an expression names; `unknown` for one that is not there (reported) or chosen at run time. */
+  #toolOf(expression: Expression): CatalogTool | "unknown" | undefined {
+    if (expression.kind === "AttributeExpression") {
+      const name = predeclaredName(expression.object);
+      if (name === undefined) return undefined;
+      const namespace = this.#directory.namespaces.get(name);
+      if (namespace === undefined && name !== "tools") return undefined;
+      const members = namespace?.tools ?? this.#directory.byName;
+      return this.#reach(members.get(expression.name)) ?? this.#unknownAttribute(expression, name, namespace);
+    }
+    if (expression.kind !== "IndexExpression" || predeclaredName(expression.object) !== "tools")
+      return undefined;
+    const literal = withoutParens(expression.index);
+    if (literal.kind !== "StringLiteral") {
+      this.isDynamic = true;
+      return "unknown";
+    }
+    return (
+      this.#reach(this.#directory.byName.get(literal.value)) ?? this.#unknownName(literal.value, literal)
+    );
+  }
+
+  #reach(tool: CatalogTool | undefined): CatalogTool | undefined {
+    if (tool !== undefined) this.reached.add(tool.id);
+    return tool;
+  }
+
+  #unknownAttribute(
+    { name, nameStart }: AttributeExpression,
+    identifier: string,
+    namespace: ToolNamespace<CatalogTool> | undefined,
+  ): "unknown" {
+    const span = { start: nameStart, end: nameStart + name.length };
+    if (namespace === undefined || this.#isOwnName(namespace.name, name))
+      return this.#unknownName(name, span);
+    const names = [...namespace.tools.keys()];
+    const near = nearestName(name, names);
+    const elsewhere = [...this.#directory.namespaces].find(
+      ([other, { tools }]) => other !== identifier && tools.has(name),
+    );
+    const meant = near ?? (elsewhere === undefined ? undefined : `${elsewhere[0]}.${name}`);
+    const suggestion = meant === undefined ? "" : ` (did you mean ${meant}?)`;
+    const listed = names.slice(0, 20).join(", ");
+    this.#report({
+      severity: "error",
+      code: metatoolToolUnknown,
+      message: `${identifier} has no tool ${name}${suggestion}`,
+      hint: `its tools are ${listed}${names.length > 20 ? `, and ${names.length - 20} more` : ""}`,
+      span,
+    });
+    return "unknown";
+  }
+
+  #unknownName(name: string, span: Span): "unknown" {
+    if (this.#isOwnName(savedNamespace, name)) {
+      // It is not there before it is saved for the first time.
+      this.reached.add(this.ownId!);
+      return "unknown";
+    }
+    const message = unknownToolMessage(name, this.#directory);
+    this.#report({ severity: "error", code: metatoolToolUnknown, message, span });
+    return "unknown";
+  }
+
+  #isOwnName(namespace: string, name: string): boolean {
+    return namespace === savedNamespace && this.#name !== undefined && name === this.#name;
+  }
+
+  #noteAskedFor(expression: Expression): void {
+    const literal = withoutParens(expression);
+    if (literal.kind === "StringLiteral") this.#askedFor.add(literal.value);
+  }
+
+  #noteParameter(expression: Expression, isOptional: boolean): void {
+    const literal = withoutParens(expression);
+    if (literal.kind !== "StringLiteral") return;
+    if (isOptional) this.#askedFor.add(literal.value);
+    this.#parameterUses.push({ name: literal.value, span: literal });
+  }
+
+  /** Parameters that the input schema does not have, or that may be left out. */
+  #checkParameters(): void {
+    const schema =
+      this.#inputSchema === undefined ? undefined : resolveReference(this.#inputSchema, this.#inputSchema);
+    if (schema === undefined || !isJsonObject(schema["properties"])) return;
+    const known = Object.keys(schema["properties"]);
+    const required = Array.isArray(schema["required"]) ? (schema["required"] as readonly unknown[]) : [];
+    for (const { name, span } of this.#parameterUses) {
+      const property = propertySchema(schema, name);
+      const isSure = required.includes(name) || (isJsonObject(property) && property["default"] !== undefined);
+      if (isSure || (property !== undefined && this.#askedFor.has(name))) continue;
+      const near = property === undefined ? nearestName(name, known) : undefined;
+      this.#report({
+        severity: "warning",
+        code: metatoolParameterUnknown,
+        message:
+          property === undefined
+            ? `The input schema has no "${name}"${near === undefined ? "" : ` (did you mean "${near}"?)`}`
+            : `"${name}" is not required and has no default, so it may be absent`,
+        hint:
+          property === undefined
+            ? `it has ${known.map((one) => `"${one}"`).join(", ") || "no properties"}`
+            : `write params.get("${name}"), or give it a default in the input schema`,
+        span,
+      });
+    }
+  }
+}
+
+/** The name of a predeclared value, when that is what an expression is. */
+function predeclaredName(expression: Expression): string | undefined {
+  const inner = withoutParens(expression);
+  return inner.kind === "Identifier" && inner.binding?.kind === "predeclared" ? inner.name : undefined;
+}
