@@ -24,6 +24,10 @@ export const cliServerNotReady = "CLI_SERVER_NOT_READY";
 export const cliGatewayUnusable = "CLI_GATEWAY_UNUSABLE";
 /** The call took longer than --timeout allows. */
 export const cliTimeout = "CLI_TIMEOUT";
+/** A Starlark program has errors and was not run; each is shown. */
+export const cliProgramInvalid = "CLI_PROGRAM_INVALID";
+/** A Starlark program failed while it ran, or used up a limit. */
+export const cliProgramFailed = "CLI_PROGRAM_FAILED";
 /** The command was interrupted from the keyboard or by a signal. */
 export const cliInterrupted = "CLI_INTERRUPTED";
 /** The command failed for a reason that nobody foresaw: a defect of Toolcrib. */

@@ -24,7 +24,8 @@ export const exitCodeMeanings: readonly { readonly code: ExitCode; readonly mean
   { code: exitCodes.done, meaning: "done" },
   {
     code: exitCodes.failed,
-    meaning: "the thing asked for failed: a tool answered with an error, doctor found something wrong",
+    meaning:
+      "the thing asked for failed: a tool answered with an error, doctor found something wrong, a program has errors",
   },
   { code: exitCodes.usage, meaning: "wrong usage or configuration" },
   { code: exitCodes.denied, meaning: "denied by policy" },

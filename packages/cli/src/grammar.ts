@@ -13,6 +13,9 @@ import { addHelpCommand } from "./commands/help.ts";
 import type { InitFlags } from "./commands/init.ts";
 import type { ListFlags } from "./commands/list.ts";
 import type { ServeFlags } from "./commands/serve.ts";
+import type { FormatFlags } from "./commands/starlark-format.ts";
+import type { ReplFlags } from "./commands/starlark-repl.ts";
+import type { RunFlags } from "./commands/starlark-run.ts";
 
 /** Add all verbs to `program`, in the order of the help. */
 export function addCommands(program: Command, run: RunCommand): void {
@@ -28,6 +31,8 @@ export function addCommands(program: Command, run: RunCommand): void {
   addSearch(program, run);
   addDescribe(program, run);
   addCall(program, run);
+  program.commandsGroup("Write programs:");
+  addStarlark(program, run);
   program.commandsGroup("Look back:");
   addAudit(program, run);
   program.commandsGroup("Help:");
@@ -183,6 +188,80 @@ function toSeconds(text: string): number {
   const seconds = Number(text);
   if (seconds > 0 && seconds <= timeoutMaxSeconds) return seconds;
   throw new InvalidArgumentError(`It is a number of seconds up to ${timeoutMaxSeconds}.`);
+}
+
+function addStarlark(program: Command, run: RunCommand): void {
+  const starlark = program
+    .command("starlark")
+    .description("run, check and format Starlark programs, or try the language");
+  withLimits(
+    withDialect(starlark.command("run").description("run a program; what it returns is printed as JSON")),
+  )
+    .argument("<file>", "the program, or - to read it from standard input")
+    .option(
+      "-p, --param <name=value>",
+      "one entry of the program's dict params; repeatable. A value is JSON where it can be, else a text",
+      collect,
+    )
+    .option("--params <json>", "params as a JSON object, or - to read it from standard input")
+    .action((file: string, flags: RunFlags, command: Command) =>
+      run(command, async (context) =>
+        (await import("./commands/starlark-run.ts")).runProgram(context, file, flags),
+      ),
+    );
+  withDialect(
+    starlark
+      .command("check")
+      .description("print OK for each sound program, or every problem with its place (exit code 1)"),
+  )
+    .argument("<files...>", "programs; - is standard input")
+    .action((files: string[], flags: Pick<RunFlags, "dialect">, command: Command) =>
+      run(command, async (context) =>
+        (await import("./commands/starlark-check.ts")).checkPrograms(context, files, flags),
+      ),
+    );
+  withDialect(
+    starlark
+      .command("fmt")
+      .description(
+        "bring programs into their canonical layout, in place; the files that changed are printed",
+      ),
+  )
+    .argument("<files...>", "programs; - alone formats standard input to standard output")
+    .option("--check", "write nothing, and print the files that would change (exit code 1)")
+    .action((files: string[], flags: FormatFlags, command: Command) =>
+      run(command, async (context) =>
+        (await import("./commands/starlark-format.ts")).formatPrograms(context, files, flags),
+      ),
+    );
+  withLimits(
+    withDialect(
+      starlark.command("repl").description("read statements and expressions, run each, print its value"),
+    ),
+  ).action((flags: ReplFlags, command: Command) =>
+    run(command, async (context) => (await import("./commands/starlark-repl.ts")).startRepl(context, flags)),
+  );
+}
+
+function withDialect(command: Command): Command {
+  const dialect = new Option(
+    "--dialect <name>",
+    "the language for tools, or strictly that of the specification",
+  );
+  return command.addOption(dialect.choices(["tool", "core"]).default("tool"));
+}
+
+function withLimits(command: Command): Command {
+  return command
+    .option("--steps <count>", "most steps (default: 10000000)", toCount)
+    .option("--memory-mb <count>", "most memory in MiB (default: 128)", toCount)
+    .option("--wall-ms <count>", "most milliseconds (default: 30000)", toCount);
+}
+
+function toCount(text: string): number {
+  const count = Number(text);
+  if (Number.isSafeInteger(count) && count >= 1) return count;
+  throw new InvalidArgumentError("It is a whole number from 1 on.");
 }
 
 function addAudit(program: Command, run: RunCommand): void {

@@ -18,9 +18,10 @@ const textMaxLength = 16 * 1024 * 1024;
  * The object in `text`.
  *
  * @param name what to call the text in errors.
+ * @param flag the option that takes them one by one.
  * @throws {CliError} `CLI_ARGUMENTS_INVALID`; for broken JSON with the place as a diagnostic.
  */
-export function parseArguments(text: string, name: string): JsonObject {
+export function parseArguments(text: string, name: string, flag = "--arg"): JsonObject {
   let value: JsonValue;
   try {
     value = parseJson(text, { maxLength: textMaxLength });
@@ -40,13 +41,13 @@ export function parseArguments(text: string, name: string): JsonObject {
     };
     throw new CliError(cliArgumentsInvalid, "Cannot read the arguments: they are not valid JSON", {
       cause,
-      hint: `put them in 'single quotes' with "double quotes" inside, or use --arg NAME=VALUE`,
+      hint: `put them in 'single quotes' with "double quotes" inside, or use ${flag} NAME=VALUE`,
       data: { diagnostics: [diagnostic] },
     });
   }
   if (isJsonObject(value)) return value;
   throw new CliError(cliArgumentsInvalid, "Cannot read the arguments: they are not a JSON object", {
-    hint: `write '{"NAME": VALUE}', or --arg NAME=VALUE`,
+    hint: `write '{"NAME": VALUE}', or ${flag} NAME=VALUE`,
   });
 }
 
@@ -54,21 +55,22 @@ export function parseArguments(text: string, name: string): JsonObject {
  * `NAME=VALUE` texts as an object. A value becomes what the tool's schema asks
  * for: a text where it takes one, else JSON where it is some, else a text.
  *
+ * @param flag the option that they were given with.
  * @throws {CliError} `CLI_ARGUMENTS_INVALID`.
  */
-export function parseArgumentPairs(pairs: readonly string[], schema: JsonObject): JsonObject {
+export function parseArgumentPairs(pairs: readonly string[], schema: JsonObject, flag = "--arg"): JsonObject {
   const properties = isJsonObject(schema["properties"]) ? schema["properties"] : {};
   const entries = new Map<string, JsonValue>();
   for (const pair of pairs) {
     const [, name, text] = /^([^=]+)=([\s\S]*)$/.exec(pair) ?? [];
     if (name === undefined || text === undefined) {
-      throw new CliError(cliArgumentsInvalid, `Cannot read --arg "${pair}"`, {
-        hint: "write --arg NAME=VALUE",
+      throw new CliError(cliArgumentsInvalid, `Cannot read ${flag} "${pair}"`, {
+        hint: `write ${flag} NAME=VALUE`,
       });
     }
     if (entries.has(name)) {
       throw new CliError(cliArgumentsInvalid, `The argument "${name}" is given twice`, {
-        hint: `write a list as JSON: --arg ${name}='["a", "b"]'`,
+        hint: `write a list as JSON: ${flag} ${name}='["a", "b"]'`,
       });
     }
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined;

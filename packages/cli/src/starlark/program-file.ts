@@ -1,0 +1,74 @@
+/** Starlark programs from files and from standard input, as texts. */
+
+import { open } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { Source } from "@toolcrib/diagnostics";
+import { maxSourceLength } from "@toolcrib/starlark";
+import { readStandardInput } from "../call/call-arguments.ts";
+import { CliError } from "../cli-error.ts";
+import { cliFileUnusable } from "../codes.ts";
+import type { World } from "../world.ts";
+
+/** The file name that stands for standard input. */
+export const standardInput = "-";
+
+/** Most bytes that the longest program can have. */
+const maxBytes = 4 * maxSourceLength;
+
+/**
+ * The program in `file`, which is called as it was given.
+ *
+ * @throws {CliError} `CLI_FILE_UNUSABLE`.
+ */
+export async function readProgram(file: string, world: World): Promise<Source> {
+  if (file === standardInput) return { name: "<stdin>", text: await readStandardInput(world) };
+  return readProgramFile(resolve(world.directory, file), file);
+}
+
+/**
+ * The program at `path`, which is called `name`.
+ *
+ * @throws {CliError} `CLI_FILE_UNUSABLE`.
+ */
+export async function readProgramFile(path: string, name: string): Promise<Source> {
+  let bytes: Buffer;
+  try {
+    bytes = await readBytes(path);
+  } catch (cause) {
+    const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
+    const reason = reasons[code] ?? `reading it failed (${code})`;
+    throw new CliError(cliFileUnusable, `Cannot read ${name}: ${reason}`, { cause });
+  }
+  if (bytes.length > maxBytes) {
+    throw new CliError(cliFileUnusable, `Cannot read ${name}: it is longer than ${maxBytes} bytes`);
+  }
+  try {
+    return { name, text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes) };
+  } catch (cause) {
+    throw new CliError(cliFileUnusable, `Cannot read ${name}: it is not UTF-8`, { cause });
+  }
+}
+
+/** At most one byte more than a program may have. */
+async function readBytes(path: string): Promise<Buffer> {
+  await using handle = await open(path, "r");
+  const status = await handle.stat();
+  if (status.isDirectory()) throw Object.assign(new Error("it is a folder"), { code: "EISDIR" });
+  const chunks: Buffer[] = [];
+  let length = 0;
+  while (length <= maxBytes) {
+    const { bytesRead, buffer } = await handle.read(Buffer.alloc(64 * 1024), 0, 64 * 1024);
+    if (bytesRead === 0) break;
+    chunks.push(buffer.subarray(0, bytesRead));
+    length += bytesRead;
+  }
+  return Buffer.concat(chunks);
+}
+
+const reasons: { readonly [code: string]: string } = {
+  ENOENT: "there is no such file",
+  ENOTDIR: "there is no such file",
+  EISDIR: "it is a folder",
+  EACCES: "permission is denied",
+  EPERM: "permission is denied",
+};
