@@ -60,8 +60,10 @@ function parseText(source: Source): { readonly value?: unknown; readonly fault?:
     return { value: parseJson(source.text) };
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
-    const span = error.code === jsonInvalid ? findJsonFault(source.text) : undefined;
-    const message = `Cannot read the saved tool: ${error.message}`;
+    // In our own words where the place says it all: an engine's quote the text.
+    const isSyntax = error.code === jsonInvalid;
+    const span = isSyntax ? findJsonFault(source.text) : undefined;
+    const message = `Cannot read the saved tool: ${isSyntax ? "its file stops being JSON here" : error.message}`;
     return { fault: { severity: "error", code: metatoolFileSyntax, message, source, span } };
   }
 }
