@@ -57,3 +57,15 @@ export const metatoolNameHidden = "METATOOL_NAME_HIDDEN";
 export const metatoolParameterUnknown = "METATOOL_PARAMETER_UNKNOWN";
 /** A saved tool calls itself, directly or through other saved tools. */
 export const metatoolRecursive = "METATOOL_RECURSIVE";
+/** A test case of a saved tool is not one: a member is missing, unknown, of the wrong type or too large. */
+export const metatoolTestInvalid = "METATOOL_TEST_INVALID";
+/** A run is too large to be kept as a test case. */
+export const metatoolTestTooLarge = "METATOOL_TEST_TOO_LARGE";
+/** A run cannot be kept as a test case, because it would not come to the same again. */
+export const metatoolTestNotRepeatable = "METATOOL_TEST_NOT_REPEATABLE";
+/** A folder cannot be imported as a saved tool: a file or a member of it is missing, wrong or not allowed. */
+export const metatoolPackageInvalid = "METATOOL_PACKAGE_INVALID";
+/** A folder for an export exists already and is not empty. */
+export const metatoolPackageExists = "METATOOL_PACKAGE_EXISTS";
+/** The folder of an export or import cannot be read or written. */
+export const metatoolPackageUnusable = "METATOOL_PACKAGE_UNUSABLE";

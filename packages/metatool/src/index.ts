@@ -17,9 +17,15 @@ export {
   metatoolNameReserved,
   metatoolNameTaken,
   metatoolNotDurable,
+  metatoolNotFound,
+  metatoolSchemaInvalid,
   metatoolTooManyTools,
   metatoolUnwritable,
 } from "./codes.ts";
+// For users: composite tools behind a gateway.
+export { type ApprovalDeps, approveSavedTool } from "./core/approval.ts";
+export { createMetatool } from "./core/create-metatool.ts";
+export type { Metatool, MetatoolDeps, MetatoolEvent, MetatoolOptions } from "./core/metatool.ts";
 export { MetatoolError } from "./metatool-error.ts";
 // For users: running composites.
 export {
@@ -43,6 +49,7 @@ export {
 export { toArgumentsError } from "./run/composite-error.ts";
 export type { ReplyListener, ReplySource } from "./run/inner-calls.ts";
 export type { InnerReply } from "./run/inner-reply.ts";
+export { languagePrimer } from "./run/language-primer.ts";
 export type {
   CompositeError,
   CompositeErrorType,
@@ -76,3 +83,36 @@ export type {
   SavedToolsDeps,
   SavedToolsOptions,
 } from "./saved/saved-tools.ts";
+// For users: tests of saved tools.
+export { type Difference, findDifferences } from "./test/differences.ts";
+export {
+  createDryRun,
+  type DryRun,
+  type DryRunDeps,
+  type DryRunRequest,
+  dryRunArgument,
+  dryRunMetaKey,
+  takeDryRun,
+} from "./test/dry-run.ts";
+export { type Recording, recordTestCase } from "./test/record-test-case.ts";
+export {
+  replayTestCase,
+  runTestCase,
+  type TestDeps,
+  type TestReport,
+  type TestRequest,
+} from "./test/run-test-case.ts";
+export {
+  parseTestCases,
+  type RecordedError,
+  type RecordedReply,
+  type TestCase,
+  type TestExpectation,
+  withTestCases,
+} from "./test/test-case.ts";
+export {
+  type SavedTestDeps,
+  type SavedTestOutcome,
+  testSavedTool,
+  toTestResult,
+} from "./test/test-saved-tool.ts";

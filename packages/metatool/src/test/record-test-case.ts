@@ -1,0 +1,129 @@
+/**
+ * A test case made of a real run: its parameters, what the tools answered, and
+ * what came of it. What stands in it went through the host's governed call, so it
+ * holds no secret that the host knows. A case that would not repeat is none.
+ */
+
+import type { JsonObject } from "@toolcrib/json";
+import { metatoolTestNotRepeatable, metatoolTestTooLarge } from "../codes.ts";
+import { MetatoolError } from "../metatool-error.ts";
+import type { ReplyListener } from "../run/inner-calls.ts";
+import type { InnerReply } from "../run/inner-reply.ts";
+import type { CompositeOutcome, ToolCallRecord } from "../run/outcome.ts";
+import { type CompositeRequest, runComposite } from "../run/run-composite.ts";
+import { displayName } from "../run/tool-directory.ts";
+import { isSameJson } from "./differences.ts";
+import { runTestCase, type TestDeps, type TestReport, type TestRequest } from "./run-test-case.ts";
+import { type RecordedReply, type TestCase, testCaseMaxBytes } from "./test-case.ts";
+
+/** What was recorded, and what the run came to. */
+export interface Recording {
+  readonly testCase: TestCase;
+  readonly outcome: CompositeOutcome;
+  /** Of its first replay. */
+  readonly report: TestReport;
+}
+
+/**
+ * Run a saved tool for real and make a case of it.
+ *
+ * @param params as they are given to the tool, before its defaults.
+ * @param prepared as the program gets them.
+ * @throws {MetatoolError} `METATOOL_TEST_NOT_REPEATABLE` when it timed out, was cancelled, or its replay differs;
+ *   `METATOOL_TEST_TOO_LARGE`.
+ */
+export async function recordTestCase(
+  name: string,
+  params: JsonObject,
+  prepared: JsonObject,
+  request: TestRequest,
+  deps: TestDeps,
+): Promise<Recording> {
+  const replies: RecordedReply[] = [];
+  let isOver = false;
+  const onReply: ReplyListener = (tool, args, reply) => {
+    // What was called off when the program ended came of its end, and not the other way round.
+    if (!isOver) replies.push(toRecordedReply(displayName(tool), args, reply));
+  };
+  const nowNs = deps.composite.nowNs();
+  const { tool, catalog, context, options } = request;
+  const run: CompositeRequest = {
+    name: tool.name,
+    code: tool.code,
+    params: prepared,
+    catalog,
+    context,
+    options,
+    onReply,
+  };
+  const outcome = await runComposite(run, { ...deps.composite, nowNs: () => nowNs });
+  isOver = true;
+  context.signal.throwIfAborted();
+  const testCase: TestCase = {
+    name,
+    params,
+    replies: [...replies, ...unanswered(outcome.toolCalls, replies)],
+    expect: expectationOf(outcome),
+    now: String(nowNs),
+  };
+  const bytes = Buffer.byteLength(JSON.stringify(testCase));
+  if (bytes > testCaseMaxBytes) {
+    const message = `Cannot keep the run as a test: it has ${bytes} bytes; at most ${testCaseMaxBytes} are allowed`;
+    const hint = "record a run over less data, or write a case by hand";
+    throw new MetatoolError(metatoolTestTooLarge, message, { hint });
+  }
+  const report = await runTestCase(testCase, request, deps);
+  if (!report.passed) {
+    const message = `Cannot keep the run as a test: when it is repeated, ${report.problems[0]}`;
+    throw new MetatoolError(metatoolTestNotRepeatable, message);
+  }
+  return { testCase, outcome, report };
+}
+
+function toRecordedReply(tool: string, params: JsonObject, reply: InnerReply): RecordedReply {
+  if (reply.kind === "value") return { tool, params, result: reply.value };
+  const { kind, message } = reply;
+  const details = reply.kind === "limit" ? undefined : reply.details;
+  const error = {
+    message,
+    ...(details === undefined ? undefined : { details }),
+    ...(kind === "error" ? undefined : { kind }),
+  };
+  return { tool, params, error };
+}
+
+/** Calls that the end of the program was too early for: its replay makes them too. */
+function unanswered(
+  calls: readonly ToolCallRecord[],
+  replies: readonly RecordedReply[],
+): readonly RecordedReply[] {
+  const left = [...replies];
+  return calls.flatMap(({ tool, params }): readonly RecordedReply[] => {
+    const at = left.findIndex((reply) => reply.tool === tool && isSameOrCut(reply.params, params));
+    if (at !== -1) left.splice(at, 1);
+    if (at !== -1 || typeof params !== "object" || params === null || Array.isArray(params)) return [];
+    return [
+      {
+        tool,
+        params: params as JsonObject,
+        error: { message: "The program ended before the tool answered" },
+      },
+    ];
+  });
+}
+
+/** Records of calls leave long parameters out (`{ truncated: true, bytes }`). */
+function isSameOrCut(params: JsonObject | undefined, recorded: ToolCallRecord["params"]): boolean {
+  const isCut = typeof recorded === "object" && recorded !== null && "truncated" in recorded;
+  return isCut || isSameJson(params, recorded);
+}
+
+function expectationOf(outcome: CompositeOutcome): TestCase["expect"] {
+  if (outcome.kind === "result") return { result: outcome.result };
+  const { type, message } = outcome.error;
+  if (type !== "timeout_error") return { error: { type, message } };
+  throw new MetatoolError(
+    metatoolTestNotRepeatable,
+    `Cannot keep the run as a test: it timed out, which another run need not do (${message})`,
+  );
+}

@@ -1,0 +1,240 @@
+/**
+ * `test_saved_tool`: run the test cases that a saved tool carries, add cases to
+ * it, or record one from a real run. Running touches no tool; recording is a run
+ * like any other, with its caller's authority.
+ */
+
+import type { Diagnostic } from "@toolcrib/diagnostics";
+import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
+import type { CallContext, ToolDefinition, ToolResult } from "@toolcrib/tool";
+import { metatoolNotFound } from "../codes.ts";
+import { MetatoolError } from "../metatool-error.ts";
+import type { Catalog } from "../run/catalog.ts";
+import { toArgumentsError } from "../run/composite-error.ts";
+import type { CompositeError, ExecutionOptions } from "../run/outcome.ts";
+import { prepareArguments } from "../run/prepare-arguments.ts";
+import type { SavedTool } from "../saved/saved-tool.ts";
+import type { SavedTools } from "../saved/saved-tools.ts";
+import { recordTestCase } from "./record-test-case.ts";
+import { runTestCase, type TestDeps, type TestReport, type TestRequest } from "./run-test-case.ts";
+import { parseTestCaseList, parseTestCases, type TestCase, withTestCases } from "./test-case.ts";
+
+/** What testing needs of the world. */
+export interface SavedTestDeps extends TestDeps {
+  readonly saved: SavedTools;
+  readonly options: ExecutionOptions;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** The tools that the program of a saved tool is compiled against. */
+  readonly catalogFor: (tool: SavedTool, context: CallContext) => Catalog;
+  /** Why a saved tool may not be run now, such as an approval that is missing. Asked before a run is recorded. */
+  readonly refusal: (tool: SavedTool, context: CallContext) => Promise<CompositeError | undefined>;
+}
+
+/** What came of testing. */
+export type SavedTestOutcome =
+  | {
+      readonly kind: "tested";
+      readonly tool: string;
+      readonly reports: readonly TestReport[];
+      /** Name of the case that was recorded, where one was. */
+      readonly recorded: string | undefined;
+      /** What is wrong with cases in the tool's file. They count as failed. */
+      readonly diagnostics: readonly Diagnostic[];
+    }
+  | { readonly kind: "refused"; readonly error: CompositeError };
+
+/** The wire name of the core tool. */
+export const testToolName = "test_saved_tool";
+
+const caseSchema: JsonObject = {
+  type: "object",
+  properties: {
+    name: { type: "string" },
+    params: { type: "object" },
+    replies: {
+      type: "array",
+      items: {
+        type: "object",
+        properties: {
+          tool: { type: "string", description: "server.tool, as the program calls it" },
+          params: { type: "object", description: "Answer only a call with exactly these" },
+          result: { description: "What the program gets" },
+          error: { type: "object", properties: { message: { type: "string" } }, required: ["message"] },
+        },
+        required: ["tool"],
+      },
+    },
+    expect: {
+      type: "object",
+      description: '{"result": …} or {"error": {"type": "tool_error"}}',
+    },
+  },
+  required: ["name", "params", "replies", "expect"],
+};
+
+/** `test_saved_tool` as clients see it. */
+export const testToolDefinition: ToolDefinition = {
+  name: testToolName,
+  title: "Test a saved tool",
+  description: `Run the test cases of a saved tool. In a test every tool that the program calls answers from the case, so nothing is touched, however often it runs.
+
+- record: run the tool for real with params, once, and keep what happened as a new case.
+- cases: cases to add; one with the name of a case that is there replaces it.
+
+A dry run of a saved tool (its argument dry_run: true) is answered from the recorded cases too.`,
+  inputSchema: {
+    type: "object",
+    properties: {
+      name: { type: "string", minLength: 1, maxLength: 64, description: "Name of the saved tool" },
+      record: { type: "boolean", default: false, description: "Make a case of a real run" },
+      params: { type: "object", default: {}, description: "Parameters of the run that is recorded" },
+      caseName: { type: "string", maxLength: 100, description: "What to call the case that is recorded" },
+      cases: { type: "array", items: caseSchema, maxItems: 100, description: "Cases to add before testing" },
+    },
+    required: ["name"],
+    additionalProperties: false,
+  },
+  outputSchema: {
+    type: "object",
+    properties: {
+      name: { type: "string" },
+      passed: { type: "integer" },
+      failed: { type: "integer" },
+      recorded: { type: "string", description: "Name of the case that was recorded" },
+      cases: {
+        type: "array",
+        items: {
+          type: "object",
+          properties: {
+            name: { type: "string" },
+            passed: { type: "boolean" },
+            problems: { type: "array", items: { type: "string" } },
+          },
+          required: ["name", "passed", "problems"],
+        },
+      },
+    },
+    required: ["name", "passed", "failed", "cases"],
+  },
+  annotations: {
+    title: "Test a saved tool",
+    readOnlyHint: false,
+    destructiveHint: true,
+    idempotentHint: false,
+    openWorldHint: true,
+  },
+};
+
+/**
+ * Test a saved tool as `args` ask for.
+ *
+ * @throws {MetatoolError} `METATOOL_NOT_FOUND`; `METATOOL_TEST_INVALID` for cases that are none; as `recordTestCase`
+ *   and `SavedTools.save`.
+ */
+export async function testSavedTool(
+  args: JsonObject,
+  context: CallContext,
+  deps: SavedTestDeps,
+): Promise<SavedTestOutcome> {
+  const name = String(args["name"]);
+  let tool = await requireTool(deps.saved, name);
+  if (args["cases"] !== undefined) tool = await addCases(tool, toCases(args["cases"]), deps.saved);
+  const catalog = deps.catalogFor(tool, context);
+  let recorded: string | undefined;
+  if (args["record"] === true) {
+    const refusal = await deps.refusal(tool, context);
+    if (refusal !== undefined) return { kind: "refused", error: refusal };
+    const params = isJsonObject(args["params"]) ? args["params"] : {};
+    const prepared = prepareArguments(deps.validator, tool.inputSchema, params);
+    if (prepared.kind === "invalid") return { kind: "refused", error: toArgumentsError(prepared.problems) };
+    recorded = nameFor(args["caseName"], parseTestCases(tool.toolcrib).value);
+    const request = { tool, catalog, context, options: deps.options };
+    deps.saved.recordExecution(name, deps.now());
+    const { testCase } = await recordTestCase(recorded, params, prepared.params, request, deps);
+    tool = await addCases(tool, [testCase], deps.saved);
+  }
+  const { value: cases, diagnostics } = parseTestCases(tool.toolcrib);
+  const request: TestRequest = { tool, catalog, context, options: deps.options };
+  const reports: TestReport[] = [];
+  for (const one of cases) {
+    context.signal.throwIfAborted();
+    reports.push(await runTestCase(one, request, deps));
+  }
+  return { kind: "tested", tool: name, reports, recorded, diagnostics };
+}
+
+async function requireTool(saved: SavedTools, name: string): Promise<SavedTool> {
+  const tool = await saved.get(name);
+  if (tool !== undefined) return tool;
+  throw new MetatoolError(metatoolNotFound, `No saved tool is named ${JSON.stringify(name.slice(0, 100))}`);
+}
+
+function toCases(list: JsonValue): readonly TestCase[] {
+  const { value, diagnostics } = parseTestCaseList(list, "cases");
+  const [first] = diagnostics;
+  if (first === undefined) return value;
+  const hint = diagnostics.length === 1 ? undefined : `there are ${diagnostics.length - 1} more problems`;
+  throw new MetatoolError(first.code, first.message, { hint, data: { diagnostics } });
+}
+
+/** Keep `added` with the tool, in the place of cases of the same names. */
+async function addCases(tool: SavedTool, added: readonly TestCase[], saved: SavedTools): Promise<SavedTool> {
+  const { metadata, ...definition } = tool;
+  const names = new Set<unknown>(added.map(({ name }) => name));
+  const before = definition.toolcrib?.["tests"] ?? [];
+  // What a person broke in the file is theirs to mend, and not to be lost here.
+  const kept = Array.isArray(before)
+    ? (before as readonly JsonValue[]).filter((one) => !names.has(nameOf(one)))
+    : before;
+  const all = Array.isArray(kept) ? [...kept, ...(added as unknown as readonly JsonValue[])] : kept;
+  const toolcrib = withTestCases(definition.toolcrib, toCases(all as JsonValue));
+  const result = await saved.save({ ...definition, toolcrib }, { expectedModified: metadata.modified });
+  return result.tool;
+}
+
+function nameOf(one: JsonValue): JsonValue | undefined {
+  return isJsonObject(one) ? one["name"] : undefined;
+}
+
+function nameFor(asked: JsonValue | undefined, cases: readonly TestCase[]): string {
+  if (typeof asked === "string" && asked.trim() !== "") return asked;
+  const names = new Set(cases.map(({ name }) => name));
+  for (let number = cases.length + 1; ; number += 1) {
+    const name = `recorded ${number}`;
+    if (!names.has(name)) return name;
+  }
+}
+
+/** What came of testing, as a result of the core tool. */
+export function toTestResult(outcome: Extract<SavedTestOutcome, { kind: "tested" }>): ToolResult {
+  const { tool, reports, recorded, diagnostics } = outcome;
+  const unusable = diagnostics.map(({ path = "", message }) => ({
+    name: path,
+    passed: false,
+    problems: [message],
+  }));
+  const cases = [
+    ...reports.map(
+      (report): JsonObject => ({
+        name: report.name,
+        passed: report.passed,
+        problems: report.problems,
+        differences: report.differences.map((one) => ({ ...one })),
+        unusedReplies: report.unusedReplies,
+        logs: report.logs,
+        executionTime: report.executionTime,
+      }),
+    ),
+    ...unusable,
+  ];
+  const passed = reports.filter((report) => report.passed).length;
+  const structuredContent: JsonObject = {
+    name: tool,
+    passed,
+    failed: cases.length - passed,
+    ...(recorded === undefined ? undefined : { recorded }),
+    cases,
+  };
+  return { content: [{ type: "text", text: JSON.stringify(structuredContent) }], structuredContent };
+}
