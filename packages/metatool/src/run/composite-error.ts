@@ -5,7 +5,7 @@
  */
 
 import { type Diagnostic, lineText, positionAt, type Source } from "@toolcrib/diagnostics";
-import type { JsonObject, JsonValue } from "@toolcrib/json";
+import type { JsonObject } from "@toolcrib/json";
 import { StarlarkError } from "@toolcrib/starlark";
 import type { InnerReply } from "./inner-reply.ts";
 import type { CompositeError, CompositeErrorType } from "./outcome.ts";
@@ -37,27 +37,51 @@ export class InnerCallError extends StarlarkError {
 const maxProblems = 20;
 const snippetMaxLength = 160;
 
-/** The error of a program that ended with `thrown`. */
-export function toCompositeError(thrown: unknown, source: Source, debug: boolean): CompositeError {
+/** An inner call that the program waits for. */
+export interface Wait {
+  readonly tool: string;
+  /** Offset in the source of where it was made. */
+  readonly at: number;
+}
+
+/**
+ * The error of a program that ended with `thrown`.
+ *
+ * @param wait what it waited for, to say where it stood when its time was over.
+ */
+export function toCompositeError(
+  thrown: unknown,
+  source: Source,
+  { debug, wait }: { readonly debug: boolean; readonly wait: Wait | undefined },
+): CompositeError {
   if (!(thrown instanceof StarlarkError)) throw thrown;
-  const details: Record<string, JsonValue> = {};
-  const place = thrown.stackEntries.findLast(
-    ({ file, lineNumber }) => file === source.name && lineNumber !== undefined,
-  );
-  if (place?.lineNumber !== undefined) {
-    details["line"] = place.lineNumber;
-    details["column"] = place.columnNumber ?? 1;
-    details["snippet"] = snippetAt(source.text, place.lineNumber, place.columnNumber ?? 1);
-  }
-  if (thrown.hint !== undefined) details["hint"] = thrown.hint;
-  if (thrown.tool !== undefined) details["tool"] = thrown.tool;
-  if (thrown instanceof InnerCallError && thrown.json !== undefined) details["toolDetails"] = thrown.json;
+  const tool = thrown.tool ?? (thrown.stackEntries.length === 0 ? wait?.tool : undefined);
+  const details: JsonObject = {
+    ...placeOf(thrown, source, wait),
+    ...(thrown.hint === undefined ? undefined : { hint: thrown.hint }),
+    ...(tool === undefined ? undefined : { tool }),
+    ...(thrown instanceof InnerCallError && thrown.json !== undefined
+      ? { toolDetails: thrown.json }
+      : undefined),
+  };
   return {
     type: typeOfError(thrown),
     message: thrown.message,
     details,
     ...(debug ? { stack: thrown.traceback } : undefined),
   };
+}
+
+/** Where in the code it happened: the innermost call that stands there. */
+function placeOf({ stackEntries }: StarlarkError, source: Source, wait: Wait | undefined): JsonObject {
+  const entry = stackEntries.findLast(({ file, offset }) => file === source.name && offset !== undefined);
+  const offset = entry?.offset ?? (stackEntries.length === 0 ? wait?.at : undefined);
+  return offset === undefined ? {} : toPlace(source, offset);
+}
+
+function toPlace({ text }: Source, offset: number): { line: number; column: number; snippet: string } {
+  const { lineNumber: line, columnNumber: column } = positionAt(text, offset);
+  return { line, column, snippet: snippetAt(text, line, column) };
 }
 
 function typeOfError(error: StarlarkError): CompositeErrorType {
@@ -100,9 +124,7 @@ export function toSyntaxError(diagnostics: readonly Diagnostic[], source: Source
 
 /** A finding about code, as programs read it: `line`, `column`, `message`, `snippet`, `hint`, `code`. */
 export function toProblem({ span, message, hint, code }: Diagnostic, source: Source): JsonObject {
-  const { lineNumber, columnNumber } = positionAt(source.text, span?.start ?? 0);
-  const snippet = snippetAt(source.text, lineNumber, columnNumber);
-  const problem = { line: lineNumber, column: columnNumber, message, snippet, code };
+  const problem = { ...toPlace(source, span?.start ?? 0), message, code };
   return hint === undefined ? problem : { ...problem, hint };
 }
 

@@ -15,13 +15,14 @@ import {
   mathModule,
   type Program,
   StarlarkError,
+  StarlarkModule,
   Thread,
   type ThreadHost,
   timeModule,
   toStarlark,
   type Value,
 } from "@toolcrib/starlark";
-import { InnerCallError, toCompositeError } from "./composite-error.ts";
+import { InnerCallError, toCompositeError, type Wait } from "./composite-error.ts";
 import type { InnerReply } from "./inner-reply.ts";
 import { jsonSize, toJsonValue } from "./json-measure.ts";
 import type { CompositeError, ExecutionOptions } from "./outcome.ts";
@@ -61,15 +62,16 @@ export async function executeComposite(
     limits: toLimits(options),
     print: (line) => logs.push(line),
     nowNs: () => startedNs,
-    load: refuseLoad,
+    load: loadModule,
     signal,
   });
+  const waits: Wait[] = [];
   try {
-    const { value } = await executeProgram(thread, program, valuesFor(execution, call, thread));
+    const { value } = await executeProgram(thread, program, valuesFor(execution, call, thread, waits));
     const result = toResult(value, thread, options.resultBytes);
     return { kind: "result", result, logs, steps: thread.steps };
   } catch (thrown) {
-    const error = toCompositeError(thrown, program.source, options.debug);
+    const error = toCompositeError(thrown, program.source, { debug: options.debug, wait: waits[0] });
     return { kind: "error", error, logs, steps: thread.steps };
   }
 }
@@ -95,9 +97,14 @@ function valuesFor(
   { program, directory, params }: Execution,
   call: InnerCaller,
   thread: Thread,
+  waits: Wait[],
 ): ReadonlyMap<string, Value> {
   const toolValue = toToolValues(directory, async (tool, given) => {
+    const wait = { tool: displayName(tool), at: thread.at };
+    waits.push(wait);
     const reply = await call(tool, given);
+    // What still waits at the end says where the program stood.
+    if (!thread.signal.aborted) waits.splice(waits.indexOf(wait), 1);
     // Nobody waits any more, and what is left of the budgets is not to be spent.
     if (thread.signal.aborted) return null;
     return toValue(tool, reply, thread);
@@ -134,7 +141,11 @@ function toResult(value: Value, thread: Thread, maxBytes: number): JsonValue {
   });
 }
 
-function refuseLoad(name: string): never {
+/** The modules that programs of other hosts load are there for them too. */
+function loadModule(name: string): StarlarkModule {
+  const [, stem] = /^([a-z]+)(?:\.star)?$/.exec(name) ?? [];
+  const module = stem === undefined ? undefined : modules.get(stem);
+  if (stem !== undefined && module !== undefined) return new StarlarkModule(name, new Map([[stem, module]]));
   throw new StarlarkError(`cannot load ${JSON.stringify(name)}: composites have no files`, {
     hint: "json, math and time are there without load; a saved tool is called as saved.NAME",
   });

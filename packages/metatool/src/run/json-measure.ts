@@ -21,17 +21,21 @@ export function jsonSize(value: JsonValue | undefined, limit = Number.POSITIVE_I
 }
 
 function sizeOfParts(value: Exclude<JsonValue, string | number | boolean | null>, limit: number): number {
-  let size = 2;
   if (Array.isArray(value)) {
-    for (const item of value as readonly JsonValue[]) {
-      size += 1 + jsonSize(item, limit - size);
+    const items = value as readonly JsonValue[];
+    // The brackets, and a comma between two.
+    let size = 2 + Math.max(0, items.length - 1);
+    for (const item of items) {
       if (size > limit) break;
+      size += jsonSize(item, limit - size);
     }
     return size;
   }
-  for (const [key, member] of Object.entries(value)) {
-    size += Buffer.byteLength(key, "utf8") + 4 + jsonSize(member, limit - size);
+  const members = Object.entries(value);
+  let size = 2 + Math.max(0, members.length - 1);
+  for (const [key, member] of members) {
     if (size > limit) break;
+    size += Buffer.byteLength(key, "utf8") + 3 + jsonSize(member, limit - size);
   }
   return size;
 }

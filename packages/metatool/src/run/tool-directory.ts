@@ -7,6 +7,7 @@
  */
 
 import { toolDialect, universeFor } from "@toolcrib/starlark";
+import type { ToolId } from "@toolcrib/tool";
 import type { CatalogTool } from "./catalog.ts";
 
 /** What of a tool the language needs to know. */
@@ -68,6 +69,18 @@ export function toToolDirectory<T extends CallableTool>(tools: readonly T[]): To
 export function displayName(tool: CallableTool): string {
   const namespace = namespaceOf(tool);
   return namespace === "" ? tool.wireName : `${namespace}.${tool.name}`;
+}
+
+/** What a program writes to call each tool, by id: `my_server.list_all`, or `tools["…"]` where there is no such name. */
+export function callNames(directory: ToolDirectory): ReadonlyMap<ToolId, string> {
+  const names = new Map<ToolId, string>();
+  for (const [identifier, { tools }] of directory.namespaces) {
+    for (const [attribute, tool] of tools) names.set(tool.id, `${identifier}.${attribute}`);
+  }
+  for (const tool of directory.byName.values()) {
+    if (!names.has(tool.id)) names.set(tool.id, `tools[${JSON.stringify(tool.wireName)}]`);
+  }
+  return names;
 }
 
 function namespaceOf(tool: CallableTool): string {
