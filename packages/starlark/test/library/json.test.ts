@@ -59,7 +59,11 @@ suite("JSON texts and values", () => {
         "1e5",
       ],
     );
-    const texts = fc.array(pieces, { maxLength: 12 }).map((parts) => parts.join(""));
+    // A number beyond the doubles is JSON, but no value: decode refuses it.
+    const texts = fc
+      .array(pieces, { maxLength: 12 })
+      .map((parts) => parts.join(""))
+      .filter((text) => !/[eE]\+?\d{3}/.test(text));
     const law = fc.asyncProperty(texts, async (text) => {
       let valid = true;
       try {
