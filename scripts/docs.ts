@@ -1,6 +1,6 @@
 /**
  * `npm run docs`: write the pages that are made from the sources (API pages,
- * error codes, limits, the schema of the configuration).
+ * error codes, limits, the schema of the configuration, the language).
  *
  *     npm run docs [-- --check]
  *

@@ -11,6 +11,7 @@ import type { Workspace } from "../workspace.ts";
 import { apiPage, listApi } from "./api-page.ts";
 import { errorsPage } from "./errors-page.ts";
 import { limitsPage } from "./limits-page.ts";
+import { starlarkPage } from "./starlark-page.ts";
 
 /** Package of the test tools, whose exports are no interface. */
 const testTools = "testing";
@@ -26,6 +27,7 @@ export async function makePages(workspace: Workspace): Promise<Pages> {
     ...libraries.map((one) => [`docs/api/${one.folder}.api.md`, apiPage(one, workspace.checker)] as const),
     ["docs/reference/errors.md", errorsPage(readErrorCodes(workspace).codes)],
     ["docs/reference/limits.md", limitsPage(packages)],
+    ["docs/reference/starlark.md", await starlarkPage(workspace)],
     ["docs/reference/toolcrib.schema.json", await configSchema()],
   ]);
 }
