@@ -139,7 +139,8 @@ function toStatus(stats: BigIntStats): FileStatus {
   ] as const;
   return {
     kind: kinds.find((kind) => kind !== false) ?? "other",
-    identity: `${stats.dev}:${stats.ino}`,
+    // Numbers are given again to those that come after: only with its birth it is one and the same.
+    identity: [stats.dev, stats.ino, stats.birthtimeNs].join(":"),
     // The time of change cannot be set, so it also tells files that were dated back.
     signature: [stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join(":"),
     // Rounded: file systems and system calls cut what they cannot hold.
