@@ -18,7 +18,13 @@ export {
   metatoolNameTaken,
   metatoolNotDurable,
   metatoolNotFound,
+  metatoolPackageExists,
+  metatoolPackageInvalid,
+  metatoolPackageUnusable,
   metatoolSchemaInvalid,
+  metatoolTestInvalid,
+  metatoolTestNotRepeatable,
+  metatoolTestTooLarge,
   metatoolTooManyTools,
   metatoolUnwritable,
 } from "./codes.ts";
@@ -26,6 +32,15 @@ export {
 export { type ApprovalDeps, approveSavedTool } from "./core/approval.ts";
 export { createMetatool } from "./core/create-metatool.ts";
 export type { Metatool, MetatoolDeps, MetatoolEvent, MetatoolOptions } from "./core/metatool.ts";
+// For users: saved tools as folders.
+export {
+  type ExportDeps,
+  exportSavedTool,
+  type ImportDeps,
+  type ImportOptions,
+  importSavedTool,
+} from "./exchange/exchange-saved-tool.ts";
+export type { PackageOptions } from "./exchange/package-format.ts";
 export { MetatoolError } from "./metatool-error.ts";
 // For users: running composites.
 export {

@@ -1,0 +1,108 @@
+/**
+ * Saved tools to folders and back. What is imported is judged whole and saved by
+ * nobody here; nothing of it is run, and it comes with nothing approved.
+ */
+
+import { type Diagnostic, hasErrors } from "@toolcrib/diagnostics";
+import { isJsonObject, JsonError, parseJson, type SchemaValidator } from "@toolcrib/json";
+import { parseFile, toolDialect } from "@toolcrib/starlark";
+import { metatoolPackageInvalid } from "../codes.ts";
+import { lintInputSchema } from "../core/lint-input-schema.ts";
+import { MetatoolError } from "../metatool-error.ts";
+import { lintSavedTool } from "../saved/lint-saved-tool.ts";
+import type { SavedToolDefinition, SavedToolLimits } from "../saved/saved-tool.ts";
+import {
+  type PackageTexts,
+  packageFilesMaxCount,
+  readPackageFiles,
+  writePackageFiles,
+} from "./package-folder.ts";
+import {
+  formatPackage,
+  listPackageFiles,
+  manifestPath,
+  type PackageOptions,
+  parsePackage,
+} from "./package-format.ts";
+
+/** What an export needs of the world. */
+export interface ExportDeps {
+  /** Unpredictable bytes, as `randomBytes` of `node:crypto` gives them. */
+  readonly randomBytes: (count: number) => Uint8Array;
+}
+
+/**
+ * Write `tool` as a folder in the layout of a package.
+ *
+ * @returns the paths of its files.
+ * @throws {MetatoolError} `METATOOL_PACKAGE_INVALID` for an id or version that is none and for test cases that cannot
+ *   be used, with `data.diagnostics`; `METATOOL_PACKAGE_EXISTS`, `METATOOL_PACKAGE_UNUSABLE`.
+ */
+export async function exportSavedTool(
+  tool: SavedToolDefinition,
+  folder: string,
+  { randomBytes }: ExportDeps,
+  options: PackageOptions = {},
+): Promise<readonly string[]> {
+  const { value, diagnostics } = formatPackage(tool, options);
+  if (hasErrors(diagnostics)) {
+    const message = `Cannot export "${tool.name}": ${diagnostics[0]?.message}`;
+    throw new MetatoolError(metatoolPackageInvalid, message, { data: { diagnostics } });
+  }
+  await writePackageFiles(folder, value, randomBytes);
+  return [...value.keys()];
+}
+
+/** What an import needs. */
+export interface ImportDeps {
+  readonly validator: SchemaValidator;
+}
+
+/** How an import is judged. */
+export interface ImportOptions extends SavedToolLimits {
+  /** What to call the tool. @default as the package does */
+  readonly name?: string;
+}
+
+/**
+ * Read a folder as a saved tool that waits for its approval (when it reaches any
+ * tool), with everything that is wrong with it.
+ *
+ * @throws {MetatoolError} `METATOOL_PACKAGE_UNUSABLE` when the folder cannot be read.
+ */
+export async function importSavedTool(
+  folder: string,
+  { validator }: ImportDeps,
+  { name, ...limits }: ImportOptions = {},
+): Promise<{ readonly value?: SavedToolDefinition; readonly diagnostics: readonly Diagnostic[] }> {
+  const files: PackageTexts = { texts: new Map(), diagnostics: [] };
+  await readPackageFiles(folder, [manifestPath], files);
+  const paths = pathsIn(files.texts.get(manifestPath));
+  if (paths.length > packageFilesMaxCount) {
+    const message = `Cannot import: the manifest names ${paths.length} files; at most ${packageFilesMaxCount} are allowed`;
+    return { diagnostics: [{ severity: "error", code: metatoolPackageInvalid, message }] };
+  }
+  await readPackageFiles(folder, paths, files);
+  const { value, diagnostics: found } = parsePackage(files.texts, name);
+  // A file that was refused is not missing as well.
+  const refused = new Set(files.diagnostics.map(({ path }) => path));
+  const own = found.filter(
+    ({ path, message }) => !(refused.has(path) && message.endsWith("there is no such file")),
+  );
+  const diagnostics = [...files.diagnostics, ...own];
+  if (value === undefined) return { diagnostics };
+  diagnostics.push(...lintSavedTool({ ...value }, limits), ...lintInputSchema(value.inputSchema, validator));
+  const source = { name: `${value.name}.star`, text: value.code };
+  diagnostics.push(...parseFile(source, toolDialect).diagnostics);
+  return hasErrors(diagnostics) ? { diagnostics } : { value, diagnostics };
+}
+
+function pathsIn(text: string | undefined): readonly string[] {
+  try {
+    const manifest = text === undefined ? undefined : parseJson(text);
+    return isJsonObject(manifest) ? listPackageFiles(manifest) : [];
+  } catch (error) {
+    if (error instanceof JsonError) return [];
+    throw error;
+  }
+}

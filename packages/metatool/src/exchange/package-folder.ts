@@ -1,0 +1,161 @@
+/**
+ * The files of a package on disk. Read: only regular files below the folder,
+ * named by relative paths, through no link, within limits. Written: all of them
+ * or none, into a folder that was not there.
+ */
+
+import { lstat, mkdir, realpath, rename, rm } from "node:fs/promises";
+import { dirname, join, resolve, sep } from "node:path";
+import type { Diagnostic } from "@toolcrib/diagnostics";
+import { metatoolPackageExists, metatoolPackageInvalid, metatoolPackageUnusable } from "../codes.ts";
+import { MetatoolError } from "../metatool-error.ts";
+import { reasonOf } from "../saved/replace-file.ts";
+import { errnoOf, nodeFiles } from "../saved/saved-files.ts";
+
+/** Most levels of folders, and longest path. */
+const maxDepth = 8;
+const pathMaxLength = 240;
+/** Most bytes of one file. */
+const fileMaxBytes = 1024 * 1024;
+/** Most files of a package. */
+export const packageFilesMaxCount = 500;
+
+/** What was read: texts by path, and why others were not. */
+export interface PackageTexts {
+  readonly texts: Map<string, string>;
+  readonly diagnostics: Diagnostic[];
+}
+
+/**
+ * Read `paths` of the folder into `into`. What is wrong with a path or its file
+ * is a finding; a file that is not there is none: whoever needs it says so.
+ *
+ * @throws {MetatoolError} `METATOOL_PACKAGE_UNUSABLE` when the folder is none or cannot be read.
+ */
+export async function readPackageFiles(
+  folder: string,
+  paths: readonly string[],
+  into: PackageTexts,
+): Promise<void> {
+  const root = await realFolder(folder);
+  for (const path of new Set(paths)) {
+    if (into.texts.has(path)) continue;
+    const refused = lintPath(path);
+    const text = refused === undefined ? await readOne(root, path, into.diagnostics) : undefined;
+    if (refused !== undefined) into.diagnostics.push(finding(path, refused));
+    if (text !== undefined) into.texts.set(path, text);
+  }
+}
+
+async function realFolder(folder: string): Promise<string> {
+  try {
+    const root = await realpath(folder);
+    if ((await lstat(root)).isDirectory()) return root;
+    throw unusable(folder, "it is not a folder");
+  } catch (cause) {
+    if (cause instanceof MetatoolError) throw cause;
+    throw unusable(folder, reasonOf(cause), cause);
+  }
+}
+
+/** Why a path may not be one of a package's. */
+function lintPath(path: string): string | undefined {
+  if (path === "" || path.length > pathMaxLength) return `a path has 1 to ${pathMaxLength} characters`;
+  if (/[\\:\u0000-\u001f\u007f]/.test(path))
+    return "a path has no backslash, no colon and no control characters";
+  const parts = path.split("/");
+  if (parts.length > maxDepth) return `a path has at most ${maxDepth} parts`;
+  if (parts.some((part) => part === "" || part === "." || part === "..")) {
+    return "a path is relative, with / between its parts, and leads nowhere but into the folder";
+  }
+  return undefined;
+}
+
+async function readOne(root: string, path: string, diagnostics: Diagnostic[]): Promise<string | undefined> {
+  const file = join(root, ...path.split("/"));
+  try {
+    // A link on the way may lead anywhere, and one that leads back is not worth its risk.
+    for (let at = file; at !== root; at = dirname(at)) {
+      if ((await lstat(at)).isSymbolicLink()) {
+        diagnostics.push(finding(path, "it is a link, or is reached through one"));
+        return undefined;
+      }
+    }
+    const content = await nodeFiles.read(file, fileMaxBytes);
+    if (content.kind === "not-a-file") diagnostics.push(finding(path, "it is not a file"));
+    else if (content.kind === "too-large" || content.bytes.length > fileMaxBytes) {
+      diagnostics.push(finding(path, `it is longer than ${fileMaxBytes} bytes`));
+    } else if (!(await realpath(file)).startsWith(root + sep)) {
+      diagnostics.push(finding(path, "it is not in the folder"));
+    } else return decode(content.bytes, path, diagnostics);
+  } catch (cause) {
+    // What is not there is told by whoever needs it.
+    if (!["ENOENT", "ENOTDIR"].includes(errnoOf(cause) ?? ""))
+      diagnostics.push(finding(path, reasonOf(cause)));
+  }
+  return undefined;
+}
+
+function decode(bytes: Uint8Array, path: string, diagnostics: Diagnostic[]): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    diagnostics.push(finding(path, "it is not UTF-8"));
+    return undefined;
+  }
+}
+
+/**
+ * Write `files` as the folder, which must not be there or be empty.
+ *
+ * @param randomBytes unpredictable bytes, for the name of the draft.
+ * @throws {MetatoolError} `METATOOL_PACKAGE_EXISTS`, `METATOOL_PACKAGE_UNUSABLE`; nothing is left behind then.
+ */
+export async function writePackageFiles(
+  folder: string,
+  files: ReadonlyMap<string, string>,
+  randomBytes: (count: number) => Uint8Array,
+): Promise<void> {
+  const path = resolve(folder);
+  const draft = `${path}.${Buffer.from(randomBytes(8)).toString("hex")}.draft`;
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    await mkdir(draft);
+    for (const [name, text] of files) {
+      const file = join(draft, ...name.split("/"));
+      await mkdir(dirname(file), { recursive: true });
+      const created = await nodeFiles.create(file);
+      try {
+        await created.write(Buffer.from(text));
+        await created.sync();
+      } finally {
+        await created.close();
+      }
+    }
+    // Takes the place of an empty folder, and of nothing else.
+    await rename(draft, path);
+    await nodeFiles.syncDirectory(dirname(path));
+  } catch (cause) {
+    await rm(draft, { recursive: true, force: true });
+    if (["ENOTEMPTY", "EEXIST", "ENOTDIR"].includes(errnoOf(cause) ?? "")) {
+      const message = `Cannot export to "${folder}": something is there already`;
+      throw new MetatoolError(metatoolPackageExists, message, {
+        cause,
+        hint: "name a folder that is not there",
+      });
+    }
+    throw unusable(folder, reasonOf(cause), cause);
+  }
+}
+
+function unusable(folder: string, reason: string, cause?: unknown): MetatoolError {
+  return new MetatoolError(metatoolPackageUnusable, `Cannot use the folder "${folder}": ${reason}`, {
+    cause,
+  });
+}
+
+function finding(path: string, reason: string): Diagnostic {
+  const shown = path.slice(0, pathMaxLength);
+  const message = `Cannot read ${JSON.stringify(shown)}: ${reason}`;
+  return { severity: "error", code: metatoolPackageInvalid, message, path: shown };
+}
