@@ -7,7 +7,7 @@
 import { createSchemaValidator, type JsonObject } from "@toolcrib/json";
 import { McpError, mcpClientCapabilityMissing, type ServerInfo } from "@toolcrib/mcp";
 import type { AuditTrail } from "@toolcrib/store";
-import type { CallContext, Identity, ToolSource, Unsubscribe } from "@toolcrib/tool";
+import type { CallContext, Identity, ToolResult, ToolSource, Unsubscribe } from "@toolcrib/tool";
 import type { UpstreamLogger } from "@toolcrib/upstream";
 import { type CallMetrics, createCallLog } from "./call/call-log.ts";
 import type { CallOrigin, CallTarget } from "./call/call-target.ts";
@@ -60,6 +60,8 @@ export interface GatewayCore {
   find(identity: Identity, name: string): IndexedTool | undefined;
   /** Run a tool for a program or a person of this machine. */
   call(identity: Identity, name: string, args: JsonObject, options?: CallOptions): Promise<CallOutcome>;
+  /** Run a tool on account of the call `context`, one level deeper. @throws {CodedError} when it is not there, denied or failed */
+  callInner(context: CallContext, name: string, args: JsonObject): Promise<ToolResult>;
 }
 
 /** Deepest call within calls. */
@@ -159,17 +161,19 @@ export function createGatewayCore(config: GatewayConfig, deps: GatewayCoreDeps):
       const entry = find(identity, name);
       return entry === undefined || listing.isHidden(entry) ? undefined : entry.wireDefinition;
     },
-    async callTool(context, name, args) {
-      const entry = index.find(name);
-      if (entry === undefined) throw unknownTool(context.identity, name);
-      const outcome = await run(targets.forTool(entry), args, originOfInner(context));
-      if (outcome.kind === "result") return outcome.result;
-      throw outcome.kind === "failed"
-        ? outcome.error
-        : new GatewayError(outcome.code, outcome.reason, { hint: outcome.hint });
-    },
+    callTool: callInner,
     now,
   });
+
+  async function callInner(context: CallContext, name: string, args: JsonObject): Promise<ToolResult> {
+    const entry = index.find(name);
+    if (entry === undefined) throw unknownTool(context.identity, name);
+    const outcome = await run(targets.forTool(entry), args, originOfInner(context));
+    if (outcome.kind === "result") return outcome.result;
+    throw outcome.kind === "failed"
+      ? outcome.error
+      : new GatewayError(outcome.code, outcome.reason, { hint: outcome.hint });
+  }
 
   const service = createGatewayService({
     serverInfo: deps.serverInfo,
@@ -238,6 +242,7 @@ export function createGatewayCore(config: GatewayConfig, deps: GatewayCoreDeps):
       }
       return run(targets.forTool(entry), args, originOfProgram(identity, options));
     },
+    callInner,
   };
 }
 
@@ -267,7 +272,10 @@ function createListing({ serve }: GatewayConfig) {
         );
       }
       // Where every tool is listed, finding is still of use; describing and calling by name are not.
-      return visible.filter((entry) => !isMeta(entry) || entry.wireName === metaToolNames.search);
+      const { describe, call } = metaToolNames;
+      return visible.filter(
+        (entry) => !isMeta(entry) || (entry.wireName !== describe && entry.wireName !== call),
+      );
     },
   };
 }

@@ -5,7 +5,7 @@
  */
 
 import { randomBytes, randomUUID } from "node:crypto";
-import { setTimeout as delay } from "node:timers/promises";
+import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
 import { messageOf } from "@toolcrib/diagnostics";
 import { createHttpClient } from "@toolcrib/mcp";
 import { openStore } from "@toolcrib/store";
@@ -18,6 +18,7 @@ import {
 import { createCallIds } from "./call/call-id.ts";
 import { createSecretScrubber } from "./call/secret-scrubber.ts";
 import { serverNotFound } from "./codes.ts";
+import { openComposites } from "./composites/open-composites.ts";
 import type { GatewayConfig, ToolServerConfig } from "./config/config-types.ts";
 import { readRegularFile } from "./config/read-file.ts";
 import { resolveTransport } from "./config/resolve-transport.ts";
@@ -95,8 +96,28 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
   });
   record("config.changed", { files: deps.configFiles, digest: digestConfig(config) });
 
+  const composites = await openComposites(config, deps.home, {
+    core,
+    record,
+    logger,
+    now,
+    randomBytes,
+    monotonicMs: () => performance.now(),
+    nextTurn: () => nextTurn(),
+    startTimer(delayMs, callback) {
+      const timer = setTimeout(callback, delayMs);
+      return () => clearTimeout(timer);
+    },
+  }).catch((error: unknown) => {
+    // What was saved is out of reach; the servers are not.
+    logger.error({ reason: messageOf(error) }, "composite tools are not available");
+    return undefined;
+  });
+
   const servers = config.toolServers.map((server) => ({ server, upstream: createUpstream(server) }));
   const starts = servers.map(({ server, upstream }) => startServer(server, upstream));
+  // Behind the servers: where two names cannot be told apart, a saved tool never comes first.
+  if (composites !== undefined) core.add(composites.metatool.savedTools);
   let http: HttpServer | undefined;
   let opening: Promise<HttpServer> | undefined;
   let disposing: Promise<void> | undefined;
@@ -263,6 +284,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     // Calls of programs in this process have no door to wait at.
     while (core.underWay.count > 0 && now() < deadline) await delay(10);
     await http?.[Symbol.asyncDispose]();
+    await disposeComposites();
     await Promise.allSettled(servers.map(({ upstream }) => upstream[Symbol.asyncDispose]()));
     await Promise.allSettled(starts);
     await launcher[Symbol.asyncDispose]();
@@ -271,6 +293,14 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
       await store[Symbol.asyncDispose]();
     } catch (error) {
       logger.error({ reason: messageOf(error) }, "audit trail could not be closed whole");
+    }
+  }
+
+  async function disposeComposites(): Promise<void> {
+    try {
+      await composites?.[Symbol.asyncDispose]();
+    } catch (error) {
+      logger.error({ reason: messageOf(error) }, "executions of saved tools could not be counted");
     }
   }
 

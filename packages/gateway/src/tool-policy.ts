@@ -3,14 +3,14 @@
  * clients. The same decision filters lists, search and calls. Deny beats
  * allow; without an allow list everything is allowed that is not denied.
  *
- * Toolcrib's own tools need no place in an allow list: they reach only what
- * their caller may use anyway. A deny list can take them away.
+ * Toolcrib's own tools and saved tools need no place in an allow list: they
+ * reach only what their caller may use anyway. A deny list can take them away.
  */
 
 import type { Identity, ToolId } from "@toolcrib/tool";
 import { policyDenied } from "./codes.ts";
 import type { PolicyConfig, PolicyRules } from "./config/config-types.ts";
-import { ownNamespace } from "./index/wire-name.ts";
+import { ownNamespace, savedNamespace } from "./index/wire-name.ts";
 import { createToolPatterns, type ToolPatterns } from "./tool-patterns.ts";
 
 /** A verdict that explains itself. */
@@ -58,7 +58,7 @@ export function createToolPolicy(config: PolicyConfig): ToolPolicy {
           return denied(identity, id, `${path}.deny[${found.at}]`, `the pattern "${found.text}" denies it`);
         }
       }
-      if (id.startsWith(`${ownNamespace}:`)) return allowedAsOwn;
+      if (id.startsWith(`${ownNamespace}:`) || id.startsWith(`${savedNamespace}:`)) return allowedAsOwn;
       let rule = allowedByDefault;
       for (const { path, allow } of layers) {
         if (allow === undefined) continue;

@@ -75,6 +75,16 @@ export interface TestGateway extends AsyncDisposable {
   audit(): AuditRecord[];
 }
 
+/** Names of the tools that save and run composites, as they are listed behind the search. */
+export const compositeTools: readonly string[] = [
+  "save_tool",
+  "list_saved_tools",
+  "show_saved_tool",
+  "delete_saved_tool",
+  "eval_starlark",
+  "describe_language",
+];
+
 /** Who calls in this process. */
 export const somebody: Identity = { kind: "cli", name: "somebody" };
 

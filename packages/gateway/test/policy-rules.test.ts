@@ -6,7 +6,7 @@ import { describe, it } from "node:test";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { createRegistry, type PolicyRules, type RegistryConfig } from "@toolcrib/gateway";
 import { checkGolden, startEchoHttpServer } from "@toolcrib/testing";
-import { onHttp, startTestGateway, textOf } from "./gateway-harness.ts";
+import { compositeTools, onHttp, startTestGateway, textOf } from "./gateway-harness.ts";
 
 /** Names on all pages of everything that a client is listed. */
 async function listedBy(client: Client) {
@@ -56,25 +56,25 @@ describe("a policy", () => {
     );
     const free = await listedBy(await test.connect({ as: "free" }));
     assert.deepEqual(free, {
-      tools: ["search_tools", "a__echo", "a__structured", "a__fail", "b__echo"],
+      tools: ["search_tools", ...compositeTools, "a__echo", "a__structured", "a__fail", "b__echo"],
       resources: ["echo://hello", "echo://watched", "echo://note"],
       templates: ["echo://greeting/{name}"],
       prompts: ["a__plain", "a__greet", "b__plain", "b__greet"],
     });
     assert.deepEqual(await listedBy(await test.connect({ as: "narrow" })), {
-      tools: ["search_tools", "a__echo", "a__structured"],
+      tools: ["search_tools", ...compositeTools, "a__echo", "a__structured"],
       resources: ["echo://hello"],
       templates: [],
       prompts: ["b__greet"],
     });
     assert.deepEqual(await listedBy(await test.connect({ as: "strict" })), {
-      tools: ["search_tools", "a__echo", "a__structured", "a__fail"],
+      tools: ["search_tools", ...compositeTools, "a__echo", "a__structured", "a__fail"],
       resources: [],
       templates: [],
       prompts: ["a__greet"],
     });
     assert.deepEqual(await listedBy(await test.connect({ as: "nothing" })), {
-      tools: ["search_tools"],
+      tools: ["search_tools", ...compositeTools],
       resources: [],
       templates: [],
       prompts: [],

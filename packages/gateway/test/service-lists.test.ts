@@ -11,6 +11,7 @@ import {
 import { startEchoHttpServer, waitUntil } from "@toolcrib/testing";
 import type { ToolDefinition } from "@toolcrib/tool";
 import {
+  compositeTools,
   onHttp,
   startScriptedServer,
   startTestGateway,
@@ -65,11 +66,11 @@ describe("a long list", () => {
         page.nextCursor === undefined
           ? [page.tools.map(({ name }) => name)]
           : await allTools(client as Client);
-      assert.deepEqual(pages.flat(), ["search_tools", ...own.map((name) => `s__${name}`)]);
+      assert.deepEqual(pages.flat(), ["search_tools", ...compositeTools, ...own.map((name) => `s__${name}`)]);
       if (page.nextCursor !== undefined)
         assert.deepEqual(
           pages.map(({ length }) => length),
-          [1000, 1000, 501],
+          [1000, 1000, 507],
         );
     }
     assert.deepEqual((await allTools(await test.connect({ server: "s" }))).flat(), own);
@@ -89,7 +90,7 @@ describe("a long list", () => {
     const { nextCursor: cursor } = await client.listTools();
     const { nextCursor: ownCursor } = await own.listTools();
     const { nextCursor: resourceCursor } = await client.listResources();
-    assert.equal((await client.listTools({ cursor })).tools.length, 501);
+    assert.equal((await client.listTools({ cursor })).tools.length, 507);
     for (const wrong of ["", "nonsense", "MTAwMCB4", ownCursor, resourceCursor, "x".repeat(5000)]) {
       await assert.rejects(client.listTools({ cursor: wrong }), stale);
     }
@@ -203,10 +204,16 @@ describe("serve.mode and serve.tools", () => {
     const tool_servers = [onHttp("echo", echo.url)];
     const tools = { hidden: ["echo:env"], pinned: ["echo:fail", "echo__env"] };
     await using full = await startTestGateway({ tool_servers, serve: { mode: "full", tools } });
-    assert.deepEqual(await names(full), ["search_tools", "echo__echo", "echo__fail"]);
+    assert.deepEqual(await names(full), ["search_tools", ...compositeTools, "echo__echo", "echo__fail"]);
     assert.deepEqual(await names(full, "echo"), ["echo", "fail"]);
     await using search = await startTestGateway({ tool_servers, serve: { mode: "search", tools } });
-    assert.deepEqual(await names(search), ["search_tools", "describe_tool", "call_tool", "echo__fail"]);
+    assert.deepEqual(await names(search), [
+      "search_tools",
+      "describe_tool",
+      "call_tool",
+      ...compositeTools,
+      "echo__fail",
+    ]);
     assert.deepEqual(await names(search, "echo"), ["echo", "fail"]);
     const client = await search.connect();
     const call = async (name: string, given: object) =>
@@ -226,8 +233,8 @@ describe("serve.mode and serve.tools", () => {
 
   it("change over to search above 40 tools of servers when the mode is auto", async () => {
     for (const [count, expected] of [
-      [40, 41],
-      [41, 3],
+      [40, 47],
+      [41, 9],
     ] as const) {
       await using echo = await startEchoHttpServer({ builtin: [], tools: count });
       await using test = await startTestGateway({

@@ -64,6 +64,12 @@ export {
 export { toArgumentsError } from "./run/composite-error.ts";
 export type { ReplyListener, ReplySource } from "./run/inner-calls.ts";
 export type { InnerReply } from "./run/inner-reply.ts";
+export {
+  type IsolatedExecutions,
+  type IsolatedExecutionsDeps,
+  type IsolatedExecutionsOptions,
+  startIsolatedExecutions,
+} from "./run/isolated/isolated-executions.ts";
 export { languagePrimer } from "./run/language-primer.ts";
 export type {
   CompositeError,

@@ -116,6 +116,20 @@ export interface ConfigChanged {
   readonly changed?: readonly string[];
 }
 
+/** Something happened to a saved tool. */
+export interface SavedToolEvent {
+  /** Id of the saved tool, `saved:NAME`. */
+  readonly tool: string;
+  /** Who did it; absent when the operator did. */
+  readonly client?: AuditClient;
+  /** Id of the call in which it was done. */
+  readonly byCall?: string;
+  /** Digest of its code, such as `sha256:…`. */
+  readonly codeDigest: string;
+  /** Ids of the tools that it can call; of an approval, those that it is about. `*` stands for any. */
+  readonly reach: readonly string[];
+}
+
 /** Written by the store: a segment was found damaged and writing went on behind the damage. */
 export interface AuditRecovered {
   /** File name of the segment. */
@@ -157,6 +171,11 @@ export interface AuditEvents {
   readonly "server.stopped": ServerStopped;
   readonly "server.quarantined": ServerQuarantined;
   readonly "config.changed": ConfigChanged;
+  readonly "tool.saved": SavedToolEvent;
+  readonly "tool.deleted": SavedToolEvent;
+  /** A saved tool came to reach more, and is not called before somebody agrees. */
+  readonly "approval.requested": SavedToolEvent;
+  readonly "approval.granted": SavedToolEvent;
   readonly "audit.recovered": AuditRecovered;
   readonly "audit.pruned": AuditPruned;
   readonly "audit.dropped": AuditDropped;

@@ -14,6 +14,7 @@ export type {
   CallIntent,
   ConfigChanged,
   RecordableEventType,
+  SavedToolEvent,
   ServerQuarantined,
   ServerStarted,
   ServerStopped,

@@ -16,6 +16,9 @@ export const conformanceStdioPath = pathOf("conformance-stdio");
 /** Entry: the server that passes the MCP conformance suite, on streamable HTTP; prints its URL first. */
 export const conformanceHttpPath = pathOf("conformance-http");
 
+/** Entry: a small issue tracker on stdio, `github` or `zenhub` as its first argument says. */
+export const trackerStdioPath = pathOf("tracker-stdio");
+
 /** The program and arguments that start the fixture at `path` on this process's Node. */
 export function fixtureCommand(
   path: string,

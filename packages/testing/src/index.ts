@@ -10,6 +10,7 @@ export {
   echoHttpPath,
   echoStdioPath,
   fixtureCommand,
+  trackerStdioPath,
 } from "./fixtures.ts";
 export { freePort } from "./free-port.ts";
 export { checkGolden, readGolden } from "./golden.ts";

@@ -33,6 +33,10 @@ export interface ToolSource extends AsyncDisposable {
   /** Unique in the gateway; for upstream servers the `tool_servers` id. */
   readonly id: string;
   readonly origin: Origin;
+  /** Whether it checks arguments itself, so that they reach it as they came. @default false: they are checked by the input schema before */
+  readonly checksArguments?: boolean;
+  /** Milliseconds until a call of `tool` is failed. @default what the gateway gives tools of its origin */
+  deadlineMs?(tool: Tool): number;
   /** Make first contact. Resolves when it succeeded or failed; `health()` tells which. Never rejects for a source that is down. */
   start(signal: AbortSignal): Promise<void>;
   /** The tools as last listed; the same array until `onChange` says `tools`. */

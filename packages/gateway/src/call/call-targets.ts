@@ -64,12 +64,15 @@ export function createCallTargets(deps: CallTargetsDeps): CallTargets {
       const known = kept.get(entry);
       if (known !== undefined) return known;
       const { id, wireName, tool, backends } = entry;
+      const preferred = backends.find((backend) => backend.tool === tool)?.source;
+      const around = surroundings(tool.sourceId, tool.origin);
       const target: CallTarget = {
         id,
         wireName,
         origin: tool.origin,
-        ...surroundings(tool.sourceId, tool.origin),
-        inputSchema: tool.definition.inputSchema,
+        ...around,
+        deadlineMs: preferred?.deadlineMs?.(tool) ?? around.deadlineMs,
+        inputSchema: preferred?.checksArguments === true ? undefined : tool.definition.inputSchema,
         outputSchema: tool.definition.outputSchema,
         async execute(args, context) {
           const backend = backends.length === 1 ? backends[0] : deps.selectBackend(backends);

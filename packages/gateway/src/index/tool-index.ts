@@ -18,7 +18,7 @@ import {
   toToolId,
   type Unsubscribe,
 } from "@toolcrib/tool";
-import { foldsOf, ownNamespace, toWireName } from "./wire-name.ts";
+import { foldsOf, savedNamespace, toWireName, wirePrefixOf } from "./wire-name.ts";
 
 /** How a backend is chosen when a tool has several (registry document, Execution). */
 export type BackendKind = "local" | "provider" | "mcp";
@@ -180,6 +180,11 @@ function build(
     // An id with a version is found without it too; the first declared wins.
     const unversioned = toToolId(tool.namespace, tool.definition.name);
     if (tool.version !== undefined && !built.byName.has(unversioned)) built.byName.set(unversioned, entry);
+    if (tool.namespace === savedNamespace) {
+      // Where names are taken, it is also found as other tools are written.
+      const prefixed = toWireName(savedNamespace, tool.definition.name);
+      if (!built.byName.has(prefixed)) built.byName.set(prefixed, entry);
+    }
     for (const { source, tool: own } of backends) {
       const ofSource = built.bySource.get(source.id) ?? new Map<string, IndexedTool>();
       built.bySource.set(source.id, ofSource);
@@ -234,7 +239,7 @@ function toEntry(
   if (isSame) return previous;
   const { namespace, version, definition } = tool;
   const name = version === undefined ? definition.name : `${definition.name}-${version}`;
-  const prefix = namespace === ownNamespace ? "" : namespace;
+  const prefix = wirePrefixOf(namespace);
   const wireName = toWireName(prefix, name);
   const folds = foldsOf(prefix, name, wireName);
   return { id, wireName, tool, backends, wireDefinition: { ...definition, name: wireName }, folds };

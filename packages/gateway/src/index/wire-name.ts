@@ -12,6 +12,14 @@ const separator = "__";
 /** The namespace of Toolcrib's own tools; their names on the wire have no prefix. */
 export const ownNamespace = "toolcrib";
 
+/** The namespace of saved tools; their names on the wire have no prefix either. */
+export const savedNamespace = "saved";
+
+/** What stands before a tool's name on the wire. */
+export function wirePrefixOf(namespace: string): string {
+  return namespace === ownNamespace || namespace === savedNamespace ? "" : namespace;
+}
+
 /**
  * The name of a tool on the wire: `namespace__name` in the characters that
  * hosts accept. A longer one is cut and ends in eight digits of its digest, so

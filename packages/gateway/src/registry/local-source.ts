@@ -16,7 +16,7 @@ import {
   textResult,
   toToolId,
 } from "@toolcrib/tool";
-import { ownNamespace } from "../index/wire-name.ts";
+import { wirePrefixOf } from "../index/wire-name.ts";
 import { registryHandlerNotFound, registryInvalidRequest } from "./codes.ts";
 import { RegistryError } from "./registry-error.ts";
 
@@ -137,7 +137,7 @@ function check(
   if (namespace !== "" && (!part.test(namespace) || namespace.includes("__"))) {
     throw invalid(`Namespace "${namespace}" is not allowed; allowed are ${allowed}, without "__"`);
   }
-  if (namespace.toLowerCase() === ownNamespace) {
+  if (namespace !== "" && wirePrefixOf(namespace.toLowerCase()) === "") {
     throw invalid(`Namespace "${namespace}" is not allowed: it belongs to Toolcrib's own tools`);
   }
   if (version !== undefined && !/^[A-Za-z0-9_.+-]{1,64}$/.test(version)) {

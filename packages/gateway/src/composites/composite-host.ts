@@ -1,0 +1,126 @@
+/**
+ * The gateway as composite tools see it: the tools that a caller may call,
+ * hidden ones included, and calls of them through the governed call. Toolcrib's
+ * own tools are not among them: a composite changes nothing of the gateway.
+ */
+
+import type { JsonObject } from "@toolcrib/json";
+import type { Catalog, CatalogTool, MetatoolHost } from "@toolcrib/metatool";
+import { type CallContext, foldName, type Identity, type ToolId, type ToolResult } from "@toolcrib/tool";
+import { toolNotFound } from "../codes.ts";
+import type { ToolServerConfig } from "../config/config-types.ts";
+import type { GatewayCore } from "../gateway-core.ts";
+import { GatewayError } from "../gateway-error.ts";
+import type { IndexedTool } from "../index/tool-index.ts";
+import { foldsOf, savedNamespace, toWireName } from "../index/wire-name.ts";
+
+/** What composites need of a gateway. */
+export interface CompositeHost extends MetatoolHost {
+  /** Every tool that composites could call, whoever asks. */
+  wholeCatalog(): Catalog;
+  mayUse(identity: Identity, id: ToolId, wireName: string): boolean;
+}
+
+/** Most identities whose catalogues are kept. */
+const maxKept = 100;
+
+/** Create the host over `core`. */
+export function createCompositeHost(core: GatewayCore, servers: readonly ToolServerConfig[]): CompositeHost {
+  const { index, policy } = core;
+  const serverOf = new Map(servers.map((server) => [server.id, server]));
+  const described = new WeakMap<IndexedTool, CatalogTool>();
+  const kept = new Map<string, Catalog>();
+  let whole: Catalog = { generation: -1, tools: [] };
+
+  function describe(entry: IndexedTool): CatalogTool {
+    const known = described.get(entry);
+    if (known !== undefined) return known;
+    const tool = toCatalogTool(entry, serverOf.get(entry.tool.sourceId));
+    described.set(entry, tool);
+    return tool;
+  }
+
+  function wholeCatalog(): Catalog {
+    const { generation } = index;
+    if (whole.generation !== generation) {
+      const callable = index.tools.filter(({ tool }) => tool.origin !== "meta");
+      whole = { generation, tools: callable.map(describe) };
+      kept.clear();
+    }
+    return whole;
+  }
+
+  const mayUse = (identity: Identity, id: ToolId, wireName: string) =>
+    policy.decide(identity, id, wireName).kind === "allow";
+
+  return {
+    wholeCatalog,
+    mayUse,
+    catalog(identity) {
+      const { generation, tools } = wholeCatalog();
+      const known = kept.get(identity.name);
+      if (known !== undefined) return known;
+      const own = { generation, tools: tools.filter(({ id, wireName }) => mayUse(identity, id, wireName)) };
+      if (kept.size >= maxKept) kept.clear();
+      kept.set(identity.name, own);
+      return own;
+    },
+    async callTool(context: CallContext, id: ToolId, args: JsonObject): Promise<ToolResult> {
+      if (index.find(id)?.tool.origin === "meta") {
+        throw new GatewayError(toolNotFound, `A composite cannot call "${id}"`, {
+          hint: "it changes nothing of the gateway; call what the tool is about",
+        });
+      }
+      return core.callInner(context, id, args);
+    },
+    isNameTaken(name) {
+      if (isOfServer(name, servers)) return true;
+      const folds = new Set(foldsOf("", name, toWireName("", name)));
+      return index.tools.some(
+        ({ tool, folds: others }) => tool.origin !== "saved" && others.some((fold) => folds.has(fold)),
+      );
+    },
+  };
+}
+
+/** Whether `name` is written like a tool of a server, which may not have listed it yet. */
+function isOfServer(name: string, servers: readonly ToolServerConfig[]): boolean {
+  const at = name.indexOf("__");
+  if (at === -1) return false;
+  const prefix = foldName(name.slice(0, at));
+  return prefix === foldName(savedNamespace) || servers.some(({ id }) => foldName(id) === prefix);
+}
+
+function toCatalogTool(
+  { id, wireName, tool }: IndexedTool,
+  server: ToolServerConfig | undefined,
+): CatalogTool {
+  const { namespace, origin, definition } = tool;
+  const { name, description, inputSchema, outputSchema, annotations } = definition;
+  const egressHosts = server === undefined ? undefined : egressHostsOf(server);
+  return {
+    id,
+    namespace,
+    name,
+    wireName,
+    origin,
+    description,
+    inputSchema,
+    outputSchema,
+    annotations,
+    labels: server?.labels ?? {},
+    ...(egressHosts === undefined ? undefined : { egressHosts }),
+  };
+}
+
+/** The hosts that a server is at, or is confined to; undefined where the configuration does not say. */
+function egressHostsOf({ transport, containment }: ToolServerConfig): readonly string[] | undefined {
+  const { networkEgress, egressAllow } = containment.effective;
+  if (transport.kind === "stdio") {
+    if (networkEgress === "allow") return undefined;
+    return networkEgress === "scoped" ? egressAllow : [];
+  }
+  const { url } = transport;
+  const text = url.kind === "literal" ? url.text.trim() : "";
+  return URL.canParse(text) ? [new URL(text).hostname] : undefined;
+}

@@ -1,0 +1,45 @@
+/** What `describe_language` says: how programs are written, and the tools there are, as functions. Pure. */
+
+import { isJsonObject, type JsonObject } from "@toolcrib/json";
+import type { Catalog, CatalogTool } from "../run/catalog.ts";
+import { languagePrimer } from "../run/language-primer.ts";
+import { displayName } from "../run/tool-directory.ts";
+
+/** Most tools that are shown. */
+const maxTools = 200;
+const summaryMaxLength = 160;
+
+/** The text. @param part of the names of the tools to show; all when absent */
+export function describeLanguage(catalog: Catalog, part: string | undefined): string {
+  const wanted = part?.toLowerCase() ?? "";
+  const tools = catalog.tools.filter((tool) => displayName(tool).toLowerCase().includes(wanted));
+  const lines = tools.slice(0, maxTools).map(describeTool);
+  const more = tools.length - lines.length;
+  const title = part === undefined ? "Tools" : `Tools with "${part}" in their names`;
+  return [
+    languagePrimer,
+    `\n## ${title}\n`,
+    ...(lines.length === 0 ? ["(none)"] : lines),
+    ...(more > 0 ? [`… and ${more} more: name a part of their names to see them`] : []),
+  ].join("\n");
+}
+
+function describeTool(tool: CatalogTool): string {
+  const summary = (tool.description ?? "").trim().split("\n", 1)[0] as string;
+  const short = summary.length > summaryMaxLength ? `${summary.slice(0, summaryMaxLength)}…` : summary;
+  return `${displayName(tool)}(${parametersOf(tool.inputSchema)})${short === "" ? "" : `  # ${short}`}`;
+}
+
+/** `query: string, limit?: integer` */
+function parametersOf({ properties, required }: JsonObject): string {
+  if (!isJsonObject(properties)) return "";
+  const isRequired = (name: string) => Array.isArray(required) && required.includes(name);
+  return Object.entries(properties)
+    .map(([name, schema]) => `${name}${isRequired(name) ? "" : "?"}${typeOf(schema)}`)
+    .join(", ");
+}
+
+function typeOf(schema: unknown): string {
+  const type = isJsonObject(schema) ? schema["type"] : undefined;
+  return typeof type === "string" ? `: ${type}` : "";
+}

@@ -1,0 +1,75 @@
+/**
+ * Outcomes as results of MCP tools: the response and the error of document 003,
+ * as structured content and as the same JSON in text. Pure.
+ */
+
+import type { JsonObject, JsonValue } from "@toolcrib/json";
+import type { ToolResult } from "@toolcrib/tool";
+import type { CompositeError, CompositeOutcome } from "../run/outcome.ts";
+
+const errorSchema: JsonObject = {
+  type: "object",
+  properties: {
+    type: { type: "string" },
+    message: { type: "string" },
+    details: { type: "object" },
+    stack: { type: "string" },
+  },
+  required: ["type", "message"],
+};
+
+/** Schema of an answer that has all of `properties`, or an error in their place: clients check errors by it too. */
+export function orError(properties: JsonObject, required = Object.keys(properties)): JsonObject {
+  return {
+    type: "object",
+    properties: { ...properties, error: errorSchema },
+    anyOf: [{ required }, { required: ["error"] }],
+  };
+}
+
+/** Schema of what a composite answers with. */
+export const responseSchema: JsonObject = orError({
+  result: { description: "What the program returned" },
+  logs: { type: "array", items: { type: "string" }, description: "What it printed" },
+  executionTime: { type: "number", description: "Milliseconds" },
+  toolCalls: {
+    type: "array",
+    items: {
+      type: "object",
+      properties: { tool: { type: "string" }, params: {}, result: {} },
+      required: ["tool", "params", "result"],
+    },
+  },
+});
+
+/** The answer of an execution. */
+export function toResponse(outcome: CompositeOutcome): ToolResult {
+  const { logs, executionTime, toolCalls } = outcome;
+  const calls = toolCalls.map((call): JsonObject => ({ ...call }));
+  if (outcome.kind === "result") {
+    return toJsonResult({ result: outcome.result, logs, executionTime, toolCalls: calls });
+  }
+  const { error } = outcome;
+  const more = {
+    ...(logs.length === 0 ? undefined : { logs }),
+    ...(calls.length === 0 ? undefined : { toolCalls: calls }),
+  };
+  const hasDetails = error.details !== undefined || Object.keys(more).length > 0;
+  return toErrorResponse(hasDetails ? { ...error, details: { ...error.details, ...more } } : error);
+}
+
+/** The answer of something that failed. */
+export function toErrorResponse({ type, message, details, stack }: CompositeError): ToolResult {
+  const error: JsonObject = {
+    type,
+    message,
+    ...(details === undefined ? undefined : { details }),
+    ...(stack === undefined ? undefined : { stack }),
+  };
+  return { ...toJsonResult({ error }), isError: true };
+}
+
+/** A result that is JSON. @param text where the text is to hold something else than the structured content */
+export function toJsonResult(structuredContent: JsonObject, text: JsonValue = structuredContent): ToolResult {
+  return { content: [{ type: "text", text: JSON.stringify(text) }], structuredContent };
+}

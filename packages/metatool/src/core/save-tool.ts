@@ -1,0 +1,246 @@
+/**
+ * `save_tool`: everything that is wrong with a definition at once, or the tool on
+ * disk with what follows from it. What the program reaches is judged by what its
+ * saver may call; when a later save reaches more, it has to be approved.
+ */
+
+import type { Diagnostic } from "@toolcrib/diagnostics";
+import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
+import { type CallContext, foldName, type ToolResult } from "@toolcrib/tool";
+import {
+  metatoolChangedMeanwhile,
+  metatoolFieldInvalid,
+  metatoolFileInTheWay,
+  metatoolFileTooLarge,
+  metatoolNameReserved,
+  metatoolNameTaken,
+  metatoolTooManyTools,
+} from "../codes.ts";
+import { MetatoolError } from "../metatool-error.ts";
+import { analyseComposite, type CompositeAnalysis } from "../run/analyse/analyse-composite.ts";
+import type { Reach } from "../run/analyse/reach.ts";
+import type { Catalog } from "../run/catalog.ts";
+import { sourceNameOf } from "../run/composite-cache.ts";
+import { toProblem } from "../run/composite-error.ts";
+import { lintSavedTool } from "../saved/lint-saved-tool.ts";
+import type { SavedTool, SavedToolDefinition } from "../saved/saved-tool.ts";
+import { askForApproval, grantApproval } from "./approval.ts";
+import { toErrorResponse, toJsonResult } from "./envelope.ts";
+import { lintInputSchema } from "./lint-input-schema.ts";
+import type { MetatoolDeps } from "./metatool.ts";
+import {
+  createAssessment,
+  factsToJson,
+  type SavedEntry,
+  toObjectSchema,
+  toSavedId,
+} from "./saved-entries.ts";
+import { digestCode, growthOf, keptReachOf, namesOf, withKeptReach } from "./tool-facts.ts";
+
+/** Most problems in one answer. */
+const maxProblems = 50;
+/** Most names of deleted tools whose approval is remembered. */
+const maxDeleted = 1000;
+
+/** Saves tools, one at a time, and remembers what deleted ones were approved for. */
+export class ToolSaver {
+  readonly #deps: MetatoolDeps;
+  /** What was approved of tools that are deleted: deleting is no way around an approval. */
+  readonly #deleted = new Map<string, Reach>();
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(deps: MetatoolDeps) {
+    this.#deps = deps;
+  }
+
+  /** Answer a call of `save_tool`. @throws {MetatoolError} when it cannot be written */
+  save(args: JsonObject, context: CallContext): Promise<ToolResult> {
+    const turn = this.#last.then(() => this.#save(args, context));
+    this.#last = turn.catch(() => undefined);
+    return turn;
+  }
+
+  /** Hear that a tool is gone. */
+  forget(tool: SavedTool): void {
+    const { approved } = keptReachOf(tool.toolcrib);
+    if (approved === undefined) return;
+    this.#deleted.delete(tool.name);
+    this.#deleted.set(tool.name, approved);
+    for (const oldest of this.#deleted.keys()) {
+      if (this.#deleted.size <= maxDeleted) break;
+      this.#deleted.delete(oldest);
+    }
+  }
+
+  async #save(args: JsonObject, context: CallContext): Promise<ToolResult> {
+    const { saved, host } = this.#deps;
+    const current = await saved.list();
+    const catalog = host.catalog(context.identity);
+    const analysis = analyse(args, catalog);
+    const problems = this.#problemsOf(args, current, analysis);
+    const code = String(args["code"]);
+    const warnings = warningsOf(analysis, String(args["name"]), code);
+    if (problems.length > 0) return toErrorResponse(refusal(problems, warnings));
+    const definition = args as unknown as SavedToolDefinition;
+    const { name } = definition;
+    const previous = current.find((tool) => tool.name === name);
+    const { reach } = analysis as CompositeAnalysis;
+    const before = previous === undefined ? this.#deleted.get(name) : this.#approvedOf(previous);
+    const growth = before === undefined ? [] : growthOf(reach, before);
+    const approved = growth.length === 0 ? reach : (before as Reach);
+    const codeDigest = digestCode(code);
+    const { description } = definition;
+    const inputSchema = toObjectSchema(definition.inputSchema);
+    const toolcrib = withKeptReach(previous?.toolcrib, { codeDigest, reach, approved });
+    let stored: SavedTool;
+    try {
+      const expected = previous === undefined ? {} : { expectedModified: previous.metadata.modified };
+      const result = await saved.save({ name, description, inputSchema, code, toolcrib }, expected);
+      stored = result.tool;
+    } catch (error) {
+      const found = problemsOfRefusal(error);
+      if (found === undefined) throw error;
+      return toErrorResponse(refusal(found));
+    }
+    this.#deps.onEvent({
+      type: "tool.saved",
+      tool: toSavedId(name),
+      context,
+      codeDigest,
+      reach: namesOf(reach),
+    });
+    const assess = createAssessment(this.#deps.wholeCatalog(), saved.current());
+    const entry = await this.#settle(assess(stored), context);
+    return toJsonResult({
+      name,
+      status: previous === undefined ? "created" : "updated",
+      ...factsToJson(entry),
+      warnings,
+    });
+  }
+
+  /** What of a tool was approved before it is replaced: of one that waits, what it had before it waited. */
+  #approvedOf(previous: SavedTool): Reach {
+    const { approved } = keptReachOf(previous.toolcrib);
+    return approved ?? createAssessment(this.#deps.wholeCatalog(), [])(previous).reach;
+  }
+
+  /** Ask for the approval that a tool needs, if it does, where there is somebody to ask. */
+  async #settle(entry: SavedEntry, context: CallContext): Promise<SavedEntry> {
+    const { saved, growth } = entry;
+    if (growth.length === 0) return entry;
+    const codeDigest = digestCode(saved.code);
+    const tool = toSavedId(saved.name);
+    this.#deps.onEvent({ type: "approval.requested", tool, context, codeDigest, reach: growth });
+    if (!(await askForApproval(context, saved.name, growth))) return entry;
+    return { ...entry, saved: await grantApproval(this.#deps, entry, context), growth: [] };
+  }
+
+  #problemsOf(
+    args: JsonObject,
+    current: readonly SavedTool[],
+    analysis: CompositeAnalysis | undefined,
+  ): readonly JsonObject[] {
+    const { name, inputSchema, code } = args;
+    const findings: Diagnostic[] = [...lintSavedTool(args), ...lintUnknownFields(args)];
+    if (typeof name === "string" && !current.some((tool) => tool.name === name)) {
+      findings.push(...this.#lintNewName(name, current));
+    }
+    if (isJsonObject(inputSchema)) findings.push(...lintInputSchema(inputSchema, this.#deps.validator));
+    const problems = findings.map(toFieldProblem);
+    if (analysis === undefined || typeof code !== "string") return problems;
+    const errors = analysis.diagnostics.filter(({ severity }) => severity === "error");
+    return [...problems, ...errors.map((error) => codeProblem(error, name, code))];
+  }
+
+  #lintNewName(name: string, current: readonly SavedTool[]): Diagnostic[] {
+    const shown = JSON.stringify(name.slice(0, 80));
+    const fold = foldName(name);
+    const other = current.find((tool) => foldName(tool.name) === fold);
+    if (other !== undefined) {
+      const message = `Cannot save a tool as ${shown}: it cannot be told from the saved tool "${other.name}"`;
+      const hint = `use another name, or update "${other.name}"`;
+      return [{ severity: "error", code: metatoolNameTaken, message, hint, path: "name" }];
+    }
+    if (!this.#deps.host.isNameTaken(name)) return [];
+    const message = `Cannot save a tool as ${shown}: another tool is called so, or could be mistaken for it`;
+    const hint = "use a name of its own";
+    return [{ severity: "error", code: metatoolNameReserved, message, hint, path: "name" }];
+  }
+}
+
+function analyse({ name, code, inputSchema }: JsonObject, catalog: Catalog): CompositeAnalysis | undefined {
+  if (typeof code !== "string") return undefined;
+  return analyseComposite(code, catalog, {
+    name: typeof name === "string" ? name : undefined,
+    inputSchema: isJsonObject(inputSchema) ? inputSchema : undefined,
+  });
+}
+
+const fields: readonly string[] = ["name", "description", "inputSchema", "code"];
+
+function lintUnknownFields(args: JsonObject): Diagnostic[] {
+  return Object.keys(args)
+    .filter((field) => !fields.includes(field))
+    .slice(0, maxProblems)
+    .map((field) => ({
+      severity: "error",
+      code: metatoolFieldInvalid,
+      message: `Unknown field ${JSON.stringify(field.slice(0, 80))}; the fields are ${fields.join(", ")}`,
+      path: field.slice(0, 80),
+    }));
+}
+
+function toFieldProblem({ path, message, hint, code }: Diagnostic): JsonObject {
+  return { path: path ?? "", message, code, ...(hint === undefined ? undefined : { hint }) };
+}
+
+function codeProblem(finding: Diagnostic, name: JsonValue | undefined, code: string): JsonObject {
+  const source = { name: sourceNameOf(typeof name === "string" ? name : "tool"), text: code };
+  return { path: "code", ...toProblem(finding, source) };
+}
+
+function warningsOf(
+  analysis: CompositeAnalysis | undefined,
+  name: string,
+  code: string,
+): readonly JsonObject[] {
+  return (analysis?.diagnostics ?? [])
+    .filter(({ severity }) => severity === "warning")
+    .slice(0, maxProblems)
+    .map((warning) => codeProblem(warning, name, code));
+}
+
+function refusal(problems: readonly JsonObject[], warnings: readonly JsonObject[] = []) {
+  const [first] = problems;
+  const place = first?.["line"] === undefined ? "" : ` (line ${first["line"]})`;
+  const told = `${first?.["message"]}${place}`;
+  const message =
+    problems.length === 1
+      ? `The tool was not saved: ${told}`
+      : `The tool was not saved; it has ${problems.length} problems: ${told}, …`;
+  return {
+    type: "validation_error",
+    message,
+    details: {
+      problems: problems.slice(0, maxProblems),
+      ...(warnings.length === 0 ? undefined : { warnings }),
+    },
+  } as const;
+}
+
+/** What the store found wrong with a tool; undefined when it could not be written for another reason. */
+function problemsOfRefusal(error: unknown): readonly JsonObject[] | undefined {
+  if (!(error instanceof MetatoolError) || !refusalCodes.has(error.code)) return undefined;
+  const { code, message, hint } = error;
+  return [{ path: "name", message, code, ...(hint === undefined ? undefined : { hint }) }];
+}
+
+const refusalCodes: ReadonlySet<string> = new Set([
+  metatoolNameTaken,
+  metatoolNameReserved,
+  metatoolTooManyTools,
+  metatoolFileTooLarge,
+  metatoolFileInTheWay,
+  metatoolChangedMeanwhile,
+]);

@@ -1,0 +1,126 @@
+/**
+ * Saved tools with what is derived from them: facts, whether they may be called,
+ * and the definition that clients see. A tool that an agent saved brings its
+ * reach along; of one that a person wrote or edited it is found out here.
+ */
+
+import { hasErrors } from "@toolcrib/diagnostics";
+import type { JsonObject, SchemaValidator } from "@toolcrib/json";
+import { normalizeTags, type Tool, type ToolDefinition, type ToolId, toToolId } from "@toolcrib/tool";
+import { analyseComposite } from "../run/analyse/analyse-composite.ts";
+import { type CompositeFacts, deriveFacts, type Reach } from "../run/analyse/reach.ts";
+import type { Catalog, CatalogTool } from "../run/catalog.ts";
+import { savedNamespace } from "../run/tool-directory.ts";
+import type { SavedTool } from "../saved/saved-tool.ts";
+import { responseSchema } from "./envelope.ts";
+import { lintInputSchema } from "./lint-input-schema.ts";
+import { digestCode, egressHostsOf, growthOf, keptReachOf } from "./tool-facts.ts";
+
+/** A saved tool and what follows from it. */
+export interface SavedEntry {
+  readonly saved: SavedTool;
+  /** What its own code can call. */
+  readonly reach: Reach;
+  /** Of everything that it can call, through other saved tools too. */
+  readonly facts: CompositeFacts;
+  readonly egressHosts: readonly string[];
+  /** What it reaches beyond what was approved; empty when it may be called. */
+  readonly growth: readonly string[];
+}
+
+/** Id of the source of saved tools. */
+export const savedSourceId = "saved";
+
+/** The id of the saved tool called `name`. */
+export function toSavedId(name: string): ToolId {
+  return toToolId(savedNamespace, name);
+}
+
+/** Judge saved tools by the tools that are there. @param others all saved tools, among them those that are called */
+export function createAssessment(
+  whole: Catalog,
+  others: readonly SavedTool[],
+): (saved: SavedTool) => SavedEntry {
+  const byId = new Map(others.map((one) => [toSavedId(one.name), one]));
+  const known = new Map<string, OwnReach>();
+  const own = (saved: SavedTool): OwnReach => {
+    const found = known.get(saved.code) ?? ownReachOf(saved, whole);
+    known.set(saved.code, found);
+    return found;
+  };
+  const ofOther = ({ id }: CatalogTool) => {
+    const other = byId.get(id);
+    return other === undefined ? undefined : own(other).reach;
+  };
+  return (saved) => {
+    const { reach, isSound } = own(saved);
+    // Nobody knows what a program reaches that names what is not there.
+    const facts = deriveFacts({ ...reach, dynamic: reach.dynamic || !isSound }, whole, ofOther);
+    const { approved } = keptReachOf(saved.toolcrib);
+    return {
+      saved,
+      reach,
+      facts,
+      egressHosts: egressHostsOf(facts.reach, whole),
+      // A file that never was an agent's is the operator's own, and needs nobody's approval.
+      growth: approved === undefined ? [] : growthOf(reach, approved),
+    };
+  };
+}
+
+interface OwnReach {
+  readonly reach: Reach;
+  readonly isSound: boolean;
+}
+
+function ownReachOf({ name, code, toolcrib }: SavedTool, whole: Catalog): OwnReach {
+  const { reach, codeDigest } = keptReachOf(toolcrib);
+  if (reach !== undefined && codeDigest === digestCode(code)) return { reach, isSound: true };
+  const analysis = analyseComposite(code, whole, { name });
+  return { reach: analysis.reach, isSound: !hasErrors(analysis.diagnostics) };
+}
+
+/** A saved tool as the gateway lists it; undefined when clients could not take its schema. */
+export function toTool({ saved, facts, growth }: SavedEntry, validator: SchemaValidator): Tool | undefined {
+  if (lintInputSchema(saved.inputSchema, validator).length > 0) return undefined;
+  const { name, description } = saved;
+  const { reach, annotations } = facts;
+  const definition: ToolDefinition = {
+    name,
+    description,
+    inputSchema: toObjectSchema(saved.inputSchema),
+    outputSchema: responseSchema,
+    annotations,
+    _meta: {
+      "toolcrib/reach": reach.tools,
+      ...(reach.dynamic ? { "toolcrib/dynamic": true } : undefined),
+      ...(growth.length > 0 ? { "toolcrib/needsApproval": true } : undefined),
+    },
+  };
+  return {
+    id: toSavedId(name),
+    namespace: savedNamespace,
+    tags: normalizeTags(["saved"]),
+    origin: "saved",
+    sourceId: savedSourceId,
+    definition,
+  };
+}
+
+/** Clients take no input schema that does not say that it is an object's. */
+export function toObjectSchema(schema: JsonObject): JsonObject {
+  return schema["type"] === undefined ? { type: "object", ...schema } : schema;
+}
+
+/** What follows from a tool, as answers have it. */
+export function factsToJson({ facts, egressHosts, growth }: SavedEntry): JsonObject {
+  const { reach, annotations, labels } = facts;
+  return {
+    reach: reach.tools,
+    dynamic: reach.dynamic,
+    annotations: { ...annotations },
+    labels,
+    egressHosts,
+    needsApproval: growth.length > 0,
+  };
+}

@@ -1,0 +1,35 @@
+/** The saved tools as a source: listed as soon as they are saved, executed for whoever calls. */
+
+import type { Health, ToolSource } from "@toolcrib/tool";
+import type { ExecuteSaved } from "./execute-saved.ts";
+import { savedSourceId } from "./saved-entries.ts";
+import type { SavedListing } from "./saved-listing.ts";
+
+/** Milliseconds that the gateway waits beyond the program's own limit, so that the program's own error arrives. */
+const deadlineMarginMs = 5000;
+/** Milliseconds that a human gets to approve a tool that waits for it. */
+const approvalMs = 600_000;
+
+/** Create the source. @param timeoutMs longest execution */
+export function createSavedSource(
+  listing: SavedListing,
+  execute: ExecuteSaved,
+  { timeoutMs, since }: { readonly timeoutMs: number; readonly since: number },
+): ToolSource {
+  const health: Health = { state: "ready", since };
+  return {
+    id: savedSourceId,
+    origin: "saved",
+    checksArguments: true,
+    deadlineMs({ definition }) {
+      const isPending = definition._meta?.["toolcrib/needsApproval"] === true;
+      return timeoutMs + deadlineMarginMs + (isPending ? approvalMs : 0);
+    },
+    start: async () => {},
+    tools: () => listing.tools(),
+    onChange: (listener) => listing.onChange(listener),
+    health: () => health,
+    call: ({ definition }, args, context) => execute(definition.name, args, context),
+    async [Symbol.asyncDispose]() {},
+  };
+}
