@@ -210,9 +210,10 @@ export function fStringEvaluator(parts: readonly (string | FormattedField)[], at
   return (r, t) => {
     let text = "";
     for (const part of parts) {
-      text += typeof part === "string" ? part : formatField(part, r, t);
+      const piece = typeof part === "string" ? part : formatField(part, r, t);
       t.at = at;
-      t.charge(stringWeight(text.length));
+      t.charge(stringWeight(piece.length));
+      text += piece;
     }
     return text;
   };

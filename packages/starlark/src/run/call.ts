@@ -309,6 +309,8 @@ function bindNamed(
       dictSet(rest, name, value, t);
       if (rest.size === before) throw multipleValues(code, name);
     } else {
+      // Names are compared letter by letter.
+      t.step(ordinaryCount * (1 + (Math.min(name.length, 100) >> 2)));
       const near = nearestSpelling(name, code.parameters.slice(0, ordinaryCount));
       const hint = near === undefined ? undefined : `did you mean ${near}?`;
       throw new StarlarkError(`function ${code.name} got an unexpected keyword argument "${name}"`, { hint });

@@ -7,7 +7,7 @@ import { freezeForNow } from "../value/freeze.ts";
 import { listWeight } from "../value/heap-weight.ts";
 import { type NamedArgument, StarlarkList, type Value } from "../value/value.ts";
 import { noneNamed, openingFrame } from "./call.ts";
-import { type ParallelCalls, Pending } from "./deferred.ts";
+import { type CallRequest, type ParallelCalls, Pending } from "./deferred.ts";
 import { Fiber, type Outcome } from "./fiber.ts";
 import type { Frame } from "./frame.ts";
 import { run, toStarlarkError } from "./machine.ts";
@@ -38,9 +38,15 @@ export async function callFunction(
     thread.output = undefined;
     thread.waitFor = undefined;
     thread.otherFrames = () => [];
+    thread.otherValues = () => [];
+    thread.otherBytes = () => 0;
     scheduler.dispose();
   }
 }
+
+/** What a call of `parallel` weighs until all have ended, and what its fiber does. */
+const callWeight = 200;
+const fiberWeight = 400;
 
 /** Runs the fibers of one call. */
 class Scheduler {
@@ -49,6 +55,8 @@ class Scheduler {
   readonly #ready: Fiber[] = [];
   /** Every fiber that has not ended, the running one included. */
   readonly #alive = new Set<Fiber>();
+  /** Every `parallel` that is under way. */
+  readonly #groups = new Set<{ readonly calls: readonly CallRequest[]; readonly fibers: readonly Fiber[] }>();
   #running: Fiber | undefined = undefined;
   #wake: (() => void) | undefined = undefined;
   #stopWaiting: (() => void) | undefined = undefined;
@@ -58,6 +66,8 @@ class Scheduler {
     this.#main = main;
     this.#start(main);
     thread.otherFrames = () => this.#sleepingFrames();
+    thread.otherValues = () => this.#heldValues();
+    thread.otherBytes = () => this.#heldBytes();
   }
 
   async run(): Promise<Value> {
@@ -91,6 +101,26 @@ class Scheduler {
     for (const fiber of this.#alive) {
       if (fiber !== this.#running && fiber.frame !== undefined) yield fiber.frame;
     }
+  }
+
+  /** What no frame holds: calls that wait for their turn, results of those that ended, deliveries. */
+  *#heldValues(): Iterable<Value> {
+    for (const { calls, fibers } of this.#groups) {
+      for (const { callee, args } of calls) yield* [callee, ...args];
+      for (const { outcome } of fibers) {
+        if (outcome?.kind === "value") yield outcome.value;
+      }
+    }
+    for (const { delivery } of this.#alive) {
+      if (delivery?.kind === "value") yield delivery.value;
+    }
+  }
+
+  #heldBytes(): number {
+    let bytes = 0;
+    for (const { calls, fibers } of this.#groups)
+      bytes += callWeight * calls.length + fiberWeight * fibers.length;
+    return bytes;
   }
 
   #start(fiber: Fiber): void {
@@ -158,9 +188,12 @@ class Scheduler {
    */
   #runParallel(parent: Fiber, { calls, width }: ParallelCalls): void {
     const thread = this.#thread;
+    thread.charge((callWeight + fiberWeight) * calls.length);
     const held: Value[] = calls.flatMap(({ callee, args }) => [callee, ...args]);
     const thaw = freezeForNow(held);
     const fibers: Fiber[] = [];
+    const group = { calls, fibers };
+    this.#groups.add(group);
     let ended = 0;
     const startNext = (): void => {
       const { callee, args, named = noneNamed } = calls[fibers.length]!;
@@ -174,6 +207,7 @@ class Scheduler {
     };
     const join = (): void => {
       thaw();
+      this.#groups.delete(group);
       thread.output = parent.output;
       for (const fiber of fibers) {
         for (const line of fiber.output!) thread.passOn(line);

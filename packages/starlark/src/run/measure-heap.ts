@@ -31,6 +31,8 @@ export function measureHeap(thread: Thread): { liveBytes: number; visited: numbe
   walk.meetFrames(thread.frame);
   for (const frame of thread.otherFrames()) walk.meetFrames(frame);
   for (const value of thread.extraRoots) walk.meet(value);
+  for (const value of thread.otherValues()) walk.meet(value);
+  walk.liveBytes += thread.otherBytes();
   walk.finish();
   return walk;
 }

@@ -79,6 +79,12 @@ export class Thread {
   readonly extraRoots: Value[] = [];
   /** The innermost frames of the fibers that do not run now; set by the scheduler. */
   otherFrames: () => Iterable<Frame> = () => [];
+  /** Values that are held for fibers, in no frame; set by the scheduler. */
+  otherValues: () => Iterable<Value> = () => [];
+  /** What fibers weigh beside their frames and values; set by the scheduler. */
+  otherBytes: () => number = () => 0;
+  /** The long string that was last read by index or slice: it lies in one piece. */
+  lastRead = "";
   /** Where `print` writes while fibers run: in the order of the fibers, not of their steps. */
   output: string[] | undefined = undefined;
 
@@ -92,6 +98,8 @@ export class Thread {
   #walkSteps = -1;
   #stepsInBuiltins = 0;
   #chargedInSegment = 0;
+  /** All that was charged up to the last walk. */
+  #chargedBefore = 0;
   #outputLeft: number;
   #sliceStartMs = 0;
   #deadlineMs = Number.POSITIVE_INFINITY;
@@ -225,7 +233,9 @@ export class Thread {
     this.#walkSteps = programSteps;
     this.#chargedInSegment = sameSegment ? this.#chargedInSegment + charged : bytes;
     const { liveBytes, visited } = measureHeap(this);
-    this.#live = liveBytes + this.#chargedInSegment;
+    this.#chargedBefore += charged;
+    // A string is weighed wherever it is met; but no more can live than was ever charged.
+    this.#live = Math.min(liveBytes + this.#chargedInSegment, this.#chargedBefore);
     if (this.#live > limit) throw this.#outOfMemory();
     this.headroom = this.#window = Math.floor(limit / 2);
     // The walk is work too, and in proportion to what lives.

@@ -728,7 +728,8 @@ export class ExpressionParser extends TokenReader {
       height = Math.max(height, this.height + 1);
     }
     scanner.next();
-    this.grow(height);
+    // Each clause is a loop or a condition within the one before.
+    this.grow(height + 3 * clauses.length);
     return { kind: "Comprehension", body, clauses, start, end: scanner.previousEnd };
   }
 

@@ -36,6 +36,8 @@ const maxDepth = 500;
  */
 export function hashKey(value: Value, t: Thread): Key {
   if (typeof value === "string") {
+    // It is read to be hashed, and read again to be compared with the one that is there.
+    if (value.length > 4096) t.step(value.length >> 8);
     // Strings with a NUL in front would meet the encodings below.
     return value.charCodeAt(0) === 0 ? `\0s${value}` : value;
   }

@@ -343,7 +343,11 @@ export function index(x: Value, key: Value, t: Thread): Value {
   }
   if (x instanceof StarlarkList || x instanceof StarlarkTuple)
     return x.items[position(x, key, x.items.length, t)]!;
-  if (typeof x === "string") return x[position(x, key, x.length, t)]!;
+  if (typeof x === "string") {
+    const at = position(x, key, x.length, t);
+    read(x, t);
+    return x[at]!;
+  }
   if (x instanceof StarlarkRange) return rangeAt(x, position(x, key, x.length, t));
   if (x instanceof StarlarkBytes) return octetAt(x, position(x, key, x.octets.length, t), t);
   const length = lengthOf(x);
@@ -354,6 +358,16 @@ export function index(x: Value, key: Value, t: Thread): Value {
   const known = hostBinary("[]", x, key, t);
   if (known !== undefined) return known;
   throw new StarlarkError(`unhandled index operation ${typeOf(x)}[${typeOf(key)}]`);
+}
+
+/**
+ * A string that was put together is copied into one piece when it is read for the
+ * first time. Whether it was cannot be told, but whether it is the one of last time.
+ */
+function read(text: string, t: Thread): void {
+  if (text.length < 65_536 || text === t.lastRead) return;
+  t.step(text.length >> 7);
+  t.lastRead = text;
 }
 
 function octetAt(x: StarlarkBytes, at: number, t: Thread): StarlarkBytes {
@@ -456,6 +470,7 @@ function isSliceable(x: Value): boolean {
 
 function sliceString(text: string, start: number, stride: number, count: number, t: Thread): string {
   t.charge(stringWeight(count));
+  read(text, t);
   if (stride === 1) return text.slice(start, start + count);
   t.step(count >> 3);
   let result = "";
