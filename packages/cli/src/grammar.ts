@@ -239,7 +239,7 @@ function addStarlark(program: Command, run: RunCommand): void {
       starlark.command("repl").description("read statements and expressions, run each, print its value"),
     ),
   ).action((flags: ReplFlags, command: Command) =>
-    run(command, async (context) => (await import("./commands/starlark-repl.ts")).startRepl(context, flags)),
+    run(command, async (context) => (await import("./commands/starlark-repl.ts")).runRepl(context, flags)),
   );
 }
 

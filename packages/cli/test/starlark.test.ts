@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
+import { defaultLimits } from "@toolcrib/starlark";
 import { checkGolden, makeTemporaryDirectory } from "@toolcrib/testing";
 import { golden, runToolcrib, transcript } from "./transcript.ts";
 
@@ -213,4 +214,13 @@ test("starlark repl runs what it reads, and goes on after errors", async () => {
   };
   await check(["--steps", "10000"], "starlark-repl.txt");
   await check(["--steps", "10000", "--json"], "starlark-repl-json.txt");
+});
+
+test("the help of starlark run tells the limits that there are without flags", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const { stdout } = await runToolcrib(["help", "starlark", "run"], { directory: directory.path });
+  const { steps, memoryBytes, wallMs } = defaultLimits;
+  assert.match(stdout, new RegExp(`--steps <count> .*default: ${steps}\\)`));
+  assert.match(stdout, new RegExp(`--memory-mb <count> .*default: ${memoryBytes / 1024 / 1024}\\)`));
+  assert.match(stdout, new RegExp(`--wall-ms <count> .*default: ${wallMs}\\)`));
 });

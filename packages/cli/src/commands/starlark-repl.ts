@@ -31,7 +31,7 @@ const prompt = ">>> ";
 const promptWithin = "... ";
 
 /** Run the command. */
-export async function startRepl(context: CommandContext, flags: ReplFlags): Promise<ExitCode> {
+export async function runRepl(context: CommandContext, flags: ReplFlags): Promise<ExitCode> {
   const { world, output } = context;
   const isTerminal = world.stdin.isTTY === true && output.isTerminal && !output.isJson;
   const prompter = new Prompter(context, flags);

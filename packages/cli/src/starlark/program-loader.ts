@@ -1,7 +1,7 @@
 /**
  * `load` for programs of the command line: files in the program's own folder and
  * below, by their path relative to the file that loads them. Each is run once, in
- * a thread of its own that uses up the budgets of the one that asked for it.
+ * a thread of its own, whose steps and time are those of the one that asked for it.
  *
  * It never reads a file outside of that folder, wherever a link leads.
  */
@@ -58,6 +58,8 @@ export function createLoad(options: LoaderOptions, path: string | undefined): Lo
         const displayName = join(options.folderName, relative(root, file));
         module = run(file, displayName, thread, [...chain, file]);
         loaded.set(file, module);
+        // At a prompt, a file that failed may be mended and loaded again.
+        module.catch(() => loaded.delete(file));
       }
       return module;
     };
