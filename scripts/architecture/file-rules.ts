@@ -30,8 +30,12 @@ const wholeModules: ReadonlySet<string> = new Set(["node:process", "node:console
 
 /** Packages that may use the process, the clock, randomness and the console as they are. */
 const outermostPackages: ReadonlySet<string> = new Set(["cli", "testing"]);
-/** The composition roots, of the gateway as a server and as a library: the only other files that may. */
+/**
+ * The composition roots, of the gateway as a server and as a library, and of a
+ * process that executes one composite: the only other files that may.
+ */
 const compositionRoots: ReadonlySet<string> = new Set([
+  "packages/metatool/src/run/isolated/child-process.ts",
   "packages/gateway/src/start-gateway.ts",
   "packages/gateway/src/registry/registry.ts",
 ]);

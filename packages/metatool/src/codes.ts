@@ -57,6 +57,8 @@ export const metatoolNameHidden = "METATOOL_NAME_HIDDEN";
 export const metatoolParameterUnknown = "METATOOL_PARAMETER_UNKNOWN";
 /** A saved tool calls itself, directly or through other saved tools. */
 export const metatoolRecursive = "METATOOL_RECURSIVE";
+/** A composite that is answered from a recording makes a call that is not on it. */
+export const metatoolReplyMissing = "METATOOL_REPLY_MISSING";
 /** A test case of a saved tool is not one: a member is missing, unknown, of the wrong type or too large. */
 export const metatoolTestInvalid = "METATOOL_TEST_INVALID";
 /** A run is too large to be kept as a test case. */

@@ -6,11 +6,13 @@
 
 import type { JsonObject, JsonValue } from "@toolcrib/json";
 import type { CallContext } from "@toolcrib/tool";
+import { metatoolReplyMissing } from "../codes.ts";
 import { CallRecords } from "./call-records.ts";
 import type { CatalogTool, MetatoolHost } from "./catalog.ts";
 import { type InnerReply, toInnerFailure, toInnerReply } from "./inner-reply.ts";
 import type { ExecutionOptions, ToolCallRecord } from "./outcome.ts";
 import { createProgressSum } from "./progress-sum.ts";
+import { createSlots } from "./slots.ts";
 import { displayName } from "./tool-directory.ts";
 
 /**
@@ -51,8 +53,7 @@ export function createInnerCalls(host: MetatoolHost, request: InnerCallsRequest)
   const progress = context.wantsProgress
     ? createProgressSum((params) => context.progress(params))
     : undefined;
-  const waiting: (() => void)[] = [];
-  let underWay = 0;
+  const slots = createSlots(options.parallelWidth);
 
   async function answer(tool: CatalogTool, params: JsonObject): Promise<InnerReply> {
     if (signal.aborted) return { kind: "error", message: "the execution is over" };
@@ -76,16 +77,15 @@ export function createInnerCalls(host: MetatoolHost, request: InnerCallsRequest)
   async function call(tool: CatalogTool, params: JsonObject): Promise<InnerReply> {
     if (records.count >= options.toolCalls) return tooManyCalls(options.toolCalls);
     const record = records.begin(displayName(tool), params);
-    if (underWay >= options.parallelWidth) await new Promise<void>((resolve) => waiting.push(resolve));
-    underWay += 1;
+    const turn = slots.enter();
+    if (turn !== undefined) await turn;
     let reply: InnerReply;
     try {
       reply = await answer(tool, params);
     } catch (thrown) {
       reply = toInnerFailure(tool, thrown);
     }
-    underWay -= 1;
-    waiting.shift()?.();
+    slots.leave();
     record(toRecorded(reply));
     onReply?.(tool, params, reply);
     return reply;
@@ -114,6 +114,6 @@ function noReply(tool: CatalogTool): InnerReply {
   return {
     kind: "error",
     message: `No reply is on record for ${displayName(tool)} with these arguments`,
-    details: { code: "NO_REPLY" },
+    details: { code: metatoolReplyMissing },
   };
 }

@@ -149,7 +149,11 @@ test("replies take the place of the host, and every reply is heard of", async ()
     },
     onReply: ({ id }, params, reply) => heard.push([id, { ...params }, reply]),
   });
-  assert.deepEqual(outcome.kind === "result" && outcome.result, ["played", "as on record", "NO_REPLY"]);
+  assert.deepEqual(outcome.kind === "result" && outcome.result, [
+    "played",
+    "as on record",
+    "METATOOL_REPLY_MISSING",
+  ]);
   assert.deepEqual(workshop.called, []);
   assert.deepEqual(
     heard.map(([id, params, { kind }]) => [id, params, kind]),

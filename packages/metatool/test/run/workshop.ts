@@ -45,7 +45,7 @@ export interface Workshop {
   readonly deps: CompositeDeps;
   /** Ids of the tools that were called, in order. */
   readonly called: string[];
-  run(code: string, request?: RunRequest): Promise<CompositeOutcome>;
+  run(code: string, request?: RunRequest, more?: Partial<CompositeDeps>): Promise<CompositeOutcome>;
 }
 
 /** What a run may say beside its code. */
@@ -122,7 +122,7 @@ export function setUpWorkshop(tools: { readonly [name: string]: Work | WorkshopT
     catalog,
     deps,
     called,
-    run: (code, { options, ...request } = {}) =>
+    run: (code, { options, ...request } = {}, more = {}) =>
       runComposite(
         {
           name: "test",
@@ -133,7 +133,7 @@ export function setUpWorkshop(tools: { readonly [name: string]: Work | WorkshopT
           options: { ...defaultOptions, ...options },
           ...request,
         },
-        deps,
+        { ...deps, ...more },
       ),
   };
 }

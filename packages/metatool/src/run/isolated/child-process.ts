@@ -1,0 +1,68 @@
+/**
+ * Entry: a process that executes one composite and is then done with. It is
+ * started ahead of time, with an empty environment and a bounded heap, and gets
+ * its work over IPC. It reads no file once it is loaded, writes none, starts no
+ * process; where Node can refuse these to a process, they are refused.
+ *
+ * When its parent is gone the channel closes, and so does it.
+ */
+
+import { setImmediate, setTimeout } from "node:timers";
+import type { JsonObject } from "@toolcrib/json";
+import { compileProgram, toolDialect } from "@toolcrib/starlark";
+import { executeComposite, type InnerCaller } from "../execute-composite.ts";
+import type { InnerReply } from "../inner-reply.ts";
+import { type CallableTool, reservedNames, toToolDirectory } from "../tool-directory.ts";
+import type { ChildMessage, ExecuteMessage, ReplyMessage } from "./protocol.ts";
+
+const waiting = new Map<number, (reply: InnerReply) => void>();
+let callCount = 0;
+
+process.on("message", (message: ExecuteMessage | ReplyMessage) => {
+  if (message.kind === "execute") {
+    execute(message);
+    return;
+  }
+  waiting.get(message.call)?.(message.reply);
+  waiting.delete(message.call);
+});
+// Whatever runs here has nobody left to run for.
+process.on("disconnect", () => process.kill(process.pid, "SIGKILL"));
+
+// Newer versions of Node can give a permission up; all modules are loaded by now.
+const permission = process.permission as { drop?: (scope: string) => void } | undefined;
+permission?.drop?.("fs.read");
+send({ kind: "ready" });
+
+async function execute({ source, params, tools, options, startedNs }: ExecuteMessage): Promise<void> {
+  const directory = toToolDirectory(tools);
+  const predeclared = [...reservedNames, ...directory.namespaces.keys()];
+  const { program } = compileProgram(source, { dialect: toolDialect, predeclared });
+  // The parent compiled it before with the same names.
+  if (program === undefined) throw new Error("the code is no program here");
+  const indices = new Map<CallableTool, number>(tools.map((tool, index) => [tool, index]));
+  const call: InnerCaller = (tool, given) => callParent(indices.get(tool) as number, given);
+  const host = {
+    monotonicMs: () => performance.now(),
+    nextTurn: () => new Promise<void>((resolve) => setImmediate(resolve)),
+    startTimer: (delayMs: number, callback: () => void) => {
+      const timer = setTimeout(callback, delayMs);
+      return () => clearTimeout(timer);
+    },
+  };
+  const execution = { program, directory, params, options, startedNs: BigInt(startedNs), signal: undefined };
+  send({ kind: "outcome", outcome: await executeComposite(host, execution, call) });
+}
+
+function callParent(tool: number, params: JsonObject): Promise<InnerReply> {
+  callCount += 1;
+  const call = callCount;
+  return new Promise((resolve) => {
+    waiting.set(call, resolve);
+    send({ kind: "call", call, tool, params });
+  });
+}
+
+function send(message: ChildMessage): void {
+  process.send?.(message);
+}

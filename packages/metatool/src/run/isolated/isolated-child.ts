@@ -1,0 +1,180 @@
+/**
+ * One child from its start to its end, as its parent sees it. A child executes
+ * one composite at most; whatever happens, it is killed afterwards.
+ *
+ * A child that waits for work keeps nothing alive.
+ */
+
+import { type ChildProcess, fork } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { messageOf } from "@toolcrib/diagnostics";
+import type { CatalogTool } from "../catalog.ts";
+import type { Execution, ExecutionOutcome, InnerCaller } from "../execute-composite.ts";
+import type { CompositeError, CompositeErrorType } from "../outcome.ts";
+import { type ChildMessage, type ReplyMessage, readChildMessage, toExecuteMessage } from "./protocol.ts";
+
+const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
+const entryPath = fileURLToPath(new URL(`./child-process.${extension}`, import.meta.url));
+/** Sources are found as this process finds them. */
+const conditions = extension === "ts" ? ["--conditions=toolcrib-source"] : [];
+
+/** What a child is started with. */
+export interface ChildSettings {
+  /** Size of its heap in MiB. */
+  readonly heapMib: number;
+  /** Milliseconds until it has to be ready. */
+  readonly readyMs: number;
+  /** Milliseconds beside the deadline of its program until it is killed. */
+  readonly graceMs: number;
+  readonly startTimer: (delayMs: number, callback: () => void) => () => void;
+}
+
+/** A child that is there for one execution. */
+export class IsolatedChild {
+  readonly #settings: ChildSettings;
+  readonly #process: ChildProcess;
+  /** Settles when it is gone: how it went. */
+  readonly gone: Promise<string>;
+  #isGone = false;
+  #onMessage: ((message: ChildMessage | undefined) => void) | undefined;
+  readonly #ready: Promise<void>;
+
+  constructor(settings: ChildSettings) {
+    this.#settings = settings;
+    this.#process = startProcess(settings);
+    this.gone = new Promise((resolve) => {
+      const end = (how: string) => {
+        this.#isGone = true;
+        resolve(how);
+      };
+      this.#process.once("exit", (code, signal) =>
+        end(signal === null ? `code ${code}` : `signal ${signal}`),
+      );
+      this.#process.once("error", (error) => end(messageOf(error)));
+    });
+    this.#ready = new Promise((resolve) => {
+      this.#onMessage = (message) => {
+        if (message?.kind === "ready") resolve();
+        else this.kill();
+      };
+    });
+    this.#process.on("message", (message) => this.#onMessage?.(readChildMessage(message)));
+    this.#keepAlive(false);
+  }
+
+  get isGone(): boolean {
+    return this.#isGone;
+  }
+
+  /** Execute, and be gone. Never rejects. */
+  async execute(execution: Execution, call: InnerCaller): Promise<ExecutionOutcome> {
+    this.#keepAlive(true);
+    const { graceMs, readyMs, startTimer } = this.#settings;
+    const { options, signal } = execution;
+    const ended = Promise.withResolvers<ExecutionOutcome>();
+    const fail = (type: CompositeErrorType, message: string, hint?: string) => {
+      const details = hint === undefined ? {} : { hint };
+      ended.resolve(failure({ type, message, details }));
+    };
+    const cancel = () => ended.resolve(failure(cancelledError(signal?.reason)));
+    signal?.addEventListener("abort", cancel);
+    if (signal?.aborted) cancel();
+    this.gone.then((how) =>
+      fail("resource_error", `The process of the execution ended with ${how}`, outOfMemoryHint),
+    );
+    let stopTimer = startTimer(readyMs, () =>
+      fail("resource_error", `No process was ready within ${readyMs} ms`),
+    );
+    try {
+      const isReady = await Promise.race([this.#ready.then(() => true), ended.promise.then(() => false)]);
+      if (!isReady) return await ended.promise;
+      stopTimer();
+      stopTimer = startTimer(options.timeoutMs + graceMs, () =>
+        fail("timeout_error", `out of time: the limit is ${options.timeoutMs} ms`),
+      );
+      this.#converse(execution, call, ended.resolve, fail);
+      return await ended.promise;
+    } finally {
+      stopTimer();
+      signal?.removeEventListener("abort", cancel);
+      await this.kill();
+    }
+  }
+
+  /** End it at once; resolves when it is gone. Safe to repeat. */
+  async kill(): Promise<void> {
+    this.#onMessage = undefined;
+    if (!this.#isGone) this.#process.kill("SIGKILL");
+    await this.gone;
+  }
+
+  #converse(
+    execution: Execution,
+    call: InnerCaller,
+    resolve: (outcome: ExecutionOutcome) => void,
+    fail: (type: CompositeErrorType, message: string) => void,
+  ): void {
+    const { message: work, tools } = toExecuteMessage(execution);
+    const answer = async (number: number, tool: CatalogTool, params: Parameters<InnerCaller>[1]) => {
+      const reply = await call(tool, params);
+      this.#send({ kind: "reply", call: number, reply });
+    };
+    this.#onMessage = (message) => {
+      const tool = message?.kind === "call" ? tools[message.tool] : undefined;
+      if (message?.kind === "outcome") resolve(message.outcome);
+      else if (message?.kind === "call" && tool !== undefined)
+        answer(message.call, tool as CatalogTool, message.params);
+      else fail("resource_error", "The process of the execution said what no execution says");
+    };
+    this.#send(work);
+  }
+
+  /** What cannot be sent is for a child that is gone, which is told by its end. */
+  #send(message: ReplyMessage | ReturnType<typeof toExecuteMessage>["message"]): void {
+    if (this.#process.connected) this.#process.send(message, () => {});
+  }
+
+  #keepAlive(isKept: boolean): void {
+    const { channel } = this.#process;
+    if (isKept) {
+      this.#process.ref();
+      channel?.ref();
+    } else {
+      this.#process.unref();
+      channel?.unref();
+    }
+  }
+}
+
+const outOfMemoryHint = "it may have run out of memory: keep less at a time";
+
+function startProcess({ heapMib }: ChildSettings): ChildProcess {
+  return fork(entryPath, [], {
+    env: {},
+    // What a program of ours never does is refused to the process around it.
+    execArgv: [
+      ...conditions,
+      `--max-old-space-size=${heapMib}`,
+      "--disallow-code-generation-from-strings",
+      "--permission",
+      "--allow-fs-read=*",
+    ],
+    serialization: "json",
+    stdio: ["ignore", "ignore", "ignore", "ipc"],
+  });
+}
+
+function failure(error: CompositeError): ExecutionOutcome {
+  return { kind: "error", error, logs: [], steps: 0 };
+}
+
+/** The same error as that of a program in this process whose call was called off. */
+function cancelledError(reason: unknown): CompositeError {
+  const isTimeout =
+    typeof reason === "object" && reason !== null && "code" in reason && reason.code === "CALL_TIMEOUT";
+  return {
+    type: isTimeout ? "timeout_error" : "runtime_error",
+    message: `cancelled: ${messageOf(reason)}`,
+    details: {},
+  };
+}

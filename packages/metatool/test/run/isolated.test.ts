@@ -1,0 +1,155 @@
+/** Executions in processes of their own: the same outcomes, and nothing left behind. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { CodedError } from "@toolcrib/diagnostics";
+import type { JsonValue } from "@toolcrib/json";
+import { type CompositeOutcome, startIsolatedExecutions } from "@toolcrib/metatool";
+import { canFindProcesses, isProcessAlive, runProcess, waitUntil } from "@toolcrib/testing";
+import { textResult } from "@toolcrib/tool";
+import { clientCall, type RunRequest, setUpWorkshop } from "./workshop.ts";
+
+const workshop = setUpWorkshop({
+  "github.searchIssues": {
+    work: ({ query }) => [{ id: 7, title: String(query) }],
+    inputSchema: { type: "object", properties: { query: { type: "string" } }, required: ["query"] },
+  },
+  "my-server.list": () => [1, 2],
+  "sad.fail": () => textResult("no such issue", true),
+  "sad.denied": () => {
+    throw new CodedError("POLICY_DENIED", "You may not");
+  },
+  "a.wait": async ({ n }) => {
+    await delay(Number(n));
+    return n as JsonValue;
+  },
+  echo: (args) => args,
+});
+
+/** What can be compared: all but the time that it took. */
+function withoutTime({ executionTime, ...outcome }: CompositeOutcome): unknown {
+  assert.ok(executionTime >= 0);
+  return JSON.parse(JSON.stringify(outcome));
+}
+
+test("a program in a process of its own comes to what it comes to in this one", async () => {
+  await using isolated = startIsolatedExecutions(workshop.deps);
+  const rows: readonly [code: string, request?: RunRequest][] = [
+    [
+      'print("hello")\nreturn [github.searchIssues(query=params.q)[0].title, my_server.list(), tools["echo"](a=1)]',
+      { params: { q: "x" } },
+    ],
+    ["return [time.now().unix, math.floor(1.5), [n for n in tools]]"],
+    ["x = 1\nreturn sad.fail()", { options: { debug: true } }],
+    ["sad.denied()"],
+    ['github.searchIssues("x")'],
+    ["return parallel_map(lambda n: a.wait(n=n), [9, 1, 5])"],
+    ["while True:\n  pass", { options: { steps: 5000 } }],
+    ["while True:\n  echo_ = tools.echo()", { options: { toolCalls: 2 } }],
+    ["x = = 1"],
+    ["return undefined_name"],
+    ['return "x" * 100', { options: { resultBytes: 50 } }],
+    ['x = "a" * 5000000', { options: { memoryBytes: 1_000_000 } }],
+  ];
+  for (const [code, request] of rows) {
+    const here = await workshop.run(code, request);
+    const options = { ...request?.options, isolation: "process" as const };
+    const there = await workshop.run(code, { ...request, options }, { isolated });
+    assert.deepEqual(withoutTime(there), withoutTime(here), code);
+  }
+});
+
+test("a program in a process of its own ends at its deadline, and when it is called off", async () => {
+  await using isolated = startIsolatedExecutions(workshop.deps);
+  const run = (code: string, request: RunRequest) =>
+    workshop.run(code, { ...request, options: { ...request.options, isolation: "process" } }, { isolated });
+  const busy = await run("while True:\n  pass", { options: { timeoutMs: 50, steps: 1_000_000_000 } });
+  assert.deepEqual(busy.kind === "error" && [busy.error.type, busy.error.message], [
+    "timeout_error",
+    "out of time: the limit is 50 ms",
+  ]);
+  const controller = new AbortController();
+  const pending = run("a.wait(n=100000)", { context: clientCall({ signal: controller.signal }) });
+  setTimeout(() => controller.abort(new Error("The client left")), 20);
+  const left = await pending;
+  assert.deepEqual(left.kind === "error" && [left.error.type, left.error.message], [
+    "runtime_error",
+    "cancelled: The client left",
+  ]);
+  const before = await run("return 1", { context: clientCall({ signal: controller.signal }) });
+  assert.equal(before.kind, "error");
+});
+
+test("executions beyond the number of processes wait for their turn", async () => {
+  await using isolated = startIsolatedExecutions(workshop.deps, { maxProcesses: 1 });
+  const outcomes = await Promise.all(
+    [3, 2, 1].map((n) =>
+      workshop.run(
+        "return a.wait(n=params.n)",
+        { params: { n }, options: { isolation: "process" } },
+        { isolated },
+      ),
+    ),
+  );
+  assert.deepEqual(
+    outcomes.map((outcome) => outcome.kind === "result" && outcome.result),
+    [3, 2, 1],
+  );
+});
+
+test("a process that cannot live is an error of the execution", async () => {
+  // A heap of 64 MiB and a program that may hold ten times that in the language's own account.
+  await using isolated = startIsolatedExecutions(workshop.deps, { memoryBytes: 1 });
+  const outcome = await workshop.run(
+    "x = [[i] for i in range(3000000)]\nreturn len(x)",
+    { options: { isolation: "process", memoryBytes: 1_000_000_000, steps: 1_000_000_000 } },
+    { isolated },
+  );
+  assert.equal(outcome.kind, "error");
+  assert.equal(outcome.error.type, "resource_error");
+  assert.match(outcome.error.message, /^The process of the execution ended with /);
+  assert.equal(outcome.error.details?.["hint"], "it may have run out of memory: keep less at a time");
+});
+
+test("after disposal nothing runs and nothing is left", async () => {
+  const isolated = startIsolatedExecutions(workshop.deps);
+  const pending = workshop.run("a.wait(n=100000)", { options: { isolation: "process" } }, { isolated });
+  await delay(5);
+  await isolated[Symbol.asyncDispose]();
+  await isolated[Symbol.asyncDispose]();
+  const ended = await pending;
+  assert.equal(ended.kind === "error" && ended.error.type, "resource_error");
+  const late = await workshop.run("return 1", { options: { isolation: "process" } }, { isolated });
+  assert.deepEqual(late.kind === "error" && late.error.message, "The gateway is closing");
+});
+
+test("a process that waits for work keeps nobody alive and dies with its parent", {
+  skip: canFindProcesses ? false : "children are found in /proc",
+}, async () => {
+  const parent = (rest: string) => `
+      import { readFileSync } from "node:fs";
+      import { startIsolatedExecutions } from "@toolcrib/metatool";
+      startIsolatedExecutions({
+        startTimer(delayMs, callback) {
+          const timer = setTimeout(callback, delayMs);
+          return () => clearTimeout(timer);
+        },
+      });
+      console.log(readFileSync("/proc/self/task/" + process.pid + "/children", "utf8"));
+      ${rest}`;
+  for (const rest of ["", "setTimeout(() => process.kill(process.pid, 'SIGKILL'), 300);"]) {
+    const { stdout } = await runProcess(
+      process.execPath,
+      [...process.execArgv.filter(isCondition), "--input-type=module", "--eval", parent(rest)],
+      { cwd: import.meta.dirname },
+    );
+    const pid = Number(stdout.trim());
+    assert.ok(pid > 0, stdout);
+    await waitUntil(() => !isProcessAlive(pid), { what: `process ${pid} is gone` });
+  }
+});
+
+function isCondition(argument: string): boolean {
+  return argument.startsWith("--conditions");
+}
