@@ -52,6 +52,7 @@ const noMethodTables: MethodTables = {
   set: new Map(),
 };
 
+/** One execution: its limits, what it has used of them, and its way to the host. Runs one call at a time. */
 export class Thread {
   readonly name: string;
   readonly host: ThreadHost;
