@@ -13,7 +13,7 @@ const oldestNode = 24;
 const sourceCondition = "toolcrib-source";
 // Calls leave garbage that is dead at once. With more room for it (MiB, three
 // times this at most) the collector runs less often: a quarter more calls a second.
-const serveFlags = process.argv[2] === "serve" ? ["--max-semi-space-size=32"] : [];
+const serveFlags = ["serve", "metatool"].includes(process.argv[2]) ? ["--max-semi-space-size=32"] : [];
 const build = new URL("../dist/bin.js", import.meta.url);
 const source = fileURLToPath(new URL("../src/bin.ts", import.meta.url));
 

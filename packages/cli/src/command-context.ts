@@ -19,15 +19,20 @@ export interface CommandContext {
 export type Handler = (context: CommandContext) => Promise<ExitCode>;
 
 /** Run a command's handler; `createProgram` gives this to each command. */
-export type RunCommand = (command: Command, handler: Handler) => Promise<void>;
+export type RunCommand = (
+  command: Command,
+  handler: Handler,
+  /** Name of the home in the user's directory, of commands with one of their own. */
+  homeName?: string,
+) => Promise<void>;
 
 /** Make the runner of commands; `done` is told the exit code. */
 export function createRunner(world: World, done: (code: ExitCode) => void): RunCommand {
-  return async (command, handler) => {
+  return async (command, handler, homeName) => {
     const flags = command.optsWithGlobals<GlobalFlags>();
     const output = createOutput(world, { isJson: flags.json === true, noColor: flags.color === false });
     try {
-      const options = resolveGlobalOptions(flags, world);
+      const options = resolveGlobalOptions(flags, world, homeName);
       done(await handler({ world, options, output }));
     } catch (error) {
       reportError(output, error, flags.debug === true);

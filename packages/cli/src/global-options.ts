@@ -27,6 +27,9 @@ export interface GlobalOptions {
   readonly isDebug: boolean;
 }
 
+/** Toolcrib's home in the user's. */
+const defaultHomeName = ".toolcrib";
+
 const logLevels: readonly LogLevel[] = ["debug", "info", "warn", "error", "silent"];
 
 /** Add the global options to the program. */
@@ -62,11 +65,16 @@ export interface GlobalFlags {
 /**
  * Complete the global options.
  *
+ * @param homeName name of the home in the user's directory, where nothing else is said
  * @throws {CliError} `CLI_USAGE` for an environment variable with a value that it cannot have.
  */
-export function resolveGlobalOptions(flags: GlobalFlags, world: World): GlobalOptions {
+export function resolveGlobalOptions(
+  flags: GlobalFlags,
+  world: World,
+  homeName = defaultHomeName,
+): GlobalOptions {
   const { environment } = world;
-  const defaultHome = join(world.userDirectory, ".toolcrib");
+  const defaultHome = join(world.userDirectory, homeName);
   const homeText = flags.home ?? textOf(environment["TOOLCRIB_HOME"]);
   const home = homeText === undefined ? defaultHome : toAbsolute(homeText, world);
   return {

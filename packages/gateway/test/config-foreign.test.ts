@@ -162,3 +162,69 @@ test("parseConfig() leaves out disabled servers", () => {
 test("parseConfig() reads an empty list of servers", () => {
   assert.deepEqual(read('{ "mcpServers": {} }').servers, []);
 });
+
+test("parseConfig() reads the upstreamServers and execution of a metatool configuration", () => {
+  const text = `{
+    "upstreamServers": [
+      { "name": "github", "command": "mcp-server-github", "args": ["--token", "\${GITHUB_TOKEN}"] },
+      { "name": "zenhub", "command": "mcp-server-zenhub", "args": [], "env": { "BOARD": "main" } }
+    ],
+    "execution": { "timeout": 20000, "maxMemory": "64MB", "enableDebug": true }
+  }`;
+  const { value, diagnostics } = parseConfig([{ name: "config.json", text }]);
+  assert.ok(value, formatConfigReport([], diagnostics));
+  assert.deepEqual(diagnostics, []);
+  const [github, zenhub] = value.toolServers;
+  assert.deepEqual(plain(github?.transport), {
+    kind: "stdio",
+    command: literal("mcp-server-github"),
+    args: [
+      literal("--token"),
+      { kind: "template", text: `\${GITHUB_TOKEN}`, parts: [{ variable: "GITHUB_TOKEN" }], isSecret: false },
+    ],
+    env: {},
+  });
+  assert.deepEqual([github?.id, zenhub?.id], ["github", "zenhub"]);
+  assert.deepEqual(plain(zenhub?.transport), {
+    kind: "stdio",
+    command: literal("mcp-server-zenhub"),
+    args: [],
+    env: { BOARD: literal("main") },
+  });
+  const { timeoutMs, memoryBytes, debug, toolCalls } = value.execution;
+  assert.deepEqual([timeoutMs, memoryBytes, debug, toolCalls], [20_000, 64 * 1024 ** 2, true, 100]);
+});
+
+test("parseConfig() names what is wrong with a metatool configuration, each with its place", () => {
+  const check = (document: object, ...expected: readonly string[]) => {
+    const { value, diagnostics } = parseConfig([{ name: "config.json", text: JSON.stringify(document) }]);
+    assert.equal(value, undefined);
+    assert.deepEqual(
+      diagnostics.map(({ code, message, span }) => {
+        assert.ok(span, `${code} has no place`);
+        return `${code} ${message}`;
+      }),
+      expected,
+    );
+  };
+  check(
+    { upstreamServers: {} },
+    'CONFIG_WRONG_TYPE "upstreamServers" must be a list of servers, but is a map',
+  );
+  check(
+    { upstreamServers: [{ command: "x" }, 3, { name: "a" }] },
+    'CONFIG_FIELD_REQUIRED "upstreamServers[0]" needs a name',
+    'CONFIG_WRONG_TYPE "upstreamServers[1]" must be a map, but is a number',
+    'CONFIG_FIELD_REQUIRED Server "a" needs command or url',
+  );
+  const twice = { name: "a", command: "x" };
+  check(
+    { upstreamServers: [twice, twice], execution: { timeuot: 1 } },
+    'CONFIG_ID_DUPLICATE Servers "a" and "a" get the same id "a"',
+    'CONFIG_UNKNOWN_FIELD Unknown field "timeuot" in "execution"',
+  );
+  check(
+    { upstreamServers: [twice], tool_servers: [] },
+    'CONFIG_UNKNOWN_FIELD Unknown field "upstreamServers" in the configuration',
+  );
+});

@@ -53,6 +53,27 @@ export function invalidConfig(files: readonly string[], diagnostics: readonly Di
   );
 }
 
+/** `MCP_METATOOL_TIMEOUT` (milliseconds) and `MCP_METATOOL_DEBUG`, as layers over `execution`. */
+function executionOf(environment: { readonly [name: string]: string | undefined }): readonly Source[] {
+  const layers: Source[] = [];
+  const add = (name: string, field: string, value: unknown) =>
+    layers.push({ name, text: JSON.stringify({ execution: { [field]: value } }) });
+  const timeout = environment["MCP_METATOOL_TIMEOUT"]?.trim() ?? "";
+  if (timeout !== "")
+    add("MCP_METATOOL_TIMEOUT", "timeout", /^\d+$/.test(timeout) ? Number(timeout) : timeout);
+  const debug = environment["MCP_METATOOL_DEBUG"]?.trim() ?? "";
+  // What is no truth value is left to the configuration to refuse, with its place.
+  if (debug !== "") add("MCP_METATOOL_DEBUG", "enableDebug", truths.get(debug.toLowerCase()) ?? debug);
+  return layers;
+}
+
+const truths: ReadonlyMap<string, boolean> = new Map([
+  ["true", true],
+  ["1", true],
+  ["false", false],
+  ["0", false],
+]);
+
 /** The environment and flags as the last layers of the configuration. */
 function overridesOf(
   flags: ConfigFlags,
@@ -61,6 +82,7 @@ function overridesOf(
   const sources: Source[] = [];
   const add = (name: string, serve: object) => sources.push({ name, text: JSON.stringify({ serve }) });
   const listen = environment["TOOLCRIB_LISTEN"] ?? "";
+  sources.push(...executionOf(environment));
   if (listen !== "") add("TOOLCRIB_LISTEN", { listen });
   if (flags.listen !== undefined) add("--listen", { listen: flags.listen });
   if (flags.auth !== undefined) add("--auth", { auth: flags.auth });

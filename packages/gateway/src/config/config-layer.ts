@@ -8,7 +8,12 @@ import { type Diagnostic, hasErrors, type Source, type Span } from "@toolcrib/di
 import { type ConfigNode, fieldOf, nodeAt, stringOf } from "./config-tree.ts";
 import type { ContainmentConfig, ToolServerConfig } from "./config-types.ts";
 import { type ConfigDocument, documentShape } from "./document-shape.ts";
-import { foreignServersOf, parseForeignServers } from "./foreign-config.ts";
+import {
+  foreignServersOf,
+  parseForeignServers,
+  upstreamServers,
+  upstreamServersOf,
+} from "./foreign-config.ts";
 import { parseTree } from "./parse-tree.ts";
 import type { Reporter } from "./reporter.ts";
 import { toServerDeclaration } from "./server-declaration.ts";
@@ -58,8 +63,11 @@ export function parseConfigLayer(source: Source): ConfigLayer {
   };
 }
 
-function nativeLayer(tree: ConfigNode | undefined, reporter: Reporter): ConfigLayer {
+function nativeLayer(whole: ConfigNode | undefined, reporter: Reporter): ConfigLayer {
   const place = { path: "", key: "", keySpan: { start: 0, end: 1 }, reporter };
+  const upstream = whole === undefined ? undefined : upstreamServersOf(whole);
+  const foreign = upstream === undefined ? [] : parseForeignServers(upstream, reporter);
+  const tree = upstream === undefined ? whole : withoutUpstream(whole);
   const document = tree === undefined ? {} : documentShape.check(tree, place);
   const isSound = document !== undefined && !hasErrors(reporter.diagnostics);
   const serverNodes = itemsOf(nodeAt(tree, ["tool_servers"]));
@@ -67,15 +75,22 @@ function nativeLayer(tree: ConfigNode | undefined, reporter: Reporter): ConfigLa
     source: reporter.source,
     diagnostics: reporter.diagnostics,
     servers: isSound
-      ? (document.tool_servers ?? []).map((server, index) =>
-          toServerDeclaration(server, serverNodes[index] as ConfigNode, reporter.source),
-        )
+      ? (document.tool_servers ?? [])
+          .map((server, index) =>
+            toServerDeclaration(server, serverNodes[index] as ConfigNode, reporter.source),
+          )
+          .concat(foreign)
       : [],
     sections: isSound ? sectionsOf(document) : {},
-    serverIds: idsOf(serverNodes),
+    serverIds: [...idsOf(serverNodes), ...foreign.map(({ id, span }) => ({ id, span }))],
     targetIds: idsOf(itemsOf(nodeAt(tree, ["providers", "targets"]))),
     tree,
   };
+}
+
+function withoutUpstream(tree: ConfigNode | undefined): ConfigNode | undefined {
+  if (tree?.kind !== "map") return tree;
+  return { ...tree, entries: tree.entries.filter(({ key }) => key !== upstreamServers) };
 }
 
 function sectionsOf({ policy, serve, audit, execution }: ConfigDocument): ConfigLayer["sections"] {

@@ -109,7 +109,7 @@ export const documentShape = record({
       "write tool_servers, or put the servers of another program into a file of their own and give both",
     mcpServers: "put the servers of another program into a file of their own and give both",
     mcp_servers: "did you mean tool_servers?",
-    upstreamServers: "write tool_servers",
+    upstreamServers: "write all servers below tool_servers",
     toolServers: "did you mean tool_servers?",
     listen: "write it below serve: serve: { listen: … }",
     version: "remove it: the configuration has no version",

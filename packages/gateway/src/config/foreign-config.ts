@@ -1,7 +1,7 @@
 /**
  * Servers in the files of other MCP hosts, read as they are: `mcpServers`
- * (.mcp.json, Claude, Cursor and others) and `servers` (VS Code). These files
- * are not ours: what is missing here is a warning and not an error, credentials
+ * (.mcp.json, Claude, Cursor and others), `servers` (VS Code) and the list
+ * `upstreamServers` (Metatool document). These files are not ours: what is missing here is a warning and not an error, credentials
  * in them are read, and a server that only the other host can start is kept
  * with its reason, so that the others work.
  */
@@ -36,28 +36,34 @@ import { kindMeant, type TransportKind } from "./transport-kind.ts";
 
 /** The servers of another program's file; `undefined` when `tree` is Toolcrib's own configuration. */
 export function foreignServersOf(tree: ConfigNode): ConfigEntry | undefined {
+  if (entryOf(tree, upstreamServers) !== undefined) return undefined;
   if (documentFields.some((name) => name !== "$schema" && entryOf(tree, name) !== undefined))
     return undefined;
   const vsCode = entryOf(tree, "servers") ?? entryOf(fieldOf(tree, "mcp"), "servers");
   return entryOf(tree, "mcpServers") ?? (vsCode?.value.kind === "map" ? vsCode : undefined);
 }
 
+/**
+ * The list of servers of a metatool configuration, whose other sections are
+ * Toolcrib's own; `undefined` when `tree` has none, or `tool_servers` besides.
+ */
+export function upstreamServersOf(tree: ConfigNode): ConfigEntry | undefined {
+  return entryOf(tree, "tool_servers") === undefined ? entryOf(tree, upstreamServers) : undefined;
+}
+
+/** Name of the list of servers in a metatool configuration. */
+export const upstreamServers = "upstreamServers";
+
 /** Read the servers of `section`; reports to `reporter`. Faulty ones are left out. */
 export function parseForeignServers(section: ConfigEntry, reporter: Reporter): ServerDeclaration[] {
-  if (section.value.kind !== "map") {
-    reporter.report({
-      code: configWrongType,
-      message: `${quote(section.key)} must be a map of servers, but is ${typeName(section.value)}`,
-      span: section.keySpan,
-    });
-    return [];
-  }
-  if (section.value.entries.length > maxToolServers) {
+  const entries =
+    section.key === upstreamServers ? namedItems(section, reporter) : mapEntries(section, reporter);
+  if (entries.length > maxToolServers) {
     const message = `${quote(section.key)} has more than ${maxToolServers} servers`;
     reporter.report({ code: configInvalidValue, message, span: section.keySpan });
   }
   const byId = new Map<string, ServerDeclaration>();
-  for (const entry of section.value.entries.slice(0, maxToolServers)) {
+  for (const entry of entries.slice(0, maxToolServers)) {
     const server = parseServer(entry, reporter);
     if (server === undefined) continue;
     const earlier = byId.get(server.id);
@@ -65,6 +71,37 @@ export function parseForeignServers(section: ConfigEntry, reporter: Reporter): S
     else reportSameId(entry, server.id, earlier, reporter);
   }
   return [...byId.values()];
+}
+
+function mapEntries({ key, keySpan, value }: ConfigEntry, reporter: Reporter): readonly ConfigEntry[] {
+  if (value.kind === "map") return value.entries;
+  const message = `${quote(key)} must be a map of servers, but is ${typeName(value)}`;
+  reporter.report({ code: configWrongType, message, span: keySpan });
+  return [];
+}
+
+/** The items of a list, by the name that each of them has. */
+function namedItems({ key, keySpan, value }: ConfigEntry, reporter: Reporter): readonly ConfigEntry[] {
+  if (value.kind !== "list") {
+    const message = `${quote(key)} must be a list of servers, but is ${typeName(value)}`;
+    const hint = 'write [{ "name": "github", "command": "mcp-server-github" }]';
+    reporter.report({ code: configWrongType, message, hint, span: keySpan });
+    return [];
+  }
+  return value.items.flatMap((item, index) => {
+    if (item.kind !== "map") {
+      const message = `"${key}[${index}]" must be a map, but is ${typeName(item)}`;
+      reporter.report({ code: configWrongType, message, span: item.span });
+      return [];
+    }
+    const name = fieldOf(item, "name");
+    const text = stringOf(name)?.trim() ?? "";
+    if (name !== undefined && text !== "") return [{ key: text, keySpan: name.span, value: item }];
+    const message = `"${key}[${index}]" needs a name`;
+    const hint = 'add "name": "github"; its tools are called by it';
+    reporter.report({ code: configFieldRequired, message, hint, span: name?.span ?? item.span });
+    return [];
+  });
 }
 
 function parseServer(entry: ConfigEntry, reporter: Reporter): ServerDeclaration | undefined {
