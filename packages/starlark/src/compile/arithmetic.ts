@@ -1,8 +1,9 @@
 /**
  * Operators as closures. Each tries the case that programs mean most, two safe
- * integers, before it asks `value/operators.ts`. Where an operand is a local or a
- * constant it is read in place, which saves the call of its closure: the forms are
- * written out, because JavaScript optimises each function by its own text.
+ * integers, before it asks `value/operators.ts`. An operand that stands in a
+ * register or is a constant is read in place, which saves the call of its closure:
+ * the forms are written out, because JavaScript optimises each function by its own
+ * text.
  */
 
 import { StarlarkError } from "../run/starlark-error.ts";
@@ -21,14 +22,17 @@ const least = Number.MIN_SAFE_INTEGER;
 /** An operand: what evaluates it, and what is known of it. */
 export interface Operand {
   readonly evaluate: Evaluator;
-  /** The register of a local that is read in place. */
-  readonly local?: number;
-  /** The local's name, for the error when it is not assigned. */
-  readonly name?: string;
-  /** Offset of the operand. */
-  readonly at: number;
+  /** The register that certainly holds it when it is wanted; 0 when it has to be evaluated. */
+  readonly register: number;
   /** The value of a literal. */
   readonly constant?: Value;
+  /** The index of a global, which may not be assigned yet. */
+  readonly global?: number;
+}
+
+/** What is known of an operand is nothing but how to evaluate it. */
+export function evaluated(evaluate: Evaluator): Operand {
+  return { evaluate, register: 0 };
 }
 
 /** The error of a variable that is read before it is assigned. */
@@ -95,45 +99,21 @@ export function addSlow(x: Value, y: Value, at: number, t: Thread): Value {
 
 function addition(left: Operand, right: Operand, at: number): Evaluator {
   const [a, b] = [left.evaluate, right.evaluate];
-  if (left.local !== undefined && typeof right.constant === "number") {
-    const [i, c] = [left.local, right.constant];
+  const [i, j] = [left.register, right.register];
+  const c = right.constant;
+  if (typeof c === "number") {
     return (r, t) => {
-      const x = r[i] as Value;
+      const x = i === 0 ? a(r, t) : (r[i] as Value);
       if (typeof x === "number") {
         const sum = x + c;
         if (sum <= most && sum >= least) return sum;
       }
-      return addSlow(x === undefined ? a(r, t) : x, c, at, t);
-    };
-  }
-  if (left.local !== undefined && right.local !== undefined) {
-    const [i, j] = [left.local, right.local];
-    return (r, t) => {
-      const x = r[i] as Value;
-      const y = r[j] as Value;
-      if (typeof x === "number" && typeof y === "number") {
-        const sum = x + y;
-        if (sum <= most && sum >= least) return sum;
-      }
-      return addSlow(x === undefined ? a(r, t) : x, y === undefined ? b(r, t) : y, at, t);
-    };
-  }
-  if (left.local !== undefined) {
-    const i = left.local;
-    return (r, t) => {
-      const x = r[i] as Value;
-      if (x === undefined) a(r, t);
-      const y = b(r, t);
-      if (typeof x === "number" && typeof y === "number") {
-        const sum = x + y;
-        if (sum <= most && sum >= least) return sum;
-      }
-      return addSlow(x, y, at, t);
+      return addSlow(x, c, at, t);
     };
   }
   return (r, t) => {
-    const x = a(r, t);
-    const y = b(r, t);
+    const x = i === 0 ? a(r, t) : (r[i] as Value);
+    const y = j === 0 ? b(r, t) : (r[j] as Value);
     if (typeof x === "number" && typeof y === "number") {
       const sum = x + y;
       if (sum <= most && sum >= least) return sum;
@@ -149,20 +129,21 @@ function subtractSlow(x: Value, y: Value, at: number, t: Thread): Value {
 
 function subtraction(left: Operand, right: Operand, at: number): Evaluator {
   const [a, b] = [left.evaluate, right.evaluate];
-  if (left.local !== undefined && typeof right.constant === "number") {
-    const [i, c] = [left.local, right.constant];
+  const [i, j] = [left.register, right.register];
+  const c = right.constant;
+  if (typeof c === "number") {
     return (r, t) => {
-      const x = r[i] as Value;
+      const x = i === 0 ? a(r, t) : (r[i] as Value);
       if (typeof x === "number") {
         const difference = x - c;
         if (difference <= most && difference >= least) return difference;
       }
-      return subtractSlow(x === undefined ? a(r, t) : x, c, at, t);
+      return subtractSlow(x, c, at, t);
     };
   }
   return (r, t) => {
-    const x = a(r, t);
-    const y = b(r, t);
+    const x = i === 0 ? a(r, t) : (r[i] as Value);
+    const y = j === 0 ? b(r, t) : (r[j] as Value);
     if (typeof x === "number" && typeof y === "number") {
       const difference = x - y;
       if (difference <= most && difference >= least) return difference;
@@ -178,9 +159,10 @@ function multiplySlow(x: Value, y: Value, at: number, t: Thread): Value {
 
 function multiplication(left: Operand, right: Operand, at: number): Evaluator {
   const [a, b] = [left.evaluate, right.evaluate];
+  const [i, j] = [left.register, right.register];
   return (r, t) => {
-    const x = a(r, t);
-    const y = b(r, t);
+    const x = i === 0 ? a(r, t) : (r[i] as Value);
+    const y = j === 0 ? b(r, t) : (r[j] as Value);
     if (typeof x === "number" && typeof y === "number") {
       const product = x * y;
       // `+ 0` makes 0 of -0.
@@ -192,17 +174,18 @@ function multiplication(left: Operand, right: Operand, at: number): Evaluator {
 
 function modulo(left: Operand, right: Operand, at: number): Evaluator {
   const [a, b] = [left.evaluate, right.evaluate];
-  if (left.local !== undefined && typeof right.constant === "number" && right.constant > 0) {
-    const [i, c] = [left.local, right.constant];
+  const [i, j] = [left.register, right.register];
+  const c = right.constant;
+  if (typeof c === "number" && c > 0) {
     return (r, t) => {
-      const x = r[i] as Value;
+      const x = i === 0 ? a(r, t) : (r[i] as Value);
       if (typeof x === "number" && x >= 0) return x % c;
-      return slow("%", x === undefined ? a(r, t) : x, c, at, t);
+      return slow("%", x, c, at, t);
     };
   }
   return (r, t) => {
-    const x = a(r, t);
-    const y = b(r, t);
+    const x = i === 0 ? a(r, t) : (r[i] as Value);
+    const y = j === 0 ? b(r, t) : (r[j] as Value);
     if (typeof x === "number" && typeof y === "number" && x >= 0 && y > 0) return x % y;
     return slow("%", x, y, at, t);
   };
@@ -210,8 +193,9 @@ function modulo(left: Operand, right: Operand, at: number): Evaluator {
 
 function floorDivision(left: Operand, right: Operand, at: number): Evaluator {
   const [a, b] = [left.evaluate, right.evaluate];
+  const i = left.register;
   return (r, t) => {
-    const x = a(r, t);
+    const x = i === 0 ? a(r, t) : (r[i] as Value);
     const y = b(r, t);
     if (typeof x === "number" && typeof y === "number" && x >= 0 && y > 0) return (x - (x % y)) / y;
     return slow("//", x, y, at, t);
@@ -233,9 +217,10 @@ function division(left: Operand, right: Operand, at: number): Evaluator {
 
 function bitwiseEvaluator(operator: "&" | "|" | "^", left: Operand, right: Operand, at: number): Evaluator {
   const [a, b] = [left.evaluate, right.evaluate];
+  const [i, j] = [left.register, right.register];
   return (r, t) => {
-    const x = a(r, t);
-    const y = b(r, t);
+    const x = i === 0 ? a(r, t) : (r[i] as Value);
+    const y = j === 0 ? b(r, t) : (r[j] as Value);
     if (typeof x === "number" && typeof y === "number" && (x | 0) === x && (y | 0) === y) {
       return operator === "&" ? x & y : operator === "|" ? x | y : x ^ y;
     }
@@ -252,52 +237,59 @@ export function comparisonTest(
 ): Test {
   switch (operator) {
     case "==":
-      return equality(left, right, at);
-    case "!=": {
-      const equal = equality(left, right, at);
-      return (r, t) => !equal(r, t);
-    }
+      return equality(left, right, true, at);
+    case "!=":
+      return equality(left, right, false, at);
     case "in":
-      return membership(left, right, at);
-    case "not in": {
-      const member = membership(left, right, at);
-      return (r, t) => !member(r, t);
-    }
-    case "<":
-      return lessThan(left, right, at);
+      return membership(left, right, true, at);
+    case "not in":
+      return membership(left, right, false, at);
     default:
-      return ordered(operator, left, right, at);
+      return order(operator, left, right, at);
   }
 }
 
 /** From this length on, comparing strings is work that is counted. */
 const longString = 256;
 
-function equality(left: Operand, right: Operand, at: number): Test {
+/** Whether `left == right` is as `wanted`. */
+function equality(left: Operand, right: Operand, wanted: boolean, at: number): Test {
   const [a, b] = [left.evaluate, right.evaluate];
-  const { constant } = right;
-  if (typeof constant === "string" || constant === null || typeof constant === "boolean") {
+  const [i, j] = [left.register, right.register];
+  const c = right.constant;
+  if (typeof c === "string" || c === null || typeof c === "boolean") {
     // Nothing but itself equals one of these.
-    return (r, t) => a(r, t) === constant;
+    return (r, t) => ((i === 0 ? a(r, t) : r[i]) === c) === wanted;
+  }
+  if (typeof c === "number") {
+    return (r, t) => {
+      const x = i === 0 ? a(r, t) : (r[i] as Value);
+      if (typeof x === "number") return (x === c) === wanted;
+      t.at = at;
+      return equals(x, c, t) === wanted;
+    };
   }
   return (r, t) => {
-    const x = a(r, t);
-    const y = b(r, t);
+    const x = i === 0 ? a(r, t) : (r[i] as Value);
+    const y = j === 0 ? b(r, t) : (r[j] as Value);
     if (typeof x === "number" || typeof y === "boolean") {
-      if (typeof y !== "object") return x === y;
-    } else if (typeof x === "string" && typeof y === "string" && x.length < longString) return x === y;
+      if (typeof y !== "object") return (x === y) === wanted;
+    } else if (typeof x === "string" && typeof y === "string" && x.length < longString) {
+      return (x === y) === wanted;
+    }
     t.at = at;
-    return equals(x, y, t);
+    return equals(x, y, t) === wanted;
   };
 }
 
-function membership(left: Operand, right: Operand, at: number): Test {
+/** Whether `left in right` is as `wanted`. */
+function membership(left: Operand, right: Operand, wanted: boolean, at: number): Test {
   const [a, b] = [left.evaluate, right.evaluate];
   return (r, t) => {
     const x = a(r, t);
     const y = b(r, t);
     t.at = at;
-    return contains(x, y, t);
+    return contains(x, y, t) === wanted;
   };
 }
 
@@ -306,47 +298,46 @@ function orderSlow(operator: OrderOperator, x: Value, y: Value, at: number, t: T
   return isOrdered(operator, x, y, t);
 }
 
-function lessThan(left: Operand, right: Operand, at: number): Test {
+function order(operator: OrderOperator, left: Operand, right: Operand, at: number): Test {
   const [a, b] = [left.evaluate, right.evaluate];
-  if (left.local !== undefined && typeof right.constant === "number") {
-    const [i, c] = [left.local, right.constant];
-    return (r, t) => {
-      const x = r[i] as Value;
-      if (typeof x === "number") return x < c;
-      return orderSlow("<", x === undefined ? a(r, t) : x, c, at, t);
-    };
-  }
-  return (r, t) => {
-    const x = a(r, t);
-    const y = b(r, t);
-    if (typeof x === "number" && typeof y === "number") return x < y;
-    return orderSlow("<", x, y, at, t);
-  };
-}
-
-function ordered(operator: "<=" | ">" | ">=", left: Operand, right: Operand, at: number): Test {
-  const [a, b] = [left.evaluate, right.evaluate];
+  const [i, j] = [left.register, right.register];
+  const c = right.constant;
   switch (operator) {
+    case "<":
+      if (typeof c === "number") {
+        return (r, t) => {
+          const x = i === 0 ? a(r, t) : (r[i] as Value);
+          return typeof x === "number" ? x < c : orderSlow("<", x, c, at, t);
+        };
+      }
+      return (r, t) => {
+        const x = i === 0 ? a(r, t) : (r[i] as Value);
+        const y = j === 0 ? b(r, t) : (r[j] as Value);
+        return typeof x === "number" && typeof y === "number" ? x < y : orderSlow("<", x, y, at, t);
+      };
     case "<=":
       return (r, t) => {
-        const x = a(r, t);
-        const y = b(r, t);
-        if (typeof x === "number" && typeof y === "number") return x <= y;
-        return orderSlow("<=", x, y, at, t);
+        const x = i === 0 ? a(r, t) : (r[i] as Value);
+        const y = j === 0 ? b(r, t) : (r[j] as Value);
+        return typeof x === "number" && typeof y === "number" ? x <= y : orderSlow("<=", x, y, at, t);
       };
     case ">":
+      if (typeof c === "number") {
+        return (r, t) => {
+          const x = i === 0 ? a(r, t) : (r[i] as Value);
+          return typeof x === "number" ? x > c : orderSlow(">", x, c, at, t);
+        };
+      }
       return (r, t) => {
-        const x = a(r, t);
-        const y = b(r, t);
-        if (typeof x === "number" && typeof y === "number") return x > y;
-        return orderSlow(">", x, y, at, t);
+        const x = i === 0 ? a(r, t) : (r[i] as Value);
+        const y = j === 0 ? b(r, t) : (r[j] as Value);
+        return typeof x === "number" && typeof y === "number" ? x > y : orderSlow(">", x, y, at, t);
       };
     default:
       return (r, t) => {
-        const x = a(r, t);
-        const y = b(r, t);
-        if (typeof x === "number" && typeof y === "number") return x >= y;
-        return orderSlow(">=", x, y, at, t);
+        const x = i === 0 ? a(r, t) : (r[i] as Value);
+        const y = j === 0 ? b(r, t) : (r[j] as Value);
+        return typeof x === "number" && typeof y === "number" ? x >= y : orderSlow(">=", x, y, at, t);
       };
   }
 }

@@ -1,7 +1,7 @@
 /** Instructions that call. */
 
-import type { Builtin } from "../library/builtin.ts";
-import { callValue, enter, noneNamed } from "../run/call.ts";
+import type { Builtin, Implementation } from "../library/builtin.ts";
+import { callPlain, callValue, newRegisters, noneNamed } from "../run/call.ts";
 import { StarlarkError } from "../run/starlark-error.ts";
 import type { Thread } from "../run/thread.ts";
 import { attributeOf, type MethodTables } from "../value/attributes.ts";
@@ -9,53 +9,60 @@ import { FunctionValue } from "../value/function-value.ts";
 import { isIterable, toItems } from "../value/iterate.ts";
 import { typeOf } from "../value/type-of.ts";
 import { type NamedArgument, StarlarkDict, StarlarkList, type Value } from "../value/value.ts";
+import type { Operand } from "./arithmetic.ts";
 import type { CallSite, Evaluator, Instruction, Registers } from "./code.ts";
 import { evaluateAll } from "./evaluators.ts";
 
 /** `callee(args…)` with positional arguments only. */
-export function positionalCall(callee: Evaluator, args: readonly Evaluator[], site: CallSite): Instruction {
-  const [a, b] = args;
-  if (a === undefined) {
+export function positionalCall(callee: Operand, args: readonly Operand[], site: CallSite): Instruction {
+  const functionOf = calleeReader(callee);
+  const [first, second] = args;
+  if (first === undefined) {
     return (r, t) => {
-      const f = callee(r, t);
+      const f = functionOf(r, t);
       if (f instanceof FunctionValue && f.code.plainArity === 0) {
-        const registers: Registers = new Array(f.code.registerCount);
-        registers[0] = f;
-        return enter(t, f.code, registers, site);
+        return callPlain(t, f, newRegisters(f, f.code.registerCount), site);
       }
       return callValue(t, f, [], noneNamed, site);
     };
   }
-  if (b === undefined) {
+  const { evaluate: a, register: i } = first;
+  if (second === undefined) {
     return (r, t) => {
-      const f = callee(r, t);
+      const f = functionOf(r, t);
+      const x = i === 0 ? a(r, t) : (r[i] as Value);
       if (f instanceof FunctionValue && f.code.plainArity === 1) {
-        const registers: Registers = new Array(f.code.registerCount);
-        registers[0] = f;
-        registers[1] = a(r, t);
-        return enter(t, f.code, registers, site);
+        const registers = newRegisters(f, f.code.registerCount);
+        registers[1] = x;
+        return callPlain(t, f, registers, site);
       }
-      return callValue(t, f, [a(r, t)], noneNamed, site);
+      return callValue(t, f, [x], noneNamed, site);
     };
   }
+  const evaluators = args.map(({ evaluate }) => evaluate);
   const count = args.length;
   return (r, t) => {
-    const f = callee(r, t);
+    const f = functionOf(r, t);
     if (f instanceof FunctionValue && f.code.plainArity === count) {
-      const registers: Registers = new Array(f.code.registerCount);
-      registers[0] = f;
-      for (let index = 0; index < count; index += 1) registers[index + 1] = args[index]!(r, t);
-      return enter(t, f.code, registers, site);
+      const registers = newRegisters(f, f.code.registerCount);
+      for (let index = 0; index < count; index += 1) registers[index + 1] = evaluators[index]!(r, t);
+      return callPlain(t, f, registers, site);
     }
-    return callValue(t, f, evaluateAll(args, r, t), noneNamed, site);
+    return callValue(t, f, evaluateAll(evaluators, r, t), noneNamed, site);
   };
+}
+
+/** What gives the function that is called. */
+function calleeReader({ evaluate, global }: Operand): Evaluator {
+  if (global === undefined) return evaluate;
+  return (r, t) => (r[0] as FunctionValue).module.globals[global] ?? evaluate(r, t);
 }
 
 /** `object.name(args…)` with positional arguments only. */
 export function methodCall(
-  object: Evaluator,
+  object: Operand,
   name: string,
-  args: readonly Evaluator[],
+  args: readonly Operand[],
   tables: MethodTables,
   dotAt: number,
   site: CallSite,
@@ -74,54 +81,61 @@ export function methodCall(
   const onString = fitting(tables.string.get(name))?.invoke;
   const onList = fitting(tables.list.get(name))?.invoke;
   const onDict = fitting(tables.dict.get(name))?.invoke;
+  const methodOf = (x: Value): Implementation | undefined => {
+    if (typeof x === "string") return onString;
+    if (x instanceof StarlarkList) return onList;
+    return x instanceof StarlarkDict ? onDict : undefined;
+  };
+  const evaluators = args.map(({ evaluate }) => evaluate);
   const general = (x: Value, r: Registers, t: Thread): number => {
     t.at = dotAt;
     const f = attributeOf(x, name, false, t);
-    return callValue(t, f, evaluateAll(args, r, t), noneNamed, site);
+    return callValue(t, f, evaluateAll(evaluators, r, t), noneNamed, site);
   };
-  const [a, b] = args;
-  if (count === 1) {
+  const { evaluate, register } = object;
+  const [first, second] = args;
+  if (first === undefined) {
     return (r, t) => {
-      const x = object(r, t);
-      const invoke =
-        typeof x === "string"
-          ? onString
-          : x instanceof StarlarkList
-            ? onList
-            : x instanceof StarlarkDict
-              ? onDict
-              : undefined;
+      const x = register === 0 ? evaluate(r, t) : (r[register] as Value);
+      const invoke = methodOf(x);
       if (invoke === undefined) return general(x, r, t);
-      const y = a!(r, t);
+      t.at = at;
+      r[destination] = invoke(t, x) as Value;
+      return next;
+    };
+  }
+  const { evaluate: a, register: i } = first;
+  if (second === undefined) {
+    return (r, t) => {
+      const x = register === 0 ? evaluate(r, t) : (r[register] as Value);
+      const invoke = methodOf(x);
+      if (invoke === undefined) return general(x, r, t);
+      const y = i === 0 ? a(r, t) : (r[i] as Value);
       t.at = at;
       r[destination] = invoke(t, x, y) as Value;
       return next;
     };
   }
-  return (r, t) => {
-    const x = object(r, t);
-    const invoke =
-      typeof x === "string"
-        ? onString
-        : x instanceof StarlarkList
-          ? onList
-          : x instanceof StarlarkDict
-            ? onDict
-            : undefined;
-    if (invoke === undefined) return general(x, r, t);
-    if (count === 0) {
-      t.at = at;
-      r[destination] = invoke(t, x) as Value;
-    } else if (count === 2) {
-      const y = a!(r, t);
-      const z = b!(r, t);
+  const { evaluate: b, register: j } = second;
+  if (count === 2) {
+    return (r, t) => {
+      const x = register === 0 ? evaluate(r, t) : (r[register] as Value);
+      const invoke = methodOf(x);
+      if (invoke === undefined) return general(x, r, t);
+      const y = i === 0 ? a(r, t) : (r[i] as Value);
+      const z = j === 0 ? b(r, t) : (r[j] as Value);
       t.at = at;
       r[destination] = invoke(t, x, y, z) as Value;
-    } else {
-      const values = evaluateAll(args, r, t);
-      t.at = at;
-      r[destination] = invoke(t, x, ...values) as Value;
-    }
+      return next;
+    };
+  }
+  return (r, t) => {
+    const x = register === 0 ? evaluate(r, t) : (r[register] as Value);
+    const invoke = methodOf(x);
+    if (invoke === undefined) return general(x, r, t);
+    const values = evaluateAll(evaluators, r, t);
+    t.at = at;
+    r[destination] = invoke(t, x, ...values) as Value;
     return next;
   };
 }

@@ -84,6 +84,11 @@ export interface Code {
   readonly capturedParameters: readonly number[];
   /** Registers of other captured variables: each call begins with new cells there. */
   readonly cellRegisters: readonly number[];
+  /**
+   * The value of the whole function, when it is one expression that calls no
+   * function of the program: it can be called without a frame.
+   */
+  readonly body: Evaluator | undefined;
   /** Whether a function may be called while it runs. */
   readonly mayRecurse: boolean;
 }

@@ -39,7 +39,7 @@ import type {
 import type { MethodTables } from "../value/attributes.ts";
 import type { Cell, FunctionValue } from "../value/function-value.ts";
 import { StarlarkBytes, StarlarkFloat, type Value } from "../value/value.ts";
-import { arithmeticEvaluator, comparisonTest, type Operand } from "./arithmetic.ts";
+import { arithmeticEvaluator, comparisonTest, evaluated, type Operand } from "./arithmetic.ts";
 import { Assembler, type Label } from "./assembler.ts";
 import { generalCall, methodCall, positionalCall } from "./calls.ts";
 import type { Code, Evaluator, Instruction, Registers, Test } from "./code.ts";
@@ -119,6 +119,8 @@ class FunctionCompiler {
   readonly #assembler = new Assembler();
   readonly #iterators: number[] = [];
   readonly #surroundings: Surrounding[] = [];
+  /** Locals that are certainly assigned wherever the code that comes next runs. */
+  #assigned: Set<number>;
   #weight: Weight = { steps: 1 };
   #nextRegister: number;
   #registerCount: number;
@@ -129,6 +131,8 @@ class FunctionCompiler {
     this.#scope = scope;
     this.#parameters = parameters;
     this.#nextRegister = this.#registerCount = firstLocal + scope.locals.length;
+    // Parameters are bound before the first instruction; the bare `*` has no local.
+    this.#assigned = new Set(parameters.filter(({ name }) => name !== undefined).keys());
   }
 
   compileFile(file: File): Code {
@@ -139,6 +143,11 @@ class FunctionCompiler {
   }
 
   compileDef(body: readonly Statement[], start: number): Code {
+    const [only] = body;
+    if (body.length === 1 && only!.kind === "ReturnStatement" && only!.value !== undefined) {
+      this.#weight.steps += 1;
+      return this.compileLambda(only!.value, start);
+    }
     const weight = this.#weight;
     this.#statements(body);
     this.#emitReturn(evaluators.constantEvaluator(null));
@@ -147,11 +156,13 @@ class FunctionCompiler {
 
   compileLambda(body: Expression, start: number): Code {
     const weight = this.#weight;
-    this.#emitReturn(this.#expression(body));
-    return this.#finish(start, weight);
+    const evaluate = this.#expression(body);
+    this.#emitReturn(evaluate);
+    return this.#finish(start, weight, this.#unit.purity.isPure(body) ? evaluate : undefined);
   }
 
-  #finish(start: number, weight: Weight): Code {
+  /** @param body the value of the whole function, when it is one expression that calls nothing back. */
+  #finish(start: number, weight: Weight, body?: Evaluator): Code {
     const { instructions, handlers } = this.#assembler.finish();
     const { locals } = this.#scope;
     const ordinary = this.#parameters.filter(({ kind }) => kind === "required" || kind === "optional");
@@ -163,7 +174,9 @@ class FunctionCompiler {
     const parameterCount = ordinary.length + Number(hasVarargs) + Number(hasKwargs);
     const cells = locals.flatMap(({ kind }, index) => (kind === "cell" ? [index] : []));
     const plain =
-      this.#parameters.every(({ kind }) => kind === "required") && parameterCount === ordinary.length;
+      cells.length === 0 &&
+      this.#parameters.every(({ kind }) => kind === "required") &&
+      parameterCount === ordinary.length;
     return {
       name: this.#name,
       source: this.#unit.source,
@@ -178,7 +191,8 @@ class FunctionCompiler {
       keywordOnlyCount,
       hasVarargs,
       hasKwargs,
-      plainArity: plain && cells.length === 0 ? ordinary.length : -1,
+      plainArity: plain ? ordinary.length : -1,
+      body: plain ? body : undefined,
       capturedParameters: cells.filter((index) => index < parameterCount).map((index) => index + firstLocal),
       cellRegisters: cells.filter((index) => index >= parameterCount).map((index) => index + firstLocal),
       mayRecurse: this.#unit.options.dialect.recursion === true,
@@ -268,6 +282,7 @@ class FunctionCompiler {
     const unwrapped = withoutParens(target);
     if (unwrapped.kind === "Identifier" && unwrapped.binding?.kind === "local") {
       this.#expressionInto(value, unwrapped.binding.index + firstLocal);
+      this.#assigned.add(unwrapped.binding.index);
       return;
     }
     if (this.#swap(unwrapped, withoutParens(value))) return;
@@ -289,7 +304,19 @@ class FunctionCompiler {
       r[j!] = y;
       return next;
     });
+    this.#markAssigned(registers);
     return true;
+  }
+
+  #markAssigned(registers: readonly number[]): void {
+    for (const register of registers) this.#assigned.add(register - firstLocal);
+  }
+
+  /** Compile code that may be left out, or left before its end: what it assigns, it does not for sure. */
+  #perhaps(compile: () => void): void {
+    const before = new Set(this.#assigned);
+    compile();
+    this.#assigned = before;
   }
 
   #localRegisters(targets: readonly Expression[]): number[] | undefined {
@@ -314,13 +341,13 @@ class FunctionCompiler {
         return;
       case "IndexExpression": {
         // The value comes first, then the object and the key.
-        const held = this.#hold(value);
+        const held = this.#hold(value).evaluate;
         const [object, key] = this.#operands([target.object, target.index]);
         emit((next) => statements.setIndexInstruction(object!, key!, held, target.bracketStart, next));
         return;
       }
       case "AttributeExpression": {
-        const held = this.#hold(value);
+        const held = this.#hold(value).evaluate;
         const object = this.#expression(target.object);
         emit((next) => statements.setAttributeInstruction(object, target.name, held, target.dotStart, next));
         return;
@@ -356,23 +383,27 @@ class FunctionCompiler {
         return next;
       };
     });
+    if (kind === "local") this.#assigned.add(index);
   }
 
   #unpack(targets: readonly Expression[], value: Evaluator, at: number): void {
     const direct = this.#localRegisters(targets);
     const registers = direct ?? targets.map(() => this.#allocate());
     this.#assembler.emit(({ next }) => statements.unpackInstruction(value, registers, at, next));
-    if (direct !== undefined) return;
+    if (direct !== undefined) {
+      this.#markAssigned(direct);
+      return;
+    }
     targets.forEach((target, index) => {
       this.#assign(target, evaluators.registerEvaluator(registers[index]!));
     });
   }
 
   /** The value of `evaluate`, computed now and kept in a register. */
-  #hold(evaluate: Evaluator): Evaluator {
+  #hold(evaluate: Evaluator): Operand {
     const register = this.#allocate();
     this.#emitStore(evaluate, register);
-    return evaluators.registerEvaluator(register);
+    return inRegister(register);
   }
 
   #emitStore(evaluate: Evaluator, register: number): void {
@@ -396,24 +427,25 @@ class FunctionCompiler {
       // The old value comes first; a call on the right must not see it changed.
       const old = this.#unit.purity.isPure(value)
         ? this.#operand(target)
-        : { evaluate: this.#hold(this.#expression(target)), at: target.start };
+        : this.#hold(this.#expression(target));
       this.#assignName(target, combine(old, this.#operand(value)));
       return;
     }
     if (target.kind === "IndexExpression") {
-      const [object, key] = this.#operands([target.object, target.index]).map((part) => this.#hold(part));
+      const parts = this.#operands([target.object, target.index]);
+      const [object, key] = parts.map((part) => this.#hold(part));
       const old = this.#hold(evaluators.indexEvaluator(object!, key!, target.bracketStart));
-      const result = combine({ evaluate: old, at: target.start }, this.#operand(value));
+      const result = combine(old, this.#operand(value));
       this.#assembler.emit(({ next }) =>
-        statements.setIndexInstruction(object!, key!, result, target.bracketStart, next),
+        statements.setIndexInstruction(object!.evaluate, key!.evaluate, result, target.bracketStart, next),
       );
       return;
     }
     const attribute = target as AttributeExpression;
-    const object = this.#hold(this.#expression(attribute.object));
+    const object = this.#hold(this.#expression(attribute.object)).evaluate;
     const { name, dotStart } = attribute;
     const old = this.#hold(evaluators.attributeEvaluator(object, name, dotStart, this.#dataFirst));
-    const result = combine({ evaluate: old, at: attribute.start }, this.#operand(value));
+    const result = combine(old, this.#operand(value));
     this.#assembler.emit(({ next }) =>
       statements.setAttributeInstruction(object, name, result, dotStart, next),
     );
@@ -428,11 +460,11 @@ class FunctionCompiler {
     for (const { test, body } of branches) {
       const otherwise = this.#assembler.label();
       this.#branch(test, otherwise);
-      this.#statements(body);
+      this.#perhaps(() => this.#statements(body));
       this.#assembler.jump(end);
       this.#assembler.mark(otherwise);
     }
-    if (orelse !== undefined) this.#statements(orelse);
+    if (orelse !== undefined) this.#perhaps(() => this.#statements(orelse));
     this.#assembler.mark(end);
   }
 
@@ -489,8 +521,11 @@ class FunctionCompiler {
     this.#assembler.emit(({ next, target: targetOf }) =>
       statements.nextInstruction(iterator, element, weight, at, next, targetOf(end)),
     );
-    if (local === undefined) this.#assign(unwrapped, evaluators.registerEvaluator(element));
-    body(start, end, iterator);
+    this.#perhaps(() => {
+      if (local === undefined) this.#assign(unwrapped, evaluators.registerEvaluator(element));
+      else this.#assigned.add(local - firstLocal);
+      body(start, end, iterator);
+    });
     this.#assembler.jump(start);
     this.#assembler.mark(end);
     this.#weight = outer;
@@ -509,7 +544,7 @@ class FunctionCompiler {
     );
     this.#nextRegister = mark;
     this.#surroundings.push({ kind: "loop", iterator: undefined, start, end });
-    this.#statements(body);
+    this.#perhaps(() => this.#statements(body));
     this.#surroundings.pop();
     this.#assembler.jump(start);
     this.#assembler.mark(end);
@@ -535,7 +570,7 @@ class FunctionCompiler {
       this.#emitReturn(evaluate);
       return;
     }
-    const held = this.#hold(evaluate);
+    const held = this.#hold(evaluate).evaluate;
     this.#runFinally(0);
     const open = this.#openIterators();
     if (open.length > 0) this.#emitClose(open);
@@ -587,11 +622,11 @@ class FunctionCompiler {
     const caught = this.#allocate();
     const start = this.#assembler.here();
     this.#surroundings.push({ kind: "finally", body: finalBody });
-    compileBody();
+    this.#perhaps(compileBody);
     this.#surroundings.pop();
     const end = this.#assembler.here();
     const after = this.#assembler.label();
-    this.#statements(finalBody);
+    this.#perhaps(() => this.#statements(finalBody));
     this.#assembler.jump(after);
     const target = this.#assembler.here();
     this.#assembler.handle({ start, end, target, register: caught, openIterators: this.#openIterators() });
@@ -611,10 +646,10 @@ class FunctionCompiler {
     }
     const caught = this.#allocate();
     const start = this.#assembler.here();
-    this.#statements(body);
+    this.#perhaps(() => this.#statements(body));
     const end = this.#assembler.here();
     const after = this.#assembler.label();
-    if (orelse !== undefined) this.#statements(orelse);
+    if (orelse !== undefined) this.#perhaps(() => this.#statements(orelse));
     this.#assembler.jump(after);
     const target = this.#assembler.here();
     this.#assembler.handle({ start, end, target, register: caught, openIterators: this.#openIterators() });
@@ -624,8 +659,10 @@ class FunctionCompiler {
       this.#assembler.emit(({ next, target: targetOf }) =>
         statements.matchErrorInstruction(caught, wanted, next, targetOf(otherwise)),
       );
-      if (name !== undefined) this.#assignName(name, evaluators.registerEvaluator(caught));
-      this.#statements(handlerBody);
+      this.#perhaps(() => {
+        if (name !== undefined) this.#assignName(name, evaluators.registerEvaluator(caught));
+        this.#statements(handlerBody);
+      });
       this.#assembler.jump(after);
       this.#assembler.mark(otherwise);
     }
@@ -678,31 +715,41 @@ class FunctionCompiler {
     const lastImpure = expressions.findLastIndex((expression) => !purity.isPure(expression));
     return expressions.map((expression, index) => {
       const operand = this.#operand(expression);
-      if (index >= lastImpure || operand.constant !== undefined) return operand;
-      if (!purity.isPure(expression)) return operand;
-      return { evaluate: this.#hold(operand.evaluate), at: operand.at };
+      // What stands in a register stays there: nothing within an expression changes a local.
+      if (index >= lastImpure || operand.constant !== undefined || operand.register !== 0) return operand;
+      return purity.isPure(expression) ? this.#hold(operand.evaluate) : operand;
     });
   }
 
   #operand(expression: Expression): Operand {
     const unwrapped = withoutParens(expression);
-    const at = expression.start;
-    const evaluate = this.#expression(unwrapped);
     switch (unwrapped.kind) {
+      case "CallExpression":
+        if (this.#unit.purity.isPure(unwrapped)) break;
+        this.#weight.steps += 1;
+        return inRegister(this.#callResult(unwrapped));
+      case "Comprehension":
+        this.#weight.steps += 1;
+        return inRegister(this.#comprehension(unwrapped));
       case "IntLiteral":
-      case "StringLiteral":
-        return { evaluate, at, constant: unwrapped.value };
+        return { evaluate: this.#expression(unwrapped), register: 0, constant: unwrapped.value };
+      case "StringLiteral": {
+        const constant = evaluators.internalised(unwrapped.value);
+        return { evaluate: this.#expression(unwrapped), register: 0, constant };
+      }
       case "Identifier": {
-        const binding = unwrapped.binding!;
-        if (binding.kind === "local") return { evaluate, at, local: binding.index + firstLocal };
-        const constant = this.#universal(binding);
+        const evaluate = this.#expression(unwrapped);
+        const { kind, index } = unwrapped.binding!;
+        if (kind === "local" && this.#assigned.has(index)) return { evaluate, register: index + firstLocal };
+        if (kind === "global") return { evaluate, register: 0, global: index };
+        const constant = this.#universal(unwrapped.binding!);
         return constant === undefined || typeof constant === "object"
-          ? { evaluate, at }
-          : { evaluate, at, constant };
+          ? evaluated(evaluate)
+          : { evaluate, register: 0, constant };
       }
       default:
-        return { evaluate, at };
     }
+    return evaluated(this.#expression(unwrapped));
   }
 
   #universal({ kind, name }: Binding): Value | undefined {
@@ -717,8 +764,9 @@ class FunctionCompiler {
       case "Identifier":
         return this.#nameEvaluator(expression);
       case "IntLiteral":
-      case "StringLiteral":
         return evaluators.constantEvaluator(expression.value);
+      case "StringLiteral":
+        return evaluators.constantEvaluator(evaluators.internalised(expression.value));
       case "FloatLiteral":
         return evaluators.constantEvaluator(new StarlarkFloat(expression.value));
       case "BytesLiteral":
@@ -740,12 +788,12 @@ class FunctionCompiler {
       case "TupleExpression":
         return evaluators.tupleEvaluator(this.#operands(expression.elements), expression.start);
       case "DictExpression": {
-        const parts = this.#operands(expression.entries.flatMap(({ key, value }) => [key, value]));
+        const parts = this.#operandsOf(expression.entries.flatMap(({ key, value }) => [key, value]));
         const ats = expression.entries.map(({ colonStart }) => colonStart);
         return evaluators.dictEvaluator(parts, ats, expression.start);
       }
       case "Comprehension":
-        return this.#comprehension(expression);
+        return evaluators.registerEvaluator(this.#comprehension(expression));
       case "UnaryExpression":
         if (expression.operator === "not") return this.#test(expression);
         return evaluators.unaryEvaluator(
@@ -773,9 +821,7 @@ class FunctionCompiler {
           const args = this.#operands(expression.args.map(({ value }) => value));
           return evaluators.builtinCallEvaluator(inline, args, expression.parenStart);
         }
-        const register = this.#allocate();
-        this.#call(expression, register);
-        return evaluators.registerEvaluator(register);
+        return evaluators.registerEvaluator(this.#callResult(expression));
       }
       case "AttributeExpression":
         return evaluators.attributeEvaluator(
@@ -786,12 +832,7 @@ class FunctionCompiler {
         );
       case "IndexExpression": {
         const [object, key] = this.#operandsOf([expression.object, expression.index]);
-        return evaluators.indexEvaluator(
-          object!.evaluate,
-          key!.evaluate,
-          expression.bracketStart,
-          key!.constant,
-        );
+        return evaluators.indexEvaluator(object!, key!, expression.bracketStart);
       }
       case "SliceExpression": {
         const { object, low, high, step } = expression;
@@ -821,8 +862,7 @@ class FunctionCompiler {
     const register = index + firstLocal;
     switch (kind) {
       case "local":
-        // Parameters are bound before the first instruction.
-        return index < this.#parameters.length && this.#isParameter(index)
+        return this.#assigned.has(index)
           ? evaluators.registerEvaluator(register)
           : evaluators.localEvaluator(register, name, start);
       case "cell":
@@ -836,11 +876,6 @@ class FunctionCompiler {
       default:
         return evaluators.constantEvaluator(this.#universal(binding!)!);
     }
-  }
-
-  /** Whether the local at `index` is a parameter: the bare `*` has no local. */
-  #isParameter(index: number): boolean {
-    return index < this.#parameters.filter(({ name }) => name !== undefined).length;
   }
 
   #binary(expression: BinaryExpression): Evaluator {
@@ -934,7 +969,8 @@ class FunctionCompiler {
     return evaluators.truthTest(this.#expression(unwrapped));
   }
 
-  #comprehension({ body, clauses, start }: Comprehension): Evaluator {
+  /** Compile a comprehension; the register of its result. */
+  #comprehension({ body, clauses, start }: Comprehension): number {
     const result = this.#allocate();
     const dict = body.kind === "DictEntry";
     this.#assembler.emit(({ next }) => statements.newContainerInstruction(result, dict, start, next));
@@ -951,7 +987,7 @@ class FunctionCompiler {
         );
       }
     });
-    return evaluators.registerEvaluator(result);
+    return result;
   }
 
   /** Clause after clause; `again` is the innermost loop's next round. */
@@ -972,12 +1008,19 @@ class FunctionCompiler {
     }
   }
 
+  /** Compile a call; the register of its result. */
+  #callResult(call: CallExpression): number {
+    const register = this.#allocate();
+    this.#call(call, register);
+    return register;
+  }
+
   #call(call: CallExpression, destination: number): void {
     const { callee, args, parenStart } = call;
     const purely = args.every(({ kind }) => kind === "positional");
     const method = withoutParens(callee);
     if (purely && method.kind === "AttributeExpression") {
-      const [object, ...values] = this.#operands([method.object, ...args.map(({ value }) => value)]);
+      const [object, ...values] = this.#operandsOf([method.object, ...args.map(({ value }) => value)]);
       const { methods } = this.#unit.options;
       this.#assembler.emit(({ site }) =>
         methodCall(object!, method.name, values, methods, method.dotStart, site(destination, parenStart)),
@@ -991,9 +1034,9 @@ class FunctionCompiler {
       return;
     }
     const pick = (kind: Argument["kind"]): Evaluator[] =>
-      values.filter((_, index) => args[index]!.kind === kind);
+      values.filter((_, index) => args[index]!.kind === kind).map(({ evaluate }) => evaluate);
     const parts = {
-      callee: target!,
+      callee: target!.evaluate,
       positional: pick("positional"),
       names: args.flatMap(({ kind, name }) => (kind === "named" ? [name!.name] : [])),
       named: pick("named"),
@@ -1003,17 +1046,22 @@ class FunctionCompiler {
     this.#assembler.emit(({ site }) => generalCall(parts, site(destination, parenStart)));
   }
 
-  #operandsWithCallee(callee: Expression, args: readonly Argument[]): Evaluator[] {
+  #operandsWithCallee(callee: Expression, args: readonly Argument[]): Operand[] {
     const method = withoutParens(callee);
     if (method.kind !== "AttributeExpression") {
-      return this.#operands([callee, ...args.map(({ value }) => value)]);
+      return this.#operandsOf([callee, ...args.map(({ value }) => value)]);
     }
     const impure = args.some(({ value }) => !this.#unit.purity.isPure(value));
     const object = this.#expression(method.object);
     const bound = evaluators.attributeEvaluator(object, method.name, method.dotStart, false);
-    const held = impure ? this.#hold(bound) : bound;
-    return [held, ...this.#operands(args.map(({ value }) => value))];
+    const held = impure ? this.#hold(bound) : evaluated(bound);
+    return [held, ...this.#operandsOf(args.map(({ value }) => value))];
   }
+}
+
+/** What stands in `register`. */
+function inRegister(register: number): Operand {
+  return { evaluate: evaluators.registerEvaluator(register), register };
 }
 
 /** How an inner function takes a variable of the outer one. */

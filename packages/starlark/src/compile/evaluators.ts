@@ -5,19 +5,30 @@ import { formatWithSpec } from "../library/format-spec.ts";
 import { StarlarkError } from "../run/starlark-error.ts";
 import type { Thread } from "../run/thread.ts";
 import { attributeOf } from "../value/attributes.ts";
+import { isShape, type Shape } from "../value/entry-table.ts";
 import type { Cell, FunctionValue } from "../value/function-value.ts";
-import { hashKey } from "../value/hash-key.ts";
+import { hashKey, type Key } from "../value/hash-key.ts";
 import { dictEntryWeight, listWeight, stringWeight, tableWeight, tupleWeight } from "../value/heap-weight.ts";
 import { index, noKey, slice, unary } from "../value/operators.ts";
 import { repr, str } from "../value/repr.ts";
 import { dictSet } from "../value/table.ts";
 import { truth } from "../value/truth.ts";
 import { StarlarkDict, StarlarkList, StarlarkTuple, type Value } from "../value/value.ts";
-import { unassigned } from "./arithmetic.ts";
+import { type Operand, unassigned } from "./arithmetic.ts";
 import type { Evaluator, Registers, Test } from "./code.ts";
 
 export function constantEvaluator(value: Value): Evaluator {
   return () => value;
+}
+
+/**
+ * `text` as the engine keeps names: two strings that are kept so are compared by
+ * their address. What was cut out of a source text is not.
+ */
+export function internalised(text: string): string {
+  const names: Record<string, true> = Object.create(null);
+  names[text] = true;
+  return Object.keys(names)[0]!;
 }
 
 /** A local that is certainly assigned: a parameter, or a register between two instructions. */
@@ -92,18 +103,20 @@ export function attributeEvaluator(
   };
 }
 
-export function indexEvaluator(object: Evaluator, key: Evaluator, at: number, constant?: Value): Evaluator {
-  if (typeof constant === "string") return keyEvaluator(object, constant, at);
+export function indexEvaluator(object: Operand, key: Operand, at: number): Evaluator {
+  if (typeof key.constant === "string") return keyEvaluator(object, key.constant, at);
+  const [a, b] = [object.evaluate, key.evaluate];
+  const [i, j] = [object.register, key.register];
   return (r, t) => {
-    const x = object(r, t);
-    const y = key(r, t);
+    const x = i === 0 ? a(r, t) : (r[i] as Value);
+    const y = j === 0 ? b(r, t) : (r[j] as Value);
     if (x instanceof StarlarkList || x instanceof StarlarkTuple) {
       if (typeof y === "number" && y >= 0 && y < x.items.length) return x.items[y]!;
     }
     t.at = at;
     if (x instanceof StarlarkDict) {
-      const entry = x.entries.get(hashKey(y, t));
-      if (entry !== undefined) return entry.value;
+      const value = x.entries.get(hashKey(y, t));
+      if (value !== undefined) return value;
       throw noKey(x, y, t);
     }
     return index(x, y, t);
@@ -111,14 +124,27 @@ export function indexEvaluator(object: Evaluator, key: Evaluator, at: number, co
 }
 
 /** `object["key"]`. */
-function keyEvaluator(object: Evaluator, key: string, at: number): Evaluator {
+function keyEvaluator({ evaluate, register }: Operand, key: string, at: number): Evaluator {
   // Only a key with a NUL in front is hashed to something else.
   const plain = key.charCodeAt(0) !== 0;
+  // The shape of the last record that was met here, and where its key is.
+  let shape: readonly Key[] | undefined;
+  let place = 0;
   return (r, t) => {
-    const x = object(r, t);
+    const x = register === 0 ? evaluate(r, t) : (r[register] as Value);
     if (plain && x instanceof StarlarkDict) {
-      const entry = x.entries.get(key);
-      if (entry !== undefined) return entry.value;
+      const { entries } = x;
+      const itsShape = entries.shape;
+      if (itsShape === undefined) {
+        const value = entries.get(key);
+        if (value !== undefined) return value;
+      } else {
+        if (itsShape !== shape) {
+          shape = itsShape;
+          place = entries.placeOf(key);
+        }
+        if (place !== -1) return entries.at(place);
+      }
     }
     t.at = at;
     return index(x, key, t);
@@ -174,21 +200,40 @@ export function evaluateAll(elements: readonly Evaluator[], r: Registers, t: Thr
 }
 
 /** A dict display: keys and values in turns; `ats` are the offsets of the colons. */
-export function dictEvaluator(parts: readonly Evaluator[], ats: readonly number[], at: number): Evaluator {
+export function dictEvaluator(parts: readonly Operand[], ats: readonly number[], at: number): Evaluator {
   const weight = tableWeight + dictEntryWeight * ats.length;
+  const keys = ats.flatMap((_, entry) => parts[2 * entry]!.constant ?? []);
+  if (keys.length === ats.length && isShape(keys) && new Set(keys).size === keys.length) {
+    return recordEvaluator(
+      keys as Shape,
+      keys.map((_, entry) => parts[2 * entry + 1]!.evaluate),
+      weight,
+      at,
+    );
+  }
   return (r, t) => {
     t.at = at;
     t.charge(weight);
     const dict = new StarlarkDict();
     for (let entry = 0; entry < ats.length; entry += 1) {
-      const key = parts[2 * entry]!(r, t);
-      const value = parts[2 * entry + 1]!(r, t);
+      const key = parts[2 * entry]!.evaluate(r, t);
+      const value = parts[2 * entry + 1]!.evaluate(r, t);
       t.at = ats[entry]!;
       const hashed = hashKey(key, t);
       if (dict.entries.has(hashed)) throw new StarlarkError(`duplicate key: ${repr(key, t)}`);
       dict.entries.add(hashed, key, value);
     }
     return dict;
+  };
+}
+
+/** A dict display whose keys are constants: a record, and always of one shape. */
+function recordEvaluator(keys: Shape, values: readonly Evaluator[], weight: number, at: number): Evaluator {
+  const shape = keys.map(internalised);
+  return (r, t) => {
+    t.at = at;
+    t.charge(weight);
+    return new StarlarkDict(shape, evaluateAll(values, r, t));
   };
 }
 

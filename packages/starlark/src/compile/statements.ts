@@ -198,11 +198,12 @@ export function augmentedEvaluator(
   if (operator !== "+" && operator !== "|") return arithmeticEvaluator(operator, left, right, at);
   const combine = arithmeticEvaluator(operator, left, right, at);
   const [a, b] = [left.evaluate, right.evaluate];
+  const [i, j] = [left.register, right.register];
   if (operator === "+") {
     if (typeof right.constant === "number") return combine;
     return (r, t) => {
-      const x = a(r, t);
-      const y = b(r, t);
+      const x = i === 0 ? a(r, t) : (r[i] as Value);
+      const y = j === 0 ? b(r, t) : (r[j] as Value);
       if (typeof x === "number" && typeof y === "number") {
         const sum = x + y;
         if (Number.isSafeInteger(sum)) return sum;

@@ -5,6 +5,7 @@
 
 import { StarlarkError } from "../run/starlark-error.ts";
 import type { Thread } from "../run/thread.ts";
+import { isShape, type Shape } from "../value/entry-table.ts";
 import { dictEntryWeight, floatWeight, listWeight, tableWeight, weighString } from "../value/heap-weight.ts";
 import { normalise } from "../value/number.ts";
 import { dictSet } from "../value/table.ts";
@@ -40,10 +41,11 @@ export const maxConversionDepth = 200;
  * @throws {StarlarkError} when it nests too deep or there is no memory for it.
  */
 export function toStarlark(data: Json, thread: Thread): Value {
-  return convertIn(data, thread, 0);
+  return convertIn(data, thread, 0, []);
 }
 
-function convertIn(data: Json, t: Thread, depth: number): Value {
+/** @param shapes the shape of the record that was met last, by depth: its neighbours are likely to share it. */
+function convertIn(data: Json, t: Thread, depth: number, shapes: Shape[]): Value {
   switch (typeof data) {
     case "string":
       t.charge(weighString(data));
@@ -61,7 +63,7 @@ function convertIn(data: Json, t: Thread, depth: number): Value {
       if (data === null) return null;
       if (depth >= maxConversionDepth) throw tooDeep();
       t.step(1);
-      return isArray(data) ? convertArray(data, t, depth) : convertObject(data, t, depth);
+      return isArray(data) ? convertArray(data, t, depth, shapes) : convertObject(data, t, depth, shapes);
   }
 }
 
@@ -69,21 +71,48 @@ function isArray(data: Json): data is readonly Json[] {
   return Array.isArray(data);
 }
 
-function convertArray(data: readonly Json[], t: Thread, depth: number): StarlarkList {
+function convertArray(data: readonly Json[], t: Thread, depth: number, shapes: Shape[]): StarlarkList {
   t.charge(listWeight(data.length));
   t.step(data.length >> 2);
-  return new StarlarkList(data.map((item) => convertIn(item, t, depth + 1)));
+  return new StarlarkList(data.map((item) => convertIn(item, t, depth + 1, shapes)));
 }
 
-function convertObject(data: { readonly [key: string]: Json }, t: Thread, depth: number): StarlarkDict {
+function convertObject(
+  data: { readonly [key: string]: Json },
+  t: Thread,
+  depth: number,
+  shapes: Shape[],
+): StarlarkDict {
   t.charge(tableWeight);
+  const keys = Object.keys(data);
+  if (isShape(keys)) return convertRecord(data, keys, t, depth, shapes);
   const dict = new StarlarkDict();
-  for (const key of Object.keys(data)) {
+  for (const key of keys) {
     t.charge(weighString(key));
     t.step(1);
-    dictSet(dict, key, convertIn(data[key]!, t, depth + 1), t);
+    dictSet(dict, key, convertIn(data[key]!, t, depth + 1, shapes), t);
   }
   return dict;
+}
+
+function convertRecord(
+  data: { readonly [key: string]: Json },
+  keys: Shape,
+  t: Thread,
+  depth: number,
+  shapes: Shape[],
+): StarlarkDict {
+  const last = shapes[depth];
+  const shared = last?.length === keys.length && keys.every((key, place) => key === last[place]);
+  const shape = shared ? last : keys;
+  shapes[depth] = shape;
+  const values: Value[] = [];
+  for (const key of keys) {
+    t.charge(weighString(key) + dictEntryWeight);
+    t.step(1);
+    values.push(convertIn(data[key]!, t, depth + 1, shapes));
+  }
+  return new StarlarkDict(shape, values);
 }
 
 /**

@@ -24,8 +24,8 @@ function clear(_thread: Thread, self: StarlarkDict): null {
 
 function get(thread: Thread, self: StarlarkDict, key: Value, fallback: Value | undefined): Value {
   if (typeof key === "string" && key.charCodeAt(0) !== 0) {
-    const entry = self.entries.get(key);
-    return entry !== undefined ? entry.value : (fallback ?? null);
+    const value = self.entries.get(key);
+    return value !== undefined ? value : (fallback ?? null);
   }
   try {
     const value = dictGet(self, key, thread);

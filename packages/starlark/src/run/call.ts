@@ -28,18 +28,57 @@ export const noneNamed: readonly NamedArgument[] = [];
 export function callValue(
   t: Thread,
   callee: Value,
-  args: Value[],
+  args: readonly Value[],
   named: readonly NamedArgument[],
   site: CallSite,
 ): number {
   t.at = site.at;
   if (callee instanceof FunctionValue) {
-    const registers = bindArguments(callee, args, named, t);
-    return enter(t, callee.code, registers, site);
+    if (named.length > 0 || args.length !== callee.code.plainArity) {
+      return enter(t, callee.code, bindArguments(callee, args, named, t), site);
+    }
+    const registers = newRegisters(callee, callee.code.registerCount);
+    for (let index = 0; index < args.length; index += 1) registers[index + 1] = args[index];
+    return callPlain(t, callee, registers, site);
   }
   const result = callBuiltin(t, callee, args, named);
   if (result instanceof Deferred) return defer(t, result, site);
   t.frame!.registers[site.destination] = result;
+  return site.next;
+}
+
+/** Registers for a call of `callee`, none of them assigned. */
+export function newRegisters(callee: FunctionValue, count: number): Registers {
+  const registers: Registers = new Array(count);
+  registers[0] = callee;
+  return registers;
+}
+
+/**
+ * Call a function whose parameters are plain and bound. One that is a single
+ * expression is evaluated here and now: it calls nothing, so it cannot be left
+ * half done, and needs a frame only when it fails.
+ */
+export function callPlain(t: Thread, callee: FunctionValue, registers: Registers, site: CallSite): number {
+  const { code } = callee;
+  const { body } = code;
+  if (body === undefined || t.fuel < code.weight || t.depth >= t.limits.depth) {
+    return enter(t, code, registers, site);
+  }
+  const caller = t.frame!;
+  t.fuel -= code.weight;
+  t.heldRegisters = registers;
+  try {
+    caller.registers[site.destination] = body(registers, t);
+  } catch (error) {
+    caller.pc = site.next;
+    caller.site = site;
+    t.depth += 1;
+    t.frame = new Frame(code, registers, caller);
+    throw error;
+  } finally {
+    t.heldRegisters = undefined;
+  }
   return site.next;
 }
 
@@ -167,7 +206,7 @@ export function openingFrame(callee: Value, args: readonly Value[], named: reado
   const code: Code = {
     ...continuationCode,
     instructions: [
-      (_registers, t) => callValue(t, callee, [...args], named, leaveSite),
+      (_registers, t) => callValue(t, callee, args, named, leaveSite),
       (registers, t) => leave(t, registers[answerRegister] as Value),
     ],
   };
@@ -214,7 +253,7 @@ export function advanceContinuation(
     // A step of the program, not of the builtin: what the last call held may be gone by now.
     t.fuel -= 1;
     if (t.fuel < 0) t.refuel();
-    return callValue(t, callee, [...args], named, continueSite);
+    return callValue(t, callee, args, named, continueSite);
   }
   const result = step.value;
   if (!(result instanceof Deferred)) return leave(t, result);
@@ -242,6 +281,7 @@ const continuationCode: Code = {
   hasVarargs: false,
   hasKwargs: false,
   plainArity: -1,
+  body: undefined,
   capturedParameters: [],
   cellRegisters: [],
   mayRecurse: true,
@@ -259,8 +299,7 @@ export function bindArguments(
   t: Thread,
 ): Registers {
   const { code } = callee;
-  const registers: Registers = new Array(code.registerCount);
-  registers[0] = callee;
+  const registers = newRegisters(callee, code.registerCount);
   const { positionalCount } = code;
   const ordinaryCount = positionalCount + code.keywordOnlyCount;
   if (ordinaryCount === 0 && !code.hasVarargs && !code.hasKwargs) {

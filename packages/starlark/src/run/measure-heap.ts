@@ -30,6 +30,7 @@ export function measureHeap(thread: Thread): { liveBytes: number; visited: numbe
   const walk = new Walk();
   walk.meetFrames(thread.frame);
   for (const frame of thread.otherFrames()) walk.meetFrames(frame);
+  for (const register of thread.heldRegisters ?? []) walk.meetRegister(register);
   for (const value of thread.extraRoots) walk.meet(value);
   for (const value of thread.otherValues()) walk.meet(value);
   walk.liveBytes += thread.otherBytes();
@@ -58,12 +59,12 @@ class Walk {
   meetFrames(innermost: Frame | undefined): void {
     for (let frame = innermost; frame !== undefined; frame = frame.caller) {
       this.liveBytes += frameWeight + 8 * frame.registers.length;
-      for (const register of frame.registers) this.#meetRegister(register);
+      for (const register of frame.registers) this.meetRegister(register);
       for (const root of frame.continuation?.roots ?? []) this.meet(root);
     }
   }
 
-  #meetRegister(register: Register): void {
+  meetRegister(register: Register): void {
     if (register === undefined) return;
     if (register instanceof Cell) {
       if (register.value !== undefined) this.meet(register.value);
@@ -106,6 +107,6 @@ class Walk {
   #meetGlobals(module: ModuleState): void {
     if (module.epoch === this.#epoch) return;
     module.epoch = this.#epoch;
-    for (const global of module.globals) this.#meetRegister(global);
+    for (const global of module.globals) this.meetRegister(global);
   }
 }

@@ -9,6 +9,7 @@
  * memory at the same value, on every machine and every run.
  */
 
+import type { Registers } from "../compile/code.ts";
 import type { MethodTables } from "../value/attributes.ts";
 import type { NamedArgument, StarlarkModule, Value } from "../value/value.ts";
 import type { ParallelCalls, Pending } from "./deferred.ts";
@@ -76,6 +77,8 @@ export class Thread {
   waitFor: Pending | ParallelCalls | undefined = undefined;
   /** The methods that values have; the program's dialect says which. */
   methods: MethodTables = noMethodTables;
+  /** The registers of a function that is evaluated without a frame. */
+  heldRegisters: Registers | undefined = undefined;
   /** Values that builtins under way hold, for the walk of the heap. */
   readonly extraRoots: Value[] = [];
   /** The innermost frames of the fibers that do not run now; set by the scheduler. */

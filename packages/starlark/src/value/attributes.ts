@@ -56,8 +56,8 @@ export function fieldOf(value: Value, name: string, t: Thread): Value | undefine
  */
 export function attributeOf(value: Value, name: string, dataFirst: boolean, t: Thread): Value {
   if (dataFirst && value instanceof StarlarkDict) {
-    const entry = value.entries.get(hashKey(name, t));
-    if (entry !== undefined) return entry.value;
+    const given = value.entries.get(hashKey(name, t));
+    if (given !== undefined) return given;
   }
   const field = fieldOf(value, name, t);
   if (field !== undefined) return field;

@@ -81,7 +81,7 @@ function equalDicts(a: StarlarkDict, b: StarlarkDict, t: Thread, depth: number):
   for (const entry of a.entries.values()) {
     t.step(1);
     const other = b.entries.get(entry.hashed);
-    if (other === undefined || !equalsDeep(entry.value, other.value, t, depth + 1)) return false;
+    if (other === undefined || !equalsDeep(entry.value, other, t, depth + 1)) return false;
   }
   return true;
 }

@@ -154,7 +154,7 @@ export class RangeIterator extends ValueIterator {
 
 export class DictIterator extends ValueIterator {
   readonly subject: StarlarkDict;
-  readonly #small: readonly DictEntry[] | undefined;
+  readonly #small: readonly Value[] | undefined;
   readonly #entries: IterableIterator<DictEntry> | undefined;
   #index = 0;
   #open = true;
@@ -162,16 +162,16 @@ export class DictIterator extends ValueIterator {
   constructor(dict: StarlarkDict) {
     super();
     this.subject = dict;
-    this.#small = dict.entries.small;
+    this.#small = dict.entries.smallKeys;
     this.#entries = this.#small === undefined ? dict.entries.values() : undefined;
     dict.locks += 1;
   }
 
   override next(): Value | undefined {
     if (this.#small === undefined) return this.#entries!.next().value?.key;
-    const entry = this.#small[this.#index];
+    const key = this.#small[this.#index];
     this.#index += 1;
-    return entry?.key;
+    return key;
   }
 
   override close(): void {

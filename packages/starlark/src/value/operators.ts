@@ -276,6 +276,7 @@ export function unary(operator: "+" | "-" | "~" | "not", x: Value, t: Thread): V
 /** `item in container`. */
 export function contains(item: Value, container: Value, t: Thread): boolean {
   if (container instanceof StarlarkDict) {
+    if (typeof item === "string" && item.charCodeAt(0) !== 0) return container.entries.has(item);
     // A key that cannot be hashed is in no dict.
     return isHashable(item, t) && container.entries.has(hashKey(item, t));
   }
@@ -286,7 +287,10 @@ export function contains(item: Value, container: Value, t: Thread): boolean {
   }
   if (container instanceof StarlarkList || container instanceof StarlarkTuple) {
     t.step(container.items.length >> 2);
-    return container.items.some((element) => equals(element, item, t));
+    for (const element of container.items) {
+      if (equals(element, item, t)) return true;
+    }
+    return false;
   }
   if (container instanceof StarlarkRange) return rangeHas(container, item);
   if (container instanceof StarlarkBytes) return bytesHave(container, item, t);

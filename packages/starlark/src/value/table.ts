@@ -19,7 +19,7 @@ export function newSet(t: Thread): StarlarkSet {
 
 /** The value of `key`; `undefined` when it is absent. */
 export function dictGet(dict: StarlarkDict, key: Value, t: Thread): Value | undefined {
-  return dict.entries.get(hashKey(key, t))?.value;
+  return dict.entries.get(hashKey(key, t));
 }
 
 /**
@@ -30,11 +30,7 @@ export function dictGet(dict: StarlarkDict, key: Value, t: Thread): Value | unde
 export function dictSet(dict: StarlarkDict, key: Value, value: Value, t: Thread): void {
   const hashed = hashKey(key, t);
   if (dict.frozen !== 0 || dict.locks !== 0) dict.checkMutable("insert into");
-  const entry = dict.entries.get(hashed);
-  if (entry !== undefined) {
-    entry.value = value;
-    return;
-  }
+  if (dict.entries.replace(hashed, value)) return;
   t.charge(dictEntryWeight);
   dict.entries.add(hashed, key, value);
 }
@@ -43,10 +39,7 @@ export function dictSet(dict: StarlarkDict, key: Value, value: Value, t: Thread)
 export function dictDelete(dict: StarlarkDict, key: Value, t: Thread): Value | undefined {
   const hashed = hashKey(key, t);
   dict.checkMutable("delete from");
-  const entry = dict.entries.get(hashed);
-  if (entry === undefined) return undefined;
-  dict.entries.delete(hashed);
-  return entry.value;
+  return dict.entries.delete(hashed);
 }
 
 /** Add `member` to a set that may be changed; whether it was new. */

@@ -17,7 +17,7 @@
 
 import { StarlarkError } from "../run/starlark-error.ts";
 import type { Thread } from "../run/thread.ts";
-import { EntryTable } from "./entry-table.ts";
+import { EntryTable, type Shape } from "./entry-table.ts";
 import type { Key } from "./hash-key.ts";
 import { dictEntryWeight, tableWeight } from "./heap-weight.ts";
 
@@ -258,7 +258,13 @@ export class StarlarkDict extends HashContainer {
   get type(): "dict" {
     return "dict";
   }
-  readonly entries = new EntryTable();
+  readonly entries: EntryTable;
+
+  /** Empty; or a record of `shape`, with `values` in its order, which are given away. */
+  constructor(shape?: Shape, values?: Value[]) {
+    super();
+    this.entries = new EntryTable(shape, values);
+  }
 
   get size(): number {
     return this.entries.size;
