@@ -29,6 +29,7 @@ export async function makePages(workspace: Workspace): Promise<Pages> {
     ["docs/reference/limits.md", limitsPage(packages)],
     ["docs/reference/starlark.md", await starlarkPage(workspace)],
     ["docs/reference/toolcrib.schema.json", await configSchema()],
+    ...(await toolspecSchemas()),
   ]);
 }
 
@@ -36,6 +37,15 @@ export async function makePages(workspace: Workspace): Promise<Pages> {
 async function configSchema(): Promise<string> {
   const { configJsonSchema } = await import("@toolcrib/gateway");
   return `${JSON.stringify(configJsonSchema(), undefined, 2)}\n`;
+}
+
+/** The JSON Schemas of manifests and toolspecs, made by the code that checks them. */
+async function toolspecSchemas(): Promise<readonly (readonly [string, string])[]> {
+  const { manifestJsonSchema, toolspecJsonSchema } = await import("@toolcrib/toolspec");
+  return [
+    ["docs/reference/manifest.schema.json", `${JSON.stringify(manifestJsonSchema(), undefined, 2)}\n`],
+    ["docs/reference/toolspec.schema.json", `${JSON.stringify(toolspecJsonSchema(), undefined, 2)}\n`],
+  ];
 }
 
 /** API pages in the repository that no package has any more. */

@@ -1,0 +1,228 @@
+/**
+ * A whole catalogue: every manifest and toolspec of a listing by itself, each
+ * pair, and what must not be there twice. A pure function of paths and texts.
+ */
+
+import { type Diagnostic, hasErrors } from "@toolcrib/diagnostics";
+import { findDenied, type HostDenylist, parseHostPattern } from "@toolcrib/policy";
+import {
+  manifestEgressDenied,
+  manifestFileDuplicate,
+  manifestFileMisplaced,
+  manifestToolspecMissing,
+  toolspecFileDuplicate,
+  toolspecFileMisplaced,
+  toolspecManifestMissing,
+} from "../codes.ts";
+import { type DocumentNode, entryOf, fieldOf, itemsOf, stringOf } from "../document/document-tree.ts";
+import {
+  checkDocument,
+  type DocumentKind,
+  type OpenDocument,
+  openDocument,
+} from "../document/parse-document.ts";
+import { quote } from "../document/reporter.ts";
+import type { Manifest } from "../manifest/manifest.ts";
+import { manifestKind, manifestShape } from "../manifest/manifest-shape.ts";
+import { lintExamples } from "../plan/lint-examples.ts";
+import type { Toolspec } from "../spec/toolspec.ts";
+import { toolspecKind, toolspecShape } from "../spec/toolspec-shape.ts";
+import { type FileLayout, layoutOf } from "./layout.ts";
+import { lintPair } from "./lint-pair.ts";
+
+/** One file of a listing. */
+export interface CatalogFile {
+  /** Its path with slashes; its folders and ending say what it is. */
+  readonly path: string;
+  readonly text: string;
+  /** What it is called in findings. @default path */
+  readonly name?: string;
+}
+
+/** What is asked of a catalogue. */
+export interface LintCatalogOptions {
+  /** `manifests` looks at manifests only; `toolspecs` at both and their pairs. */
+  readonly subject: "manifests" | "toolspecs";
+  /** Names that no egress list may reach. @default none */
+  readonly denylist?: HostDenylist;
+  /** Whether manifests with `builder: toolpack` must have a toolspec. @default true */
+  readonly needsToolspecs?: boolean;
+}
+
+/** A toolspec and its manifest, both sound. */
+export interface CatalogPair {
+  readonly manifest: Manifest;
+  readonly toolspec: Toolspec;
+  /** Names of their files. */
+  readonly manifestName: string;
+  readonly toolspecName: string;
+}
+
+/** What a catalogue came to. */
+export interface CatalogReport {
+  /** Every finding of every file. */
+  readonly diagnostics: readonly Diagnostic[];
+  readonly manifestCount: number;
+  readonly toolspecCount: number;
+  /** The pairs that can be used. */
+  readonly pairs: readonly CatalogPair[];
+}
+
+interface Entry extends OpenDocument {
+  readonly layout: FileLayout;
+}
+
+/** Check all of `files` that are manifests or toolspecs; others are passed over. */
+export function lintCatalog(files: readonly CatalogFile[], options: LintCatalogOptions): CatalogReport {
+  const entries = files.flatMap((file) => openFile(file));
+  const manifests = entries.filter(({ layout }) => layout.kind === "manifest");
+  const specs =
+    options.subject === "manifests" ? [] : entries.filter(({ layout }) => layout.kind === "toolspec");
+  const manifestValues = new Map(manifests.map((one) => [one, checkDocument(one, manifestShape)]));
+  const specValues = new Map(specs.map((one) => [one, checkDocument(one, toolspecShape)]));
+  for (const [spec, value] of specValues) if (value !== undefined) lintExamples(value, spec);
+  for (const one of manifests) {
+    lintPlace(one, manifestFileMisplaced);
+    if (options.denylist !== undefined) lintDenied(one, options.denylist);
+  }
+  for (const one of specs) lintPlace(one, toolspecFileMisplaced);
+  reportTwins(manifests, manifestFileDuplicate);
+  reportTwins(specs, toolspecFileDuplicate);
+  const manifestOf = createPairing(manifests);
+  const paired = new Map(specs.map((spec) => [spec, manifestOf(spec)]));
+  for (const [spec, manifest] of paired) {
+    if (manifest === undefined) reportManifestMissing(spec);
+    else lintPair(spec, manifest);
+  }
+  if (options.subject === "toolspecs" && options.needsToolspecs !== false)
+    reportSpecsMissing(manifests, new Set(paired.values()));
+  return {
+    diagnostics: [...manifests, ...specs].flatMap(({ reporter }) => reporter.diagnostics),
+    manifestCount: manifests.length,
+    toolspecCount: specs.length,
+    pairs: [...paired].flatMap(([spec, manifest]): CatalogPair[] => {
+      const toolspecValue = specValues.get(spec);
+      const manifestValue = manifest === undefined ? undefined : manifestValues.get(manifest);
+      if (manifest === undefined || manifestValue === undefined || toolspecValue === undefined) return [];
+      if (hasErrors(spec.reporter.diagnostics) || hasErrors(manifest.reporter.diagnostics)) return [];
+      return [
+        {
+          manifest: manifestValue,
+          toolspec: toolspecValue,
+          manifestName: manifest.reporter.source.name,
+          toolspecName: spec.reporter.source.name,
+        },
+      ];
+    }),
+  };
+}
+
+function openFile({ path, text, name = path }: CatalogFile): Entry[] {
+  const layout = layoutOf(path);
+  if (layout === undefined) return [];
+  const kind: DocumentKind = layout.kind === "manifest" ? manifestKind : toolspecKind;
+  const open = openDocument({ name, text }, kind);
+  // A folder of nothing but specs may have any name: the file says what it is.
+  const isSpec = layout.kind === "manifest" && !/(?:^|\/)manifests\//.test(path) && isToolspecTree(open.tree);
+  if (!isSpec) return [{ ...open, layout }];
+  return [{ ...openDocument({ name, text }, toolspecKind), layout: { ...layout, kind: "toolspec" } }];
+}
+
+function isToolspecTree(tree: DocumentNode | undefined): boolean {
+  return fieldOf(tree, "baseUrl") !== undefined && fieldOf(tree, "image") === undefined;
+}
+
+/** The name and version that a file itself says. */
+function identityOf({ tree }: OpenDocument): string | undefined {
+  const name = stringOf(fieldOf(tree, "name"));
+  const version = stringOf(fieldOf(tree, "version"));
+  return name === undefined || version === undefined ? undefined : `${name}@${version}`;
+}
+
+/** Finds manifests by the place of their toolspecs, else by what both say. */
+function createPairing(manifests: readonly Entry[]): (spec: Entry) => Entry | undefined {
+  const byPlace = new Map<string, Entry>();
+  const byIdentity = new Map<string, Entry>();
+  for (const one of manifests) {
+    if (!byPlace.has(one.layout.pairKey)) byPlace.set(one.layout.pairKey, one);
+    const identity = identityOf(one);
+    if (identity !== undefined && !byIdentity.has(identity)) byIdentity.set(identity, one);
+  }
+  return (spec) => byPlace.get(spec.layout.pairKey) ?? byIdentity.get(identityOf(spec) ?? "");
+}
+
+function lintPlace({ layout, tree, reporter }: Entry, code: string): void {
+  for (const [field, said, where] of [
+    ["name", layout.name, "folder"],
+    ["version", layout.version, "file name"],
+  ] as const) {
+    const found = fieldOf(tree, field);
+    const written = stringOf(found);
+    if (found === undefined || written === undefined || said === undefined || written === said) continue;
+    reporter.report({
+      code,
+      message: `"${field}" is ${quote(written)}, but the ${where} says ${quote(said)}`,
+      hint: `write ${field}: ${said}, or move the file`,
+      span: found.span,
+      path: field,
+    });
+  }
+}
+
+function lintDenied({ tree, reporter }: Entry, denylist: HostDenylist): void {
+  for (const [index, item] of itemsOf(fieldOf(tree, "entitlements"), "egress").entries()) {
+    const verdict = parseHostPattern(stringOf(item) ?? "");
+    if (verdict.kind !== "valid") continue;
+    const denied = findDenied(verdict.value, denylist);
+    if (denied === undefined) continue;
+    reporter.report({
+      code: manifestEgressDenied,
+      message: `Cannot allow ${quote(verdict.value.text)}: the denylist has ${quote(denied)}`,
+      hint: "remove the entry",
+      span: item.span,
+      path: `entitlements.egress[${index}]`,
+    });
+  }
+}
+
+function reportTwins(entries: readonly Entry[], code: string): void {
+  const first = new Map<string, Entry>();
+  for (const one of entries) {
+    const identity = identityOf(one);
+    if (identity === undefined) continue;
+    const earlier = first.get(identity);
+    if (earlier === undefined) {
+      first.set(identity, one);
+      continue;
+    }
+    one.reporter.report({
+      code,
+      message: `${quote(identity)} is in ${earlier.reporter.source.name} too`,
+      hint: "remove one of the two files",
+      span: entryOf(one.tree, "name")?.value.span,
+    });
+  }
+}
+
+function reportManifestMissing({ tree, reporter, layout }: Entry): void {
+  reporter.report({
+    code: toolspecManifestMissing,
+    message: "The toolspec has no manifest",
+    hint: `add manifests/${layout.name ?? stringOf(fieldOf(tree, "name")) ?? "NAME"}/${layout.version}.yaml`,
+    span: fieldOf(tree, "name")?.span,
+  });
+}
+
+function reportSpecsMissing(manifests: readonly Entry[], paired: ReadonlySet<Entry | undefined>): void {
+  for (const one of manifests) {
+    const builder = fieldOf(fieldOf(one.tree, "image"), "builder");
+    if (paired.has(one) || builder === undefined || stringOf(builder) !== "toolpack") continue;
+    one.reporter.report({
+      code: manifestToolspecMissing,
+      message: "The manifest has builder: toolpack and no toolspec",
+      hint: `add toolspecs/${one.layout.name ?? "NAME"}/${one.layout.version}.yaml, or ${one.layout.version}.toolspec.yaml beside the manifest`,
+      span: builder.span,
+      path: "image.builder",
+    });
+  }
+}

@@ -1,0 +1,173 @@
+/**
+ * What a toolspec and its manifest must have in common. Reads both trees, so
+ * that a file with a fault of its own is still compared in everything else.
+ */
+
+import { type HostPattern, parseHostPattern } from "@toolcrib/policy";
+import {
+  toolspecAuthForbidden,
+  toolspecAuthRequired,
+  toolspecAuthUnused,
+  toolspecHostNotAllowed,
+  toolspecNameMismatch,
+  toolspecToolMissing,
+  toolspecToolUndeclared,
+  toolspecVersionMismatch,
+} from "../codes.ts";
+import { type DocumentNode, entryOf, fieldOf, itemsOf, stringOf } from "../document/document-tree.ts";
+import type { OpenDocument } from "../document/parse-document.ts";
+import { listOf, type Problem, quote } from "../document/reporter.ts";
+import { canBeAllowed, parseBaseUrl } from "../spec/base-url.ts";
+import { lintCollisions } from "../spec/lint-collisions.ts";
+
+/** Report, in the toolspec, what does not fit `manifest`. */
+export function lintPair(spec: OpenDocument, manifest: OpenDocument): void {
+  if (spec.tree?.kind !== "map" || manifest.tree?.kind !== "map") return;
+  const report = (problem: Problem) => spec.reporter.report(problem);
+  const manifestName = manifest.reporter.source.name;
+  lintIdentity(spec.tree, manifest.tree, manifestName, report);
+  lintTools(spec.tree, manifest.tree, manifestName, report);
+  lintHosts(spec.tree, manifest.tree, report);
+  lintAuth(spec.tree, manifest.tree, report);
+  lintCollisions(spec.tree, credentialHeaderNames(manifest.tree), report);
+}
+
+type Report = (problem: Problem) => void;
+
+function lintIdentity(spec: DocumentNode, manifest: DocumentNode, file: string, report: Report): void {
+  for (const [field, code] of [
+    ["name", toolspecNameMismatch],
+    ["version", toolspecVersionMismatch],
+  ] as const) {
+    const own = fieldOf(spec, field);
+    const written = stringOf(own);
+    const theirs = stringOf(fieldOf(manifest, field));
+    if (own === undefined || written === undefined || theirs === undefined || written === theirs) continue;
+    report({
+      code,
+      message: `"${field}" is ${quote(written)}, but ${quote(theirs)} in the manifest ${file}`,
+      hint: `write ${field}: ${theirs}`,
+      span: own.span,
+      path: field,
+    });
+  }
+}
+
+function namesOf(node: DocumentNode): Map<string, DocumentNode> {
+  const names = new Map<string, DocumentNode>();
+  for (const item of itemsOf(node, "tools")) {
+    const found = fieldOf(item, "name");
+    const name = stringOf(found);
+    if (found !== undefined && name !== undefined && !names.has(name)) names.set(name, found);
+  }
+  return names;
+}
+
+function lintTools(spec: DocumentNode, manifest: DocumentNode, file: string, report: Report): void {
+  const specTools = entryOf(spec, "tools");
+  const own = namesOf(spec);
+  const theirs = namesOf(manifest);
+  if (specTools?.value.kind === "list") {
+    for (const name of theirs.keys()) {
+      if (own.has(name)) continue;
+      report({
+        code: toolspecToolMissing,
+        message: `Tool ${quote(name)} of the manifest ${file} is missing`,
+        hint: "add the tool, or remove it from the manifest",
+        span: specTools.keySpan,
+        path: "tools",
+      });
+    }
+  }
+  for (const [name, node] of own) {
+    if (theirs.has(name)) continue;
+    report({
+      code: toolspecToolUndeclared,
+      message: `Tool ${quote(name)} is not declared in the manifest ${file}`,
+      hint: `add {name: ${name}, default: false} to the tools of the manifest`,
+      span: node.span,
+      path: "tools",
+    });
+  }
+}
+
+/** The readable entries of a manifest's egress list. */
+function egressOf(manifest: DocumentNode): readonly HostPattern[] {
+  return itemsOf(fieldOf(manifest, "entitlements"), "egress").flatMap((item) => {
+    const verdict = parseHostPattern(stringOf(item) ?? "");
+    return verdict.kind === "valid" ? [verdict.value] : [];
+  });
+}
+
+function lintHosts(spec: DocumentNode, manifest: DocumentNode, report: Report): void {
+  const egress = egressOf(manifest);
+  const version = fieldOf(spec, "schemaVersion");
+  const hasVariables = version?.kind === "scalar" && version.value === 2;
+  const entries = egress.map(({ text }) => text);
+  for (const [index, owner] of [spec, ...itemsOf(spec, "tools")].entries()) {
+    const found = fieldOf(owner, "baseUrl");
+    const url = stringOf(found);
+    if (found === undefined || url === undefined) continue;
+    const read = parseBaseUrl(url, { hasVariables });
+    if (!("host" in read) || canBeAllowed(read, egress)) continue;
+    const allowed = entries.length === 0 ? "nothing" : listOf(entries.slice(0, 5)).replace(" or ", " and ");
+    report({
+      code: toolspecHostNotAllowed,
+      message: `Host ${quote(read.host)} is not in the egress list of the manifest, which allows ${allowed}${entries.length > 5 ? " and more" : ""}`,
+      hint: hintOf(read.host, egress),
+      span: found.span,
+      path: index === 0 ? "baseUrl" : `tools[${index - 1}].baseUrl`,
+    });
+  }
+}
+
+function hintOf(host: string, egress: readonly HostPattern[]): string {
+  const near = egress.find(
+    ({ isWildcard, name }) => isWildcard && (host === name || host.endsWith(`.${name}`)),
+  );
+  const why = near === undefined ? "" : `; ${near.text} stands for exactly one label`;
+  return `add ${host.replace(/^\{[^{}]*\}(?=\.)/, "*")} to entitlements.egress of the manifest${why}`;
+}
+
+function lintAuth(spec: DocumentNode, manifest: DocumentNode, report: Report): void {
+  const tier = stringOf(fieldOf(manifest, "tier"));
+  const auth = entryOf(spec, "auth");
+  const hasCredentials = itemsOf(manifest, "credentials").length > 0;
+  if (tier === "sealed" && auth !== undefined) {
+    report({
+      code: toolspecAuthForbidden,
+      message:
+        '"auth" is not allowed: the manifest is of the sealed tier, and its credentials say where they go',
+      hint: "remove auth",
+      span: auth.keySpan,
+      path: "auth",
+    });
+  }
+  if (tier !== "entrusted") return;
+  if (hasCredentials && auth === undefined) {
+    report({
+      code: toolspecAuthRequired,
+      message:
+        '"auth" is required: the manifest is of the entrusted tier and does not say where its credential goes',
+      hint: 'add auth: { header: Authorization, format: "Bearer {token}" }',
+      span: (entryOf(spec, "baseUrl") ?? entryOf(spec, "name"))?.keySpan ?? spec.span,
+    });
+  } else if (!hasCredentials && auth !== undefined) {
+    report({
+      severity: "warning",
+      code: toolspecAuthUnused,
+      message: '"auth" has no effect: the manifest declares no credential',
+      hint: "remove auth, or declare the credential in the manifest",
+      span: auth.keySpan,
+      path: "auth",
+    });
+  }
+}
+
+/** The headers that the credentials of a manifest are sent in. */
+function credentialHeaderNames(manifest: DocumentNode): readonly string[] {
+  return itemsOf(manifest, "credentials").flatMap((item) => {
+    const header = stringOf(fieldOf(fieldOf(item, "inject"), "header"));
+    return header === undefined ? [] : [header];
+  });
+}

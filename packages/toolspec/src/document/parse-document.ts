@@ -1,0 +1,92 @@
+/**
+ * A file's text to a checked value: bounds, syntax, shape. YAML 1.2 or JSON.
+ * Collects everything that is wrong; throws for no text.
+ */
+
+import { type Diagnostic, hasErrors, type Source, type Span } from "@toolcrib/diagnostics";
+import { type DocumentNode, documentMaxBytes, fieldOf, stringOf } from "./document-tree.ts";
+import { readJson } from "./read-json.ts";
+import { readYaml } from "./read-yaml.ts";
+import {
+  createReporter,
+  type Problem,
+  type Reporter,
+  type StructureCodes,
+  toShownSource,
+} from "./reporter.ts";
+import type { Shape } from "./shape.ts";
+
+/** A kind of file. */
+export interface DocumentKind {
+  readonly noun: string;
+  readonly codes: StructureCodes;
+}
+
+/** What reading a file came to. */
+export interface ParsedDocument<T> {
+  /** `undefined` where there is an error. */
+  readonly value: T | undefined;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** A file that was read, whatever is wrong with it. */
+export interface OpenDocument {
+  readonly reporter: Reporter;
+  /** `undefined` for an empty text and for one with syntax errors. */
+  readonly tree: DocumentNode | undefined;
+}
+
+/** Read the text of `source` into a tree. JSON where it begins like JSON, unless the name says YAML. */
+export function openDocument(source: Source, { noun, codes }: DocumentKind): OpenDocument {
+  const text = source.text.startsWith("\ufeff") ? source.text.slice(1) : source.text;
+  if (text.length > documentMaxBytes || new TextEncoder().encode(text).length > documentMaxBytes) {
+    const reporter = createReporter({ name: source.name, text: "" }, noun, codes);
+    reporter.report(tooLarge({ noun, codes }));
+    return { reporter, tree: undefined };
+  }
+  const problems: Problem[] = [];
+  const report = (problem: Problem): void => void problems.push(problem);
+  const isJson = /^\s*[{[]/.test(text) && !/\.ya?ml$/i.test(source.name);
+  const tree = isJson ? readJson(text, codes, report) : readYaml(text, codes, report);
+  const shown = toShownSource({ name: source.name, text }, tree === undefined ? [] : literalFormats(tree));
+  const reporter = createReporter(shown, noun, codes);
+  if (tree === undefined && problems.length === 0) {
+    problems.push({
+      code: codes.syntax,
+      message: `The ${noun} is empty`,
+      hint: "write at least schemaVersion, name and version",
+    });
+  }
+  for (const problem of problems) reporter.report(problem);
+  return { reporter, tree };
+}
+
+/** What is reported for a file that is too large. */
+export function tooLarge({ noun, codes }: DocumentKind): Problem {
+  return {
+    code: codes.fileTooLarge,
+    message: `Cannot read a ${noun} of more than ${documentMaxBytes.toLocaleString("en")} bytes`,
+  };
+}
+
+/** Check `open` by `shape`. */
+export function checkDocument<T>(open: OpenDocument, shape: Shape<T>): T | undefined {
+  const { tree, reporter } = open;
+  if (tree === undefined) return undefined;
+  const value = shape.check(tree, { path: "", key: "", keySpan: tree.span, reporter });
+  return hasErrors(reporter.diagnostics) ? undefined : value;
+}
+
+/** Formats without a place for the token: people write the secret itself there. */
+function literalFormats(tree: DocumentNode): Span[] {
+  const credentials = fieldOf(tree, "credentials");
+  const holders = [
+    fieldOf(tree, "auth"),
+    ...(credentials?.kind === "list" ? credentials.items.map((item) => fieldOf(item, "inject")) : []),
+  ];
+  return holders.flatMap((holder) => {
+    const format = fieldOf(holder, "format");
+    const written = stringOf(format);
+    return format !== undefined && written !== undefined && !written.includes("{token}") ? [format.span] : [];
+  });
+}

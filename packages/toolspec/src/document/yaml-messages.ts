@@ -1,0 +1,70 @@
+/** What the YAML library finds, in our words, by its error code. Its own messages quote the text. */
+
+import { documentMaxDepth } from "./document-tree.ts";
+
+interface Wording {
+  readonly message: string;
+  readonly hint?: string;
+}
+
+const unreadable: Wording = { message: "Cannot read the YAML text from here on" };
+const unclosed: Wording = {
+  message: "Something that was opened is not closed",
+  hint: "look for a missing quote, bracket, comma or colon",
+};
+
+const wordings: { readonly [code: string]: Wording } = {
+  BAD_ALIAS: { message: "Cannot read this alias", hint: "quote a text that begins with *" },
+  BAD_COLLECTION_TYPE: { message: "This tag does not fit its value", hint: "remove the tag" },
+  BAD_DIRECTIVE: { message: "Cannot read this directive", hint: "remove the line that begins with %" },
+  BAD_DQ_ESCAPE: {
+    message: "Unknown escape sequence in a text in double quotes",
+    hint: "write \\\\ for a backslash, or use single quotes",
+  },
+  BAD_INDENT: {
+    message: "The indentation does not fit the lines before",
+    hint: "indent the fields of one map, and the items of one list, by the same number of spaces",
+  },
+  BAD_PROP_ORDER: { message: "Anchors and tags stand before the value they belong to" },
+  BAD_SCALAR_START: {
+    message: "A text without quotes cannot begin with this character",
+    hint: "put the text in quotes",
+  },
+  BLOCK_AS_IMPLICIT_KEY: {
+    message: "A second `: ` in one line",
+    hint: "put a text that contains `: ` in quotes",
+  },
+  BLOCK_IN_FLOW: { message: "A list or map of several lines cannot stand between brackets" },
+  COMMENT_SPACE: {
+    message: "A comment needs a space before its #",
+    hint: "put the text in quotes if it is no comment",
+  },
+  KEY_OVER_1024_CHARS: { message: "A field name is longer than 1,024 characters" },
+  MISSING_CHAR: unclosed,
+  MULTILINE_IMPLICIT_KEY: {
+    message: "A field name cannot run over several lines",
+    hint: "look for a missing `:` after the name, or a missing quote",
+  },
+  MULTIPLE_ANCHORS: { message: "A value can have one anchor only" },
+  MULTIPLE_DOCS: {
+    message: "Cannot read more than one YAML document from a file",
+    hint: "make a file of each",
+  },
+  MULTIPLE_TAGS: { message: "A value can have one tag only" },
+  NON_STRING_KEY: { message: "Field names are texts" },
+  RESOURCE_EXHAUSTION: {
+    message: `Cannot read the YAML text: it nests deeper than ${documentMaxDepth} levels`,
+  },
+  TAB_AS_INDENT: { message: "A tab cannot indent YAML", hint: "use spaces" },
+  TAG_RESOLVE_FAILED: {
+    message: "Tags are not read, and a value must fit the tag it has",
+    hint: "remove the tag, or quote a text that begins with !",
+  },
+  UNEXPECTED_TOKEN: { ...unreadable, hint: "look for a bracket or quote too many just before" },
+};
+
+/** What to say of a finding of the library. */
+export function wordingOf(code: string, isAtEnd: boolean): Wording {
+  // At the end of the text, an indentation that is missing is a bracket that is missing.
+  return isAtEnd && code === "BAD_INDENT" ? unclosed : (wordings[code] ?? unreadable);
+}

@@ -1,0 +1,58 @@
+// For users.
+export { type FileLayout, layoutOf, manifestPathsOf } from "./catalog/layout.ts";
+export {
+  type CatalogFile,
+  type CatalogPair,
+  type CatalogReport,
+  type LintCatalogOptions,
+  lintCatalog,
+} from "./catalog/lint-catalog.ts";
+export { documentMaxBytes } from "./document/document-tree.ts";
+export type { ParsedDocument } from "./document/parse-document.ts";
+export { manifestJsonSchema, toolspecJsonSchema } from "./json-schema.ts";
+export type {
+  Builder,
+  CredentialType,
+  Manifest,
+  ManifestCredential,
+  ManifestImage,
+  ManifestTool,
+  Tier,
+} from "./manifest/manifest.ts";
+export { parseManifest, parseToolspec } from "./parse.ts";
+// For other packages here.
+export { compareExample, type ExampleDifference } from "./plan/check-example.ts";
+export { type CredentialHeader, credentialHeaders } from "./plan/credential-headers.ts";
+export { type PlanOptions, planRequest, type RequestPlan } from "./plan/plan-request.ts";
+export {
+  type HttpResponse,
+  type MappedResponse,
+  type MapResponseOptions,
+  mapResponse,
+  type SelectJson,
+} from "./response/map-response.ts";
+export { nextPage, type PageAnswer } from "./response/next-page.ts";
+export { mayRetry, type RateLimit } from "./response/rate-limit.ts";
+export type {
+  BodyEncoding,
+  ParamPlace,
+  ParamStyle,
+  ParamType,
+  Toolspec,
+  ToolspecAnnotations,
+  ToolspecAuth,
+  ToolspecExample,
+  ToolspecMethod,
+  ToolspecPagination,
+  ToolspecParam,
+  ToolspecResponse,
+  ToolspecTool,
+  ToolspecVariable,
+} from "./spec/toolspec.ts";
+export {
+  annotationsOf,
+  inputSchemaOf,
+  type ToolspecDefinition,
+  toolDefinitions,
+} from "./tool-definitions.ts";
+export { ToolspecError } from "./toolspec-error.ts";

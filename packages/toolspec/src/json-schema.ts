@@ -1,0 +1,17 @@
+/** JSON Schemas of manifests and toolspecs, for editors. Made from the shapes that check them. */
+
+import type { JsonObject } from "@toolcrib/json";
+import { manifestShape } from "./manifest/manifest-shape.ts";
+import { toolspecShape } from "./spec/toolspec-shape.ts";
+
+const draft = "https://json-schema.org/draft/2020-12/schema";
+
+/** JSON Schema (draft 2020-12) of manifests. What only lint knows is in the descriptions. */
+export function manifestJsonSchema(): JsonObject {
+  return { $schema: draft, title: "Toolcrib manifest", ...manifestShape.toJsonSchema() };
+}
+
+/** JSON Schema (draft 2020-12) of toolspecs, both schema versions. What only lint knows is in the descriptions. */
+export function toolspecJsonSchema(): JsonObject {
+  return { $schema: draft, title: "Toolcrib toolspec", ...toolspecShape.toJsonSchema() };
+}

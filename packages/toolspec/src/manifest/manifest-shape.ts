@@ -1,0 +1,279 @@
+/** What a manifest file may say, and what fits together within it. */
+
+import { parseHostPattern } from "@toolcrib/policy";
+import {
+  manifestBareWord,
+  manifestBuilderInvalid,
+  manifestCategoryInvalid,
+  manifestCredentialDuplicate,
+  manifestCredentialTypeInvalid,
+  manifestDigestInvalid,
+  manifestDuplicateKey,
+  manifestEgressInvalid,
+  manifestEntrypointInvalid,
+  manifestFieldRequired,
+  manifestFileTooLarge,
+  manifestInjectEnv,
+  manifestNameInvalid,
+  manifestPackageInvalid,
+  manifestSchemaVersion,
+  manifestSyntax,
+  manifestTierInvalid,
+  manifestTooComplex,
+  manifestToolDuplicate,
+  manifestUnknownField,
+  manifestValueInvalid,
+  manifestVendorInvalid,
+  manifestVersionInvalid,
+  manifestWrongType,
+} from "../codes.ts";
+import type { DocumentKind } from "../document/parse-document.ts";
+import { quote } from "../document/reporter.ts";
+import { choice, flag, literalNumber, reportAt, type Shape, text } from "../document/shape.ts";
+import { list, record, reportRepeated } from "../document/shape-collection.ts";
+import { entryName, entryVersion, toEntryName } from "../spec/entry-name.ts";
+import { lintCredentials } from "./lint-credentials.ts";
+import type { Manifest } from "./manifest.ts";
+
+/** Manifests, as a kind of file. */
+export const manifestKind: DocumentKind = {
+  noun: "manifest",
+  codes: {
+    fileTooLarge: manifestFileTooLarge,
+    syntax: manifestSyntax,
+    tooComplex: manifestTooComplex,
+    duplicateKey: manifestDuplicateKey,
+    unknownField: manifestUnknownField,
+    fieldRequired: manifestFieldRequired,
+    wrongType: manifestWrongType,
+    valueInvalid: manifestValueInvalid,
+    bareWord: manifestBareWord,
+  },
+};
+
+const anyText = (description: string, maxLength = 2048) => text({ description, maxLength });
+
+const egressEntry = text({
+  description: "A host, or *. and a suffix of at least two labels; the wildcard stands for one label.",
+  maxLength: 300,
+  examples: ["api.example.com", "*.example.com"],
+  inspect(value, node, place) {
+    const verdict = parseHostPattern(value);
+    if (verdict.kind === "valid") return;
+    const message = `Cannot allow ${quote(value)}: ${verdict.reason}`;
+    const hint = verdict.instead === undefined ? undefined : `write ${verdict.instead}`;
+    reportAt(node, place, { code: manifestEgressInvalid, message, hint });
+  },
+});
+
+const sourceShape = record({
+  description: "Where the source is.",
+  fields: {
+    repo: { required: anyText("Repository.") },
+    tag: { required: anyText("Tag.") },
+    package: text({
+      description: "Folder of the main package within the repository.",
+      maxLength: 1024,
+      code: manifestPackageInvalid,
+      pattern: {
+        source: "(?!/)(?!.*\\.\\.)[A-Za-z0-9._/-]+",
+        meaning: "a folder within the repository, in letters, digits and . _ / -, without ..",
+      },
+    }),
+  },
+});
+
+const imageShape = record({
+  description: "The image that runs.",
+  fields: {
+    ref: { required: anyText("Reference.") },
+    digest: {
+      required: text({
+        description: "The digest that is approved.",
+        maxLength: 300,
+        code: manifestDigestInvalid,
+        pattern: {
+          source: "sha256:[0-9a-f]{64}",
+          meaning: "sha256: and 64 hexadecimal digits in lower case",
+        },
+        instead: (value) => value.toLowerCase(),
+      }),
+    },
+    entrypoint: {
+      required: text({
+        description: "Absolute path within the image.",
+        maxLength: 4096,
+        code: manifestEntrypointInvalid,
+        pattern: { source: "/.*", meaning: "an absolute path" },
+      }),
+    },
+    builder: choice({
+      description: "How the image is built; go-static when left out.",
+      values: ["go-static", "node", "python", "toolpack"],
+      code: manifestBuilderInvalid,
+      aliases: { go: "go-static", nodejs: "node", javascript: "node" },
+    }),
+  },
+});
+
+const credentialShape = record({
+  description: "A credential.",
+  fields: {
+    id: { required: anyText("Unique within the manifest.", 256) },
+    type: {
+      required: choice({
+        description: "What it is.",
+        values: ["oauth2", "api_key", "basic", "custom_env"],
+        code: manifestCredentialTypeInvalid,
+        aliases: {
+          oauth: "oauth2",
+          "api-key": "api_key",
+          apikey: "api_key",
+          token: "api_key",
+          bearer: "api_key",
+          env: "custom_env",
+        },
+      }),
+    },
+    provider: anyText("Connector.", 256),
+    scopes: list(anyText("A scope."), { description: "Scopes of oauth2.", maxItems: 1000 }),
+    inject: {
+      required: record({
+        description: "How it enters requests. Sealed tier: header and format. Entrusted tier: env.",
+        fields: {
+          header: anyText("The header that carries it.", 128),
+          format: anyText("The value of the header, with {token} in the place of the secret.", 1024),
+          env: text({
+            description: "The environment variable that holds it.",
+            maxLength: 128,
+            code: manifestInjectEnv,
+            pattern: { source: "[A-Za-z_][A-Za-z0-9_]*", meaning: "the name of an environment variable" },
+          }),
+        },
+        hints: {
+          query: "credentials are sent in headers",
+          name: "did you mean header?",
+          value: "did you mean format?",
+        },
+      }),
+    },
+    vendor: text({
+      description: "Which accounts belong together; required for oauth2.",
+      maxLength: 64,
+      code: manifestVendorInvalid,
+      pattern: entryName,
+      instead: toEntryName,
+    }),
+  },
+});
+
+const categories = [
+  "ai",
+  "analytics",
+  "comms",
+  "CRM",
+  "data",
+  "design",
+  "dev-tools",
+  "documents",
+  "e-commerce",
+  "finance",
+  "HR/ATS",
+  "marketing",
+  "productivity",
+  "search",
+  "social",
+  "storage",
+  "support",
+] as const;
+
+/** The shape of a manifest. */
+export const manifestShape: Shape<Manifest> = record({
+  description: "A manifest: what a tool server is, may reach, and needs.",
+  fields: {
+    schemaVersion: {
+      required: literalNumber({
+        description: "The version of this format.",
+        values: [1],
+        code: manifestSchemaVersion,
+      }),
+    },
+    name: {
+      required: text({
+        description: "Unique; the namespace of its tools.",
+        maxLength: 64,
+        pattern: entryName,
+        code: manifestNameInvalid,
+        instead: toEntryName,
+      }),
+    },
+    version: {
+      required: text({
+        description: "MAJOR.MINOR.PATCH.",
+        maxLength: 64,
+        pattern: entryVersion,
+        code: manifestVersionInvalid,
+        instead: (value) => value.replace(/^v/, ""),
+      }),
+    },
+    source: { required: sourceShape },
+    image: { required: imageShape },
+    tier: {
+      required: choice({
+        description: "sealed: the egress proxy puts the secret in. entrusted: the engine does.",
+        values: ["sealed", "entrusted"],
+        code: manifestTierInvalid,
+      }),
+    },
+    entitlements: record({
+      description: "What may be reached.",
+      fields: { egress: list(egressEntry, { description: "Hosts that may be reached.", maxItems: 1000 }) },
+      hints: { hosts: "did you mean egress?", network: "did you mean egress?" },
+    }),
+    credentials: list(credentialShape, {
+      description: "Credentials.",
+      maxItems: 100,
+      inspect: (_values, node, place) =>
+        reportRepeated(node, place, "id", (id, lineNumber) => ({
+          code: manifestCredentialDuplicate,
+          message: `Duplicate credential ${quote(id)}: the one in line ${lineNumber} has the id too`,
+          hint: "give each credential an id of its own",
+        })),
+    }),
+    tools: list(
+      record({
+        description: "A tool.",
+        fields: {
+          name: { required: anyText("Unique within the manifest.", 128) },
+          default: flag("Whether it is exposed by default."),
+        },
+        hints: {
+          description: "descriptions stand in the toolspec",
+          enabled: "did you mean default?",
+        },
+      }),
+      {
+        description: "The tools.",
+        maxItems: 1000,
+        inspect: (_values, node, place) =>
+          reportRepeated(node, place, "name", (name, lineNumber) => ({
+            code: manifestToolDuplicate,
+            message: `Duplicate tool ${quote(name)}: the tool in line ${lineNumber} has the name too`,
+            hint: "remove one of the two",
+          })),
+      },
+    ),
+    displayName: anyText("Name for people.", 256),
+    description: anyText("What the service is.", 10_000),
+    category: choice({ description: "What it is for.", values: categories, code: manifestCategoryInvalid }),
+    icon: anyText("Path of an icon in the repository."),
+  },
+  hints: {
+    egress: "write it below entitlements: entitlements: { egress: […] }",
+    auth: "auth stands in the toolspec; a manifest has credentials",
+    baseUrl: "baseUrl stands in the toolspec",
+    builder: "write it below image",
+    credential: "did you mean credentials?",
+  },
+  inspect: (_value, node, place) => lintCredentials(node, place),
+});

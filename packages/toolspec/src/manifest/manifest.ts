@@ -1,0 +1,54 @@
+/** A manifest as data: what the file says. */
+
+/** Who puts the secret into requests: the egress proxy (`sealed`), or the engine (`entrusted`). */
+export type Tier = "sealed" | "entrusted";
+/** How an image is built. */
+export type Builder = "go-static" | "node" | "python" | "toolpack";
+/** What a credential is. */
+export type CredentialType = "oauth2" | "api_key" | "basic" | "custom_env";
+
+/** A manifest: what a tool server is, may reach, and needs. */
+export interface Manifest {
+  readonly schemaVersion: number;
+  readonly name: string;
+  readonly version: string;
+  readonly source: { readonly repo: string; readonly tag: string; readonly package?: string };
+  readonly image: ManifestImage;
+  readonly tier: Tier;
+  readonly entitlements?: { readonly egress?: readonly string[] };
+  readonly credentials?: readonly ManifestCredential[];
+  readonly tools?: readonly ManifestTool[];
+  readonly displayName?: string;
+  readonly description?: string;
+  readonly category?: string;
+  readonly icon?: string;
+}
+
+/** The image of a manifest. */
+export interface ManifestImage {
+  readonly ref: string;
+  /** `sha256:` and 64 hexadecimal digits. */
+  readonly digest: string;
+  /** Absolute path within the image. */
+  readonly entrypoint: string;
+  /** `go-static` where it is absent. */
+  readonly builder?: Builder;
+}
+
+/** A credential that a manifest declares. */
+export interface ManifestCredential {
+  readonly id: string;
+  readonly type: CredentialType;
+  readonly provider?: string;
+  readonly scopes?: readonly string[];
+  /** Sealed: `header` and `format` with `{token}`. Entrusted: `env`. */
+  readonly inject: { readonly header?: string; readonly format?: string; readonly env?: string };
+  readonly vendor?: string;
+}
+
+/** A tool that a manifest lists. */
+export interface ManifestTool {
+  readonly name: string;
+  /** Whether it is exposed by default; `false` where it is absent. */
+  readonly default?: boolean;
+}

@@ -1,0 +1,81 @@
+/** The examples of a toolspec are its tests: each is planned, and must make the request that it expects. */
+
+import { isCodedError } from "@toolcrib/diagnostics";
+import { parseHostPattern } from "@toolcrib/policy";
+import { toolspecExampleFails } from "../codes.ts";
+import { type DocumentNode, entryOf, fieldOf, itemsOf } from "../document/document-tree.ts";
+import type { OpenDocument } from "../document/parse-document.ts";
+import { quote } from "../document/reporter.ts";
+import type { Toolspec, ToolspecExample, ToolspecTool } from "../spec/toolspec.ts";
+import { compareExample } from "./check-example.ts";
+import { planRequest } from "./plan-request.ts";
+
+/** Report every example of `spec` that makes another request. */
+export function lintExamples(spec: Toolspec, { tree, reporter }: OpenDocument): void {
+  for (const [toolIndex, node] of itemsOf(tree, "tools").entries()) {
+    const tool = spec.tools[toolIndex];
+    for (const [index, found] of itemsOf(node, "examples").entries()) {
+      const example = tool?.examples?.[index];
+      if (tool === undefined || example === undefined) continue;
+      for (const { part, message, hint } of failuresOf(tool, spec, example)) {
+        reporter.report({
+          code: toolspecExampleFails,
+          message: `Example ${index + 1} of tool ${quote(tool.name)} fails: ${message}`,
+          hint,
+          span: placeOf(found, part),
+          path: `tools[${toolIndex}].examples[${index}]`,
+        });
+      }
+    }
+  }
+}
+
+interface Failure {
+  readonly part: string;
+  readonly message: string;
+  readonly hint?: string | undefined;
+}
+
+function failuresOf(tool: ToolspecTool, spec: Toolspec, example: ToolspecExample): readonly Failure[] {
+  const host = /^https:\/\/([^/?#]*)/.exec(example.request.url)?.[1] ?? "";
+  const pattern = parseHostPattern(host);
+  if (pattern.kind === "invalid") return [{ part: "url", message: "its URL has no host" }];
+  const baseUrl = tool.baseUrl ?? spec.baseUrl;
+  const variables = variablesFor(baseUrl, host);
+  // Which hosts may be reached is up to the manifest; a host that is another is a difference of the URL.
+  const own = parseHostPattern(baseUrl.replace(/^https:\/\//, ""));
+  const egress = [pattern.value, ...(own.kind === "valid" ? [own.value] : [])];
+  try {
+    const plan = planRequest(tool, spec, example.args, { egress, variables });
+    return compareExample(example, plan).map(({ part, expected, actual }) => ({
+      part,
+      message: `expected ${part} ${quote(expected)}, but it is ${quote(actual)}`,
+    }));
+  } catch (error) {
+    if (!isCodedError(error)) throw error;
+    return [{ part: "args", message: error.message, hint: error.hint }];
+  }
+}
+
+/** Values of the variables of `baseUrl` that make `host`. */
+function variablesFor(baseUrl: string, host: string): { readonly [name: string]: string } {
+  const names: string[] = [];
+  const source = baseUrl
+    .replace(/^https:\/\//, "")
+    .split(/(\{[^{}]*\})/)
+    .map((part) => {
+      if (!part.startsWith("{")) return part.replace(/[.*+?^${}()|[\]\\-]/g, "\\$&");
+      names.push(part.slice(1, -1));
+      return "(.+)";
+    });
+  const found = new RegExp(`^${source.join("")}$`).exec(host);
+  return Object.fromEntries(names.map((name, index) => [name, found?.[index + 1] ?? ""]));
+}
+
+function placeOf(example: DocumentNode, part: string): DocumentNode["span"] {
+  const request = fieldOf(example, "request");
+  const [field = "", ...rest] = part.split(".");
+  const entry = field === "args" ? entryOf(example, "args") : entryOf(request, field);
+  const header = rest.length > 0 ? entryOf(entry?.value, rest.join(".")) : undefined;
+  return (header ?? entry)?.value.span ?? entryOf(example, "request")?.keySpan ?? example.span;
+}

@@ -1,0 +1,32 @@
+/** Percent-encoding of UTF-8, by what may stay as it is. */
+
+const encoder = new TextEncoder();
+
+function encode(text: string, kept: RegExp): string {
+  let result = "";
+  for (const byte of encoder.encode(text)) {
+    const character = String.fromCharCode(byte);
+    result +=
+      byte < 0x80 && kept.test(character)
+        ? character
+        : `%${byte < 16 ? "0" : ""}${byte.toString(16).toUpperCase()}`;
+  }
+  return result;
+}
+
+const plain = /^[A-Za-z0-9_.~-]*$/;
+
+/** A value as part of one path segment: RFC 3986 unreserved and `!$'()*,;:@=` stay. */
+export function encodeSegment(text: string): string {
+  return plain.test(text) ? text : encode(text, /[A-Za-z0-9_.~!$'()*,;:@=-]/);
+}
+
+/** A name or value of a query: RFC 3986 unreserved stays. */
+export function encodeQuery(text: string): string {
+  return plain.test(text) ? text : encode(text, /[A-Za-z0-9_.~-]/);
+}
+
+/** A name or value of a form (WHATWG `application/x-www-form-urlencoded`). */
+export function encodeForm(text: string): string {
+  return encode(text, /[A-Za-z0-9_.* -]/).replaceAll(" ", "+");
+}

@@ -1,0 +1,190 @@
+/**
+ * A tool call as an HTTP request, to the byte. Names and values come from an
+ * agent and are taken for hostile: whatever they are, the origin is that of the
+ * base URL, the path has the segments of its template, and no header has more
+ * than one line. What cannot be sent like that is refused before anything is
+ * sent. Pure: sends nothing, knows no secret but what it is handed.
+ */
+
+import type { JsonObject } from "@toolcrib/json";
+import { type HostPattern, isHostAllowed } from "@toolcrib/policy";
+import {
+  toolspecEgressDenied,
+  toolspecRequestTooLarge,
+  toolspecValueHostile,
+  toolspecVariableUnset,
+} from "../codes.ts";
+import { quote } from "../document/reporter.ts";
+import { fillHost, parseBaseUrl } from "../spec/base-url.ts";
+import type { Toolspec, ToolspecMethod, ToolspecTool } from "../spec/toolspec.ts";
+import { ToolspecError } from "../toolspec-error.ts";
+import { type Argument, argumentText, readArguments, textOf } from "./arguments.ts";
+import type { CredentialHeader } from "./credential-headers.ts";
+import { encodeQuery } from "./percent.ts";
+import { writeBody } from "./write-body.ts";
+import { pairsOf } from "./write-pairs.ts";
+import { type WrittenPath, writePath } from "./write-path.ts";
+
+/** What `planRequest` needs besides the toolspec and the arguments. */
+export interface PlanOptions {
+  /** The egress list of the manifest: the host of every request is held to it. */
+  readonly egress: readonly HostPattern[];
+  /** Headers of credentials (`credentialHeaders`); they win over everything else. @default none */
+  readonly credentials?: readonly CredentialHeader[];
+  /** Path parameters whose slashes are kept, as `tool.parameter`. @default none */
+  readonly reserved?: readonly string[];
+  /** Values of the variables of base URLs. @default the defaults in the toolspec */
+  readonly variables?: { readonly [name: string]: string };
+  /** `User-Agent`. @default "toolcrib" */
+  readonly userAgent?: string;
+  /** Most characters of a URL. @default 16,384 */
+  readonly urlMaxLength?: number;
+  /** Most characters of the value of a header. @default 8192 */
+  readonly headerMaxLength?: number;
+  /** Most bytes of a body. @default 10,485,760 */
+  readonly bodyMaxBytes?: number;
+}
+
+/** A request as it is to be sent. */
+export interface RequestPlan {
+  readonly method: ToolspecMethod;
+  readonly url: string;
+  /** Names as they are written; no two differ in case only. */
+  readonly headers: { readonly [name: string]: string };
+  /** `undefined` where there is none. */
+  readonly body: Uint8Array<ArrayBuffer> | undefined;
+}
+
+/**
+ * The request of a call of `tool` with `args`.
+ *
+ * @throws {ToolspecError} `TOOLSPEC_ARGUMENT_INVALID` for arguments that do not fit the parameters,
+ *   `TOOLSPEC_VALUE_HOSTILE` for values that would change the request, `TOOLSPEC_REQUEST_TOO_LARGE`,
+ *   `TOOLSPEC_VARIABLE_UNSET`, `TOOLSPEC_EGRESS_DENIED`.
+ */
+export function planRequest(
+  tool: ToolspecTool,
+  spec: Toolspec,
+  args: JsonObject,
+  options: PlanOptions,
+): RequestPlan {
+  const origin = `https://${hostOf(tool, spec, options)}`;
+  const given = readArguments(tool, args);
+  const path = writePath(tool, given, {
+    hasReserved: spec.schemaVersion === 2,
+    keepsSlashes: (name) => options.reserved?.includes(`${tool.name}.${name}`) === true,
+  });
+  const query = given
+    .filter(({ param }) => param.in === "query")
+    .flatMap((argument) => pairsOf(argument).map(([name, value]) => queryPair(argument, name, value)))
+    .join("&");
+  const url = `${origin}${path.path}${query === "" ? "" : `?${query}`}`;
+  checkUrl(url, origin, path, options.urlMaxLength ?? 16_384);
+  const body = writeBody(tool, given);
+  const bodyMaxBytes = options.bodyMaxBytes ?? 10_485_760;
+  if (body !== undefined && body.bytes.length > bodyMaxBytes) {
+    const message = `The request body has ${body.bytes.length} bytes; at most ${bodyMaxBytes} are allowed`;
+    throw new ToolspecError(toolspecRequestTooLarge, message);
+  }
+  const headers = writeHeaders(given, body?.contentType, options);
+  return { method: tool.method, url, headers, body: body?.bytes };
+}
+
+function queryPair({ param }: Argument, name: string, value: string): string {
+  const encoded = encodeQuery(value);
+  return `${encodeQuery(name)}=${param.style === "comma" ? encoded.replaceAll("%2C", ",") : encoded}`;
+}
+
+function hostOf(tool: ToolspecTool, spec: Toolspec, options: PlanOptions): string {
+  const url = tool.baseUrl ?? spec.baseUrl;
+  const base = parseBaseUrl(url, { hasVariables: spec.schemaVersion === 2 });
+  if (!("host" in base)) {
+    const message = `Cannot use ${quote(url)} as base URL: ${base.reason}`;
+    throw new ToolspecError(toolspecVariableUnset, message);
+  }
+  const values: { [name: string]: string } = {};
+  for (const name of base.variables) {
+    const value = ownValue(options.variables, name) ?? ownValue(spec.variables, name)?.default;
+    if (value === undefined) {
+      const message = `Variable ${quote(name)} of base URL ${quote(url)} has no value`;
+      throw new ToolspecError(toolspecVariableUnset, message, {
+        hint: `set ${name} among the variables of the toolspec`,
+      });
+    }
+    values[name] = value;
+  }
+  const host = fillHost(base, values);
+  if (host === undefined) {
+    const message = `The variables of base URL ${quote(url)} make no host name`;
+    throw new ToolspecError(toolspecVariableUnset, message, {
+      hint: "a value is letters, digits, hyphens and dots",
+    });
+  }
+  if (!isHostAllowed(options.egress, host)) {
+    const message = `Host ${quote(host)} is not in the egress list of the manifest`;
+    throw new ToolspecError(toolspecEgressDenied, message);
+  }
+  return host;
+}
+
+function ownValue<T>(values: { readonly [name: string]: T } | undefined, name: string): T | undefined {
+  return values !== undefined && Object.hasOwn(values, name) ? values[name] : undefined;
+}
+
+/** The last look: whoever parses the URL finds what the template says. */
+function checkUrl(url: string, origin: string, { segmentCount }: WrittenPath, urlMaxLength: number): void {
+  if (url.length > urlMaxLength) {
+    const message = `The URL has ${url.length} characters; at most ${urlMaxLength} are allowed`;
+    throw new ToolspecError(toolspecRequestTooLarge, message);
+  }
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  const isSame =
+    parsed?.origin === origin && parsed.href === url && parsed.pathname.split("/").length === segmentCount;
+  if (!isSame) {
+    const message = "The values of the call would change the path of the request";
+    throw new ToolspecError(toolspecValueHostile, message);
+  }
+}
+
+function writeHeaders(
+  args: readonly Argument[],
+  contentType: string | undefined,
+  options: PlanOptions,
+): RequestPlan["headers"] {
+  const headers = new Map<string, readonly [name: string, value: string]>();
+  const set = (name: string, value: string) => headers.set(name.toLowerCase(), [name, value]);
+  set("Accept", "application/json, */*");
+  set("User-Agent", options.userAgent ?? "toolcrib");
+  if (contentType !== undefined) set("Content-Type", contentType);
+  const maxLength = options.headerMaxLength ?? 8192;
+  for (const one of args) {
+    if (one.param.in === "header") set(one.param.name, headerText(one, maxLength));
+  }
+  // A multipart body cannot be read without its boundary.
+  if (contentType?.startsWith("multipart/") === true) set("Content-Type", contentType);
+  for (const { header, value } of options.credentials ?? []) set(header, value);
+  return Object.fromEntries(headers.values());
+}
+
+function headerText(argument: Argument, maxLength: number): string {
+  const { value } = argument;
+  const { name } = argument.param;
+  const isList = Array.isArray(value);
+  const isJson = typeof value === "object" && !isList;
+  const text = isList ? value.map(textOf).join(", ") : argumentText(argument);
+  // In JSON, characters that a header cannot carry have another spelling.
+  const written = isJson ? text.replace(/[^\x20-\x7e]/g, escapeUnit) : text.replace(/^[\t ]+|[\t ]+$/g, "");
+  if (!/^[\t\x20-\x7e]*$/.test(written)) {
+    const message = `Cannot send parameter ${quote(name)} in a header: it holds line breaks or characters outside ASCII`;
+    throw new ToolspecError(toolspecValueHostile, message);
+  }
+  if (written.length > maxLength) {
+    const message = `Header ${quote(name)} has ${written.length} characters; at most ${maxLength} are allowed`;
+    throw new ToolspecError(toolspecRequestTooLarge, message);
+  }
+  return written;
+}
+
+function escapeUnit(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}

@@ -1,0 +1,147 @@
+/**
+ * An HTTP response as the result of a tool. Pure: status, headers and bytes in,
+ * content out. What is too long is cut, what failed is an error result, what is
+ * no text is described and, where small, handed on.
+ */
+
+import type { JsonObject, JsonValue } from "@toolcrib/json";
+import type { ToolspecTool } from "../spec/toolspec.ts";
+import { cutText } from "./cut-text.ts";
+import { decodeBody } from "./decode-body.ts";
+import { type RateLimit, rateLimitOf } from "./rate-limit.ts";
+import { statusLine } from "./reason-phrase.ts";
+
+/** A response as it was received. */
+export interface HttpResponse {
+  readonly status: number;
+  /** Names in any case. */
+  readonly headers: { readonly [name: string]: string | undefined };
+  /** The body, decompressed. */
+  readonly body: Uint8Array;
+  /** Bytes of the whole body, where `body` is only its beginning. @default body.length */
+  readonly totalBytes?: number;
+}
+
+/** How a response is mapped. */
+export interface MapResponseOptions {
+  /** Most bytes of text; `response.maxBytes` of the tool comes first. @default 102,400 */
+  readonly textMaxBytes?: number;
+  /** Most bytes of a body that is no text and is handed on; a larger one is described. @default 65,536 */
+  readonly binaryMaxBytes?: number;
+  /** Where a body that is no text came from, for the resource that holds it. @default "toolspec:response" */
+  readonly uri?: string;
+  /** Evaluates JSONPath (RFC 9535); needed for tools with `response.select`. */
+  readonly select?: SelectJson;
+}
+
+/** The values that a JSONPath finds, in order. */
+export type SelectJson = (path: string, value: JsonValue) => readonly JsonValue[];
+
+/** The result of a tool (MCP `CallToolResult`), and what only the engine wants to know. */
+export interface MappedResponse {
+  readonly result: {
+    readonly content: readonly (JsonObject & { readonly type: string })[];
+    readonly structuredContent?: JsonValue;
+    readonly isError?: boolean;
+  };
+  readonly rateLimit: RateLimit | undefined;
+}
+
+/** Most bytes of the body in an error. */
+const errorBodyMaxBytes = 2048;
+
+/**
+ * The result of a call of `tool` that was answered by `response`: the text of
+ * the body, JSON as `structuredContent` too unless the text was cut; with
+ * another status than 2xx an error that begins with `HTTP 404 Not Found: `.
+ */
+export function mapResponse(
+  tool: ToolspecTool,
+  response: HttpResponse,
+  options: MapResponseOptions = {},
+): MappedResponse {
+  const headers = new Map(
+    Object.entries(response.headers).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name.toLowerCase(), value] as const],
+    ),
+  );
+  const rateLimit = rateLimitOf(headers);
+  const isDone = response.status >= 200 && response.status <= 299;
+  const result = isDone
+    ? doneResult(tool, response, headers.get("content-type"), options)
+    : failedResult(response, headers, rateLimit);
+  return { result, rateLimit };
+}
+
+function textContent(text: string): JsonObject & { readonly type: string } {
+  return { type: "text", text };
+}
+
+function doneResult(
+  tool: ToolspecTool,
+  response: HttpResponse,
+  contentType: string | undefined,
+  options: MapResponseOptions,
+): MappedResponse["result"] {
+  const decoded = decodeBody(contentType, response.body);
+  if (decoded.kind === "empty") return { content: [textContent(statusLine(response.status))] };
+  if (decoded.kind === "binary") return binaryResult(decoded.mediaType, response, options);
+  const { select } = tool.response ?? {};
+  const isSelected = select !== undefined && decoded.json !== undefined && options.select !== undefined;
+  const json = isSelected ? only(options.select(select, decoded.json)) : decoded.json;
+  const text = isSelected ? JSON.stringify(json) : decoded.text;
+  const maxBytes = tool.response?.maxBytes ?? options.textMaxBytes ?? 102_400;
+  const shown = cutText(text, maxBytes);
+  // A body that was cut on the way is longer than what is here.
+  const cutBefore = isSelected ? 0 : Math.max(0, (response.totalBytes ?? 0) - response.body.length);
+  const totalBytes = shown.totalBytes + cutBefore;
+  if (shown.shownBytes === totalBytes) {
+    const structured = json === undefined ? {} : { structuredContent: json };
+    return { content: [textContent(text)], ...structured };
+  }
+  const note = `[truncated: showing ${shown.shownBytes} of ${totalBytes} bytes]`;
+  return { content: [textContent(`${shown.text}\n${note}`)] };
+}
+
+/** One value for one hit, a list for any other number. */
+function only(found: readonly JsonValue[]): JsonValue {
+  return found.length === 1 ? (found[0] ?? null) : found;
+}
+
+function binaryResult(
+  mediaType: string,
+  { body, totalBytes = body.length }: HttpResponse,
+  options: MapResponseOptions,
+): MappedResponse["result"] {
+  const note = textContent(`${mediaType}, ${totalBytes} bytes`);
+  const isWhole = totalBytes <= body.length && body.length <= (options.binaryMaxBytes ?? 65_536);
+  if (!isWhole) return { content: [note] };
+  const blob = encodeBase64(body);
+  const uri = options.uri ?? "toolspec:response";
+  return { content: [note, { type: "resource", resource: { uri, mimeType: mediaType, blob } }] };
+}
+
+function failedResult(
+  response: HttpResponse,
+  headers: ReadonlyMap<string, string>,
+  rateLimit: RateLimit | undefined,
+): MappedResponse["result"] {
+  const decoded = decodeBody(headers.get("content-type"), response.body);
+  const location = headers.get("location");
+  const details: string[] = [];
+  if (response.status >= 300 && response.status <= 399 && location !== undefined)
+    details.push(`the redirect to ${cutText(location, errorBodyMaxBytes).text} was not followed`);
+  else if (decoded.kind === "text") details.push(cutText(decoded.text, errorBodyMaxBytes).text);
+  else if (decoded.kind === "binary") details.push(`${decoded.mediaType}, ${response.body.length} bytes`);
+  const line = [statusLine(response.status), ...details].join(": ");
+  const wait = rateLimit?.retryAfterMs;
+  const note = wait === undefined ? "" : `\n[retry after ${Math.ceil(wait / 1000)} s]`;
+  return { content: [textContent(`${line}${note}`)], isError: true };
+}
+
+function encodeBase64(bytes: Uint8Array): string {
+  let characters = "";
+  for (let at = 0; at < bytes.length; at += 8192)
+    characters += String.fromCharCode(...bytes.subarray(at, at + 8192));
+  return btoa(characters);
+}

@@ -1,0 +1,71 @@
+/**
+ * Base URLs: `https://` and a host, nothing else. In schemaVersion 2 the host
+ * may have variables, `https://{tenant}.example.com`, which the configuration
+ * gives; the host that results is judged again when a request is built.
+ */
+
+import { type HostPattern, isHostAllowed, parseHostName } from "@toolcrib/policy";
+
+/** A base URL that was read. */
+export interface BaseUrl {
+  /** Host, or its template where there are variables. */
+  readonly host: string;
+  readonly variables: readonly string[];
+}
+
+/** What is wrong with a base URL, as the end of a sentence. */
+export interface BaseUrlFault {
+  readonly reason: string;
+  readonly instead?: string;
+}
+
+const variable = /\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
+
+/** Read a base URL. */
+export function parseBaseUrl(
+  text: string,
+  { hasVariables }: { readonly hasVariables: boolean },
+): BaseUrl | BaseUrlFault {
+  const [, scheme, rest = ""] = /^([A-Za-z][A-Za-z0-9+.-]*):\/\/(.*)$/s.exec(text) ?? [];
+  if (scheme === undefined) return { reason: "it must begin with https://" };
+  if (scheme !== "https") {
+    const reason =
+      scheme.toLowerCase() === "https" ? "the scheme is in lower case" : "the scheme must be https";
+    return { reason, ...insteadOf(rest) };
+  }
+  const variables = hasVariables ? [...rest.matchAll(variable)].map(([, name = ""]) => name) : [];
+  const sample = hasVariables ? rest.replace(variable, "x") : rest;
+  const isWhole = sample === "x" && variables.length === 1;
+  const verdict = parseHostName(isWhole ? "x.example" : sample);
+  if (verdict.kind === "valid") return { host: rest, variables };
+  return { reason: verdict.reason, ...insteadOf(sample === rest ? rest : "") };
+}
+
+function insteadOf(rest: string): { readonly instead?: string } {
+  const host = rest
+    .replace(/[/?#\\].*$/s, "")
+    .replace(/^.*@/s, "")
+    .replace(/:[0-9]*$/, "")
+    .toLowerCase();
+  return parseHostName(host).kind === "valid" ? { instead: `https://${host}` } : {};
+}
+
+/** `base` with its variables filled in: the host, or `undefined` for what is no host. */
+export function fillHost(base: BaseUrl, values: { readonly [name: string]: string }): string | undefined {
+  const host = base.host.replace(variable, (_, name: string) =>
+    Object.hasOwn(values, name) ? (values[name] ?? "") : "",
+  );
+  const verdict = parseHostName(host);
+  return verdict.kind === "valid" ? verdict.value : undefined;
+}
+
+/** Whether some values of the variables make a host that `patterns` allow. */
+export function canBeAllowed(base: BaseUrl, patterns: readonly HostPattern[]): boolean {
+  if (base.variables.length === 0) return isHostAllowed(patterns, base.host);
+  const escaped = base.host
+    .split(/\{[^{}]*\}/)
+    .map((part) => part.replace(/[.*+?^${}()|[\]\\-]/g, "\\$&"))
+    .join("[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?");
+  const possible = new RegExp(`^${escaped}$`);
+  return patterns.some(({ isWildcard, name }) => possible.test(isWildcard ? `x.${name}` : name));
+}

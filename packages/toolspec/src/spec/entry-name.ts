@@ -1,0 +1,20 @@
+/** Names and versions, the same for manifests and toolspecs. */
+
+/** Names of manifests and toolspecs. */
+export const entryName = {
+  source: "[a-z0-9](?:[a-z0-9-]*[a-z0-9])?",
+  meaning: "lower-case letters, digits and inner hyphens, without underscores",
+};
+/** Versions of manifests and toolspecs. */
+export const entryVersion = {
+  source: "(?:0|[1-9][0-9]*)\\.(?:0|[1-9][0-9]*)\\.(?:0|[1-9][0-9]*)",
+  meaning: "MAJOR.MINOR.PATCH without leading zeros",
+};
+
+/** A name as it was probably meant. */
+export function toEntryName(written: string): string {
+  return written
+    .trim()
+    .toLowerCase()
+    .replace(/[\s_.]+/g, "-");
+}

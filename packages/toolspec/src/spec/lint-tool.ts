@@ -1,0 +1,245 @@
+/**
+ * What fits together within one tool: the placeholders of its path and its
+ * parameters, its method and its body, its headers, and what version 2 adds.
+ * Reads the tree, so that a tool with one fault is still checked for others.
+ */
+
+import {
+  toolspecBodyInvalid,
+  toolspecBodyNotAllowed,
+  toolspecHeaderDuplicate,
+  toolspecHeaderForbidden,
+  toolspecHeaderInvalid,
+  toolspecPaginationInvalid,
+  toolspecParamDuplicate,
+  toolspecPathInvalid,
+  toolspecPathParamMissing,
+  toolspecPathParamOptional,
+  toolspecPathParamUnused,
+  toolspecStyleInvalid,
+} from "../codes.ts";
+import { type DocumentNode, fieldOf, itemsOf, stringOf } from "../document/document-tree.ts";
+import { listOf, quote, spanWithin } from "../document/reporter.ts";
+import { type Place, reportAt } from "../document/shape.ts";
+import { reportRepeated } from "../document/shape-collection.ts";
+import { isClientHeader, isHeaderName } from "./header-name.ts";
+import { parsePathTemplate, placeholdersOf } from "./path-template.ts";
+
+/** A parameter as far as it can be read. */
+interface ReadParam {
+  readonly node: DocumentNode;
+  readonly name: string;
+  readonly nameNode: DocumentNode;
+  readonly place: string | undefined;
+  readonly type: string | undefined;
+}
+
+/** Report what does not fit together in the tool at `node`. */
+export function lintTool(node: DocumentNode, place: Place, version: 1 | 2): void {
+  const params = itemsOf(node, "params").flatMap(readParam);
+  const list = fieldOf(node, "params");
+  if (list !== undefined) {
+    reportRepeated(list, at(place, "params"), "name", (name, lineNumber) => ({
+      code: toolspecParamDuplicate,
+      message: `Duplicate parameter ${quote(name)}: the one in line ${lineNumber} has the name too, and parameters share one namespace`,
+      hint: "remove one of the two",
+    }));
+  }
+  lintPath(node, params, place, version);
+  lintBody(node, params, place);
+  lintHeaders(params, place);
+  if (version === 2) {
+    lintStyles(node, params, place);
+    lintEncoding(node, params, place);
+    lintPagination(node, params, place);
+  }
+}
+
+function at(place: Place, field: string): Place {
+  return { ...place, path: `${place.path}.${field}`, key: field };
+}
+
+function readParam(node: DocumentNode): ReadParam[] {
+  const nameNode = fieldOf(node, "name");
+  const name = stringOf(nameNode);
+  if (nameNode === undefined || name === undefined || name === "") return [];
+  return [
+    { node, name, nameNode, place: stringOf(fieldOf(node, "in")), type: stringOf(fieldOf(node, "type")) },
+  ];
+}
+
+function lintPath(node: DocumentNode, params: readonly ReadParam[], place: Place, version: 1 | 2): void {
+  const pathNode = fieldOf(node, "path");
+  const path = stringOf(pathNode);
+  const inPath = params.filter((param) => param.place === "path");
+  for (const { node: param, name, nameNode } of inPath) {
+    const required = fieldOf(param, "required");
+    if (required?.kind === "scalar" && required.value === true) continue;
+    const isWrongType = required !== undefined && !(required.kind === "scalar" && required.value === false);
+    // Another finding says that it is no boolean.
+    if (isWrongType) continue;
+    reportAt(required ?? nameNode, at(place, "params"), {
+      code: toolspecPathParamOptional,
+      message: `Parameter ${quote(name)} is part of the path and must be required`,
+      hint: required === undefined ? "add required: true" : "write required: true",
+    });
+  }
+  if (pathNode === undefined || path === undefined || path.trim() === "") return;
+  const { source } = place.reporter;
+  const { template, faults } = parsePathTemplate(path, { hasReserved: version === 2 });
+  for (const { reason, part, hint } of faults) {
+    const span = part === "" ? pathNode.span : spanWithin(pathNode, part, source);
+    const message = `Cannot use ${quote(path)} as path: ${reason}`;
+    reportAt(pathNode, at(place, "path"), { code: toolspecPathInvalid, message, hint, span });
+  }
+  if (template.segments.length === 0) return;
+  const placeholders = new Map(placeholdersOf(template).map((one) => [one.name, one]));
+  for (const { name, keepsSlashes } of placeholders.values()) {
+    if (inPath.some((param) => param.name === name)) continue;
+    const written = `{${keepsSlashes ? "+" : ""}${name}}`;
+    reportAt(pathNode, at(place, "path"), {
+      code: toolspecPathParamMissing,
+      message: `Cannot bind "${written}" in path ${quote(path)}: no parameter with in: path has that name`,
+      hint: missingHint(name, params, inPath),
+      span: spanWithin(pathNode, written, source),
+    });
+  }
+  for (const { name, nameNode } of inPath) {
+    if (placeholders.has(name)) continue;
+    reportAt(nameNode, at(place, "params"), {
+      code: toolspecPathParamUnused,
+      message: `Parameter ${quote(name)} has in: path, but path ${quote(path)} has no placeholder "{${name}}"`,
+      hint: `write {${name}} into the path, or another in`,
+    });
+  }
+}
+
+function missingHint(name: string, params: readonly ReadParam[], inPath: readonly ReadParam[]): string {
+  if (name.startsWith("+") && inPath.some((param) => param.name === name.slice(1)))
+    return `schemaVersion: 2 reads {${name}} as a placeholder that keeps slashes; in version 1 write {${name.slice(1)}}`;
+  const other = params.find((param) => param.name === name);
+  return other === undefined
+    ? `add {name: ${name}, in: path, type: string, required: true}`
+    : `write in: path for the parameter ${name}`;
+}
+
+function lintBody(node: DocumentNode, params: readonly ReadParam[], place: Place): void {
+  const method = stringOf(fieldOf(node, "method"));
+  if (method !== "GET" && method !== "DELETE") return;
+  for (const param of params) {
+    if (param.place !== "body") continue;
+    reportAt(fieldOf(param.node, "in") ?? param.nameNode, at(place, "params"), {
+      code: toolspecBodyNotAllowed,
+      message: `Parameter ${quote(param.name)} has in: body, but ${method} has no body: POST, PUT and PATCH have one`,
+      hint: "write in: query, or another method",
+    });
+  }
+}
+
+function lintHeaders(params: readonly ReadParam[], place: Place): void {
+  const first = new Map<string, string>();
+  for (const { name, nameNode, place: where } of params) {
+    if (where !== "header") continue;
+    const report = (code: string, message: string, hint: string) =>
+      reportAt(nameNode, at(place, "params"), { code, message, hint });
+    const lower = name.toLowerCase();
+    const earlier = first.get(lower);
+    if (!isHeaderName(name)) {
+      const message = `Parameter ${quote(name)} has in: header, but is no header name`;
+      report(toolspecHeaderInvalid, message, "header names are letters, digits and hyphens");
+    } else if (isClientHeader(name)) {
+      const message = `Cannot send the header ${quote(name)}: it is set by the client itself`;
+      report(toolspecHeaderForbidden, message, "remove the parameter");
+    } else if (earlier !== undefined && earlier !== name) {
+      const message = `Headers ${quote(earlier)} and ${quote(name)} are the same header: case does not count`;
+      report(toolspecHeaderDuplicate, message, "remove one of the two");
+    }
+    if (earlier === undefined) first.set(lower, name);
+  }
+}
+
+function lintStyles(node: DocumentNode, params: readonly ReadParam[], place: Place): void {
+  const encoding = stringOf(fieldOf(node, "encoding"));
+  for (const { node: param, name, place: where, type } of params) {
+    const styleNode = fieldOf(param, "style");
+    const style = stringOf(styleNode);
+    if (styleNode === undefined || style === undefined) continue;
+    const isStyled = where === "query" || (where === "body" && encoding === "form");
+    const allowed = type === "array" ? ["repeat", "comma", "brackets", "json"] : ["brackets", "json"];
+    const state = !isStyled
+      ? "it is neither in a query nor in a form"
+      : type !== "array" && type !== "object"
+        ? "it is neither an array nor an object"
+        : allowed.includes(style)
+          ? undefined
+          : `an object is written as ${listOf(allowed)}`;
+    if (state === undefined) continue;
+    const message = `Parameter ${quote(name)} cannot have style: ${style}: ${state}`;
+    reportAt(styleNode, at(place, "params"), { code: toolspecStyleInvalid, message });
+  }
+}
+
+function lintEncoding(node: DocumentNode, params: readonly ReadParam[], place: Place): void {
+  const encodingNode = fieldOf(node, "encoding");
+  const encoding = stringOf(encodingNode);
+  const body = params.filter((param) => param.place === "body");
+  if (encoding === "raw" && encodingNode !== undefined && body.length !== 1) {
+    const message = `encoding: raw sends one body parameter as it is, but the tool has ${body.length}`;
+    reportAt(encodingNode, at(place, "encoding"), { code: toolspecBodyInvalid, message });
+  }
+  for (const param of params) {
+    for (const field of ["contentEncoding", "contentType", "filename"]) {
+      const found = fieldOf(param.node, field);
+      if (found === undefined) continue;
+      const isFitting =
+        param.place === "body" &&
+        (encoding === "multipart" || (encoding === "raw" && field !== "filename")) &&
+        (field !== "contentEncoding" || param.type === "string");
+      if (isFitting) continue;
+      const allowed =
+        field === "contentEncoding"
+          ? "it is for strings in multipart and raw bodies"
+          : `it is for ${field === "filename" ? "multipart" : "multipart and raw"} bodies`;
+      const message = `Parameter ${quote(param.name)} cannot have ${field}: ${allowed}`;
+      reportAt(found, at(place, "params"), { code: toolspecBodyInvalid, message });
+    }
+  }
+}
+
+function lintPagination(node: DocumentNode, params: readonly ReadParam[], place: Place): void {
+  const pagination = fieldOf(node, "pagination");
+  if (pagination?.kind !== "map") return;
+  const kind = stringOf(fieldOf(pagination, "kind"));
+  const paramNode = fieldOf(pagination, "param");
+  const name = stringOf(paramNode);
+  const report = (found: DocumentNode, message: string, hint: string) =>
+    reportAt(found, at(place, "pagination"), {
+      code: toolspecPaginationInvalid,
+      message,
+      hint,
+      ...(found === pagination ? { span: pagination.entries[0]?.keySpan } : {}),
+    });
+  if (kind === "link") {
+    const found = paramNode ?? fieldOf(pagination, "next");
+    if (found !== undefined) report(found, "kind: link takes neither param nor next", "remove the field");
+    return;
+  }
+  if (kind !== "cursor" && kind !== "page") return;
+  if (name === undefined) {
+    report(pagination, `kind: ${kind} needs the parameter that asks for a page`, "add param");
+  } else if (paramNode !== undefined) {
+    const param = params.find((one) => one.name === name);
+    const isPaging = param?.place === "query" || param?.place === "body";
+    const isNumbered = kind === "cursor" || param?.type === "integer";
+    if (!isPaging) {
+      const message = `Cannot page by ${quote(name)}: no query or body parameter has that name`;
+      report(paramNode, message, "name a parameter of the tool");
+    } else if (!isNumbered) {
+      report(paramNode, `Cannot number pages by ${quote(name)}: it is no integer`, "write type: integer");
+    }
+  }
+  if (fieldOf(pagination, "next") === undefined) {
+    const what = kind === "cursor" ? "of the next cursor" : "of the items of a page";
+    report(pagination, `kind: ${kind} needs the JSONPath ${what}`, "add next");
+  }
+}

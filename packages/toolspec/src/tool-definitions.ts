@@ -1,0 +1,85 @@
+/** Tools as MCP lists them: input schemas from parameters, annotations from methods. */
+
+import type { JsonObject } from "@toolcrib/json";
+import type { Manifest } from "./manifest/manifest.ts";
+import type {
+  ParamType,
+  Toolspec,
+  ToolspecAnnotations,
+  ToolspecMethod,
+  ToolspecTool,
+} from "./spec/toolspec.ts";
+
+/** A tool as a model sees it, and what the engine needs to call it. */
+export interface ToolspecDefinition {
+  /** An MCP `Tool`. */
+  readonly definition: {
+    readonly name: string;
+    readonly description: string;
+    readonly inputSchema: JsonObject;
+    readonly annotations: ToolspecAnnotations;
+  };
+  readonly tool: ToolspecTool;
+  /** Whether the manifest exposes it by default. */
+  readonly isDefault: boolean;
+}
+
+/** The tools of `spec`, in its order. Without a manifest all of them are exposed by default. */
+export function toolDefinitions(spec: Toolspec, manifest?: Manifest): readonly ToolspecDefinition[] {
+  const defaults = new Set(manifest?.tools?.filter((tool) => tool.default === true).map(({ name }) => name));
+  return spec.tools.map((tool) => ({
+    definition: {
+      name: tool.name,
+      description: tool.description,
+      inputSchema: inputSchemaOf(tool),
+      annotations: annotationsOf(tool),
+    },
+    tool,
+    isDefault: manifest === undefined || defaults.has(tool.name),
+  }));
+}
+
+const schemas: { readonly [T in ParamType]: JsonObject } = {
+  string: { type: "string" },
+  integer: { type: "integer" },
+  number: { type: "number" },
+  boolean: { type: "boolean" },
+  object: { type: "object" },
+  // Some clients refuse an array that does not say what is in it.
+  array: { type: "array", items: {} },
+};
+
+/** JSON Schema of the arguments of `tool`. */
+export function inputSchemaOf(tool: ToolspecTool): JsonObject {
+  const params = tool.params ?? [];
+  const required = params.filter((param) => param.required === true).map(({ name }) => name);
+  return {
+    type: "object",
+    properties: Object.fromEntries(
+      params.map(({ name, type, description, contentEncoding }) => [
+        name,
+        {
+          ...schemas[type],
+          ...(contentEncoding === undefined ? {} : { contentEncoding }),
+          ...(description === undefined ? {} : { description }),
+        },
+      ]),
+    ),
+    ...(required.length === 0 ? {} : { required }),
+    additionalProperties: false,
+  };
+}
+
+/** What a method says (RFC 9110). Of POST and PATCH it says nothing, so that MCP's careful defaults apply. */
+const ofMethod: { readonly [M in ToolspecMethod]: ToolspecAnnotations } = {
+  GET: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
+  POST: { readOnlyHint: false, openWorldHint: true },
+  PUT: { readOnlyHint: false, idempotentHint: true, openWorldHint: true },
+  PATCH: { readOnlyHint: false, openWorldHint: true },
+  DELETE: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
+};
+
+/** The annotations of `tool`: what its method says, and over that what the toolspec says. */
+export function annotationsOf(tool: ToolspecTool): ToolspecAnnotations {
+  return { ...ofMethod[tool.method], ...tool.annotations };
+}

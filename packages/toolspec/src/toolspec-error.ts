@@ -1,0 +1,6 @@
+/** The one error class of this package; its codes are in `codes.ts`. */
+
+import { CodedError } from "@toolcrib/diagnostics";
+
+/** A request was refused before anything was sent; `code` is one of this package's codes. */
+export class ToolspecError extends CodedError {}
