@@ -8,7 +8,7 @@
  * The tree is at most `maxTreeDepth` levels deep, so the passes recurse, and
  * closures do when they run.
  *
- * One file, because statements, expressions and functions contain one another.
+ * It is one piece, because statements, expressions and functions contain one another.
  */
 
 import type { Source } from "@toolcrib/diagnostics";
