@@ -81,6 +81,7 @@ export const compositeTools: readonly string[] = [
   "list_saved_tools",
   "show_saved_tool",
   "delete_saved_tool",
+  "test_saved_tool",
   "eval_starlark",
   "describe_language",
 ];

@@ -70,7 +70,7 @@ describe("a long list", () => {
       if (page.nextCursor !== undefined)
         assert.deepEqual(
           pages.map(({ length }) => length),
-          [1000, 1000, 507],
+          [1000, 1000, 508],
         );
     }
     assert.deepEqual((await allTools(await test.connect({ server: "s" }))).flat(), own);
@@ -90,7 +90,7 @@ describe("a long list", () => {
     const { nextCursor: cursor } = await client.listTools();
     const { nextCursor: ownCursor } = await own.listTools();
     const { nextCursor: resourceCursor } = await client.listResources();
-    assert.equal((await client.listTools({ cursor })).tools.length, 507);
+    assert.equal((await client.listTools({ cursor })).tools.length, 508);
     for (const wrong of ["", "nonsense", "MTAwMCB4", ownCursor, resourceCursor, "x".repeat(5000)]) {
       await assert.rejects(client.listTools({ cursor: wrong }), stale);
     }
@@ -233,8 +233,8 @@ describe("serve.mode and serve.tools", () => {
 
   it("change over to search above 40 tools of servers when the mode is auto", async () => {
     for (const [count, expected] of [
-      [40, 47],
-      [41, 9],
+      [40, 48],
+      [41, 10],
     ] as const) {
       await using echo = await startEchoHttpServer({ builtin: [], tools: count });
       await using test = await startTestGateway({

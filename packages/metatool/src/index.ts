@@ -40,6 +40,7 @@ export {
   type ImportOptions,
   importSavedTool,
 } from "./exchange/exchange-saved-tool.ts";
+export { approveStoredTool, type StoredStanding, storedStanding } from "./exchange/operator-approval.ts";
 export type { PackageOptions } from "./exchange/package-format.ts";
 export { MetatoolError } from "./metatool-error.ts";
 // For users: running composites.

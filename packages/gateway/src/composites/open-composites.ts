@@ -12,6 +12,7 @@ import {
   type MetatoolEvent,
   openSavedTools,
   type SavedToolsDeps,
+  startIsolatedExecutions,
 } from "@toolcrib/metatool";
 import type { AuditTrail } from "@toolcrib/store";
 import type { UpstreamLogger } from "@toolcrib/upstream";
@@ -56,6 +57,8 @@ export async function openComposites(
     },
     { directory: `${home}/tools` },
   );
+  const { isolation, memoryBytes } = config.execution;
+  const isolated = isolation === "process" ? startIsolatedExecutions(deps, { memoryBytes }) : undefined;
   const metatool = createMetatool(
     {
       host,
@@ -68,6 +71,7 @@ export async function openComposites(
       monotonicMs: deps.monotonicMs,
       nextTurn: deps.nextTurn,
       startTimer: deps.startTimer,
+      isolated,
       onEvent: (event) => record(event.type, toAuditData(event)),
       onWarning: (fields, message) => logger.warn(fields, message),
     },
@@ -91,6 +95,7 @@ export async function openComposites(
     async [Symbol.asyncDispose]() {
       unsubscribe();
       metatool[Symbol.dispose]();
+      await isolated?.[Symbol.asyncDispose]();
       await saved[Symbol.asyncDispose]();
     },
   };

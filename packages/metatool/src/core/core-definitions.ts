@@ -2,6 +2,7 @@
 
 import type { JsonObject } from "@toolcrib/json";
 import type { ToolDefinition } from "@toolcrib/tool";
+import { testToolDefinition, testToolName } from "../test/test-tool.ts";
 import { orError, responseSchema } from "./envelope.ts";
 
 /** Names of the core tools, as they are on the wire. */
@@ -10,6 +11,7 @@ export const coreToolNames = {
   list: "list_saved_tools",
   show: "show_saved_tool",
   delete: "delete_saved_tool",
+  test: testToolName,
   evaluate: "eval_starlark",
   language: "describe_language",
 } as const;
@@ -170,6 +172,7 @@ Every error of the program is reported at once, each with its line and a hint. C
       ...closedWorld,
     },
   },
+  { ...testToolDefinition, outputSchema: withError(testToolDefinition.outputSchema) },
   {
     name: coreToolNames.evaluate,
     title: "Run a Starlark program once",
@@ -211,3 +214,9 @@ Every error of the program is reported at once, each with its line and a hint. C
     annotations: { title: "Describe the language", ...readOnly },
   },
 ];
+
+/** A schema of answers that admits errors too. */
+function withError(schema: JsonObject | undefined): JsonObject {
+  const { properties, required } = schema ?? {};
+  return orError((properties ?? {}) as JsonObject, (required ?? []) as string[]);
+}

@@ -1,6 +1,6 @@
 /**
- * The core tools of document 003 as a source: save, list, show and delete
- * composite tools, run one once, and say how they are written. They check their
+ * The core tools of document 003 as a source: save, list, show, test and
+ * delete composite tools, run one once, and say how they are written. They check their
  * own arguments, so that everything that is wrong is told at once.
  */
 
@@ -23,12 +23,14 @@ import type { CompositeError } from "../run/outcome.ts";
 import { prepareArguments } from "../run/prepare-arguments.ts";
 import { runComposite } from "../run/run-composite.ts";
 import type { SavedTool } from "../saved/saved-tool.ts";
+import { type SavedTestDeps, testSavedTool, toTestError, toTestResult } from "../test/test-saved-tool.ts";
 import { coreDefinitions, coreToolNames } from "./core-definitions.ts";
 import { describeLanguage } from "./describe-language.ts";
 import { toErrorResponse, toJsonResult, toResponse } from "./envelope.ts";
 import type { MetatoolDeps, MetatoolOptions } from "./metatool.ts";
 import { ToolSaver } from "./save-tool.ts";
 import { createAssessment, factsToJson, toSavedId } from "./saved-entries.ts";
+import type { SavedRunner } from "./saved-runner.ts";
 import { digestCode } from "./tool-facts.ts";
 
 /** Create the source of the core tools. */
@@ -36,6 +38,7 @@ export function createCoreSource(
   deps: MetatoolDeps,
   options: MetatoolOptions,
   cache: CompositeCache,
+  runner: SavedRunner,
 ): ToolSource {
   const sourceId = "metatool";
   const namespace = "toolcrib";
@@ -49,6 +52,16 @@ export function createCoreSource(
     sourceId,
     definition,
   }));
+
+  const testDeps: SavedTestDeps = {
+    composite: { ...deps, cache },
+    validator: deps.validator,
+    saved: deps.saved,
+    options: options.execution,
+    now: deps.now,
+    catalogFor: runner.catalogFor,
+    refusal: runner.refusal,
+  };
 
   /** The saved tools that the caller may see. */
   async function visible({ identity }: CallContext): Promise<readonly SavedTool[]> {
@@ -93,6 +106,20 @@ export function createCoreSource(
     return toJsonResult({ name, deleted: true });
   }
 
+  async function runTests(args: JsonObject, context: CallContext): Promise<ToolResult> {
+    const name = String(args["name"]);
+    const all = await visible(context);
+    if (!all.some((one) => one.name === name)) return toErrorResponse(unknownName(name, all));
+    try {
+      const outcome = await testSavedTool(args, context, testDeps);
+      return outcome.kind === "refused" ? toErrorResponse(outcome.error) : toTestResult(outcome);
+    } catch (error) {
+      const refused = toTestError(error);
+      if (refused === undefined) throw error;
+      return toErrorResponse(refused);
+    }
+  }
+
   async function evaluate(code: string, params: JsonObject, context: CallContext): Promise<ToolResult> {
     const catalog = deps.host.catalog(context.identity);
     const name = "eval";
@@ -127,6 +154,8 @@ export function createCoreSource(
           return show(String(args["name"]), context);
         case coreToolNames.delete:
           return remove(String(args["name"]), context);
+        case coreToolNames.test:
+          return runTests(args, context);
         case coreToolNames.evaluate: {
           const params = isJsonObject(args["params"]) ? args["params"] : {};
           return evaluate(String(args["code"]), params, context);

@@ -3,19 +3,19 @@
 import { createCompositeCache } from "../run/composite-cache.ts";
 import { approveSavedTool } from "./approval.ts";
 import { createCoreSource } from "./core-source.ts";
-import { createExecuteSaved } from "./execute-saved.ts";
 import type { Metatool, MetatoolDeps, MetatoolOptions } from "./metatool.ts";
 import { createSavedListing } from "./saved-listing.ts";
+import { createSavedRunner } from "./saved-runner.ts";
 import { createSavedSource } from "./saved-source.ts";
 
 /** Create the metatool over `deps.saved`. */
 export function createMetatool(deps: MetatoolDeps, options: MetatoolOptions): Metatool {
   const cache = createCompositeCache();
   const listing = createSavedListing(deps);
-  const execute = createExecuteSaved(deps, options, cache);
+  const runner = createSavedRunner(deps, options, cache);
   return {
-    coreTools: createCoreSource(deps, options, cache),
-    savedTools: createSavedSource(listing, execute, {
+    coreTools: createCoreSource(deps, options, cache, runner),
+    savedTools: createSavedSource(listing, runner, {
       timeoutMs: options.execution.timeoutMs,
       since: deps.now(),
     }),

@@ -1,9 +1,9 @@
 /** The saved tools as a source: listed as soon as they are saved, executed for whoever calls. */
 
 import type { Health, ToolSource } from "@toolcrib/tool";
-import type { ExecuteSaved } from "./execute-saved.ts";
 import { savedSourceId } from "./saved-entries.ts";
 import type { SavedListing } from "./saved-listing.ts";
+import type { SavedRunner } from "./saved-runner.ts";
 
 /** Milliseconds that the gateway waits beyond the program's own limit, so that the program's own error arrives. */
 const deadlineMarginMs = 5000;
@@ -13,7 +13,7 @@ const approvalMs = 600_000;
 /** Create the source. @param timeoutMs longest execution */
 export function createSavedSource(
   listing: SavedListing,
-  execute: ExecuteSaved,
+  { execute }: SavedRunner,
   { timeoutMs, since }: { readonly timeoutMs: number; readonly since: number },
 ): ToolSource {
   const health: Health = { state: "ready", since };

@@ -6,8 +6,16 @@
 
 import type { Diagnostic } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
-import type { CallContext, ToolDefinition, ToolResult } from "@toolcrib/tool";
-import { metatoolNotFound } from "../codes.ts";
+import type { CallContext, ToolResult } from "@toolcrib/tool";
+import {
+  metatoolChangedMeanwhile,
+  metatoolFieldTooLarge,
+  metatoolFileTooLarge,
+  metatoolNotFound,
+  metatoolTestInvalid,
+  metatoolTestNotRepeatable,
+  metatoolTestTooLarge,
+} from "../codes.ts";
 import { MetatoolError } from "../metatool-error.ts";
 import type { Catalog } from "../run/catalog.ts";
 import { toArgumentsError } from "../run/composite-error.ts";
@@ -43,88 +51,6 @@ export type SavedTestOutcome =
       readonly diagnostics: readonly Diagnostic[];
     }
   | { readonly kind: "refused"; readonly error: CompositeError };
-
-/** The wire name of the core tool. */
-export const testToolName = "test_saved_tool";
-
-const caseSchema: JsonObject = {
-  type: "object",
-  properties: {
-    name: { type: "string" },
-    params: { type: "object" },
-    replies: {
-      type: "array",
-      items: {
-        type: "object",
-        properties: {
-          tool: { type: "string", description: "server.tool, as the program calls it" },
-          params: { type: "object", description: "Answer only a call with exactly these" },
-          result: { description: "What the program gets" },
-          error: { type: "object", properties: { message: { type: "string" } }, required: ["message"] },
-        },
-        required: ["tool"],
-      },
-    },
-    expect: {
-      type: "object",
-      description: '{"result": …} or {"error": {"type": "tool_error"}}',
-    },
-  },
-  required: ["name", "params", "replies", "expect"],
-};
-
-/** `test_saved_tool` as clients see it. */
-export const testToolDefinition: ToolDefinition = {
-  name: testToolName,
-  title: "Test a saved tool",
-  description: `Run the test cases of a saved tool. In a test every tool that the program calls answers from the case, so nothing is touched, however often it runs.
-
-- record: run the tool for real with params, once, and keep what happened as a new case.
-- cases: cases to add; one with the name of a case that is there replaces it.
-
-A dry run of a saved tool (its argument dry_run: true) is answered from the recorded cases too.`,
-  inputSchema: {
-    type: "object",
-    properties: {
-      name: { type: "string", minLength: 1, maxLength: 64, description: "Name of the saved tool" },
-      record: { type: "boolean", default: false, description: "Make a case of a real run" },
-      params: { type: "object", default: {}, description: "Parameters of the run that is recorded" },
-      caseName: { type: "string", maxLength: 100, description: "What to call the case that is recorded" },
-      cases: { type: "array", items: caseSchema, maxItems: 100, description: "Cases to add before testing" },
-    },
-    required: ["name"],
-    additionalProperties: false,
-  },
-  outputSchema: {
-    type: "object",
-    properties: {
-      name: { type: "string" },
-      passed: { type: "integer" },
-      failed: { type: "integer" },
-      recorded: { type: "string", description: "Name of the case that was recorded" },
-      cases: {
-        type: "array",
-        items: {
-          type: "object",
-          properties: {
-            name: { type: "string" },
-            passed: { type: "boolean" },
-            problems: { type: "array", items: { type: "string" } },
-          },
-          required: ["name", "passed", "problems"],
-        },
-      },
-    },
-    required: ["name", "passed", "failed", "cases"],
-  },
-  annotations: {
-    title: "Test a saved tool",
-    readOnlyHint: false,
-    destructiveHint: true,
-    idempotentHint: false,
-    openWorldHint: true,
-  },
-};
 
 /**
  * Test a saved tool as `args` ask for.
@@ -237,4 +163,32 @@ export function toTestResult(outcome: Extract<SavedTestOutcome, { kind: "tested"
     cases,
   };
   return { content: [{ type: "text", text: JSON.stringify(structuredContent) }], structuredContent };
+}
+
+const refusalCodes: ReadonlySet<string> = new Set([
+  metatoolChangedMeanwhile,
+  metatoolFieldTooLarge,
+  metatoolFileTooLarge,
+  metatoolTestInvalid,
+  metatoolTestNotRepeatable,
+  metatoolTestTooLarge,
+]);
+
+/** An error that is about what was asked for, as its caller reads it; undefined for those of the machine. */
+export function toTestError(error: unknown): CompositeError | undefined {
+  if (!(error instanceof MetatoolError) || !refusalCodes.has(error.code)) return undefined;
+  const { code, message, hint } = error;
+  const found = error.data?.["diagnostics"];
+  const problems = (Array.isArray(found) ? (found as readonly Diagnostic[]) : [])
+    .slice(0, 50)
+    .map(({ path = "", message: told }): JsonObject => ({ path, message: told }));
+  return {
+    type: "validation_error",
+    message,
+    details: {
+      code,
+      ...(hint === undefined ? undefined : { hint }),
+      ...(problems.length === 0 ? undefined : { problems }),
+    },
+  };
 }
