@@ -13,6 +13,9 @@ export const recordMaxBytes = 64 * 1024;
 /** Most bytes of all records of an execution. */
 export const recordsMaxBytes = 1024 * 1024;
 
+/** What stands for the result of a call that had none when the execution ended. */
+const unanswered: JsonValue = { error: "it was not answered before the end of the execution" };
+
 /** Takes down inner calls in the order in which they began. */
 export class CallRecords {
   readonly #records: { tool: string; params: JsonValue; result: JsonValue }[] = [];
@@ -25,7 +28,7 @@ export class CallRecords {
 
   /** Note the beginning of a call; the function returned takes its result. */
   begin(tool: string, params: JsonValue): (result: JsonValue) => void {
-    const record = { tool, params: this.#kept(params), result: null as JsonValue };
+    const record = { tool, params: this.#kept(params), result: unanswered };
     this.#records.push(record);
     return (result) => {
       record.result = this.#kept(result);

@@ -40,11 +40,13 @@ export function toInnerReply(tool: CatalogTool, result: ToolResult): InnerReply 
     return { kind: "value", value: structuredContent["result"] ?? null };
   }
   if (structuredContent !== undefined) return { kind: "value", value: structuredContent };
-  const [block] = result.content;
-  if (result.content.length === 1 && block?.type === "text" && typeof block["text"] === "string") {
+  // Servers of the first revision answered without content.
+  const content = result.content ?? [];
+  const [block] = content;
+  if (content.length === 1 && block?.type === "text" && typeof block["text"] === "string") {
     return { kind: "value", value: parseText(block["text"]) };
   }
-  return { kind: "value", value: result.content as readonly ContentBlock[] as JsonValue };
+  return { kind: "value", value: content as readonly ContentBlock[] as JsonValue };
 }
 
 /** The answer where the host could not give a result. */
@@ -68,7 +70,9 @@ function toFailure(tool: CatalogTool, { content, structuredContent, _meta }: Too
     const kind = error["type"] === "policy_error" ? "denied" : "error";
     return { kind, message: cut(String(error["message"] ?? "it failed")), details: error };
   }
-  const texts = content.flatMap((block) => (typeof block["text"] === "string" ? [block["text"]] : []));
+  const texts = (content ?? []).flatMap((block) =>
+    typeof block["text"] === "string" ? [block["text"]] : [],
+  );
   const text = texts.join("\n").trim();
   const message = text === "" ? `${displayName(tool)} failed and did not say why` : cut(text);
   const code = _meta?.["toolcrib/code"];

@@ -130,7 +130,7 @@ test("a process that waits for work keeps nobody alive and dies with its parent"
   const parent = (rest: string) => `
       import { readFileSync } from "node:fs";
       import { startIsolatedExecutions } from "@toolcrib/metatool";
-      startIsolatedExecutions({
+      const isolated = startIsolatedExecutions({
         startTimer(delayMs, callback) {
           const timer = setTimeout(callback, delayMs);
           return () => clearTimeout(timer);

@@ -60,7 +60,8 @@ function convertIn(data: Json, t: Thread, depth: number, shapes: Shape[]): Value
     case "boolean":
       return data;
     default:
-      if (data === null) return null;
+      // Data of a host may have members without a value.
+      if (data === null || data === undefined) return null;
       if (depth >= maxConversionDepth) throw tooDeep();
       t.step(1);
       return isArray(data) ? convertArray(data, t, depth, shapes) : convertObject(data, t, depth, shapes);

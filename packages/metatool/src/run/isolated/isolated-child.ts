@@ -104,7 +104,11 @@ export class IsolatedChild {
   /** End it at once; resolves when it is gone. Safe to repeat. */
   async kill(): Promise<void> {
     this.#onMessage = undefined;
-    if (!this.#isGone) this.#process.kill("SIGKILL");
+    if (!this.#isGone) {
+      // Whoever waits for its end is not to be told that nothing is left to wait for.
+      this.#process.ref();
+      this.#process.kill("SIGKILL");
+    }
     await this.gone;
   }
 
