@@ -27,7 +27,12 @@ export type Outcome =
   /** It was not run, for these errors. */
   | { readonly kind: "static"; readonly errors: readonly LocatedError[] }
   /** It failed while it ran; the line is that of the innermost call in the source itself. */
-  | { readonly kind: "failed"; readonly failure: LocatedError; readonly error: StarlarkError };
+  | {
+      readonly kind: "failed";
+      readonly failure: LocatedError;
+      readonly error: StarlarkError;
+      readonly thread: Thread;
+    };
 
 /** What a program is run with. */
 export interface ExecuteOptions {
@@ -70,6 +75,11 @@ export async function execute(source: Source, options: ExecuteOptions): Promise<
   } catch (error) {
     if (!(error instanceof StarlarkError)) throw error;
     const entry = error.stackEntries.findLast(({ file }) => file === source.name);
-    return { kind: "failed", failure: { line: entry?.lineNumber ?? 0, message: error.message }, error };
+    return {
+      kind: "failed",
+      failure: { line: entry?.lineNumber ?? 0, message: error.message },
+      error,
+      thread,
+    };
   }
 }

@@ -16,6 +16,7 @@ import {
   StarlarkModule,
   timeModule,
   toolDialect,
+  universeFor,
   type Value,
 } from "@toolcrib/starlark";
 import { type AssertionLog, assertModule } from "./assertions.ts";
@@ -56,10 +57,12 @@ const hostFunctions: ReadonlyMap<string, Value> = new Map<string, Value>([
   ],
 ]);
 
-/** The names that programs find, their assertions going to `log`. */
-export function programEnvironment(log: AssertionLog): ReadonlyMap<string, Value> {
+/** The names that programs of `dialect` find, their assertions going to `log`. */
+export function programEnvironment(log: AssertionLog, dialect: Dialect): ReadonlyMap<string, Value> {
+  const universe = universeFor(dialect);
   return new Map<string, Value>([
-    ...starlarkGoEnvironment,
+    // The tool dialect has structs of its own.
+    ...[...starlarkGoEnvironment].filter(([name]) => !universe.has(name)),
     ...hostFunctions,
     ...assertModule(log).members,
     ["json", jsonModule],

@@ -32,11 +32,12 @@ const files = readdirSync(programsFolder).filter((name) => name.endsWith(".star"
 /** What is wrong with one run of `chunk`; nothing if it went as it says. */
 async function problemsOf(name: string, chunk: Chunk): Promise<string[]> {
   const log = new AssertionLog();
+  const dialect = dialectOfText(chunk.text);
   const outcome = await execute(
     { name, text: chunk.text },
     {
-      dialect: dialectOfText(chunk.text),
-      predeclared: programEnvironment(log),
+      dialect,
+      predeclared: programEnvironment(log, dialect),
       load: programLoader(),
     },
   );
@@ -129,7 +130,7 @@ suite("documentation", () => {
       test(`${each.signature}: ${whole}`, async () => {
         const outcome = await execute(
           { name: "example.star", text: `return ${expression}` },
-          { dialect: toolDialect, predeclared: programEnvironment(new AssertionLog()) },
+          { dialect: toolDialect, predeclared: programEnvironment(new AssertionLog(), toolDialect) },
         );
         if (outcome.kind === "static") assert.fail(JSON.stringify(outcome.errors));
         if (outcome.kind === "failed") assert.fail(outcome.error.traceback);

@@ -8,7 +8,14 @@ import { attributeOf } from "../value/attributes.ts";
 import { isShape, type Shape } from "../value/entry-table.ts";
 import type { Cell, FunctionValue } from "../value/function-value.ts";
 import { hashKey, type Key } from "../value/hash-key.ts";
-import { dictEntryWeight, listWeight, stringWeight, tableWeight, tupleWeight } from "../value/heap-weight.ts";
+import {
+  dictEntryWeight,
+  listWeight,
+  recordFieldWeight,
+  stringWeight,
+  tableWeight,
+  tupleWeight,
+} from "../value/heap-weight.ts";
 import { index, noKey, unary } from "../value/operators.ts";
 import { repr, str } from "../value/repr.ts";
 import { slice } from "../value/slice.ts";
@@ -195,9 +202,12 @@ export function tupleEvaluator(elements: readonly Evaluator[], at: number): Eval
 
 /** The values of several expressions, in order. */
 export function evaluateAll(elements: readonly Evaluator[], r: Registers, t: Thread): Value[] {
-  const values: Value[] = [];
-  for (let at = 0; at < elements.length; at += 1) values.push(elements[at]!(r, t));
-  return values;
+  const [a, b, c] = elements;
+  // An array that is pushed to has room for seventeen from the first element on.
+  if (a === undefined) return [];
+  if (b === undefined) return [a(r, t)];
+  if (c === undefined) return [a(r, t), b(r, t)];
+  return elements.map((evaluate) => evaluate(r, t));
 }
 
 /** A dict display: keys and values in turns; `ats` are the offsets of the colons. */
@@ -208,7 +218,7 @@ export function dictEvaluator(parts: readonly Operand[], ats: readonly number[],
     return recordEvaluator(
       keys as Shape,
       keys.map((_, entry) => parts[2 * entry + 1]!.evaluate),
-      weight,
+      tableWeight + recordFieldWeight * ats.length,
       at,
     );
   }

@@ -12,6 +12,8 @@
 export const elementWeight = 10;
 /** One association of a dict. */
 export const dictEntryWeight = 80;
+/** One field of a dict that was written as a record and has its keys still. */
+export const recordFieldWeight = 16;
 /** One member of a set. */
 export const setMemberWeight = 50;
 /** A float, or an int that is no safe integer and is small. */

@@ -2,7 +2,7 @@
 
 import type { Thread } from "../run/thread.ts";
 import { hashKey } from "./hash-key.ts";
-import { dictEntryWeight, setMemberWeight, tableWeight } from "./heap-weight.ts";
+import { dictEntryWeight, recordFieldWeight, setMemberWeight, tableWeight } from "./heap-weight.ts";
 import { StarlarkDict, StarlarkSet, type Value } from "./value.ts";
 
 /** An empty dict, charged. */
@@ -31,7 +31,9 @@ export function dictSet(dict: StarlarkDict, key: Value, value: Value, t: Thread)
   const hashed = hashKey(key, t);
   if (dict.frozen !== 0 || dict.locks !== 0) dict.checkMutable("insert into");
   if (dict.entries.replace(hashed, value)) return;
-  t.charge(dictEntryWeight);
+  const { shape, size } = dict.entries;
+  // A record that gets another key has its own list of them from now on.
+  t.charge(dictEntryWeight + (shape === undefined ? 0 : (dictEntryWeight - recordFieldWeight) * size));
   dict.entries.add(hashed, key, value);
 }
 

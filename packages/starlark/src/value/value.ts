@@ -19,7 +19,7 @@ import { StarlarkError } from "../run/starlark-error.ts";
 import type { Thread } from "../run/thread.ts";
 import { EntryTable, type Shape } from "./entry-table.ts";
 import type { Key } from "./hash-key.ts";
-import { dictEntryWeight, tableWeight } from "./heap-weight.ts";
+import { dictEntryWeight, recordFieldWeight, tableWeight } from "./heap-weight.ts";
 
 /** Any value of a program. */
 export type Value = null | boolean | number | bigint | string | StarlarkObject;
@@ -277,7 +277,8 @@ export class StarlarkDict extends HashContainer {
   }
 
   override weight(): number {
-    return tableWeight + dictEntryWeight * this.entries.size;
+    const { shape, size } = this.entries;
+    return tableWeight + (shape === undefined ? dictEntryWeight : recordFieldWeight) * size;
   }
 
   override references(rest: Value[]): void {

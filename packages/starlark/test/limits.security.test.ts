@@ -1,0 +1,210 @@
+/**
+ * Attacks on the limits of executions. They run in processes of their own, since
+ * what is looked at is what they do to a process: that it lives, and how much
+ * memory it takes.
+ */
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import { promisify } from "node:util";
+import { toolDialect } from "@toolcrib/starlark";
+import { AssertionLog } from "./assertions.ts";
+import type { AttackReport } from "./attack-child.ts";
+import { type Attack, growthBombs, memoryBombs, parserBombs, timeBombs } from "./attacks.ts";
+import { execute } from "./execute.ts";
+import { programEnvironment } from "./program-environment.ts";
+
+const runFile = promisify(execFile);
+const conditions = process.execArgv.filter((argument) => argument.startsWith("--conditions"));
+
+/** Run `script` in a process of its own; what it wrote. */
+async function runChild(script: string, flags: readonly string[], args: readonly string[]): Promise<string> {
+  const { stdout } = await runFile(
+    process.execPath,
+    [...conditions, ...flags, join(import.meta.dirname, script), ...args],
+    { maxBuffer: 64 * 1024 * 1024, env: { ...process.env, NODE_TEST_CONTEXT: undefined } },
+  );
+  return stdout;
+}
+
+async function attack(group: string): Promise<AttackReport[]> {
+  const output = await runChild("attack-child.ts", ["--expose-gc"], [group]);
+  return output
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as AttackReport);
+}
+
+/** What ended otherwise than `attacks` say. */
+function surprises(attacks: readonly Attack[], reports: readonly AttackReport[]): string[] {
+  assert.equal(reports.length, attacks.length);
+  return attacks.flatMap(({ name, ends, says = "" }, index) => {
+    const { ended, message } = reports[index]!;
+    return ended === ends && message.includes(says) ? [] : [`${name}: ${ended}: ${message}`];
+  });
+}
+
+/** The part of a report that depends on the program alone. */
+function countsOf(attacks: readonly Attack[], reports: readonly AttackReport[]): unknown[] {
+  return reports
+    .filter((_report, index) => attacks[index]!.ends !== "timeout")
+    .map(({ name, ended, message, steps, memoryBytes }) => [name, ended, message, steps, memoryBytes]);
+}
+
+/** The most by which the resident set may grow for 32 MB on the simulated heap. */
+const maxRiseBytes = 84 * 1024 * 1024;
+/** The same for a list that grows one element at a time: see `growthBombs`. */
+const maxGrowthRiseBytes = 144 * 1024 * 1024;
+
+suite("attacks on memory", () => {
+  const check = async (group: string, attacks: readonly Attack[], maxBytes: number): Promise<void> => {
+    const [reports, again] = await Promise.all([attack(group), attack(group)]);
+    assert.deepEqual(surprises(attacks, reports), []);
+    assert.deepEqual(countsOf(attacks, again), countsOf(attacks, reports));
+    const first = reports.find(({ riseBytes }) => riseBytes > maxBytes);
+    assert.equal(first, undefined);
+  };
+
+  test("end within their limits, in little more memory than those, and the same way each time", () =>
+    check("memory", memoryBombs, maxRiseBytes));
+
+  test("end within their limits where lists grow one element at a time", () =>
+    check("growth", growthBombs, maxGrowthRiseBytes));
+});
+
+suite("attacks on time", () => {
+  test("end within their limits", async () => {
+    assert.deepEqual(surprises(timeBombs, await attack("time")), []);
+  });
+});
+
+suite("attacks on the parser", () => {
+  test("end in findings, or in nothing", async () => {
+    assert.deepEqual(surprises(parserBombs, await attack("parser")), []);
+  });
+});
+
+test("programs run where code cannot be made from strings", async () => {
+  await runChild("programs.test.ts", ["--disallow-code-generation-from-strings", "--test-reporter=dot"], []);
+});
+
+const javaScriptNames = [
+  "__proto__",
+  "constructor",
+  "prototype",
+  "toString",
+  "valueOf",
+  "hasOwnProperty",
+  "isPrototypeOf",
+  "__defineGetter__",
+  "__lookupGetter__",
+  "then",
+  "length",
+  "name",
+  "caller",
+  "arguments",
+  "apply",
+  "call",
+  "entries",
+  "items ",
+  "frozen",
+  "fields",
+  "weight",
+  "references",
+] as const;
+
+/** A program in the tool dialect that has to be through its assertions. */
+async function check(source: string): Promise<void> {
+  const log = new AssertionLog();
+  const outcome = await execute(
+    { name: "names.star", text: source },
+    { dialect: toolDialect, predeclared: programEnvironment(log, toolDialect) },
+  );
+  const problem =
+    outcome.kind === "done"
+      ? ""
+      : outcome.kind === "static"
+        ? JSON.stringify(outcome.errors)
+        : `${outcome.error.kind}: ${outcome.error.traceback}`;
+  assert.deepEqual([problem, log.failures], ["", []]);
+  assert.ok(log.count > 0);
+}
+
+suite("names that JavaScript knows", () => {
+  for (const name of javaScriptNames) {
+    const quoted = JSON.stringify(name);
+    test(`${name} is a key like any other`, () =>
+      check(`
+d = {}
+assert.eq(${quoted} in d, False)
+assert.eq(d.get(${quoted}), None)
+assert.fails(lambda: d[${quoted}], "not in dict")
+d[${quoted}] = 1
+assert.eq(d, {${quoted}: 1})
+assert.eq(d.keys(), [${quoted}])
+assert.eq(d.pop(${quoted}), 1)
+assert.eq(len(d), 0)
+s = set([${quoted}])
+assert.eq(${quoted} in s and "other" not in s, True)
+assert.eq(json.decode(json.encode({${quoted}: {${quoted}: 1}})), {${quoted}: {${quoted}: 1}})
+assert.eq({${quoted}: 2} | {"b": 1}, {${quoted}: 2, "b": 1})
+`));
+
+    test(`${name} is an attribute of nothing`, () =>
+      check(`
+def f(): pass
+values = [None, True, 1, 1 << 80, 1.5, "s", b"b", [], (), {}, set(), range(3), f, len, [].append, json, struct(), "s".elems()]
+for value in values:
+    own = ${quoted} in dir(value)
+    assert.eq(hasattr(value, ${quoted}), own)
+    if not own:
+        assert.eq(getattr(value, ${quoted}, "absent"), "absent")
+        assert.fails(lambda: getattr(value, ${quoted}), "has no")
+try:
+    fail("x")
+except Error as e:
+    assert.eq(getattr(e, ${quoted}, "absent"), "absent")
+`));
+
+    test(`${name} is an argument and a field like any other`, () =>
+      check(`
+def f(**kwargs): return kwargs
+def g(a): return a
+assert.eq(f(**{${quoted}: 1}), {${quoted}: 1})
+assert.fails(lambda: g(1, **{${quoted}: 1}), "unexpected keyword argument")
+assert.fails(lambda: sorted([], **{${quoted}: 1}), "unexpected keyword argument")
+s = struct(**{${quoted}: 5})
+assert.eq(getattr(s, ${quoted}), 5)
+assert.eq(dir(s), [${quoted}])
+assert.eq(s, struct(**{${quoted}: 5}))
+assert.eq({s: 1}[s], 1)
+assert.eq(dict(**{${quoted}: 1}), {${quoted}: 1})
+assert.eq("%s" % {${quoted}: 1}.keys()[0], ${quoted})
+assert.eq("{x}".format(x=${quoted}), ${quoted})
+`));
+  }
+
+  test("they are names of variables, parameters, attributes and fields of formats", () =>
+    check(
+      javaScriptNames
+        .filter((name) => !name.endsWith(" "))
+        .map(
+          (name) => `
+def f(${name}=1): return ${name}
+assert.eq(f(${name}=2), 2)
+assert.fails(lambda: {}.${name}x, "has no .${name}x")
+assert.fails(lambda: None.${name}, "has no .${name}")
+assert.eq({"${name}": 3}.${name}, 3)
+assert.eq(struct(${name}=4).${name}, 4)
+assert.eq("{${name}}".format(${name}=5), "5")
+assert.eq(f"{f(${name}=6)}", "6")
+assert.fails(lambda: "{${name}}".format(), "${name}")
+${name} = 7
+assert.eq(${name}, 7)
+`,
+        )
+        .join(""),
+    ));
+});
