@@ -108,8 +108,9 @@ function* attemptCall(
   } catch (error) {
     // Limits, deadlines and cancellation are not the program's to catch.
     if (!(error instanceof StarlarkError) || !error.catchable) throw error;
-    thread.charge(64);
-    return outcome(false, null, new ErrorValue(error), thread);
+    const caught = new ErrorValue(error);
+    thread.charge(caught.weight());
+    return outcome(false, null, caught, thread);
   }
 }
 

@@ -75,7 +75,9 @@ function unwind(t: Thread, thrown: StarlarkError, failedPc: number): number {
     const handler = error.catchable ? findHandler(frame, pc) : undefined;
     closeIterators(frame, handler?.openIterators);
     if (handler !== undefined) {
-      frame.registers[handler.register] = new ErrorValue(error);
+      const caught = new ErrorValue(error);
+      t.charge(caught.weight());
+      frame.registers[handler.register] = caught;
       frame.pc = handler.target;
       return switchFrame;
     }

@@ -34,6 +34,11 @@ export class ErrorValue extends HostObject {
     return ["details", "message", "tool", "type"];
   }
 
+  /** JavaScript keeps the stack of its own calls with every error, and the machine that of the program's. */
+  override weight(): number {
+    return 1100 + 120 * this.error.stackEntries.length;
+  }
+
   override references(rest: Value[]): void {
     rest.push(this.error.message, this.error.detailsValue);
   }
