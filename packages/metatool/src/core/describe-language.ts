@@ -3,7 +3,7 @@
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import type { Catalog, CatalogTool } from "../run/catalog.ts";
 import { languagePrimer } from "../run/language-primer.ts";
-import { displayName } from "../run/tool-directory.ts";
+import { callNames, displayName, toToolDirectory } from "../run/tool-directory.ts";
 
 /** Most tools that are shown. */
 const maxTools = 200;
@@ -13,7 +13,10 @@ const summaryMaxLength = 160;
 export function describeLanguage(catalog: Catalog, part: string | undefined): string {
   const wanted = part?.toLowerCase() ?? "";
   const tools = catalog.tools.filter((tool) => displayName(tool).toLowerCase().includes(wanted));
-  const lines = tools.slice(0, maxTools).map(describeTool);
+  const names = callNames(toToolDirectory(catalog.tools));
+  const lines = tools
+    .slice(0, maxTools)
+    .map((tool) => describeTool(tool, names.get(tool.id) ?? displayName(tool)));
   const more = tools.length - lines.length;
   const title = part === undefined ? "Tools" : `Tools with "${part}" in their names`;
   return [
@@ -24,10 +27,10 @@ export function describeLanguage(catalog: Catalog, part: string | undefined): st
   ].join("\n");
 }
 
-function describeTool(tool: CatalogTool): string {
+function describeTool(tool: CatalogTool, name: string): string {
   const summary = (tool.description ?? "").trim().split("\n", 1)[0] as string;
   const short = summary.length > summaryMaxLength ? `${summary.slice(0, summaryMaxLength)}…` : summary;
-  return `${displayName(tool)}(${parametersOf(tool.inputSchema)})${short === "" ? "" : `  # ${short}`}`;
+  return `${name}(${parametersOf(tool.inputSchema)})${short === "" ? "" : `  # ${short}`}`;
 }
 
 /** `query: string, limit?: integer` */

@@ -1,10 +1,13 @@
 /** The primer is short, and what it says runs. */
 
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { test } from "node:test";
-import { analyseComposite, languagePrimer } from "@toolcrib/metatool";
+import { createSchemaValidator } from "@toolcrib/json";
+import { analyseComposite, createMetatool, languagePrimer, openSavedTools } from "@toolcrib/metatool";
+import { makeTemporaryDirectory } from "@toolcrib/testing";
 import { textResult } from "@toolcrib/tool";
-import { setUpWorkshop } from "./workshop.ts";
+import { clientCall, defaultOptions, setUpWorkshop } from "./workshop.ts";
 
 const issue = (number: number) => ({
   number,
@@ -128,4 +131,42 @@ test("what the primer says in passing is true", async () => {
     const outcome = await workshop.run(code);
     assert.equal(outcome.kind, "error", code);
   }
+});
+
+test("describe_language writes tools as programs call them", async () => {
+  const { catalog, deps } = setUpWorkshop({
+    "my-server.list-all": () => 1,
+    "time.zone": () => 2,
+    "x-y.one": () => 3,
+    "x+y.one": () => 4,
+    plain: () => 5,
+  });
+  await using directory = await makeTemporaryDirectory();
+  await using saved = await openSavedTools({ clock: () => 0, randomBytes }, { directory: directory.path });
+  using metatool = createMetatool(
+    {
+      ...deps,
+      saved,
+      wholeCatalog: () => catalog,
+      mayUse: () => true,
+      validator: createSchemaValidator(),
+      now: () => 0,
+      onEvent() {},
+      onWarning() {},
+    },
+    { execution: defaultOptions },
+  );
+  const tool = metatool.coreTools.tools().find(({ definition }) => definition.name === "describe_language");
+  assert.ok(tool);
+  const { content } = await metatool.coreTools.call(tool, {}, clientCall());
+  const text = content.map((block) => String(block["text"])).join("");
+  assert.ok(text.startsWith(languagePrimer));
+  const calls = [...text.matchAll(/^([\w.]+|tools\["[^"]+"\])\(\)$/gm)].map(([call]) => call);
+  assert.deepEqual(calls.sort(), [
+    "my_server.list_all()",
+    "time_.zone()",
+    'tools["plain"]()',
+    'tools["x+y__one"]()',
+    'tools["x-y__one"]()',
+  ]);
 });
