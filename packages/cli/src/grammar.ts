@@ -9,9 +9,14 @@ import { type AuditFlags, auditOutcomes, parseAuditLimit, parseSince } from "./a
 import type { RunCommand } from "./command-context.ts";
 import type { CallFlags } from "./commands/call.ts";
 import { addCompletionCommand } from "./commands/completion.ts";
+import type { EvalFlags } from "./commands/eval.ts";
 import { addHelpCommand } from "./commands/help.ts";
 import type { InitFlags } from "./commands/init.ts";
 import type { ListFlags } from "./commands/list.ts";
+import type { SaveFlags } from "./commands/save.ts";
+import type { ExportFlags, ImportFlags } from "./commands/saved-exchange.ts";
+import type { SavedRunFlags } from "./commands/saved-run.ts";
+import type { SavedTestFlags } from "./commands/saved-test.ts";
 import type { ServeFlags } from "./commands/serve.ts";
 import type { FormatFlags } from "./commands/starlark-format.ts";
 import type { ReplFlags } from "./commands/starlark-repl.ts";
@@ -25,12 +30,17 @@ export function addCommands(program: Command, run: RunCommand): void {
   addDoctor(program, run);
   program.commandsGroup("Serve:");
   addServe(program, run);
+  addMetatool(program, run);
   addStatus(program, run);
   program.commandsGroup("Use tools:");
   addList(program, run);
   addSearch(program, run);
   addDescribe(program, run);
   addCall(program, run);
+  program.commandsGroup("Compose tools:");
+  addEval(program, run);
+  addSave(program, run);
+  addSaved(program, run);
   program.commandsGroup("Write programs:");
   addStarlark(program, run);
   program.commandsGroup("Look back:");
@@ -101,6 +111,24 @@ function addServe(program: Command, run: RunCommand): void {
     .option("-q, --quiet", "print nothing on standard output; the token is not shown then")
     .action((flags: ServeFlags, command: Command) =>
       run(command, async (context) => (await import("./commands/serve.ts")).serve(context, flags)),
+    );
+}
+
+/** Name of the metatool's home, as its document has it. */
+const metatoolHome = ".mcp-metatool";
+
+function addMetatool(program: Command, run: RunCommand): void {
+  program
+    .command("metatool")
+    .description(
+      "serve upstreamServers and composite tools on standard input and output, as mcp-metatool (home: ~/.mcp-metatool)",
+    )
+    .action((_flags, command: Command) =>
+      run(
+        command,
+        async (context) => (await import("./commands/metatool.ts")).metatool(context),
+        metatoolHome,
+      ),
     );
 }
 
@@ -188,6 +216,113 @@ function toSeconds(text: string): number {
   const seconds = Number(text);
   if (seconds > 0 && seconds <= timeoutMaxSeconds) return seconds;
   throw new InvalidArgumentError(`It is a number of seconds up to ${timeoutMaxSeconds}.`);
+}
+
+function addEval(program: Command, run: RunCommand): void {
+  program
+    .command("eval")
+    .description("run a composite program once, with the tools, and print what it returns")
+    .argument("<file>", "the Starlark program, or - to read it from standard input")
+    .option(
+      "-p, --param <name=value>",
+      "one entry of the program's params; repeatable. A value is JSON where it can be, else a text",
+      collect,
+    )
+    .option("--params <json>", "params as a JSON object, or - to read it from standard input")
+    .action((file: string, flags: EvalFlags, command: Command) =>
+      run(command, async (context) => (await import("./commands/eval.ts")).evaluate(context, file, flags)),
+    );
+}
+
+function addSave(program: Command, run: RunCommand): void {
+  program
+    .command("save")
+    .description("save a composite program as a tool, or show every problem with it (exit code 1)")
+    .argument("<file>", "the Starlark program, or - to read it from standard input")
+    .option("--name <name>", "name of the tool (default: that of the file)")
+    .option("--description <text>", "what the tool does (default: the comment that the program begins with)")
+    .option("--schema <file>", "JSON Schema of its parameters (default: the one it had, else no parameters)")
+    .action((file: string, flags: SaveFlags, command: Command) =>
+      run(command, async (context) => (await import("./commands/save.ts")).saveTool(context, file, flags)),
+    );
+}
+
+function addSaved(program: Command, run: RunCommand): void {
+  const saved = program.command("saved").description("list, show, run, test and exchange saved tools");
+  const load = () => import("./commands/saved.ts");
+  const loadExchange = () => import("./commands/saved-exchange.ts");
+  saved
+    .command("list")
+    .description("list the saved tools")
+    .action((_flags, command: Command) => run(command, async (context) => (await load()).listSaved(context)));
+  saved
+    .command("show")
+    .description("show a saved tool: what it does, what it calls, its program")
+    .argument("<name>", "name of the saved tool")
+    .action((name: string, _flags, command: Command) =>
+      run(command, async (context) => (await load()).showSaved(context, name)),
+    );
+  saved
+    .command("run")
+    .description("run a saved tool and print its result")
+    .argument("<name>", "name of the saved tool")
+    .argument("[arguments]", "a JSON object, or - to read one from standard input (default: {})")
+    .option(
+      "-a, --arg <name=value>",
+      "one argument, in place of JSON; repeatable. A value is a text where the tool takes one, else JSON",
+      collect,
+    )
+    .option("--dry-run", "answer from the recorded tests, and touch no tool")
+    .action((name: string, text: string | undefined, flags: SavedRunFlags, command: Command) =>
+      run(command, async (context) =>
+        (await import("./commands/saved-run.ts")).runSaved(context, name, text, flags),
+      ),
+    );
+  saved
+    .command("test")
+    .description("run the tests of a saved tool, or of all, touching no tool (exit code 1)")
+    .argument("[name]", "name of the saved tool (default: all)")
+    .option("--record", "run the tool for real, once, and keep what happened as a test")
+    .option("--params <json>", "parameters of the run that is recorded (default: {})")
+    .option("--case <name>", "what to call the test that is recorded")
+    .action((name: string | undefined, flags: SavedTestFlags, command: Command) =>
+      run(command, async (context) =>
+        (await import("./commands/saved-test.ts")).testSaved(context, name, flags),
+      ),
+    );
+  saved
+    .command("export")
+    .description("write a saved tool with its tests as a folder in the layout of a package")
+    .argument("<name>", "name of the saved tool")
+    .argument("<dir>", "folder to write, which must not be there")
+    .option("--id <id>", "tool id of the package, such as acme.crm.search (default: saved.NAME)")
+    .option("--package-version <version>", "version of the package (default: 1.0.0)")
+    .action((name: string, folder: string, flags: ExportFlags, command: Command) =>
+      run(command, async (context) => (await loadExchange()).exportSaved(context, name, folder, flags)),
+    );
+  saved
+    .command("import")
+    .description("take a saved tool from a folder; it has to be approved before it is called")
+    .argument("<dir>", "folder of a package with a Starlark program")
+    .option("--name <name>", "what to call it (default: as the package does)")
+    .option("--force", "replace a saved tool of the same name")
+    .action((folder: string, flags: ImportFlags, command: Command) =>
+      run(command, async (context) => (await loadExchange()).importSaved(context, folder, flags)),
+    );
+  saved
+    .command("approve")
+    .description("let a saved tool be called that came to reach more than was approved")
+    .argument("<name>", "name of the saved tool")
+    .action((name: string, _flags, command: Command) =>
+      run(command, async (context) => (await load()).approveSaved(context, name)),
+    );
+  saved
+    .command("delete")
+    .description("delete a saved tool")
+    .argument("<name>", "name of the saved tool")
+    .action((name: string, _flags, command: Command) =>
+      run(command, async (context) => (await load()).deleteSaved(context, name)),
+    );
 }
 
 function addStarlark(program: Command, run: RunCommand): void {

@@ -11,7 +11,13 @@ import { prepareArguments } from "../run/prepare-arguments.ts";
 import type { CompositeDeps } from "../run/run-composite.ts";
 import type { SavedTool } from "../saved/saved-tool.ts";
 import { isSameJson } from "./differences.ts";
-import { answers, createRecordedReplies, noReply, toInnerReply } from "./recorded-replies.ts";
+import {
+  answers,
+  createRecordedReplies,
+  explainUnmatched,
+  noReply,
+  toInnerReply,
+} from "./recorded-replies.ts";
 import { toRepliesDeps } from "./run-test-case.ts";
 import { parseTestCases } from "./test-case.ts";
 
@@ -94,11 +100,9 @@ export function createDryRun(
       if (own.unmatched.length === before) return reply;
       const other = others.find((one) => one.params !== undefined && answers(one, inner, args));
       if (other !== undefined) return toInnerReply(other);
-      const reason = own.unmatched.at(-1)?.reason ?? "";
-      return noReply(
-        inner,
-        cases.length === 0 ? "the tool has no tests; record one with test_saved_tool" : reason,
-      );
+      if (cases.length === 0) return noReply(inner, "the tool has no tests; record one with test_saved_tool");
+      const all = cases.flatMap(({ replies }) => replies);
+      return noReply(inner, explainUnmatched(inner, args, all, []));
     },
   };
 }

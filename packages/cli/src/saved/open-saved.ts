@@ -1,0 +1,49 @@
+/**
+ * The saved tools of this home as the operator has them: the files themselves,
+ * beside a gateway that runs or without one. What the operator does to them is on
+ * the audit trail.
+ */
+
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { nearestName } from "@toolcrib/diagnostics";
+import { openSavedTools, type SavedTool, type SavedTools } from "@toolcrib/metatool";
+import { openStore, type SavedToolEvent } from "@toolcrib/store";
+import { CliError } from "../cli-error.ts";
+import { cliToolNotFound } from "../codes.ts";
+import type { CommandContext } from "../command-context.ts";
+
+/** Open the saved tools. @throws {MetatoolError} `METATOOL_DIRECTORY_UNUSABLE` */
+export function openSaved({ options, world, output }: CommandContext): Promise<SavedTools> {
+  return openSavedTools(
+    {
+      clock: world.now,
+      randomBytes,
+      onProblem: ({ message }) => output.note(`${output.noteStyle("yellow", "warning")}: ${message}`),
+    },
+    { directory: join(options.home, "tools") },
+  );
+}
+
+/** The saved tool called `name`. @throws {CliError} `CLI_TOOL_NOT_FOUND` with a suggestion */
+export async function requireSaved(saved: SavedTools, name: string): Promise<SavedTool> {
+  const tool = await saved.get(name);
+  if (tool !== undefined) return tool;
+  const near = nearestName(
+    name,
+    saved.current().map((one) => one.name),
+  );
+  throw new CliError(cliToolNotFound, `No saved tool is named "${name.slice(0, 200)}"`, {
+    hint: near === undefined ? "see toolcrib saved list" : `did you mean ${near}?`,
+  });
+}
+
+/** Put on the audit trail what the operator did to a saved tool. */
+export async function recordForAudit(
+  { options, world }: CommandContext,
+  type: "tool.saved" | "tool.deleted" | "approval.granted",
+  event: SavedToolEvent,
+): Promise<void> {
+  await using store = await openStore({ home: options.home }, { clock: world.now });
+  store.audit.record(type, event);
+}
