@@ -25,6 +25,7 @@ import { quote } from "../document/reporter.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import { manifestKind, manifestShape } from "../manifest/manifest-shape.ts";
 import { lintExamples } from "../plan/lint-examples.ts";
+import { isEntryText } from "../spec/entry-name.ts";
 import type { Toolspec } from "../spec/toolspec.ts";
 import { toolspecKind, toolspecShape } from "../spec/toolspec-shape.ts";
 import { type FileLayout, layoutOf } from "./layout.ts";
@@ -85,12 +86,12 @@ export function lintCatalog(files: readonly CatalogFile[], options: LintCatalogO
     lintPlace(one, manifestFileMisplaced);
     if (options.denylist !== undefined) lintDenied(one, options.denylist);
   }
-  for (const one of specs) lintPlace(one, toolspecFileMisplaced);
   reportTwins(manifests, manifestFileDuplicate);
   reportTwins(specs, toolspecFileDuplicate);
   const manifestOf = createPairing(manifests);
   const paired = new Map(specs.map((spec) => [spec, manifestOf(spec)]));
   for (const [spec, manifest] of paired) {
+    lintPlace(spec, toolspecFileMisplaced, manifest);
     if (manifest === undefined) reportManifestMissing(spec);
     else lintPair(spec, manifest);
   }
@@ -151,7 +152,8 @@ function createPairing(manifests: readonly Entry[]): (spec: Entry) => Entry | un
   return (spec) => byPlace.get(spec.layout.pairKey) ?? byIdentity.get(identityOf(spec) ?? "");
 }
 
-function lintPlace({ layout, tree, reporter }: Entry, code: string): void {
+/** Hold the name and version of a file to its path; where its manifest says what the path says, `lintPair` does. */
+function lintPlace({ layout, tree, reporter }: Entry, code: string, manifest?: Entry): void {
   for (const [field, said, where] of [
     ["name", layout.name, "folder"],
     ["version", layout.version, "file name"],
@@ -159,6 +161,7 @@ function lintPlace({ layout, tree, reporter }: Entry, code: string): void {
     const found = fieldOf(tree, field);
     const written = stringOf(found);
     if (found === undefined || written === undefined || said === undefined || written === said) continue;
+    if (!isEntryText(field, written) || stringOf(fieldOf(manifest?.tree, field)) === said) continue;
     reporter.report({
       code,
       message: `"${field}" is ${quote(written)}, but the ${where} says ${quote(said)}`,
@@ -209,7 +212,7 @@ function reportManifestMissing({ tree, reporter, layout }: Entry): void {
     code: toolspecManifestMissing,
     message: "The toolspec has no manifest",
     hint: `add manifests/${layout.name ?? stringOf(fieldOf(tree, "name")) ?? "NAME"}/${layout.version}.yaml`,
-    span: fieldOf(tree, "name")?.span,
+    span: fieldOf(tree, "name")?.span ?? { start: 0, end: 0 },
   });
 }
 

@@ -18,6 +18,7 @@ import { type DocumentNode, entryOf, fieldOf, itemsOf, stringOf } from "../docum
 import type { OpenDocument } from "../document/parse-document.ts";
 import { listOf, type Problem, quote } from "../document/reporter.ts";
 import { canBeAllowed, parseBaseUrl } from "../spec/base-url.ts";
+import { isEntryText } from "../spec/entry-name.ts";
 import { lintCollisions } from "../spec/lint-collisions.ts";
 
 /** Report, in the toolspec, what does not fit `manifest`. */
@@ -43,6 +44,8 @@ function lintIdentity(spec: DocumentNode, manifest: DocumentNode, file: string, 
     const written = stringOf(own);
     const theirs = stringOf(fieldOf(manifest, field));
     if (own === undefined || written === undefined || theirs === undefined || written === theirs) continue;
+    // What is no name or version at all was told where it stands.
+    if (!isEntryText(field, written) || !isEntryText(field, theirs)) continue;
     report({
       code,
       message: `"${field}" is ${quote(written)}, but ${quote(theirs)} in the manifest ${file}`,
@@ -91,11 +94,15 @@ function lintTools(spec: DocumentNode, manifest: DocumentNode, file: string, rep
   }
 }
 
-/** The readable entries of a manifest's egress list. */
+/** The entries of a manifest's egress list, those with a fault as they were probably meant. */
 function egressOf(manifest: DocumentNode): readonly HostPattern[] {
-  return itemsOf(fieldOf(manifest, "entitlements"), "egress").flatMap((item) => {
+  const list = fieldOf(fieldOf(manifest, "entitlements"), "egress");
+  const entries = list?.kind === "list" ? list.items : list === undefined ? [] : [list];
+  return entries.flatMap((item) => {
     const verdict = parseHostPattern(stringOf(item) ?? "");
-    return verdict.kind === "valid" ? [verdict.value] : [];
+    if (verdict.kind === "valid") return [verdict.value];
+    const meant = parseHostPattern(verdict.instead ?? "");
+    return meant.kind === "valid" ? [meant.value] : [];
   });
 }
 

@@ -55,6 +55,7 @@ export function openDocument(source: Source, { noun, codes }: DocumentKind): Ope
       code: codes.syntax,
       message: `The ${noun} is empty`,
       hint: "write at least schemaVersion, name and version",
+      span: { start: 0, end: 0 },
     });
   }
   for (const problem of problems) reporter.report(problem);

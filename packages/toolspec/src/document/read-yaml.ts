@@ -4,7 +4,7 @@
  * refused. Nothing is thrown for any text.
  */
 
-import type { Span } from "@toolcrib/diagnostics";
+import { positionAt, type Span } from "@toolcrib/diagnostics";
 import { isAlias, isMap, isScalar, isSeq, type Node, parseDocument, type YAMLError } from "yaml";
 import {
   type DocumentNode,
@@ -16,7 +16,7 @@ import {
 import { type Problem, quote, type StructureCodes } from "./reporter.ts";
 import { wordingOf } from "./yaml-messages.ts";
 
-/** Syntax errors shown of one text: those that follow are consequences of the first. */
+/** Lines with syntax errors that are shown of one text: those that follow are consequences of the first. */
 const maxSyntaxErrors = 3;
 
 type Report = (problem: Problem) => void;
@@ -57,7 +57,11 @@ function reportSyntax(
 ): void {
   const textEnd = Math.max(0, text.trimEnd().length - 1);
   const inOrder = [...findings].sort((a, b) => a.pos[0] - b.pos[0]);
-  for (const finding of inOrder.slice(0, maxSyntaxErrors)) {
+  const lines = new Set<number>();
+  for (const finding of inOrder) {
+    const { lineNumber } = positionAt(text, finding.pos[0]);
+    if (lines.has(lineNumber) || lines.size === maxSyntaxErrors) continue;
+    lines.add(lineNumber);
     const start = Math.min(finding.pos[0], textEnd);
     const end = Math.max(start + 1, Math.min(finding.pos[1], textEnd + 1));
     const isExhausted = finding.code === "RESOURCE_EXHAUSTION";

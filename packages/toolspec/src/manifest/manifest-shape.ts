@@ -76,8 +76,13 @@ const sourceShape = record({
       maxLength: 1024,
       code: manifestPackageInvalid,
       pattern: {
-        source: "(?!/)(?!.*\\.\\.)[A-Za-z0-9._/-]+",
-        meaning: "a folder within the repository, in letters, digits and . _ / -, without ..",
+        source: "[A-Za-z0-9._-][A-Za-z0-9._/-]*",
+        meaning: "a folder within the repository, in letters, digits and . _ / -",
+      },
+      inspect(value, node, place) {
+        if (!value.includes("..")) return;
+        const message = `"source.package" must be a folder within the repository, without .., but is ${quote(value)}`;
+        reportAt(node, place, { code: manifestPackageInvalid, message });
       },
     }),
   },

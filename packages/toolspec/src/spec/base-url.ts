@@ -21,6 +21,11 @@ export interface BaseUrlFault {
 
 const variable = /\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
+/** The variables that a base URL names, in its order, whatever else is wrong with it. */
+export function variablesOf(text: string): readonly string[] {
+  return [...text.matchAll(variable)].map(([, name = ""]) => name);
+}
+
 /** Read a base URL. */
 export function parseBaseUrl(
   text: string,
@@ -33,7 +38,7 @@ export function parseBaseUrl(
       scheme.toLowerCase() === "https" ? "the scheme is in lower case" : "the scheme must be https";
     return { reason, ...insteadOf(rest) };
   }
-  const variables = hasVariables ? [...rest.matchAll(variable)].map(([, name = ""]) => name) : [];
+  const variables = hasVariables ? variablesOf(rest) : [];
   const sample = hasVariables ? rest.replace(variable, "x") : rest;
   const isWhole = sample === "x" && variables.length === 1;
   const verdict = parseHostName(isWhole ? "x.example" : sample);

@@ -18,3 +18,8 @@ export function toEntryName(written: string): string {
     .toLowerCase()
     .replace(/[\s_.]+/g, "-");
 }
+
+/** Whether `text` can be the name, or the version, of a manifest or toolspec. */
+export function isEntryText(field: "name" | "version", text: string): boolean {
+  return new RegExp(`^(?:${(field === "name" ? entryName : entryVersion).source})$`).test(text.slice(0, 100));
+}

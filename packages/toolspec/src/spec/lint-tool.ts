@@ -92,7 +92,10 @@ function lintPath(node: DocumentNode, params: readonly ReadParam[], place: Place
     const message = `Cannot use ${quote(path)} as path: ${reason}`;
     reportAt(pathNode, at(place, "path"), { code: toolspecPathInvalid, message, hint, span });
   }
-  if (template.segments.length === 0) return;
+  const list = fieldOf(node, "params");
+  const isListed = list === undefined || list.kind === "list";
+  // What the placeholders are is unclear where a brace is missing.
+  if (template.segments.length === 0 || !isListed || faults.some(({ part }) => /[{}]/.test(part))) return;
   const placeholders = new Map(placeholdersOf(template).map((one) => [one.name, one]));
   for (const { name, keepsSlashes } of placeholders.values()) {
     if (inPath.some((param) => param.name === name)) continue;
@@ -105,7 +108,7 @@ function lintPath(node: DocumentNode, params: readonly ReadParam[], place: Place
     });
   }
   for (const { name, nameNode } of inPath) {
-    if (placeholders.has(name)) continue;
+    if (placeholders.has(name) || placeholders.has(`+${name}`)) continue;
     reportAt(nameNode, at(place, "params"), {
       code: toolspecPathParamUnused,
       message: `Parameter ${quote(name)} has in: path, but path ${quote(path)} has no placeholder "{${name}}"`,
@@ -164,6 +167,7 @@ function lintStyles(node: DocumentNode, params: readonly ReadParam[], place: Pla
     const styleNode = fieldOf(param, "style");
     const style = stringOf(styleNode);
     if (styleNode === undefined || style === undefined) continue;
+    if (!["repeat", "comma", "brackets", "json"].includes(style)) continue;
     const isStyled = where === "query" || (where === "body" && encoding === "form");
     const allowed = type === "array" ? ["repeat", "comma", "brackets", "json"] : ["brackets", "json"];
     const state = !isStyled

@@ -4,7 +4,7 @@ import { toolspecVariableInvalid } from "../codes.ts";
 import { type DocumentNode, entryOf, fieldOf, itemsOf, stringOf } from "../document/document-tree.ts";
 import { quote, spanWithin } from "../document/reporter.ts";
 import { fieldPlace, type Place, reportAt } from "../document/shape.ts";
-import { parseBaseUrl } from "./base-url.ts";
+import { variablesOf } from "./base-url.ts";
 
 /** Report variables of the toolspec at `node` that do not fit its base URLs. */
 export function lintVariables(node: DocumentNode, place: Place): void {
@@ -13,9 +13,8 @@ export function lintVariables(node: DocumentNode, place: Place): void {
   const used = new Set<string>();
   for (const owner of [node, ...itemsOf(node, "tools")]) {
     const found = fieldOf(owner, "baseUrl");
-    const read = parseBaseUrl(stringOf(found) ?? "", { hasVariables: true });
-    if (found === undefined || !("host" in read)) continue;
-    for (const name of read.variables) {
+    if (found === undefined) continue;
+    for (const name of variablesOf(stringOf(found) ?? "")) {
       used.add(name);
       if (declared.some(({ key }) => key === name)) continue;
       reportAt(found, place, {

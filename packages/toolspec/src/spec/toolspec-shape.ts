@@ -85,7 +85,7 @@ const toolName = text({
   maxLength: toolNameMaxLength,
   code: toolspecToolNameInvalid,
   pattern: {
-    source: "[^\\x00-\\x20\\x7f-\\xa0\\u2028\\u2029]+(?: [^\\x00-\\x20\\x7f-\\xa0\\u2028\\u2029]+)*",
+    source: "[^\\x00-\\x20\\x7f-\\xa0]+(?: [^\\x00-\\x20\\x7f-\\xa0]+)*",
     meaning: "a name of one line",
   },
   inspect(value, node, place) {

@@ -1,0 +1,285 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { type Diagnostic, formatDiagnostics, positionAt } from "@toolcrib/diagnostics";
+import { parseHostDenylist } from "@toolcrib/policy";
+import { checkGolden } from "@toolcrib/testing";
+import { type CatalogFile, type LintCatalogOptions, lintCatalog } from "@toolcrib/toolspec";
+import { type BadFile, badManifests, badToolspecs, badToolspecs2 } from "./bad-files.ts";
+import { change, manifest, toolspec } from "./samples.ts";
+
+const paths = { m: "manifests/demo/0.1.0.yaml", t: "toolspecs/demo/0.1.0.yaml" };
+const denylist = parseHostDenylist("webhook.site\nmetadata.google.internal\n");
+const options: LintCatalogOptions = { subject: "toolspecs", denylist };
+
+function lint(files: readonly CatalogFile[]): readonly Diagnostic[] {
+  return lintCatalog(files, options).diagnostics;
+}
+
+/** `t 8:13 TOOLSPEC_METHOD_INVALID`. */
+function shortForm({ source, span, code, severity }: Diagnostic): string {
+  const file = source?.name === paths.m ? "m" : source?.name === paths.t ? "t" : source?.name;
+  const place = source === undefined || span === undefined ? undefined : positionAt(source.text, span.start);
+  const where = place === undefined ? "-" : `${place.lineNumber}:${place.columnNumber}`;
+  return `${file} ${where} ${severity === "warning" ? "warning " : ""}${code}`;
+}
+
+function checkRows(
+  what: string,
+  rows: readonly BadFile[],
+  filesOf: (change: (text: string) => string) => readonly CatalogFile[],
+): void {
+  const reports: string[] = [];
+  for (const [title, from, to, expected] of rows) {
+    const files = filesOf((text) => (from === undefined ? to : change(text, from, to)));
+    const found = lint(files);
+    reports.push(`# ${title}\n\n${formatDiagnostics(found).replace(/^(?=#)/gm, "\\")}\n`);
+    test(`${what}: ${title}`, () => assert.deepEqual(found.map(shortForm), expected));
+  }
+  test(`${what}: the reports are those of the golden file`, () => {
+    checkGolden(join(import.meta.dirname, "golden", `${what.replaceAll(" ", "-")}.txt`), reports.join("\n"));
+    assert.equal(new Set(rows.map(([title]) => title)).size, rows.length, "titles are unique");
+  });
+}
+
+checkRows("toolspec", badToolspecs, (edit) => [
+  { path: paths.m, text: manifest },
+  { path: paths.t, text: edit(toolspec) },
+]);
+checkRows("toolspec of version 2", badToolspecs2, (edit) => [
+  { path: paths.m, text: manifest },
+  { path: paths.t, text: edit(change(toolspec, "schemaVersion: 1", "schemaVersion: 2")) },
+]);
+checkRows("manifest", badManifests, (edit) => [
+  { path: paths.m, text: edit(manifest) },
+  { path: paths.t, text: toolspec },
+]);
+
+test("every code of lint is in a row", () => {
+  const page = readFileSync(join(import.meta.dirname, "../src/codes.ts"), "utf8");
+  const codes = [...page.matchAll(/= "([A-Z_0-9]+)";/g)].map(([, code = ""]) => code);
+  const ofCalls = codes.slice(codes.indexOf("TOOLSPEC_ARGUMENT_INVALID"));
+  const text =
+    readFileSync(join(import.meta.dirname, "bad-files.ts"), "utf8") +
+    readFileSync(import.meta.filename, "utf8");
+  assert.deepEqual(
+    codes.filter((code) => !ofCalls.includes(code) && !new RegExp(`${code}["\`]`).test(text)),
+    [],
+  );
+});
+
+test("sound files have no findings", () => {
+  assert.deepEqual(
+    lint([
+      { path: paths.m, text: manifest },
+      { path: paths.t, text: toolspec },
+    ]),
+    [],
+  );
+});
+
+function checkCatalog(
+  title: string,
+  files: { readonly [path: string]: string },
+  expected: readonly string[],
+): void {
+  test(`lintCatalog(): ${title}`, () => {
+    const found = lint(Object.entries(files).map(([path, text]) => ({ path, text })));
+    assert.deepEqual(found.map(shortForm), expected);
+  });
+}
+
+const beside = "manifests/demo/0.1.0.toolspec.yaml";
+const entrusted = change(
+  change(manifest, "tier: sealed", "tier: entrusted"),
+  '      header: Authorization\n      format: "Bearer {token}"',
+  "      env: KEY",
+);
+const auth = 'auth: {header: X-Key, format: "{token}"}\ntools:';
+const withAuth = change(toolspec, "tools:", auth);
+const json = JSON.stringify({
+  schemaVersion: 1,
+  name: "demo",
+  version: "0.1.0",
+  baseUrl: "https://api.example.com",
+  tools: [{ name: "get_item", description: "x", method: "GET", path: "/" }],
+});
+
+checkCatalog("a toolspec beside its manifest", { [paths.m]: manifest, [beside]: toolspec }, []);
+checkCatalog("below other folders", { [`a/b/${paths.m}`]: manifest, [`a/b/${paths.t}`]: toolspec }, []);
+checkCatalog("JSON", { [paths.m]: manifest, "toolspecs/demo/0.1.0.json": json }, []);
+checkCatalog("a manifest as .yml", { "manifests/demo/0.1.0.yml": manifest, [paths.t]: toolspec }, []);
+checkCatalog(
+  "folders with other names",
+  { "x/demo/0.1.0.yaml": manifest, "y/demo/0.1.0.yaml": toolspec },
+  [],
+);
+checkCatalog(
+  "other files are passed over",
+  { "README.md": "[", ".github/ci.yml": "a: [", [paths.m]: change(manifest, "  builder: toolpack\n", "") },
+  [],
+);
+checkCatalog("no manifest", { [paths.t]: toolspec }, ["t 2:7 TOOLSPEC_MANIFEST_MISSING"]);
+checkCatalog("no toolspec", { [paths.m]: manifest }, ["m 11:12 MANIFEST_TOOLSPEC_MISSING"]);
+checkCatalog(
+  "the toolspec of another version",
+  { [paths.m]: manifest, "toolspecs/demo/0.2.0.yaml": change(toolspec, "0.1.0", "0.2.0") },
+  ["m 11:12 MANIFEST_TOOLSPEC_MISSING", "toolspecs/demo/0.2.0.yaml 2:7 TOOLSPEC_MANIFEST_MISSING"],
+);
+checkCatalog("both layouts at once", { [paths.m]: manifest, [paths.t]: toolspec, [beside]: toolspec }, [
+  `${beside} 2:7 TOOLSPEC_FILE_DUPLICATE`,
+]);
+checkCatalog(
+  "two manifests of one name and version",
+  {
+    [paths.m]: manifest,
+    "manifests/demo/0.1.0.json": "",
+    "manifests/other/0.1.0.yaml": manifest,
+    [paths.t]: toolspec,
+  },
+  [
+    "manifests/demo/0.1.0.json 1:1 MANIFEST_SYNTAX",
+    "manifests/other/0.1.0.yaml 2:7 MANIFEST_FILE_MISPLACED",
+    "manifests/other/0.1.0.yaml 2:7 MANIFEST_FILE_DUPLICATE",
+    "manifests/other/0.1.0.yaml 11:12 MANIFEST_TOOLSPEC_MISSING",
+  ],
+);
+checkCatalog(
+  "places that say something else",
+  { "manifests/demo/0.2.0.yaml": manifest, "toolspecs/demo/0.2.0.yaml": toolspec },
+  [
+    "manifests/demo/0.2.0.yaml 3:10 MANIFEST_FILE_MISPLACED",
+    "toolspecs/demo/0.2.0.yaml 3:10 TOOLSPEC_FILE_MISPLACED",
+  ],
+);
+checkCatalog(
+  "JSON with faults",
+  {
+    [paths.m]: manifest,
+    "toolspecs/demo/0.1.0.json": `${json.slice(0, -1)},}`,
+    "manifests/b/0.1.0.json": '{"name": "b" "version": "1"}',
+    "manifests/c/0.1.0.json": '{"name": "c", "name": "d"}',
+    "manifests/d/0.1.0.json": '{"name": "a\nb"}',
+    "manifests/e/0.1.0.json": '{"name": nil}',
+    "manifests/f/0.1.0.json": "{} {}",
+    "manifests/g/0.1.0.json": `${"[".repeat(70)}${"]".repeat(70)}`,
+    "manifests/h/0.1.0.json": "{name: 1}",
+  },
+  [
+    "manifests/b/0.1.0.json 1:14 MANIFEST_SYNTAX",
+    "manifests/c/0.1.0.json 1:15 MANIFEST_DUPLICATE_KEY",
+    ...["schemaVersion", "version", "source", "image", "tier"].map(
+      () => "manifests/c/0.1.0.json 1:2 MANIFEST_FIELD_REQUIRED",
+    ),
+    "manifests/d/0.1.0.json 1:10 MANIFEST_SYNTAX",
+    "manifests/e/0.1.0.json 1:10 MANIFEST_SYNTAX",
+    "manifests/f/0.1.0.json 1:4 MANIFEST_SYNTAX",
+    "manifests/g/0.1.0.json 1:65 MANIFEST_TOO_COMPLEX",
+    "manifests/h/0.1.0.json 1:2 MANIFEST_SYNTAX",
+    `toolspecs/demo/0.1.0.json 1:${json.length + 1} TOOLSPEC_SYNTAX`,
+  ],
+);
+checkCatalog("the entrusted tier with auth", { [paths.m]: entrusted, [paths.t]: withAuth }, []);
+checkCatalog("the entrusted tier without auth", { [paths.m]: entrusted, [paths.t]: toolspec }, [
+  "t 4:1 TOOLSPEC_AUTH_REQUIRED",
+]);
+checkCatalog(
+  "the entrusted tier without credentials",
+  { [paths.m]: entrusted.replace(/credentials:[\s\S]*?(?=tools:)/, ""), [paths.t]: toolspec },
+  [],
+);
+checkCatalog(
+  "auth without a credential",
+  { [paths.m]: entrusted.replace(/credentials:[\s\S]*?(?=tools:)/, ""), [paths.t]: withAuth },
+  ["t 5:1 warning TOOLSPEC_AUTH_UNUSED"],
+);
+checkCatalog(
+  "a header parameter that is the header of auth",
+  { [paths.m]: entrusted, [paths.t]: change(withAuth, "name: limit, in: query", "name: x-key, in: header") },
+  ["t 13:16 TOOLSPEC_HEADER_COLLIDES"],
+);
+checkCatalog(
+  "the entrusted tier with header and format",
+  {
+    [paths.m]: change(
+      entrusted,
+      "      env: KEY",
+      '      env: KEY\n      header: X\n      format: "{token}"',
+    ),
+    [paths.t]: withAuth,
+  },
+  ["m 22:7 MANIFEST_INJECT_ENTRUSTED", "m 23:7 MANIFEST_INJECT_ENTRUSTED"],
+);
+checkCatalog(
+  "an environment variable without a valid name",
+  { [paths.m]: change(entrusted, "env: KEY", "env: my-key"), [paths.t]: withAuth },
+  ["m 21:12 MANIFEST_INJECT_ENV"],
+);
+checkCatalog(
+  "everything of all files at once",
+  {
+    [paths.m]: change(change(manifest, "sealed", "seald"), "api.example.com", "api.example.com:1"),
+    [paths.t]: change(change(toolspec, "GET", "GTE"), "{name: limit,", "{"),
+  },
+  [
+    "m 12:7 MANIFEST_TIER_INVALID",
+    "m 15:7 MANIFEST_EGRESS_INVALID",
+    "t 8:13 TOOLSPEC_METHOD_INVALID",
+    "t 12:11 TOOLSPEC_FIELD_REQUIRED",
+  ],
+);
+
+test("lintCatalog() of manifests alone passes over toolspecs", () => {
+  const files = [
+    { path: paths.m, text: manifest },
+    { path: beside, text: "[" },
+    { path: paths.t, text: "[" },
+  ];
+  const report = lintCatalog(files, { subject: "manifests" });
+  assert.deepEqual(report, { diagnostics: [], manifestCount: 1, toolspecCount: 0, pairs: [] });
+});
+
+test("lintCatalog() hands out the pairs that are sound", () => {
+  const files = [
+    { path: paths.m, text: manifest, name: "shown.yaml" },
+    { path: paths.t, text: toolspec },
+    { path: "manifests/bad/0.1.0.yaml", text: change(manifest, "demo", "bad") },
+    { path: "toolspecs/bad/0.1.0.yaml", text: change(change(toolspec, "demo", "bad"), "GET", "X") },
+  ];
+  const { pairs, toolspecCount } = lintCatalog(files, options);
+  assert.equal(toolspecCount, 2);
+  assert.deepEqual(
+    pairs.map(({ manifestName, toolspecName, toolspec: { name } }) => [manifestName, toolspecName, name]),
+    [["shown.yaml", paths.t, "demo"]],
+  );
+});
+
+test("a file of more than 1 MiB and one with a billion aliases are refused, not read", () => {
+  const long = `${toolspec}# ${"x".repeat(1024 * 1024)}\n`;
+  const laughs = ["a: &a [x, x, x, x, x, x, x, x, x, x]"];
+  for (const [index, letter] of [..."bcdefghij"].entries()) {
+    const before = "abcdefghij"[index];
+    laughs.push(`${letter}: &${letter} [${Array(10).fill(`*${before}`).join(", ")}]`);
+  }
+  const codes = (text: string) =>
+    lintCatalog([{ path: paths.t, text }], options).diagnostics.map(({ code }) => code);
+  assert.deepEqual(codes(long), ["TOOLSPEC_FILE_TOO_LARGE", "TOOLSPEC_MANIFEST_MISSING"]);
+  assert.deepEqual(codes(laughs.join("\n")), ["TOOLSPEC_TOO_COMPLEX", "TOOLSPEC_MANIFEST_MISSING"]);
+  const manifestCodes = lintCatalog([{ path: paths.m, text: long }], options).diagnostics.map(
+    ({ code }) => code,
+  );
+  assert.deepEqual(manifestCodes, ["MANIFEST_FILE_TOO_LARGE"]);
+});
+
+test("no report shows a secret that was written in place of its format", () => {
+  const files = [
+    { path: paths.m, text: change(manifest, "Bearer {token}", "Bearer hunter2hunter2") },
+    { path: paths.t, text: change(toolspec, "Get an item", "AKIAABCDEFGHIJKLMNOP [") },
+  ];
+  const text = formatDiagnostics(
+    lint([...files, { path: "manifests/x/0.1.0.yaml", text: "ghp_aaaaaaaaaaaaaaaaaaaaa: {" }]),
+  );
+  assert.match(text, /MANIFEST_INJECT_FORMAT/);
+  assert.doesNotMatch(text, /hunter2|AKIAABCD|ghp_aaaa/);
+});

@@ -1,0 +1,250 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type HttpResponse, mapResponse, mayRetry, nextPage, type ToolspecTool } from "@toolcrib/toolspec";
+import fc from "fast-check";
+import { specWith } from "./samples.ts";
+
+const tool = specWith("method: GET\npath: /x").tools[0] as ToolspecTool;
+const bytes = (text: string) => new TextEncoder().encode(text);
+const answer = (
+  status: number,
+  type: string | undefined,
+  body: string | Uint8Array,
+  headers: object = {},
+): HttpResponse => ({
+  status,
+  headers: { ...(type === undefined ? {} : { "Content-Type": type }), ...headers },
+  body: typeof body === "string" ? bytes(body) : body,
+});
+
+/** A response, the text that comes of it, and the structured content. */
+function check(
+  title: string,
+  response: HttpResponse,
+  text: string,
+  structured?: unknown,
+  isError?: boolean,
+): void {
+  test(`mapResponse(): ${title}`, () => {
+    const { result } = mapResponse(tool, response);
+    assert.equal(result.content[0]?.["text"], text);
+    assert.deepEqual(result.structuredContent, structured);
+    assert.equal(result.isError, isError);
+  });
+}
+
+check("plain text", answer(200, "text/plain; charset=utf-8", "héllo"), "héllo");
+check("JSON", answer(200, "application/json", '{"a": [1]}'), '{"a": [1]}', { a: [1] });
+check("JSON of a vendor", answer(201, "application/vnd.api+json", "[1]"), "[1]", [1]);
+check("JSON in upper case", answer(200, "Application/JSON;Charset=UTF-8", "null"), "null", null);
+check("JSON without a type", answer(200, undefined, ' {"a":1}'), ' {"a":1}', { a: 1 });
+check("JSON that is none", answer(200, "application/json", "{oops"), "{oops");
+check(
+  "JSON that nests too deep",
+  answer(200, "application/json", "[".repeat(200) + "]".repeat(200)),
+  "[".repeat(200) + "]".repeat(200),
+);
+check("text without a type", answer(200, undefined, "hi"), "hi");
+check("text of no particular type", answer(200, "application/octet-stream", "hi"), "hi");
+check("a byte order mark", answer(200, "application/json", "\ufeff[1]"), "[1]", [1]);
+check("Latin-1", answer(200, "text/plain; charset=iso-8859-1", new Uint8Array([0xe9])), "é");
+check("a charset that nobody knows", answer(200, "text/plain; charset=x-unknown", "é"), "é");
+check("broken UTF-8", answer(200, "text/plain", new Uint8Array([0x61, 0xff])), "a\ufffd");
+check("an image in SVG", answer(200, "image/svg+xml", "<svg/>"), "<svg/>");
+check("no body", answer(204, undefined, ""), "HTTP 204 No Content");
+check("an empty body", answer(200, "application/json", ""), "HTTP 200 OK");
+check("an error", answer(404, "text/plain", "gone"), "HTTP 404 Not Found: gone", undefined, true);
+check(
+  "an error in JSON",
+  answer(422, "application/json", '{"m":1}'),
+  'HTTP 422 Unprocessable Content: {"m":1}',
+  undefined,
+  true,
+);
+check(
+  "an error without a body",
+  answer(500, undefined, ""),
+  "HTTP 500 Internal Server Error",
+  undefined,
+  true,
+);
+check("an error of an unknown status", answer(599, "text/plain", "x"), "HTTP 599: x", undefined, true);
+check(
+  "an error that is no text",
+  answer(400, "image/png", new Uint8Array(9)),
+  "HTTP 400 Bad Request: image/png, 9 bytes",
+  undefined,
+  true,
+);
+check(
+  "a long error",
+  answer(400, "text/plain", "é".repeat(2000)),
+  `HTTP 400 Bad Request: ${"é".repeat(1024)}`,
+  undefined,
+  true,
+);
+check(
+  "a long error, cut before a character",
+  answer(400, "text/plain", `a${"é".repeat(2000)}`),
+  `HTTP 400 Bad Request: a${"é".repeat(1023)}`,
+  undefined,
+  true,
+);
+check(
+  "a redirect",
+  answer(302, "text/html", "<a>", { Location: "https://b.test/" }),
+  "HTTP 302 Found: the redirect to https://b.test/ was not followed",
+  undefined,
+  true,
+);
+check(
+  "too many requests",
+  answer(429, "text/plain", "slow", { "Retry-After": "7" }),
+  "HTTP 429 Too Many Requests: slow\n[retry after 7 s]",
+  undefined,
+  true,
+);
+
+test("a long text is cut on a character boundary and says so; its JSON is left out", () => {
+  const exact = mapResponse(tool, answer(200, "application/json", `"${"x".repeat(102_398)}"`)).result;
+  assert.equal(exact.structuredContent, "x".repeat(102_398));
+  const { result } = mapResponse(tool, answer(200, "application/json", `"a${"é".repeat(60_000)}"`));
+  assert.equal(result.structuredContent, undefined);
+  assert.equal(
+    result.content[0]?.["text"],
+    `"a${"é".repeat(51_199)}\n[truncated: showing 102400 of 120003 bytes]`,
+  );
+  const cut = mapResponse(tool, { ...answer(200, "text/plain", "abc"), totalBytes: 10 }).result;
+  assert.equal(cut.content[0]?.["text"], "abc\n[truncated: showing 3 of 10 bytes]");
+});
+
+test("any text cut anywhere is the beginning of the text, whole characters, within the limit", () => {
+  fc.assert(
+    fc.property(
+      fc.string({ unit: "binary", maxLength: 60 }).map((text) => text.toWellFormed()),
+      fc.integer({ min: 1, max: 80 }),
+      (text, textMaxBytes) => {
+        fc.pre(text !== "" && !text.startsWith("\ufeff"));
+        const { result } = mapResponse(tool, answer(200, "text/plain", text), { textMaxBytes });
+        const shown = String(result.content[0]?.["text"]).replace(
+          /\n\[truncated: showing \d+ of \d+ bytes\]$/,
+          "",
+        );
+        assert.ok(text.startsWith(shown));
+        assert.ok(bytes(shown).length <= textMaxBytes || shown === text);
+        if (bytes(text).length <= textMaxBytes) assert.equal(shown, text);
+      },
+    ),
+  );
+});
+
+test("what is no text is described, and handed on where it is small", () => {
+  const body = Uint8Array.from({ length: 300 }, (_, index) => index % 256);
+  const { result } = mapResponse(tool, answer(200, "image/png", body), { uri: "https://api.example.com/x" });
+  assert.deepEqual(result.content, [
+    { type: "text", text: "image/png, 300 bytes" },
+    {
+      type: "resource",
+      resource: {
+        uri: "https://api.example.com/x",
+        mimeType: "image/png",
+        blob: Buffer.from(body).toString("base64"),
+      },
+    },
+  ]);
+  const large = mapResponse(tool, answer(200, "image/png", body), { binaryMaxBytes: 299 }).result;
+  assert.deepEqual(large.content, [{ type: "text", text: "image/png, 300 bytes" }]);
+  const guessed = mapResponse(tool, answer(200, undefined, new Uint8Array([1, 0, 2]))).result;
+  assert.equal(guessed.content[0]?.["text"], "application/octet-stream, 3 bytes");
+});
+
+test("response.select returns what the JSONPath finds, response.maxBytes cuts", () => {
+  const own = specWith("method: GET\npath: /x\nresponse: {select: $.items, maxBytes: 12}", 2)
+    .tools[0] as ToolspecTool;
+  const select = (path: string, value: unknown) => {
+    assert.equal(path, "$.items");
+    return [(value as { items: number[] }).items];
+  };
+  const short = mapResponse(own, answer(200, "application/json", '{"items":[1,2],"x":1}'), { select }).result;
+  assert.deepEqual(short, { content: [{ type: "text", text: "[1,2]" }], structuredContent: [1, 2] });
+  const long = mapResponse(own, answer(200, "application/json", '{"items":[1,2,3,4,5,6,7,8]}'), {
+    select,
+  }).result;
+  assert.deepEqual(long.content, [
+    { type: "text", text: "[1,2,3,4,5,6\n[truncated: showing 12 of 17 bytes]" },
+  ]);
+});
+
+test("rate limits are read in the forms that are in use", () => {
+  const of = (headers: object) => mapResponse(tool, answer(200, undefined, "", headers)).rateLimit;
+  assert.equal(of({}), undefined);
+  assert.deepEqual(of({ "retry-after": "1.5" }), { retryAfterMs: 1500 });
+  assert.deepEqual(of({ "Retry-After": "999999999" }), { retryAfterMs: 86_400_000 });
+  assert.deepEqual(of({ "Retry-After": "Wed, 21 Oct 2026 07:28:00 GMT" }), { retryAtMs: 1_792_567_680_000 });
+  assert.deepEqual(of({ "X-RateLimit-Limit": "60", "x-ratelimit-remaining": "0" }), {
+    limit: 60,
+    remaining: 0,
+  });
+  assert.deepEqual(of({ "RateLimit-Remaining": "3", "Retry-After": "soon" }), { remaining: 3 });
+  assert.equal(of({ "Retry-After": "-1" }), undefined);
+});
+
+test("429 may be tried again, 502 to 504 with methods that may be repeated", () => {
+  assert.deepEqual(
+    (["GET", "POST", "PUT", "PATCH", "DELETE"] as const).map((method) =>
+      [429, 500, 502, 503, 504].filter((status) => mayRetry(method, status)),
+    ),
+    [[429, 502, 503, 504], [429], [429, 502, 503, 504], [429], [429, 502, 503, 504]],
+  );
+});
+
+function paged(pagination: string): ToolspecTool {
+  return specWith(
+    `method: GET\npath: /x\npagination: ${pagination}\nparams:\n  - {name: after, in: query, type: string}\n  - {name: page, in: query, type: integer}`,
+    2,
+  ).tools[0] as ToolspecTool;
+}
+
+test("nextPage() gives the arguments of the next call until there is none", () => {
+  const select = (path: string, value: unknown) => {
+    const found = (value as { [key: string]: never })[path.slice(2)];
+    return found === undefined ? [] : [found];
+  };
+  const url = "https://api.example.com/x?page=1";
+  const next = (own: ToolspecTool, args: object, body: string, headers: object = {}) =>
+    nextPage(
+      own,
+      { args: { ...args }, url, response: answer(200, "application/json", body, headers) },
+      select,
+    );
+  const cursor = paged("{kind: cursor, param: after, next: $.next}");
+  assert.deepEqual(next(cursor, { page: 2 }, '{"next":"c1"}'), { page: 2, after: "c1" });
+  for (const body of ['{"next":""}', '{"next":null}', "{}", "oops", '{"next":{}}'])
+    assert.equal(next(cursor, {}, body), undefined, body);
+  assert.equal(
+    next(cursor, { after: "c1" }, '{"next":"c1"}'),
+    undefined,
+    "a cursor that stays ends the list",
+  );
+  const numbered = paged("{kind: page, param: page, next: $.items}");
+  assert.deepEqual(next(numbered, {}, '{"items":[1]}'), { page: 2 });
+  assert.deepEqual(next(numbered, { page: "4" }, '{"items":[1]}'), { page: 5 });
+  assert.equal(next(numbered, { page: 5 }, '{"items":[]}'), undefined);
+  const linked = paged("{kind: link}");
+  const link = (target: string) => ({
+    Link: `<https://api.example.com/x?page=0>; rel="prev", <${target}>; rel="next"`,
+  });
+  assert.deepEqual(next(linked, { page: 1 }, "[]", link("https://api.example.com/x?page=2&other=1")), {
+    page: "2",
+  });
+  assert.deepEqual(next(linked, {}, "[]", link("/x?after=z")), { after: "z" });
+  for (const target of [
+    "https://evil.test/x?page=2",
+    "http://api.example.com/x?page=2",
+    "https://api.example.com/y?page=2",
+    "::",
+  ])
+    assert.equal(next(linked, { page: 1 }, "[]", link(target)), undefined, target);
+  assert.equal(next(linked, { page: 1 }, "[]"), undefined);
+  assert.equal(next(tool, {}, '{"next":"c"}'), undefined);
+});

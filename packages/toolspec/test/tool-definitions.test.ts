@@ -1,0 +1,146 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createSchemaValidator, type JsonObject } from "@toolcrib/json";
+import {
+  credentialHeaders,
+  manifestJsonSchema,
+  parseManifest,
+  parseToolspec,
+  toolDefinitions,
+  toolspecJsonSchema,
+} from "@toolcrib/toolspec";
+import { change, manifest, specWith, toolspec } from "./samples.ts";
+
+const readManifest = (text: string) => {
+  const { value } = parseManifest({ name: "m.yaml", text });
+  assert.ok(value);
+  return value;
+};
+
+test("toolDefinitions() makes input schemas of parameters", () => {
+  const { value: spec } = parseToolspec({ name: "t.yaml", text: toolspec });
+  assert.ok(spec);
+  const [one] = toolDefinitions(spec, readManifest(manifest));
+  assert.deepEqual(one?.definition, {
+    name: "get_item",
+    description: "Get an item",
+    inputSchema: {
+      type: "object",
+      properties: { id: { type: "string" }, limit: { type: "integer" } },
+      required: ["id"],
+      additionalProperties: false,
+    },
+    annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
+  });
+  assert.equal(one?.isDefault, true);
+  assert.equal(
+    toolDefinitions(spec, readManifest(change(manifest, "default: true", "default: false")))[0]?.isDefault,
+    false,
+  );
+});
+
+test("every type of parameter has its schema, and the description goes along", () => {
+  const types = ["string", "integer", "number", "boolean", "object", "array"];
+  const params = types
+    .map((type) => `  - {name: a_${type}, in: body, type: ${type}, description: A ${type}}`)
+    .join("\n");
+  const [one] = toolDefinitions(specWith(`method: POST\npath: /x\nparams:\n${params}`));
+  assert.deepEqual(one?.definition.inputSchema["properties"], {
+    a_string: { type: "string", description: "A string" },
+    a_integer: { type: "integer", description: "A integer" },
+    a_number: { type: "number", description: "A number" },
+    a_boolean: { type: "boolean", description: "A boolean" },
+    a_object: { type: "object", description: "A object" },
+    a_array: { type: "array", items: {}, description: "A array" },
+  });
+});
+
+test("annotations follow the method, and version 2 may say otherwise", () => {
+  const of = (method: string, more = "", version = 1) =>
+    toolDefinitions(specWith(`method: ${method}\npath: /x${more}`, version))[0]?.definition.annotations;
+  assert.equal(of("GET")?.readOnlyHint, true);
+  assert.deepEqual(of("POST"), { readOnlyHint: false, openWorldHint: true });
+  assert.equal(of("PUT")?.idempotentHint, true);
+  assert.deepEqual(of("PATCH"), { readOnlyHint: false, openWorldHint: true });
+  assert.equal(of("DELETE")?.destructiveHint, true);
+  const search = of("POST", "\nannotations: {readOnlyHint: true, title: Search}", 2);
+  assert.deepEqual(search, { readOnlyHint: true, openWorldHint: true, title: "Search" });
+});
+
+test("credentialHeaders() frames every credential of the sealed tier, the first of the entrusted one", () => {
+  const two = '  - {id: two, type: api_key, inject: {header: X-Two, format: "k={token};{token}"}}\ntools:\n';
+  const sealed = readManifest(change(manifest, "tools:\n", two));
+  const tokenOf = (id: string) => `<${id}$&>`;
+  assert.deepEqual(credentialHeaders(sealed, specWith("method: GET\npath: /x"), tokenOf), [
+    { id: "key", header: "Authorization", value: "Bearer <key$&>" },
+    { id: "two", header: "X-Two", value: "k=<two$&>;<two$&>" },
+  ]);
+  const inject = '      header: Authorization\n      format: "Bearer {token}"';
+  const entrusted = readManifest(change(change(manifest, "sealed", "entrusted"), inject, "      env: KEY"));
+  const spec = specWith("method: GET\npath: /x", 1, 'auth: {header: X-Key, format: "t {token}"}\n');
+  assert.deepEqual(credentialHeaders(entrusted, spec, tokenOf), [
+    { id: "key", header: "X-Key", value: "t <key$&>" },
+  ]);
+  assert.deepEqual(credentialHeaders(entrusted, specWith("method: GET\npath: /x"), tokenOf), []);
+});
+
+test("the JSON Schemas take sound files and refuse what lint refuses", () => {
+  const validator = createSchemaValidator();
+  const kindOf = (schema: JsonObject, value: unknown) => validator.validate(schema, value).kind;
+  const spec = {
+    schemaVersion: 1,
+    name: "demo",
+    version: "0.1.0",
+    baseUrl: "https://api.example.com",
+    tools: [{ name: "a", description: "x", method: "GET", path: "/" }],
+  };
+  const schema = toolspecJsonSchema();
+  assert.equal(kindOf(schema, spec), "valid");
+  assert.equal(kindOf(schema, { ...spec, schemaVersion: 2, variables: { a: {} } }), "valid");
+  for (const bad of [
+    { ...spec, variables: {} },
+    { ...spec, schemaVersion: 3 },
+    { ...spec, name: "a_b" },
+    { ...spec, version: "1" },
+    { ...spec, tools: [] },
+    { ...spec, more: 1 },
+    { ...spec, tools: [{ ...spec.tools[0], method: "HEAD" }] },
+  ])
+    assert.equal(kindOf(schema, bad), "invalid", JSON.stringify(bad));
+  const { value } = parseManifest({ name: "m.yaml", text: manifest });
+  assert.equal(kindOf(manifestJsonSchema(), value), "valid");
+  assert.equal(kindOf(manifestJsonSchema(), { ...value, tier: "x" }), "invalid");
+});
+
+test("no text crashes a parser", async () => {
+  const { default: fc } = await import("fast-check");
+  const line = fc.oneof(
+    fc.constantFrom(
+      ...toolspec.split("\n"),
+      ...manifest.split("\n"),
+      "  - [",
+      "? a",
+      "&a *a",
+      "%YAML 1.1",
+      "---",
+      "!!map",
+      "\t",
+      "{",
+      "}",
+      "a: |",
+      "<<: *x",
+    ),
+    fc.string({ maxLength: 12 }),
+  );
+  fc.assert(
+    fc.property(fc.array(line, { maxLength: 12 }), fc.constantFrom("x.yaml", "x.json"), (lines, name) => {
+      const source = { name, text: lines.join("\n") };
+      for (const { value, diagnostics } of [parseManifest(source), parseToolspec(source)])
+        assert.equal(
+          value === undefined,
+          diagnostics.some(({ severity }) => severity === "error"),
+        );
+    }),
+    { numRuns: 1000 },
+  );
+});
