@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
@@ -13,6 +14,7 @@ import {
   type SecretResolver,
   type ToolServerConfig,
 } from "@toolcrib/gateway";
+import { openSecretStore } from "@toolcrib/secrets";
 
 let folder = "";
 before(async () => {
@@ -100,6 +102,83 @@ test("resolveTransport() looks for a named secret in its variable, then in Toolc
   );
 });
 
+/** A keychain's command that knows the entry `kept`, in a folder of its own. */
+async function keychainCommand(): Promise<string> {
+  const [name, absent] = process.platform === "darwin" ? ["security", 44] : ["secret-tool", 1];
+  const path = await secretFile(
+    `keychain/${name}`,
+    `#!/bin/sh\ncase "$*" in *kept*) printf 'from the keychain' ;; *broken*) echo no session >&2; exit 1 ;; *) exit ${absent} ;; esac\n`,
+    0o700,
+  );
+  return dirname(path);
+}
+
+const stored = { clock: Date.now, randomBytes };
+
+test("resolveTransport() reads secrets of the store and of the keychain", async () => {
+  const home = join(folder, "home");
+  await using store = await openSecretStore({ home, environment: {} }, stored);
+  await store.set("kept", "from the store");
+  await store.set("my-tool.api_key2", "named in the store");
+  await secretFile("home/secrets/my-tool.api_key2", "from the file\n");
+  const PATH = await keychainCommand();
+  const secrets = resolver({ PATH });
+  assert.equal(await keyOf("{ store: kept }", secrets), "from the store");
+  assert.equal(await keyOf("{ keychain: kept }", secrets), "from the keychain");
+  assert.equal(await keyOf("my-tool.api_key2", secrets), "named in the store", "before the plain file");
+  assert.deepEqual(
+    [...secrets.values()].sort(),
+    ["from the keychain", "from the store", "named in the store"],
+    "all of them are scrubbed",
+  );
+  await store.set("kept", "rotated in the store");
+  assert.equal(await keyOf("{ store: kept }", secrets), "rotated in the store");
+  await store.delete("kept");
+  await store.delete("my-tool.api_key2");
+  assert.equal(await keyOf("my-tool.api_key2", secrets), "from the file");
+});
+
+test("resolveTransport() does not fall back on a plain file when the stored secret cannot be opened", async () => {
+  const home = join(folder, "home");
+  const key = randomBytes(32).toString("base64");
+  await using store = await openSecretStore(
+    { home: join(folder, "other"), environment: { TOOLCRIB_SECRETS_KEY: key } },
+    stored,
+  );
+  await store.set("lost", "in the store");
+  await secretFile("home/secrets/lost", "an old value\n");
+  await mkdir(join(home, "secrets/.store"), { recursive: true, mode: 0o700 });
+  await secretFile(
+    "home/secrets/.store/lost.sealed",
+    await readFile(join(folder, "other/secrets/.store/lost.sealed")),
+  );
+  const { code, message } = await failureOf(
+    withKey("lost"),
+    resolver({ TOOLCRIB_SECRETS_KEY: randomBytes(32).toString("base64") }),
+  );
+  assert.equal(code, "CONFIG_SECRET_UNREADABLE");
+  assert.match(message, /Cannot decrypt secret "lost": it was encrypted with another key/);
+  await rm(join(home, "secrets/.store/lost.sealed"));
+});
+
+test("resolveTransport() says what the keychain lacks", async () => {
+  const PATH = await keychainCommand();
+  const absent = await failureOf(withKey("{ keychain: absent }"), resolver({ PATH }));
+  assert.equal(absent.code, "CONFIG_SECRET_NOT_FOUND");
+  assert.match(absent.message, /Cannot find secret "absent" in the keychain/);
+  for (const [env, ref] of [
+    [{ PATH }, "broken"],
+    [{ PATH: join(folder, "nowhere") }, "kept"],
+  ] as const) {
+    const { code, message } = await failureOf(withKey(`{ keychain: ${ref} }`), resolver(env));
+    assert.equal(code, "CONFIG_SECRET_NOT_AVAILABLE");
+    assert.match(
+      message,
+      /Cannot read secret "\w+" from the keychain: (?:the command .* is not found|.* failed)/,
+    );
+  }
+});
+
 test("resolveTransport() says which field lacks its secret, and how to give it", async () => {
   await secretFile("exposed", "hunter2", 0o644);
   await secretFile("home/secrets/shared", "hunter2", 0o640);
@@ -167,7 +246,7 @@ test("resolveTransport() says which field lacks its secret, and how to give it",
       "my-token",
       "CONFIG_SECRET_NOT_FOUND",
       'Cannot find secret "my-token": there is no file "…/home/secrets/my-token", and TOOLCRIB_SECRET_MY_TOKEN is not set',
-      "put it into that file (mode 600), or set TOOLCRIB_SECRET_MY_TOKEN",
+      "run toolcrib secret set my-token, or put it into that file (mode 600), or set TOOLCRIB_SECRET_MY_TOKEN",
     ],
     [
       "shared",
@@ -177,15 +256,9 @@ test("resolveTransport() says which field lacks its secret, and how to give it",
     ],
     [
       "{ store: kept }",
-      "CONFIG_SECRET_NOT_AVAILABLE",
-      'Cannot read secret "kept": this version does not read the encrypted secret store yet',
-      "write secret_key_ref: kept (a file secrets/kept in Toolcrib's home, or the variable TOOLCRIB_SECRET_KEPT), or use env or file",
-    ],
-    [
-      "{ keychain: kept }",
-      "CONFIG_SECRET_NOT_AVAILABLE",
-      'Cannot read secret "kept": this version does not read the keychain yet',
-      "write secret_key_ref: kept (a file secrets/kept in Toolcrib's home, or the variable TOOLCRIB_SECRET_KEPT), or use env or file",
+      "CONFIG_SECRET_NOT_FOUND",
+      'Cannot find secret "kept" in the secret store',
+      "run toolcrib secret set kept",
     ],
   ];
   for (const [ref, code, message, hint] of rows) {

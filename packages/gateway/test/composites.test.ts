@@ -1,0 +1,298 @@
+/** Composite tools behind a gateway: seen by every client at once, run for whoever calls, on record with all that they call. */
+
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { ElicitRequestSchema, ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
+import type { JsonObject } from "@toolcrib/json";
+import { waitUntil } from "@toolcrib/testing";
+import {
+  compositeTools,
+  dataOf,
+  onHttp,
+  type ScriptedServer,
+  somebody,
+  startScriptedServer,
+  startTestGateway,
+  type TestGateway,
+  toolNamed,
+  untilListed,
+} from "./gateway-harness.ts";
+
+/** A server whose tools answer with their name and arguments; `break` fails. */
+function startTools(...names: readonly string[]): Promise<ScriptedServer> {
+  const readOnly = { readOnlyHint: true, openWorldHint: false };
+  return startScriptedServer({
+    tools: () =>
+      names.map((name) => toolNamed(name, name.startsWith("get") ? { annotations: readOnly } : {})),
+    call(_request, name, args) {
+      if (name === "break") return { content: [{ type: "text", text: "It broke" }], isError: true };
+      return { content: [], structuredContent: { name, ...args } };
+    },
+  });
+}
+
+/** Call a tool and give what it answered as data. */
+async function call(client: Pick<Client, "callTool">, name: string, given: object = {}): Promise<JsonObject> {
+  const result = await client.callTool({ name, arguments: { ...given } });
+  return (result.structuredContent ?? { isError: result.isError, content: result.content }) as JsonObject;
+}
+
+const save = (client: Pick<Client, "callTool">, name: string, code: string, more: object = {}) =>
+  call(client, "save_tool", { name, description: `The composite ${name}`, inputSchema: {}, code, ...more });
+
+function typeOf(answer: JsonObject): unknown {
+  return (answer["error"] as JsonObject | undefined)?.["type"];
+}
+
+async function namesIn(client: Pick<Client, "listTools">): Promise<readonly string[]> {
+  return (await client.listTools()).tools.map(({ name }) => name);
+}
+
+describe("a saved tool", () => {
+  it("is listed, found and called by every client of every generation, at once and by either name", async () => {
+    await using server = await startTools("get");
+    await using test = await startTestGateway({ tool_servers: [onHttp("s", server.url)] });
+    const first = await test.connect();
+    const second = await test.connect();
+    const modern = await test.connectModern();
+    let heard = 0;
+    second.setNotificationHandler(ToolListChangedNotificationSchema, () => {
+      heard += 1;
+    });
+    const changes: unknown[] = [];
+    const subscription = await modern.listen({ toolsListChanged: true });
+    modern.setNotificationHandler("notifications/tools/list_changed", (change) => void changes.push(change));
+    await save(first, "greet", 's.get(word="hi")["word"]\nreturn s.get(word="hi").word');
+    await waitUntil(() => heard > 0 && changes.length > 0);
+    for (const client of [first, second, modern as unknown as Client]) {
+      assert.deepEqual(await namesIn(client), ["search_tools", ...compositeTools, "s__get", "greet"]);
+      for (const name of ["greet", "saved__greet", "saved:greet"]) {
+        assert.equal((await call(client, name))["result"], "hi");
+      }
+      const found = await client.callTool({ name: "search_tools", arguments: { query: "composite greet" } });
+      assert.match(JSON.stringify(found.structuredContent), /^\{"tools":\[\{"name":"greet"/);
+    }
+    assert.deepEqual(
+      (await (await test.connect({ server: "s" })).listTools()).tools.map(({ name }) => name),
+      ["get"],
+    );
+    await subscription.close();
+  });
+
+  it("calls hidden tools, other saved tools and tools by any of their names", async () => {
+    await using server = await startTools("get", "list-all", "break");
+    await using test = await startTestGateway({
+      tool_servers: [onHttp("my-server", server.url)],
+      serve: { tools: { hidden: ["my-server:get"] } },
+    });
+    const client = await test.connect();
+    await save(client, "inner", 'return my_server.get({"n": params.n}).n + 1', {
+      inputSchema: { properties: { n: { type: "integer", default: 1 } } },
+    });
+    const check = async (code: string, expected: unknown) => {
+      const answer = await call(client, "eval_starlark", { code });
+      assert.deepEqual(answer["result"], expected, JSON.stringify(answer));
+    };
+    await check("return saved.inner(n=2)", 3);
+    await check("return saved.inner()", 2);
+    for (const name of ["my-server__list-all", "my-server:list-all", "my-server.list-all"]) {
+      await check(`return tools["${name}"](a=[1]).a`, [1]);
+    }
+    await check('try:\n    my_server["break"]\nexcept Error as e:\n    return "no"', "no");
+    await check(
+      'try:\n    tools["my-server__break"]()\nexcept ToolError as e:\n    return e.message',
+      "It broke",
+    );
+  });
+
+  it("says of itself what its tools say of themselves", async () => {
+    await using server = await startTools("get", "getMore", "change");
+    await using test = await startTestGateway({
+      tool_servers: [onHttp("s", server.url, { labels: { team: "platform" } })],
+    });
+    const client = await test.connect();
+    const check = async (code: string, expected: object) => {
+      const answer = await save(client, `tool_${Math.random().toString(36).slice(2)}`, code);
+      const { reach, dynamic, annotations, labels, egressHosts } = answer;
+      const { readOnlyHint, destructiveHint } = annotations as JsonObject;
+      assert.deepEqual(
+        { reach, dynamic, readOnlyHint, destructiveHint, labels, egressHosts },
+        expected,
+        code,
+      );
+    };
+    const labels = { team: ["platform"] };
+    const egressHosts = ["127.0.0.1"];
+    const around = { labels, egressHosts };
+    await check("return 1", {
+      reach: [],
+      dynamic: false,
+      readOnlyHint: true,
+      destructiveHint: false,
+      labels: {},
+      egressHosts: [],
+    });
+    const reading = { dynamic: false, readOnlyHint: true, destructiveHint: false, ...around };
+    await check("return [s.get(), s.getMore()]", { reach: ["s:get", "s:getMore"], ...reading });
+    const writing = { dynamic: false, readOnlyHint: false, destructiveHint: true, ...around };
+    await check("return [s.get(), s.change()]", { reach: ["s:change", "s:get"], ...writing });
+    await check("return tools[params.name]()", { reach: [], ...writing, dynamic: true });
+  });
+
+  it("is on record with the calls that it makes, and so is what happens to it", async () => {
+    await using server = await startTools("get");
+    await using test = await startTestGateway({ tool_servers: [onHttp("s", server.url)] });
+    const client = await test.connect();
+    await save(client, "twice", "s.get()\nreturn s.get(a=1)");
+    await call(client, "twice");
+    await call(client, "delete_saved_tool", { name: "twice" });
+    await test.stop();
+    const records = test.audit();
+    const intents = dataOf(records, "call.intent");
+    const outer = intents.find(({ tool }) => tool === "saved:twice");
+    assert.deepEqual([outer?.origin, outer?.depth], ["saved", 0]);
+    assert.deepEqual(
+      intents.filter(({ parentId }) => parentId === outer?.callId).map(({ tool, depth }) => [tool, depth]),
+      [
+        ["s:get", 1],
+        ["s:get", 1],
+      ],
+    );
+    const [saved] = dataOf(records, "tool.saved");
+    assert.deepEqual(
+      [saved?.tool, saved?.reach, saved?.client?.name],
+      ["saved:twice", ["s:get"], "anonymous"],
+    );
+    assert.equal(saved?.byCall, intents.find(({ tool }) => tool === "toolcrib:save_tool")?.callId);
+    assert.equal(dataOf(records, "tool.deleted")[0]?.codeDigest, saved?.codeDigest);
+  });
+
+  it("waits for a server that is not there yet, and says so", async () => {
+    let names = ["get"];
+    await using server = await startScriptedServer({
+      tools: () => names.map((name) => toolNamed(name)),
+      call: () => ({ content: [], structuredContent: { ok: true } }),
+    });
+    await using test = await startTestGateway({ tool_servers: [onHttp("s", server.url)] });
+    const client = await test.connect();
+    await save(client, "uses", "return s.get().ok");
+    names = [];
+    server.notify("notifications/tools/list_changed");
+    await waitUntil(async () => !(await namesIn(client)).includes("s__get"));
+    const answer = await call(client, "uses");
+    assert.equal(typeOf(answer), "tool_error", JSON.stringify(answer));
+    names = ["get"];
+    server.notify("notifications/tools/list_changed");
+    await untilListed(test.gateway, "s__get");
+    assert.equal((await call(client, "uses"))["result"], true);
+  });
+
+  it("runs in a process of its own where the configuration says so", async () => {
+    await using server = await startTools("get");
+    await using test = await startTestGateway({
+      tool_servers: [onHttp("s", server.url)],
+      execution: { isolation: "process", maxMemory: "32MB" },
+    });
+    const client = await test.connect();
+    await save(client, "apart", "print('there')\nreturn s.get(n=1).n");
+    const { result, logs } = await call(client, "apart");
+    assert.deepEqual([result, logs], [1, ["there"]]);
+  });
+});
+
+describe("a saved tool that comes to reach more", () => {
+  const grown = "s.get()\nreturn s.change()";
+
+  async function startGrown(): Promise<TestGateway & { readonly server: ScriptedServer }> {
+    const server = await startTools("get", "change");
+    const test = await startTestGateway({ tool_servers: [onHttp("s", server.url)] });
+    const dispose = async () => {
+      await test[Symbol.asyncDispose]();
+      await server[Symbol.asyncDispose]();
+    };
+    return { ...test, server, [Symbol.asyncDispose]: dispose };
+  }
+
+  it("is not called before the operator has agreed, and by no way that a client has", async () => {
+    await using test = await startGrown();
+    const client = await test.connect();
+    assert.equal((await save(client, "job", "return s.get()"))["needsApproval"], false);
+    assert.equal((await save(client, "job", grown))["needsApproval"], true);
+    const check = async () => {
+      for (const name of ["job", "saved__job"]) {
+        const answer = await call(client, name);
+        assert.equal(typeOf(answer), "policy_error", JSON.stringify(answer));
+        assert.match(JSON.stringify(answer), /s:change.*toolcrib saved approve job/);
+      }
+      const inner = await call(client, "eval_starlark", { code: "return saved.job()" });
+      assert.equal(typeOf(inner), "policy_error");
+    };
+    await check();
+    // Not by saving it again, nor by deleting it first.
+    assert.equal((await save(client, "job", grown))["needsApproval"], true);
+    await call(client, "delete_saved_tool", { name: "job" });
+    assert.equal((await save(client, "job", grown))["needsApproval"], true);
+    await check();
+    const { tools } = await client.listTools();
+    assert.equal(tools.find(({ name }) => name === "job")?._meta?.["toolcrib/needsApproval"], true);
+    // Less is no more: what was approved may be called.
+    assert.equal((await save(client, "job", "return 1"))["needsApproval"], false);
+    assert.equal((await call(client, "job"))["result"], 1);
+    assert.equal(
+      (await save(client, "job", 'return tools[params.get("x", "s__get")]()'))["needsApproval"],
+      true,
+    );
+    await test.stop();
+    const requested = dataOf(test.audit(), "approval.requested");
+    assert.deepEqual(requested[0]?.reach, ["s:change"]);
+    assert.deepEqual(requested.at(-1)?.reach, ["*"]);
+    assert.equal(dataOf(test.audit(), "approval.granted").length, 0);
+  });
+
+  it("is approved by the human at the client, when there is one to ask", async () => {
+    await using test = await startGrown();
+    const client = await test.connect({ capabilities: { elicitation: {} } });
+    const asked: string[] = [];
+    const answers: { action: string; content?: object }[] = [
+      { action: "decline" },
+      { action: "accept", content: { approve: false } },
+      { action: "accept", content: { approve: true } },
+    ];
+    client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
+      asked.push(params.message);
+      return answers.shift() as never;
+    });
+    await save(client, "job", "return s.get()");
+    assert.equal((await save(client, "job", grown))["needsApproval"], true);
+    assert.equal(typeOf(await call(client, "job")), "policy_error");
+    assert.deepEqual((await call(client, "job"))["result"], { name: "change" });
+    assert.deepEqual((await call(client, "job"))["result"], { name: "change" });
+    assert.equal(asked.length, 3);
+    assert.match(asked[0] ?? "", /"job" was changed and can now call s:change/);
+    const [file] = readdirSync(join(test.home, "tools")).filter((name) => name === "job.json");
+    assert.match(readFileSync(join(test.home, "tools", file ?? ""), "utf8"), /"approved"/);
+  });
+});
+
+describe("the core tools", () => {
+  it("are listed in every mode, and can be taken away", async () => {
+    await using server = await startTools("get");
+    const tool_servers = [onHttp("s", server.url)];
+    await using search = await startTestGateway({ tool_servers, serve: { mode: "search" } });
+    const client = await search.connect();
+    for (const name of compositeTools) assert.ok((await namesIn(client)).includes(name), name);
+    await using without = await startTestGateway({ tool_servers, policy: { deny: ["toolcrib:*_tool"] } });
+    const denied = await without.connect();
+    const names = await namesIn(denied);
+    assert.equal(names.includes("save_tool"), false);
+    assert.equal(names.includes("eval_starlark"), true);
+    assert.match(JSON.stringify(await save(denied, "x", "return 1")), /may not use/);
+    assert.equal(
+      without.gateway.listTools(somebody).some(({ id }) => id === "saved:x"),
+      false,
+    );
+  });
+});
