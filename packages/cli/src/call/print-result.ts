@@ -3,8 +3,7 @@
  * structured content as JSON unless a text already says the same.
  */
 
-import { isDeepStrictEqual } from "node:util";
-import { isJsonObject, type JsonValue, parseJson } from "@toolcrib/json";
+import { canonicalJson, isJsonObject, type JsonValue, parseJson } from "@toolcrib/json";
 import type { ContentBlock, ToolResult } from "@toolcrib/tool";
 import { safeLine } from "../output/output.ts";
 
@@ -22,7 +21,7 @@ function saysTheSame(text: JsonValue | undefined, value: JsonValue): boolean {
   if (typeof text !== "string") return false;
   if (isJsonObject(value) && Object.keys(value).length === 1 && Object.values(value)[0] === text) return true;
   try {
-    return isDeepStrictEqual(parseJson(text), value);
+    return canonicalJson(parseJson(text)) === canonicalJson(value);
   } catch {
     return false;
   }
