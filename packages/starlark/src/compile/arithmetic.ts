@@ -10,11 +10,11 @@ import { StarlarkError } from "../run/starlark-error.ts";
 import type { Thread } from "../run/thread.ts";
 import type { ArithmeticOperator, ComparisonOperator } from "../syntax/ast.ts";
 import { equals } from "../value/equality.ts";
-import { makeFloat } from "../value/number.ts";
+import { bitwise, isInt, makeFloat, shiftLeft, shiftRight } from "../value/number.ts";
 import { binary, contains } from "../value/operators.ts";
 import { isOrdered, type OrderOperator } from "../value/order.ts";
 import { StarlarkFloat, type Value } from "../value/value.ts";
-import type { Evaluator, Test } from "./code.ts";
+import type { Evaluator, Instruction, Test } from "./code.ts";
 
 const most = Number.MAX_SAFE_INTEGER;
 const least = Number.MIN_SAFE_INTEGER;
@@ -66,17 +66,18 @@ export function arithmeticEvaluator(
     case "^":
       return bitwiseEvaluator(operator, left, right, at);
     default:
-      return general(operator, left, right, at);
+      return shift(operator, left, right, at);
   }
 }
 
-function general(operator: ArithmeticOperator, left: Operand, right: Operand, at: number): Evaluator {
+function shift(operator: "<<" | ">>", left: Operand, right: Operand, at: number): Evaluator {
   const [a, b] = [left.evaluate, right.evaluate];
   return (r, t) => {
     const x = a(r, t);
     const y = b(r, t);
     t.at = at;
-    return binary(operator, x, y, t);
+    if (!isInt(x) || !isInt(y)) return binary(operator, x, y, t);
+    return operator === "<<" ? shiftLeft(x, y, t) : shiftRight(x, y, t);
   };
 }
 
@@ -122,6 +123,46 @@ function addition(left: Operand, right: Operand, at: number): Evaluator {
   };
 }
 
+/** `left + right` to a register, as an instruction: what loops do most. */
+export function additionInstruction(
+  left: Operand,
+  right: Operand,
+  at: number,
+  register: number,
+  next: number,
+): Instruction {
+  const [a, b] = [left.evaluate, right.evaluate];
+  const [i, j] = [left.register, right.register];
+  const c = right.constant;
+  if (typeof c === "number") {
+    return (r, t) => {
+      const x = i === 0 ? a(r, t) : (r[i] as Value);
+      if (typeof x === "number") {
+        const sum = x + c;
+        if (sum <= most && sum >= least) {
+          r[register] = sum;
+          return next;
+        }
+      }
+      r[register] = addSlow(x, c, at, t);
+      return next;
+    };
+  }
+  return (r, t) => {
+    const x = i === 0 ? a(r, t) : (r[i] as Value);
+    const y = j === 0 ? b(r, t) : (r[j] as Value);
+    if (typeof x === "number" && typeof y === "number") {
+      const sum = x + y;
+      if (sum <= most && sum >= least) {
+        r[register] = sum;
+        return next;
+      }
+    }
+    r[register] = addSlow(x, y, at, t);
+    return next;
+  };
+}
+
 function subtractSlow(x: Value, y: Value, at: number, t: Thread): Value {
   if (x instanceof StarlarkFloat && y instanceof StarlarkFloat) return makeFloat(x.value - y.value, t);
   return slow("-", x, y, at, t);
@@ -160,6 +201,17 @@ function multiplySlow(x: Value, y: Value, at: number, t: Thread): Value {
 function multiplication(left: Operand, right: Operand, at: number): Evaluator {
   const [a, b] = [left.evaluate, right.evaluate];
   const [i, j] = [left.register, right.register];
+  const c = left.constant;
+  if (typeof c === "number") {
+    return (r, t) => {
+      const y = j === 0 ? b(r, t) : (r[j] as Value);
+      if (typeof y === "number") {
+        const product = c * y;
+        if (product <= most && product >= least) return product + 0;
+      }
+      return multiplySlow(c, y, at, t);
+    };
+  }
   return (r, t) => {
     const x = i === 0 ? a(r, t) : (r[i] as Value);
     const y = j === 0 ? b(r, t) : (r[j] as Value);
@@ -194,6 +246,14 @@ function modulo(left: Operand, right: Operand, at: number): Evaluator {
 function floorDivision(left: Operand, right: Operand, at: number): Evaluator {
   const [a, b] = [left.evaluate, right.evaluate];
   const i = left.register;
+  const c = right.constant;
+  if (typeof c === "number" && c > 0) {
+    return (r, t) => {
+      const x = i === 0 ? a(r, t) : (r[i] as Value);
+      if (typeof x === "number" && x >= 0) return (x - (x % c)) / c;
+      return slow("//", x, c, at, t);
+    };
+  }
   return (r, t) => {
     const x = i === 0 ? a(r, t) : (r[i] as Value);
     const y = b(r, t);
@@ -221,7 +281,8 @@ function bitwiseEvaluator(operator: "&" | "|" | "^", left: Operand, right: Opera
   return (r, t) => {
     const x = i === 0 ? a(r, t) : (r[i] as Value);
     const y = j === 0 ? b(r, t) : (r[j] as Value);
-    if (typeof x === "number" && typeof y === "number" && (x | 0) === x && (y | 0) === y) {
+    if (typeof x === "number" && typeof y === "number") {
+      if ((x | 0) !== x || (y | 0) !== y) return bitwise(operator, x, y, t);
       return operator === "&" ? x & y : operator === "|" ? x | y : x ^ y;
     }
     return slow(operator, x, y, at, t);
@@ -291,6 +352,37 @@ function membership(left: Operand, right: Operand, wanted: boolean, at: number):
     t.at = at;
     return contains(x, y, t) === wanted;
   };
+}
+
+/** A comparison that decides where to go on, as an instruction: those that most branches make in one piece. */
+export function comparisonBranch(
+  operator: ComparisonOperator | "in" | "not in",
+  left: Operand,
+  right: Operand,
+  at: number,
+  whenTrue: number,
+  whenFalse: number,
+): Instruction {
+  const a = left.evaluate;
+  const i = left.register;
+  const c = right.constant;
+  if (operator === "==" && typeof c === "number") {
+    return (r, t) => {
+      const x = i === 0 ? a(r, t) : (r[i] as Value);
+      if (typeof x === "number") return x === c ? whenTrue : whenFalse;
+      t.at = at;
+      return equals(x, c, t) ? whenTrue : whenFalse;
+    };
+  }
+  if (operator === "<" && typeof c === "number") {
+    return (r, t) => {
+      const x = i === 0 ? a(r, t) : (r[i] as Value);
+      const holds = typeof x === "number" ? x < c : orderSlow("<", x, c, at, t);
+      return holds ? whenTrue : whenFalse;
+    };
+  }
+  const holds = comparisonTest(operator, left, right, at);
+  return (r, t) => (holds(r, t) ? whenTrue : whenFalse);
 }
 
 function orderSlow(operator: OrderOperator, x: Value, y: Value, at: number, t: Thread): boolean {

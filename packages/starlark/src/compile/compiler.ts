@@ -39,7 +39,14 @@ import type {
 import type { MethodTables } from "../value/attributes.ts";
 import type { Cell, FunctionValue } from "../value/function-value.ts";
 import { StarlarkBytes, StarlarkFloat, type Value } from "../value/value.ts";
-import { arithmeticEvaluator, comparisonTest, evaluated, type Operand } from "./arithmetic.ts";
+import {
+  additionInstruction,
+  arithmeticEvaluator,
+  comparisonBranch,
+  comparisonTest,
+  evaluated,
+  type Operand,
+} from "./arithmetic.ts";
 import { Assembler, type Label } from "./assembler.ts";
 import { generalCall, methodCall, positionalCall } from "./calls.ts";
 import type { Code, Evaluator, Instruction, Registers, Test } from "./code.ts";
@@ -341,9 +348,11 @@ class FunctionCompiler {
         return;
       case "IndexExpression": {
         // The value comes first, then the object and the key.
-        const held = this.#hold(value).evaluate;
-        const [object, key] = this.#operands([target.object, target.index]);
-        emit((next) => statements.setIndexInstruction(object!, key!, held, target.bracketStart, next));
+        const parts = [target.object, target.index];
+        const pure = parts.every((part) => this.#unit.purity.isPure(part));
+        const first = pure ? value : this.#hold(value).evaluate;
+        const [object, key] = this.#operandsOf(parts);
+        emit((next) => statements.setIndexInstruction(object!, key!, first, target.bracketStart, next));
         return;
       }
       case "AttributeExpression": {
@@ -406,6 +415,12 @@ class FunctionCompiler {
     return inRegister(register);
   }
 
+  /** An operand that is evaluated once, however often it is asked for. */
+  #kept(operand: Operand): Operand {
+    if (operand.register !== 0 || operand.constant !== undefined) return operand;
+    return this.#hold(operand.evaluate);
+  }
+
   #emitStore(evaluate: Evaluator, register: number): void {
     this.#assembler.emit(({ next }) => (r, t) => {
       r[register] = evaluate(r, t);
@@ -428,16 +443,24 @@ class FunctionCompiler {
       const old = this.#unit.purity.isPure(value)
         ? this.#operand(target)
         : this.#hold(this.#expression(target));
-      this.#assignName(target, combine(old, this.#operand(value)));
+      const right = this.#operand(value);
+      const { kind, index } = target.binding!;
+      if (operator === "+" && kind === "local" && typeof right.constant === "number") {
+        this.#assembler.emit(({ next }) => additionInstruction(old, right, at, index + firstLocal, next));
+        this.#assigned.add(index);
+        return;
+      }
+      this.#assignName(target, combine(old, right));
       return;
     }
     if (target.kind === "IndexExpression") {
-      const parts = this.#operands([target.object, target.index]);
-      const [object, key] = parts.map((part) => this.#hold(part));
-      const old = this.#hold(evaluators.indexEvaluator(object!, key!, target.bracketStart));
+      const parts = this.#operandsOf([target.object, target.index]);
+      const [object, key] = parts.map((part) => this.#kept(part));
+      const current = evaluators.indexEvaluator(object!, key!, target.bracketStart);
+      const old = this.#unit.purity.isPure(value) ? evaluated(current) : this.#hold(current);
       const result = combine(old, this.#operand(value));
       this.#assembler.emit(({ next }) =>
-        statements.setIndexInstruction(object!.evaluate, key!.evaluate, result, target.bracketStart, next),
+        statements.setIndexInstruction(object!, key!, result, target.bracketStart, next),
       );
       return;
     }
@@ -481,6 +504,15 @@ class FunctionCompiler {
       return;
     }
     const mark = this.#nextRegister;
+    if (isComparison(unwrapped)) {
+      const { operator, operatorStart } = unwrapped;
+      const [left, right] = this.#operandsOf([unwrapped.left, unwrapped.right]);
+      this.#assembler.emit(({ next, target }) =>
+        comparisonBranch(operator, left!, right!, operatorStart, next, target(otherwise)),
+      );
+      this.#nextRegister = mark;
+      return;
+    }
     const holds = this.#test(test);
     this.#assembler.emit(({ next, target }) => {
       const to = target(otherwise);
@@ -697,6 +729,13 @@ class FunctionCompiler {
     if (unwrapped.kind === "CallExpression" && !this.#unit.purity.isPure(unwrapped)) {
       this.#weight.steps += 1;
       this.#call(unwrapped, register);
+      return;
+    }
+    if (unwrapped.kind === "BinaryExpression" && unwrapped.operator === "+") {
+      this.#weight.steps += 1;
+      const at = unwrapped.operatorStart;
+      const [left, right] = this.#operandsOf([unwrapped.left, unwrapped.right]);
+      this.#assembler.emit(({ next }) => additionInstruction(left!, right!, at, register, next));
       return;
     }
     this.#emitStore(this.#expression(expression), register);
@@ -943,27 +982,15 @@ class FunctionCompiler {
       const holds = this.#test(unwrapped.operand);
       return (r, t) => !holds(r, t);
     }
-    if (unwrapped.kind === "BinaryExpression") {
-      const { operator, left, right, operatorStart } = unwrapped;
-      switch (operator) {
-        case "and":
-        case "or": {
-          if (!this.#unit.purity.isPure(unwrapped)) break;
-          const [a, b] = [this.#test(left), this.#test(right)];
-          return operator === "and" ? (r, t) => a(r, t) && b(r, t) : (r, t) => a(r, t) || b(r, t);
-        }
-        case "==":
-        case "!=":
-        case "<":
-        case ">":
-        case "<=":
-        case ">=":
-        case "in":
-        case "not in": {
-          const [x, y] = this.#operandsOf([left, right]);
-          return comparisonTest(operator, x!, y!, operatorStart);
-        }
-        default:
+    if (isComparison(unwrapped)) {
+      const [left, right] = this.#operandsOf([unwrapped.left, unwrapped.right]);
+      return comparisonTest(unwrapped.operator, left!, right!, unwrapped.operatorStart);
+    }
+    if (unwrapped.kind === "BinaryExpression" && this.#unit.purity.isPure(unwrapped)) {
+      const { operator } = unwrapped;
+      if (operator === "and" || operator === "or") {
+        const [a, b] = [this.#test(unwrapped.left), this.#test(unwrapped.right)];
+        return operator === "and" ? (r, t) => a(r, t) && b(r, t) : (r, t) => a(r, t) || b(r, t);
       }
     }
     return evaluators.truthTest(this.#expression(unwrapped));
@@ -1057,6 +1084,17 @@ class FunctionCompiler {
     const held = impure ? this.#hold(bound) : evaluated(bound);
     return [held, ...this.#operandsOf(args.map(({ value }) => value))];
   }
+}
+
+/** An expression that compares, or asks for membership. */
+interface Comparison extends BinaryExpression {
+  readonly operator: ComparisonOperator | "in" | "not in";
+}
+
+const comparisonOperators: ReadonlySet<string> = new Set(["==", "!=", "<", ">", "<=", ">=", "in", "not in"]);
+
+function isComparison(expression: Expression): expression is Comparison {
+  return expression.kind === "BinaryExpression" && comparisonOperators.has(expression.operator);
 }
 
 /** What stands in `register`. */

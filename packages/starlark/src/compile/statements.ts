@@ -117,17 +117,26 @@ export function closeInstruction(iterators: readonly number[], next: number): In
   };
 }
 
+/** `object[key] = value`; the value is evaluated first. */
 export function setIndexInstruction(
-  object: Evaluator,
-  key: Evaluator,
+  object: Operand,
+  key: Operand,
   value: Evaluator,
   at: number,
   next: number,
 ): Instruction {
+  const [a, b] = [object.evaluate, key.evaluate];
+  const [i, j] = [object.register, key.register];
   return (r, t) => {
-    const x = object(r, t);
-    const y = key(r, t);
     const z = value(r, t);
+    const x = i === 0 ? a(r, t) : (r[i] as Value);
+    const y = j === 0 ? b(r, t) : (r[j] as Value);
+    if (x instanceof StarlarkList && typeof y === "number" && y >= 0 && y < x.items.length) {
+      if (x.frozen === 0 && x.locks === 0) {
+        x.items[y] = z;
+        return next;
+      }
+    }
     t.at = at;
     setIndex(x, y, z, t);
     return next;

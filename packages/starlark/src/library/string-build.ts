@@ -12,9 +12,16 @@ export const maxStringLength = 2 ** 29 - 24;
 
 const beyondLatin = /[^\x00-\xff]/;
 
+/** Up to this length reading characters one by one is quicker than to begin with an expression. */
+const shortLength = 32;
+
 /** Whether a character of `text` is beyond Latin-1, which makes it twice as heavy. */
 export function isWide(text: string): boolean {
-  return beyondLatin.test(text);
+  if (text.length > shortLength) return beyondLatin.test(text);
+  for (let at = 0; at < text.length; at += 1) {
+    if (text.charCodeAt(at) > 0xff) return true;
+  }
+  return false;
 }
 
 /**
@@ -34,6 +41,8 @@ function checkLength(length: number): void {
   });
 }
 
+/** Pieces that a string begins with; they are put together at once. Most strings have no more. */
+const firstPieces = 16;
 /** Pieces that are joined in one go, and code units. */
 const portionPieces = 1024;
 const portionLength = 1 << 15;
@@ -42,7 +51,8 @@ const portionLength = 1 << 15;
 export class StringBuilder {
   readonly #thread: Thread;
   #text = "";
-  #pending: string[] = [];
+  #pieces = 0;
+  #pending: string[] | undefined = undefined;
   #pendingLength = 0;
   #length = 0;
   #wide = false;
@@ -68,11 +78,13 @@ export class StringBuilder {
     checkLength(this.#length);
     this.#thread.charge(this.#wide ? 2 * length : length);
     this.#thread.step(1 + (length >> 5));
-    if (length >= portionLength) {
+    this.#pieces += 1;
+    if (this.#pieces <= firstPieces || length >= portionLength) {
       this.#flush();
       this.#text += piece;
       return;
     }
+    this.#pending ??= [];
     this.#pending.push(piece);
     this.#pendingLength += length;
     if (this.#pending.length >= portionPieces || this.#pendingLength >= portionLength) this.#flush();
@@ -85,9 +97,9 @@ export class StringBuilder {
   }
 
   #flush(): void {
-    if (this.#pending.length === 0) return;
+    if (this.#pending === undefined) return;
     this.#text += this.#pending.join("");
-    this.#pending = [];
+    this.#pending = undefined;
     this.#pendingLength = 0;
   }
 }

@@ -6,6 +6,7 @@
  */
 
 import type { Thread } from "../run/thread.ts";
+import { isWide } from "./string-build.ts";
 
 /** Code units that are looked at in one go. */
 const windowLength = 1 << 15;
@@ -83,6 +84,7 @@ function upperWithIota(character: string): string {
 
 /** `text`, which is not long, in lower case. */
 export function toLower(text: string): string {
+  if (!isWide(text)) return text.toLowerCase();
   return text.replace(unusualLower, (letter) => (letter === "\u0130" ? "i" : "\u03c3")).toLowerCase();
 }
 

@@ -8,7 +8,7 @@
 
 import { StarlarkError } from "../run/starlark-error.ts";
 import type { Thread } from "../run/thread.ts";
-import { tupleWeight } from "../value/heap-weight.ts";
+import { stringWeight, tupleWeight } from "../value/heap-weight.ts";
 import { isIterable, iterate } from "../value/iterate.ts";
 import { typeOf } from "../value/type-of.ts";
 import { ElementsView, StarlarkList, StarlarkTuple, type Value } from "../value/value.ts";
@@ -426,8 +426,16 @@ function isInCase(text: string, other: RegExp, t: Thread): boolean {
   return hasCased;
 }
 
+/** A text of so many code units is mapped in one go. */
+const shortText = 64;
+
 /** `text` with every window of it mapped. */
 function mapped(text: string, map: (text: string) => string, t: Thread): string {
+  if (text.length <= shortText) {
+    t.step(1 + (text.length >> 4));
+    t.charge(stringWeight(2 * text.length));
+    return map(text);
+  }
   const result = new StringBuilder(t);
   for (const window of windowsOf(text, t)) result.add(map(window));
   return result.finish();

@@ -44,7 +44,9 @@ function totalLength(texts: readonly string[]): number {
 
 /** Equal ints cannot be told apart, so it does not matter which comes first. */
 function sortInts(items: number[], reverse: boolean): void {
-  const sorted = Float64Array.from(items).sort();
+  const narrow = items.every((item) => (item | 0) === item);
+  const sorted = narrow ? new Int32Array(items) : new Float64Array(items);
+  sorted.sort();
   if (reverse) sorted.reverse();
   for (let index = 0; index < items.length; index += 1) items[index] = sorted[index]!;
 }

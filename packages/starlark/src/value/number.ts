@@ -20,9 +20,7 @@ const most = Number.MAX_SAFE_INTEGER;
 
 /** `big` as a value: a number when it is a safe integer. */
 export function normalise(big: bigint): Int {
-  // Exact where it matters: only safe integers come out as one.
-  const double = Number(big);
-  return double <= most && double >= -most ? double : big;
+  return big <= mostBig && big >= -mostBig ? Number(big) : big;
 }
 
 /** Whether `value` is an int (bools are not). */
@@ -35,23 +33,53 @@ export function isNumber(value: Value): value is Int | StarlarkFloat {
   return typeof value === "number" || typeof value === "bigint" || value instanceof StarlarkFloat;
 }
 
-/** An upper estimate of the bits of `big`, a few more than there are. */
+/** From here on ints are beyond the range of doubles. */
+const beyondDoubles = 1n << 1_024n;
+
+/** How far a big int is shifted at a time until it is in the range of doubles. */
+const strides: readonly { readonly from: bigint; readonly by: number }[] = [
+  { from: 1n << 16_384n, by: 15_360 },
+  { from: 1n << 4_096n, by: 3_840 },
+  { from: beyondDoubles, by: 960 },
+];
+
+const bitsOf64 = 1n << 64n;
+const mostBig = BigInt(most);
+
+/** An upper estimate of the bits of `big`: one more than there are at most, and never below 64. */
 export function bitLengthBound(big: bigint): number {
-  const double = Math.abs(Number(big));
-  if (double < 2 ** 64) return 64;
-  // Beyond the range of doubles the digits are counted, which is linear in base 16.
-  return double === Number.POSITIVE_INFINITY ? big.toString(16).length * 4 : Math.ceil(Math.log2(double)) + 1;
+  let rest = big < 0n ? -big : big;
+  if (rest < bitsOf64) return 64;
+  let shifted = 0;
+  for (const { from, by } of strides) {
+    while (rest >= from) {
+      rest >>= BigInt(by);
+      shifted += by;
+    }
+  }
+  return shifted + exponentOf(Number(rest)) + 1;
+}
+
+const scratch = new DataView(new ArrayBuffer(8));
+
+/** The binary exponent of a positive double that is no subnormal; 1024 for infinity. */
+function exponentOf(x: number): number {
+  scratch.setFloat64(0, x);
+  return (scratch.getUint32(0) >>> 20) - 1023;
 }
 
 /** Bring a bigint result to its form, charged. */
 function settled(big: bigint, t: Thread): Int {
-  const double = Number(big);
-  if (double <= most && double >= -most) return double;
-  if (double < 2 ** 64 && double > -(2 ** 64)) {
+  if (big <= mostBig && big >= -mostBig) return Number(big);
+  if (big < bitsOf64 && big > -bitsOf64) {
     t.charge(smallBigIntWeight);
     return big;
   }
-  const bits = bitLengthBound(big);
+  return weighed(big, bitLengthBound(big), t);
+}
+
+/** An int of so many bits at most that is known to be no safe integer, charged. */
+function weighed(big: bigint, bits: number, t: Thread): bigint {
   if (bits > maxIntBits + 64) throw tooLarge();
   t.charge(bigIntWeight(bits));
   t.step(bits >> 8);
@@ -88,12 +116,20 @@ export function multiplyInts(x: Int, y: Int, t: Thread): Int {
     if (Number.isSafeInteger(product)) return product + 0;
     return settled(BigInt(x) * BigInt(y), t);
   }
+  if (x === 0 || y === 0) return 0;
   const a = BigInt(x);
   const b = BigInt(y);
-  const [m, n] = [bitLengthBound(a), bitLengthBound(b)];
-  if (m + n > maxIntBits + 128) throw tooLarge();
-  t.step((m * n) >> 14);
-  return settled(a * b, t);
+  const bits = bitLengthBound(a) + bitLengthBound(b);
+  if (bits > maxIntBits + 128) throw tooLarge();
+  t.step((bits * bits) >> 16);
+  // One of them is no safe integer, and the other at least 1.
+  return weighed(a * b, bits, t);
+}
+
+/** Steps for a division, whose time grows with both sizes; one of few digits is part of the step that asks. */
+function stepDivision(a: bigint, b: bigint, t: Thread): void {
+  if (a < beyondDoubles && a > -beyondDoubles) return;
+  t.step(((bitLengthBound(a) >> 5) * (bitLengthBound(b) >> 5)) >> 6);
 }
 
 /** `x // y`, rounded down. */
@@ -106,7 +142,7 @@ export function floorDivideInts(x: Int, y: Int, t: Thread): Int {
     return (remainder !== 0 && remainder < 0 !== y < 0 ? quotient - 1 : quotient) + 0;
   }
   const [a, b] = [BigInt(x), BigInt(y)];
-  t.step(((bitLengthBound(a) >> 5) * (bitLengthBound(b) >> 5)) >> 6);
+  stepDivision(a, b, t);
   const quotient = a / b;
   const remainder = a % b;
   return settled(remainder !== 0n && remainder < 0n !== b < 0n ? quotient - 1n : quotient, t);
@@ -120,7 +156,7 @@ export function moduloInts(x: Int, y: Int, t: Thread): Int {
     return (remainder !== 0 && remainder < 0 !== y < 0 ? remainder + y : remainder) + 0;
   }
   const [a, b] = [BigInt(x), BigInt(y)];
-  t.step(((bitLengthBound(a) >> 5) * (bitLengthBound(b) >> 5)) >> 6);
+  stepDivision(a, b, t);
   const remainder = a % b;
   return settled(remainder !== 0n && remainder < 0n !== b < 0n ? remainder + b : remainder, t);
 }
@@ -129,6 +165,10 @@ export function moduloInts(x: Int, y: Int, t: Thread): Int {
 export function shiftLeft(x: Int, y: Int, t: Thread): Int {
   if (y < 0) throw new StarlarkError(`negative shift count: ${y}`);
   if (y >= 512) throw new StarlarkError(`shift count too large: ${y}`);
+  if (typeof x === "number") {
+    const shifted = x * 2 ** Number(y);
+    if (shifted <= most && shifted >= -most) return shifted;
+  }
   const big = BigInt(x);
   if (bitLengthBound(big) + Number(y) > maxIntBits + 64) throw tooLarge();
   return settled(big << BigInt(y), t);
@@ -137,14 +177,20 @@ export function shiftLeft(x: Int, y: Int, t: Thread): Int {
 /** `x >> y`, rounded down. */
 export function shiftRight(x: Int, y: Int, t: Thread): Int {
   if (y < 0) throw new StarlarkError(`negative shift count: ${y}`);
-  if (typeof x === "number" && x >= -0x8000_0000 && x <= 0x7fff_ffff) return x >> (y > 31 ? 31 : Number(y));
+  // Exact: dividing by a power of two only lowers the exponent.
+  if (typeof x === "number") return Math.floor(x / 2 ** Number(y > 1000 ? 1000 : y));
   return settled(BigInt(x) >> BigInt(y), t);
 }
 
 /** `x & y`, `x | y`, `x ^ y`. */
 export function bitwise(operator: "&" | "|" | "^", x: Int, y: Int, t: Thread): Int {
-  if (typeof x === "number" && typeof y === "number" && (x | 0) === x && (y | 0) === y) {
-    return operator === "&" ? x & y : operator === "|" ? x | y : x ^ y;
+  if (typeof x === "number" && typeof y === "number") {
+    // Two's complement in two halves, of which the upper one has the sign.
+    const [a, b] = [Math.floor(x / 2 ** 32), Math.floor(y / 2 ** 32)];
+    const upper = operator === "&" ? a & b : operator === "|" ? a | b : a ^ b;
+    const lower = operator === "&" ? x & y : operator === "|" ? x | y : x ^ y;
+    const result = upper * 2 ** 32 + (lower >>> 0);
+    if (result >= -most) return result;
   }
   const [a, b] = [BigInt(x), BigInt(y)];
   return settled(operator === "&" ? a & b : operator === "|" ? a | b : a ^ b, t);
