@@ -268,7 +268,8 @@ function updateSearch(
   for (const [id, entry] of after) {
     const known = before.get(id);
     if (known === entry) continue;
-    search.add(toDocument(entry));
+    // Toolcrib's own tools are not found; their words are not to weigh in what is.
+    if (entry.tool.origin !== "meta") search.add(toDocument(entry));
     note(entry);
     if (known !== undefined) note(known);
   }
