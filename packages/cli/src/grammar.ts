@@ -12,6 +12,7 @@ import { addCompletionCommand } from "./commands/completion.ts";
 import type { EvalFlags } from "./commands/eval.ts";
 import { addHelpCommand } from "./commands/help.ts";
 import type { InitFlags } from "./commands/init.ts";
+import type { LintManifestsFlags } from "./commands/lint-catalog.ts";
 import type { ListFlags } from "./commands/list.ts";
 import type { SaveFlags } from "./commands/save.ts";
 import type { ExportFlags, ImportFlags } from "./commands/saved-exchange.ts";
@@ -43,6 +44,9 @@ export function addCommands(program: Command, run: RunCommand): void {
   addSaved(program, run);
   program.commandsGroup("Write programs:");
   addStarlark(program, run);
+  program.commandsGroup("Describe APIs:");
+  addLintToolspecs(program, run);
+  addLintManifests(program, run);
   program.commandsGroup("Look back:");
   addAudit(program, run);
   program.commandsGroup("Help:");
@@ -128,6 +132,31 @@ function addMetatool(program: Command, run: RunCommand): void {
         command,
         async (context) => (await import("./commands/metatool.ts")).metatool(context),
         metatoolHome,
+      ),
+    );
+}
+
+function addLintToolspecs(program: Command, run: RunCommand): void {
+  program
+    .command("lint-toolspecs")
+    .description("check toolspecs and their manifests, and show every problem with its place (exit code 1)")
+    .argument("<path>", "a folder with manifests and toolspecs, or one toolspec")
+    .action((path: string, _flags, command: Command) =>
+      run(command, async (context) =>
+        (await import("./commands/lint-catalog.ts")).lintToolspecs(context, path),
+      ),
+    );
+}
+
+function addLintManifests(program: Command, run: RunCommand): void {
+  program
+    .command("lint-manifests")
+    .description("check manifests, and show every problem with its place (exit code 1)")
+    .argument("<path>", "a folder with manifests, or one manifest")
+    .option("--denylist <file>", "names that no egress list may hold, one a line")
+    .action((path: string, flags: LintManifestsFlags, command: Command) =>
+      run(command, async (context) =>
+        (await import("./commands/lint-catalog.ts")).lintManifests(context, path, flags),
       ),
     );
 }

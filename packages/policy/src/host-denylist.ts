@@ -35,7 +35,7 @@ export function parseHostDenylist(text: string): HostDenylist {
 }
 
 function isName(name: string): boolean {
-  return name.split(".").every((label) => /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/.test(label));
+  return name.split(".").every((label) => /^[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?$/.test(label));
 }
 
 /**

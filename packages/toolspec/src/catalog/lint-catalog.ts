@@ -15,12 +15,7 @@ import {
   toolspecManifestMissing,
 } from "../codes.ts";
 import { type DocumentNode, entryOf, fieldOf, itemsOf, stringOf } from "../document/document-tree.ts";
-import {
-  checkDocument,
-  type DocumentKind,
-  type OpenDocument,
-  openDocument,
-} from "../document/parse-document.ts";
+import { checkDocument, type OpenDocument, openDocument } from "../document/parse-document.ts";
 import { quote } from "../document/reporter.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import { manifestKind, manifestShape } from "../manifest/manifest-shape.ts";
@@ -35,9 +30,12 @@ import { lintPair } from "./lint-pair.ts";
 export interface CatalogFile {
   /** Its path with slashes; its folders and ending say what it is. */
   readonly path: string;
-  readonly text: string;
+  /** Its text, or its bytes, which are to be UTF-8. */
+  readonly text: string | Uint8Array;
   /** What it is called in findings. @default path */
   readonly name?: string;
+  /** What it is, wherever it stands; its path is then not held against it. @default by its path */
+  readonly kind?: "manifest" | "toolspec";
 }
 
 /** What is asked of a catalogue. */
@@ -70,7 +68,7 @@ export interface CatalogReport {
 }
 
 interface Entry extends OpenDocument {
-  readonly layout: FileLayout;
+  readonly layout: Omit<FileLayout, "version"> & { readonly version: string | undefined };
 }
 
 /** Check all of `files` that are manifests or toolspecs; others are passed over. */
@@ -118,13 +116,20 @@ export function lintCatalog(files: readonly CatalogFile[], options: LintCatalogO
   };
 }
 
-function openFile({ path, text, name = path }: CatalogFile): Entry[] {
-  const layout = layoutOf(path);
+function openFile({ path, text, name = path, kind }: CatalogFile): Entry[] {
+  const placed = layoutOf(path);
+  const layout =
+    placed?.kind === kind || kind === undefined
+      ? placed
+      : { kind, name: undefined, version: undefined, pairKey: path };
   if (layout === undefined) return [];
-  const kind: DocumentKind = layout.kind === "manifest" ? manifestKind : toolspecKind;
-  const open = openDocument({ name, text }, kind);
+  const open = openDocument({ name, text }, layout.kind === "manifest" ? manifestKind : toolspecKind);
   // A folder of nothing but specs may have any name: the file says what it is.
-  const isSpec = layout.kind === "manifest" && !/(?:^|\/)manifests\//.test(path) && isToolspecTree(open.tree);
+  const isSpec =
+    kind === undefined &&
+    layout.kind === "manifest" &&
+    !/(?:^|\/)manifests\//.test(path) &&
+    isToolspecTree(open.tree);
   if (!isSpec) return [{ ...open, layout }];
   return [{ ...openDocument({ name, text }, toolspecKind), layout: { ...layout, kind: "toolspec" } }];
 }
@@ -211,7 +216,7 @@ function reportManifestMissing({ tree, reporter, layout }: Entry): void {
   reporter.report({
     code: toolspecManifestMissing,
     message: "The toolspec has no manifest",
-    hint: `add manifests/${layout.name ?? stringOf(fieldOf(tree, "name")) ?? "NAME"}/${layout.version}.yaml`,
+    hint: `add manifests/${layout.name ?? stringOf(fieldOf(tree, "name")) ?? "NAME"}/${layout.version ?? stringOf(fieldOf(tree, "version")) ?? "VERSION"}.yaml`,
     span: fieldOf(tree, "name")?.span ?? { start: 0, end: 0 },
   });
 }

@@ -3,7 +3,7 @@
  * Collects everything that is wrong; throws for no text.
  */
 
-import { type Diagnostic, hasErrors, type Source, type Span } from "@toolcrib/diagnostics";
+import { type Diagnostic, hasErrors, type Span } from "@toolcrib/diagnostics";
 import { type DocumentNode, documentMaxBytes, fieldOf, stringOf } from "./document-tree.ts";
 import { readJson } from "./read-json.ts";
 import { readYaml } from "./read-yaml.ts";
@@ -36,12 +36,19 @@ export interface OpenDocument {
   readonly tree: DocumentNode | undefined;
 }
 
+/** A file as it was read: its text, or its bytes. */
+export interface UnreadSource {
+  readonly name: string;
+  readonly text: string | Uint8Array;
+}
+
 /** Read the text of `source` into a tree. JSON where it begins like JSON, unless the name says YAML. */
-export function openDocument(source: Source, { noun, codes }: DocumentKind): OpenDocument {
-  const text = source.text.startsWith("\ufeff") ? source.text.slice(1) : source.text;
-  if (text.length > documentMaxBytes || new TextEncoder().encode(text).length > documentMaxBytes) {
+export function openDocument(source: UnreadSource, kind: DocumentKind): OpenDocument {
+  const { noun, codes } = kind;
+  const text = readText(source.text, kind);
+  if (typeof text !== "string") {
     const reporter = createReporter({ name: source.name, text: "" }, noun, codes);
-    reporter.report(tooLarge({ noun, codes }));
+    reporter.report(text);
     return { reporter, tree: undefined };
   }
   const problems: Problem[] = [];
@@ -62,12 +69,22 @@ export function openDocument(source: Source, { noun, codes }: DocumentKind): Ope
   return { reporter, tree };
 }
 
-/** What is reported for a file that is too large. */
-export function tooLarge({ noun, codes }: DocumentKind): Problem {
-  return {
-    code: codes.fileTooLarge,
-    message: `Cannot read a ${noun} of more than ${documentMaxBytes.toLocaleString("en")} bytes`,
-  };
+/** The text without its byte order mark, or what keeps it from being read. */
+function readText(given: string | Uint8Array, { noun, codes }: DocumentKind): string | Problem {
+  const isTooLong =
+    given.length > documentMaxBytes ||
+    (typeof given === "string" && new TextEncoder().encode(given).length > documentMaxBytes);
+  if (isTooLong) {
+    const message = `Cannot read a ${noun} of more than ${documentMaxBytes.toLocaleString("en")} bytes`;
+    return { code: codes.fileTooLarge, message, span: { start: 0, end: 0 } };
+  }
+  if (typeof given === "string") return given.startsWith("\ufeff") ? given.slice(1) : given;
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(given);
+  } catch {
+    const message = `Cannot read the ${noun}: it is not text in UTF-8`;
+    return { code: codes.syntax, message, hint: "store the file as UTF-8", span: { start: 0, end: 0 } };
+  }
 }
 
 /** Check `open` by `shape`. */

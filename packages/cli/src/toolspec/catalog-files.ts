@@ -1,0 +1,131 @@
+/**
+ * The files of a catalogue of manifests and toolspecs. Follows no links, looks
+ * into no hidden folder, and reads nothing but what is a manifest or a toolspec
+ * by its path.
+ */
+
+import { existsSync, type Stats } from "node:fs";
+import { readdir, stat } from "node:fs/promises";
+import { basename, dirname, join, normalize, resolve, sep } from "node:path";
+import { messageOf } from "@toolcrib/diagnostics";
+import { readRegularFile } from "@toolcrib/gateway";
+import { type CatalogFile, documentMaxBytes, layoutOf, manifestPathsOf } from "@toolcrib/toolspec";
+import { CliError } from "../cli-error.ts";
+import { cliFileUnusable, cliUsage } from "../codes.ts";
+
+/** Most entries of folders that are looked at. */
+const entriesMaxCount = 200_000;
+
+/** What was found at a path. */
+export interface FoundFiles {
+  readonly isFolder: boolean;
+  readonly files: readonly CatalogFile[];
+}
+
+/** The catalogue at `path`, a folder or one file of a `kind`. Toolspecs come with the manifests of the other layout. */
+export async function readCatalog(
+  directory: string,
+  path: string,
+  kind: "manifest" | "toolspec",
+): Promise<FoundFiles> {
+  const status = await statusOf(resolve(directory, path), path);
+  if (!status.isDirectory()) return { isFolder: false, files: await readLoneFile(directory, path, kind) };
+  const folders = [path, ...(kind === "toolspec" ? counterpartsOf(directory, path) : [])];
+  const lists = await Promise.all(folders.map((folder) => readFolder(directory, folder)));
+  return { isFolder: true, files: lists.flat() };
+}
+
+async function statusOf(full: string, shown: string): Promise<Stats> {
+  try {
+    return await stat(full);
+  } catch (error) {
+    const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
+    const state = isMissing ? "it does not exist" : messageOf(error);
+    throw new CliError(isMissing ? cliUsage : cliFileUnusable, `Cannot read "${shown}": ${state}`, {
+      hint: "give a folder with manifests and toolspecs, or one file",
+    });
+  }
+}
+
+async function readLoneFile(
+  directory: string,
+  path: string,
+  kind: "manifest" | "toolspec",
+): Promise<readonly CatalogFile[]> {
+  const full = resolve(directory, path);
+  // Three parts are as much of a path as a layout has.
+  const own = { ...(await readFile(full, path, toSlashes(full).split("/").slice(-3).join("/"))), kind };
+  if (kind === "manifest") return [own];
+  const manifest = manifestPathsOf(toSlashes(full)).find((candidate) => existsSync(candidate));
+  if (manifest === undefined) return [own];
+  const shown = join(dirname(path), toRelative(dirname(full), manifest));
+  return [await readFile(manifest, shown, manifest.split("/").slice(-3).join("/")), own];
+}
+
+function toRelative(from: string, to: string): string {
+  return dirname(to) === from ? basename(to) : join("..", "..", ...to.split("/").slice(-3));
+}
+
+/** Of `…/toolspecs` and `…/toolspecs/name` the same with `manifests`, and the other way round. */
+function counterpartsOf(directory: string, path: string): readonly string[] {
+  const full = resolve(directory, path);
+  const others: { readonly [name: string]: string } = { toolspecs: "manifests", manifests: "toolspecs" };
+  const own = others[basename(full)];
+  const parent = others[basename(dirname(full))];
+  const other =
+    own !== undefined
+      ? join(path, "..", own)
+      : parent !== undefined
+        ? join(path, "..", "..", parent, basename(full))
+        : undefined;
+  return other !== undefined && existsSync(resolve(directory, other)) ? [normalize(other)] : [];
+}
+
+async function readFolder(directory: string, folder: string): Promise<readonly CatalogFile[]> {
+  const full = resolve(directory, folder);
+  const tail = toSlashes(full).split("/").slice(-2);
+  const isInside = tail.some((part) => part === "manifests" || part === "toolspecs");
+  const prefix = isInside ? `${tail.join("/")}/` : "";
+  const found = await listFiles(full, folder);
+  const files: CatalogFile[] = [];
+  for (const relative of found) {
+    const path = `${prefix}${toSlashes(relative)}`;
+    if (layoutOf(path) === undefined) continue;
+    files.push(await readFile(join(full, relative), join(folder, relative), path));
+  }
+  return files;
+}
+
+/** The files below `full`, by their paths from there, sorted. */
+async function listFiles(full: string, shown: string): Promise<readonly string[]> {
+  const files: string[] = [];
+  const folders = [""];
+  let count = 0;
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    const entries = await readdir(join(full, folder), { withFileTypes: true });
+    count += entries.length;
+    if (count > entriesMaxCount) {
+      const message = `Cannot read "${shown}": it has more than ${entriesMaxCount.toLocaleString("en")} files and folders`;
+      throw new CliError(cliUsage, message, { hint: "give the folder of the catalogue" });
+    }
+    for (const entry of entries) {
+      if (entry.name.startsWith(".") || entry.name === "node_modules") continue;
+      if (entry.isDirectory()) folders.push(join(folder, entry.name));
+      else if (entry.isFile()) files.push(join(folder, entry.name));
+    }
+  }
+  return files.sort();
+}
+
+async function readFile(full: string, name: string, path: string): Promise<CatalogFile> {
+  try {
+    const { bytes } = await readRegularFile(full, documentMaxBytes);
+    return { path, name, text: bytes };
+  } catch (error) {
+    throw new CliError(cliFileUnusable, `Cannot read "${name}": ${messageOf(error)}`);
+  }
+}
+
+function toSlashes(path: string): string {
+  return sep === "/" ? path : path.split(sep).join("/");
+}

@@ -1,0 +1,140 @@
+import assert from "node:assert/strict";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { test } from "node:test";
+import { checkGolden, makeTemporaryDirectory, runProcess, type TemporaryDirectory } from "@toolcrib/testing";
+import { cleanEnvironment, golden, launcherPath, runToolcrib, transcript } from "./transcript.ts";
+
+const manifest = (name: string) => `schemaVersion: 1
+name: ${name}
+version: 0.1.0
+source: {repo: github.com/example/toolpack, tag: v1}
+image:
+  ref: ghcr.io/example/${name}
+  digest: sha256:${"0a".repeat(32)}
+  entrypoint: /app/server
+  builder: toolpack
+tier: sealed
+entitlements: {egress: [api.${name}.example]}
+credentials:
+  - {id: key, type: api_key, inject: {header: Authorization, format: "Bearer {token}"}}
+tools:
+  - {name: get_item, default: true}
+`;
+const toolspec = (name: string) => `schemaVersion: 1
+name: ${name}
+version: 0.1.0
+baseUrl: https://api.${name}.example
+tools:
+  - name: get_item
+    description: Get an item
+    method: GET
+    path: /items/{id}
+    params:
+      - {name: id, in: path, type: string, required: true}
+`;
+
+function write(directory: TemporaryDirectory, files: { readonly [path: string]: string | Uint8Array }): void {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(directory.join(path)), { recursive: true });
+    writeFileSync(directory.join(path), text);
+  }
+}
+
+test("lint-toolspecs and lint-manifests print OK, by folder, part of a folder and file, in both layouts", async () => {
+  await using directory = await makeTemporaryDirectory();
+  write(directory, {
+    "a/manifests/one/0.1.0.yaml": manifest("one"),
+    "a/manifests/two/0.1.0.yaml": manifest("two"),
+    "a/toolspecs/one/0.1.0.yaml": toolspec("one"),
+    "a/toolspecs/two/0.1.0.yaml": toolspec("two"),
+    "a/.github/workflows/1.0.0.yaml": "[",
+    "a/node_modules/manifests/x/0.1.0.yaml": "[",
+    "a/README.md": "[",
+    "b/manifests/one/0.1.0.yaml": manifest("one"),
+    "b/manifests/one/0.1.0.toolspec.yaml": toolspec("one"),
+    "loose.yaml": manifest("loose"),
+    "list.txt": "# capture\nwebhook.site\n",
+  });
+  symlinkSync(directory.join("a/manifests/one"), directory.join("b/manifests/linked"));
+  const text = await transcript(
+    [
+      ["lint-toolspecs", "a"],
+      ["lint-toolspecs", "a/toolspecs"],
+      ["lint-toolspecs", "a/manifests"],
+      ["lint-toolspecs", "a/toolspecs/one"],
+      ["lint-toolspecs", "a/toolspecs/one/0.1.0.yaml"],
+      ["lint-toolspecs", "b"],
+      ["lint-toolspecs", "b/manifests/one/0.1.0.toolspec.yaml"],
+      ["lint-manifests", "a"],
+      ["lint-manifests", "a/manifests/one"],
+      ["lint-manifests", "b", "--denylist", "list.txt"],
+      ["lint-manifests", "loose.yaml"],
+      ["lint-manifests", "a", "--json"],
+    ],
+    { directory: directory.path },
+  );
+  checkGolden(golden("lint-catalog.txt"), text);
+});
+
+test("lint-toolspecs and lint-manifests show every problem of every file and end with 1, wrong usage with 2", async () => {
+  await using directory = await makeTemporaryDirectory();
+  write(directory, {
+    "manifests/one/0.1.0.yaml": manifest("one")
+      .replace("sealed", "seald")
+      .replace("api.one.example", "x.webhook.site"),
+    "toolspecs/one/0.1.0.yaml": toolspec("one").replace("GET", "FETCH").replace("{id}", "{id}/{part}"),
+    "manifests/two/0.1.0.yaml": manifest("two"),
+    "manifests/three/0.1.0.yaml": new Uint8Array([0x61, 0xff]),
+    "toolspecs/four/0.1.0.yaml": toolspec("four").replace("name: id", "name: y").replace("{id}", "{y}"),
+    "list.txt": "webhook.site\n",
+    "bad-list.txt": "webhook.site\nnot a name\n",
+  });
+  const text = await transcript(
+    [
+      ["lint-toolspecs", "."],
+      ["lint-toolspecs", "toolspecs/four/0.1.0.yaml"],
+      ["lint-manifests", ".", "--denylist", "list.txt"],
+      ["lint-manifests", "manifests/one", "--denylist", "list.txt", "--json"],
+      ["lint-manifests", ".", "--denylist", "bad-list.txt"],
+      ["lint-manifests", ".", "--denylist", "none.txt"],
+      ["lint-toolspecs", "none"],
+      ["lint-toolspecs"],
+    ],
+    { directory: directory.path },
+  );
+  checkGolden(golden("lint-catalog-bad.txt"), text);
+});
+
+test("a file of more than 1 MiB is not read, and the others are", async () => {
+  await using directory = await makeTemporaryDirectory();
+  write(directory, {
+    "manifests/big/0.1.0.yaml": `${manifest("big")}# ${"x".repeat(1024 * 1024)}`,
+    "manifests/one/0.1.0.yaml": manifest("one"),
+  });
+  const { stdout, code } = await runToolcrib(["lint-manifests", ".", "--json"], {
+    directory: directory.path,
+  });
+  const report = JSON.parse(stdout);
+  assert.equal(code, 1);
+  assert.equal(report.manifests, 2);
+  assert.deepEqual(
+    report.diagnostics.map((one: { code: string; file: string }) => [one.code, one.file]),
+    [["MANIFEST_FILE_TOO_LARGE", "manifests/big/0.1.0.yaml"]],
+  );
+});
+
+test("registryctl is the same command under another name", async () => {
+  await using directory = await makeTemporaryDirectory();
+  write(directory, {
+    "manifests/one/0.1.0.yaml": manifest("one"),
+    "toolspecs/one/0.1.0.yaml": toolspec("one"),
+  });
+  const path = launcherPath.replace(/toolcrib\.js$/, "registryctl.js");
+  const outcome = await runProcess(process.execPath, [path, "lint-toolspecs", "."], {
+    cwd: directory.path,
+    env: cleanEnvironment(directory.path),
+  });
+  assert.equal(outcome.stdout, "lint-toolspecs OK: 1 toolspec(s)\n");
+  assert.equal(outcome.code, 0);
+});
