@@ -1,0 +1,28 @@
+/** Why a file could not be read or written, in words that hold neither its path nor its content. */
+
+/** The `code` of an error of the file system; empty for other errors. */
+export function failureCode(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
+}
+
+/** Whether `error` says that there is no such file. */
+export function isAbsence(error: unknown): boolean {
+  return ["ENOENT", "ENOTDIR"].includes(failureCode(error));
+}
+
+/** Why a file could not be read, such as `permission is denied`. */
+export function explainFileFailure(error: unknown): string {
+  const code = failureCode(error);
+  return reasons[code] ?? (code === "" ? "reading it failed" : `reading it failed (${code})`);
+}
+
+const reasons: { readonly [code: string]: string } = {
+  ENOENT: "there is no such file",
+  ENOTDIR: "there is no such file",
+  EISDIR: "it is a folder",
+  EINVAL: "it is not a regular file",
+  EACCES: "permission is denied",
+  EPERM: "permission is denied",
+  ENAMETOOLONG: "its path is too long",
+  ELOOP: "its symbolic links lead in a circle",
+};

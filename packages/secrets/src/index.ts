@@ -1,0 +1,47 @@
+// For users.
+export {
+  secretsBusy,
+  secretsDamaged,
+  secretsExists,
+  secretsExposed,
+  secretsFull,
+  secretsKeychainUnavailable,
+  secretsKeyInvalid,
+  secretsKeyMissing,
+  secretsKeyWrong,
+  secretsNameInvalid,
+  secretsNotFound,
+  secretsUnreadable,
+  secretsUnusable,
+  secretsUnwritable,
+  secretsValueInvalid,
+} from "./codes.ts";
+// For other packages here.
+export { explainFileFailure } from "./file-failure.ts";
+export type { SecretKeySettings } from "./key.ts";
+export type { KeychainDeps } from "./keychain.ts";
+export {
+  type NamedSecret,
+  type NamedSecretDeps,
+  readNamedSecret,
+  secretVariable,
+} from "./named-secret.ts";
+export {
+  openSecretStore,
+  type SecretEntry,
+  type SecretStore,
+  type SecretStoreDeps,
+} from "./open-secret-store.ts";
+export {
+  createEnvSource,
+  createFileSource,
+  createKeychainSource,
+  createStoreSource,
+  type Environment,
+  type FileSourceOptions,
+  type ReadSecretFile,
+  type SecretSource,
+} from "./secret-source.ts";
+export { isSecretName, secretMaxBytes, toSecretValue } from "./secret-text.ts";
+export { SecretsError } from "./secrets-error.ts";
+export type { SecretChange } from "./watch-secrets.ts";

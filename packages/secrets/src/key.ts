@@ -1,0 +1,71 @@
+/**
+ * The key of the store: given in TOOLCRIB_SECRETS_KEY, kept in the keychain
+ * that this variable names, or in a file of the store. Never part of a message.
+ */
+
+import { secretsKeyInvalid } from "./codes.ts";
+import { readKeychain } from "./keychain.ts";
+import { readPrivateFile, type StoreLayout } from "./layout.ts";
+import { SecretsError } from "./secrets-error.ts";
+
+/** Bytes of a key of AES-256. */
+export const keyBytes = 32;
+
+/** Variable that gives the key, or names its entry in the keychain (`keychain:NAME`). */
+export const keyVariable = "TOOLCRIB_SECRETS_KEY";
+
+const keyFilePrefix = "toolcrib-secrets-key-1:";
+
+/** Which store, and where its key is. */
+export interface SecretKeySettings {
+  /** Toolcrib's home (`~/.toolcrib`). */
+  readonly home: string;
+  /** Environment that may have `TOOLCRIB_SECRETS_KEY`, and what the keychain's command needs (PATH, HOME, …). */
+  readonly environment: { readonly [name: string]: string | undefined };
+}
+
+/**
+ * The key, or `undefined` where the store has none yet.
+ *
+ * @throws {SecretsError} `SECRETS_KEY_INVALID`, `SECRETS_EXPOSED`, and what the keychain fails with.
+ */
+export async function readKey(
+  layout: StoreLayout,
+  { environment }: SecretKeySettings,
+): Promise<Buffer | undefined> {
+  const given = (environment[keyVariable] ?? "").trim();
+  const entry = /^keychain:(.+)$/.exec(given)?.[1];
+  if (entry !== undefined) {
+    const text = await readKeychain(entry, { environment, platform: process.platform });
+    return parseKey(text, `the entry ${JSON.stringify(entry)} of the keychain`);
+  }
+  if (given !== "") return parseKey(given, keyVariable);
+  const file = await readPrivateFile(layout.keyPath, 1024);
+  if (file === undefined) return undefined;
+  const text = file.toString("latin1").trim();
+  const what = JSON.stringify(layout.keyPath);
+  if (!text.startsWith(keyFilePrefix)) throw invalidKey(what);
+  return parseKey(text.slice(keyFilePrefix.length), what);
+}
+
+/** What the file of a new key holds. */
+export function formatKeyFile(key: Uint8Array): string {
+  return `${keyFilePrefix}${Buffer.from(key).toString("base64url")}\n`;
+}
+
+function parseKey(text: string, what: string): Buffer {
+  const isHex = /^[0-9a-f]{64}$/i.test(text);
+  const isBase64 = /^(?:[A-Za-z0-9+/]{43}=?|[A-Za-z0-9_-]{43}=?)$/.test(text);
+  if (!isHex && !isBase64) throw invalidKey(what);
+  return Buffer.from(text, isHex ? "hex" : "base64url");
+}
+
+function invalidKey(what: string): SecretsError {
+  return new SecretsError(
+    secretsKeyInvalid,
+    `Cannot use the key of the secret store in ${what}: it is not ${keyBytes} bytes in base64 or hexadecimal`,
+    {
+      hint: "restore the key that the secrets were set with; openssl rand -base64 32 makes one for a new store",
+    },
+  );
+}

@@ -1,0 +1,157 @@
+/**
+ * Where the store is in a home, and that only its owner gets at it.
+ *
+ *     secrets/NAME                 a secret in a plain file, put there by hand
+ *     secrets/.store/key           the key, unless it is kept elsewhere
+ *     secrets/.store/NAME.sealed   one encrypted secret
+ *     secrets/.store/write.lock    who changes the store
+ *     secrets/.store/.*.tmp        a file that is being written
+ *
+ * No name of a secret begins with a full stop, so no plain file can be taken
+ * for the store, and no secret for its key.
+ */
+
+import { constants } from "node:fs";
+import { lstat, open, readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { secretsDamaged, secretsExposed, secretsUnreadable } from "./codes.ts";
+import { explainFileFailure, failureCode, isAbsence } from "./file-failure.ts";
+import { SecretsError } from "./secrets-error.ts";
+
+const sealedEnding = ".sealed";
+
+/** Paths of one store. */
+export interface StoreLayout {
+  /** `<home>/secrets`. */
+  readonly secretsFolder: string;
+  readonly folder: string;
+  readonly keyPath: string;
+  sealedPath(name: string): string;
+}
+
+/** The paths below `home`. No I/O. */
+export function toStoreLayout(home: string): StoreLayout {
+  const secretsFolder = join(home, "secrets");
+  const folder = join(secretsFolder, ".store");
+  return {
+    secretsFolder,
+    folder,
+    keyPath: join(folder, "key"),
+    sealedPath: (name) => join(folder, `${name}${sealedEnding}`),
+  };
+}
+
+/** Names of the secrets that are stored, in order; none where there is no store. */
+export async function listStoredNames({ folder }: StoreLayout): Promise<readonly string[]> {
+  try {
+    const files = await readdir(folder);
+    return files
+      .filter((file) => file.endsWith(sealedEnding) && !file.startsWith("."))
+      .map((file) => file.slice(0, -sealedEnding.length))
+      .sort();
+  } catch (error) {
+    if (isAbsence(error)) return [];
+    throw unreadable(folder, error);
+  }
+}
+
+/**
+ * Whether there is a store; refuses one that others could have read or exchanged.
+ *
+ * @throws {SecretsError} `SECRETS_EXPOSED`, `SECRETS_DAMAGED`.
+ */
+export async function checkFolders({ secretsFolder, folder }: StoreLayout): Promise<boolean> {
+  const outer = await statusOf(secretsFolder, "follow");
+  const inner = await statusOf(folder, "stay");
+  if (outer === undefined || inner === undefined) return false;
+  if (!inner.isDirectory()) {
+    throw new SecretsError(
+      secretsDamaged,
+      `Cannot use the secret store ${JSON.stringify(folder)}: it is no folder`,
+      {
+        hint: "look who put it there, and move it away",
+      },
+    );
+  }
+  // Who may write in the outer folder may put another store in the place of this one.
+  checkMode(secretsFolder, outer.mode, 0o022, "700");
+  checkMode(folder, inner.mode, 0o077, "700");
+  return true;
+}
+
+async function statusOf(path: string, links: "follow" | "stay") {
+  try {
+    return links === "stay" ? await lstat(path) : await stat(path);
+  } catch (error) {
+    if (isAbsence(error)) return undefined;
+    throw unreadable(path, error);
+  }
+}
+
+function checkMode(path: string, mode: number, forbidden: number, wanted: string): void {
+  if (process.platform === "win32" || (mode & forbidden) === 0) return;
+  throw new SecretsError(
+    secretsExposed,
+    `Cannot use ${JSON.stringify(path)}: its mode ${(mode & 0o777).toString(8)} lets other users of this machine at it`,
+    { hint: `run chmod ${wanted} ${path}, and replace the secrets if anyone may have read them` },
+  );
+}
+
+/**
+ * A file of the store, whole; `undefined` where there is none. Follows no link.
+ *
+ * @throws {SecretsError} `SECRETS_EXPOSED`, `SECRETS_DAMAGED`, `SECRETS_UNREADABLE`.
+ */
+export async function readPrivateFile(path: string, maxBytes: number): Promise<Buffer | undefined> {
+  try {
+    // Windows has neither flag. Without O_NONBLOCK, opening a pipe would wait for its writer.
+    const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+    await using handle = await open(path, flags);
+    const status = await handle.stat();
+    if (!status.isFile()) throw notRegular(path);
+    checkMode(path, status.mode, 0o077, "600");
+    if (status.size > maxBytes) throw tooLong(path);
+    const bytes = Buffer.alloc(maxBytes + 1);
+    let length = 0;
+    for (;;) {
+      const { bytesRead } = await handle.read(bytes, length, bytes.length - length);
+      if (bytesRead === 0) break;
+      length += bytesRead;
+    }
+    if (length > maxBytes) throw tooLong(path);
+    return bytes.subarray(0, length);
+  } catch (error) {
+    if (error instanceof SecretsError) throw error;
+    if (isAbsence(error)) return undefined;
+    // What a link is refused with; FreeBSD says EMLINK.
+    if (["ELOOP", "EMLINK", "EISDIR"].includes(failureCode(error))) throw notRegular(path);
+    throw unreadable(path, error);
+  }
+}
+
+function notRegular(path: string): SecretsError {
+  return new SecretsError(secretsDamaged, `Cannot use ${JSON.stringify(path)}: it is not a regular file`, {
+    hint: "look who put it there, and move it away",
+  });
+}
+
+function tooLong(path: string): SecretsError {
+  return new SecretsError(
+    secretsDamaged,
+    `Cannot use ${JSON.stringify(path)}: it is longer than such a file can be`,
+    {
+      hint: "restore it from a backup, or set the secret again",
+    },
+  );
+}
+
+function unreadable(path: string, cause: unknown): SecretsError {
+  return new SecretsError(
+    secretsUnreadable,
+    `Cannot read ${JSON.stringify(path)}: ${explainFileFailure(cause)}`,
+    {
+      cause,
+      hint: "make it belong to the user who runs Toolcrib",
+    },
+  );
+}

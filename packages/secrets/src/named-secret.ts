@@ -1,0 +1,66 @@
+/** `secret_key_ref: NAME`: the variable of that name, else the store, else a plain file in the home. */
+
+import { join } from "node:path";
+import { isCodedError } from "@toolcrib/diagnostics";
+import { secretsNotFound } from "./codes.ts";
+import {
+  createEnvSource,
+  createFileSource,
+  createStoreSource,
+  type Environment,
+  type ReadSecretFile,
+  type SecretSource,
+} from "./secret-source.ts";
+import { SecretsError } from "./secrets-error.ts";
+
+/** What a name is looked for in. */
+export interface NamedSecretDeps {
+  readonly env: Environment;
+  readonly readFile: ReadSecretFile;
+  /** Toolcrib's home (`~/.toolcrib`). */
+  readonly home: string;
+}
+
+/** A secret that was found by its name, and where. */
+export interface NamedSecret {
+  readonly value: string;
+  readonly kind: SecretSource["kind"];
+  /** The variable, the path, or the name in the store. */
+  readonly place: string;
+}
+
+/** The variable in which `secret_key_ref: NAME` is looked for first. */
+export function secretVariable(name: string): string {
+  return `TOOLCRIB_SECRET_${name.toUpperCase().replace(/[^A-Z0-9]/g, "_")}`;
+}
+
+/**
+ * Find the secret `name`. What is there and cannot be used is an error: the next
+ * place is not looked at then, since it may hold an old value.
+ *
+ * @throws {SecretsError}
+ */
+export async function readNamedSecret(
+  name: string,
+  { env, readFile, home }: NamedSecretDeps,
+): Promise<NamedSecret> {
+  const variable = secretVariable(name);
+  const path = join(home, "secrets", name);
+  const places: readonly (readonly [SecretSource, string])[] = [
+    [createEnvSource(env), variable],
+    [createStoreSource({ home, environment: env }), name],
+    [createFileSource({ readFile, closedTo: "group and others" }), path],
+  ];
+  for (const [source, place] of places) {
+    try {
+      return { value: await source.read(place), kind: source.kind, place };
+    } catch (error) {
+      if (!isCodedError(error) || error.code !== secretsNotFound) throw error;
+    }
+  }
+  throw new SecretsError(
+    secretsNotFound,
+    `Cannot find secret ${JSON.stringify(name)}: there is no file ${JSON.stringify(path)}, and ${variable} is not set`,
+    { hint: `run toolcrib secret set ${name}, or put it into that file (mode 600), or set ${variable}` },
+  );
+}

@@ -1,0 +1,133 @@
+/**
+ * One secret as it is stored: a line of JSON with an AES-256-GCM ciphertext.
+ * Everything else in the line (version, name, times, key) is authenticated with
+ * it, so that no file can be changed, or put in the place of another, unseen.
+ * No I/O: the caller passes the nonce, and a new random one each time.
+ */
+
+import { createCipheriv, createDecipheriv, createHmac } from "node:crypto";
+import { isJsonObject } from "@toolcrib/json";
+import { secretsDamaged, secretsKeyWrong } from "./codes.ts";
+import { secretMaxBytes } from "./secret-text.ts";
+import { SecretsError } from "./secrets-error.ts";
+
+/** The one version of the format so far. */
+const formatVersion = 1;
+/** Bytes of a nonce. */
+export const nonceBytes = 12;
+/** Longest file of a sealed secret: base64 is a third longer, and the rest is short. */
+export const sealedMaxBytes = 2 * secretMaxBytes;
+
+/** A secret with what is known of it. */
+export interface OpenedSecret {
+  readonly name: string;
+  readonly value: string;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+interface Header {
+  readonly version: number;
+  readonly name: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly key: string;
+}
+
+/** What tells one key from another, and nothing about the key. */
+export function keyIdOf(key: Uint8Array): string {
+  return createHmac("sha256", key).update("toolcrib secret store: key id").digest("hex").slice(0, 16);
+}
+
+/** The line that `secret` is stored as. */
+export function sealSecret(secret: OpenedSecret, key: Uint8Array, nonce: Uint8Array): string {
+  const { name, createdAt, updatedAt, value } = secret;
+  const header: Header = { version: formatVersion, name, createdAt, updatedAt, key: keyIdOf(key) };
+  const cipher = createCipheriv("aes-256-gcm", key, nonce, { authTagLength: 16 });
+  cipher.setAAD(authenticated(header));
+  const sealed = Buffer.concat([cipher.update(value, "utf8"), cipher.final()]);
+  const parts = { nonce: base64(nonce), tag: base64(cipher.getAuthTag()), sealed: base64(sealed) };
+  return `${JSON.stringify({ ...header, ...parts })}\n`;
+}
+
+/**
+ * The secret in `line`, which is stored under `name`.
+ *
+ * @throws {SecretsError} `SECRETS_KEY_WRONG`, `SECRETS_DAMAGED`.
+ */
+export function openSecret(line: Uint8Array, name: string, key: Uint8Array): OpenedSecret {
+  const { header, nonce, tag, sealed } = parseSealed(line, name);
+  if (header.key !== keyIdOf(key)) {
+    throw new SecretsError(
+      secretsKeyWrong,
+      `Cannot decrypt secret ${JSON.stringify(name)}: it was encrypted with another key`,
+      {
+        hint: "give back the key that it was set with (secrets/.store/key, TOOLCRIB_SECRETS_KEY), or remove the secret and set it again",
+      },
+    );
+  }
+  try {
+    const decipher = createDecipheriv("aes-256-gcm", key, nonce, { authTagLength: 16 });
+    decipher.setAAD(authenticated(header));
+    decipher.setAuthTag(tag);
+    const value = Buffer.concat([decipher.update(sealed), decipher.final()]).toString("utf8");
+    return { name, value, createdAt: header.createdAt, updatedAt: header.updatedAt };
+  } catch {
+    throw damaged(name, "it was changed outside Toolcrib");
+  }
+}
+
+/** The id of the key that `line` was sealed with. @throws {SecretsError} `SECRETS_DAMAGED`. */
+export function sealedKeyId(line: Uint8Array, name: string): string {
+  return parseSealed(line, name).header.key;
+}
+
+function parseSealed(line: Uint8Array, name: string) {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(line));
+  } catch {
+    throw damaged(name, "it is not whole");
+  }
+  if (!isJsonObject(parsed)) throw damaged(name, "it is not whole");
+  const { version, createdAt, updatedAt, key } = parsed;
+  if (typeof version === "number" && version > formatVersion) {
+    throw damaged(name, `its format is version ${version}, and this Toolcrib knows ${formatVersion}`);
+  }
+  const nonce = bytesOf(parsed["nonce"]);
+  const tag = bytesOf(parsed["tag"]);
+  const sealed = bytesOf(parsed["sealed"]);
+  if (
+    version !== formatVersion ||
+    typeof createdAt !== "number" ||
+    typeof updatedAt !== "number" ||
+    typeof key !== "string" ||
+    nonce?.length !== nonceBytes ||
+    tag?.length !== 16 ||
+    sealed === undefined
+  ) {
+    throw damaged(name, "it is not whole");
+  }
+  if (parsed["name"] !== name) throw damaged(name, "it is the file of another secret");
+  return { header: { version, name, createdAt, updatedAt, key }, nonce, tag, sealed };
+}
+
+/** Members in a fixed order, so that the same header is always the same bytes. */
+function authenticated({ version, name, createdAt, updatedAt, key }: Header): Buffer {
+  return Buffer.from(JSON.stringify(["toolcrib secret", version, name, createdAt, updatedAt, key]));
+}
+
+function damaged(name: string, problem: string): SecretsError {
+  return new SecretsError(secretsDamaged, `Cannot read secret ${JSON.stringify(name)}: ${problem}`, {
+    hint: "restore its file from a backup, or set the secret again",
+  });
+}
+
+function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString("base64");
+}
+
+function bytesOf(value: unknown): Buffer | undefined {
+  return typeof value === "string" ? Buffer.from(value, "base64") : undefined;
+}

@@ -1,0 +1,4 @@
+import { CodedError } from "@toolcrib/diagnostics";
+
+/** A secret cannot be read or kept; `code` is one of this package's codes. Neither its message nor its hint holds a value. */
+export class SecretsError extends CodedError {}
