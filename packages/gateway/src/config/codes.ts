@@ -79,11 +79,11 @@ export const configVariableNotSet = "CONFIG_VARIABLE_NOT_SET";
 
 /** A secret reference leads nowhere. */
 export const configSecretNotFound = "CONFIG_SECRET_NOT_FOUND";
-/** A secret file cannot be read. */
+/** A secret cannot be read from its file or from the secret store. */
 export const configSecretUnreadable = "CONFIG_SECRET_UNREADABLE";
 /** A secret file can be read by other users of the machine. */
 export const configSecretExposed = "CONFIG_SECRET_EXPOSED";
-/** A secret reference of a kind that this version cannot resolve yet. */
+/** The keychain that a secret reference names cannot be asked. */
 export const configSecretNotAvailable = "CONFIG_SECRET_NOT_AVAILABLE";
 /** A secret's value cannot be used where it is wanted (empty, a line break in a header). */
 export const configSecretUnusable = "CONFIG_SECRET_UNUSABLE";

@@ -4,12 +4,13 @@
  */
 
 import { type Diagnostic, hasErrors, type Source } from "@toolcrib/diagnostics";
+import { explainFileFailure } from "@toolcrib/secrets";
 import { configFileUnreadable, configSyntax } from "./codes.ts";
 import { parseConfigLayer } from "./config-layer.ts";
 import { configMaxBytes } from "./config-tree.ts";
 import { type ConfigResult, mergeConfigs } from "./merge-configs.ts";
 import { tooLarge } from "./parse-tree.ts";
-import { type FileContent, type ReadFile, readFailure } from "./read-file.ts";
+import type { FileContent, ReadFile } from "./read-file.ts";
 import { toDiagnostic } from "./reporter.ts";
 
 /**
@@ -58,7 +59,7 @@ async function readSource(path: string, deps: LoadConfigDeps): Promise<ReadResul
   } catch (error) {
     const problem = {
       code: configFileUnreadable,
-      message: `Cannot read the configuration: ${readFailure(error)}`,
+      message: `Cannot read the configuration: ${explainFileFailure(error)}`,
       hint: "check the path, and that the user who runs Toolcrib can read the file",
     };
     return { diagnostic: toDiagnostic(problem, nameless) };

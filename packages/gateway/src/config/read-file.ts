@@ -41,20 +41,3 @@ export async function readRegularFile(path: string, maxBytes: number): Promise<F
     mode: process.platform === "win32" ? undefined : status.mode & 0o777,
   };
 }
-
-/** Why a file could not be read, in words. */
-export function readFailure(error: unknown): string {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  return reasons[code] ?? (code === "" ? "reading it failed" : `reading it failed (${code})`);
-}
-
-const reasons: { readonly [code: string]: string } = {
-  ENOENT: "there is no such file",
-  ENOTDIR: "there is no such file",
-  EISDIR: "it is a folder",
-  EINVAL: "it is not a regular file",
-  EACCES: "permission is denied",
-  EPERM: "permission is denied",
-  ENAMETOOLONG: "its path is too long",
-  ELOOP: "its symbolic links lead in a circle",
-};

@@ -5,6 +5,18 @@
  */
 
 import { dirname, isAbsolute, join, resolve } from "node:path";
+import { isCodedError } from "@toolcrib/diagnostics";
+import {
+  createEnvSource,
+  createFileSource,
+  createKeychainSource,
+  createStoreSource,
+  readNamedSecret,
+  secretsExposed,
+  secretsKeychainUnavailable,
+  secretsNotFound,
+  secretsUnusable,
+} from "@toolcrib/secrets";
 import {
   configSecretExposed,
   configSecretNotAvailable,
@@ -13,11 +25,9 @@ import {
   configSecretUnusable,
 } from "./codes.ts";
 import type { SecretRef } from "./config-types.ts";
-import { type FileContent, type ReadFile, readFailure } from "./read-file.ts";
+import type { ReadFile } from "./read-file.ts";
 import { quote } from "./reporter.ts";
 
-/** Longest secret, in bytes. */
-export const secretMaxBytes = 64 * 1024;
 /** Most values that are remembered; the oldest is forgotten first. */
 const maxRememberedValues = 10_000;
 
@@ -26,7 +36,7 @@ export interface SecretResolverDeps {
   /** The environment of the gateway. */
   readonly env: { readonly [name: string]: string | undefined };
   readonly readFile: ReadFile;
-  /** Toolcrib's home (`~/.toolcrib`): `secret_key_ref: NAME` is looked for in its folder `secrets`. */
+  /** Toolcrib's home (`~/.toolcrib`), which has the secret store and plain files in its folder `secrets`. */
   readonly homeDirectory: string;
 }
 
@@ -68,117 +78,59 @@ export function createSecretResolver(deps: SecretResolverDeps): SecretResolver {
   };
 }
 
-/** The variable in which `secret_key_ref: NAME` is looked for first. */
-export function secretVariable(name: string): string {
-  return `TOOLCRIB_SECRET_${name.toUpperCase().replace(/[^A-Z0-9]/g, "_")}`;
-}
-
 async function resolveRef(
   ref: SecretRef,
   fileName: string,
   deps: SecretResolverDeps,
 ): Promise<SecretResolution> {
-  switch (ref.kind) {
-    case "env":
-      return fromVariable(ref.name, deps);
-    case "file":
-      return await fromFile(fromFolder(ref.path, fileName, deps.env), "others", deps);
-    case "named":
-      return await fromName(ref.name, deps);
-    case "store":
-    case "keychain":
-      return failed(
-        configSecretNotAvailable,
-        `Cannot read secret ${quote(ref.name)}: this version does not read ${ref.kind === "store" ? "the encrypted secret store" : "the keychain"} yet`,
-        `write secret_key_ref: ${ref.name} (a file secrets/${ref.name} in Toolcrib's home, or the variable ${secretVariable(ref.name)}), or use env or file`,
-      );
-  }
-}
-
-function fromVariable(name: string, { env }: SecretResolverDeps): SecretResolution {
-  const value = Object.hasOwn(env, name) ? env[name] : undefined;
-  if (value === undefined || value.trim() === "") {
-    const state = value === undefined ? "is not set" : "is empty";
-    return failed(
-      configSecretNotFound,
-      `Cannot read a secret from the environment: ${name} ${state}`,
-      `set ${name} in the environment that starts Toolcrib`,
-    );
-  }
-  return { kind: "value", value };
-}
-
-async function fromName(name: string, deps: SecretResolverDeps): Promise<SecretResolution> {
-  const variable = secretVariable(name);
-  if ((deps.env[variable] ?? "").trim() !== "") return fromVariable(variable, deps);
-  const path = join(deps.homeDirectory, "secrets", name);
-  const found = await fromFile(path, "anyone else", deps);
-  if (found.kind === "value" || found.code !== configSecretNotFound) return found;
-  return failed(
-    configSecretNotFound,
-    `Cannot find secret ${quote(name)}: there is no file ${quote(path)}, and ${variable} is not set`,
-    `put it into that file (mode 600), or set ${variable}`,
-  );
-}
-
-/** Read a file that `readers` may not be able to read: other users, or anyone but the owner. */
-async function fromFile(
-  path: string,
-  readers: "others" | "anyone else",
-  deps: SecretResolverDeps,
-): Promise<SecretResolution> {
-  let content: FileContent;
+  const place = ref.kind === "file" ? fromFolder(ref.path, fileName, deps.env) : ref.name;
   try {
-    content = await deps.readFile(path, secretMaxBytes);
+    return { kind: "value", value: await readFrom(ref.kind, place, deps) };
   } catch (error) {
-    const reason = readFailure(error);
-    const isAbsent =
-      error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR");
-    return failed(
-      isAbsent ? configSecretNotFound : configSecretUnreadable,
-      `Cannot read the secret file ${quote(path)}: ${reason}`,
-      isAbsent
-        ? "create it (mode 600), or correct the path"
-        : "make it a file that the user who runs Toolcrib can read",
-    );
+    if (!isCodedError(error)) throw error;
+    // A place may hold what was to stand in it: the secret itself.
+    const message = error.message.replaceAll(JSON.stringify(place), quote(place));
+    return toFailed(error.code, message, error.hint ?? "look at what is there");
   }
-  const forbidden = readers === "others" ? 0o007 : 0o077;
-  if (content.mode !== undefined && (content.mode & forbidden) !== 0) {
-    return failed(
-      configSecretExposed,
-      `Cannot use the secret file ${quote(path)}: its mode ${content.mode.toString(8)} lets other users of this machine at it`,
-      `run chmod 600 ${path}`,
-    );
-  }
-  return toValue(path, content.bytes);
 }
 
-function toValue(path: string, bytes: Uint8Array): SecretResolution {
-  if (bytes.length > secretMaxBytes) {
-    return failed(
-      configSecretUnusable,
-      `Cannot use the secret file ${quote(path)}: it is longer than ${secretMaxBytes.toLocaleString("en")} bytes`,
-      "name a file that holds nothing but the secret",
-    );
+/** The finding of a configuration for what a place failed with. */
+function toFailed(placeCode: string, message: string, hint: string): SecretResolution {
+  switch (placeCode) {
+    case secretsNotFound:
+      return failed(configSecretNotFound, message, hint);
+    case secretsExposed:
+      return failed(configSecretExposed, message, hint);
+    case secretsUnusable:
+      return failed(configSecretUnusable, message, hint);
+    case secretsKeychainUnavailable:
+      return failed(configSecretNotAvailable, message, hint);
+    default:
+      return failed(configSecretUnreadable, message, hint);
   }
-  let value: string;
-  try {
-    value = new TextDecoder("utf-8", { fatal: true }).decode(bytes).replace(/\r?\n$/, "");
-  } catch {
-    return failed(
-      configSecretUnusable,
-      `Cannot use the secret file ${quote(path)}: it is not text in UTF-8`,
-      "store the secret as text",
-    );
+}
+
+function failed(code: string, message: string, hint: string): SecretResolution {
+  return { kind: "failed", code, message, hint };
+}
+
+async function readFrom(
+  kind: SecretRef["kind"],
+  place: string,
+  { env, readFile, homeDirectory: home }: SecretResolverDeps,
+): Promise<string> {
+  switch (kind) {
+    case "env":
+      return await createEnvSource(env).read(place);
+    case "file":
+      return await createFileSource({ readFile, closedTo: "others" }).read(place);
+    case "named":
+      return (await readNamedSecret(place, { env, readFile, home })).value;
+    case "store":
+      return await createStoreSource({ home, environment: env }).read(place);
+    case "keychain":
+      return await createKeychainSource({ environment: env, platform: process.platform }).read(place);
   }
-  if (value.trim() === "") {
-    return failed(
-      configSecretUnusable,
-      `Cannot use the secret file ${quote(path)}: it is empty`,
-      "put the secret into it",
-    );
-  }
-  return { kind: "value", value };
 }
 
 /** `path` as an absolute one: below `~/`, or relative to the folder of the file that names it. */
@@ -189,8 +141,4 @@ export function fromFolder(
 ): string {
   if (/^~[\\/]/.test(path) && env["HOME"] !== undefined) return join(env["HOME"], path.slice(2));
   return isAbsolute(path) ? path : resolve(dirname(fileName), path);
-}
-
-function failed(code: string, message: string, hint: string): SecretResolution {
-  return { kind: "failed", code, message, hint };
 }

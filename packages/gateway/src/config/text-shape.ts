@@ -37,13 +37,13 @@ const refShape = record({
       maxLength: 4096,
     }),
     store: text({
-      description: "A name in the encrypted secret store. Not available in this version.",
+      description: "A name in the encrypted secret store (toolcrib secret set NAME).",
       pattern: secretName,
       isNameOfSecret: true,
       maxLength: 128,
     }),
     keychain: text({
-      description: "A name in the keychain of the operating system. Not available in this version.",
+      description: "An entry in the keychain of the operating system: service toolcrib, account NAME.",
       pattern: secretName,
       isNameOfSecret: true,
       maxLength: 128,
@@ -51,7 +51,7 @@ const refShape = record({
   },
   hints: {
     environment: "did you mean env?",
-    value: "a secret never stands in the configuration: use env or file",
+    value: "a secret never stands in the configuration: use store, env or file",
     name: "for a name in the secret store write secret_key_ref: NAME",
   },
   inspect(value, node, place) {
@@ -68,7 +68,7 @@ const refFields = ["env", "file", "store", "keychain"] as const;
 
 const nameShape = text({
   description:
-    "A name in the secret store. Until there is one: the variable TOOLCRIB_SECRET_<NAME> (upper case, _ for - and .), else the file secrets/<NAME> in the home of Toolcrib.",
+    "A name: the variable TOOLCRIB_SECRET_<NAME> (upper case, _ for - and .), else the secret store (toolcrib secret set NAME), else the file secrets/<NAME> in the home of Toolcrib.",
   pattern: secretName,
   isNameOfSecret: true,
   maxLength: 128,
