@@ -1,0 +1,112 @@
+/**
+ * The twenty tasks of examples/composites, each solved by a tool that a client
+ * saves and calls, over stdio and the real servers of the quickstart: the answers
+ * are right, what was written is, and every run that can be repeated becomes a
+ * test that passes.
+ */
+
+import assert from "node:assert/strict";
+import { cpSync, globSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import type { JsonObject, JsonValue } from "@toolcrib/json";
+import { makeTemporaryDirectory, type TemporaryDirectory, waitUntil } from "@toolcrib/testing";
+import { commandLine, quickstartConfig } from "./gateway-process.ts";
+
+const examples = join(import.meta.dirname, "../../../../examples/composites");
+
+/** A task as examples/composites/tasks has it. */
+interface Task {
+  readonly task: string;
+  readonly inputSchema: JsonObject;
+  readonly runs: readonly {
+    readonly params: JsonObject;
+    readonly result?: JsonValue;
+    /** Type of the error that it ends with. */
+    readonly error?: string;
+    /** Files with their content after the run. */
+    readonly files?: Readonly<Record<string, string>>;
+    /** Whether a second run comes to the same. @default true */
+    readonly repeats?: boolean;
+  }[];
+}
+
+const tasks = globSync("tasks/*.json", { cwd: examples })
+  .sort()
+  .map((path) => ({
+    name: basename(path, ".json").replace(/^\d+-/, ""),
+    code: readFileSync(join(examples, path.replace(/json$/, "star")), "utf8"),
+    ...(JSON.parse(readFileSync(join(examples, path), "utf8")) as Task),
+  }));
+
+describe("the tasks of examples/composites", () => {
+  let directory: TemporaryDirectory;
+  let client: Client;
+
+  before(async () => {
+    directory = await makeTemporaryDirectory();
+    cpSync(join(examples, "files"), directory.join("files"), { recursive: true });
+    const config = readFileSync(quickstartConfig, "utf8");
+    const path = directory.join("toolcrib.yaml");
+    writeFileSync(
+      path,
+      config.replace(/MEMORY_FILE_PATH: .*/, `MEMORY_FILE_PATH: ${directory.join("memory.jsonl")}`),
+    );
+    client = new Client({ name: "composites", version: "1" });
+    const args = [...commandLine, "serve", "--stdio", "--config", path, "--home", directory.join("home")];
+    await client.connect(new StdioClientTransport({ command: process.execPath, args, stderr: "ignore" }));
+    const servers = ["everything__", "filesystem__", "memory__"];
+    await waitUntil(
+      async () => {
+        const { tools } = await client.listTools();
+        return servers.every((server) => tools.some(({ name }) => name.startsWith(server)));
+      },
+      { timeoutMs: 30_000 },
+    );
+  });
+  after(async () => {
+    await client.close();
+    await directory[Symbol.asyncDispose]();
+  });
+
+  async function call(name: string, args: JsonObject): Promise<JsonObject> {
+    const { structuredContent, content } = await client.callTool({ name, arguments: args });
+    assert.ok(structuredContent, JSON.stringify(content));
+    return structuredContent as JsonObject;
+  }
+
+  it("are twenty", () => assert.equal(tasks.length, 20));
+
+  for (const { name, code, inputSchema, task, runs } of tasks) {
+    it(`${name}: ${task}`, async () => {
+      const description = code.split("\n")[0]?.replace(/^# /, "");
+      const saved = await call("save_tool", { name, description: description ?? "", inputSchema, code });
+      assert.deepEqual([saved["status"], saved["needsApproval"]], ["created", false], JSON.stringify(saved));
+      const repeatable = runs.filter(({ repeats }) => repeats !== false);
+      for (const { params, result, error, files = {} } of runs) {
+        const answer = await call(name, params);
+        const failure = answer["error"] as JsonObject | undefined;
+        if (error !== undefined) assert.equal(failure?.["type"], error);
+        else assert.deepEqual(answer["result"], result, JSON.stringify(answer));
+        for (const [file, text] of Object.entries(files)) {
+          assert.equal(readFileSync(directory.join("files", file), "utf8"), text);
+        }
+      }
+      for (const { params } of repeatable) await call("test_saved_tool", { name, record: true, params });
+      const tested = await call("test_saved_tool", { name });
+      assert.deepEqual([tested["passed"], tested["failed"]], [repeatable.length, 0], JSON.stringify(tested));
+    });
+  }
+
+  it("leave twenty tools that are listed, and found by what they do", async () => {
+    const { tools } = await client.listTools();
+    const listed = new Map(tools.map((tool) => [tool.name, tool]));
+    for (const { name } of tasks) assert.ok(listed.has(name), name);
+    assert.equal(listed.get("word_count")?.annotations?.readOnlyHint, true);
+    assert.equal(listed.get("forget")?.annotations?.destructiveHint, true);
+    const found = await call("search_tools", { query: "broken links between notes", limit: 1 });
+    assert.equal(((found["tools"] as readonly JsonObject[])[0] as JsonObject)["name"], "check_links");
+  });
+});

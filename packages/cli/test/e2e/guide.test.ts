@@ -1,0 +1,78 @@
+/**
+ * The guides are what really happens: the files that they show are written, the
+ * commands of their transcripts are run, in order, over the servers of the
+ * quickstart, and print what stands there.
+ */
+
+import assert from "node:assert/strict";
+import { cpSync, globSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, it } from "node:test";
+import { makeTemporaryDirectory, runProcess } from "@toolcrib/testing";
+import { commandLine, quickstartConfig } from "./gateway-process.ts";
+
+const guides = join(import.meta.dirname, "../../../../docs/guides");
+
+/** A step of a guide: a file to write, or a command with the output that follows it. */
+type Step =
+  | { readonly kind: "file"; readonly name: string; readonly text: string }
+  | { readonly kind: "command"; readonly words: readonly string[]; readonly output: string };
+
+/** Code blocks with a file's name behind their language, and transcripts. */
+function stepsOf(guide: string): readonly Step[] {
+  const text = readFileSync(join(guides, guide), "utf8");
+  return [...text.matchAll(/^```(\w+)(?: (\S+))?\n([\s\S]*?)^```$/gm)].flatMap((match): readonly Step[] => {
+    const [, language, name, body = ""] = match;
+    if (name !== undefined) return [{ kind: "file", name, text: body }];
+    return language === "console" ? commandsIn(body) : [];
+  });
+}
+
+function commandsIn(transcript: string): readonly Step[] {
+  return transcript
+    .split(/^\$ npx toolcrib /m)
+    .slice(1)
+    .map((part) => {
+      const [command = "", ...lines] = part.split("\n");
+      const words = [...command.matchAll(/'([^']*)'|(\S+)/g)].map((match) => match[1] ?? match[2] ?? "");
+      return { kind: "command", words, output: lines.join("\n").trim() };
+    });
+}
+
+/** Whether the lines of `expected` are all printed; what a program prints and what it returns come on two streams. */
+function matches(printed: string, expected: string): boolean {
+  const pieces = expected.split(/^\.\.\.$/m).map((piece) => piece.trim());
+  return (
+    pieces.every((piece) => printed.includes(piece)) && (pieces.length > 1 || printed.trim() === expected)
+  );
+}
+
+describe("the guides", () => {
+  for (const guide of globSync("*.md", { cwd: guides }).sort()) {
+    it(`${guide} is what happens`, async () => {
+      const steps = stepsOf(guide);
+      assert.ok(steps.length >= 10);
+      await using directory = await makeTemporaryDirectory();
+      const config = readFileSync(quickstartConfig, "utf8");
+      const memory = `MEMORY_FILE_PATH: ${directory.join("memory.jsonl")}`;
+      writeFileSync(directory.join("toolcrib.yaml"), config.replace(/MEMORY_FILE_PATH: .*/, memory));
+      cpSync(join(dirname(quickstartConfig), "files"), directory.join("files"), { recursive: true });
+      for (const step of steps) {
+        if (step.kind === "file") {
+          writeFileSync(directory.join(step.name), step.text);
+          continue;
+        }
+        const { stdout, stderr } = await runProcess(process.execPath, [...commandLine, ...step.words], {
+          cwd: directory.path,
+          env: { TOOLCRIB_HOME: directory.join("home"), NO_COLOR: "1" },
+        });
+        const printed = `${stderr}${stdout}`.replace(/^\s*\n/gm, "");
+        const expected = step.output.replace(/^\s*\n/gm, "");
+        assert.ok(
+          matches(printed, expected),
+          `${step.words.join(" ")}\n--- expected\n${expected}\n--- got\n${printed}`,
+        );
+      }
+    });
+  }
+});
