@@ -36,9 +36,9 @@ export function lintPair(spec: OpenDocument, manifest: OpenDocument): void {
 type Report = (problem: Problem) => void;
 
 function lintIdentity(spec: DocumentNode, manifest: DocumentNode, file: string, report: Report): void {
-  for (const [field, code] of [
-    ["name", toolspecNameMismatch],
-    ["version", toolspecVersionMismatch],
+  for (const { field, code } of [
+    { field: "name", code: toolspecNameMismatch },
+    { field: "version", code: toolspecVersionMismatch },
   ] as const) {
     const own = fieldOf(spec, field);
     const written = stringOf(own);

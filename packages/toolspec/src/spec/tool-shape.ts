@@ -1,0 +1,319 @@
+/**
+ * What one tool of a toolspec may say, in both schema versions: its fields, its
+ * parameters, and what version 2 adds. What fits together within a tool is in
+ * lint-tool.ts.
+ */
+
+import { isJsonObject, type JsonObject } from "@toolcrib/json";
+import {
+  toolspecBaseUrlInvalid,
+  toolspecEncodingInvalid,
+  toolspecMethodInvalid,
+  toolspecNeedsVersion2,
+  toolspecParamInInvalid,
+  toolspecParamTypeInvalid,
+  toolspecStyleInvalid,
+  toolspecToolNameInvalid,
+  toolspecToolNameUnfit,
+  toolspecValueInvalid,
+  toolspecWrongType,
+} from "../codes.ts";
+import type { MapEntry } from "../document/document-tree.ts";
+
+import { quote } from "../document/reporter.ts";
+import { anyJson, choice, flag, integer, reportAt, type Shape, text } from "../document/shape.ts";
+import { dictionary, list, record } from "../document/shape-collection.ts";
+import { parseBaseUrl } from "./base-url.ts";
+
+import { lintTool } from "./lint-tool.ts";
+import type { ToolspecTool } from "./toolspec.ts";
+
+const paramsMaxCount = 200;
+/** Longest name of a tool; the gateway cuts what is longer than a client takes. */
+const toolNameMaxLength = 128;
+
+/** A text without a form of its own. */
+export const anyText = (description: string, maxLength = 10_000) => text({ description, maxLength });
+
+const toolName = text({
+  description: "Unique within the toolspec; the manifest lists the same tools.",
+  maxLength: toolNameMaxLength,
+  code: toolspecToolNameInvalid,
+  pattern: {
+    source: "[^\\x00-\\x20\\x7f-\\xa0]+(?: [^\\x00-\\x20\\x7f-\\xa0]+)*",
+    meaning: "a name of one line",
+  },
+  inspect(value, node, place) {
+    if (/^[A-Za-z0-9_.-]+$/.test(value)) return;
+    const hint = `write ${value.trim().replace(/[^A-Za-z0-9_.-]+/g, "_")}, here and in the manifest`;
+    const message = `Tool name ${quote(value)} has characters that MCP clients may refuse: letters, digits, _ - and . are safe`;
+    reportAt(node, place, { severity: "warning", code: toolspecToolNameUnfit, message, hint });
+  },
+});
+
+/** A base URL. */
+export function baseUrlShape(version: 1 | 2): Shape<string> {
+  const isSecond = version === 2;
+  return text({
+    description: `https:// and a host, nothing else${isSecond ? "; {variables} are bound from the configuration" : ""}.`,
+    maxLength: 300,
+    examples: ["https://api.example.com"],
+    inspect(value, node, place) {
+      const read = parseBaseUrl(value, { hasVariables: isSecond });
+      if ("host" in read) return;
+      const needsSecond = !isSecond && "host" in parseBaseUrl(value, { hasVariables: true });
+      const hint = needsSecond
+        ? "schemaVersion: 2 reads variables in base URLs"
+        : `write ${read.instead ?? "https://api.example.com"}`;
+      const message = `Cannot use ${quote(value)} as base URL: ${read.reason}; https://<host> is allowed and nothing else`;
+      reportAt(node, place, {
+        code: needsSecond ? toolspecNeedsVersion2 : toolspecBaseUrlInvalid,
+        message,
+        hint,
+      });
+    },
+  });
+}
+
+const mediaType = {
+  source: "[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+(?:; ?[A-Za-z0-9_-]+=[A-Za-z0-9_.-]+)*",
+  meaning: "a media type such as image/png",
+};
+
+const paramFields = {
+  name: { required: anyText("Unique within the tool; a property of its input schema.", 256) },
+  in: {
+    required: choice({
+      description: "Where it is sent.",
+      values: ["path", "query", "body", "header"],
+      code: toolspecParamInInvalid,
+      aliases: { formdata: "body", form: "body", json: "body", url: "path", headers: "header" },
+      hints: { cookie: "cookies are not sent" },
+    }),
+  },
+  type: {
+    required: choice({
+      description: "Its JSON type.",
+      values: ["string", "integer", "number", "boolean", "object", "array"],
+      code: toolspecParamTypeInvalid,
+      aliases: {
+        str: "string",
+        text: "string",
+        int: "integer",
+        long: "integer",
+        float: "number",
+        double: "number",
+        bool: "boolean",
+        map: "object",
+        dict: "object",
+        list: "array",
+      },
+    }),
+  },
+  required: flag("Whether it must be given; in: path parameters must."),
+  description: anyText("Surfaced in the input schema."),
+};
+
+const param1 = record({ description: "A parameter.", fields: paramFields, misplaced: misplaced("param") });
+const param2 = record({
+  description: "A parameter.",
+  fields: {
+    ...paramFields,
+    style: choice({
+      description:
+        "How an array or object is written in a query or form: repeat (a=1&a=2), comma (a=1,2), brackets (a[]=1, a[key]=1), json.",
+      values: ["repeat", "comma", "brackets", "json"],
+      code: toolspecStyleInvalid,
+      aliases: { form: "repeat", multi: "repeat", csv: "comma", deepobject: "brackets" },
+    }),
+    contentEncoding: choice({
+      description: "base64: the string is binary content (multipart and raw bodies).",
+      values: ["base64"],
+      code: toolspecValueInvalid,
+    }),
+    contentType: text({
+      description: "Media type of the part or the raw body.",
+      maxLength: 200,
+      pattern: mediaType,
+    }),
+    filename: text({
+      description: "File name of the part (multipart).",
+      maxLength: 255,
+      pattern: { source: '[^\\x00-\\x1f\\x7f"\\\\/]+', meaning: "a file name without slashes and quotes" },
+    }),
+  },
+});
+
+const jsonPath = (description: string) =>
+  text({
+    description,
+    maxLength: 1000,
+    pattern: { source: "\\$(?:[.[].*)?", meaning: "a JSONPath that begins with $" },
+    examples: ["$.items[*].name"],
+  });
+
+const secondFields = {
+  response: record({
+    description: "What of the response is returned.",
+    fields: {
+      select: jsonPath("JSONPath of the part that is returned."),
+      maxBytes: integer({ description: "Most bytes of text returned.", minimum: 1, maximum: 10_485_760 }),
+    },
+  }),
+  pagination: record({
+    description: "How a list goes on.",
+    fields: {
+      kind: {
+        required: choice({
+          description:
+            "cursor: the response names the next page. page: pages are numbered. link: the Link header names it.",
+          values: ["cursor", "page", "link"],
+          code: toolspecValueInvalid,
+        }),
+      },
+      param: anyText("The query or body parameter that asks for a page.", 256),
+      next: jsonPath("JSONPath of the next cursor, or, with page, of the items of a page."),
+    },
+  }),
+  annotations: record({
+    description: "What the tool does, in place of what its method says.",
+    fields: {
+      title: anyText("Title for people.", 256),
+      readOnlyHint: flag("Changes nothing."),
+      destructiveHint: flag("May destroy something."),
+      idempotentHint: flag("A second call changes nothing more."),
+      openWorldHint: flag("Reaches things that others change too."),
+    },
+  }),
+  examples: list(
+    record({
+      description: "Arguments and the request that they make.",
+      fields: {
+        description: anyText("What it shows."),
+        args: { required: jsonObject("The arguments.") },
+        request: {
+          required: record({
+            description: "The request, to the byte.",
+            fields: {
+              method: anyText("Its method.", 16),
+              url: { required: anyText("Its whole URL.", 16_384) },
+              headers: dictionary(anyText("Its value.", 8192), {
+                description: "Headers that must be there.",
+                maxEntries: 100,
+                key: { source: "[!#$%&'*+.^_`|~0-9A-Za-z-]+", meaning: "the name of a header" },
+              }),
+              body: anyJson("A text to the byte, or a JSON value."),
+            },
+          }),
+        },
+      },
+    }),
+    { description: "Examples, which are the tests of the tool.", maxItems: 100 },
+  ),
+};
+
+function jsonObject(description: string): Shape<JsonObject> {
+  const any = anyJson(description);
+  return {
+    check(node, place) {
+      const value = any.check(node, place);
+      if (isJsonObject(value)) return value;
+      const message = `${quote(place.path)} must be a map of arguments`;
+      return reportAt(node, place, { code: toolspecWrongType, message });
+    },
+    toJsonSchema: () => ({ type: "object", description }),
+  };
+}
+
+const fieldsOfSecond: { readonly [owner: string]: readonly string[] } = {
+  toolspec: ["variables"],
+  tool: Object.keys(secondFields),
+  param: ["style", "contentEncoding", "contentType", "filename"],
+};
+
+/** Says of a field of version 2 that it is one. */
+export function misplaced(owner: string) {
+  return ({ key }: MapEntry) =>
+    fieldsOfSecond[owner]?.includes(key) === true
+      ? {
+          code: toolspecNeedsVersion2,
+          message: `Field ${quote(key)} belongs to schemaVersion 2, and this toolspec is of schemaVersion 1`,
+          hint: "write schemaVersion: 2, or remove the field",
+        }
+      : undefined;
+}
+
+function toolFields(version: 1 | 2) {
+  const encodings =
+    version === 1 ? (["json", "form"] as const) : (["json", "form", "multipart", "raw"] as const);
+  return {
+    name: { required: toolName },
+    description: { required: anyText("What the tool does; models read it.") },
+    method: {
+      required: choice({
+        description: "HTTP method.",
+        values: ["GET", "POST", "PUT", "PATCH", "DELETE"],
+        code: toolspecMethodInvalid,
+        hints: { head: "use GET", options: "use GET" },
+      }),
+    },
+    path: {
+      required: text({
+        description: "Begins with /; {placeholders} bind to in: path parameters.",
+        maxLength: 2048,
+        examples: ["/channels/{id}"],
+      }),
+    },
+    baseUrl: baseUrlShape(version),
+    encoding: choice<"json" | "form" | "multipart" | "raw">({
+      description: "How in: body parameters are sent; json when left out.",
+      values: encodings,
+      code: toolspecEncodingInvalid,
+      aliases: {
+        "application/json": "json",
+        "application/x-www-form-urlencoded": "form",
+        urlencoded: "form",
+        ...(version === 1 ? {} : { "multipart/form-data": "multipart", binary: "raw" }),
+      },
+      hints:
+        version === 1 ? { multipart: "schemaVersion: 2 has multipart", raw: "schemaVersion: 2 has raw" } : {},
+    }),
+  };
+}
+
+const toolHints = {
+  parameters: "did you mean params?",
+  url: "did you mean path?",
+  endpoint: "did you mean path?",
+  body: "write the fields of the body as params with in: body",
+  headers: "write headers as params with in: header",
+  query: "write the query as params with in: query",
+  title: "write annotations: { title: … } (schemaVersion 2)",
+};
+
+const paramsOptions = {
+  description: "Parameters, in one flat namespace.",
+  maxItems: paramsMaxCount,
+};
+
+const description = "A tool: a templated HTTP request.";
+
+const toolShape1 = record({
+  description,
+  fields: { ...toolFields(1), params: list(param1, paramsOptions) },
+  hints: toolHints,
+  misplaced: misplaced("tool"),
+  inspect: (_value, node, place) => lintTool(node, place, 1),
+});
+
+const toolShape2 = record({
+  description,
+  fields: { ...toolFields(2), params: list(param2, paramsOptions), ...secondFields },
+  hints: toolHints,
+  inspect: (_value, node, place) => lintTool(node, place, 2),
+});
+
+/** The shape of a tool in a schema version. */
+export function toolShape(version: 1 | 2): Shape<ToolspecTool> {
+  return version === 1 ? toolShape1 : toolShape2;
+}
