@@ -27,6 +27,8 @@ export interface Upstream {
   readonly id: string;
   /** Reads, but never answers. */
   readonly hangs: boolean;
+  /** Offers the tool `wait` too, which takes its time. */
+  readonly waits?: boolean;
 }
 
 /** A process that was started and can be tried until it answers. */
@@ -51,7 +53,8 @@ export interface Contender {
 }
 
 function upstreamCommand(upstream: Upstream): readonly string[] {
-  return [node, upstreamFile, ...(upstream.hangs ? ["--hang"] : [])];
+  const flags = [...(upstream.hangs ? ["--hang"] : []), ...(upstream.waits === true ? ["--wait"] : [])];
+  return [node, upstreamFile, ...flags];
 }
 
 function peerFile(name: string, file: string): string {

@@ -3,16 +3,23 @@
  * as a server can, so that what is measured is the gateway in front of it.
  * Plain JSON-RPC lines, no SDK, one write for all answers of one read.
  *
- * Tools: `echo` returns its `text`. `--hang` reads everything and answers
- * nothing. Ends when its standard input ends. It never logs.
+ * Tools: `echo` returns its `text`. `--wait` adds `wait`, which answers after
+ * `ms` milliseconds. `--hang` reads everything and answers nothing. Ends when its standard input ends. It never logs.
  */
 
 const hang = process.argv.includes("--hang");
+const wait = process.argv.includes("--wait");
 
 const echoTool = {
   name: "echo",
   description: "Return the text it is given",
   inputSchema: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
+};
+
+const waitTool = {
+  name: "wait",
+  description: "Answer after a while",
+  inputSchema: { type: "object", properties: { ms: { type: "integer" } }, required: ["ms"] },
 };
 
 /** The result of one request, or `undefined` for an unknown method. */
@@ -21,7 +28,7 @@ function resultOf(request) {
     case "tools/call":
       return { content: [{ type: "text", text: request.params.arguments.text }] };
     case "tools/list":
-      return { tools: [echoTool] };
+      return { tools: wait ? [echoTool, waitTool] : [echoTool] };
     case "initialize":
       return {
         protocolVersion: request.params?.protocolVersion ?? "2025-06-18",
@@ -46,6 +53,11 @@ process.stdin.on("data", (chunk) => {
     if (line === "") continue;
     const request = JSON.parse(line);
     if (request.id === undefined || request.method === undefined) continue;
+    if (request.method === "tools/call" && request.params.name === waitTool.name) {
+      const text = JSON.stringify({ jsonrpc: "2.0", id: request.id, result: { content: [] } });
+      setTimeout(() => process.stdout.write(`${text}\n`), request.params.arguments.ms);
+      continue;
+    }
     const result = resultOf(request);
     const answer =
       result === undefined

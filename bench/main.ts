@@ -11,6 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { killAllChildren, stopAllChildren } from "./children.ts";
+import { benchComposites } from "./composites.ts";
 import { allContenders, type Contender, type Upstream } from "./contenders.ts";
 import { type LoadResult, measureLoad } from "./load.ts";
 import { describeMachine } from "./machine.ts";
@@ -23,7 +24,8 @@ import { type Table, toMarkdown } from "./table.ts";
 const usage = `npm run bench -- [options]
 
   --only a,b     only these: direct, pipe, toolcrib, toolcrib-dist, mcp-proxy,
-                 supergateway, mcp-hub; and the parts load, start-up, search
+                 supergateway, mcp-hub; and the parts load, start-up, search,
+                 composites
   --rounds N     turns of each contender (default 10)
   --quick        two short turns each: does it work, not how fast;
                  without search unless --only search
@@ -34,7 +36,7 @@ Only a whole run (neither --only nor --quick) is written to bench/RESULTS.md.
 
 const concurrencies = [1, 32];
 const readyLimitMs = 20_000;
-const parts = ["load", "start-up", "search"] as const;
+const parts = ["load", "start-up", "search", "composites"] as const;
 type Part = (typeof parts)[number];
 
 /** Somebody pressed Ctrl-C. */
@@ -55,6 +57,7 @@ interface Plan {
   readonly startUpRounds: number;
   readonly turnMs: number;
   readonly warmUpMs: number;
+  readonly isQuick: boolean;
   readonly write: boolean;
 }
 
@@ -95,6 +98,7 @@ function parsePlan(argv: readonly string[]): Plan | "help" {
     startUpRounds: values.quick ? Math.min(rounds, 2) : 5,
     turnMs: values.quick ? 300 : 750,
     warmUpMs: values.quick ? 300 : 1500,
+    isQuick: values.quick,
     write: only === undefined && !values.quick,
   };
 }
@@ -168,6 +172,18 @@ async function searchTables(): Promise<readonly Table[]> {
   return [await search.benchSearch()];
 }
 
+async function compositeTables(
+  plan: Plan,
+  temporaryFolder: string,
+  signal: AbortSignal,
+): Promise<readonly Table[]> {
+  progress("Composites");
+  const toolcrib = allContenders(false).find(({ id }) => id === "toolcrib");
+  if (toolcrib === undefined) return [];
+  const home = mkdtempSync(join(temporaryFolder, "composites-"));
+  return [await benchComposites(toolcrib, home, { isQuick: plan.isQuick, limitMs: readyLimitMs, signal })];
+}
+
 function document(plan: Plan, tables: readonly Table[]): string {
   return [
     "# Benchmark results",
@@ -183,13 +199,14 @@ function document(plan: Plan, tables: readonly Table[]): string {
   ].join("\n");
 }
 
-/** Load and start-up: everything that starts processes and needs a temporary folder. */
+/** Load, start-up and composites: everything that starts processes and needs a temporary folder. */
 async function gatewayTables(plan: Plan, signal: AbortSignal): Promise<readonly Table[]> {
   const temporaryFolder = mkdtempSync(join(tmpdir(), "toolcrib-bench-"));
   const tables: Table[] = [];
   try {
     if (plan.parts.has("load")) tables.push(...(await loadTables(plan, temporaryFolder, signal)));
     if (plan.parts.has("start-up")) tables.push(...(await startUpTables(plan, temporaryFolder, signal)));
+    if (plan.parts.has("composites")) tables.push(...(await compositeTables(plan, temporaryFolder, signal)));
   } finally {
     await stopAllChildren();
     rmSync(temporaryFolder, { recursive: true, force: true });
@@ -218,8 +235,9 @@ async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Prom
 
 async function main(plan: Plan): Promise<number> {
   const tables: Table[] = [];
-  if (plan.parts.has("load") || plan.parts.has("start-up")) {
-    if (plan.contenders.some(({ kind }) => kind === "peer")) installPeers(progress);
+  const compares = plan.parts.has("load") || plan.parts.has("start-up");
+  if (compares || plan.parts.has("composites")) {
+    if (compares && plan.contenders.some(({ kind }) => kind === "peer")) installPeers(progress);
     try {
       tables.push(...(await interruptible((signal) => gatewayTables(plan, signal))));
     } catch (error) {
