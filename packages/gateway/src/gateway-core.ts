@@ -189,7 +189,8 @@ export function createGatewayCore(config: GatewayConfig, deps: GatewayCoreDeps):
     scrubber: deps.scrubber,
     pageSize,
     run: now().toString(36),
-    instructions: (identity) => deps.scrubber.text(instructionsOf(sourcesFor(identity))),
+    instructions: (identity) =>
+      deps.scrubber.text(instructionsOf(sourcesFor(identity), find(identity, saveTool) !== undefined)),
   });
   index.add(meta);
   index.onChange((sourceIds) => service.changed("tools", sourceIds));
@@ -332,10 +333,16 @@ function originOfProgram(identity: Identity, options: CallOptions): CallOrigin {
 const instructionsMaxLength = 4000;
 const allInstructionsMaxLength = 32_000;
 
-function instructionsOf(sources: readonly FeatureSource[]): string {
+/** The tool that tells of composites, where there are any. */
+const saveTool = "save_tool";
+
+function instructionsOf(sources: readonly FeatureSource[], hasComposites: boolean): string {
   let text = [
     "Tools of several servers behind one endpoint. A tool's name is its server's name, two underscores, and the server's own name for it.",
     `Find tools by what they do with ${metaToolNames.search}.`,
+    ...(hasComposites
+      ? [`Make many calls in one step, or keep a program as a tool of its own: see ${saveTool}.`]
+      : []),
   ].join("\n");
   for (const { id, features } of sources) {
     const own = features.instructions()?.trim() ?? "";

@@ -179,7 +179,7 @@ describe("toolcrib metatool", () => {
     assert.deepEqual(listed?.inputSchema, example.inputSchema);
     assert.equal(listed?.annotations?.readOnlyHint, true);
     assert.match(
-      (await session.call("search_tools", { query: "what an issue waits for" })).text,
+      (await session.call("search_tools", { query: "overview of an issue" })).text,
       /^issue_overview/,
     );
 

@@ -113,13 +113,9 @@ function toCatalogTool(
   };
 }
 
-/** The hosts that a server is at, or is confined to; undefined where the configuration does not say. */
-function egressHostsOf({ transport, containment }: ToolServerConfig): readonly string[] | undefined {
-  const { networkEgress, egressAllow } = containment.effective;
-  if (transport.kind === "stdio") {
-    if (networkEgress === "allow") return undefined;
-    return networkEgress === "scoped" ? egressAllow : [];
-  }
+/** The host that a server is at; undefined for a process, which may talk to any. */
+function egressHostsOf({ transport }: ToolServerConfig): readonly string[] | undefined {
+  if (transport.kind === "stdio") return undefined;
   const { url } = transport;
   const text = url.kind === "literal" ? url.text.trim() : "";
   return URL.canParse(text) ? [new URL(text).hostname] : undefined;
