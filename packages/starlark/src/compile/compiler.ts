@@ -756,7 +756,7 @@ class FunctionCompiler {
       const operand = this.#operand(expression);
       // What stands in a register stays there: nothing within an expression changes a local.
       if (index >= lastImpure || operand.constant !== undefined || operand.register !== 0) return operand;
-      return purity.isPure(expression) ? this.#hold(operand.evaluate) : operand;
+      return this.#hold(operand.evaluate);
     });
   }
 
