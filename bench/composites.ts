@@ -40,7 +40,7 @@ export async function benchComposites(
   const { client } = await untilReady(launched, { count: 1, limitMs, signal });
   try {
     const gateway = await measureGateway(client, isQuick, signal);
-    const engine = await measureEngine(isQuick ? 5 : 50);
+    const engine = await measureEngine(isQuick ? 20 : 50);
     return {
       title: "Composites",
       columns: ["what", "p50 ms", "p99 ms", "goal"],
