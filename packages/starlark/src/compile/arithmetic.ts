@@ -264,9 +264,10 @@ function floorDivision(left: Operand, right: Operand, at: number): Evaluator {
 
 function division(left: Operand, right: Operand, at: number): Evaluator {
   const [a, b] = [left.evaluate, right.evaluate];
+  const [i, j] = [left.register, right.register];
   return (r, t) => {
-    const x = a(r, t);
-    const y = b(r, t);
+    const x = i === 0 ? a(r, t) : (r[i] as Value);
+    const y = j === 0 ? b(r, t) : (r[j] as Value);
     if (x instanceof StarlarkFloat && y instanceof StarlarkFloat && y.value !== 0) {
       return makeFloat(x.value / y.value, t);
     }

@@ -12,12 +12,19 @@ import { isWide } from "./string-build.ts";
 const windowLength = 1 << 15;
 
 /** `text` in portions that cut no surrogate pair apart; each is stepped. */
-export function* windowsOf(text: string, t: Thread): Generator<string, void, undefined> {
+export function windowsOf(text: string, t: Thread): Iterable<string> {
+  if (text.length > windowLength) return longWindows(text, t);
+  if (text === "") return [];
+  t.step(1 + (text.length >> 4));
+  return [text];
+}
+
+function* longWindows(text: string, t: Thread): Generator<string, void, undefined> {
   for (let start = 0; start < text.length; ) {
     const end = Math.min(text.length, start + windowLength);
     const next = cutsPair(text, end) ? end + 1 : end;
     t.step(1 + ((next - start) >> 4));
-    yield start === 0 && next === text.length ? text : text.slice(start, next);
+    yield text.slice(start, next);
     start = next;
   }
 }
@@ -97,6 +104,19 @@ export function toTitle(character: string): string {
   return toUpper(character);
 }
 
+const beyondAscii = /[^\x00-\x7f]/;
+const asciiWords = /[A-Za-z]+/g;
+
+/** Every run of cased letters of `text` in title case; `goesOn` when the first of them, at the start, goes on a word. */
+export function titleWords(text: string, goesOn: boolean): string {
+  if (!goesOn && !beyondAscii.test(text)) {
+    return text.replace(asciiWords, (word) => word[0]!.toUpperCase() + word.slice(1).toLowerCase());
+  }
+  return text.replace(casedRuns, (word, offset: number) =>
+    goesOn && offset === 0 ? toLower(word) : titleWord(word),
+  );
+}
+
 /** A letter that has a case. */
 export const cased = /\p{Cased}/u;
 /** The runs of letters that have a case: what `title` takes for words. */
@@ -105,7 +125,7 @@ const onlyLower = /^\p{Lowercase}*$/u;
 const upperOrTitle = /^[\p{Lu}\p{Lt}]/u;
 
 /** `word`, a run of cased letters, with its first letter in title case and the others in lower case. */
-export function titleWord(word: string): string {
+function titleWord(word: string): string {
   const first = firstCharacter(word);
   return toTitle(first) + toLower(word.slice(first.length));
 }

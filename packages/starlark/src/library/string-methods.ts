@@ -25,7 +25,7 @@ import {
   isLowerWord,
   isLowSurrogate,
   isTitleWord,
-  titleWord,
+  titleWords,
   toLower,
   toTitle,
   toUpper,
@@ -446,12 +446,7 @@ function title(text: string, t: Thread): string {
   let inWord = false;
   for (const window of windowsOf(text, t)) {
     t.step(window.length >> 3);
-    const goesOn = inWord;
-    result.add(
-      window.replace(casedRuns, (word, offset: number) =>
-        goesOn && offset === 0 ? toLower(word) : titleWord(word),
-      ),
-    );
+    result.add(titleWords(window, inWord));
     inWord = endsCased(window);
   }
   return result.finish();

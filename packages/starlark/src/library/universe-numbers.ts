@@ -92,7 +92,14 @@ const basePrefixes: ReadonlyMap<string, number> = new Map([
   ["0x", 16],
 ]);
 
+/** A text of a few decimal digits, such as most are. */
+const fewDigits = /^-?[0-9]{1,15}$/;
+
 function intOfText(text: string, base: number, thread: Thread): Int {
+  if (base === 10 && fewDigits.test(text)) {
+    thread.step(1);
+    return Number(text) + 0;
+  }
   const invalid = (): StarlarkError => {
     const hint =
       base === 10 && floatGrammar.test(text) ? "for a text with a point, write int(float(x))" : undefined;

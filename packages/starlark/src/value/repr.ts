@@ -48,7 +48,7 @@ export function repr(value: Value, t: Thread): string {
 
 /** A string literal that denotes `text`. */
 export function quote(text: string): string {
-  return `"${text.replace(toEscape, escapeOf)}"`;
+  return plainText.test(text) ? `"${text}"` : `"${text.replace(toEscape, escapeOf)}"`;
 }
 
 /** A bytes literal that denotes `octets`. */
@@ -70,6 +70,9 @@ export function quoteBytes(octets: Uint8Array): string {
 
 // What does not print: controls, separators but the space, surrogates on their own, what is not assigned.
 const toEscape = /["\\]|(?! )[\p{C}\p{Z}]/gu;
+
+/** What most strings are: ASCII that needs no escape. */
+const plainText = /^[ !#-[\]-~]*$/;
 
 const shortEscapes: ReadonlyMap<string, string> = new Map([
   ['"', '\\"'],
