@@ -6,6 +6,7 @@
 import { type Diagnostic, hasErrors, type Span } from "@toolcrib/diagnostics";
 import { type DocumentNode, documentMaxBytes, fieldOf, stringOf } from "./document-tree.ts";
 import { readJson } from "./read-json.ts";
+import { readPlainYaml } from "./read-plain-yaml.ts";
 import { readYaml } from "./read-yaml.ts";
 import {
   createReporter,
@@ -54,7 +55,9 @@ export function openDocument(source: UnreadSource, kind: DocumentKind): OpenDocu
   const problems: Problem[] = [];
   const report = (problem: Problem): void => void problems.push(problem);
   const isJson = /^\s*[{[]/.test(text) && !/\.ya?ml$/i.test(source.name);
-  const tree = isJson ? readJson(text, codes, report) : readYaml(text, codes, report);
+  const tree = isJson
+    ? readJson(text, codes, report)
+    : (readPlainYaml(text) ?? readYaml(text, codes, report));
   const shown = toShownSource({ name: source.name, text }, tree === undefined ? [] : literalFormats(tree));
   const reporter = createReporter(shown, noun, codes);
   if (tree === undefined && problems.length === 0) {
