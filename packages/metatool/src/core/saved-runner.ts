@@ -8,6 +8,7 @@
 import type { JsonObject } from "@toolcrib/json";
 import type { CallContext, ToolResult } from "@toolcrib/tool";
 import type { Catalog } from "../run/catalog.ts";
+import { toolsById } from "../run/catalog-index.ts";
 import type { CompositeCache } from "../run/composite-cache.ts";
 import { toArgumentsError } from "../run/composite-error.ts";
 import type { CompositeError } from "../run/outcome.ts";
@@ -45,10 +46,10 @@ export function createSavedRunner(
     const whole = deps.wholeCatalog();
     if (!reach.dynamic) return narrow(whole, reach.tools);
     const own = deps.host.catalog(context.identity);
-    const missing = new Set(reach.tools);
-    for (const { id } of own.tools) missing.delete(id);
+    const ownById = toolsById(own);
+    const missing = reach.tools.filter((id) => !ownById.has(id));
     // What it names it may name, and is then told that its caller may not call it.
-    return missing.size === 0 ? own : narrow(whole, [...own.tools.map(({ id }) => id), ...missing]);
+    return missing.length === 0 ? own : narrow(whole, [...own.tools.map(({ id }) => id), ...missing]);
   }
 
   async function refusalOf(entry: SavedEntry, context: CallContext): Promise<CompositeError | undefined> {
@@ -98,7 +99,7 @@ export function createSavedRunner(
 
 /** The error for a program that cannot be compiled because its tools are not all there. */
 function absentTools({ reach, saved }: SavedEntry, whole: Catalog): CompositeError | undefined {
-  const there = new Set(whole.tools.map(({ id }) => id));
+  const there = toolsById(whole);
   const absent = reach.tools.filter((id) => !there.has(id));
   const [first] = absent;
   if (first === undefined) return undefined;
@@ -125,8 +126,9 @@ function createNarrowCatalogs(): (whole: Catalog, ids: readonly string[]) => Cat
     const key = ids.join("\n");
     const found = known.get(key);
     if (found !== undefined) return found;
-    const wanted = new Set(ids);
-    const narrow = { generation: whole.generation, tools: whole.tools.filter(({ id }) => wanted.has(id)) };
+    const byId = toolsById(whole);
+    const tools = ids.flatMap((id) => byId.get(id) ?? []);
+    const narrow = { generation: whole.generation, tools };
     if (known.size >= maxNarrow) known.clear();
     known.set(key, narrow);
     return narrow;

@@ -8,6 +8,7 @@ import { hash } from "node:crypto";
 import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
 import type { Reach } from "../run/analyse/reach.ts";
 import type { Catalog } from "../run/catalog.ts";
+import { toolsById } from "../run/catalog-index.ts";
 
 /** What `reach` has beyond `approved`: ids, and `*` where it chooses tools while it runs. */
 export function growthOf(reach: Reach, approved: Reach | undefined): readonly string[] {
@@ -23,9 +24,9 @@ export function namesOf({ tools, dynamic }: Reach): readonly string[] {
 
 /** Hosts that the tools of `reach` are known to talk to, sorted. */
 export function egressHostsOf({ tools, dynamic }: Reach, catalog: Catalog): readonly string[] {
-  const wanted = new Set(tools);
-  const reached = dynamic ? catalog.tools : catalog.tools.filter(({ id }) => wanted.has(id));
-  return [...new Set(reached.flatMap(({ egressHosts }) => egressHosts ?? []))].sort();
+  const byId = toolsById(catalog);
+  const reached = dynamic ? catalog.tools : tools.map((id) => byId.get(id));
+  return [...new Set(reached.flatMap((tool) => tool?.egressHosts ?? []))].sort();
 }
 
 /** What a saved tool's file says of its reach, and what of it was approved. */

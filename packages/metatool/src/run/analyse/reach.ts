@@ -5,6 +5,7 @@
 
 import type { ToolAnnotations, ToolId } from "@toolcrib/tool";
 import type { Catalog, CatalogTool } from "../catalog.ts";
+import { toolsById } from "../catalog-index.ts";
 
 /** The tools that a composite can call. */
 export interface Reach {
@@ -37,7 +38,7 @@ export function deriveFacts(
   catalog: Catalog,
   savedReach: SavedReach = () => undefined,
 ): CompositeFacts {
-  const byId = new Map(catalog.tools.map((tool) => [tool.id, tool]));
+  const byId = toolsById(catalog);
   const reached = new Set<ToolId>(reach.tools);
   const ends: CatalogTool[] = [];
   let { dynamic } = reach;
