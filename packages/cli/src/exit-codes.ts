@@ -29,7 +29,7 @@ export const exitCodeMeanings: readonly { readonly code: ExitCode; readonly mean
   },
   { code: exitCodes.usage, meaning: "wrong usage or configuration" },
   { code: exitCodes.denied, meaning: "denied by policy" },
-  { code: exitCodes.notFound, meaning: "no such tool, server, prompt, resource or call" },
+  { code: exitCodes.notFound, meaning: "no such tool, server, prompt, resource, call or secret" },
   {
     code: exitCodes.unavailable,
     meaning: "unavailable or timed out: a server, the gateway, the address to listen on",
@@ -49,6 +49,8 @@ const codesOf: readonly (readonly [ExitCode, RegExp])[] = [
   [exitCodes.usage, /^(?:HTTP_AUTH_REQUIRED|STORE_HOME_UNUSABLE|AUDIT_QUERY_INVALID|MCP_UNAUTHORIZED)$/],
   [exitCodes.usage, /^METATOOL_(?:PACKAGE_EXISTS|PACKAGE_INVALID|DIRECTORY_UNUSABLE)$/],
   [exitCodes.unavailable, /^METATOOL_DIRECTORY_BUSY$/],
+  [exitCodes.usage, /^SECRETS_(?:NAME_INVALID|VALUE_INVALID|UNUSABLE|EXISTS|KEY_INVALID)$/],
+  [exitCodes.unavailable, /^SECRETS_(?:BUSY|KEYCHAIN_UNAVAILABLE)$/],
   [exitCodes.unavailable, /^CLI_(?:SERVER_NOT_READY|GATEWAY_UNUSABLE|TIMEOUT)$/],
   [exitCodes.unavailable, /^(?:HTTP_ADDRESS_IN_USE|HTTP_LISTEN_FAILED)$/],
   [exitCodes.unavailable, /^(?:CALL_TIMEOUT|CALLS_OVERLOADED|AUDIT_UNAVAILABLE|AUDIT_UNWRITABLE)$/],

@@ -22,12 +22,14 @@ import type { ServeFlags } from "./commands/serve.ts";
 import type { FormatFlags } from "./commands/starlark-format.ts";
 import type { ReplFlags } from "./commands/starlark-repl.ts";
 import type { RunFlags } from "./commands/starlark-run.ts";
+import { addSecretCommands } from "./secret/secret-grammar.ts";
 
 /** Add all verbs to `program`, in the order of the help. */
 export function addCommands(program: Command, run: RunCommand): void {
   program.commandsGroup("Set up:");
   addInit(program, run);
   addConfig(program, run);
+  addSecretCommands(program, run);
   addDoctor(program, run);
   program.commandsGroup("Serve:");
   addServe(program, run);

@@ -3,6 +3,7 @@
 import type { CommandContext } from "../command-context.ts";
 import type { Finding } from "../doctor/check.ts";
 import { checkHome, checkNode, checkTokens, checkTrail } from "../doctor/check-machine.ts";
+import { checkSecrets } from "../doctor/check-secrets.ts";
 import { checkConfigured } from "../doctor/check-servers.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { type Style, safeText } from "../output/output.ts";
@@ -31,6 +32,7 @@ export async function doctor(context: CommandContext): Promise<ExitCode> {
   tell(checkNode());
   tell(checkHome(context));
   checkTokens(context).forEach(tell);
+  (await checkSecrets(context)).forEach(tell);
   (await checkTrail(context)).forEach(tell);
   await checkConfigured(context, tell);
   const failures = findings.filter(({ status }) => status === "failed").length;

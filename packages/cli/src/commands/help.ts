@@ -24,7 +24,10 @@ const topics: { readonly [name: string]: () => string } = {
       "  TOOLCRIB_LOG_LEVEL      debug, info, warn, error or silent (--log-level)",
       "  TOOLCRIB_TOKEN          a bearer token that serve accepts besides those in <home>/tokens,",
       "                          and that the other commands send to the running gateway",
+      "  MCP_METATOOL_TIMEOUT    milliseconds that a composite tool may take (execution.timeout)",
+      "  MCP_METATOOL_DEBUG      true: errors of composite tools carry their stack (execution.enableDebug)",
       "  TOOLCRIB_SECRET_<NAME>  the value of secret_key_ref: <name>",
+      "  TOOLCRIB_SECRETS_KEY    the key of the secret store, or keychain:<name>, its entry in the keychain",
       "  NO_COLOR, FORCE_COLOR   colours never or always",
     ].join("\n"),
   configuration: () =>

@@ -48,7 +48,7 @@ const exampleServers: readonly string[] = [
   "#      kind: streamable_http",
   "#      url: https://mcp.example.com/mcp",
   "#      headers:",
-  "#        # kept in <home>/secrets/search-token (mode 600) or the variable TOOLCRIB_SECRET_SEARCH_TOKEN",
+  "#        # kept by toolcrib secret set search-token, or the variable TOOLCRIB_SECRET_SEARCH_TOKEN",
   '#        Authorization: { prefix: "Bearer ", secret_key_ref: search-token }',
   "#    trust_state: verified            # unverified, verified or certified: what you know of the server",
   "#    containment:",

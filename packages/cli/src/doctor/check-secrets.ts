@@ -1,0 +1,49 @@
+/** Checks of the secrets in the home: modes of folders and files, the key, every stored secret. Changes and shows none. */
+
+import { randomBytes } from "node:crypto";
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { isCodedError } from "@toolcrib/diagnostics";
+import { isSecretName, openSecretStore } from "@toolcrib/secrets";
+import type { CommandContext } from "../command-context.ts";
+import { shellQuote } from "../serve/shell-quote.ts";
+import { type Finding, failed, ok } from "./check.ts";
+
+/** That the secrets are their owner's alone and can be decrypted. */
+export async function checkSecrets({ options, world }: CommandContext): Promise<Finding[]> {
+  const { home } = options;
+  const folder = join(home, "secrets");
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
+    return [ok("secrets", "none are kept in this home")];
+  }
+  const files = readdirSync(folder).filter(isSecretName);
+  const openFiles = files.filter(
+    (name) =>
+      world.platform !== "win32" &&
+      ((statSync(join(folder, name), { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0,
+  );
+  const findings = openFiles.map((name) =>
+    failed(
+      "secrets",
+      `${join(folder, name)} is open to other users`,
+      `chmod 600 ${shellQuote(join(folder, name))}, and replace the secret if anyone may have read it`,
+    ),
+  );
+  try {
+    await using store = await openSecretStore(
+      { home, environment: world.environment },
+      { clock: world.now, randomBytes },
+    );
+    const entries = await store.list();
+    for (const { problem } of entries) {
+      if (problem !== undefined) findings.push(failed("secrets", problem.message, problem.hint));
+    }
+    const count = entries.length + files.length;
+    return findings.length > 0
+      ? findings
+      : [ok("secrets", `${count} in ${folder}, for this user's eyes only (${entries.length} encrypted)`)];
+  } catch (error) {
+    if (!isCodedError(error)) throw error;
+    return [...findings, failed("secrets", error.message, error.hint)];
+  }
+}

@@ -1,0 +1,72 @@
+/** Where the value of a secret comes from when it is set: a variable, a file, standard input, a terminal. Never an argument. */
+
+import { resolve } from "node:path";
+import { readRegularFile } from "@toolcrib/gateway";
+import { createEnvSource, explainFileFailure, secretMaxBytes, toSecretValue } from "@toolcrib/secrets";
+import { CliError } from "../cli-error.ts";
+import { cliFileUnusable, cliUsage } from "../codes.ts";
+import type { World } from "../world.ts";
+import { askHidden } from "./ask-hidden.ts";
+
+/** What says where the value is. */
+export interface SecretInput {
+  readonly fromEnv?: string;
+  readonly fromFile?: string;
+}
+
+/**
+ * The value of the secret `name`.
+ *
+ * @throws {CliError} `CLI_USAGE`, `CLI_FILE_UNUSABLE`, `CLI_INTERRUPTED`.
+ * @throws {SecretsError} `SECRETS_NOT_FOUND`, `SECRETS_UNUSABLE`.
+ */
+export async function readSecretInput(
+  name: string,
+  { fromEnv, fromFile }: SecretInput,
+  world: World,
+): Promise<string> {
+  if (fromEnv !== undefined && fromFile !== undefined) {
+    throw new CliError(cliUsage, "A secret comes from one place", {
+      hint: "write --from-env or --from-file, not both",
+    });
+  }
+  if (fromEnv !== undefined) return createEnvSource(world.environment).read(fromEnv);
+  if (fromFile !== undefined) return await readFromFile(fromFile, world);
+  if (world.stdin.isTTY === true) return askHidden(`Value of ${name} (it is not shown): `, world);
+  return toSecretValue(await readBytes(world), "standard input");
+}
+
+async function readFromFile(file: string, world: World): Promise<string> {
+  try {
+    const { bytes } = await readRegularFile(resolve(world.directory, file), secretMaxBytes);
+    return toSecretValue(bytes, `the file ${file}`);
+  } catch (cause) {
+    if (!(cause instanceof Error && "syscall" in cause) && !isNoRegularFile(cause)) throw cause;
+    throw new CliError(cliFileUnusable, `Cannot read ${file}: ${explainFileFailure(cause)}`, {
+      cause,
+      hint: "name a file that holds nothing but the secret",
+    });
+  }
+}
+
+function isNoRegularFile(error: unknown): boolean {
+  return error instanceof Error && "code" in error && (error.code === "EISDIR" || error.code === "EINVAL");
+}
+
+/** Standard input, up to one byte more than a secret with a line break may have. */
+async function readBytes({ stdin, interrupted }: World): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  const stop = () => void stdin.destroy(interrupted.reason as Error);
+  interrupted.addEventListener("abort", stop);
+  try {
+    for await (const chunk of stdin) {
+      chunks.push(Buffer.from(chunk as Buffer));
+      length += (chunk as Buffer).length;
+      if (length > secretMaxBytes) break;
+    }
+  } finally {
+    interrupted.removeEventListener("abort", stop);
+  }
+  return Buffer.concat(chunks);
+}

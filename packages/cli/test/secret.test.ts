@@ -1,0 +1,142 @@
+import assert from "node:assert/strict";
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { test } from "node:test";
+import { checkGolden, makeTemporaryDirectory } from "@toolcrib/testing";
+import { golden, type RunSetting, runToolcrib, transcript } from "./transcript.ts";
+
+const canary = "c4nary-value-of-a-secret";
+
+/** Run command lines one after the other, and write them down. */
+async function inOrder(
+  commands: readonly (readonly [args: readonly string[], setting?: Omit<RunSetting, "directory">])[],
+  directory: string,
+): Promise<string> {
+  const texts: string[] = [];
+  for (const [args, setting] of commands) texts.push(await transcript([args], { ...setting, directory }));
+  return texts.join("\n");
+}
+
+test("secret keeps, lists, tries and removes secrets, and never shows one", async () => {
+  await using directory = await makeTemporaryDirectory();
+  writeFileSync(directory.join("value.txt"), `${canary} in a file\r\n`);
+  writeFileSync(directory.join("pem"), `-----BEGIN\n${canary}\n-----END\n\n`);
+  const variable = { env: { VARIABLE: `${canary} in a variable` } };
+  const text = await inOrder(
+    [
+      [["secret", "list"]],
+      [["secret", "set", "piped"], { stdin: `${canary}\n` }],
+      [["secret", "set", "from-env", "--from-env", "VARIABLE"], variable],
+      [["secret", "set", "from-file", "--from-file", "value.txt"]],
+      [["secret", "set", "several.lines", "--from-file", "pem", "--json"]],
+      [["secret", "set", "piped"], { stdin: `${canary} again\n` }],
+      [["secret", "list"]],
+      [["secret", "list", "--json"]],
+      [["secret", "test", "piped"]],
+      [["secret", "test", "from-env", "--json"]],
+      [["secret", "test", "several.lines"]],
+      [["secret", "test", "piped"], { env: { TOOLCRIB_SECRET_PIPED: canary } }],
+      [["secret", "set", "piped"], { stdin: canary, env: { TOOLCRIB_SECRET_PIPED: "x" } }],
+      [["secret", "test", "absent"]],
+      [["secret", "rm", "piped"]],
+      [["secret", "rm", "piped"]],
+      [["secret", "rm", "from-env", "--json"]],
+      [["secret", "list"]],
+    ],
+    directory.path,
+  );
+  assert.doesNotMatch(text, /c4nary/);
+  checkGolden(golden("secret.txt"), text);
+});
+
+test("secret set refuses what cannot be kept, and above all a value among its arguments", async () => {
+  await using directory = await makeTemporaryDirectory();
+  writeFileSync(directory.join("long"), canary.repeat(4096));
+  mkdirSync(directory.join("folder"));
+  const text = await inOrder(
+    [
+      [["secret", "set", "name", canary]],
+      [["secret", "set", "name", "--value", canary]],
+      [["secret", "set", "name", `--value=${canary}`, "--json"]],
+      [["secret", "set", `name=${canary}`], { stdin: canary }],
+      [["secret", "set", "name"]],
+      [["secret", "set", "name"], { stdin: `${canary}\0` }],
+      [["secret", "set", "name", "--from-env", "NOT_SET"]],
+      [["secret", "set", "name", "--from-file", "absent"]],
+      [["secret", "set", "name", "--from-file", "folder"]],
+      [["secret", "set", "name", "--from-file", "long"]],
+      [["secret", "set", "name", "--from-file", "long", "--from-env", "HOME"]],
+      [["secret", "set", "../name"], { stdin: canary }],
+      [["secret", "set", "name"], { stdin: canary, env: { TOOLCRIB_SECRETS_KEY: "no key" } }],
+      [["secret", "test", "../name"]],
+    ],
+    directory.path,
+  );
+  // What was typed is in the command line that is written down, and in nothing that was printed.
+  assert.doesNotMatch(text.replace(/^\$.*$/gm, ""), /c4nary/);
+  checkGolden(golden("secret-refused.txt"), text.replaceAll(canary, "CANARY"));
+});
+
+test("a stored secret reaches the server that names it, and a rotated one its next start", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const setting = { directory: directory.path };
+  // A server that says what it was given in the name of its tool, in another form than the scrubber knows.
+  const server = [
+    'const given = [...(process.env.API_KEY ?? "")].join("_");',
+    'require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {',
+    "  const { id, method, params } = JSON.parse(line);",
+    "  if (id === undefined) return;",
+    '  const answers = { initialize: { protocolVersion: params?.protocolVersion ?? "2025-06-18", capabilities: { tools: {} }, serverInfo: { name: "x", version: "1" } }, "tools/list": { tools: [{ name: given, inputSchema: { type: "object" } }] } };',
+    '  const answer = answers[method] ? { result: answers[method] } : { error: { code: -32601, message: "unknown" } };',
+    '  console.log(JSON.stringify({ jsonrpc: "2.0", id, ...answer }));',
+    "});",
+  ].join("\n");
+  writeFileSync(directory.join("server.cjs"), server);
+  const transport = {
+    kind: "stdio",
+    command: process.execPath,
+    args: [directory.join("server.cjs")],
+    env: { API_KEY: { secret_key_ref: { store: "api-key" } } },
+  };
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify({ tool_servers: [{ id: "s", transport }] }));
+  for (const value of ["firstvalue", "rotatedvalue"]) {
+    await runToolcrib(["secret", "set", "api-key"], { ...setting, stdin: value });
+    const { stdout, stderr } = await runToolcrib(["list", "--json"], setting);
+    assert.ok(stdout.includes([...value].join("_")), `${stdout}\n${stderr}`);
+  }
+});
+
+test("doctor tells secrets that others can read, and secrets that cannot be decrypted", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const setting = { directory: directory.path };
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify({ tool_servers: [] }));
+  const findings = async (): Promise<readonly string[]> => {
+    const { stdout } = await runToolcrib(["doctor", "--json"], setting);
+    const report = JSON.parse(stdout) as {
+      findings: { subject: string; status: string; message: string; fix?: string }[];
+    };
+    return report.findings
+      .filter(({ subject }) => subject === "secrets")
+      .map(({ status, message, fix }) => `${status}: ${message}${fix === undefined ? "" : ` (${fix})`}`)
+      .map((text) => text.replaceAll(directory.path, "DIR"));
+  };
+  assert.deepEqual(await findings(), ["ok: none are kept in this home"]);
+  await runToolcrib(["secret", "set", "kept"], { ...setting, stdin: canary });
+  writeFileSync(directory.join(".toolcrib/secrets/plain"), canary, { mode: 0o600 });
+  assert.deepEqual(await findings(), [
+    "ok: 2 in DIR/.toolcrib/secrets, for this user's eyes only (1 encrypted)",
+  ]);
+  chmodSync(directory.join(".toolcrib/secrets/plain"), 0o644);
+  const sealed = directory.join(".toolcrib/secrets/.store/kept.sealed");
+  writeFileSync(sealed, readFileSync(sealed, "utf8").replace('"name":"kept"', '"name":"other"'));
+  assert.deepEqual(await findings(), [
+    "failed: DIR/.toolcrib/secrets/plain is open to other users (chmod 600 DIR/.toolcrib/secrets/plain, and replace the secret if anyone may have read it)",
+    'failed: Cannot read secret "kept": it is the file of another secret (restore its file from a backup, or set the secret again)',
+  ]);
+  chmodSync(directory.join(".toolcrib/secrets/plain"), 0o600);
+  await runToolcrib(["secret", "set", "kept"], { ...setting, stdin: canary });
+  chmodSync(directory.join(".toolcrib/secrets/.store/key"), 0o644);
+  const key = "DIR/.toolcrib/secrets/.store/key";
+  assert.deepEqual(await findings(), [
+    `failed: Cannot use "${key}": its mode 644 lets other users of this machine at it (run chmod 600 ${key}, and replace the secrets if anyone may have read them)`,
+  ]);
+});
