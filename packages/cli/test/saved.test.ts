@@ -115,6 +115,23 @@ describe("saved tools of this home", () => {
     assert.ok(JSON.stringify(audit.value).includes("echo:echo"));
   });
 
+  test("what policy has come to deny is denied to their tests and dry runs", async () => {
+    await using directory = await makeTemporaryDirectory();
+    writeFiles(directory);
+    const setting = { directory: directory.path };
+    await runToolcrib(["save", "shout.star", "--schema", "schema.json"], setting);
+    await runToolcrib(["saved", "test", "shout", "--record", "--params", '{"text": "a"}'], setting);
+    const denying = { ...config, policy: { deny: ["echo:echo"] } };
+    writeFileSync(directory.join("toolcrib.json"), JSON.stringify(denying));
+    const [tested, dry] = await Promise.all([
+      runToolcrib(["saved", "test", "shout"], setting),
+      runToolcrib(["saved", "run", "shout", "--dry-run", "-a", "text=a"], setting),
+    ]);
+    assert.deepEqual([tested.code, dry.code], [1, 3]);
+    assert.match(tested.stdout, /^ +echo\.echo may not be called by this caller$/m);
+    assert.match(dry.stderr, /^error policy_error: echo\.echo may not be called by this caller$/m);
+  });
+
   test("what the operator does to them is on the audit trail", async () => {
     await using directory = await makeTemporaryDirectory();
     writeFiles(directory);

@@ -31,6 +31,8 @@ export interface RecordedReplies {
   readonly source: ReplySource;
   /** Calls that got no reply, in order. */
   readonly unmatched: readonly UnmatchedCall[];
+  /** Names of the tools that were called and may not be, in order. */
+  readonly denied: readonly string[];
   /** Replies that nothing asked for. */
   unused(): readonly RecordedReply[];
 }
@@ -54,6 +56,7 @@ export function createRecordedReplies(
   const taken = replies.map(() => false);
   const given = replies.map(() => false);
   const unmatched: UnmatchedCall[] = [];
+  const denied: string[] = [];
   /** Replies that were asked for and not given yet. */
   const waiting = new Set<number>();
   let changes = 0;
@@ -76,10 +79,12 @@ export function createRecordedReplies(
 
   return {
     unmatched,
+    denied,
     unused: () => replies.filter((_, index) => !taken[index]),
     source(tool, params) {
       const at = replies.findIndex((reply, index) => !taken[index] && answers(reply, tool, params));
       if (!mayCall(tool) && !isDenial(replies[at])) {
+        denied.push(displayName(tool));
         return { kind: "denied", message: `${displayName(tool)} may not be called by this caller` };
       }
       if (at === -1) {

@@ -59,17 +59,23 @@ export async function runTestCase(
   const unmatched = replies.unmatched.map(
     ({ tool, params, reason }) => `${tool}(${shown(params)}) was called, and ${reason}`,
   );
+  const told = [...describeKind(testCase.expect, outcome), ...differences.map(describeDifference)];
+  // What follows from a call without a reply says nothing of its own; and what was expected may be
+  // made of what the caller may not see.
+  const isDenied = told.length > 0 && replies.denied.length > 0;
+  const hides = unmatched.length > 0 || isDenied;
   const problems = [
     ...unmatched,
-    // What follows from a call without a reply says nothing of its own.
-    ...(unmatched.length > 0 ? [] : describeKind(testCase.expect, outcome)),
-    ...(unmatched.length > 0 ? [] : differences.map(describeDifference)),
+    ...(isDenied
+      ? [...new Set(replies.denied)].map((tool) => `${tool} may not be called by this caller`)
+      : []),
+    ...(hides ? [] : told),
   ];
   return {
     name: testCase.name,
     passed: problems.length === 0,
     problems,
-    differences: unmatched.length > 0 ? [] : differences,
+    differences: hides ? [] : differences,
     unusedReplies: replies.unused().map(({ tool }) => tool),
     logs: outcome.logs,
     executionTime: outcome.executionTime,

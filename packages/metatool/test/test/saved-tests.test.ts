@@ -134,20 +134,27 @@ return 1
   await check({ params: {}, replies: [], expect: { result: 1 } }, problems, program, shop);
 });
 
-test("what a caller may not call stays denied in a test", async () => {
+test("what a caller may not call stays denied in a test, and what came of it is not told", async () => {
   const shop = setUp();
   const allowed = shop.catalog.tools.filter(({ namespace }) => namespace !== "zenhub");
-  const deps = {
-    composite: {
-      ...shop.deps,
-      host: { ...shop.deps.host, catalog: () => ({ generation: 2, tools: allowed }) },
-    },
-    validator,
+  const host = { ...shop.deps.host, catalog: () => ({ generation: 2, tools: allowed }) };
+  const deps = { composite: { ...shop.deps, host }, validator };
+  const check = async (program: string, changes: Partial<TestCase>, expected: readonly string[]) => {
+    const report = await runTestCase({ ...sample, ...changes }, requestFor(shop, program), deps);
+    assert.deepEqual([report.problems, report.differences], [expected, []]);
   };
-  const report = await runTestCase(sample, requestFor(shop), deps);
-  assert.deepEqual(report.problems, [
-    "it failed with policy_error: zenhub.getIssue may not be called by this caller (line 3)",
-  ]);
+  const denied = ["zenhub.getIssue may not be called by this caller"];
+  await check(code, {}, denied);
+  const catching = `
+try:
+    return zenhub.getIssue(issueId = 7)
+except Error as e:
+    return "nothing"
+`;
+  await check(catching, { expect: { result: { estimate: 5 } } }, denied);
+  await check(catching, { expect: { result: "nothing" } }, []);
+  const recorded = [{ tool: "zenhub.getIssue", error: { message: "not you", kind: "denied" as const } }];
+  await check("zenhub.getIssue()", { replies: recorded, expect: { error: { type: "policy_error" } } }, []);
 });
 
 async function checkReplay(
