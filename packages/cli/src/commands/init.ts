@@ -123,20 +123,14 @@ function printImport(context: CommandContext, file: string, imported: ImportedSe
   }
 }
 
-function printSecret(
-  { options }: CommandContext,
-  output: Output,
-  { kind, name, purpose }: WantedSecret,
-): void {
+function printSecret(context: CommandContext, output: Output, { kind, name, purpose }: WantedSecret): void {
   output.print(`  ${output.style("bold", name)} (${purpose})`);
   if (kind === "env") {
     output.print("    set this variable in the environment that starts Toolcrib");
     return;
   }
-  const folder = join(options.home, "secrets");
-  const target = shellQuote(join(folder, name));
   output.print(
-    "    run this, paste the credential, and end with Enter and Ctrl-D:",
-    `    mkdir -p -m 700 ${shellQuote(folder)} && install -m 600 /dev/stdin ${target}`,
+    "    run this, and paste the credential; it is not shown:",
+    `    ${ownCommand(context)} secret set ${shellQuote(name)}`,
   );
 }
