@@ -43,7 +43,7 @@ export function createCoreSource(
   const sourceId = "metatool";
   const namespace = "toolcrib";
   const health: Health = { state: "ready", since: deps.now() };
-  const saver = new ToolSaver(deps);
+  const saver = new ToolSaver(deps, cache);
   const tools: readonly Tool[] = coreDefinitions.map((definition) => ({
     id: toToolId(namespace, definition.name),
     namespace,
@@ -123,7 +123,7 @@ export function createCoreSource(
   async function evaluate(code: string, params: JsonObject, context: CallContext): Promise<ToolResult> {
     const catalog = deps.host.catalog(context.identity);
     const name = "eval";
-    const { diagnostics } = analyseComposite(code, catalog);
+    const { diagnostics } = analyseComposite(code, catalog, { name, cache });
     if (diagnostics.some(({ severity }) => severity === "error")) {
       return toErrorResponse(toSyntaxError(diagnostics, { name: `${name}.star`, text: code }));
     }

@@ -20,7 +20,7 @@ import { MetatoolError } from "../metatool-error.ts";
 import { analyseComposite, type CompositeAnalysis } from "../run/analyse/analyse-composite.ts";
 import type { Reach } from "../run/analyse/reach.ts";
 import type { Catalog } from "../run/catalog.ts";
-import { sourceNameOf } from "../run/composite-cache.ts";
+import { type CompositeCache, sourceNameOf } from "../run/composite-cache.ts";
 import { toProblem } from "../run/composite-error.ts";
 import { lintSavedTool } from "../saved/lint-saved-tool.ts";
 import type { SavedTool, SavedToolDefinition } from "../saved/saved-tool.ts";
@@ -45,12 +45,14 @@ const maxDeleted = 1000;
 /** Saves tools, one at a time, and remembers what deleted ones were approved for. */
 export class ToolSaver {
   readonly #deps: MetatoolDeps;
+  readonly #cache: CompositeCache;
   /** What was approved of tools that are deleted: deleting is no way around an approval. */
   readonly #deleted = new Map<string, Reach>();
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(deps: MetatoolDeps) {
+  constructor(deps: MetatoolDeps, cache: CompositeCache) {
     this.#deps = deps;
+    this.#cache = cache;
   }
 
   /** Answer a call of `save_tool`. @throws {MetatoolError} when it cannot be written */
@@ -76,7 +78,7 @@ export class ToolSaver {
     const { saved, host } = this.#deps;
     const current = await saved.list();
     const catalog = host.catalog(context.identity);
-    const analysis = analyse(args, catalog);
+    const analysis = analyse(args, catalog, this.#cache);
     const problems = this.#problemsOf(args, current, analysis);
     const code = String(args["code"]);
     const warnings = warningsOf(analysis, String(args["name"]), code);
@@ -169,11 +171,16 @@ export class ToolSaver {
   }
 }
 
-function analyse({ name, code, inputSchema }: JsonObject, catalog: Catalog): CompositeAnalysis | undefined {
+function analyse(
+  { name, code, inputSchema }: JsonObject,
+  catalog: Catalog,
+  cache: CompositeCache,
+): CompositeAnalysis | undefined {
   if (typeof code !== "string") return undefined;
   return analyseComposite(code, catalog, {
     name: typeof name === "string" ? name : undefined,
     inputSchema: isJsonObject(inputSchema) ? inputSchema : undefined,
+    cache,
   });
 }
 
