@@ -208,7 +208,7 @@ class Generator {
           `${name}.append(${element})`,
           `${name}.extend(${this.#expression("list", 1)})`,
           `${name}.insert(${this.#below(4)}, ${element})`,
-          `print(${name}.pop())`,
+          `print(${name}.pop() if ${name} else None)`,
           `${name} += ${this.#expression("list", 1)}`,
         ]),
       );
@@ -223,9 +223,14 @@ class Generator {
         ]),
       );
     } else {
-      const operator = type === "string" ? "+" : this.#pick(["+", "-", "*", "//", "%"]);
+      const operator = type === "string" ? "+" : this.#pick(["+", "-", "*"]);
       this.#emit(indent, `${name} ${operator}= ${this.#expression(type, 1)}`);
     }
+  }
+
+  /** An int that is hardly ever 0. */
+  #divisor(int: string): string {
+    return this.#below(20) === 0 ? int : `(${int} * 2 + 1)`;
   }
 
   #key(): string {
@@ -254,7 +259,7 @@ class Generator {
 
   #expression(asked: Type, depth: number): string {
     // Now and then of another type than what is asked for.
-    const type = this.#below(40) === 0 ? this.#pick(types) : asked;
+    const type = this.#below(300) === 0 ? this.#pick(types) : asked;
     const choice = this.#below(10);
     if (depth <= 0 || choice === 0) return this.#literal(type);
     if (choice < 4) {
@@ -282,25 +287,28 @@ class Generator {
     switch (type) {
       case "int":
         return this.#pick<() => string>([
-          () => `(${of("int")} ${this.#pick(["+", "-", "*", "//", "%", "&", "|", "^"])} ${of("int")})`,
+          () => `(${of("int")} ${this.#pick(["+", "-", "*", "&", "|", "^"])} ${of("int")})`,
+          () => `(${of("int")} ${this.#pick(["//", "%"])} ${this.#divisor(of("int"))})`,
           () => `(${of("int")} ${this.#pick(["<<", ">>"])} ${this.#below(70)})`,
           () => `-${of("int")}`,
           () => `~${of("int")}`,
           () => `len(${of(this.#pick(["string", "list", "tuple", "dict"]))})`,
-          () => `int(${of(this.#pick(["float", "string", "bool"]))})`,
+          () => `int(${of(this.#pick(["float", "bool"]))})`,
           () => `${of("string")}.find(${of("string")})`,
           () => `${of("string")}.count(${of("string")})`,
           () => `abs(${of("int")})`,
           () => `max(${of("int")}, ${of("int")})`,
           () => `min([${of("int")}, ${of("int")}])`,
-          () => `${of("list")}.index(${any()})`,
+          () => `int("${this.#below(1000)}")`,
+          () => `[${of("int")}, 1].index(1)`,
         ])();
       case "float":
         return this.#pick<() => string>([
-          () => `(${of("float")} ${this.#pick(["+", "-", "*", "//", "%"])} ${of("float")})`,
-          () => `(${of("int")} / ${of("int")})`,
+          () => `(${of("float")} ${this.#pick(["+", "-", "*"])} ${of("float")})`,
+          () => `(${of("float")} ${this.#pick(["//", "%"])} ${this.#divisor(of("int"))})`,
+          () => `(${of("int")} / ${this.#divisor(of("int"))})`,
           () => `float(${of("int")})`,
-          () => `float(${of("string")})`,
+          () => `float("${this.#below(1000)}e-2")`,
           () => `(${of("float")} + ${of("int")})`,
         ])();
       case "string":
@@ -316,10 +324,10 @@ class Generator {
           () => `${of("string")}.join([${of("string")}, ${of("string")}])`,
           () => `${of("string")}[${this.#below(4)}:${this.#pick(["", "-1", "3", "10"])}]`,
           () => `${of("string")}[::${this.#pick(["2", "-1", "-2"])}]`,
-          () => `"%s-%r" % (${any()}, ${any()})`,
-          () => `"%d|%x" % (${of("int")}, ${of("int")})`,
+          () => `("%s-%r" % (${any()}, ${any()}))`,
+          () => `("%d|%x" % (${of("int")}, ${of("int")}))`,
           () => `"{} {}".format(${any()}, ${any()})`,
-          () => `${of("string")}[${this.#below(3)}]`,
+          () => `(${of("string")} + "xyz")[${this.#below(3)}]`,
           ...(this.#tool
             ? [(): string => `f"<{(${any().replaceAll('"', "'").replaceAll("\\t", "")})}>"`]
             : []),
@@ -332,7 +340,8 @@ class Generator {
           () => `(not ${any()})`,
           () => `bool(${any()})`,
           () => `(${any()} in ${of("list")})`,
-          () => `(${of("list")} < ${of("list")})`,
+          () => `(${of("list")} != ${of("list")})`,
+          () => `([${of("int")}, ${of("int")}] < [${of("int")}])`,
           () => `(${of("float")} < ${of("int")})`,
           () => `${of("string")}.${this.#pick(["isdigit", "isalpha", "islower", "isspace", "isalnum"])}()`,
           () => `${of("string")}.${this.#pick(["startswith", "endswith"])}(${of("string")})`,
@@ -347,7 +356,8 @@ class Generator {
           () => `${of("list")}[${this.#pick(["1:", ":2", "::-1", ":-1", "::2"])}]`,
           () => `[${any()} for x in ${of("list")}]`,
           () => `[(x, ${of("int")}) for x in range(${this.#below(5)}) if x ${this.#pick(["%", "&", ">"])} 2]`,
-          () => `sorted(${of("list")})`,
+          () => `sorted([${of("int")}, ${of("float")}, ${of("int")}])`,
+          () => `sorted([${of("string")}, ${of("string")}])`,
           () => `reversed(${of("list")})`,
           () => `list(${of(this.#pick(["tuple", "dict"]))})`,
           () => `${of("dict")}.${this.#pick(["keys", "values", "items"])}()`,
@@ -361,7 +371,7 @@ class Generator {
           () => `(${any()}, ${any()})`,
           () => `(${of("tuple")} + ${of("tuple")})`,
           () => `tuple(${of("list")})`,
-          () => `${of("string")}.partition(${of("string")})`,
+          () => `${of("string")}.partition(${of("string")} or "-")`,
           () => `${of("tuple")}[${this.#pick(["1:", "::-1", ":1"])}]`,
         ])();
       case "dict":
@@ -369,7 +379,7 @@ class Generator {
           () => `{${this.#key()}: ${any()}}`,
           () => `{str(x): x for x in ${of("list")}}`,
           () => `(${of("dict")} | ${of("dict")})`,
-          () => `dict(zip(${of("tuple")}, ${of("list")}))`,
+          () => `dict(zip([str(x) for x in ${of("tuple")}], ${of("list")}))`,
           () => `dict(${of("dict")}, k=${any()})`,
         ])();
     }

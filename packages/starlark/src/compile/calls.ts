@@ -4,7 +4,7 @@ import type { Builtin, Implementation } from "../library/builtin.ts";
 import { callPlain, callValue, newRegisters, noneNamed } from "../run/call.ts";
 import { StarlarkError } from "../run/starlark-error.ts";
 import type { Thread } from "../run/thread.ts";
-import { attributeOf, type MethodTables } from "../value/attributes.ts";
+import { attributeOf, fieldOf, type MethodTables, methodsOf, noAttribute } from "../value/attributes.ts";
 import { FunctionValue } from "../value/function-value.ts";
 import { isIterable, toItems } from "../value/iterate.ts";
 import { typeOf } from "../value/type-of.ts";
@@ -56,6 +56,18 @@ export function positionalCall(callee: Operand, args: readonly Operand[], site: 
 function calleeReader({ evaluate, global }: Operand): Evaluator {
   if (global === undefined) return evaluate;
   return (r, t) => (r[0] as FunctionValue).module.globals[global] ?? evaluate(r, t);
+}
+
+/** See that `object` has an attribute or method of the name, before the arguments of its call are evaluated. */
+export function methodCheck({ evaluate }: Operand, name: string, at: number, next: number): Instruction {
+  return (r, t) => {
+    const x = evaluate(r, t);
+    if (!methodsOf(x, t.methods).has(name) && fieldOf(x, name, t) === undefined) {
+      t.at = at;
+      throw noAttribute(x, name, false, t);
+    }
+    return next;
+  };
 }
 
 /** `object.name(args…)` with positional arguments only. */

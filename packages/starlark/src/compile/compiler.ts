@@ -48,7 +48,7 @@ import {
   type Operand,
 } from "./arithmetic.ts";
 import { Assembler, type Label } from "./assembler.ts";
-import { generalCall, methodCall, positionalCall } from "./calls.ts";
+import { generalCall, methodCall, methodCheck, positionalCall } from "./calls.ts";
 import type { Code, Evaluator, Instruction, Registers, Test } from "./code.ts";
 import * as evaluators from "./evaluators.ts";
 import { Purity } from "./purity.ts";
@@ -1047,7 +1047,10 @@ class FunctionCompiler {
     const purely = args.every(({ kind }) => kind === "positional");
     const method = withoutParens(callee);
     if (purely && method.kind === "AttributeExpression") {
-      const [object, ...values] = this.#operandsOf([method.object, ...args.map(({ value }) => value)]);
+      const [object, ...values] = this.#methodOperands(
+        method,
+        args.map(({ value }) => value),
+      );
       const { methods } = this.#unit.options;
       this.#assembler.emit(({ site }) =>
         methodCall(object!, method.name, values, methods, method.dotStart, site(destination, parenStart)),
@@ -1071,6 +1074,14 @@ class FunctionCompiler {
       doubleStar: pick("doubleStar")[0],
     };
     this.#assembler.emit(({ site }) => generalCall(parts, site(destination, parenStart)));
+  }
+
+  /** The receiver and the arguments of a method, which has to be there before an argument is evaluated. */
+  #methodOperands(method: AttributeExpression, args: readonly Expression[]): Operand[] {
+    if (args.every((arg) => this.#unit.purity.isPure(arg))) return this.#operandsOf([method.object, ...args]);
+    const object = this.#kept(this.#operand(method.object));
+    this.#assembler.emit(({ next }) => methodCheck(object, method.name, method.dotStart, next));
+    return [object, ...this.#operandsOf(args)];
   }
 
   #operandsWithCallee(callee: Expression, args: readonly Argument[]): Operand[] {
