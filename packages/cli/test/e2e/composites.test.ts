@@ -2,7 +2,7 @@
  * The twenty tasks of examples/composites, each solved by a tool that a client
  * saves and calls, over stdio and the real servers of the quickstart: the answers
  * are right, what was written is, and every run that can be repeated becomes a
- * test that passes.
+ * test that passes and answers dry runs.
  */
 
 import assert from "node:assert/strict";
@@ -95,10 +95,24 @@ describe("the tasks of examples/composites", () => {
         }
       }
       for (const { params } of repeatable) await call("test_saved_tool", { name, record: true, params });
+      for (const { params, result } of repeatable.filter(({ error }) => error === undefined)) {
+        const asked = { name, arguments: params, _meta: { "toolcrib/dryRun": true } };
+        const byMeta = (await client.callTool(asked)).structuredContent as JsonObject;
+        const byArgument = await call(name, { ...params, dry_run: true });
+        assert.deepEqual([byMeta["result"], byArgument["result"]], [result, result]);
+      }
       const tested = await call("test_saved_tool", { name });
       assert.deepEqual([tested["passed"], tested["failed"]], [repeatable.length, 0], JSON.stringify(tested));
     });
   }
+
+  it("touch nothing in a dry run", async () => {
+    const file = directory.join("files/todo.txt");
+    writeFileSync(file, "mine");
+    const answer = await call("collect_todos", { folder: "notes", dry_run: true });
+    assert.deepEqual(answer["result"], { written: "todo.txt", todos: 3 });
+    assert.equal(readFileSync(file, "utf8"), "mine");
+  });
 
   it("leave twenty tools that are listed, and found by what they do", async () => {
     const { tools } = await client.listTools();
