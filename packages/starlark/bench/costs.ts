@@ -24,29 +24,45 @@ export interface Costs {
   readonly tool: { readonly compileMs: number; readonly bothMs: number };
   readonly source: LoadCosts;
   readonly build: LoadCosts | undefined;
+  /** As `build`, with what V8 compiled the last time at hand, as the command line of Toolcrib has it. */
+  readonly cached: LoadCosts | undefined;
 }
 
-interface LoadCosts {
+/** What one process measured; then medians. */
+interface LoadRun {
   readonly loadMs: number;
   readonly firstToolMs: number;
   readonly heapBytes: number;
   readonly residentBytes: number;
 }
 
+interface LoadCosts extends LoadRun {
+  readonly fastestMs: number;
+}
+
 /** Measure everything, `rounds` times in turns. */
-export function measureCosts(rounds: number, progress: (line: string) => void): Costs {
+export function measureCosts(
+  rounds: number,
+  temporaryFolder: string,
+  progress: (line: string) => void,
+): Costs {
   const built = existsSync(join(folder, "../dist/index.js"));
   const suspensions: Costs["suspension"][] = [];
   const tools: Costs["tool"][] = [];
-  const sources: LoadCosts[] = [];
-  const builds: LoadCosts[] = [];
+  const sources: LoadRun[] = [];
+  const builds: LoadRun[] = [];
+  const cached: LoadRun[] = [];
+  const cache = { NODE_COMPILE_CACHE: join(temporaryFolder, "compiled") };
+  if (built) runScript("run-load.mjs", ["--expose-gc"], [], cache);
   for (let round = 1; round <= rounds; round += 1) {
     progress(`  round ${round}/${rounds} costs`);
-    suspensions.push(runScript("run-suspension.ts", [fromSource], String(waits)));
-    tools.push(runScript("run-tool.ts", [fromSource], String(toolTimes)));
+    suspensions.push(runScript("run-suspension.ts", [fromSource], [String(waits)]));
+    tools.push(runScript("run-tool.ts", [fromSource], [String(toolTimes)]));
     for (let load = 0; load < loadsPerRound; load += 1) {
-      sources.push(runScript("run-load.ts", ["--expose-gc", fromSource]));
-      if (built) builds.push(runScript("run-load.ts", ["--expose-gc"]));
+      sources.push(runScript("run-load.mjs", ["--expose-gc", fromSource]));
+      if (!built) continue;
+      builds.push(runScript("run-load.mjs", ["--expose-gc"]));
+      cached.push(runScript("run-load.mjs", ["--expose-gc"], [], cache));
     }
   }
   return {
@@ -60,23 +76,31 @@ export function measureCosts(rounds: number, progress: (line: string) => void): 
     },
     source: medians(sources),
     build: built ? medians(builds) : undefined,
+    cached: built ? medians(cached) : undefined,
   };
 }
 
-function runScript<T>(script: string, flags: readonly string[], ...args: readonly string[]): T {
+function runScript<T>(
+  script: string,
+  flags: readonly string[],
+  args: readonly string[] = [],
+  environment: { readonly [name: string]: string } = {},
+): T {
   const { status, stdout, stderr } = spawnSync(process.execPath, [...flags, join(folder, script), ...args], {
     encoding: "utf8",
     timeout: 120_000,
     stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ...environment },
   });
   if (status !== 0) throw new Error(`${script} ended with code ${status}: ${stderr.slice(-2000)}`);
   return JSON.parse(stdout);
 }
 
-function medians(loads: readonly LoadCosts[]): LoadCosts {
-  const of = (name: keyof LoadCosts): number => median(loads.map((load) => load[name]));
+function medians(loads: readonly LoadRun[]): LoadCosts {
+  const of = (name: keyof LoadRun): number => median(loads.map((load) => load[name]));
   return {
     loadMs: of("loadMs"),
+    fastestMs: Math.min(...loads.map(({ loadMs }) => loadMs)),
     firstToolMs: of("firstToolMs"),
     heapBytes: of("heapBytes"),
     residentBytes: of("residentBytes"),
@@ -84,8 +108,10 @@ function medians(loads: readonly LoadCosts[]): LoadCosts {
 }
 
 /** The figures beside what they are meant to be at most. */
-export function costTable({ suspension, tool, source, build }: Costs): Table {
+export function costTable({ suspension, tool, source, build, cached }: Costs): Table {
   const ms = (value: number | undefined): string => (value === undefined ? "–" : `${value.toFixed(2)} ms`);
+  const load = (costs: LoadCosts | undefined): string =>
+    costs === undefined ? "–" : `${costs.loadMs.toFixed(1)} ms (fastest ${costs.fastestMs.toFixed(1)})`;
   const mb = (value: number | undefined): string =>
     value === undefined ? "–" : `${(value / 1e6).toFixed(1)} MB`;
   return {
@@ -96,8 +122,9 @@ export function costTable({ suspension, tool, source, build }: Costs): Table {
       ["the same call when it answers at once", `${suspension.atOnce.toFixed(2)} µs`, ""],
       ["compile a tool of 40 lines", ms(tool.compileMs), ""],
       ["compile and run it over 100 issues", ms(tool.bothMs), "2 ms"],
-      ["load the engine, built", ms(build?.loadMs), "40 ms"],
-      ["load the engine, from source", ms(source.loadMs), ""],
+      ["load the engine, built", load(build), "40 ms"],
+      ["load the engine, built, with a compile cache", load(cached), ""],
+      ["load the engine, from source", load(source), ""],
       ["compile and run the first tool, built", ms(build?.firstToolMs), ""],
       ["JavaScript heap of the idle engine, built", mb(build?.heapBytes), ""],
       ["resident memory of the idle engine, built", mb(build?.residentBytes), ""],

@@ -121,7 +121,7 @@ function main(plan: Plan): void {
   try {
     const tables: Table[] = [];
     if (plan.programs.length > 0) tables.push(programsOf(plan, temporaryFolder));
-    if (plan.costs) tables.push(costTable(measureCosts(plan.rounds, progress)));
+    if (plan.costs) tables.push(costTable(measureCosts(plan.rounds, temporaryFolder, progress)));
     const text = document(plan, tables);
     process.stdout.write(text);
     if (plan.write) writeFileSync(join(import.meta.dirname, "RESULTS.md"), text);

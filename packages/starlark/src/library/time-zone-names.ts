@@ -103,21 +103,29 @@ const rows: readonly (readonly string[])[] = [
   ["WITA 480", "Asia: Makassar"],
 ];
 
-const byZone = new Map<string, ReadonlyMap<number, string>>();
+type Abbreviations = ReadonlyMap<number, string>;
 
-for (const [names, ...areas] of rows) {
-  const byOffset = new Map<number, string>();
-  for (const name of names!.split(", ")) {
-    const [abbreviation, minutes] = name.split(" ");
-    byOffset.set(Number(minutes) * 60, abbreviation!);
+let byZone: ReadonlyMap<string, Abbreviations> | undefined;
+
+/** Read when the first zone is asked for: most programs ask for none. */
+function readRows(): ReadonlyMap<string, Abbreviations> {
+  const zones = new Map<string, Abbreviations>();
+  for (const [names, ...areas] of rows) {
+    const byOffset = new Map<number, string>();
+    for (const name of names!.split(", ")) {
+      const [abbreviation, minutes] = name.split(" ");
+      byOffset.set(Number(minutes) * 60, abbreviation!);
+    }
+    for (const line of areas) {
+      const [area, ...cities] = line.split(" ");
+      for (const city of cities) zones.set(area === ":" ? city : `${area!.slice(0, -1)}/${city}`, byOffset);
+    }
   }
-  for (const line of areas) {
-    const [area, ...cities] = line.split(" ");
-    for (const city of cities) byZone.set(area === ":" ? city : `${area!.slice(0, -1)}/${city}`, byOffset);
-  }
+  return zones;
 }
 
 /** The abbreviations of the zone named `zone`, by offset in seconds; `undefined` when it goes by its offset. */
-export function zoneAbbreviations(zone: string): ReadonlyMap<number, string> | undefined {
+export function zoneAbbreviations(zone: string): Abbreviations | undefined {
+  byZone ??= readRows();
   return byZone.get(zone);
 }
