@@ -24,7 +24,9 @@ function transcript(): { readonly command: string; readonly output: string }[] {
 /** `...` stands for anything, over lines too; columns are as wide as what is in them. */
 function matches(output: string, expected: string): boolean {
   const narrow = (text: string) => text.replace(/ {2,}/g, "  ");
-  const pieces = narrow(expected).split("...").map((piece) => piece.trim().replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  const pieces = narrow(expected)
+    .split("...")
+    .map((piece) => piece.trim().replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
   return new RegExp(`^${pieces.join("[\\s\\S]*?")}\\s*$`).test(narrow(output).trim());
 }
 
