@@ -17,7 +17,11 @@ export async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<
   const skipped: string[] = [];
   const startedAt = performance.now();
   const written = new Map<string, string>();
+  const took = new Map<string, number>();
   for await (const event of events) {
+    if (event.type === "test:summary" && event.data.file !== undefined) {
+      took.set(relative(process.cwd(), event.data.file), event.data.duration_ms);
+    }
     if (event.type === "test:stderr") {
       const file = resolve(event.data.file);
       const { message } = event.data;
@@ -45,6 +49,7 @@ export async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<
     }
   }
   for (const line of skipped) yield `skipped ${line}\n`;
+  if (process.env["TOOLCRIB_TEST_SLOWEST"] !== undefined) yield* slowest(took);
   yield `${Math.round((performance.now() - startedAt) / 1000)} s\n`;
   yield `${passed} passed, ${failed} failed, ${skipped.length} skipped\n`;
 }
@@ -55,4 +60,11 @@ export default report;
 
 function failedItself(error: Error & { readonly failureType?: string }): boolean {
   return error.failureType !== "subtestsFailed";
+}
+
+/** The files that took longest, in seconds; for whoever looks where the time goes. */
+function* slowest(took: ReadonlyMap<string, number>): Generator<string> {
+  for (const [file, ms] of [...took].sort(([, a], [, b]) => b - a).slice(0, 25)) {
+    yield `${(ms / 1000).toFixed(1).padStart(6)} s ${file}\n`;
+  }
 }

@@ -126,7 +126,6 @@ export const memoryBombs: readonly Attack[] = [
     says: memory,
   },
   { name: "a split string", source: '("a," * 4000000).split(",")', ends: "resource", says: memory },
-  { name: "a split string of spaces", source: '("a " * 4000000).split()', ends: "resource", says: memory },
   { name: "the lines of a string", source: '("\\n" * 8000000).splitlines()', ends: "resource", says: memory },
   {
     name: "the letters of a string",
@@ -304,6 +303,7 @@ export const memoryBombs: readonly Attack[] = [
  * the copies before it late: they take more than all others.
  */
 export const growthBombs: readonly Attack[] = [
+  { name: "a split string of spaces", source: '("a " * 4000000).split()', ends: "resource", says: memory },
   {
     name: "a range in a comprehension",
     source: "[x for x in range(1 << 40)]",

@@ -27,5 +27,6 @@ export {
   type ServerProcess,
   startServerProcess,
 } from "./run-process.ts";
+export { leftOut, runsAll, sampled } from "./sampled.ts";
 export { makeTemporaryDirectory, type TemporaryDirectory } from "./temporary-directory.ts";
 export { waitUntil } from "./wait-until.ts";

@@ -21,7 +21,8 @@ const workshop = setUpWorkshop({
     throw new CodedError("POLICY_DENIED", "You may not");
   },
   "a.wait": async ({ n }) => {
-    await delay(Number(n));
+    // Whoever was called off is not waited for.
+    await delay(Number(n), undefined, { ref: false });
     return n as JsonValue;
   },
   echo: (args) => args,
