@@ -20,7 +20,7 @@ if (unknown.length > 0) {
 }
 
 const files = (places.length === 0 ? ["packages", "examples", "scripts"] : places).flatMap((place) => {
-  if (statSync(place).isFile()) return [place];
+  if (statSync(place, { throwIfNoEntry: false })?.isFile()) return [place];
   return globSync(`${place.replace(/\/$/, "")}/**/*.test.ts`, {
     exclude: (name) => name.includes("node_modules") || name.includes("/dist/"),
   });

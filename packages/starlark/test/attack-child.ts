@@ -9,7 +9,7 @@ import assert from "node:assert/strict";
 import { builtin, Pending, toolDialect, type Value } from "@toolcrib/starlark";
 import { sampled } from "@toolcrib/testing";
 import { AssertionLog } from "./assertions.ts";
-import { type Attack, growthBombs, memoryBombs, parserBombs, timeBombs } from "./attacks.ts";
+import { type Attack, memoryBombs, parserBombs, timeBombs } from "./attacks.ts";
 import { execute, type Outcome } from "./execute.ts";
 import { programEnvironment } from "./program-environment.ts";
 
@@ -26,7 +26,6 @@ export interface AttackReport {
 
 const groups: ReadonlyMap<string, readonly Attack[]> = new Map([
   ["memory", memoryBombs],
-  ["growth", growthBombs],
   ["time", timeBombs],
   ["parser", parserBombs],
 ]);

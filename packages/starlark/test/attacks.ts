@@ -295,14 +295,6 @@ export const memoryBombs: readonly Attack[] = [
   },
   { name: "garbage", source: 'while True: x = "a" * 1000000', ends: "resource", says: steps },
   { name: "garbage of lists", source: "while True: x = list(range(10000))", ends: "resource", says: steps },
-];
-
-/**
- * Programs whose list grows by one element at a time, until it is as long as can
- * be. JavaScript copies it with half as much again in room to spare, and collects
- * the copies before it late: they take more than all others.
- */
-export const growthBombs: readonly Attack[] = [
   { name: "a split string of spaces", source: '("a " * 4000000).split()', ends: "resource", says: memory },
   {
     name: "a range in a comprehension",

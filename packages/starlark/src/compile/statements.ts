@@ -297,8 +297,9 @@ export function appendInstruction(
   return (r, t) => {
     const value = element(r, t);
     t.at = at;
-    t.charge(elementWeight);
-    (r[register] as StarlarkList).items.push(value);
+    const { items } = r[register] as StarlarkList;
+    t.chargeElement(items.length);
+    items.push(value);
     return next;
   };
 }

@@ -5,7 +5,7 @@
  */
 
 import type { Thread } from "../run/thread.ts";
-import { elementWeight, listWeight } from "../value/heap-weight.ts";
+import { listWeight } from "../value/heap-weight.ts";
 import { dictSet, newDict } from "../value/table.ts";
 import { typeOf } from "../value/type-of.ts";
 import { type StarlarkDict, StarlarkList, type Value } from "../value/value.ts";
@@ -55,7 +55,7 @@ class Decoder {
       return new StarlarkList(items);
     }
     for (;;) {
-      this.#thread.charge(elementWeight);
+      this.#thread.chargeElement(items.length);
       items.push(this.#value(depth + 1));
       const unit = scanner.next();
       if (unit !== 0x2c && unit !== 0x5d) {

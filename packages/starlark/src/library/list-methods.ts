@@ -28,7 +28,7 @@ function checkMutable(list: StarlarkList, method: string, verb: string): void {
 
 function append(thread: Thread, self: StarlarkList, x: Value): null {
   if (self.frozen !== 0 || self.locks !== 0) throw refuse(self, "append", "append to");
-  thread.charge(elementWeight);
+  thread.chargeElement(self.items.length);
   self.items.push(x);
   return null;
 }
@@ -91,7 +91,7 @@ function insert(thread: Thread, self: StarlarkList, at: Value, x: Value): null {
   const given = wantSafeInt("insert", 1, at);
   checkMutable(self, "insert", "insert into");
   const position = Math.max(given < 0 ? given + items.length : given, 0);
-  thread.charge(elementWeight);
+  thread.chargeElement(items.length);
   if (position >= items.length) {
     items.push(x);
   } else {

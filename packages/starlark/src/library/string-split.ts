@@ -4,7 +4,7 @@
  */
 
 import type { Thread } from "../run/thread.ts";
-import { elementWeight, listWeight, stringWeight } from "../value/heap-weight.ts";
+import { listWeight, stringWeight } from "../value/heap-weight.ts";
 import { isHighSurrogate, isLowSurrogate, isSpace } from "./string-characters.ts";
 import { createLastSearch, createSearch } from "./string-search.ts";
 
@@ -36,7 +36,7 @@ class Parts {
   }
 
   add(start: number, end: number): void {
-    this.#thread.charge(elementWeight);
+    this.#thread.chargeElement(this.items.length);
     this.#thread.step(1);
     this.items.push(cut(this.#text, start, end, this.#thread));
   }

@@ -7,7 +7,7 @@
 import { Continuation, type ContinuationBody } from "../run/deferred.ts";
 import { StarlarkError } from "../run/starlark-error.ts";
 import type { Thread } from "../run/thread.ts";
-import { elementWeight, listWeight, tupleWeight } from "../value/heap-weight.ts";
+import { listWeight, tupleWeight } from "../value/heap-weight.ts";
 import { isIterable, iterate, lengthOf, toItems } from "../value/iterate.ts";
 import { isInt } from "../value/number.ts";
 import { binary } from "../value/operators.ts";
@@ -143,7 +143,8 @@ function zip(
     if (iterators.length === 0) return new StarlarkList(rows);
     const row: Value[] = [];
     while (readRow(iterators, row)) {
-      thread.charge(elementWeight + tupleWeight(row.length));
+      thread.chargeElement(rows.length);
+      thread.charge(tupleWeight(row.length));
       thread.step(row.length);
       // A copy is as long as it needs to be; an array that grew has room to spare.
       rows.push(new StarlarkTuple(row.slice()));

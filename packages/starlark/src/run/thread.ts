@@ -11,6 +11,7 @@
 
 import type { Registers } from "../compile/code.ts";
 import type { MethodTables } from "../value/attributes.ts";
+import { elementWeight } from "../value/heap-weight.ts";
 import type { NamedArgument, StarlarkModule, Value } from "../value/value.ts";
 import type { ParallelCalls, Pending } from "./deferred.ts";
 import type { Frame } from "./frame.ts";
@@ -44,6 +45,8 @@ export interface ThreadOptions {
 }
 
 const sliceSteps = 65_536;
+/** From this many elements on a list that grows needs room for its copy. */
+const largeList = 65_536;
 
 const noMethodTables: MethodTables = {
   string: new Map(),
@@ -165,6 +168,29 @@ export class Thread {
   charge(bytes: number): void {
     this.headroom -= bytes;
     if (this.headroom < 0) this.#outOfHeadroom(bytes);
+  }
+
+  /** Account for one more element of a list of `length` elements that grows by one at a time. */
+  chargeElement(length: number): void {
+    this.charge(elementWeight);
+    this.reserveGrowth(length);
+  }
+
+  /**
+   * See that there is room for a list of `length` elements to go on growing by one
+   * at a time. An array that is full is copied into one half as large again, and
+   * what it was remains until it is collected: no value of the program, and so
+   * nothing to charge for good, but from some size on the room has to be there.
+   * Asked each time the length has doubled.
+   *
+   * @throws {StarlarkError} `resource` when there is none.
+   */
+  reserveGrowth(length: number): void {
+    if (length < largeList || (length & (length - 1)) !== 0) return;
+    const bytes = 12 * length;
+    if (this.headroom >= bytes) return;
+    this.headroom -= bytes;
+    this.#outOfHeadroom(bytes);
   }
 
   /**

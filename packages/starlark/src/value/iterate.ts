@@ -6,7 +6,7 @@
 import { StarlarkError } from "../run/starlark-error.ts";
 import type { Thread } from "../run/thread.ts";
 import type { DictEntry } from "./entry-table.ts";
-import { elementWeight, listWeight } from "./heap-weight.ts";
+import { listWeight } from "./heap-weight.ts";
 import { typeOf } from "./type-of.ts";
 import {
   ElementsView,
@@ -75,7 +75,8 @@ export function toItems(value: Value, t: Thread): Value[] {
     t.charge(listWeight(length ?? 0));
     const items: Value[] = [];
     for (let item = iterator.next(); item !== undefined; item = iterator.next()) {
-      if (length === undefined) t.charge(elementWeight);
+      if (length === undefined) t.chargeElement(items.length);
+      else t.reserveGrowth(items.length);
       t.step(1);
       items.push(item);
     }
