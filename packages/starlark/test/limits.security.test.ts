@@ -58,7 +58,7 @@ function countsOf(attacks: readonly Attack[], reports: readonly AttackReport[]):
 const maxRiseBytes = 84 * 1024 * 1024;
 
 /** How many attacks one in a quick run stands for; `attack-child.ts` samples in the same way. */
-const sampleStep = 4;
+const sampleStep = 8;
 
 suite("attacks on memory", () => {
   test("end within their limits, in little more memory than those, and the same way each time", async () => {
