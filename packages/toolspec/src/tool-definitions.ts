@@ -51,15 +51,16 @@ const schemas: { readonly [T in ParamType]: JsonObject } = {
 
 /** JSON Schema of the arguments of `tool`. */
 export function inputSchemaOf(tool: ToolspecTool): JsonObject {
-  const params = tool.params ?? [];
+  const params = (tool.params ?? []).filter(({ value }) => value === undefined);
   const required = params.filter((param) => param.required === true).map(({ name }) => name);
   return {
     type: "object",
     properties: Object.fromEntries(
-      params.map(({ name, type, description, contentEncoding }) => [
+      params.map(({ name, type, description, contentEncoding, enum: values }) => [
         name,
         {
           ...schemas[type],
+          ...(values === undefined ? {} : { enum: values }),
           ...(contentEncoding === undefined ? {} : { contentEncoding }),
           ...(description === undefined ? {} : { description }),
         },

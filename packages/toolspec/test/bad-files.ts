@@ -396,6 +396,32 @@ export const badToolspecs2: readonly BadFile[] = [
   ],
   ["style unknown", "type: integer", "type: array, style: pipes", ["t 12:54 TOOLSPEC_STYLE_INVALID"]],
   [
+    "a fixed value in the path",
+    "in: path, type: string,",
+    "in: path, type: string, value: x,",
+    ["t 11:51 TOOLSPEC_VALUE_INVALID"],
+  ],
+  [
+    "a fixed value of another type",
+    "type: integer",
+    "type: integer, value: many",
+    ["t 12:56 TOOLSPEC_VALUE_INVALID"],
+  ],
+  [
+    "a fixed value among several",
+    "type: integer",
+    "type: integer, value: 5, enum: [5]",
+    ["t 12:65 TOOLSPEC_VALUE_INVALID"],
+  ],
+  ["no value at all", "type: integer", "type: integer, enum: []", ["t 12:55 TOOLSPEC_VALUE_INVALID"]],
+  [
+    "values of another type",
+    "type: integer",
+    "type: integer, enum: [1, two]",
+    ["t 12:59 TOOLSPEC_VALUE_INVALID"],
+  ],
+  ["values of a list", "type: integer", "type: array, enum: [1]", ["t 12:53 TOOLSPEC_VALUE_INVALID"]],
+  [
     "raw body without parameter",
     "method: GET",
     "method: POST\n    encoding: raw",

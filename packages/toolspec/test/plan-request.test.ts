@@ -228,6 +228,13 @@ checkBody(
   "a%5Bb%5D%5B%5D=1&a%5Bb%5D%5B%5D=2&a%5Bc%5D=x",
   2,
 );
+checkBody(
+  post("json", field("kind", "string", ", value: card"), field("a", "string")),
+  { a: "x" },
+  json,
+  '{"kind":"card","a":"x"}',
+  2,
+);
 checkBody(post("raw", field("a", "string")), { a: "x\ny" }, "text/plain; charset=utf-8", "x\ny", 2);
 checkBody(post("raw", field("a", "string", ", contentType: text/csv")), { a: "1;2" }, "text/csv", "1;2", 2);
 checkBody(post("raw", field("a", "array")), { a: [1] }, json, "[1]", 2);
@@ -394,6 +401,8 @@ checkRefusal(item, { id: 1 }, misfit);
 checkRefusal(item, { id: "a", limit: 1 }, misfit);
 checkRefusal(item, JSON.parse('{"id": "a", "__proto__": {}}'), misfit);
 checkRefusal(q("string"), { a: ["x"] }, misfit);
+checkRefusal(post("json", field("kind", "string", ", value: card")), { kind: "iban" }, misfit, {}, 2);
+checkRefusal(post("json", field("sort", "string", ", enum: [asc, desc]")), { sort: "up" }, misfit, {}, 2);
 checkRefusal(q("integer"), { a: 1.5 }, misfit);
 for (const value of ["1.0", "1e3", "01", "+1", " 1", "", "0x1", "-0", "1_000", "Infinity"])
   checkRefusal(q("integer"), { a: value }, misfit);

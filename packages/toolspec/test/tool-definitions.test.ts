@@ -55,6 +55,15 @@ test("every type of parameter has its schema, and the description goes along", (
   });
 });
 
+test("a parameter with a fixed value is not asked for, and one of several says which", () => {
+  const params =
+    "  - {name: Notion-Version, in: header, type: string, value: '2022-06-28'}\n  - {name: sort, in: query, type: string, enum: [asc, desc]}";
+  const [one] = toolDefinitions(specWith(`method: GET\npath: /x\nparams:\n${params}`, 2));
+  assert.deepEqual(one?.definition.inputSchema["properties"], {
+    sort: { type: "string", enum: ["asc", "desc"] },
+  });
+});
+
 test("annotations follow the method, and version 2 may say otherwise", () => {
   const of = (method: string, more = "", version = 1) =>
     toolDefinitions(specWith(`method: ${method}\npath: /x${more}`, version))[0]?.definition.annotations;

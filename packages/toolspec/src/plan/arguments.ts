@@ -8,7 +8,7 @@
 import { nearestName } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
 import { toolspecArgumentInvalid, toolspecValueHostile } from "../codes.ts";
-import { quote } from "../document/reporter.ts";
+import { listOf, quote } from "../document/reporter.ts";
 import type { ParamType, ToolspecParam, ToolspecTool } from "../spec/toolspec.ts";
 import { ToolspecError } from "../toolspec-error.ts";
 
@@ -23,7 +23,7 @@ export interface Argument {
 /** The arguments of `tool` in the order of its parameters. @throws {ToolspecError} `TOOLSPEC_ARGUMENT_INVALID`. */
 export function readArguments(tool: ToolspecTool, args: JsonObject): readonly Argument[] {
   const params = tool.params ?? [];
-  const names = params.map(({ name }) => name);
+  const names = params.filter(({ value }) => value === undefined).map(({ name }) => name);
   for (const name of Object.keys(args)) {
     if (args[name] === undefined || names.includes(name)) continue;
     const near = nearestName(name, names);
@@ -39,6 +39,7 @@ export function readArguments(tool: ToolspecTool, args: JsonObject): readonly Ar
     );
   }
   return params.flatMap((param) => {
+    if (param.value !== undefined) return [readArgument(param, param.value)];
     const value = Object.hasOwn(args, param.name) ? args[param.name] : undefined;
     if (value !== undefined) return [readArgument(param, value)];
     if (param.required !== true) return [];
@@ -52,6 +53,14 @@ function readArgument(param: ToolspecParam, value: JsonValue): Argument {
   if (read === undefined) {
     const message = `Parameter ${quote(param.name)} must be ${articles[param.type]}, but is ${typeOf(value)}`;
     throw new ToolspecError(toolspecArgumentInvalid, message);
+  }
+  if (
+    param.enum !== undefined &&
+    !param.enum.some((one) => textOf(one) === argumentText({ param, ...read }))
+  ) {
+    const message = `Parameter ${quote(param.name)} has a value that it may not have`;
+    const hint = `it may be ${listOf(param.enum.map(textOf))}`;
+    throw new ToolspecError(toolspecArgumentInvalid, message, { hint });
   }
   if (!isWellFormed(value)) {
     const message = `Parameter ${quote(param.name)} holds half a character, which cannot be sent`;

@@ -17,6 +17,7 @@ import {
   toolspecPathParamOptional,
   toolspecPathParamUnused,
   toolspecStyleInvalid,
+  toolspecValueInvalid,
 } from "../codes.ts";
 import { type DocumentNode, fieldOf, itemsOf, stringOf } from "../document/document-tree.ts";
 import { listOf, quote, spanWithin } from "../document/reporter.ts";
@@ -49,6 +50,7 @@ export function lintTool(node: DocumentNode, place: Place, version: 1 | 2): void
   lintBody(node, params, place);
   lintHeaders(params, place);
   if (version === 2) {
+    lintValues(params, place);
     lintStyles(node, params, place);
     lintEncoding(node, params, place);
     lintPagination(node, params, place);
@@ -159,6 +161,47 @@ function lintHeaders(params: readonly ReadParam[], place: Place): void {
     }
     if (earlier === undefined) first.set(lower, name);
   }
+}
+
+/** Fixed values and lists of values: of the type of their parameter, and where they can be. */
+function lintValues(params: readonly ReadParam[], place: Place): void {
+  for (const { node: param, name, place: where, type } of params) {
+    const report = (node: DocumentNode, reason: string, hint: string) =>
+      reportAt(node, at(place, "params"), {
+        code: toolspecValueInvalid,
+        message: `Parameter ${quote(name)} ${reason}`,
+        hint,
+      });
+    const value = fieldOf(param, "value");
+    const list = fieldOf(param, "enum");
+    if (value !== undefined && where === "path") {
+      report(value, "cannot have a fixed value: it has in: path", "write the value into the path");
+    } else if (value !== undefined && list !== undefined) {
+      report(list, "has a fixed value, and a list of values too", "remove value or enum");
+    } else if (value !== undefined && !isOfType(value, type)) {
+      report(value, `has type: ${type}, and a value of another type`, "write a value of the type");
+    }
+    if (list?.kind !== "list") continue;
+    if (list.items.length === 0 || type === "array" || type === "object") {
+      const reason =
+        list.items.length === 0 ? "has an empty list of values" : `has type: ${type}, and a list of values`;
+      report(list, reason, "enum lists texts, numbers or booleans, at least one");
+      continue;
+    }
+    for (const item of list.items) {
+      if (!isOfType(item, type))
+        report(item, `has type: ${type}, and a value of another type`, "write it in its type");
+    }
+  }
+}
+
+/** True too where the type is none: another finding says so. */
+function isOfType(node: DocumentNode, type: string | undefined): boolean {
+  if (type === "array") return node.kind === "list";
+  if (type === "object") return node.kind === "map";
+  if (type === "integer") return node.kind === "scalar" && Number.isInteger(node.value);
+  const isNamed = type === "string" || type === "number" || type === "boolean";
+  return !isNamed || (node.kind === "scalar" && typeof node.value === type);
 }
 
 function lintStyles(node: DocumentNode, params: readonly ReadParam[], place: Place): void {

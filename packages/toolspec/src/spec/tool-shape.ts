@@ -119,6 +119,8 @@ const param2 = record({
   description: "A parameter.",
   fields: {
     ...paramFields,
+    value: anyJson("What is always sent; the parameter is then no property of the input schema."),
+    enum: list(anyJson("A value."), { description: "The values that it may have.", maxItems: 500 }),
     style: choice({
       description:
         "How an array or object is written in a query or form: repeat (a=1&a=2), comma (a=1,2), brackets (a[]=1, a[key]=1), json.",
@@ -228,7 +230,7 @@ function jsonObject(description: string): Shape<JsonObject> {
 const fieldsOfSecond: { readonly [owner: string]: readonly string[] } = {
   toolspec: ["variables"],
   tool: Object.keys(secondFields),
-  param: ["style", "contentEncoding", "contentType", "filename"],
+  param: ["value", "enum", "style", "contentEncoding", "contentType", "filename"],
 };
 
 /** Says of a field of version 2 that it is one. */

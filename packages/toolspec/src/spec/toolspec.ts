@@ -63,6 +63,10 @@ export interface ToolspecParam {
   readonly type: ParamType;
   readonly required?: boolean;
   readonly description?: string;
+  /** What is always sent; such a parameter is not asked for (schemaVersion 2). */
+  readonly value?: JsonValue;
+  /** The values that it may have (schemaVersion 2). */
+  readonly enum?: readonly JsonValue[];
   readonly style?: ParamStyle;
   /** `base64`: the string is binary content in base64 (schemaVersion 2, multipart and raw). */
   readonly contentEncoding?: "base64";
