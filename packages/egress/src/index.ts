@@ -1,0 +1,17 @@
+// For users.
+export { type Authority, parseAuthority } from "./authority.ts";
+export { EgressError } from "./egress-error.ts";
+export type {
+  CredentialPlace,
+  Egress,
+  EgressCredential,
+  EgressDeps,
+  EgressEvent,
+  EgressEventOrigin,
+  EgressProxy,
+  EgressRequest,
+  EgressResponse,
+  EgressSettings,
+  EgressSource,
+  ResolveHost,
+} from "./egress-types.ts";
