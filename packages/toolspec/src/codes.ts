@@ -68,6 +68,9 @@ export const toolspecHeaderDuplicate = "TOOLSPEC_HEADER_DUPLICATE";
 /** A header parameter is the header of the credential. */
 export const toolspecHeaderCollides = "TOOLSPEC_HEADER_COLLIDES";
 
+/** A query parameter is that of the credential. */
+export const toolspecQueryCollides = "TOOLSPEC_QUERY_COLLIDES";
+
 /** A variable of a base URL is not declared, or a declared one is not used. */
 export const toolspecVariableInvalid = "TOOLSPEC_VARIABLE_INVALID";
 /** A style does not fit the parameter that has it. */
@@ -121,8 +124,10 @@ export const manifestValueInvalid = "MANIFEST_VALUE_INVALID";
 /** A text without quotes means something else to YAML 1.1 readers of a manifest. */
 export const manifestBareWord = "MANIFEST_BARE_WORD";
 
-/** The schemaVersion of a manifest is not 1. */
+/** The schemaVersion of a manifest is none that this version reads. */
 export const manifestSchemaVersion = "MANIFEST_SCHEMA_VERSION";
+/** A field of schemaVersion 2 stands in a manifest of schemaVersion 1. */
+export const manifestNeedsVersion2 = "MANIFEST_NEEDS_VERSION_2";
 /** The name of a manifest is not lower-case letters, digits and inner hyphens. */
 export const manifestNameInvalid = "MANIFEST_NAME_INVALID";
 /** The version of a manifest is not MAJOR.MINOR.PATCH. */
@@ -145,7 +150,7 @@ export const manifestEgressDenied = "MANIFEST_EGRESS_DENIED";
 export const manifestCredentialDuplicate = "MANIFEST_CREDENTIAL_DUPLICATE";
 /** The type of a credential is unknown. */
 export const manifestCredentialTypeInvalid = "MANIFEST_CREDENTIAL_TYPE_INVALID";
-/** A credential of the sealed tier needs inject.header and inject.format, and no inject.env. */
+/** A credential of the sealed tier needs a place (inject.header with inject.format, in schemaVersion 2 also inject.query or inject.pathPrefix), and no inject.env. */
 export const manifestInjectSealed = "MANIFEST_INJECT_SEALED";
 /** A credential of the entrusted tier needs inject.env and nothing else. */
 export const manifestInjectEntrusted = "MANIFEST_INJECT_ENTRUSTED";
@@ -153,9 +158,13 @@ export const manifestInjectEntrusted = "MANIFEST_INJECT_ENTRUSTED";
 export const manifestInjectFormat = "MANIFEST_INJECT_FORMAT";
 /** The header of a credential is none that can carry one. */
 export const manifestInjectHeader = "MANIFEST_INJECT_HEADER";
+/** A credential has more than one place, or a format where its place has none. */
+export const manifestInjectPlace = "MANIFEST_INJECT_PLACE";
+/** The path prefix of a credential is not absolute, or is no path with one token. */
+export const manifestInjectPathPrefix = "MANIFEST_INJECT_PATH_PREFIX";
 /** The environment variable of a credential has no valid name. */
 export const manifestInjectEnv = "MANIFEST_INJECT_ENV";
-/** Two credentials of a manifest are sent in the same header. */
+/** Two credentials of a manifest are sent in the same place. */
 export const manifestInjectCollides = "MANIFEST_INJECT_COLLIDES";
 /** A credential of type oauth2 has no vendor. */
 export const manifestVendorRequired = "MANIFEST_VENDOR_REQUIRED";
@@ -180,5 +189,7 @@ export const toolspecValueHostile = "TOOLSPEC_VALUE_HOSTILE";
 export const toolspecRequestTooLarge = "TOOLSPEC_REQUEST_TOO_LARGE";
 /** A variable of the base URL has no value, or one that makes no allowed host. */
 export const toolspecVariableUnset = "TOOLSPEC_VARIABLE_UNSET";
+/** A credential has a value that its place in the request cannot carry. */
+export const toolspecCredentialUnfit = "TOOLSPEC_CREDENTIAL_UNFIT";
 /** The host of the request is not in the egress list. */
 export const toolspecEgressDenied = "TOOLSPEC_EGRESS_DENIED";

@@ -7,22 +7,31 @@ export {
   type LintCatalogOptions,
   lintCatalog,
 } from "./catalog/lint-catalog.ts";
+export { toolspecArgumentInvalid, toolspecRequestTooLarge, toolspecValueHostile } from "./codes.ts";
 export { documentMaxBytes } from "./document/document-tree.ts";
 export type { ParsedDocument } from "./document/parse-document.ts";
 export { manifestJsonSchema, toolspecJsonSchema } from "./json-schema.ts";
+export { egressPatterns } from "./manifest/egress-patterns.ts";
 export type {
   Builder,
   CredentialType,
   Manifest,
   ManifestCredential,
   ManifestImage,
+  ManifestInject,
   ManifestTool,
   Tier,
 } from "./manifest/manifest.ts";
 export { parseManifest, parseToolspec } from "./parse.ts";
 // For other packages here.
 export { compareExample, type ExampleDifference } from "./plan/check-example.ts";
-export { type CredentialHeader, credentialHeaders } from "./plan/credential-headers.ts";
+export {
+  type CredentialPlace,
+  type FilledCredential,
+  type PlacedCredential,
+  placedCredentials,
+  writeCredential,
+} from "./plan/credential-places.ts";
 export { type PlanOptions, planRequest, type RequestPlan } from "./plan/plan-request.ts";
 export {
   type HttpResponse,

@@ -6,7 +6,7 @@ import { toolspecShape } from "./spec/toolspec-shape.ts";
 
 const draft = "https://json-schema.org/draft/2020-12/schema";
 
-/** JSON Schema (draft 2020-12) of manifests. What only lint knows is in the descriptions. */
+/** JSON Schema (draft 2020-12) of manifests, both schema versions. What only lint knows is in the descriptions. */
 export function manifestJsonSchema(): JsonObject {
   return { $schema: draft, title: "Toolcrib manifest", ...manifestShape.toJsonSchema() };
 }

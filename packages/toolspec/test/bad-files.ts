@@ -11,6 +11,8 @@ export type BadFile = readonly [
   findings: readonly string[],
 ];
 
+const injected = '      header: Authorization\n      format: "Bearer {token}"';
+
 /** Changes of the toolspec of schemaVersion 1. */
 export const badToolspecs: readonly BadFile[] = [
   [
@@ -565,7 +567,8 @@ export const badManifests: readonly BadFile[] = [
     "  egres:",
     ["m 14:3 MANIFEST_UNKNOWN_FIELD", "t 4:10 TOOLSPEC_HOST_NOT_ALLOWED"],
   ],
-  ["schemaVersion 2", "schemaVersion: 1", "schemaVersion: 2", ["m 1:16 MANIFEST_SCHEMA_VERSION"]],
+  ["schemaVersion 3", "schemaVersion: 1", "schemaVersion: 3", ["m 1:16 MANIFEST_SCHEMA_VERSION"]],
+  ["schemaVersion a text", "schemaVersion: 1", 'schemaVersion: "2"', ["m 1:16 MANIFEST_SCHEMA_VERSION"]],
   ["name with underscore", "name: demo", "name: demo_1", ["m 2:7 MANIFEST_NAME_INVALID"]],
   ["version with v", "version: 0.1.0", "version: v0.1.0", ["m 3:10 MANIFEST_VERSION_INVALID"]],
   [
@@ -733,6 +736,18 @@ export const badManifests: readonly BadFile[] = [
     ["m 21:15 MANIFEST_INJECT_HEADER"],
   ],
   [
+    "query in version 1",
+    injected,
+    "      query: key",
+    ["m 21:7 MANIFEST_NEEDS_VERSION_2", "m 21:7 MANIFEST_INJECT_SEALED"],
+  ],
+  [
+    "pathPrefix in version 1",
+    injected,
+    `${injected}\n      pathPrefix: "/bot{token}"`,
+    ["m 23:7 MANIFEST_NEEDS_VERSION_2"],
+  ],
+  [
     "two credentials in one header",
     "tools:\n",
     '  - {id: two, type: api_key, inject: {header: authorization, format: "{token}"}}\ntools:\n',
@@ -803,4 +818,117 @@ export const badManifests: readonly BadFile[] = [
       "t 4:1 TOOLSPEC_AUTH_REQUIRED",
     ],
   ],
+];
+
+/** Changes of the manifest of schemaVersion 2. */
+export const badManifests2: readonly BadFile[] = [
+  ["no place", injected, "      {}", ["m 21:7 MANIFEST_INJECT_SEALED"]],
+  ["header without format", injected, "      header: X-Key", ["m 21:7 MANIFEST_INJECT_SEALED"]],
+  ["header and query", injected, `${injected}\n      query: key`, ["m 23:7 MANIFEST_INJECT_PLACE"]],
+  [
+    "query and pathPrefix",
+    injected,
+    '      query: key\n      pathPrefix: "/bot{token}"',
+    ["m 22:7 MANIFEST_INJECT_PLACE"],
+  ],
+  [
+    "pathPrefix with format",
+    injected,
+    '      pathPrefix: "/bot{token}"\n      format: "{token}"',
+    ["m 22:7 MANIFEST_INJECT_PLACE"],
+  ],
+  [
+    "format with two tokens",
+    injected,
+    '      query: key\n      format: "{token}{token}"',
+    ["m 22:15 MANIFEST_INJECT_FORMAT"],
+  ],
+  [
+    "format without token",
+    injected,
+    "      query: key\n      format: abc",
+    ["m 22:15 MANIFEST_INJECT_FORMAT"],
+  ],
+  ["query with a space", injected, '      query: "a b"', ["m 21:14 MANIFEST_VALUE_INVALID"]],
+  ["query empty", injected, '      query: ""', ["m 21:14 MANIFEST_VALUE_INVALID"]],
+  [
+    "pathPrefix without token",
+    injected,
+    "      pathPrefix: /bot123",
+    ["m 21:19 MANIFEST_INJECT_PATH_PREFIX"],
+  ],
+  [
+    "pathPrefix that is not absolute",
+    injected,
+    '      pathPrefix: "bot{token}"',
+    ["m 21:19 MANIFEST_INJECT_PATH_PREFIX"],
+  ],
+  [
+    "pathPrefix that ends with a slash",
+    injected,
+    '      pathPrefix: "/bot{token}/"',
+    ["m 21:19 MANIFEST_INJECT_PATH_PREFIX"],
+  ],
+  [
+    "pathPrefix with a dot segment",
+    injected,
+    '      pathPrefix: "/../{token}"',
+    ["m 21:19 MANIFEST_INJECT_PATH_PREFIX"],
+  ],
+  [
+    "pathPrefix with an empty segment",
+    injected,
+    '      pathPrefix: "/a//{token}"',
+    ["m 21:19 MANIFEST_INJECT_PATH_PREFIX"],
+  ],
+  [
+    "pathPrefix with a query",
+    injected,
+    '      pathPrefix: "/a?{token}"',
+    ["m 21:19 MANIFEST_INJECT_PATH_PREFIX"],
+  ],
+  [
+    "two credentials in one query parameter",
+    injected,
+    "      query: key\n  - {id: two, type: api_key, inject: {query: key}}",
+    ["m 22:46 MANIFEST_INJECT_COLLIDES"],
+  ],
+  [
+    "two credentials before the path",
+    injected,
+    '      pathPrefix: "/{token}"\n  - {id: two, type: api_key, inject: {pathPrefix: "/b{token}"}}',
+    ["m 22:51 MANIFEST_INJECT_COLLIDES"],
+  ],
+  [
+    "a query parameter that is that of the credential",
+    injected,
+    "      query: limit",
+    ["t 12:16 TOOLSPEC_QUERY_COLLIDES"],
+  ],
+  [
+    "query in the entrusted tier",
+    `tier: sealed
+entitlements:
+  egress:
+    - api.example.com
+credentials:
+  - id: key
+    type: api_key
+    provider: demo
+    inject:
+${injected}`,
+    `tier: entrusted
+entitlements:
+  egress:
+    - api.example.com
+credentials:
+  - id: key
+    type: api_key
+    provider: demo
+    inject:
+      env: KEY
+      query: key`,
+    ["m 22:7 MANIFEST_INJECT_ENTRUSTED", "t 4:1 TOOLSPEC_AUTH_REQUIRED"],
+  ],
+  ["env beside query", injected, "      query: key\n      env: KEY", ["m 22:7 MANIFEST_INJECT_SEALED"]],
 ];

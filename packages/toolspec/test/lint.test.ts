@@ -6,7 +6,7 @@ import { type Diagnostic, formatDiagnostics, positionAt } from "@toolcrib/diagno
 import { parseHostDenylist } from "@toolcrib/policy";
 import { checkGolden } from "@toolcrib/testing";
 import { type CatalogFile, type LintCatalogOptions, lintCatalog } from "@toolcrib/toolspec";
-import { type BadFile, badManifests, badToolspecs, badToolspecs2 } from "./bad-files.ts";
+import { type BadFile, badManifests, badManifests2, badToolspecs, badToolspecs2 } from "./bad-files.ts";
 import { change, manifest, toolspec } from "./samples.ts";
 
 const paths = { m: "manifests/demo/0.1.0.yaml", t: "toolspecs/demo/0.1.0.yaml" };
@@ -53,6 +53,10 @@ checkRows("toolspec of version 2", badToolspecs2, (edit) => [
 ]);
 checkRows("manifest", badManifests, (edit) => [
   { path: paths.m, text: edit(manifest) },
+  { path: paths.t, text: toolspec },
+]);
+checkRows("manifest of version 2", badManifests2, (edit) => [
+  { path: paths.m, text: edit(change(manifest, "schemaVersion: 1", "schemaVersion: 2")) },
   { path: paths.t, text: toolspec },
 ]);
 
@@ -181,6 +185,18 @@ checkCatalog(
   ],
 );
 checkCatalog("the entrusted tier with auth", { [paths.m]: entrusted, [paths.t]: withAuth }, []);
+checkCatalog(
+  "a manifest of version 2 with a query parameter",
+  {
+    [paths.m]: change(
+      change(manifest, "schemaVersion: 1", "schemaVersion: 2"),
+      '      header: Authorization\n      format: "Bearer {token}"',
+      "      query: key",
+    ),
+    [paths.t]: toolspec,
+  },
+  [],
+);
 checkCatalog("the entrusted tier without auth", { [paths.m]: entrusted, [paths.t]: toolspec }, [
   "t 4:1 TOOLSPEC_AUTH_REQUIRED",
 ]);

@@ -91,6 +91,13 @@ check(
   true,
 );
 check(
+  "a redirect whose target holds a key",
+  answer(302, "text/html", "<a>", { location: "https://me:pw@b.test/x?sig=hunter2#hunter3" }),
+  "HTTP 302 Found: the redirect to https://b.test/x was not followed",
+  undefined,
+  true,
+);
+check(
   "a redirect",
   answer(302, "text/html", "<a>", { Location: "https://b.test/" }),
   "HTTP 302 Found: the redirect to https://b.test/ was not followed",
@@ -226,6 +233,10 @@ test("nextPage() gives the arguments of the next call until there is none", () =
     undefined,
     "a cursor that stays ends the list",
   );
+  assert.deepEqual(next(cursor, {}, '{"next":17}'), { after: "17" });
+  assert.equal(next(cursor, { after: "17" }, '{"next":17}'), undefined);
+  const offset = paged("{kind: cursor, param: page, next: $.next}");
+  assert.deepEqual(next(offset, {}, '{"next":"17"}'), { page: 17 });
   const numbered = paged("{kind: page, param: page, next: $.items}");
   assert.deepEqual(next(numbered, {}, '{"items":[1]}'), { page: 2 });
   assert.deepEqual(next(numbered, { page: "4" }, '{"items":[1]}'), { page: 5 });
@@ -235,7 +246,7 @@ test("nextPage() gives the arguments of the next call until there is none", () =
     Link: `<https://api.example.com/x?page=0>; rel="prev", <${target}>; rel="next"`,
   });
   assert.deepEqual(next(linked, { page: 1 }, "[]", link("https://api.example.com/x?page=2&other=1")), {
-    page: "2",
+    page: 2,
   });
   assert.deepEqual(next(linked, {}, "[]", link("/x?after=z")), { after: "z" });
   for (const target of [

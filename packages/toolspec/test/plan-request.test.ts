@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ToolspecError } from "@toolcrib/toolspec";
+import { type FilledCredential, ToolspecError } from "@toolcrib/toolspec";
 import { plan, specWith } from "./samples.ts";
 
 const decode = (bytes: Uint8Array | undefined) =>
@@ -306,7 +306,8 @@ test("headers: defaults, a parameter over a default, a credential over everythin
     get("/h", "name: accept, in: header, type: string", "name: X-Key, in: header, type: string"),
   );
   assert.deepEqual(plan(spec, {}).headers, { Accept: "application/json, */*", "User-Agent": "toolcrib" });
-  const credentials = [{ id: "k", header: "x-key", value: "ph" }];
+  const place = { kind: "header", name: "x-key", format: "{token}" } as const;
+  const credentials = [{ id: "k", place, token: "ph" }];
   assert.deepEqual(
     plan(spec, { accept: "text/csv", "X-Key": "mine" }, { credentials, userAgent: "toolcrib/1" }).headers,
     {
@@ -324,6 +325,65 @@ test("base URLs: that of the tool, and variables", () => {
   const spec = specWith("method: GET\npath: /x\nbaseUrl: https://{tenant}.example.net", 2, top);
   assert.equal(plan(spec, {}).url, "https://acme.example.net/x");
   assert.equal(plan(spec, {}, { variables: { tenant: "other" } }).url, "https://other.example.net/x");
+});
+
+/** The place of a credential, what it is, and where it ends up. */
+function checkCredential(
+  place: FilledCredential["place"],
+  token: string,
+  expected: { readonly url?: string; readonly headers?: { readonly [name: string]: string } },
+  encoding?: "basic",
+): void {
+  const shown = `${JSON.stringify(place)}${encoding === undefined ? "" : ` ${encoding}`}`;
+  test(`a credential at ${shown} that is ${JSON.stringify(token)} is sent as ${JSON.stringify(expected)}`, () => {
+    const spec = specWith(get("/items/{id}", id, query("key", "string"), query("limit", "integer")));
+    const one = encoding === undefined ? { id: "k", place, token } : { id: "k", place, token, encoding };
+    const { url, headers } = plan(spec, { id: "a/b", key: "mine", limit: 2 }, { credentials: [one] });
+    assert.equal(url, `https://api.example.com${expected.url ?? "/items/a%2Fb?key=mine&limit=2"}`);
+    for (const [name, value] of Object.entries(expected.headers ?? {})) assert.equal(headers[name], value);
+  });
+}
+
+const inHeader = { kind: "header", name: "Authorization", format: "Bearer {token}" } as const;
+const inQuery = (format: string, name = "key") => ({ kind: "query", name, format }) as const;
+const inPath = (format: string) => ({ kind: "pathPrefix", format }) as const;
+checkCredential(inHeader, "t", { headers: { Authorization: "Bearer t" } });
+checkCredential(inHeader, "a:b", { headers: { Authorization: "Bearer a:b" } });
+checkCredential(inHeader, "a:é", { headers: { Authorization: "Bearer YTrDqQ==" } }, "basic");
+checkCredential(inHeader, "YTpi", { headers: { Authorization: "Bearer YTpi" } }, "basic");
+checkCredential(inHeader, "$&{token}", { headers: { Authorization: "Bearer $&{token}" } });
+checkCredential(inQuery("{token}"), "s e&c=r+t", { url: "/items/a%2Fb?limit=2&key=s%20e%26c%3Dr%2Bt" });
+checkCredential(inQuery("k:{token}"), "t", { url: "/items/a%2Fb?limit=2&key=k%3At" });
+checkCredential(inQuery("{token}", "api key"), "t", {
+  url: "/items/a%2Fb?key=mine&limit=2&api%20key=t",
+});
+checkCredential(inPath("/bot{token}"), "123:A-b_c", { url: "/bot123:A-b_c/items/a%2Fb?key=mine&limit=2" });
+checkCredential(inPath("/v1/{token}/x"), "a/../b?c", {
+  url: "/v1/a%2F..%2Fb%3Fc/x/items/a%2Fb?key=mine&limit=2",
+});
+checkCredential(inPath("/{token}"), "a:b", { url: "/YTpi/items/a%2Fb?key=mine&limit=2" }, "basic");
+
+test("a credential that its place cannot carry is refused, and the refusal does not hold it", () => {
+  const rows: readonly (readonly [FilledCredential["place"], string, string])[] = [
+    [inHeader, "", "TOOLSPEC_CREDENTIAL_UNFIT"],
+    [inHeader, "hunter2\n", "TOOLSPEC_CREDENTIAL_UNFIT"],
+    [inHeader, "hunter2\r\nX-Evil: 1", "TOOLSPEC_CREDENTIAL_UNFIT"],
+    [inHeader, "hunter2é", "TOOLSPEC_CREDENTIAL_UNFIT"],
+    [inQuery("{token}"), "hunter2\0", "TOOLSPEC_CREDENTIAL_UNFIT"],
+    [inPath("/bot{token}"), "hunter2\n", "TOOLSPEC_CREDENTIAL_UNFIT"],
+    [inPath("/{token}"), "..", "TOOLSPEC_VALUE_HOSTILE"],
+  ];
+  for (const [place, token, code] of rows) {
+    const credentials = [{ id: "k", place, token }];
+    assert.throws(
+      () => plan(specWith(get("/x")), {}, { credentials }),
+      (error) =>
+        error instanceof ToolspecError &&
+        error.code === code &&
+        !/hunter2/.test(JSON.stringify(error) + error.message),
+      JSON.stringify(token),
+    );
+  }
 });
 
 /** What is refused: the tool's lines, its arguments, the code. */

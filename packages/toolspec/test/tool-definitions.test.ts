@@ -2,10 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createSchemaValidator, type JsonObject } from "@toolcrib/json";
 import {
-  credentialHeaders,
+  egressPatterns,
   manifestJsonSchema,
   parseManifest,
   parseToolspec,
+  placedCredentials,
   toolDefinitions,
   toolspecJsonSchema,
 } from "@toolcrib/toolspec";
@@ -76,21 +77,45 @@ test("annotations follow the method, and version 2 may say otherwise", () => {
   assert.deepEqual(search, { readOnlyHint: true, openWorldHint: true, title: "Search" });
 });
 
-test("credentialHeaders() frames every credential of the sealed tier, the first of the entrusted one", () => {
-  const two = '  - {id: two, type: api_key, inject: {header: X-Two, format: "k={token};{token}"}}\ntools:\n';
+test("placedCredentials() gives every credential of the sealed tier, the first of the entrusted one", () => {
+  const two = '  - {id: two, type: basic, inject: {header: X-Two, format: "k={token};{token}"}}\ntools:\n';
   const sealed = readManifest(change(manifest, "tools:\n", two));
-  const tokenOf = (id: string) => `<${id}$&>`;
-  assert.deepEqual(credentialHeaders(sealed, specWith("method: GET\npath: /x"), tokenOf), [
-    { id: "key", header: "Authorization", value: "Bearer <key$&>" },
-    { id: "two", header: "X-Two", value: "k=<two$&>;<two$&>" },
+  const authorization = { kind: "header", name: "Authorization", format: "Bearer {token}" };
+  assert.deepEqual(placedCredentials(sealed, specWith("method: GET\npath: /x")), [
+    { id: "key", place: authorization },
+    { id: "two", place: { kind: "header", name: "X-Two", format: "k={token};{token}" }, encoding: "basic" },
   ]);
   const inject = '      header: Authorization\n      format: "Bearer {token}"';
   const entrusted = readManifest(change(change(manifest, "sealed", "entrusted"), inject, "      env: KEY"));
   const spec = specWith("method: GET\npath: /x", 1, 'auth: {header: X-Key, format: "t {token}"}\n');
-  assert.deepEqual(credentialHeaders(entrusted, spec, tokenOf), [
-    { id: "key", header: "X-Key", value: "t <key$&>" },
+  assert.deepEqual(placedCredentials(entrusted, spec), [
+    { id: "key", place: { kind: "header", name: "X-Key", format: "t {token}" } },
   ]);
-  assert.deepEqual(credentialHeaders(entrusted, specWith("method: GET\npath: /x"), tokenOf), []);
+  assert.deepEqual(placedCredentials(entrusted, specWith("method: GET\npath: /x")), []);
+});
+
+test("placedCredentials() gives the places of schemaVersion 2", () => {
+  const two = `  - {id: two, type: api_key, inject: {query: key}}
+  - {id: three, type: api_key, inject: {query: sig, format: "v1 {token}"}}
+  - {id: four, type: api_key, inject: {pathPrefix: "/bot{token}"}}
+tools:
+`;
+  const second = readManifest(
+    change(change(manifest, "tools:\n", two), "schemaVersion: 1", "schemaVersion: 2"),
+  );
+  assert.deepEqual(placedCredentials(second, specWith("method: GET\npath: /x")).slice(1), [
+    { id: "two", place: { kind: "query", name: "key", format: "{token}" } },
+    { id: "three", place: { kind: "query", name: "sig", format: "v1 {token}" } },
+    { id: "four", place: { kind: "pathPrefix", format: "/bot{token}" } },
+  ]);
+});
+
+test("egressPatterns() gives the hosts that a manifest allows", () => {
+  const read = egressPatterns(readManifest(change(manifest, "api.example.com", '"*.example.com"')));
+  assert.deepEqual(
+    read.map(({ text }) => text),
+    ["*.example.com"],
+  );
 });
 
 test("the JSON Schemas take sound files and refuse what lint refuses", () => {
@@ -119,6 +144,9 @@ test("the JSON Schemas take sound files and refuse what lint refuses", () => {
   const { value } = parseManifest({ name: "m.yaml", text: manifest });
   assert.equal(kindOf(manifestJsonSchema(), value), "valid");
   assert.equal(kindOf(manifestJsonSchema(), { ...value, tier: "x" }), "invalid");
+  const credentials = [{ id: "k", type: "api_key", inject: { query: "key" } }];
+  assert.equal(kindOf(manifestJsonSchema(), { ...value, credentials }), "invalid");
+  assert.equal(kindOf(manifestJsonSchema(), { ...value, schemaVersion: 2, credentials }), "valid");
 });
 
 test("no text crashes a parser", async () => {

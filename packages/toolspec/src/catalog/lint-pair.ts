@@ -30,7 +30,11 @@ export function lintPair(spec: OpenDocument, manifest: OpenDocument): void {
   lintTools(spec.tree, manifest.tree, manifestName, report);
   lintHosts(spec.tree, manifest.tree, report);
   lintAuth(spec.tree, manifest.tree, report);
-  lintCollisions(spec.tree, credentialHeaderNames(manifest.tree), report);
+  lintCollisions(
+    spec.tree,
+    { headers: injectedNames(manifest.tree, "header"), queries: injectedNames(manifest.tree, "query") },
+    report,
+  );
 }
 
 type Report = (problem: Problem) => void;
@@ -171,10 +175,10 @@ function lintAuth(spec: DocumentNode, manifest: DocumentNode, report: Report): v
   }
 }
 
-/** The headers that the credentials of a manifest are sent in. */
-function credentialHeaderNames(manifest: DocumentNode): readonly string[] {
+/** The names of the headers or query parameters that the credentials of a manifest are sent in. */
+function injectedNames(manifest: DocumentNode, field: "header" | "query"): readonly string[] {
   return itemsOf(manifest, "credentials").flatMap((item) => {
-    const header = stringOf(fieldOf(fieldOf(item, "inject"), "header"));
-    return header === undefined ? [] : [header];
+    const name = stringOf(fieldOf(fieldOf(item, "inject"), field));
+    return name === undefined ? [] : [name];
   });
 }

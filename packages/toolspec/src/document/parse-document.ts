@@ -106,8 +106,11 @@ function literalFormats(tree: DocumentNode): Span[] {
     ...(credentials?.kind === "list" ? credentials.items.map((item) => fieldOf(item, "inject")) : []),
   ];
   return holders.flatMap((holder) => {
-    const format = fieldOf(holder, "format");
-    const written = stringOf(format);
-    return format !== undefined && written !== undefined && !written.includes("{token}") ? [format.span] : [];
+    return ["format", "pathPrefix"].flatMap((field) => {
+      const format = fieldOf(holder, field);
+      const written = stringOf(format);
+      const isLiteral = written !== undefined && !written.includes("{token}");
+      return format !== undefined && isLiteral ? [format.span] : [];
+    });
   });
 }

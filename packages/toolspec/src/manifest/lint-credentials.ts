@@ -5,6 +5,8 @@ import {
   manifestInjectEntrusted,
   manifestInjectFormat,
   manifestInjectHeader,
+  manifestInjectPathPrefix,
+  manifestInjectPlace,
   manifestInjectSealed,
   manifestVendorRequired,
 } from "../codes.ts";
@@ -18,13 +20,16 @@ import {
 } from "../document/document-tree.ts";
 import { listOf, quote } from "../document/reporter.ts";
 import { type Place, reportAt } from "../document/shape.ts";
-import { formatFault, formatHint } from "../spec/credential-format.ts";
+import { formatFault, formatHint, pathPrefixFault, singleFormatFault } from "../spec/credential-format.ts";
 import { isClientHeader, isHeaderName } from "../spec/header-name.ts";
 
+/** The fields that say where a credential of the sealed tier goes. */
+const placeFields = ["header", "query", "pathPrefix"] as const;
+
 /** Report what does not fit together in the credentials of the manifest at `node`. */
-export function lintCredentials(node: DocumentNode, place: Place): void {
+export function lintCredentials(node: DocumentNode, place: Place, version: 1 | 2): void {
   const tier = stringOf(fieldOf(node, "tier"));
-  const headers = new Map<string, string>();
+  const taken = new Map<string, string>();
   for (const [index, credential] of itemsOf(node, "credentials").entries()) {
     const at: Place = {
       ...place,
@@ -35,21 +40,34 @@ export function lintCredentials(node: DocumentNode, place: Place): void {
     const name = quote(stringOf(fieldOf(credential, "id")) ?? `#${index + 1}`);
     const inject = fieldOf(credential, "inject");
     if (inject?.kind === "map") {
-      lintTier(inject, name, tier, { ...at, path: `${at.path}.inject` });
-      lintValues(inject, name, headers, { ...at, path: `${at.path}.inject` });
+      const within = { ...at, path: `${at.path}.inject` };
+      lintTier(inject, name, tier, within, version);
+      lintFormat(inject, name, within, version);
+      lintHeader(inject, name, taken, within);
+      if (version === 2) lintPlaces(inject, name, taken, within);
     }
     lintVendor(credential, name, at);
   }
 }
 
-function lintTier(inject: MapNode, name: string, tier: string | undefined, place: Place): void {
+const rules = {
+  1: "the sealed tier takes header and format, and no env",
+  2: "the sealed tier takes header and format, query, or pathPrefix, and no env",
+  entrusted: "the entrusted tier takes env and nothing else",
+};
+
+function lintTier(
+  inject: MapNode,
+  name: string,
+  tier: string | undefined,
+  place: Place,
+  version: 1 | 2,
+): void {
   if (tier !== "sealed" && tier !== "entrusted") return;
   const isSealed = tier === "sealed";
-  const wanted = isSealed ? ["header", "format"] : ["env"];
+  const wanted = !isSealed ? ["env"] : isPlacedElsewhere(inject, version) ? [] : ["header", "format"];
   const code = isSealed ? manifestInjectSealed : manifestInjectEntrusted;
-  const rule = isSealed
-    ? "the sealed tier takes header and format, and no env"
-    : "the entrusted tier takes env and nothing else";
+  const rule = isSealed ? rules[version] : rules.entrusted;
   const missing = wanted.filter(
     (field) => (stringOf(fieldOf(inject, field)) ?? "").trim() === "" && !isFaulty(inject, field),
   );
@@ -63,15 +81,21 @@ function lintTier(inject: MapNode, name: string, tier: string | undefined, place
       span: inject.entries[0]?.keySpan ?? inject.span,
     });
   }
-  for (const field of isSealed ? ["env"] : ["header", "format"]) {
+  for (const field of isSealed ? ["env"] : ["header", "format", "query", "pathPrefix"]) {
     const entry = entryOf(inject, field);
-    if (entry === undefined) continue;
+    // Of a field that version 1 does not have, another finding tells.
+    if (entry === undefined || (version === 1 && (field === "query" || field === "pathPrefix"))) continue;
     const message = `Credential ${name} has inject.${field}: ${rule}`;
     const hint = isSealed
       ? "remove env"
       : `remove ${field}; where the secret goes stands in auth of the toolspec`;
     reportAt(entry.value, place, { code, message, hint, span: entry.keySpan });
   }
+}
+
+function isPlacedElsewhere(inject: MapNode, version: 1 | 2): boolean {
+  if (version === 1 || entryOf(inject, "header") !== undefined) return false;
+  return entryOf(inject, "query") !== undefined || entryOf(inject, "pathPrefix") !== undefined;
 }
 
 /** Whether the field is there with a value of another type, of which another finding tells. */
@@ -83,14 +107,17 @@ function isFaulty(inject: MapNode, field: string): boolean {
   );
 }
 
-function lintValues(inject: MapNode, name: string, headers: Map<string, string>, place: Place): void {
+function lintFormat(inject: MapNode, name: string, place: Place, version: 1 | 2): void {
   const formatNode = fieldOf(inject, "format");
   const format = stringOf(formatNode);
-  const fault = format === undefined || format.trim() === "" ? undefined : formatFault(format);
-  if (formatNode !== undefined && fault !== undefined) {
-    const message = `"inject.format" of credential ${name} ${fault}`;
-    reportAt(formatNode, place, { code: manifestInjectFormat, message, hint: formatHint });
-  }
+  if (formatNode === undefined || format === undefined || format.trim() === "") return;
+  const fault = version === 1 ? formatFault(format) : singleFormatFault(format);
+  if (fault === undefined) return;
+  const message = `"inject.format" of credential ${name} ${fault}`;
+  reportAt(formatNode, place, { code: manifestInjectFormat, message, hint: formatHint });
+}
+
+function lintHeader(inject: MapNode, name: string, taken: Map<string, string>, place: Place): void {
   const headerNode = fieldOf(inject, "header");
   const header = stringOf(headerNode);
   if (headerNode === undefined || header === undefined || header.trim() === "") return;
@@ -99,8 +126,9 @@ function lintValues(inject: MapNode, name: string, headers: Map<string, string>,
     const message = `Cannot send credential ${name} in the header ${quote(header)}: it ${state}`;
     reportAt(headerNode, place, { code: manifestInjectHeader, message });
   }
-  const earlier = headers.get(header.toLowerCase());
-  if (earlier === undefined) headers.set(header.toLowerCase(), name);
+  const key = `header ${header.toLowerCase()}`;
+  const earlier = taken.get(key);
+  if (earlier === undefined) taken.set(key, name);
   else {
     reportAt(headerNode, place, {
       severity: "warning",
@@ -108,6 +136,54 @@ function lintValues(inject: MapNode, name: string, headers: Map<string, string>,
       message: `Credentials ${listOf([earlier, name]).replace(" or ", " and ")} are both sent in the header ${quote(header)}: the last one is`,
       hint: "remove one of the two, or give it another header",
     });
+  }
+}
+
+/** What version 2 adds: one place of three, each with what belongs to it. */
+function lintPlaces(inject: MapNode, name: string, taken: Map<string, string>, place: Place): void {
+  const [first, second] = placeFields
+    .flatMap((field) => entryOf(inject, field) ?? [])
+    .toSorted((one, other) => one.keySpan.start - other.keySpan.start);
+  if (first !== undefined && second !== undefined) {
+    const message = `Credential ${name} has inject.${first.key} and inject.${second.key}, but goes to one place`;
+    const hint = `remove ${second.key}, or declare a second credential`;
+    reportAt(second.value, place, { code: manifestInjectPlace, message, hint, span: second.keySpan });
+  }
+  const prefixNode = fieldOf(inject, "pathPrefix");
+  const prefix = stringOf(prefixNode);
+  const format = entryOf(inject, "format");
+  if (prefixNode !== undefined && format !== undefined && first?.key === "pathPrefix") {
+    const message = `Credential ${name} has inject.format beside inject.pathPrefix, which is a format itself`;
+    const hint = "remove format, and write {token} into pathPrefix";
+    reportAt(format.value, place, { code: manifestInjectPlace, message, hint, span: format.keySpan });
+  }
+  const fault = prefix === undefined || prefix.trim() === "" ? undefined : pathPrefixFault(prefix);
+  if (prefixNode !== undefined && fault !== undefined) {
+    const message = `"inject.pathPrefix" of credential ${name} ${fault}`;
+    const hint = 'write what stands before every path: pathPrefix: "/bot{token}"';
+    reportAt(prefixNode, place, { code: manifestInjectPathPrefix, message, hint });
+  }
+  const query = stringOf(fieldOf(inject, "query"));
+  if (query !== undefined) lintShared(inject, "query", `query ${query}`, name, taken, place);
+  if (prefix !== undefined) lintShared(inject, "pathPrefix", "pathPrefix", name, taken, place);
+}
+
+/** A query parameter or a prefix is there for one credential: of two, both would be sent. */
+function lintShared(
+  inject: MapNode,
+  field: "query" | "pathPrefix",
+  key: string,
+  name: string,
+  taken: Map<string, string>,
+  place: Place,
+): void {
+  const found = fieldOf(inject, field);
+  const earlier = taken.get(key);
+  if (earlier === undefined) taken.set(key, name);
+  else if (found !== undefined) {
+    const where = field === "query" ? "in the same query parameter" : "before the path";
+    const message = `Credentials ${earlier} and ${name} are both sent ${where}`;
+    reportAt(found, place, { code: manifestInjectCollides, message, hint: "remove one of the two" });
   }
 }
 

@@ -1,4 +1,8 @@
-/** What a manifest file may say, and what fits together within it. */
+/**
+ * What a manifest file may say, and what fits together within it. Version 1 is
+ * the document's; version 2 has everything of version 1, and two more places
+ * for credentials.
+ */
 
 import { parseHostPattern } from "@toolcrib/policy";
 import {
@@ -15,6 +19,7 @@ import {
   manifestFileTooLarge,
   manifestInjectEnv,
   manifestNameInvalid,
+  manifestNeedsVersion2,
   manifestPackageInvalid,
   manifestSchemaVersion,
   manifestSyntax,
@@ -27,6 +32,7 @@ import {
   manifestVersionInvalid,
   manifestWrongType,
 } from "../codes.ts";
+import { type DocumentNode, fieldOf, type MapEntry } from "../document/document-tree.ts";
 import type { DocumentKind } from "../document/parse-document.ts";
 import { quote } from "../document/reporter.ts";
 import { choice, flag, literalNumber, reportAt, type Shape, text } from "../document/shape.ts";
@@ -121,56 +127,90 @@ const imageShape = record({
   },
 });
 
-const credentialShape = record({
-  description: "A credential.",
+const placeInjectFields = {
+  header: anyText("The header that carries it.", 128),
+  format: anyText("The value of the header, with {token} in the place of the secret.", 1024),
+  env: text({
+    description: "The environment variable that holds it.",
+    maxLength: 128,
+    code: manifestInjectEnv,
+    pattern: { source: "[A-Za-z_][A-Za-z0-9_]*", meaning: "the name of an environment variable" },
+  }),
+};
+
+const injectHints = { name: "did you mean header?", value: "did you mean format?" };
+
+const injectShape1 = record({
+  description: "How it enters requests. Sealed tier: header and format. Entrusted tier: env.",
+  fields: placeInjectFields,
+  hints: injectHints,
+  misplaced: ({ key }: MapEntry) =>
+    key === "query" || key === "pathPrefix"
+      ? {
+          code: manifestNeedsVersion2,
+          message: `Field ${quote(key)} belongs to schemaVersion 2, and this manifest is of schemaVersion 1`,
+          hint: "write schemaVersion: 2, or send the credential in a header",
+        }
+      : undefined,
+});
+
+const injectShape2 = record({
+  description:
+    "How it enters requests. Sealed tier: header and format, query, or pathPrefix. Entrusted tier: env.",
   fields: {
-    id: { required: anyText("Unique within the manifest.", 256) },
-    type: {
-      required: choice({
-        description: "What it is.",
-        values: ["oauth2", "api_key", "basic", "custom_env"],
-        code: manifestCredentialTypeInvalid,
-        aliases: {
-          oauth: "oauth2",
-          "api-key": "api_key",
-          apikey: "api_key",
-          token: "api_key",
-          bearer: "api_key",
-          env: "custom_env",
-        },
-      }),
-    },
-    provider: anyText("Connector.", 256),
-    scopes: list(anyText("A scope."), { description: "Scopes of oauth2.", maxItems: 1000 }),
-    inject: {
-      required: record({
-        description: "How it enters requests. Sealed tier: header and format. Entrusted tier: env.",
-        fields: {
-          header: anyText("The header that carries it.", 128),
-          format: anyText("The value of the header, with {token} in the place of the secret.", 1024),
-          env: text({
-            description: "The environment variable that holds it.",
-            maxLength: 128,
-            code: manifestInjectEnv,
-            pattern: { source: "[A-Za-z_][A-Za-z0-9_]*", meaning: "the name of an environment variable" },
-          }),
-        },
-        hints: {
-          query: "credentials are sent in headers",
-          name: "did you mean header?",
-          value: "did you mean format?",
-        },
-      }),
-    },
-    vendor: text({
-      description: "Which accounts belong together; required for oauth2.",
-      maxLength: 64,
-      code: manifestVendorInvalid,
-      pattern: entryName,
-      instead: toEntryName,
+    ...placeInjectFields,
+    format: anyText(
+      "The value of the header or query parameter, with {token} in the place of the secret; with query {token} when left out.",
+      1024,
+    ),
+    query: text({
+      description: "The query parameter that carries it.",
+      maxLength: 128,
+      pattern: { source: "[\\x21-\\x7e]+", meaning: "the name of a query parameter" },
+      examples: ["key"],
+    }),
+    pathPrefix: text({
+      description: "What is put before every path, with {token} in the place of the secret.",
+      maxLength: 1024,
+      examples: ["/bot{token}"],
     }),
   },
+  hints: injectHints,
 });
+
+function credentialShape(inject: typeof injectShape1 | typeof injectShape2) {
+  return record({
+    description: "A credential.",
+    fields: {
+      id: { required: anyText("Unique within the manifest.", 256) },
+      type: {
+        required: choice({
+          description: "What it is. basic: user:password, or what that is in base64.",
+          values: ["oauth2", "api_key", "basic", "custom_env"],
+          code: manifestCredentialTypeInvalid,
+          aliases: {
+            oauth: "oauth2",
+            "api-key": "api_key",
+            apikey: "api_key",
+            token: "api_key",
+            bearer: "api_key",
+            env: "custom_env",
+          },
+        }),
+      },
+      provider: anyText("Connector.", 256),
+      scopes: list(anyText("A scope."), { description: "Scopes of oauth2.", maxItems: 1000 }),
+      inject: { required: inject },
+      vendor: text({
+        description: "Which accounts belong together; required for oauth2.",
+        maxLength: 64,
+        code: manifestVendorInvalid,
+        pattern: entryName,
+        instead: toEntryName,
+      }),
+    },
+  });
+}
 
 const categories = [
   "ai",
@@ -192,93 +232,129 @@ const categories = [
   "support",
 ] as const;
 
-/** The shape of a manifest. */
-export const manifestShape: Shape<Manifest> = record({
-  description: "A manifest: what a tool server is, may reach, and needs.",
-  fields: {
-    schemaVersion: {
-      required: literalNumber({
-        description: "The version of this format.",
-        values: [1],
-        code: manifestSchemaVersion,
-      }),
-    },
-    name: {
-      required: text({
-        description: "Unique; the namespace of its tools.",
-        maxLength: 64,
-        pattern: entryName,
-        code: manifestNameInvalid,
-        instead: toEntryName,
-      }),
-    },
-    version: {
-      required: text({
-        description: "MAJOR.MINOR.PATCH.",
-        maxLength: 64,
-        pattern: entryVersion,
-        code: manifestVersionInvalid,
-        instead: (value) => value.replace(/^v/, ""),
-      }),
-    },
-    source: { required: sourceShape },
-    image: { required: imageShape },
-    tier: {
-      required: choice({
-        description: "sealed: the egress proxy puts the secret in. entrusted: the engine does.",
-        values: ["sealed", "entrusted"],
-        code: manifestTierInvalid,
-      }),
-    },
-    entitlements: record({
-      description: "What may be reached.",
-      fields: { egress: list(egressEntry, { description: "Hosts that may be reached.", maxItems: 1000 }) },
-      hints: { hosts: "did you mean egress?", network: "did you mean egress?" },
-    }),
-    credentials: list(credentialShape, {
-      description: "Credentials.",
-      maxItems: 100,
-      inspect: (_values, node, place) =>
-        reportRepeated(node, place, "id", (id, lineNumber) => ({
-          code: manifestCredentialDuplicate,
-          message: `Duplicate credential ${quote(id)}: the one in line ${lineNumber} has the id too`,
-          hint: "give each credential an id of its own",
-        })),
-    }),
-    tools: list(
-      record({
-        description: "A tool.",
-        fields: {
-          name: { required: anyText("Unique within the manifest.", 128) },
-          default: flag("Whether it is exposed by default."),
-        },
-        hints: {
-          description: "descriptions stand in the toolspec",
-          enabled: "did you mean default?",
-        },
-      }),
-      {
-        description: "The tools.",
-        maxItems: 1000,
-        inspect: (_values, node, place) =>
-          reportRepeated(node, place, "name", (name, lineNumber) => ({
-            code: manifestToolDuplicate,
-            message: `Duplicate tool ${quote(name)}: the tool in line ${lineNumber} has the name too`,
-            hint: "remove one of the two",
-          })),
+function manifestShapeOf(version: 1 | 2): Shape<Manifest> {
+  return record({
+    description: `A manifest of schemaVersion ${version}: what a tool server is, may reach, and needs.`,
+    fields: {
+      schemaVersion: {
+        required: literalNumber({
+          description: "The version of this format.",
+          values: [version],
+          code: manifestSchemaVersion,
+        }),
       },
-    ),
-    displayName: anyText("Name for people.", 256),
-    description: anyText("What the service is.", 10_000),
-    category: choice({ description: "What it is for.", values: categories, code: manifestCategoryInvalid }),
-    icon: anyText("Path of an icon in the repository."),
+      name: {
+        required: text({
+          description: "Unique; the namespace of its tools.",
+          maxLength: 64,
+          pattern: entryName,
+          code: manifestNameInvalid,
+          instead: toEntryName,
+        }),
+      },
+      version: {
+        required: text({
+          description: "MAJOR.MINOR.PATCH.",
+          maxLength: 64,
+          pattern: entryVersion,
+          code: manifestVersionInvalid,
+          instead: (value) => value.replace(/^v/, ""),
+        }),
+      },
+      source: { required: sourceShape },
+      image: { required: imageShape },
+      tier: {
+        required: choice({
+          description: "sealed: the egress proxy puts the secret in. entrusted: the engine does.",
+          values: ["sealed", "entrusted"],
+          code: manifestTierInvalid,
+        }),
+      },
+      entitlements: record({
+        description: "What may be reached.",
+        fields: { egress: list(egressEntry, { description: "Hosts that may be reached.", maxItems: 1000 }) },
+        hints: { hosts: "did you mean egress?", network: "did you mean egress?" },
+      }),
+      credentials: list(credentialShape(version === 1 ? injectShape1 : injectShape2), {
+        description: "Credentials.",
+        maxItems: 100,
+        inspect: (_values, node, place) =>
+          reportRepeated(node, place, "id", (id, lineNumber) => ({
+            code: manifestCredentialDuplicate,
+            message: `Duplicate credential ${quote(id)}: the one in line ${lineNumber} has the id too`,
+            hint: "give each credential an id of its own",
+          })),
+      }),
+      tools: list(
+        record({
+          description: "A tool.",
+          fields: {
+            name: { required: anyText("Unique within the manifest.", 128) },
+            default: flag("Whether it is exposed by default."),
+          },
+          hints: {
+            description: "descriptions stand in the toolspec",
+            enabled: "did you mean default?",
+          },
+        }),
+        {
+          description: "The tools.",
+          maxItems: 1000,
+          inspect: (_values, node, place) =>
+            reportRepeated(node, place, "name", (name, lineNumber) => ({
+              code: manifestToolDuplicate,
+              message: `Duplicate tool ${quote(name)}: the tool in line ${lineNumber} has the name too`,
+              hint: "remove one of the two",
+            })),
+        },
+      ),
+      displayName: anyText("Name for people.", 256),
+      description: anyText("What the service is.", 10_000),
+      category: choice({ description: "What it is for.", values: categories, code: manifestCategoryInvalid }),
+      icon: anyText("Path of an icon in the repository."),
+    },
+    hints: {
+      egress: "write it below entitlements: entitlements: { egress: […] }",
+      auth: "auth stands in the toolspec; a manifest has credentials",
+      baseUrl: "baseUrl stands in the toolspec",
+      builder: "write it below image",
+      credential: "did you mean credentials?",
+    },
+    inspect: (_value, node, place) => lintCredentials(node, place, version),
+  });
+}
+
+const shape1 = manifestShapeOf(1);
+const shape2 = manifestShapeOf(2);
+
+/** The shape of a manifest of either version; what it says of its version decides. */
+export const manifestShape: Shape<Manifest> = {
+  check(node, place) {
+    const version = versionOf(node);
+    const isKnown = version === undefined || version === 1 || version === 2;
+    if (!isKnown) {
+      const found = fieldOf(node, "schemaVersion") ?? node;
+      return reportAt(found, place, {
+        code: manifestSchemaVersion,
+        message: `"schemaVersion" must be 1 or 2, but is ${version}`,
+        hint: "write schemaVersion: 1",
+        path: "schemaVersion",
+      });
+    }
+    return version === 2 ? shape2.check(node, place) : shape1.check(node, place);
   },
-  hints: {
-    egress: "write it below entitlements: entitlements: { egress: […] }",
-    auth: "auth stands in the toolspec; a manifest has credentials",
-    baseUrl: "baseUrl stands in the toolspec",
-    builder: "write it below image",
-    credential: "did you mean credentials?",
-  },
-  inspect: (_value, node, place) => lintCredentials(node, place),
-});
+  toJsonSchema: () => ({
+    description: "A manifest: what a tool server is, may reach, and needs.",
+    type: "object",
+    required: ["schemaVersion"],
+    if: { properties: { schemaVersion: { const: 2 } } },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    then: shape2.toJsonSchema(),
+    else: shape1.toJsonSchema(),
+  }),
+};
+
+function versionOf(node: DocumentNode): number | undefined {
+  const found = fieldOf(node, "schemaVersion");
+  return found?.kind === "scalar" && typeof found.value === "number" ? found.value : undefined;
+}

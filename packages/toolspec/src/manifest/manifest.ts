@@ -41,9 +41,22 @@ export interface ManifestCredential {
   readonly type: CredentialType;
   readonly provider?: string;
   readonly scopes?: readonly string[];
-  /** Sealed: `header` and `format` with `{token}`. Entrusted: `env`. */
-  readonly inject: { readonly header?: string; readonly format?: string; readonly env?: string };
+  readonly inject: ManifestInject;
   readonly vendor?: string;
+}
+
+/** How a credential enters requests. Sealed: one of `header`, `query` and `pathPrefix`. Entrusted: `env`. */
+export interface ManifestInject {
+  /** The header that carries it, with `format`. */
+  readonly header?: string;
+  /** The value of the header or query parameter, with `{token}`. */
+  readonly format?: string;
+  /** The query parameter that carries it (schemaVersion 2). */
+  readonly query?: string;
+  /** What is put before every path, with `{token}` (schemaVersion 2). */
+  readonly pathPrefix?: string;
+  /** The environment variable that holds it. */
+  readonly env?: string;
 }
 
 /** A tool that a manifest lists. */

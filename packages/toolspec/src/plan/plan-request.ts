@@ -19,7 +19,7 @@ import { fillHost, parseBaseUrl } from "../spec/base-url.ts";
 import type { Toolspec, ToolspecMethod, ToolspecTool } from "../spec/toolspec.ts";
 import { ToolspecError } from "../toolspec-error.ts";
 import { type Argument, argumentText, readArguments, textOf } from "./arguments.ts";
-import type { CredentialHeader } from "./credential-headers.ts";
+import { type FilledCredential, writeCredential } from "./credential-places.ts";
 import { encodeQuery } from "./percent.ts";
 import { writeBody } from "./write-body.ts";
 import { pairsOf } from "./write-pairs.ts";
@@ -29,8 +29,8 @@ import { type WrittenPath, writePath } from "./write-path.ts";
 export interface PlanOptions {
   /** The egress list of the manifest: the host of every request is held to it. */
   readonly egress: readonly HostPattern[];
-  /** Headers of credentials (`credentialHeaders`); they win over everything else. @default none */
-  readonly credentials?: readonly CredentialHeader[];
+  /** Credentials (`placedCredentials`) with their tokens; they win over everything else. @default none */
+  readonly credentials?: readonly FilledCredential[];
   /** Path parameters whose slashes are kept, as `tool.parameter`. @default none */
   readonly reserved?: readonly string[];
   /** Values of the variables of base URLs. @default the defaults in the toolspec */
@@ -60,7 +60,7 @@ export interface RequestPlan {
  *
  * @throws {ToolspecError} `TOOLSPEC_ARGUMENT_INVALID` for arguments that do not fit the parameters,
  *   `TOOLSPEC_VALUE_HOSTILE` for values that would change the request, `TOOLSPEC_REQUEST_TOO_LARGE`,
- *   `TOOLSPEC_VARIABLE_UNSET`, `TOOLSPEC_EGRESS_DENIED`.
+ *   `TOOLSPEC_VARIABLE_UNSET`, `TOOLSPEC_EGRESS_DENIED`, `TOOLSPEC_CREDENTIAL_UNFIT`.
  */
 export function planRequest(
   tool: ToolspecTool,
@@ -70,14 +70,14 @@ export function planRequest(
 ): RequestPlan {
   const origin = `https://${hostOf(tool, spec, options)}`;
   const given = readArguments(tool, args);
-  const path = writePath(tool, given, {
-    hasReserved: spec.schemaVersion === 2,
-    keepsSlashes: (name) => options.reserved?.includes(`${tool.name}.${name}`) === true,
-  });
-  const query = given
-    .filter(({ param }) => param.in === "query")
-    .flatMap((argument) => pairsOf(argument).map(([name, value]) => queryPair(argument, name, value)))
-    .join("&");
+  const path = withPrefixes(
+    writePath(tool, given, {
+      hasReserved: spec.schemaVersion === 2,
+      keepsSlashes: (name) => options.reserved?.includes(`${tool.name}.${name}`) === true,
+    }),
+    options.credentials,
+  );
+  const query = writeQuery(given, options.credentials);
   const url = `${origin}${path.path}${query === "" ? "" : `?${query}`}`;
   checkUrl(url, origin, path, options.urlMaxLength ?? 16_384);
   const body = writeBody(tool, given);
@@ -88,6 +88,29 @@ export function planRequest(
   }
   const headers = writeHeaders(given, body?.contentType, options);
   return { method: tool.method, url, headers, body: body?.bytes };
+}
+
+/** `path` behind the prefixes of credentials. */
+function withPrefixes(path: WrittenPath, credentials: PlanOptions["credentials"] = []): WrittenPath {
+  const prefix = credentials
+    .map((one) => (one.place.kind === "pathPrefix" ? writeCredential(one) : ""))
+    .join("");
+  return { path: `${prefix}${path.path}`, segmentCount: path.segmentCount + prefix.split("/").length - 1 };
+}
+
+/** The parameters in the query, and behind them the credentials, whose names no parameter can have. */
+function writeQuery(args: readonly Argument[], credentials: PlanOptions["credentials"] = []): string {
+  const own = credentials.flatMap((one) =>
+    one.place.kind === "query" ? [[one.place.name, writeCredential(one)] as const] : [],
+  );
+  const given = args
+    .filter(({ param }) => param.in === "query")
+    .flatMap((argument) =>
+      pairsOf(argument)
+        .filter(([name]) => own.every(([taken]) => taken !== name))
+        .map(([name, value]) => queryPair(argument, name, value)),
+    );
+  return [...given, ...own.map(([name, written]) => `${encodeQuery(name)}=${written}`)].join("&");
 }
 
 function queryPair({ param }: Argument, name: string, value: string): string {
@@ -162,7 +185,9 @@ function writeHeaders(
   }
   // A multipart body cannot be read without its boundary.
   if (contentType?.startsWith("multipart/") === true) set("Content-Type", contentType);
-  for (const { header, value } of options.credentials ?? []) set(header, value);
+  for (const one of options.credentials ?? []) {
+    if (one.place.kind === "header") set(one.place.name, writeCredential(one));
+  }
   return Object.fromEntries(headers.values());
 }
 

@@ -5,6 +5,7 @@
  */
 
 import type { JsonObject, JsonValue } from "@toolcrib/json";
+import { encodeBase64 } from "../base64.ts";
 import type { ToolspecTool } from "../spec/toolspec.ts";
 import { cutText } from "./cut-text.ts";
 import { decodeBody } from "./decode-body.ts";
@@ -130,7 +131,9 @@ function failedResult(
   const location = headers.get("location");
   const details: string[] = [];
   if (response.status >= 300 && response.status <= 399 && location !== undefined)
-    details.push(`the redirect to ${cutText(location, errorBodyMaxBytes).text} was not followed`);
+    details.push(
+      `the redirect to ${cutText(withoutQuery(location), errorBodyMaxBytes).text} was not followed`,
+    );
   else if (decoded.kind === "text") details.push(cutText(decoded.text, errorBodyMaxBytes).text);
   else if (decoded.kind === "binary") details.push(`${decoded.mediaType}, ${response.body.length} bytes`);
   const line = [statusLine(response.status), ...details].join(": ");
@@ -139,9 +142,7 @@ function failedResult(
   return { content: [textContent(`${line}${note}`)], isError: true };
 }
 
-function encodeBase64(bytes: Uint8Array): string {
-  let characters = "";
-  for (let at = 0; at < bytes.length; at += 8192)
-    characters += String.fromCharCode(...bytes.subarray(at, at + 8192));
-  return btoa(characters);
+/** A target without its query, fragment and user information: signed addresses carry their key there. */
+function withoutQuery(location: string): string {
+  return location.replace(/[?#][\s\S]*$/, "").replace(/^([a-z][a-z0-9+.-]*:)?\/\/[^/]*@/i, "$1//");
 }

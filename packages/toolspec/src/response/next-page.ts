@@ -2,7 +2,7 @@
 
 import type { JsonObject, JsonValue } from "@toolcrib/json";
 import { parseJson } from "@toolcrib/json";
-import type { ToolspecTool } from "../spec/toolspec.ts";
+import type { ParamType, ToolspecTool } from "../spec/toolspec.ts";
 import type { HttpResponse, SelectJson } from "./map-response.ts";
 
 /** What `nextPage` looks at. */
@@ -34,7 +34,9 @@ export function nextPage(
   const [found] = select(next, json);
   if (pagination.kind === "cursor") {
     const isCursor = (typeof found === "string" && found !== "") || typeof found === "number";
-    return isCursor && args[param] !== found ? { ...args, [param]: found } : undefined;
+    if (!isCursor || String(args[param]) === String(found)) return undefined;
+    const type = tool.params?.find(({ name }) => name === param)?.type;
+    return { ...args, [param]: toType(type, found) };
   }
   const isMore = Array.isArray(found) ? found.length > 0 : found !== undefined && found !== null;
   const page = args[param] ?? 1;
@@ -64,13 +66,19 @@ function nextOfLink(
   const next = new URL(target, url);
   const own = new URL(url);
   if (next.origin !== own.origin || next.pathname !== own.pathname) return undefined;
-  const names = (tool.params ?? []).flatMap((param) =>
-    param.in === "query" && param.type !== "array" && param.type !== "object" ? [param.name] : [],
-  );
-  const changed = names.flatMap((name) => {
+  const changed = (tool.params ?? []).flatMap(({ name, in: place, type, value: fixed }) => {
     const value = next.searchParams.get(name);
-    return value === null ? [] : [[name, value] as const];
+    const isOwn = place === "query" && type !== "array" && type !== "object" && fixed === undefined;
+    return !isOwn || value === null || String(args[name]) === value
+      ? []
+      : [[name, toType(type, value)] as const];
   });
-  const isSame = changed.every(([name, value]) => String(args[name]) === value);
-  return isSame ? undefined : { ...args, ...Object.fromEntries(changed) };
+  return changed.length === 0 ? undefined : { ...args, ...Object.fromEntries(changed) };
+}
+
+/** A cursor as its parameter has it; clients hold arguments to the types of the input schema. */
+function toType(type: ParamType | undefined, found: string | number): string | number {
+  if (type === "string") return String(found);
+  const isNumber = type === "integer" || type === "number";
+  return isNumber && /^(?:0|-?[1-9][0-9]{0,14})$/.test(String(found)) ? Number(found) : found;
 }

@@ -1,30 +1,41 @@
-/** Header parameters that are the header of a credential: an agent must not be able to set it. */
+/** Parameters that stand where a credential does: an agent must not be able to set it. */
 
-import { toolspecHeaderCollides } from "../codes.ts";
+import { toolspecHeaderCollides, toolspecQueryCollides } from "../codes.ts";
 import { type DocumentNode, fieldOf, itemsOf, stringOf } from "../document/document-tree.ts";
 import { type Problem, quote } from "../document/reporter.ts";
 
-/** Report every header parameter of the toolspec at `spec` that is one of `headers`. */
+/** The headers and query parameters that carry credentials. */
+export interface TakenNames {
+  readonly headers: readonly string[];
+  readonly queries?: readonly string[];
+}
+
+/** Report every parameter of the toolspec at `spec` that has the place of a credential. */
 export function lintCollisions(
   spec: DocumentNode,
-  headers: readonly string[],
+  { headers, queries = [] }: TakenNames,
   report: (problem: Problem) => void,
 ): void {
-  const taken = new Set(headers.map((header) => header.toLowerCase()));
-  if (taken.size === 0) return;
+  const takenHeaders = new Set(headers.map((header) => header.toLowerCase()));
+  if (takenHeaders.size === 0 && queries.length === 0) return;
   for (const [index, tool] of itemsOf(spec, "tools").entries()) {
     for (const param of itemsOf(tool, "params")) {
       const found = fieldOf(param, "name");
       const name = stringOf(found);
-      if (found === undefined || name === undefined || stringOf(fieldOf(param, "in")) !== "header") continue;
-      if (!taken.has(name.toLowerCase())) continue;
-      report({
-        code: toolspecHeaderCollides,
-        message: `Parameter ${quote(name)} is the header of the credential, whatever its case`,
+      if (found === undefined || name === undefined) continue;
+      const place = stringOf(fieldOf(param, "in"));
+      const at = {
         hint: "remove the parameter: the credential is put in without it",
         span: found.span,
         path: `tools[${index}].params`,
-      });
+      };
+      if (place === "header" && takenHeaders.has(name.toLowerCase())) {
+        const message = `Parameter ${quote(name)} is the header of the credential, whatever its case`;
+        report({ code: toolspecHeaderCollides, message, ...at });
+      } else if (place === "query" && queries.includes(name)) {
+        const message = `Parameter ${quote(name)} is the query parameter of the credential`;
+        report({ code: toolspecQueryCollides, message, ...at });
+      }
     }
   }
 }

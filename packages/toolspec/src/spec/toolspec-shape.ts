@@ -176,7 +176,8 @@ const shape2 = record({
 
 function lintAuthHeader(node: DocumentNode, place: Place): void {
   const header = stringOf(fieldOf(fieldOf(node, "auth"), "header"));
-  if (header !== undefined) lintCollisions(node, [header], (problem) => place.reporter.report(problem));
+  if (header === undefined) return;
+  lintCollisions(node, { headers: [header] }, (problem) => place.reporter.report(problem));
 }
 
 /** A toolspec of either version; what it says of its version decides. */

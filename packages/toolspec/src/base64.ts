@@ -1,0 +1,10 @@
+/** Bytes as base64, without Node. */
+
+/** `bytes` in base64. */
+export function encodeBase64(bytes: Uint8Array): string {
+  let characters = "";
+  // A call takes only so many arguments.
+  for (let at = 0; at < bytes.length; at += 8192)
+    characters += String.fromCharCode(...bytes.subarray(at, at + 8192));
+  return btoa(characters);
+}
