@@ -115,6 +115,7 @@ export function createDemoService(): DemoService {
       return textResult("flooded");
     },
     large: (given) => textResult("y".repeat(Number(given["bytes"]))),
+    structured: (given) => ({ ...textResult("structured"), structuredContent: given["value"] ?? null }),
     late(_given, request) {
       setTimeout(() => {
         request.progress({ progress: 1 });

@@ -150,6 +150,18 @@ test("Both eras share one pipe: each request is answered in its own, and cancell
   assert.equal(pipe.messages.filter(({ id }) => id === 1 || id === 2).length, 0);
 });
 
+test("Structured content that is no object reaches modern clients only, which alone know such", async () => {
+  await using pipe = await openSession("2025-11-25");
+  const [list, object] = [{ value: [1] }, { value: { a: 1 } }];
+  pipe.send(callOf(1, "structured", list));
+  pipe.send(callOf(2, "structured", object));
+  pipe.send(modernCall(3, "structured", list));
+  const resultOf = async (id: number) => (await pipe.answerTo(id)).result as { structuredContent?: unknown };
+  assert.equal("structuredContent" in (await resultOf(1)), false);
+  assert.deepEqual((await resultOf(2)).structuredContent, { a: 1 });
+  assert.deepEqual((await resultOf(3)).structuredContent, [1]);
+});
+
 test("An id in use is refused across the eras, without that id", async () => {
   await using pipe = await openSession("2025-11-25");
   pipe.send(callOf(1, "wait", { name: "a" }));

@@ -169,7 +169,7 @@ export class LegacySession implements ServerSession {
       ask: (name, question, askSignal) => this.#ask(name, question, askSignal, isAnswered ? undefined : id),
     };
     try {
-      return await this.#service.handle(serviceRequest);
+      return toLegacyResult(await this.#service.handle(serviceRequest));
     } finally {
       isAnswered = true;
     }
@@ -238,4 +238,10 @@ function clientCapabilityMissing(capability: string): McpError {
       hint: `use a client that declares the capability "${capability}"`,
     },
   );
+}
+
+/** Before revision 2026-07-28 structured content is an object, and clients refuse results with another value. */
+function toLegacyResult(result: JsonObject): JsonObject {
+  const { structuredContent, ...rest } = result;
+  return structuredContent === undefined || isJsonObject(structuredContent) ? result : rest;
 }
