@@ -242,6 +242,8 @@ function clientCapabilityMissing(capability: string): McpError {
 
 /** Before revision 2026-07-28 structured content is an object, and clients refuse results with another value. */
 function toLegacyResult(result: JsonObject): JsonObject {
-  const { structuredContent, ...rest } = result;
-  return structuredContent === undefined || isJsonObject(structuredContent) ? result : rest;
+  const content = result["structuredContent"];
+  if (content === undefined || isJsonObject(content)) return result;
+  const { structuredContent: _, ...rest } = result;
+  return rest;
 }
