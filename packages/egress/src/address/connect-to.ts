@@ -20,8 +20,12 @@ export interface Endpoint {
  *
  * @throws {EgressError} `EGRESS_SETTINGS_INVALID`
  */
-export function parseConnectTo(connectTo: { readonly [host: string]: string }): ReadonlyMap<string, Endpoint> {
-  return new Map(Object.entries(connectTo).map(([host, text]) => [parseHost(host), parseEndpoint(host, text)]));
+export function parseConnectTo(connectTo: {
+  readonly [host: string]: string;
+}): ReadonlyMap<string, Endpoint> {
+  return new Map(
+    Object.entries(connectTo).map(([host, text]) => [parseHost(host), parseEndpoint(host, text)]),
+  );
 }
 
 function parseHost(host: string): string {

@@ -41,9 +41,13 @@ export async function findAddresses(
 ): Promise<DialPlan> {
   const endpoint = connectTo.get(host);
   const found = endpoint === undefined ? await resolveHost(host, resolve, signal) : [endpoint.address];
-  if (found.length === 0) throw new EgressError(egressUnreachable, `Cannot reach "${host}": it has no address`);
+  if (found.length === 0)
+    throw new EgressError(egressUnreachable, `Cannot reach "${host}": it has no address`);
   if (found.length > maxAddresses) {
-    throw new EgressError(egressUnreachable, `Cannot reach "${host}": it has more than ${maxAddresses} addresses`);
+    throw new EgressError(
+      egressUnreachable,
+      `Cannot reach "${host}": it has more than ${maxAddresses} addresses`,
+    );
   }
   const addresses = found.map((text) => {
     const verdict = rules.judge(text);
@@ -58,7 +62,11 @@ export async function findAddresses(
   return { addresses, port: endpoint?.port ?? port };
 }
 
-async function resolveHost(host: string, resolve: ResolveHost, signal: AbortSignal): Promise<readonly string[]> {
+async function resolveHost(
+  host: string,
+  resolve: ResolveHost,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
   signal.throwIfAborted();
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const abort = (): void => reject(signal.reason);
@@ -67,7 +75,9 @@ async function resolveHost(host: string, resolve: ResolveHost, signal: AbortSign
     return await Promise.race([resolve(host, signal), aborted]);
   } catch (cause) {
     if (signal.aborted) throw signal.reason;
-    throw new EgressError(egressUnreachable, `Cannot reach "${host}": its addresses cannot be found`, { cause });
+    throw new EgressError(egressUnreachable, `Cannot reach "${host}": its addresses cannot be found`, {
+      cause,
+    });
   } finally {
     signal.removeEventListener("abort", abort);
   }

@@ -1,0 +1,137 @@
+/**
+ * Connects to a host: TCP to addresses that were judged, then TLS with the
+ * host's name, whose certificate must hold for it. Nothing is looked up here;
+ * Node is handed the addresses in place of a lookup, and tries them in turn.
+ * The environment (`NODE_TLS_REJECT_UNAUTHORIZED`) has no say.
+ */
+
+import type { TcpNetConnectOpts } from "node:net";
+import {
+  type ConnectionOptions,
+  connect,
+  createSecureContext,
+  getCACertificates,
+  type SecureContext,
+  type TLSSocket,
+} from "node:tls";
+import type { DialPlan } from "./address/find-addresses.ts";
+import type { Authority } from "./authority.ts";
+import { egressSettingsInvalid, egressTlsFailed, egressUnreachable } from "./codes.ts";
+import { EgressError } from "./egress-error.ts";
+
+/** The certificates that are trusted. */
+export interface TrustedRoots {
+  /** All of them, as PEM. */
+  readonly certificates: () => readonly string[];
+  /** The same, for connections. Made when it is first asked for. */
+  readonly context: () => SecureContext;
+}
+
+/** How to connect. */
+export interface DialOptions {
+  readonly roots: TrustedRoots;
+  /** The protocols that are offered, the preferred one first. @default ["http/1.1"] */
+  readonly protocols?: readonly string[];
+  /** Of an earlier connection to the same host by the same source, to shorten the handshake. */
+  readonly session?: Buffer;
+  /** Ends the attempt: a deadline, or nobody waits any more. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The default roots and `extra`.
+ *
+ * @throws {EgressError} `EGRESS_SETTINGS_INVALID` for a certificate that is none, when the context is first asked for.
+ */
+export function createTrustedRoots(extra: readonly string[]): TrustedRoots {
+  let context: SecureContext | undefined;
+  const certificates = (): readonly string[] => [...getCACertificates("default"), ...extra];
+  return {
+    certificates,
+    context() {
+      context ??= extra.length === 0 ? createSecureContext() : toContext(certificates());
+      return context;
+    },
+  };
+}
+
+function toContext(certificates: readonly string[]): SecureContext {
+  try {
+    return createSecureContext({ ca: [...certificates] });
+  } catch (cause) {
+    throw new EgressError(
+      egressSettingsInvalid,
+      "Cannot read a certificate of caCertificates: it is no PEM",
+      {
+        cause,
+      },
+    );
+  }
+}
+
+/**
+ * Connect to `authority` at the addresses of `plan`.
+ *
+ * @throws {EgressError} `EGRESS_UNREACHABLE`, `EGRESS_TLS_FAILED`; the reason of `signal`.
+ */
+export function dialTls(authority: Authority, plan: DialPlan, options: DialOptions): Promise<TLSSocket> {
+  const { roots, protocols = ["http/1.1"], session, signal } = options;
+  signal.throwIfAborted();
+  const { host } = authority;
+  const { promise, resolve, reject } = Promise.withResolvers<TLSSocket>();
+  let hasConnected = false;
+  const connection: ConnectionOptions & TcpNetConnectOpts = {
+    host,
+    port: plan.port,
+    lookup: (_, __, callback) => callback(null, [...plan.addresses]),
+    autoSelectFamily: true,
+    servername: host,
+    ALPNProtocols: [...protocols],
+    secureContext: roots.context(),
+    session,
+    rejectUnauthorized: true,
+  };
+  const socket = connect(connection);
+  const fail = (error: unknown): void => {
+    socket.destroy();
+    reject(error);
+  };
+  const abort = (): void => fail(signal.reason);
+  signal.addEventListener("abort", abort, { once: true });
+  socket.setNoDelay(true);
+  socket.on("connect", () => {
+    hasConnected = true;
+  });
+  // Stays for the life of the socket: one that breaks while it is idle must not be an uncaught error.
+  socket.on("error", (cause) => fail(hasConnected ? tlsFailed(host, cause) : unreachable(host, cause)));
+  socket.on("close", () => reject(hasConnected ? tlsFailed(host) : unreachable(host)));
+  socket.on("secureConnect", () => {
+    const isJudged = plan.addresses.some(({ address }) => address === socket.remoteAddress);
+    if (isJudged || socket.remoteAddress === undefined) resolve(socket);
+    else fail(unreachable(host));
+  });
+  return promise.finally(() => {
+    signal.removeEventListener("abort", abort);
+  });
+}
+
+function unreachable(host: string, cause?: unknown): EgressError {
+  return new EgressError(egressUnreachable, `Cannot connect to "${host}": no address accepts a connection`, {
+    cause,
+  });
+}
+
+function tlsFailed(host: string, cause?: unknown): EgressError {
+  const code = codeOf(cause);
+  const detail = code === undefined ? "" : ` (${code})`;
+  return new EgressError(egressTlsFailed, `Cannot trust "${host}": the TLS handshake failed${detail}`, {
+    cause,
+    hint: "a certificate authority of your own is trusted once it is among egress.ca_files",
+  });
+}
+
+function codeOf(cause: unknown): string | undefined {
+  if (!(cause instanceof Error) || !("code" in cause)) return undefined;
+  const { code } = cause;
+  return typeof code === "string" && /^[A-Z0-9_]{1,60}$/.test(code) ? code : undefined;
+}

@@ -1,0 +1,78 @@
+/** The secret of a credential, read for one request, in the form in which it is sent. Its errors name the secret and never hold it. */
+
+import { isCodedError } from "@toolcrib/diagnostics";
+import { egressSecretUnavailable } from "../codes.ts";
+import { EgressError } from "../egress-error.ts";
+import type { EgressCredential } from "../egress-types.ts";
+
+/** A secret that was read. */
+export interface ReadSecret {
+  readonly credential: EgressCredential;
+  /** What takes the place of `{token}`. */
+  readonly token: string;
+  /** As it was read. */
+  readonly value: string;
+}
+
+const secretMaxLength = 16_384;
+const sendablePattern = /^[!-~](?:[ -~]*[!-~])?$/;
+
+/**
+ * Read the secret of `credential`.
+ *
+ * @throws {EgressError} `EGRESS_SECRET_UNAVAILABLE`
+ */
+export async function readSecret(credential: EgressCredential): Promise<ReadSecret> {
+  let value: string;
+  try {
+    value = await credential.read();
+  } catch (cause) {
+    const hint = isCodedError(cause) ? cause.hint : undefined;
+    throw unavailable(credential, "it cannot be read", { cause, hint });
+  }
+  const token =
+    credential.encoding === "basic" && value.includes(":")
+      ? Buffer.from(value, "utf8").toString("base64")
+      : value;
+  if (token.length > secretMaxLength) {
+    throw unavailable(credential, `it has more than ${secretMaxLength} characters`);
+  }
+  if (!sendablePattern.test(token)) {
+    const hint = "store it again, without line breaks, as visible ASCII";
+    throw unavailable(credential, "it has characters that cannot be sent", { hint });
+  }
+  return { credential, token, value };
+}
+
+function unavailable(
+  { id, secretName }: EgressCredential,
+  state: string,
+  options: { readonly cause?: unknown; readonly hint?: string } = {},
+): EgressError {
+  const message = `Cannot use secret "${secretName}" for credential "${id}": ${state}`;
+  return new EgressError(egressSecretUnavailable, message, options);
+}
+
+/** A part of `user:password` that says nothing: APIs that take their key as the user name write these behind it. */
+const fixedPasswords: ReadonlySet<string> = new Set(["api_token"]);
+const passwordMinLength = 6;
+
+/**
+ * The texts that a response must not hold: the secret as it was read and as it
+ * was sent, and of `user:password` the part that is the secret. The user alone
+ * is what a response may name.
+ */
+export function secretTextsOf({ credential, token, value }: ReadSecret): readonly string[] {
+  const texts = new Set([value, token]);
+  if (credential.encoding === "basic") {
+    const pair = value.includes(":") ? value : Buffer.from(value, "base64").toString("utf8");
+    const at = pair.indexOf(":");
+    if (at !== -1 && /^[ -~]+$/.test(pair)) {
+      const password = pair.slice(at + 1);
+      const isFixed = password.length < passwordMinLength || fixedPasswords.has(password);
+      texts.add(pair);
+      texts.add(isFixed ? pair.slice(0, at) : password);
+    }
+  }
+  return [...texts];
+}

@@ -1,0 +1,82 @@
+/** What a request says before its body, and what of it may be sent. Pure. */
+
+import type { Authority, Target } from "../authority.ts";
+import { egressAuthorityInvalid, egressRequestInvalid } from "../codes.ts";
+import { EgressError } from "../egress-error.ts";
+
+/** Method, target and headers of a request. */
+export interface RequestHead {
+  readonly method: string;
+  readonly target: Target;
+  /** In the order in which they are sent; names as they were given. */
+  readonly headers: readonly HeaderField[];
+}
+
+/** The name and the value of a header. */
+export type HeaderField = readonly [name: string, value: string];
+
+const maxHeaders = 200;
+const headersMaxLength = 65_536;
+const tokenPattern = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
+/** Visible ASCII, spaces and tabs; none at the ends, where readers drop them. */
+const valuePattern = /^(?:[!-~](?:[\t -~]*[!-~])?)?$/;
+
+/** What belongs to a connection or frames a body is made by who sends. */
+const ownHeaders: ReadonlySet<string> = new Set([
+  "connection",
+  "content-length",
+  "expect",
+  "http2-settings",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+/** Whether a header of this name, in lower case, is for the connection and not passed on. */
+export function isConnectionHeader(name: string): boolean {
+  return ownHeaders.has(name);
+}
+
+/**
+ * Hold the head of a request to what may be sent.
+ *
+ * @throws {EgressError} `EGRESS_REQUEST_INVALID`, or `EGRESS_AUTHORITY_INVALID` where `Host` names another host.
+ */
+export function checkHead({ method, target, headers }: RequestHead): void {
+  if (!/^[A-Z]{1,32}$/.test(method) || method === "CONNECT" || method === "TRACE") {
+    throw refuse(`Cannot send a request of method ${JSON.stringify(method.slice(0, 40))}`);
+  }
+  if (headers.length > maxHeaders) throw refuse(`Cannot send more than ${maxHeaders} headers`);
+  const names = new Set<string>();
+  let length = 0;
+  for (const [name, value] of headers) {
+    const lower = name.toLowerCase();
+    if (!tokenPattern.test(name)) throw refuse(`Cannot send header ${JSON.stringify(name.slice(0, 100))}`);
+    if (ownHeaders.has(lower)) throw refuse(`Cannot send header "${lower}": it is made by who sends`);
+    if (names.has(lower)) throw refuse(`Cannot send header "${lower}" twice`);
+    if (!valuePattern.test(value)) {
+      throw refuse(`Cannot send header "${lower}": its value is not one line of visible ASCII`);
+    }
+    if (lower === "host") checkHost(value, target.authority);
+    names.add(lower);
+    length += name.length + value.length;
+  }
+  if (length > headersMaxLength)
+    throw refuse(`Cannot send headers of more than ${headersMaxLength} characters`);
+}
+
+function checkHost(value: string, authority: Authority): void {
+  if (value.toLowerCase() === authority.text || value.toLowerCase() === `${authority.host}:${authority.port}`)
+    return;
+  const message = `Cannot send a header "host" that is not "${authority.text}", the host of the URL`;
+  throw new EgressError(egressAuthorityInvalid, message);
+}
+
+function refuse(message: string): EgressError {
+  return new EgressError(egressRequestInvalid, message);
+}

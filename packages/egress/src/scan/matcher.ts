@@ -1,0 +1,160 @@
+/**
+ * Finds forms in bytes, in one pass. Most of a text is passed over by a look at
+ * two bytes; only where a form can begin is it followed, with all spellings at
+ * once, so that the time is bounded by the length of the form. The form that
+ * begins first is found, and of those that begin there the longest.
+ *
+ * It keeps nothing between calls: what a text has to be continued with is said
+ * by `pending`, and the caller keeps it.
+ */
+
+import type { ByteSet, Form, Spelling } from "./symbols.ts";
+
+/** A form to look for. */
+export interface Wanted<Tag> {
+  readonly form: Form;
+  /** What it is a form of. */
+  readonly tag: Tag;
+}
+
+/** What a look into bytes came to. */
+export type Finding<Tag> =
+  | { readonly kind: "found"; readonly start: number; readonly end: number; readonly tag: Tag }
+  /** The bytes from `start` on may be the beginning of a form: more are needed to tell. */
+  | { readonly kind: "pending"; readonly start: number }
+  | { readonly kind: "none" };
+
+/** Looks for a fixed set of forms. */
+export interface Matcher<Tag> {
+  /**
+   * The first form at or after `from`.
+   *
+   * @param isEnd whether nothing follows `bytes`; then nothing is pending.
+   */
+  find(bytes: Uint8Array, from: number, isEnd: boolean): Finding<Tag>;
+}
+
+/** No end: the form is not here. */
+const noEnd = -1;
+
+/** Create a matcher for `wanted`. */
+export function createMatcher<Tag>(wanted: readonly Wanted<Tag>[]): Matcher<Tag> {
+  const { first, pairs } = beginningsOf(wanted.map(({ form }) => form));
+  return {
+    find(bytes, from, isEnd) {
+      const last = bytes.length - 1;
+      for (let at = from; at <= last; at += 1) {
+        const byte = bytes[at] as number;
+        const canBegin = at < last ? pairs[(byte << 8) | (bytes[at + 1] as number)] : first[byte];
+        if (!canBegin) continue;
+        const finding = findAt(bytes, at, isEnd);
+        if (finding !== undefined) return finding;
+      }
+      return { kind: "none" };
+    },
+  };
+
+  function findAt(bytes: Uint8Array, start: number, isEnd: boolean): Finding<Tag> | undefined {
+    let longest = noEnd;
+    let tag: Tag | undefined;
+    for (const one of wanted) {
+      const { end, ranOut } = follow(bytes, start, one.form);
+      if (ranOut && !isEnd) return { kind: "pending", start };
+      if (end > longest) ({ tag } = one);
+      longest = Math.max(longest, end);
+    }
+    return longest === noEnd ? undefined : { kind: "found", start, end: longest, tag: tag as Tag };
+  }
+}
+
+/** The longest end of `form` at `start`, and whether more bytes could change that. */
+function follow(bytes: Uint8Array, start: number, form: Form): { end: number; ranOut: boolean } {
+  let positions = [start];
+  let ranOut = false;
+  for (const symbol of form) {
+    const next: number[] = [];
+    for (const position of positions) {
+      if (position >= bytes.length) {
+        ranOut = true;
+      } else if (symbol.plain[bytes[position] as number]) {
+        add(next, position + 1);
+      } else {
+        for (const spelling of symbol.spellings) {
+          if (spell(bytes, position, spelling, next)) ranOut = true;
+        }
+      }
+    }
+    if (next.length === 0) return { end: noEnd, ranOut };
+    positions = next;
+  }
+  return { end: Math.max(...positions), ranOut };
+}
+
+/** Add each position behind `spelling` to `next`; says whether the bytes ended within it. */
+function spell(bytes: Uint8Array, start: number, spelling: Spelling, next: number[]): boolean {
+  const { runByte, runMin, runMax, sets } = spelling;
+  let at = start;
+  while (at - start < runMax && bytes[at] === runByte) at += 1;
+  const run = at - start;
+  if (runMax > 0 && run < runMax && at >= bytes.length) {
+    // A run that reaches the end can go on; as much of it as there is counts, too.
+    if (sets.length === 0) for (let length = runMin; length <= run; length += 1) add(next, start + length);
+    return true;
+  }
+  if (run < runMin) return false;
+  if (sets.length === 0) {
+    for (let length = runMin; length <= run; length += 1) add(next, start + length);
+    return false;
+  }
+  for (const set of sets) {
+    if (at >= bytes.length) return true;
+    if (!set[bytes[at] as number]) return false;
+    at += 1;
+  }
+  add(next, at);
+  return false;
+}
+
+function add(positions: number[], position: number): void {
+  if (!positions.includes(position)) positions.push(position);
+}
+
+/** Tables of the bytes, and the pairs of bytes, that a form can begin with. */
+function beginningsOf(forms: readonly Form[]): { first: ByteSet; pairs: Uint8Array } {
+  const first = new Uint8Array(256);
+  const pairs = new Uint8Array(65_536);
+  for (const form of forms) {
+    for (const [one, two] of leadingSets(form, 0, 2)) {
+      if (one === undefined) continue;
+      one.forEach((isFirst, byte) => {
+        if (!isFirst) return;
+        first[byte] = 1;
+        for (let second = 0; second < 256; second += 1) {
+          if (two === undefined || two[second]) pairs[(byte << 8) | second] = 1;
+        }
+      });
+    }
+  }
+  return { first, pairs };
+}
+
+/** Every row of at most `count` sets that `form` can begin with from `index` on. */
+function leadingSets(form: Form, index: number, count: number): ByteSet[][] {
+  const symbol = form[index];
+  if (count === 0 || symbol === undefined) return [[]];
+  return symbol.spellings.flatMap((spelling) =>
+    spellingHeads(spelling, count).flatMap((head) =>
+      leadingSets(form, index + 1, count - head.length).map((rest) => [...head, ...rest]),
+    ),
+  );
+}
+
+function spellingHeads({ runByte, runMin, runMax, sets }: Spelling, count: number): ByteSet[][] {
+  const runSet = new Uint8Array(256);
+  runSet[runByte] = 1;
+  const heads: ByteSet[][] = [];
+  for (let run = runMin; run <= Math.min(runMax, count); run += 1) {
+    heads.push([...Array<ByteSet>(run).fill(runSet), ...sets].slice(0, count));
+  }
+  return heads;
+}

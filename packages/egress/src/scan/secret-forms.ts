@@ -1,0 +1,40 @@
+/**
+ * The forms in which a text may come out of a program that was given it: as it
+ * is, in hexadecimal, in base64 alone or inside a longer text, each of them
+ * escaped for JSON, URLs or HTML. Pure.
+ */
+
+import { escapable, type Form, hexForm } from "./symbols.ts";
+
+/** Shorter texts occur by chance, and taking them out would damage what they occur in. */
+export const secretMinLength = 6;
+
+/** The forms of `secret`; none when it is shorter than `secretMinLength`. */
+export function secretForms(secret: string): readonly Form[] {
+  if (secret.length < secretMinLength) return [];
+  const bytes = Buffer.from(secret, "utf8");
+  const encoded = base64Texts(bytes).filter((text) => text.length >= secretMinLength);
+  return [escapable(secret), hexForm(bytes), ...encoded.map(escapable)];
+}
+
+/**
+ * `bytes` in base64 whole, with and without padding, and at each of the three
+ * places where they can begin in a longer text (`user:SECRET`), as far as they
+ * alone decide the characters; in both alphabets.
+ */
+export function base64Texts(bytes: Buffer): readonly string[] {
+  const padded = bytes.toString("base64");
+  const texts = [padded, padded.replace(/=+$/, "")];
+  for (const before of [0, 1, 2]) texts.push(base64Within(bytes, before));
+  return [...new Set(texts.flatMap((text) => [text, toUrlSafe(text)]))];
+}
+
+/** The characters that `bytes` alone decide when `before` bytes come before them. */
+export function base64Within(bytes: Buffer, before: number): string {
+  const shifted = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64");
+  return shifted.slice(Math.ceil((before * 8) / 6), Math.floor(((before + bytes.length) * 8) / 6));
+}
+
+function toUrlSafe(text: string): string {
+  return text.replaceAll("+", "-").replaceAll("/", "_");
+}
