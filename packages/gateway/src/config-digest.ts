@@ -1,7 +1,8 @@
 /**
  * A digest of what the gateway is told, so that the audit shows whether two
  * runs had the same configuration. Where it stands and how it is written does
- * not count; credentials are left out. Pure.
+ * not count; credentials are left out, and the files of toolspecs take part by
+ * their own digest. Pure.
  */
 
 import { hash } from "node:crypto";
@@ -9,7 +10,7 @@ import { canonicalJson } from "@toolcrib/json";
 import type { GatewayConfig } from "./config/config-types.ts";
 
 /** Fields that say where something was declared, or what was found out about it. */
-const placeFields: ReadonlySet<string> = new Set(["source", "span", "notEnforced", "problems"]);
+const placeFields: ReadonlySet<string> = new Set(["source", "span", "notEnforced", "problems", "pair"]);
 
 /** The digest of `config`, such as `sha256:…`. */
 export function digestConfig(config: GatewayConfig): string {

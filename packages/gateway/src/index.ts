@@ -29,12 +29,14 @@ export {
   type PlacedId,
   parseConfigLayer,
   type ServerDeclaration,
+  type ToolspecDeclaration,
 } from "./config/config-layer.ts";
 export type {
   AuditConfig,
   ConfigText,
   ContainmentConfig,
   ContainmentLevel,
+  EgressConfig,
   ExecutionConfig,
   GatewayConfig,
   HttpTransportConfig,
@@ -48,11 +50,15 @@ export type {
   StdioTransportConfig,
   TemplatePart,
   ToolServerConfig,
+  ToolspecConfig,
+  ToolspecPair,
+  ToolspecReference,
   TransportConfig,
   TrustState,
 } from "./config/config-types.ts";
 export { formatConfigReport } from "./config/format-config-report.ts";
 export { configJsonSchema, configJsonSchemaText, writeConfigJsonSchema } from "./config/json-schema.ts";
+export { suggestedSecretName } from "./config/lint-toolspec-entry.ts";
 export {
   type LoadConfigDeps,
   type LoadConfigOptions,
@@ -71,6 +77,15 @@ export {
 } from "./config/secret-resolver.ts";
 export { autoModeMaxTools } from "./config/serve-shape.ts";
 export { isLoopbackHost } from "./config/server-url.ts";
+export {
+  listCatalogNames,
+  listCatalogVersions,
+  type PairFiles,
+  type PairProblem,
+  readCatalogPair,
+  readPairAt,
+  type ToolspecFilesDeps,
+} from "./config/toolspec-files.ts";
 export type {
   CallOptions,
   CallOutcome,

@@ -181,7 +181,7 @@ checkGolden("secrets", [
 
 checkGolden("sections", [
   ["unknown section", "tool_server: []\n"],
-  ["sections of later versions", "toolspecs: []\npackages: {}\n"],
+  ["sections of later versions", "packages: {}\n"],
   ["execution with units", "execution: { timeout: 30s, maxMemory: 128 }\n"],
   ["execution out of range", "execution: { maxMemory: 2GB, maxToolCalls: 0, isolation: vm }\n"],
   ["execution in other words", "execution: { timeout_ms: 30000, debug: true }\n"],
@@ -389,4 +389,54 @@ checkGolden("foreign", [
     "texts of other types",
     { ".mcp.json": '{ "mcpServers": { "a": { "command": ["x"], "args": "y", "env": [] } } }\n' },
   ],
+]);
+
+checkGolden("toolspecs", [
+  ["no name and no path", "toolspecs:\n- id: github\n"],
+  ["name and path", "toolspecs:\n- { name: github, path: ./github }\n"],
+  ["path and version", "toolspecs:\n- { path: ./github, version: 0.1.0 }\n"],
+  ["version a number", "toolspecs:\n- { name: github, version: 1 }\n"],
+  ["a map", "toolspecs:\n  github: {}\n"],
+  ["a name in capitals", "toolspecs:\n- name: GitHub\n"],
+  ["an id that cannot be", "toolspecs:\n- { name: github, id: git__hub }\n"],
+  ["an id of Toolcrib's own", "toolspecs:\n- { name: github, id: saved }\n"],
+  [
+    "inline secret in a credential",
+    "toolspecs:\n- name: github\n  credentials: { token: hunter2-hunter2 }\n",
+  ],
+  [
+    "inline secret in place of its name",
+    "toolspecs:\n- name: github\n  credentials: { token: { secret_key_ref: ghp_1234567890abcdefghij } }\n",
+  ],
+  ["a credential without its reference", "toolspecs:\n- { name: github, credentials: { token: {} } }\n"],
+  [
+    "a prefix of a credential",
+    'toolspecs:\n- name: github\n  credentials: { token: { secret_key_ref: a, prefix: "Bearer " } }\n',
+  ],
+  ["credentials as a list", "toolspecs:\n- { name: github, credentials: [github-token] }\n"],
+  ["secret_key_ref beside credentials", "toolspecs:\n- { name: github, secret_key_ref: github-token }\n"],
+  ["tools misspelt", "toolspecs:\n- { name: github, tools: every }\n"],
+  ["no tools", "toolspecs:\n- { name: github, tools: [] }\n"],
+  ["a reserved parameter without its tool", "toolspecs:\n- { name: github, reserved: [property] }\n"],
+  ["unknown field", "toolspecs:\n- { name: github, credentails: {} }\n"],
+  ["duplicate id", "toolspecs:\n- name: github\n- { path: ./other, id: github }\n"],
+  ["id of a tool server", `${stdioServer()}toolspecs:\n- { name: github, id: files }\n`],
+  [
+    "id that differs from a tool server's in case",
+    `${stdioServer()}toolspecs:\n- { name: github, id: Files }\n`,
+  ],
+  [
+    "id of a tool server of another file",
+    { "a.yaml": stdioServer(), "b.yaml": "toolspecs:\n- { name: github, id: files }\n" },
+  ],
+]);
+
+checkGolden("egress", [
+  ["a range that is an address", "egress: { internal_ranges: [10.1.2.3] }\n"],
+  ["a range that is none", "egress: { internal_ranges: [10.0.0.0/33, internal] }\n"],
+  ["connect_to without a port", "egress: { connect_to: { api.example.com: 10.1.2.3 } }\n"],
+  ["connect_to a name", "egress: { connect_to: { api.example.com: localhost:8443 } }\n"],
+  ["connect_to for what is no host", 'egress: { connect_to: { "10.1.2.3": "10.1.2.3:443" } }\n'],
+  ["hosts", "egress: { allow: [api.example.com] }\n"],
+  ["ca_files a text", "egress: { ca_files: ca.pem }\n"],
 ]);

@@ -141,6 +141,8 @@ test("parseConfig() of an empty text is the default configuration", () => {
   for (const text of ["", "\n", "# nothing\n", "{}", "tool_servers: []"]) {
     assert.deepEqual(parsed(text), {
       toolServers: [],
+      toolspecs: [],
+      egress: { internalRanges: [], connectTo: {}, caFiles: [], caCertificates: [] },
       policy: {
         allow: undefined,
         deny: [],

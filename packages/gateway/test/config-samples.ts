@@ -62,6 +62,23 @@ ${documentExample}- id: scoped.server
     command: server
     cwd: ./servers
     env: { LOG_LEVEL: info, STORED: { secret_key_ref: { store: kept } }, CHAINED: { secret_key_ref: { keychain: kept } } }
+toolspecs:
+- name: github
+  version: 0.1.0
+  id: work-github
+  credentials:
+    token: { secret_key_ref: github-token }
+    second: { secret_key_ref: { keychain: other } }
+  variables: { tenant: acme }
+  reserved: [get_report.property]
+  tools: all
+  labels: { team: core }
+- path: ./specs/acme
+  tools: [list_repos]
+egress:
+  internal_ranges: [10.0.0.0/8, "fd00::/8"]
+  connect_to: { api.example.com: "10.1.2.3:8443", other.example.com: "[fd00::1]:443" }
+  ca_files: [./corporate-ca.pem]
 providers:
   targets:
   - { id: claude, mcp: { command: x }, weight: 3 }
@@ -114,7 +131,18 @@ export const faultyShapes: readonly string[] = [
   "policy: { allow: x }",
   "audit: { durability: x }",
   "secrets: { a: b }",
-  "toolspecs: []",
+  "toolspecs: {}",
+  "toolspecs: [{ id: a }]",
+  "toolspecs: [{ name: Git Hub }]",
+  "toolspecs: [{ name: a, path: b }]",
+  "toolspecs: [{ path: a, version: 0.1.0 }]",
+  "toolspecs: [{ name: a, version: 1 }]",
+  "toolspecs: [{ name: a, credentials: { token: abc } }]",
+  "toolspecs: [{ name: a, tools: some }]",
+  "toolspecs: [{ name: a, tools: [] }]",
+  "toolspecs: [{ name: a, reserved: [a] }]",
+  "egress: { allow: [a] }",
+  "egress: { ca_files: a.pem }",
   "packages: []",
   "execution: { timeout: 0 }",
   "execution: { maxMemory: 12 }",

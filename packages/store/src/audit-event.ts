@@ -31,7 +31,7 @@ export interface AuditCallSubject {
   readonly tool: string;
   /** `local`, `server`, `toolspec`, `package`, `saved` or `meta`. */
   readonly origin: string;
-  /** Id of the tool server, for tools that have one. */
+  /** Id of the tool server or toolspec, for tools that have one. */
   readonly server?: string;
 }
 
@@ -75,10 +75,10 @@ export interface CallDenied extends AuditCallSubject {
   readonly durationMs?: number;
 }
 
-/** A tool server made first contact. */
+/** A tool server made first contact, or a toolspec has its secrets. */
 export interface ServerStarted {
   readonly server: string;
-  /** `stdio`, `sse` or `streamable_http`. */
+  /** `stdio`, `sse`, `streamable_http`, or `toolspec`. */
   readonly transport: string;
   /** Containment tier that its process runs in. */
   readonly containment?: string;
@@ -130,6 +130,42 @@ export interface SavedToolEvent {
   readonly reach: readonly string[];
 }
 
+/** Something about a request that went out, or was to go out, through the egress. Never a value. */
+export interface EgressEventData {
+  /** Id of the toolspec or tool server that it is about. */
+  readonly server: string;
+  /** The call that the request belongs to. */
+  readonly callId?: string;
+  readonly host: string;
+}
+
+/** A secret was put into a request, or taken out of a response. */
+export interface SecretEvent extends EgressEventData {
+  /** Id of the credential in the manifest. */
+  readonly credential: string;
+  /** The name that the secret is kept under. */
+  readonly secret: string;
+  /** Where in the response it stood. */
+  readonly where?: string;
+}
+
+/** A request was refused before it was sent. */
+export interface EgressDenied extends EgressEventData {
+  /** Error code, such as `EGRESS_HOST_DENIED`. */
+  readonly code: string;
+  readonly reason: string;
+}
+
+/** A placeholder for a secret stood where none belongs: somebody tries to get at the secret. */
+export interface EgressAlarm extends EgressEventData {
+  /** Id of the credential that it stands for, where it stands for one. */
+  readonly credential?: string;
+  /** Id of the toolspec or tool server that it was given to, where that is another. */
+  readonly owner?: string;
+  /** Which part of the request. */
+  readonly where: string;
+}
+
 /** Written by the store: a segment was found damaged and writing went on behind the damage. */
 export interface AuditRecovered {
   /** File name of the segment. */
@@ -176,6 +212,11 @@ export interface AuditEvents {
   /** A saved tool came to reach more, and is not called before somebody agrees. */
   readonly "approval.requested": SavedToolEvent;
   readonly "approval.granted": SavedToolEvent;
+  readonly "secret.used": SecretEvent;
+  /** The response to a request held the secret that was sent with it. */
+  readonly "secret.echoed": SecretEvent;
+  readonly "egress.denied": EgressDenied;
+  readonly "egress.alarm": EgressAlarm;
   readonly "audit.recovered": AuditRecovered;
   readonly "audit.pruned": AuditPruned;
   readonly "audit.dropped": AuditDropped;

@@ -88,7 +88,7 @@ export function recordsOf(home: string): AuditRecord[] {
 
 /** The call ids of `records`, without those that have none. */
 export function callIdsOf(records: readonly AuditRecord[]): string[] {
-  return records.flatMap(({ data }) => ("callId" in data ? [data.callId] : []));
+  return records.flatMap(({ data }) => ("callId" in data ? (data.callId ?? []) : []));
 }
 
 /** A clock that starts at a fixed time and moves by one millisecond with each reading. */

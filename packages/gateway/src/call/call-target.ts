@@ -13,7 +13,7 @@ export interface CallTarget {
   readonly id: ToolId;
   readonly wireName: string;
   readonly origin: Origin;
-  /** Id of the tool server, where there is one. */
+  /** Id of the tool server or toolspec, where there is one. */
   readonly server: string | undefined;
   /** Milliseconds until the call is failed. */
   readonly deadlineMs: number;

@@ -48,6 +48,10 @@ export function createCallTargets(deps: CallTargetsDeps): CallTargets {
   const kept = new WeakMap<IndexedTool, CallTarget>();
 
   function surroundings(serverId: string, origin: Origin) {
+    // Whatever a toolspec sends goes out through the egress.
+    if (origin === "toolspec") {
+      return { server: serverId, deadlineMs: deps.localDeadlineMs, containment: "egress" };
+    }
     const server = deps.servers.get(serverId);
     const ownDeadlineMs = origin === "meta" ? deps.metaDeadlineMs : deps.localDeadlineMs;
     return {

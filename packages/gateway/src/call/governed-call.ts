@@ -298,7 +298,7 @@ function timeoutError(target: CallTarget): GatewayError {
   const seconds = target.deadlineMs / 1000;
   return new GatewayError(callTimeout, `"${target.wireName}" did not answer within ${seconds} s`, {
     hint:
-      target.server === undefined
+      target.server === undefined || target.origin !== "server"
         ? undefined
         : `containment.max_execution_seconds of the tool server "${target.server}" sets this limit`,
     data: { timeoutSeconds: seconds },

@@ -8,7 +8,8 @@ import type { JsonObject } from "@toolcrib/json";
 import type { Catalog, CatalogTool, MetatoolHost } from "@toolcrib/metatool";
 import { type CallContext, foldName, type Identity, type ToolId, type ToolResult } from "@toolcrib/tool";
 import { toolNotFound } from "../codes.ts";
-import type { ToolServerConfig } from "../config/config-types.ts";
+import type { GatewayConfig, ToolServerConfig } from "../config/config-types.ts";
+import { hostsOf } from "../config/lint-toolspec-entry.ts";
 import type { GatewayCore } from "../gateway-core.ts";
 import { GatewayError } from "../gateway-error.ts";
 import type { IndexedTool } from "../index/tool-index.ts";
@@ -25,9 +26,9 @@ export interface CompositeHost extends MetatoolHost {
 const maxKept = 100;
 
 /** Create the host over `core`. */
-export function createCompositeHost(core: GatewayCore, servers: readonly ToolServerConfig[]): CompositeHost {
+export function createCompositeHost(core: GatewayCore, config: GatewayConfig): CompositeHost {
   const { index, policy } = core;
-  const serverOf = new Map(servers.map((server) => [server.id, server]));
+  const owners = ownersOf(config);
   const described = new WeakMap<IndexedTool, CatalogTool>();
   const kept = new Map<string, Catalog>();
   let whole: Catalog = { generation: -1, tools: [] };
@@ -35,7 +36,7 @@ export function createCompositeHost(core: GatewayCore, servers: readonly ToolSer
   function describe(entry: IndexedTool): CatalogTool {
     const known = described.get(entry);
     if (known !== undefined) return known;
-    const tool = toCatalogTool(entry, serverOf.get(entry.tool.sourceId));
+    const tool = toCatalogTool(entry, owners.get(entry.tool.sourceId));
     described.set(entry, tool);
     return tool;
   }
@@ -74,7 +75,7 @@ export function createCompositeHost(core: GatewayCore, servers: readonly ToolSer
       return core.callInner(context, id, args);
     },
     isNameTaken(name) {
-      if (isOfServer(name, servers)) return true;
+      if (isOfOwner(name, owners)) return true;
       const folds = new Set(foldsOf("", name, toWireName("", name)));
       return index.tools.some(
         ({ tool, folds: others }) => tool.origin !== "saved" && others.some((fold) => folds.has(fold)),
@@ -83,21 +84,37 @@ export function createCompositeHost(core: GatewayCore, servers: readonly ToolSer
   };
 }
 
-/** Whether `name` is written like a tool of a server, which may not have listed it yet. */
-function isOfServer(name: string, servers: readonly ToolServerConfig[]): boolean {
+/** What a tool server or toolspec says of all its tools. */
+interface Owner {
+  readonly labels: { readonly [key: string]: string };
+  /** The hosts that its tools talk to; undefined for a process, which may talk to any. */
+  readonly egressHosts: readonly string[] | undefined;
+}
+
+function ownersOf({ toolServers, toolspecs }: GatewayConfig): ReadonlyMap<string, Owner> {
+  const owners = new Map<string, Owner>();
+  for (const server of toolServers) {
+    owners.set(server.id, { labels: server.labels, egressHosts: egressHostsOf(server) });
+  }
+  for (const toolspec of toolspecs) {
+    const hosts = toolspec.pair === undefined ? [] : [...hostsOf(toolspec.pair.toolspec, toolspec)];
+    owners.set(toolspec.id, { labels: toolspec.labels, egressHosts: hosts });
+  }
+  return owners;
+}
+
+/** Whether `name` is written like a tool of a server or toolspec, which may not have listed it yet. */
+function isOfOwner(name: string, owners: ReadonlyMap<string, Owner>): boolean {
   const at = name.indexOf("__");
   if (at === -1) return false;
   const prefix = foldName(name.slice(0, at));
-  return prefix === foldName(savedNamespace) || servers.some(({ id }) => foldName(id) === prefix);
+  return prefix === foldName(savedNamespace) || [...owners.keys()].some((id) => foldName(id) === prefix);
 }
 
-function toCatalogTool(
-  { id, wireName, tool }: IndexedTool,
-  server: ToolServerConfig | undefined,
-): CatalogTool {
+function toCatalogTool({ id, wireName, tool }: IndexedTool, owner: Owner | undefined): CatalogTool {
   const { namespace, origin, definition } = tool;
   const { name, description, inputSchema, outputSchema, annotations } = definition;
-  const egressHosts = server === undefined ? undefined : egressHostsOf(server);
+  const egressHosts = owner?.egressHosts;
   return {
     id,
     namespace,
@@ -108,7 +125,7 @@ function toCatalogTool(
     inputSchema,
     outputSchema,
     annotations,
-    labels: server?.labels ?? {},
+    labels: owner?.labels ?? {},
     ...(egressHosts === undefined ? undefined : { egressHosts }),
   };
 }

@@ -47,7 +47,7 @@ export async function openComposites(
   deps: CompositesDeps,
 ): Promise<Composites> {
   const { core, record, logger, now } = deps;
-  const host = createCompositeHost(core, config.toolServers);
+  const host = createCompositeHost(core, config);
   const saved = await openSavedTools(
     {
       clock: now,

@@ -63,6 +63,25 @@ export const configScopeMissing = "CONFIG_SCOPE_MISSING";
 /** A scope is listed, but the containment is not scoped. */
 export const configScopeUnused = "CONFIG_SCOPE_UNUSED";
 
+/** The catalogue has no toolspec of this name or version, or a path leads to no pair of manifest and toolspec. */
+export const configToolspecNotFound = "CONFIG_TOOLSPEC_NOT_FOUND";
+/** A manifest or toolspec cannot be read. */
+export const configToolspecUnreadable = "CONFIG_TOOLSPEC_UNREADABLE";
+/** A manifest or toolspec has errors; each is shown where it stands. */
+export const configToolspecInvalid = "CONFIG_TOOLSPEC_INVALID";
+/** A toolspec needs a secret for a credential, and none is named. */
+export const configCredentialMissing = "CONFIG_CREDENTIAL_MISSING";
+/** The manifest has no credential of this id. */
+export const configCredentialUnknown = "CONFIG_CREDENTIAL_UNKNOWN";
+/** The toolspec has no tool or parameter of this name, or offers none at all. */
+export const configToolUnknown = "CONFIG_TOOL_UNKNOWN";
+/** A variable of a toolspec's base URLs is not set, or there is none of this name. */
+export const configToolspecVariable = "CONFIG_TOOLSPEC_VARIABLE";
+/** The variables of a toolspec make a host that its manifest does not allow. */
+export const configToolspecHost = "CONFIG_TOOLSPEC_HOST";
+/** A file of egress.ca_files cannot be read or has no certificate. */
+export const configCaFileInvalid = "CONFIG_CA_FILE_INVALID";
+
 /** A tool server or a later file asks for less containment than policy.floor demands. */
 export const configPolicyFloor = "CONFIG_POLICY_FLOOR";
 /** serve.auth is none on an address that other machines can reach. */

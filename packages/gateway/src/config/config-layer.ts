@@ -6,8 +6,9 @@
 
 import { type Diagnostic, hasErrors, type Source, type Span } from "@toolcrib/diagnostics";
 import { type ConfigNode, fieldOf, nodeAt, stringOf } from "./config-tree.ts";
-import type { ContainmentConfig, ToolServerConfig } from "./config-types.ts";
+import type { ContainmentConfig, ToolServerConfig, ToolspecConfig } from "./config-types.ts";
 import { type ConfigDocument, documentShape } from "./document-shape.ts";
+import { withCompletePaths } from "./egress-shape.ts";
 import {
   foreignServersOf,
   parseForeignServers,
@@ -15,13 +16,22 @@ import {
   upstreamServersOf,
 } from "./foreign-config.ts";
 import { parseTree } from "./parse-tree.ts";
-import type { Reporter } from "./reporter.ts";
+import { createReporter, type Reporter } from "./reporter.ts";
 import { toServerDeclaration } from "./server-declaration.ts";
 import { maxToolServers } from "./tool-server-shape.ts";
+import { toolspecIdOf, toToolspecDeclaration } from "./toolspec-declaration.ts";
+import { maxToolspecs, toolspecShape } from "./toolspec-shape.ts";
 
 /** A tool server as its file declares it; what holds follows from all files. */
 export interface ServerDeclaration extends Omit<ToolServerConfig, "containment" | "notEnforced"> {
   readonly declared: Partial<ContainmentConfig>;
+  readonly node: ConfigNode;
+}
+
+/** A toolspec as its file declares it. */
+export interface ToolspecDeclaration extends ToolspecConfig {
+  /** Whether the file gives the id; else it is a guess until the manifest is read. */
+  readonly isIdGiven: boolean;
   readonly node: ConfigNode;
 }
 
@@ -38,10 +48,13 @@ export interface ConfigLayer {
   readonly diagnostics: readonly Diagnostic[];
   /** Empty when the file has errors. */
   readonly servers: readonly ServerDeclaration[];
-  /** Sections as they are written; empty when the file has errors. */
-  readonly sections: Pick<ConfigDocument, "policy" | "serve" | "audit" | "execution">;
-  /** Ids of all tool servers and provider targets, of faulty ones too. */
+  /** The sound ones, whatever else is wrong with the file. */
+  readonly toolspecs: readonly ToolspecDeclaration[];
+  /** Sections as they are written; empty when the file has errors. Paths in them are complete. */
+  readonly sections: Pick<ConfigDocument, "egress" | "policy" | "serve" | "audit" | "execution">;
+  /** Ids of all tool servers, toolspecs and provider targets, of faulty ones too. */
   readonly serverIds: readonly PlacedId[];
+  readonly toolspecIds: readonly PlacedId[];
   readonly targetIds: readonly PlacedId[];
   readonly tree: ConfigNode | undefined;
 }
@@ -56,8 +69,10 @@ export function parseConfigLayer(source: Source): ConfigLayer {
     source: reporter.source,
     diagnostics: reporter.diagnostics,
     servers: hasErrors(reporter.diagnostics) ? [] : servers,
+    toolspecs: [],
     sections: {},
     serverIds: servers.map(({ id, span }) => ({ id, span })),
+    toolspecIds: [],
     targetIds: [],
     tree,
   };
@@ -70,7 +85,8 @@ function nativeLayer(whole: ConfigNode | undefined, reporter: Reporter): ConfigL
   const tree = upstream === undefined ? whole : withoutUpstream(whole);
   const document = tree === undefined ? {} : documentShape.check(tree, place);
   const isSound = document !== undefined && !hasErrors(reporter.diagnostics);
-  const serverNodes = itemsOf(nodeAt(tree, ["tool_servers"]));
+  const serverNodes = itemsOf(nodeAt(tree, ["tool_servers"]), maxToolServers);
+  const toolspecNodes = itemsOf(nodeAt(tree, ["toolspecs"]), maxToolspecs);
   return {
     source: reporter.source,
     diagnostics: reporter.diagnostics,
@@ -81,9 +97,11 @@ function nativeLayer(whole: ConfigNode | undefined, reporter: Reporter): ConfigL
           )
           .concat(foreign)
       : [],
-    sections: isSound ? sectionsOf(document) : {},
+    toolspecs: toolspecNodes.flatMap((node) => soundToolspec(node, reporter.source)),
+    sections: isSound ? sectionsOf(document, reporter.source) : {},
     serverIds: [...idsOf(serverNodes), ...foreign.map(({ id, span }) => ({ id, span }))],
-    targetIds: idsOf(itemsOf(nodeAt(tree, ["providers", "targets"]))),
+    toolspecIds: toolspecNodes.flatMap((node) => toolspecIdOf(node) ?? []),
+    targetIds: idsOf(itemsOf(nodeAt(tree, ["providers", "targets"]), maxToolServers)),
     tree,
   };
 }
@@ -93,12 +111,21 @@ function withoutUpstream(tree: ConfigNode | undefined): ConfigNode | undefined {
   return { ...tree, entries: tree.entries.filter(({ key }) => key !== upstreamServers) };
 }
 
-function sectionsOf({ policy, serve, audit, execution }: ConfigDocument): ConfigLayer["sections"] {
-  return { policy, serve, audit, execution };
+function sectionsOf(document: ConfigDocument, source: Source): ConfigLayer["sections"] {
+  const { egress, policy, serve, audit, execution } = document;
+  return { egress: withCompletePaths(egress, source.name), policy, serve, audit, execution };
 }
 
-function itemsOf(node: ConfigNode | undefined): readonly ConfigNode[] {
-  return node?.kind === "list" ? node.items.slice(0, maxToolServers) : [];
+/** The declaration that `node` holds, if it is sound; what is wrong with it was reported with the document. */
+function soundToolspec(node: ConfigNode, source: Source): readonly ToolspecDeclaration[] {
+  const reporter = createReporter(source);
+  const document = toolspecShape.check(node, { path: "toolspecs", key: "", keySpan: node.span, reporter });
+  if (document === undefined || hasErrors(reporter.diagnostics)) return [];
+  return [toToolspecDeclaration(document, node, source)];
+}
+
+function itemsOf(node: ConfigNode | undefined, maxItems: number): readonly ConfigNode[] {
+  return node?.kind === "list" ? node.items.slice(0, maxItems) : [];
 }
 
 function idsOf(nodes: readonly ConfigNode[]): readonly PlacedId[] {

@@ -5,11 +5,15 @@
  */
 
 import type { Diagnostic, Source, Span } from "@toolcrib/diagnostics";
+import type { Manifest, Toolspec } from "@toolcrib/toolspec";
 
 /** Everything that the gateway is told, defaults filled in. */
 export interface GatewayConfig {
   /** In the order of their first declaration. */
   readonly toolServers: readonly ToolServerConfig[];
+  /** In the order of their first declaration. */
+  readonly toolspecs: readonly ToolspecConfig[];
+  readonly egress: EgressConfig;
   readonly policy: PolicyConfig;
   readonly serve: ServeConfig;
   readonly audit: AuditConfig;
@@ -48,6 +52,56 @@ export interface ToolServerConfig {
   /** Where it is declared, for errors that are found later. Credentials are starred out. */
   readonly source: Source;
   readonly span: Span;
+}
+
+/** One entry of `toolspecs`: a REST API as tools. */
+export interface ToolspecConfig {
+  /** Unique among tool servers and toolspecs; also the namespace of its tools. @default the manifest's name */
+  readonly id: string;
+  readonly reference: ToolspecReference;
+  /** Where the secrets are kept, by the ids that the manifest gives its credentials. */
+  readonly credentials: { readonly [id: string]: SecretRef };
+  /** Values of the variables of base URLs. */
+  readonly variables: { readonly [name: string]: string };
+  /** Path parameters whose slashes are kept, as `tool.parameter`. */
+  readonly reserved: readonly string[];
+  /** `default`: those that the manifest marks so. @default "default" */
+  readonly tools: "all" | "default" | readonly string[];
+  readonly labels: { readonly [key: string]: string };
+  /** The files; `undefined` where nobody has read them (`parseConfig` reads none). */
+  readonly pair: ToolspecPair | undefined;
+  /** Digest of the files, such as `sha256:…`. */
+  readonly pairDigest: string | undefined;
+  /** Where it is declared, for errors that are found later. Credentials are starred out. */
+  readonly source: Source;
+  readonly span: Span;
+}
+
+/** Which manifest and toolspec. */
+export type ToolspecReference =
+  /** Of the catalogue; without a version the newest. */
+  | { readonly kind: "catalog"; readonly name: string; readonly version: string | undefined }
+  /** As it is written: a manifest, a toolspec, or a folder with one pair. */
+  | { readonly kind: "path"; readonly path: string };
+
+/** A manifest and its toolspec, both sound and fitting one another. */
+export interface ToolspecPair {
+  readonly manifest: Manifest;
+  readonly toolspec: Toolspec;
+  readonly manifestFile: string;
+  readonly toolspecFile: string;
+}
+
+/** The way out of toolspecs (`egress`). */
+export interface EgressConfig {
+  /** Ranges (CIDR) that may be connected to although they are not public. */
+  readonly internalRanges: readonly string[];
+  /** `address:port` by host, in place of DNS. */
+  readonly connectTo: { readonly [host: string]: string };
+  /** Complete paths. */
+  readonly caFiles: readonly string[];
+  /** What the files hold (PEM); empty where nobody has read them. */
+  readonly caCertificates: readonly string[];
 }
 
 /** The boundary within which a server and its calls must stay (`containment`). */

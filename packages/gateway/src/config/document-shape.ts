@@ -6,6 +6,7 @@
 import { positionAt } from "@toolcrib/diagnostics";
 import { configIdDuplicate, configInvalidValue } from "./codes.ts";
 import { type ConfigNode, fieldOf, stringOf } from "./config-tree.ts";
+import { egressShape } from "./egress-shape.ts";
 import { executionShape } from "./execution-shape.ts";
 import { policyShape } from "./policy-shape.ts";
 import { quote } from "./reporter.ts";
@@ -13,6 +14,7 @@ import { serveShape } from "./serve-shape.ts";
 import { anything, choice, type Place, reportAt, sectionOfLater, text, type ValueOf } from "./shape.ts";
 import { list, record } from "./shape-collection.ts";
 import { maxToolServers, toolServerShape } from "./tool-server-shape.ts";
+import { maxToolspecs, toolspecShape } from "./toolspec-shape.ts";
 
 const toolServersShape = list(toolServerShape, {
   description:
@@ -93,7 +95,13 @@ const fields = {
       return true;
     },
   }),
-  toolspecs: sectionOfLater("REST APIs as tools.", later),
+  toolspecs: list(toolspecShape, {
+    description:
+      "REST APIs as tools. Several files compose: a later entry replaces an earlier one of the same id as a whole.",
+    maxItems: maxToolspecs,
+    instead: (node) => (node.kind === "map" ? "write each toolspec as an item: - name: NAME" : undefined),
+  }),
+  egress: egressShape,
   packages: sectionOfLater("Installed .mcpkg packages.", later),
   execution: executionShape,
 };
@@ -109,6 +117,8 @@ export const documentShape = record({
       "write tool_servers, or put the servers of another program into a file of their own and give both",
     mcpServers: "put the servers of another program into a file of their own and give both",
     mcp_servers: "did you mean tool_servers?",
+    tool_specs: "did you mean toolspecs?",
+    apis: "did you mean toolspecs?",
     upstreamServers: "write all servers below tool_servers",
     toolServers: "did you mean tool_servers?",
     listen: "write it below serve: serve: { listen: … }",

@@ -1,23 +1,53 @@
 /**
- * Ids of all files together: a tool server is not a provider target, and no two
- * tool servers have ids that people take for one another.
+ * Ids of all files together: a tool server is not a provider target, no two
+ * toolspecs of a file have one id, and no two tool servers or toolspecs have ids
+ * that people take for one another.
  */
 
 import { type Diagnostic, positionAt, type Source } from "@toolcrib/diagnostics";
-import { configConflatedTarget, configIdCollision } from "./codes.ts";
+import { configConflatedTarget, configIdCollision, configIdDuplicate } from "./codes.ts";
 import type { ConfigLayer, PlacedId } from "./config-layer.ts";
 import { quote, toDiagnostic } from "./reporter.ts";
 import { foldServerId } from "./server-id.ts";
 
 interface Sighting extends PlacedId {
   readonly source: Source;
+  readonly kind: "tool server" | "toolspec" | "target";
 }
 
 /** Findings about the ids of `layers`, taken as one configuration. */
 export function lintIds(layers: readonly ConfigLayer[]): Diagnostic[] {
-  const servers = layers.flatMap((layer) => layer.serverIds.map((id) => ({ ...id, source: layer.source })));
-  const targets = layers.flatMap((layer) => layer.targetIds.map((id) => ({ ...id, source: layer.source })));
-  return [...lintConflation(servers, targets), ...lintCollisions(servers)];
+  const sightings = (kind: Sighting["kind"], idsOf: (layer: ConfigLayer) => readonly PlacedId[]) =>
+    layers.flatMap((layer) => idsOf(layer).map((id): Sighting => ({ ...id, kind, source: layer.source })));
+  const servers = sightings("tool server", ({ serverIds }) => serverIds);
+  const toolspecs = sightings("toolspec", ({ toolspecIds }) => toolspecIds);
+  const targets = sightings("target", ({ targetIds }) => targetIds);
+  return [
+    ...lintConflation(servers, targets),
+    ...lintTwins(servers, toolspecs),
+    ...lintCollisions([...servers, ...toolspecs]),
+  ];
+}
+
+/** Toolspecs with the id of another of their file, or of any tool server. */
+function lintTwins(servers: readonly Sighting[], toolspecs: readonly Sighting[]): Diagnostic[] {
+  const serverById = new Map(servers.map((server) => [server.id, server]));
+  const firstInFile = new Map<string, Sighting>();
+  return toolspecs.flatMap((toolspec) => {
+    const key = `${toolspec.source.name}\0${toolspec.id}`;
+    const twin = serverById.get(toolspec.id) ?? firstInFile.get(key);
+    if (!firstInFile.has(key)) firstInFile.set(key, toolspec);
+    if (twin === undefined) return [];
+    return toDiagnostic(
+      {
+        code: configIdDuplicate,
+        message: `Duplicate id ${quote(toolspec.id)}: the ${twin.kind} at ${placeOf(twin)} has it too`,
+        hint: "give the toolspec an id of its own: id: NAME",
+        span: toolspec.span,
+      },
+      toolspec.source,
+    );
+  });
 }
 
 function lintConflation(servers: readonly Sighting[], targets: readonly Sighting[]): Diagnostic[] {

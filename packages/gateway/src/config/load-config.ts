@@ -8,9 +8,10 @@ import { explainFileFailure } from "@toolcrib/secrets";
 import { configFileUnreadable, configSyntax } from "./codes.ts";
 import { parseConfigLayer } from "./config-layer.ts";
 import { configMaxBytes } from "./config-tree.ts";
+import { createPairReader, type LoadToolspecsDeps, loadLayerFiles } from "./load-toolspecs.ts";
 import { type ConfigResult, mergeConfigs } from "./merge-configs.ts";
 import { tooLarge } from "./parse-tree.ts";
-import type { FileContent, ReadFile } from "./read-file.ts";
+import type { FileContent } from "./read-file.ts";
 import { toDiagnostic } from "./reporter.ts";
 
 /**
@@ -19,15 +20,16 @@ import { toDiagnostic } from "./reporter.ts";
  * Each source is YAML or JSON, Toolcrib's own or that of another MCP host.
  * Flags and the environment take part as a last source, such as
  * `{ name: "--listen", text: '{"serve": {"listen": "127.0.0.1:0"}}' }`.
+ *
+ * Reads no file: entries of `toolspecs` come without their pairs, which a
+ * gateway needs to offer them (`loadConfig`).
  */
 export function parseConfig(sources: readonly Source[]): ConfigResult {
   return mergeConfigs(sources.map(parseConfigLayer));
 }
 
 /** What `loadConfig` needs of the world. */
-export interface LoadConfigDeps {
-  readonly readFile: ReadFile;
-}
+export type LoadConfigDeps = LoadToolspecsDeps;
 
 /** How `loadConfig` composes. */
 export interface LoadConfigOptions {
@@ -35,7 +37,11 @@ export interface LoadConfigOptions {
   readonly overrides?: readonly Source[];
 }
 
-/** Read the files at `paths`, then as `parseConfig`. Files that cannot be read are among the problems. */
+/**
+ * Read the files at `paths`, then as `parseConfig`, then the files that they
+ * name: manifests, toolspecs, certificates. Files that cannot be read are among
+ * the problems.
+ */
 export async function loadConfig(
   paths: readonly string[],
   deps: LoadConfigDeps,
@@ -44,7 +50,17 @@ export async function loadConfig(
   const read = await Promise.all(paths.map((path) => readSource(path, deps)));
   const unreadable = read.flatMap((result) => ("diagnostic" in result ? [result.diagnostic] : []));
   const sources = read.flatMap((result) => ("source" in result ? [result.source] : []));
-  const { value, diagnostics } = parseConfig([...sources, ...(options.overrides ?? [])]);
+  const readPair = createPairReader(deps);
+  const loaded = await Promise.all(
+    [...sources, ...(options.overrides ?? [])].map((source) =>
+      loadLayerFiles(parseConfigLayer(source), readPair, deps),
+    ),
+  );
+  const certificates = new Map(loaded.flatMap((one) => [...one.certificates]));
+  const { value, diagnostics } = mergeConfigs(
+    loaded.map(({ layer }) => layer),
+    certificates,
+  );
   const all = [...unreadable, ...diagnostics];
   return { value: hasErrors(all) ? undefined : value, diagnostics: all };
 }

@@ -6,10 +6,11 @@
  */
 
 import { type Diagnostic, hasErrors } from "@toolcrib/diagnostics";
-import type { ConfigLayer, ServerDeclaration } from "./config-layer.ts";
-import type { GatewayConfig, ToolServerConfig } from "./config-types.ts";
+import type { ConfigLayer, ServerDeclaration, ToolspecDeclaration } from "./config-layer.ts";
+import type { GatewayConfig, ToolServerConfig, ToolspecConfig } from "./config-types.ts";
 import { effectiveContainment, notEnforcedOf } from "./containment.ts";
 import type { ConfigDocument } from "./document-shape.ts";
+import { toEgressConfig } from "./egress-shape.ts";
 import { toExecutionConfig } from "./execution-shape.ts";
 import { lintExposure } from "./lint-exposure.ts";
 import { lintIds } from "./lint-ids.ts";
@@ -23,24 +24,35 @@ export interface ConfigResult {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Compose `layers`, the first one at the bottom. */
-export function mergeConfigs(layers: readonly ConfigLayer[]): ConfigResult {
+const noCertificates: ReadonlyMap<string, string> = new Map();
+
+/**
+ * Compose `layers`, the first one at the bottom.
+ *
+ * @param certificates texts of the files that `egress.ca_files` names, by their paths.
+ */
+export function mergeConfigs(
+  layers: readonly ConfigLayer[],
+  certificates: ReadonlyMap<string, string> = noCertificates,
+): ConfigResult {
   const findings = layers.flatMap((layer) => layer.diagnostics);
   for (const layer of layers) findings.push(...lintComposed([layer]));
   findings.push(...lintComposed(layers));
   const diagnostics = withoutRepeats(findings);
-  return { value: hasErrors(diagnostics) ? undefined : composed(layers), diagnostics };
+  return { value: hasErrors(diagnostics) ? undefined : composed(layers, certificates), diagnostics };
 }
 
 function lintComposed(layers: readonly ConfigLayer[]): Diagnostic[] {
   return [...lintIds(layers), ...lintFloor(layers, mergedServers(layers)), ...lintExposure(layers)];
 }
 
-function composed(layers: readonly ConfigLayer[]): GatewayConfig {
+function composed(layers: readonly ConfigLayer[], certificates: ReadonlyMap<string, string>): GatewayConfig {
   const sections = mergedSections(layers);
   const policy = toPolicyConfig(sections.policy, mergedFloor(layers));
   return {
     toolServers: mergedServers(layers).map((server) => completed(server, policy.floor)),
+    toolspecs: mergedToolspecs(layers),
+    egress: toEgressConfig(sections.egress, certificates),
     policy,
     serve: toServeConfig(sections.serve),
     audit: toAuditConfig(sections.audit),
@@ -54,6 +66,13 @@ export function mergedServers(layers: readonly ConfigLayer[]): readonly ServerDe
   // A Map keeps the place of a key that is set again.
   for (const layer of layers) for (const server of layer.servers) byId.set(server.id, server);
   return [...byId.values()];
+}
+
+/** As `mergedServers`. */
+function mergedToolspecs(layers: readonly ConfigLayer[]): readonly ToolspecConfig[] {
+  const byId = new Map<string, ToolspecDeclaration>();
+  for (const layer of layers) for (const one of layer.toolspecs) byId.set(one.id, one);
+  return [...byId.values()].map(({ node: _node, isIdGiven: _isIdGiven, ...config }) => config);
 }
 
 function completed(server: ServerDeclaration, floor: GatewayConfig["policy"]["floor"]): ToolServerConfig {

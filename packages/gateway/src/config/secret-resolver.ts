@@ -12,6 +12,7 @@ import {
   createKeychainSource,
   createStoreSource,
   readNamedSecret,
+  type SecretSource,
   secretsExposed,
   secretsKeychainUnavailable,
   secretsNotFound,
@@ -40,9 +41,9 @@ export interface SecretResolverDeps {
   readonly homeDirectory: string;
 }
 
-/** A secret's value, or why there is none. */
+/** A secret's value and where it was found, or why there is none. */
 export type SecretResolution =
-  | { readonly kind: "value"; readonly value: string }
+  | { readonly kind: "value"; readonly value: string; readonly from: SecretSource["kind"] }
   | { readonly kind: "failed"; readonly code: string; readonly message: string; readonly hint: string };
 
 /** Turns references into secrets, and remembers which it gave out. */
@@ -85,7 +86,7 @@ async function resolveRef(
 ): Promise<SecretResolution> {
   const place = ref.kind === "file" ? fromFolder(ref.path, fileName, deps.env) : ref.name;
   try {
-    return { kind: "value", value: await readFrom(ref.kind, place, deps) };
+    return { kind: "value", ...(await readFrom(ref.kind, place, deps)) };
   } catch (error) {
     if (!isCodedError(error)) throw error;
     // A place may hold what was to stand in it: the secret itself.
@@ -118,19 +119,18 @@ async function readFrom(
   kind: SecretRef["kind"],
   place: string,
   { env, readFile, homeDirectory: home }: SecretResolverDeps,
-): Promise<string> {
-  switch (kind) {
-    case "env":
-      return await createEnvSource(env).read(place);
-    case "file":
-      return await createFileSource({ readFile, closedTo: "others" }).read(place);
-    case "named":
-      return (await readNamedSecret(place, { env, readFile, home })).value;
-    case "store":
-      return await createStoreSource({ home, environment: env }).read(place);
-    case "keychain":
-      return await createKeychainSource({ environment: env, platform: process.platform }).read(place);
+): Promise<{ readonly value: string; readonly from: SecretSource["kind"] }> {
+  if (kind === "named") {
+    const found = await readNamedSecret(place, { env, readFile, home });
+    return { value: found.value, from: found.kind };
   }
+  const sources = {
+    env: () => createEnvSource(env),
+    file: () => createFileSource({ readFile, closedTo: "others" }),
+    store: () => createStoreSource({ home, environment: env }),
+    keychain: () => createKeychainSource({ environment: env, platform: process.platform }),
+  };
+  return { value: await sources[kind]().read(place), from: kind };
 }
 
 /** `path` as an absolute one: below `~/`, or relative to the folder of the file that names it. */

@@ -75,7 +75,7 @@ const nameShape = text({
 });
 
 /** `secret_key_ref`: a name, or a map with exactly one place. */
-const secretKeyRef: Shape<SecretRef> = {
+export const secretKeyRef: Shape<SecretRef> = {
   check(node, place) {
     if (node.kind === "scalar") {
       if (typeof node.value === "string" && looksLikeCredential(node.value)) {

@@ -43,8 +43,8 @@ const idText = text({
   },
 });
 
-/** The id of a tool server, trimmed. */
-const idShape: Shape<string> = {
+/** The id of a tool server or toolspec, trimmed. */
+export const idShape: Shape<string> = {
   check: (node, place) => idText.check(node, place)?.trim(),
   toJsonSchema: (definitions) => ({
     ...idText.toJsonSchema(definitions),
@@ -171,6 +171,32 @@ function secondsHint(entry: ConfigEntry, unitsPerSecond = 1): string {
 const inTransport = (field: string): string => `write it below transport: transport: { ${field}: … }`;
 const inContainment = (field: string): string => `write it below containment: containment: { ${field}: … }`;
 
+/** Labels of a tool server or toolspec. */
+export const labelsShape = dictionary(
+  text({
+    description: "The value of the label.",
+    minLength: 0,
+    maxLength: 256,
+    inspect(value, node, place) {
+      if (!looksLikeCredential(value)) return;
+      reportInline(
+        node,
+        place,
+        `label ${quote(place.key)} holds what looks like a secret`,
+        "remove it: policies and logs see labels",
+      );
+    },
+  }),
+  {
+    description: "Key-value pairs for policies.",
+    maxEntries: 64,
+    key: {
+      source: "[A-Za-z0-9](?:[A-Za-z0-9_./-]{0,61}[A-Za-z0-9])?",
+      meaning: "letters, digits and _ . - / (at most 63)",
+    },
+  },
+);
+
 export const toolServerShape = record({
   name: "ToolServer",
   description: "A durable MCP server that Toolcrib manages.",
@@ -228,30 +254,7 @@ export const toolServerShape = record({
       },
     }),
     containment: containmentShape,
-    labels: dictionary(
-      text({
-        description: "The value of the label.",
-        minLength: 0,
-        maxLength: 256,
-        inspect(value, node, place) {
-          if (!looksLikeCredential(value)) return;
-          reportInline(
-            node,
-            place,
-            `label ${quote(place.key)} holds what looks like a secret`,
-            "remove it: policies and logs see labels",
-          );
-        },
-      }),
-      {
-        description: "Key-value pairs for policies.",
-        maxEntries: 64,
-        key: {
-          source: "[A-Za-z0-9](?:[A-Za-z0-9_./-]{0,61}[A-Za-z0-9])?",
-          meaning: "letters, digits and _ . - / (at most 63)",
-        },
-      },
-    ),
+    labels: labelsShape,
   },
   hints: {
     kind: inTransport("kind"),

@@ -77,6 +77,8 @@ export interface ToolIndex {
   add(source: ToolSource): void;
   /** Forget a source and its tools. */
   remove(source: ToolSource): void;
+  /** Run `change`, in which many sources change; the index follows once, behind it. */
+  together(change: () => void): void;
   /** The listener runs after the index changed, with the ids of the sources whose tools it concerns. */
   onChange(listener: (sourceIds: ReadonlySet<string>) => void): Unsubscribe;
 }
@@ -96,7 +98,12 @@ export function createToolIndex(
   let tools: readonly IndexedTool[] = [];
   let built: Built = { byId: new Map(), byName: new Map(), bySource: new Map(), quarantined: [] };
 
+  let isHeld = false;
+  let isDue = false;
+
   function rebuild(): void {
+    isDue = isHeld;
+    if (isHeld) return;
     const before = built;
     built = build(
       sources.map(({ source }) => source),
@@ -142,6 +149,15 @@ export function createToolIndex(
       sources[at]?.unsubscribe();
       sources.splice(at, 1);
       rebuild();
+    },
+    together(change) {
+      isHeld = true;
+      try {
+        change();
+      } finally {
+        isHeld = false;
+        if (isDue) rebuild();
+      }
     },
     onChange(listener) {
       listeners.add(listener);

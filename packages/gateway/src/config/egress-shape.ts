@@ -1,0 +1,141 @@
+/**
+ * The section `egress`: what is special about the network that requests of
+ * toolspecs go out to. Which hosts they may reach stands in their manifests.
+ */
+
+import { isIP } from "node:net";
+import { dirname, isAbsolute, resolve } from "node:path";
+import { canonicalHost } from "@toolcrib/policy";
+import { configInvalidValue } from "./codes.ts";
+import type { ConfigNode } from "./config-tree.ts";
+import type { EgressConfig } from "./config-types.ts";
+import { quote } from "./reporter.ts";
+import { type Place, reportAt, text, type ValueOf } from "./shape.ts";
+import { dictionary, list, record } from "./shape-collection.ts";
+
+const range = text({
+  description: "A range of addresses, such as 10.0.0.0/8 or fd00::/8.",
+  maxLength: 64,
+  examples: ["10.0.0.0/8"],
+  inspect(value, node, place) {
+    if (isRange(value)) return;
+    const hint =
+      isIP(value) === 0
+        ? "write an address and the bits that count: 10.0.0.0/8"
+        : `write ${value}/${isIP(value) === 4 ? 32 : 128}`;
+    invalidAt(node, place, `${quote(value)} is no range of addresses`, hint);
+  },
+});
+
+/** Whether `value` is an address, a slash, and as many bits as the address may have. */
+function isRange(value: string): boolean {
+  const [, address = "", bits = ""] = /^([0-9a-fA-F:.]+)\/([0-9]{1,3})$/.exec(value) ?? [];
+  const family = isIP(address);
+  return family !== 0 && Number(bits) <= (family === 4 ? 32 : 128);
+}
+
+const endpoint = text({
+  description: "Address and port to connect to in its place, such as 10.1.2.3:8443 or [fd00::1]:443.",
+  maxLength: 64,
+  examples: ["10.1.2.3:8443"],
+  inspect(value, node, place) {
+    if (isEndpoint(value)) return;
+    const hint =
+      isIP(value) === 0
+        ? "write 10.1.2.3:8443, or [fd00::1]:443"
+        : `write ${isIP(value) === 4 ? value : `[${value}]`}:443`;
+    invalidAt(node, place, `${quote(value)} is no address with a port`, hint);
+  },
+});
+
+function isEndpoint(value: string): boolean {
+  const [, four = "", six = "", port = ""] =
+    /^(?:([0-9.]+)|\[([0-9a-fA-F:.]+)\]):([0-9]{1,5})$/.exec(value) ?? [];
+  const isAddress = isIP(four) === 4 || isIP(six) === 6;
+  return isAddress && Number(port) >= 1 && Number(port) <= 65_535;
+}
+
+function invalidAt(node: ConfigNode, place: Place, message: string, hint: string): void {
+  reportAt(node, place, { code: configInvalidValue, message: `${quote(place.path)}: ${message}`, hint });
+}
+
+export const egressShape = record({
+  description: "The way out of toolspecs: what may be reached besides public addresses, and how.",
+  fields: {
+    internal_ranges: list(range, {
+      description:
+        "Ranges of addresses that may be connected to although they are not public. Without them private, loopback and link-local addresses are refused, whatever host name leads to them.",
+      maxItems: 100,
+    }),
+    connect_to: dictionary(endpoint, {
+      description:
+        "Hosts that are connected to at a given address, in place of what DNS says. Their certificate must be right all the same, and so must the address.",
+      maxEntries: 100,
+      key: { source: "[A-Za-z0-9.-]{1,253}", meaning: "a host name" },
+      inspect(_value, node, place) {
+        for (const { key, keySpan } of node.kind === "map" ? node.entries : []) {
+          if (canonicalHost(key) !== undefined) continue;
+          place.reporter.report({
+            code: configInvalidValue,
+            message: `${quote(key)} is no host name`,
+            hint: "write the host as the toolspec has it, such as api.example.com",
+            span: keySpan,
+            path: place.path,
+          });
+        }
+      },
+    }),
+    ca_files: list(
+      text({
+        description: "A file with certificates (PEM).",
+        maxLength: 4096,
+        examples: ["./corporate-ca.pem"],
+      }),
+      {
+        description:
+          "Certificate authorities that are trusted besides those of the system; relative to the folder of this file.",
+        maxItems: 100,
+      },
+    ),
+  },
+  hints: {
+    allow: "the hosts that a toolspec may reach stand in its manifest",
+    hosts: "the hosts that a toolspec may reach stand in its manifest",
+    ca_file: "did you mean ca_files?",
+    internal_range: "did you mean internal_ranges?",
+    proxy: "this version sends requests directly",
+    insecure: "certificates are always checked: name your own authority in ca_files",
+  },
+});
+
+/** `egress` as it is written. */
+export type EgressDocument = ValueOf<typeof egressShape>;
+
+/** `document`, which the file `fileName` has, with the paths in it complete. */
+export function withCompletePaths(
+  document: EgressDocument | undefined,
+  fileName: string,
+): EgressDocument | undefined {
+  if (document?.ca_files === undefined) return document;
+  const caFiles = document.ca_files.map((path) => toCompletePath(path, fileName));
+  return { ...document, ca_files: caFiles };
+}
+
+/** `path` from the folder of the file that names it; `~/` is left to who knows the home. */
+export function toCompletePath(path: string, fileName: string): string {
+  return isAbsolute(path) || /^~[\\/]/.test(path) ? path : resolve(dirname(fileName), path);
+}
+
+/** @param certificates texts of the files, by their paths. */
+export function toEgressConfig(
+  document: EgressDocument | undefined,
+  certificates: ReadonlyMap<string, string>,
+): EgressConfig {
+  const caFiles = document?.ca_files ?? [];
+  return {
+    internalRanges: document?.internal_ranges ?? [],
+    connectTo: document?.connect_to ?? {},
+    caFiles,
+    caCertificates: caFiles.flatMap((path) => certificates.get(path) ?? []),
+  };
+}

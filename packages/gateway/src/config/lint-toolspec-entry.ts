@@ -1,0 +1,211 @@
+/**
+ * Whether an entry of `toolspecs` fits its files: credentials, tools, variables
+ * and reserved parameters are those that the files have, and nothing that the
+ * files need is missing. Pure.
+ */
+
+import { nearestName } from "@toolcrib/diagnostics";
+import { canonicalHost, isHostAllowed } from "@toolcrib/policy";
+import { egressPatterns, placedCredentials, type Toolspec } from "@toolcrib/toolspec";
+import {
+  configCredentialMissing,
+  configCredentialUnknown,
+  configIdInvalid,
+  configToolspecHost,
+  configToolspecVariable,
+  configToolUnknown,
+} from "./codes.ts";
+import type { ToolspecDeclaration } from "./config-layer.ts";
+import { entryOf, fieldOf, nodeAt } from "./config-tree.ts";
+import type { ToolspecConfig, ToolspecPair } from "./config-types.ts";
+import { listOf, type Problem, quote } from "./reporter.ts";
+import { lintServerId } from "./server-id.ts";
+
+type Report = (problem: Problem) => void;
+
+/** Report what of `entry` does not fit `pair`; paths are relative to the entry. */
+export function lintToolspecEntry(entry: ToolspecDeclaration, pair: ToolspecPair, report: Report): void {
+  lintId(entry, report);
+  lintCredentials(entry, pair, report);
+  lintTools(entry, pair, report);
+  lintReserved(entry, pair, report);
+  lintVariables(entry, pair, report);
+}
+
+function lintId(entry: ToolspecDeclaration, report: Report): void {
+  const finding = entry.isIdGiven ? undefined : lintServerId(entry.id);
+  if (finding === undefined) return;
+  report({
+    code: configIdInvalid,
+    message: `The manifest's name ${quote(entry.id)} cannot be the id: ${finding.reason}`,
+    hint: `add id: ${finding.fix}`,
+    span: entry.span,
+  });
+}
+
+/** What `toolcrib secret set` would keep the secret of a credential as. */
+export function suggestedSecretName(id: string, credentialId: string): string {
+  const folded = credentialId.replace(/[^A-Za-z0-9_-]+/g, "-").replaceAll("_", "-");
+  return folded.toLowerCase().startsWith(`${id.toLowerCase()}-`) ? folded : `${id}-${folded}`;
+}
+
+function lintCredentials(entry: ToolspecDeclaration, pair: ToolspecPair, report: Report): void {
+  const known = (pair.manifest.credentials ?? []).map(({ id }) => id);
+  for (const given of fieldEntries(entry, "credentials")) {
+    if (known.includes(given.key)) continue;
+    const near = nearestName(given.key, known);
+    report({
+      code: configCredentialUnknown,
+      message: `The manifest ${pair.manifestFile} has no credential ${quote(given.key)}`,
+      hint:
+        near !== undefined
+          ? `did you mean ${near}?`
+          : known.length === 0
+            ? "remove it: the API needs none"
+            : `it has ${listOf(known)}`,
+      span: given.keySpan,
+      path: ".credentials",
+    });
+  }
+  const missing = placedCredentials(pair.manifest, pair.toolspec).filter(
+    ({ id }) => !Object.hasOwn(entry.credentials, id),
+  );
+  if (missing.length === 0) return;
+  const names = missing.map(({ id }) => ({ id, secret: suggestedSecretName(entry.id, id) }));
+  const fields = names.map(({ id, secret }) => `${id}: { secret_key_ref: ${secret} }`).join(", ");
+  const commands = names.map(({ secret }) => `toolcrib secret set ${secret}`).join(", ");
+  report({
+    code: configCredentialMissing,
+    message: `Toolspec ${quote(entry.id)} needs ${missing.length === 1 ? "a secret" : "secrets"} for ${listOf(missing.map(({ id }) => quote(id))).replace(" or ", " and ")}`,
+    hint: `add credentials: { ${fields} } and run ${commands}`,
+    span: entryOf(entry.node, "credentials")?.keySpan ?? entry.span,
+    path: ".credentials",
+  });
+}
+
+function lintTools(entry: ToolspecDeclaration, { manifest, toolspec }: ToolspecPair, report: Report): void {
+  const known = toolspec.tools.map(({ name }) => name);
+  if (entry.tools === "default") {
+    if ((manifest.tools ?? []).some((tool) => tool.default === true)) return;
+    report({
+      severity: "warning",
+      code: configToolUnknown,
+      message: `Toolspec ${quote(entry.id)} offers no tool: its manifest marks none with default: true`,
+      hint: "write tools: all, or list those that are wanted",
+      span: entry.span,
+      path: ".tools",
+    });
+    return;
+  }
+  if (entry.tools === "all") return;
+  for (const [index, name] of entry.tools.entries()) {
+    if (known.includes(name)) continue;
+    const near = nearestName(name, known);
+    report({
+      code: configToolUnknown,
+      message: `The toolspec has no tool ${quote(name)}`,
+      hint: near === undefined ? `it has ${listOf(known.slice(0, 20))}` : `did you mean ${near}?`,
+      span: nodeAt(entry.node, ["tools", index])?.span ?? entry.span,
+      path: `.tools[${index}]`,
+    });
+  }
+}
+
+function lintReserved(entry: ToolspecDeclaration, { toolspec }: ToolspecPair, report: Report): void {
+  const known = toolspec.tools.flatMap(({ name, params = [] }) =>
+    params.filter((param) => param.in === "path").map((param) => `${name}.${param.name}`),
+  );
+  for (const [index, name] of entry.reserved.entries()) {
+    if (known.includes(name)) continue;
+    const near = nearestName(name, known);
+    report({
+      code: configToolUnknown,
+      message: `The toolspec has no path parameter ${quote(name)}`,
+      hint:
+        near === undefined ? "write TOOL.PARAMETER, of a parameter with in: path" : `did you mean ${near}?`,
+      span: nodeAt(entry.node, ["reserved", index])?.span ?? entry.span,
+      path: `.reserved[${index}]`,
+    });
+  }
+}
+
+function lintVariables(entry: ToolspecDeclaration, pair: ToolspecPair, report: Report): void {
+  const declared = pair.toolspec.variables ?? {};
+  const known = Object.keys(declared);
+  for (const given of fieldEntries(entry, "variables")) {
+    if (known.includes(given.key)) continue;
+    const near = nearestName(given.key, known);
+    report({
+      code: configToolspecVariable,
+      message: `The toolspec has no variable ${quote(given.key)}`,
+      hint:
+        near !== undefined
+          ? `did you mean ${near}?`
+          : known.length === 0
+            ? "remove it: its base URL is complete"
+            : `it has ${listOf(known)}`,
+      span: given.keySpan,
+      path: ".variables",
+    });
+  }
+  const unset = known.filter(
+    (name) => !Object.hasOwn(entry.variables, name) && declared[name]?.default === undefined,
+  );
+  for (const name of unset) {
+    const description = declared[name]?.description;
+    report({
+      code: configToolspecVariable,
+      message: `Variable ${quote(name)} of toolspec ${quote(entry.id)} is not set${description === undefined ? "" : `: ${description}`}`,
+      hint: `add variables: { ${name}: … }`,
+      span: entryOf(entry.node, "variables")?.keySpan ?? entry.span,
+      path: ".variables",
+    });
+  }
+  if (unset.length === 0) lintHosts(entry, pair, report);
+}
+
+/** That the hosts which the variables make are host names, and ones that the manifest allows. */
+function lintHosts(entry: ToolspecDeclaration, { manifest, toolspec }: ToolspecPair, report: Report): void {
+  const allowed = egressPatterns(manifest);
+  for (const written of hostsOf(toolspec, entry)) {
+    const host = canonicalHost(written);
+    if (host !== undefined && isHostAllowed(allowed, host)) continue;
+    report({
+      code: configToolspecHost,
+      message:
+        host === undefined
+          ? `The variables of toolspec ${quote(entry.id)} make ${quote(written)}, which is no host name`
+          : `Host ${quote(host)} of toolspec ${quote(entry.id)} is not in the egress list of its manifest`,
+      hint:
+        host === undefined
+          ? "a variable is a part of a host name: letters, digits and hyphens"
+          : `the manifest allows ${listOf((manifest.entitlements?.egress ?? []).slice(0, 5)) || "nothing"}`,
+      span: fieldOf(entry.node, "variables")?.span ?? entry.span,
+      path: ".variables",
+    });
+  }
+}
+
+/** The hosts of the base URLs, with the variables filled in. */
+export function hostsOf(
+  toolspec: Toolspec,
+  { variables }: Pick<ToolspecConfig, "variables">,
+): ReadonlySet<string> {
+  const urls = [toolspec.baseUrl, ...toolspec.tools.flatMap(({ baseUrl }) => baseUrl ?? [])];
+  return new Set(
+    urls.map((url) =>
+      url
+        .replace(/^https:\/\//, "")
+        .replace(/\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (whole, name: string) =>
+          Object.hasOwn(variables, name)
+            ? (variables[name] ?? whole)
+            : (toolspec.variables?.[name]?.default ?? whole),
+        ),
+    ),
+  );
+}
+
+function fieldEntries(entry: ToolspecDeclaration, field: string) {
+  const node = fieldOf(entry.node, field);
+  return node?.kind === "map" ? node.entries : [];
+}

@@ -1,0 +1,197 @@
+/**
+ * The files that a layer's `toolspecs` and `egress` name: read, checked, and
+ * held against the entries that name them. Findings about a file stand in that
+ * file, findings about an entry in the configuration. Reads nothing else, and
+ * no secret.
+ */
+
+import { hash, X509Certificate } from "node:crypto";
+import { join } from "node:path";
+import { type Diagnostic, hasErrors } from "@toolcrib/diagnostics";
+import { explainFileFailure } from "@toolcrib/secrets";
+import { lintCatalog } from "@toolcrib/toolspec";
+import { configCaFileInvalid, configToolspecInvalid, configToolspecUnreadable } from "./codes.ts";
+import type { ConfigLayer, ToolspecDeclaration } from "./config-layer.ts";
+import { fieldOf, nodeAt } from "./config-tree.ts";
+import type { ToolspecPair } from "./config-types.ts";
+import { toCompletePath } from "./egress-shape.ts";
+import { lintToolspecEntry } from "./lint-toolspec-entry.ts";
+import { type Problem, quote, toDiagnostic } from "./reporter.ts";
+import {
+  type PairFiles,
+  type PairProblem,
+  readCatalogPair,
+  readPairAt,
+  type ToolspecFilesDeps,
+} from "./toolspec-files.ts";
+
+/** What reading a layer's files takes from the world. */
+export interface LoadToolspecsDeps extends ToolspecFilesDeps {
+  /** What `~/` stands for. @default nothing: such paths are not found */
+  readonly userDirectory?: string | undefined;
+}
+
+/** Longest file of certificates, in bytes. */
+const caFileMaxBytes = 1024 * 1024;
+
+/** Reads each pair once, whatever number of entries names it. */
+export type PairReader = (declaration: ToolspecDeclaration) => Promise<PairReading>;
+
+/** A pair, or why there is none, with everything that is wrong with its files. */
+interface PairReading {
+  readonly pair: ToolspecPair | undefined;
+  readonly digest: string | undefined;
+  /** Of the files. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** Of the entry that names them. */
+  readonly problem: PairProblem | undefined;
+}
+
+/** Create a reader of pairs for one configuration. */
+export function createPairReader(deps: LoadToolspecsDeps): PairReader {
+  const known = new Map<string, Promise<PairReading>>();
+  return ({ reference, source }) => {
+    const path = reference.kind === "path" ? pathFrom(reference.path, source.name, deps) : undefined;
+    const key = JSON.stringify(
+      reference.kind === "path" ? [path] : [reference.name, reference.version ?? ""],
+    );
+    let reading = known.get(key);
+    if (reading === undefined) {
+      reading = readPair(
+        reference.kind === "path"
+          ? readPairAt(path as string, deps)
+          : readCatalogPair(reference.name, reference.version, deps),
+      );
+      known.set(key, reading);
+    }
+    return reading;
+  };
+}
+
+/** `path` as the operator finds it again: relative to where the configuration was named from. */
+function pathFrom(path: string, fileName: string, { userDirectory }: LoadToolspecsDeps): string {
+  if (/^~[\\/]/.test(path) && userDirectory !== undefined) return join(userDirectory, path.slice(2));
+  const complete = toCompletePath(path, fileName);
+  return complete === path ? path : join(fileName, "..", path);
+}
+
+async function readPair(finding: Promise<PairFiles | PairProblem>): Promise<PairReading> {
+  let found: PairFiles | PairProblem;
+  try {
+    found = await finding;
+  } catch (error) {
+    const message = `Cannot read the toolspec: ${explainFileFailure(error)}`;
+    found = { code: configToolspecUnreadable, message, hint: "check the permissions of its files" };
+  }
+  if ("code" in found) return { pair: undefined, digest: undefined, diagnostics: [], problem: found };
+  const { manifest, toolspec } = found;
+  const { diagnostics, pairs } = lintCatalog([manifest, toolspec], { subject: "toolspecs" });
+  const [sound] = pairs;
+  if (sound === undefined || hasErrors(diagnostics)) {
+    const count = diagnostics.filter(({ severity }) => severity === "error").length;
+    const message = `Cannot use ${quote(toolspec.name)}: the toolspec and its manifest have ${count === 1 ? "an error" : `${count} errors`}`;
+    const problem = { code: configToolspecInvalid, message, hint: "correct what is listed for these files" };
+    return { pair: undefined, digest: undefined, diagnostics, problem };
+  }
+  const digest = `sha256:${hash("sha256", Buffer.concat([manifest.text, Buffer.from([0]), toolspec.text]), "hex")}`;
+  const pair = {
+    manifest: sound.manifest,
+    toolspec: sound.toolspec,
+    manifestFile: manifest.name,
+    toolspecFile: toolspec.name,
+  };
+  return { pair, digest, diagnostics, problem: undefined };
+}
+
+/** A layer whose files were read. */
+export interface LoadedLayer {
+  readonly layer: ConfigLayer;
+  /** Texts of the files with certificates, by their complete paths. */
+  readonly certificates: ReadonlyMap<string, string>;
+}
+
+/** Read what `layer` names. */
+export async function loadLayerFiles(
+  layer: ConfigLayer,
+  readPairOf: PairReader,
+  deps: LoadToolspecsDeps,
+): Promise<LoadedLayer> {
+  const diagnostics: Diagnostic[] = [];
+  const report = (problem: Problem): void => void diagnostics.push(toDiagnostic(problem, layer.source));
+  const toolspecs = await Promise.all(
+    layer.toolspecs.map(async (declaration, index) => {
+      const reading = await readPairOf(declaration);
+      const at = `toolspecs[${index}]`;
+      diagnostics.push(...reading.diagnostics);
+      if (reading.problem !== undefined) {
+        const { node } = declaration;
+        const written = fieldOf(node, "path") ?? fieldOf(node, "version") ?? fieldOf(node, "name") ?? node;
+        report({ ...reading.problem, span: written.span, path: at });
+      }
+      const { pair, digest } = reading;
+      if (pair === undefined) return declaration;
+      const id = declaration.isIdGiven ? declaration.id : pair.manifest.name;
+      const completed = { ...declaration, id, pair, pairDigest: digest };
+      lintToolspecEntry(completed, pair, (problem) =>
+        report({ ...problem, path: `${at}${problem.path ?? ""}` }),
+      );
+      return completed;
+    }),
+  );
+  const certificates = await readCertificates(layer, deps, report);
+  return {
+    layer: {
+      ...layer,
+      toolspecs,
+      toolspecIds: [...layer.toolspecIds, ...toolspecs.filter(isNamedByManifest)],
+      diagnostics: [...layer.diagnostics, ...diagnostics],
+    },
+    certificates,
+  };
+}
+
+/** Whether the id of an entry is known only since its manifest was read. */
+function isNamedByManifest({ isIdGiven, reference, pair }: ToolspecDeclaration): boolean {
+  return !isIdGiven && reference.kind === "path" && pair !== undefined;
+}
+
+async function readCertificates(
+  layer: ConfigLayer,
+  deps: LoadToolspecsDeps,
+  report: (problem: Problem) => void,
+): Promise<ReadonlyMap<string, string>> {
+  const texts = new Map<string, string>();
+  for (const [index, path] of (layer.sections.egress?.ca_files ?? []).entries()) {
+    const place = ["egress", "ca_files", index] as const;
+    const at = { span: nodeAt(layer.tree, place)?.span, path: `egress.ca_files[${index}]` };
+    const hint = "name a file with certificates in PEM (-----BEGIN CERTIFICATE-----)";
+    try {
+      const { bytes } = await deps.readFile(pathFrom(path, layer.source.name, deps), caFileMaxBytes);
+      const text = new TextDecoder().decode(bytes);
+      const problem = bytes.length > caFileMaxBytes ? "it is longer than 1 MiB" : problemOf(text);
+      if (problem === undefined) texts.set(path, text);
+      else
+        report({ code: configCaFileInvalid, message: `Cannot use ${quote(path)}: ${problem}`, hint, ...at });
+    } catch (error) {
+      const message = `Cannot read ${quote(path)}: ${explainFileFailure(error)}`;
+      report({ code: configCaFileInvalid, message, hint, ...at });
+    }
+  }
+  return texts;
+}
+
+/** What keeps `text` from being certificates. */
+function problemOf(text: string): string | undefined {
+  const blocks = text.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? [];
+  if (blocks.length === 0) return "it has no certificate";
+  const bad = blocks.findIndex((block) => !isCertificate(block));
+  return bad === -1 ? undefined : `its certificate ${bad + 1} cannot be read`;
+}
+
+function isCertificate(block: string): boolean {
+  try {
+    return new X509Certificate(block).subject !== undefined;
+  } catch {
+    return false;
+  }
+}

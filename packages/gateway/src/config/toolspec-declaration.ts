@@ -1,0 +1,54 @@
+/**
+ * A checked entry of `toolspecs` in our words: the one place where its field
+ * names are translated.
+ */
+
+import { basename } from "node:path";
+import type { Source } from "@toolcrib/diagnostics";
+import type { PlacedId, ToolspecDeclaration } from "./config-layer.ts";
+import { type ConfigNode, fieldOf, stringOf } from "./config-tree.ts";
+import { toServerId } from "./server-id.ts";
+import type { ToolspecDocument } from "./toolspec-shape.ts";
+
+/** Translate `document`, which `node` of `source` holds. */
+export function toToolspecDeclaration(
+  document: ToolspecDocument,
+  node: ConfigNode,
+  source: Source,
+): ToolspecDeclaration {
+  const { name, path } = document;
+  const placed = toolspecIdOf(node);
+  const pathNode = fieldOf(node, "path");
+  return {
+    id: placed?.id ?? toServerId(stemOf(path ?? "")),
+    isIdGiven: document.id !== undefined,
+    reference:
+      path === undefined
+        ? { kind: "catalog", name: name ?? "", version: document.version }
+        : { kind: "path", path },
+    credentials: document.credentials ?? {},
+    variables: document.variables ?? {},
+    reserved: document.reserved ?? [],
+    tools: document.tools ?? "default",
+    labels: document.labels ?? {},
+    pair: undefined,
+    pairDigest: undefined,
+    source,
+    span: (placed ?? pathNode ?? node).span,
+    node,
+  };
+}
+
+/** The id of the entry `node`, as far as the configuration alone tells it, and where that stands. */
+export function toolspecIdOf(node: ConfigNode): PlacedId | undefined {
+  for (const field of ["id", "name"]) {
+    const found = fieldOf(node, field);
+    const id = stringOf(found)?.trim() ?? "";
+    if (found !== undefined && id !== "") return { id, span: found.span };
+  }
+  return undefined;
+}
+
+function stemOf(path: string): string {
+  return basename(path).replace(/\.(?:ya?ml|json)$/i, "");
+}

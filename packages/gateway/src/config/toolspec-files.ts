@@ -1,0 +1,283 @@
+/**
+ * The two files of a toolspec, found by a name in the catalogue or by a path,
+ * and their bytes. It reads what the operator named and what belongs to it, and
+ * says why where there is no pair. What is in the files is not its business.
+ */
+
+import { readdir, stat } from "node:fs/promises";
+import { basename, dirname, join, sep } from "node:path";
+import { nearestName } from "@toolcrib/diagnostics";
+import { explainFileFailure } from "@toolcrib/secrets";
+import { type CatalogFile, documentMaxBytes, manifestPathsOf } from "@toolcrib/toolspec";
+import { configToolspecNotFound, configToolspecUnreadable } from "./codes.ts";
+import type { ReadFile } from "./read-file.ts";
+import { listOf, quote } from "./reporter.ts";
+
+/** Where toolspecs are looked for. */
+export interface ToolspecFilesDeps {
+  readonly readFile: ReadFile;
+  /** Folder of the catalogue, with `manifests` and, beside or in it, the toolspecs. @default there is none */
+  readonly catalogFolder?: string | undefined;
+}
+
+/** A manifest and its toolspec as they were read, for `lintCatalog`. */
+export interface PairFiles {
+  readonly manifest: CatalogFile & { readonly name: string; readonly text: Uint8Array };
+  readonly toolspec: CatalogFile & { readonly name: string; readonly text: Uint8Array };
+}
+
+/** Why there is no pair. */
+export interface PairProblem {
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string;
+}
+
+const endings = [".yaml", ".yml", ".json"] as const;
+const versionFile = /^([0-9]+\.[0-9]+\.[0-9]+)\.(?:ya?ml|json)$/;
+
+/** The names in the catalogue at `folder`, sorted; empty where there is none. */
+export async function listCatalogNames(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(join(folder, "manifests"), { withFileTypes: true }).catch(() => []);
+  return entries
+    .filter((entry) => entry.isDirectory() && !entry.name.startsWith("."))
+    .map(({ name }) => name)
+    .sort();
+}
+
+/** The versions of `name` in the catalogue at `folder` that have a toolspec, the newest first. */
+export async function listCatalogVersions(folder: string, name: string): Promise<readonly string[]> {
+  const [beside, apart] = await Promise.all([
+    namesIn(join(folder, "manifests", name)),
+    namesIn(join(folder, "toolspecs", name)),
+  ]);
+  const hasToolspec = (version: string) =>
+    endings.some((ending) => beside.has(`${version}.toolspec${ending}`) || apart.has(`${version}${ending}`));
+  const versions = [...beside].flatMap((file) => versionFile.exec(file)?.[1] ?? []);
+  return [...new Set(versions)].filter(hasToolspec).sort((a, b) => compareVersions(b, a));
+}
+
+async function namesIn(folder: string): Promise<ReadonlySet<string>> {
+  return new Set(await readdir(folder).catch(() => []));
+}
+
+function compareVersions(a: string, b: string): number {
+  const [left, right] = [a, b].map((version) => version.split(".").map(Number));
+  for (const [at, part] of (left ?? []).entries()) {
+    const difference = part - (right?.[at] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
+/** The pair `name` of the catalogue; without a version the newest. */
+export async function readCatalogPair(
+  name: string,
+  version: string | undefined,
+  deps: ToolspecFilesDeps,
+): Promise<PairFiles | PairProblem> {
+  const folder = deps.catalogFolder;
+  if (folder === undefined) {
+    return notFound(
+      `Cannot find ${quote(name)}: there is no catalogue here`,
+      "write path: with the manifest or toolspec, or name the folder of a catalogue in TOOLCRIB_CATALOG",
+    );
+  }
+  const versions = await listCatalogVersions(folder, name);
+  const chosen = version ?? versions[0];
+  if (chosen === undefined) {
+    const near = nearestName(name, await listCatalogNames(folder));
+    return notFound(
+      `The catalogue has no toolspec ${quote(name)}`,
+      near === undefined ? "see toolcrib catalog list" : `did you mean ${near}?`,
+    );
+  }
+  if (!versions.includes(chosen)) {
+    return notFound(
+      `The catalogue has no version ${chosen} of ${quote(name)}`,
+      versions.length === 0 ? "see toolcrib catalog list" : `it has ${listOf(versions)}`,
+    );
+  }
+  const manifest = await firstOf(
+    endings.map((ending) => join("manifests", name, `${chosen}${ending}`)),
+    folder,
+    deps,
+  );
+  const toolspec = await firstOf(
+    endings.flatMap((ending) => [
+      join("toolspecs", name, `${chosen}${ending}`),
+      join("manifests", name, `${chosen}.toolspec${ending}`),
+    ]),
+    folder,
+    deps,
+  );
+  if (manifest === undefined || toolspec === undefined) {
+    return notFound(`The catalogue has no version ${chosen} of ${quote(name)}`, "see toolcrib catalog list");
+  }
+  return { manifest: { ...manifest, kind: "manifest" }, toolspec: { ...toolspec, kind: "toolspec" } };
+}
+
+type ReadFileEntry = { readonly path: string; readonly name: string; readonly text: Uint8Array };
+
+/** The first of `paths` below `folder` that is there. */
+async function firstOf(
+  paths: readonly string[],
+  folder: string,
+  deps: ToolspecFilesDeps,
+): Promise<ReadFileEntry | undefined> {
+  for (const path of paths) {
+    const name = join(folder, path);
+    const { bytes } = await deps.readFile(name, documentMaxBytes).catch((error: unknown) => {
+      if (isAbsence(error)) return { bytes: undefined };
+      throw error;
+    });
+    if (bytes !== undefined) return { path: path.split(sep).join("/"), name, text: bytes };
+  }
+  return undefined;
+}
+
+/** The pair that `path` leads to: one of its two files, or a folder that has both. */
+export async function readPairAt(path: string, deps: ToolspecFilesDeps): Promise<PairFiles | PairProblem> {
+  try {
+    const status = await stat(path);
+    return status.isDirectory() ? await readPairIn(path, deps) : await readPairOf(path, deps);
+  } catch (error) {
+    const code = isAbsence(error) ? configToolspecNotFound : configToolspecUnreadable;
+    return {
+      code,
+      message: `Cannot read ${quote(path)}: ${explainFileFailure(error)}`,
+      hint: "name a manifest, a toolspec, or a folder that has one pair of them",
+    };
+  }
+}
+
+/** What a file is: by its name, else by what only one of the two has. */
+function kindOf({ name, text }: FoundFile): "manifest" | "toolspec" | undefined {
+  const stem = basename(name)
+    .replace(/\.(?:ya?ml|json)$/i, "")
+    .toLowerCase();
+  if (stem === "toolspec" || stem.endsWith(".toolspec")) return "toolspec";
+  if (stem === "manifest" || stem.endsWith(".manifest")) return "manifest";
+  const written = new TextDecoder().decode(text);
+  if (/^\s*["']?baseUrl["']?\s*:/m.test(written) || /[{,]\s*"baseUrl"\s*:/.test(written)) return "toolspec";
+  const isManifest =
+    /^\s*["']?(?:image|tier)["']?\s*:/m.test(written) || /[{,]\s*"(?:image|tier)"\s*:/.test(written);
+  return isManifest ? "manifest" : undefined;
+}
+
+interface FoundFile {
+  readonly name: string;
+  readonly text: Uint8Array;
+}
+
+async function readFound(name: string, deps: ToolspecFilesDeps): Promise<FoundFile> {
+  const { bytes } = await deps.readFile(name, documentMaxBytes);
+  return { name, text: bytes };
+}
+
+function toPair(manifest: FoundFile, toolspec: FoundFile): PairFiles {
+  // One place for both: they belong together whatever they are called.
+  return {
+    manifest: { ...manifest, path: "pair", kind: "manifest" },
+    toolspec: { ...toolspec, path: "pair", kind: "toolspec" },
+  };
+}
+
+/** Most files of a folder that are looked at, and how deep. */
+const folderMaxFiles = 50;
+const folderMaxDepth = 3;
+
+async function readPairIn(folder: string, deps: ToolspecFilesDeps): Promise<PairFiles | PairProblem> {
+  const names = await listFiles(folder, folderMaxDepth);
+  if (names.length > folderMaxFiles) {
+    return notFound(
+      `Cannot look for a pair in ${quote(folder)}: it has more than ${folderMaxFiles} files`,
+      "name the toolspec itself",
+    );
+  }
+  const files = await Promise.all(names.map((name) => readFound(name, deps)));
+  const manifests = files.filter((file) => kindOf(file) === "manifest");
+  const toolspecs = files.filter((file) => kindOf(file) === "toolspec");
+  const [manifest] = manifests;
+  const [toolspec] = toolspecs;
+  if (manifest !== undefined && toolspec !== undefined && manifests.length + toolspecs.length === 2) {
+    return toPair(manifest, toolspec);
+  }
+  return notFound(
+    `${quote(folder)} has ${counted(manifests.length, "manifest")} and ${counted(toolspecs.length, "toolspec")}, where one of each belongs`,
+    manifests.length + toolspecs.length > 2 ? "name the toolspec itself" : "put both files into the folder",
+  );
+}
+
+function counted(count: number, noun: string): string {
+  return `${count === 0 ? "no" : count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+async function listFiles(folder: string, depth: number): Promise<readonly string[]> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  const files: string[] = [];
+  for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    if (entry.name.startsWith(".") || entry.name === "node_modules") continue;
+    const path = join(folder, entry.name);
+    if (entry.isDirectory() && depth > 1) files.push(...(await listFiles(path, depth - 1)));
+    else if (entry.isFile() && /\.(?:ya?ml|json)$/i.test(entry.name)) files.push(path);
+    if (files.length > folderMaxFiles) break;
+  }
+  return files;
+}
+
+async function readPairOf(path: string, deps: ToolspecFilesDeps): Promise<PairFiles | PairProblem> {
+  const own = await readFound(path, deps);
+  const kind = kindOf(own);
+  if (kind === undefined) {
+    return notFound(
+      `${quote(path)} is neither a manifest nor a toolspec`,
+      "a manifest has image and tier, a toolspec has baseUrl",
+    );
+  }
+  const others = kind === "toolspec" ? manifestsFor(path) : toolspecsFor(path);
+  for (const other of others) {
+    const found = await readFound(other, deps).catch((error: unknown) => {
+      if (isAbsence(error)) return undefined;
+      throw error;
+    });
+    if (found === undefined) continue;
+    return kind === "toolspec" ? toPair(found, own) : toPair(own, found);
+  }
+  const missing = kind === "toolspec" ? "manifest" : "toolspec";
+  return notFound(`Cannot find the ${missing} of ${quote(path)}`, `put it at ${others[0] ?? missing}`);
+}
+
+function manifestsFor(path: string): readonly string[] {
+  const placed = manifestPathsOf(path.split(sep).join("/"));
+  return [...placed, ...endings.map((ending) => join(dirname(path), `manifest${ending}`))];
+}
+
+function toolspecsFor(path: string): readonly string[] {
+  const folder = dirname(path);
+  const stem = basename(path).replace(/\.(?:ya?ml|json)$/i, "");
+  const slashed = `/${folder.split(sep).join("/")}/`;
+  const root = slashed.lastIndexOf("/manifests/");
+  const apart =
+    root === -1
+      ? []
+      : endings.map((ending) =>
+          `${slashed.slice(0, root)}/toolspecs/${slashed.slice(root + "/manifests/".length)}${stem}${ending}`.slice(
+            1,
+          ),
+        );
+  return [
+    ...endings.map((ending) => join(folder, `${stem}.toolspec${ending}`)),
+    ...apart,
+    ...endings.map((ending) => join(folder, `toolspec${ending}`)),
+  ];
+}
+
+function notFound(message: string, hint: string): PairProblem {
+  return { code: configToolspecNotFound, message, hint };
+}
+
+function isAbsence(error: unknown): boolean {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return code === "ENOENT" || code === "ENOTDIR";
+}

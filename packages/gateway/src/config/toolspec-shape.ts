@@ -1,0 +1,195 @@
+/**
+ * One entry of `toolspecs`: which manifest and toolspec, under which id, with
+ * which secrets, variables and tools. What the files themselves must be, and
+ * whether the entry fits them, is found out when they are read
+ * (`load-toolspecs.ts`).
+ */
+
+import { configFieldRequired, configInvalidValue } from "./codes.ts";
+import { type ConfigNode, entryOf } from "./config-tree.ts";
+import type { SecretRef } from "./config-types.ts";
+import { looksLikeCredential } from "./credential.ts";
+import { quote } from "./reporter.ts";
+import { invalid, type Place, reportAt, type Shape, text, type ValueOf } from "./shape.ts";
+import { dictionary, either, list, record, reportAtMap } from "./shape-collection.ts";
+import { reportInline, secretKeyRef } from "./text-shape.ts";
+import { idShape, labelsShape } from "./tool-server-shape.ts";
+
+/** Most entries of `toolspecs`. */
+export const maxToolspecs = 1000;
+
+const toolName = { source: "[A-Za-z0-9_.-]{1,128}", meaning: "the name of a tool of the toolspec" };
+
+const credentialRecord = record({
+  name: "ToolspecCredential",
+  description: "Where the secret of the credential is kept.",
+  fields: { secret_key_ref: { required: secretKeyRef } },
+  hints: {
+    env: "write secret_key_ref: { env: NAME }",
+    file: "write secret_key_ref: { file: PATH }",
+    store: "write secret_key_ref: { store: NAME }",
+    prefix: "remove it: the manifest says how the secret is sent",
+    secret_ref: "did you mean secret_key_ref?",
+    secretKeyRef: "did you mean secret_key_ref?",
+    value: "a secret never stands in the configuration: write secret_key_ref: NAME",
+  },
+});
+
+/** `{ secret_key_ref: … }`; what stands here as a text is taken for the secret itself and never quoted. */
+const credential: Shape<SecretRef> = {
+  check(node, place) {
+    if (node.kind === "scalar" && node.text !== "") {
+      return reportInline(
+        node,
+        place,
+        `credential ${quote(place.key)} holds a literal`,
+        `write ${place.key}: { secret_key_ref: NAME } and run toolcrib secret set NAME`,
+      );
+    }
+    return credentialRecord.check(node, place)?.secret_key_ref;
+  },
+  toJsonSchema: credentialRecord.toJsonSchema,
+};
+
+const allTools: Shape<"all"> = {
+  check(node, place) {
+    if (node.kind === "scalar" && node.value === "all") return "all";
+    return invalid(
+      node,
+      place,
+      `${quote(place.path)} must be all, or a list of tools`,
+      "write tools: all, or tools: [NAME, NAME]",
+    );
+  },
+  toJsonSchema: () => ({ const: "all", description: "Every tool of the toolspec." }),
+};
+
+const toolNames = list(
+  text({ description: "A tool, by its name in the toolspec.", pattern: toolName, maxLength: 128 }),
+  { description: "These tools.", maxItems: 1000, minItems: 1 },
+);
+
+const entryRecord = record({
+  name: "Toolspec",
+  description: "A REST API as tools: a manifest and its toolspec, of the catalogue or from files.",
+  fields: {
+    name: text({
+      description: "A name in the catalogue (toolcrib catalog list).",
+      pattern: {
+        source: "[a-z0-9](?:[a-z0-9-]*[a-z0-9])?",
+        meaning: "a name of the catalogue: lower-case letters, digits and -",
+      },
+      maxLength: 128,
+      examples: ["github"],
+    }),
+    version: text({
+      description: "Which version of the catalogue. Default: the newest.",
+      pattern: { source: "[0-9]+\\.[0-9]+\\.[0-9]+", meaning: "a version such as 0.1.0" },
+      maxLength: 64,
+      instead: (node) => (node.kind === "scalar" ? 'write it in quotes, such as "0.1.0"' : undefined),
+    }),
+    path: text({
+      description:
+        "In place of name: a manifest, a toolspec, or a folder that has one pair of them; relative to the folder of this file.",
+      maxLength: 4096,
+      examples: ["./specs/acme"],
+    }),
+    id: idShape,
+    credentials: dictionary(credential, {
+      description: "The secret of each credential that the manifest declares, by the credential's id.",
+      maxEntries: 32,
+      key: { source: "[A-Za-z0-9_.-]{1,128}", meaning: "the id of a credential of the manifest" },
+    }),
+    variables: dictionary(
+      text({
+        description: "The value of the variable.",
+        maxLength: 253,
+        inspect(value, node, place) {
+          if (!looksLikeCredential(value)) return;
+          const what = `variable ${quote(place.key)} holds what looks like a secret`;
+          reportInline(node, place, what, "a variable is a part of a host name: write that");
+        },
+      }),
+      {
+        description: "Variables of the toolspec's base URLs, such as the name of a tenant.",
+        maxEntries: 32,
+        key: { source: "[A-Za-z_][A-Za-z0-9_]{0,63}", meaning: "letters, digits and _" },
+      },
+    ),
+    reserved: list(
+      text({
+        description: "A parameter, as TOOL.PARAMETER.",
+        pattern: {
+          source: "[A-Za-z0-9_-]{1,128}\\.[^\\s]{1,128}",
+          meaning: "a tool and its parameter, such as get_report.property",
+        },
+        maxLength: 260,
+      }),
+      { description: "Path parameters whose slashes are kept.", maxItems: 1000 },
+    ),
+    tools: either(
+      (node) => node.kind !== "list",
+      allTools,
+      toolNames,
+      "Which tools are offered: all, or a list. Default: those that the manifest marks with default: true.",
+    ),
+    labels: labelsShape,
+  },
+  hints: {
+    toolspec: "did you mean name?",
+    manifest: "write path: with the manifest or the toolspec",
+    file: "did you mean path?",
+    folder: "did you mean path?",
+    secrets: "did you mean credentials?",
+    auth: "write credentials: { ID: { secret_key_ref: NAME } }",
+    token: "write credentials: { token: { secret_key_ref: NAME } }",
+    secret_key_ref:
+      "write it below credentials, with the id of the credential: credentials: { ID: { secret_key_ref: NAME } }",
+    hosts: "the hosts are those of the manifest's egress list",
+    namespace: "did you mean id?",
+    vars: "did you mean variables?",
+    egress: "write egress: beside toolspecs:, for all of them",
+  },
+  inspect: (_value, node, place) => inspectReference(node, place),
+});
+
+/** One entry of `toolspecs`. */
+export const toolspecShape: Shape<ValueOf<typeof entryRecord>> = {
+  check: entryRecord.check,
+  toJsonSchema(definitions) {
+    const schema = entryRecord.toJsonSchema(definitions);
+    const full = definitions.get("Toolspec");
+    const oneOf = [{ required: ["name"] }, { required: ["path"], not: { required: ["version"] } }];
+    if (full !== undefined) definitions.set("Toolspec", { ...full, oneOf });
+    return schema;
+  },
+};
+
+/** One of `name` and `path`, and no version with a path. */
+function inspectReference(node: ConfigNode, place: Place): void {
+  const [name, path, version] = ["name", "path", "version"].map((key) => entryOf(node, key));
+  if (name === undefined && path === undefined) {
+    reportAtMap(node, place, {
+      code: configFieldRequired,
+      message: `Field "name" is required in ${quote(place.path)}`,
+      hint: "add name: with a name of the catalogue (toolcrib catalog list), or path: with a file or folder",
+    });
+  } else if (name !== undefined && path !== undefined) {
+    reportAt(path.value, place, {
+      code: configInvalidValue,
+      message: `${quote(place.path)} has both name and path`,
+      hint: "write name for a toolspec of the catalogue, path for one from files",
+      span: path.keySpan,
+    });
+  } else if (path !== undefined && version !== undefined) {
+    reportAt(version.value, place, {
+      code: configInvalidValue,
+      message: `${quote(place.path)} has both path and version`,
+      hint: "remove version: the files say which it is",
+      span: version.keySpan,
+    });
+  }
+}
+
+/** One entry of `toolspecs` as it is written. */
+export type ToolspecDocument = ValueOf<typeof toolspecShape>;
