@@ -249,10 +249,11 @@ test("nextPage() gives the arguments of the next call until there is none", () =
     page: 2,
   });
   assert.deepEqual(next(linked, {}, "[]", link("/x?after=z")), { after: "z" });
+  assert.deepEqual(next(linked, {}, "[]", link("https://api.example.com/lists/17?page=2")), { page: 2 });
   for (const target of [
     "https://evil.test/x?page=2",
     "http://api.example.com/x?page=2",
-    "https://api.example.com/y?page=2",
+    "https://api.example.com/x?page=1",
     "::",
   ])
     assert.equal(next(linked, { page: 1 }, "[]", link(target)), undefined, target);

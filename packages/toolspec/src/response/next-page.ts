@@ -18,7 +18,7 @@ export interface PageAnswer {
  * The arguments of the call for the page after the one that was answered;
  * `undefined` after the last one, and for a tool without pages. Of a `Link`
  * header only the query parameters that the tool has are taken, and only where
- * it leads to the same address.
+ * it leads to the same host; its path may be another name of the same list.
  */
 export function nextPage(
   tool: ToolspecTool,
@@ -64,8 +64,7 @@ function nextOfLink(
   )?.[1];
   if (target === undefined || !URL.canParse(target, url)) return undefined;
   const next = new URL(target, url);
-  const own = new URL(url);
-  if (next.origin !== own.origin || next.pathname !== own.pathname) return undefined;
+  if (next.origin !== new URL(url).origin) return undefined;
   const changed = (tool.params ?? []).flatMap(({ name, in: place, type, value: fixed }) => {
     const value = next.searchParams.get(name);
     const isOwn = place === "query" && type !== "array" && type !== "object" && fixed === undefined;

@@ -1,0 +1,239 @@
+/**
+ * A manifest and its toolspec as a source of tools: a call is planned, sent,
+ * and its response mapped. It reaches no network but through `send`, follows no
+ * address that a response names beyond the same host, and holds no secret but
+ * what `tokenOf` hands it for one call.
+ */
+
+import { isCodedError, nearestName } from "@toolcrib/diagnostics";
+import type { JsonObject, JsonValue } from "@toolcrib/json";
+import {
+  type CallContext,
+  type Health,
+  normalizeTags,
+  type Tool,
+  type ToolResult,
+  type ToolSource,
+  textResult,
+  toToolId,
+} from "@toolcrib/tool";
+import {
+  egressPatterns,
+  type FilledCredential,
+  type HttpResponse,
+  type Manifest,
+  mapResponse,
+  nextPage,
+  placedCredentials,
+  planRequest,
+  type RequestPlan,
+  type SelectJson,
+  type Toolspec,
+  ToolspecError,
+  type ToolspecTool,
+  toolDefinitions,
+  toolspecArgumentInvalid,
+  toolspecRequestTooLarge,
+  toolspecValueHostile,
+} from "@toolcrib/toolspec";
+import { toolpackToolUnknown } from "./codes.ts";
+import { type ExchangeDeps, exchange } from "./exchange.ts";
+import { type CompiledPath, compilePath } from "./json-path.ts";
+import { notePage } from "./page-note.ts";
+import { ToolpackError } from "./toolpack-error.ts";
+
+/** What is served, and under which name. */
+export interface ToolpackSettings {
+  /** Namespace of the tools, and id of the source. @default the name of the manifest */
+  readonly id?: string;
+  readonly manifest: Manifest;
+  readonly toolspec: Toolspec;
+  /** Values of the variables of base URLs. @default the defaults in the toolspec */
+  readonly variables?: { readonly [name: string]: string };
+  /** Path parameters whose slashes are kept, as `tool.parameter`. @default none */
+  readonly reserved?: readonly string[];
+  /** Names of the tools that are served. @default those that the manifest has with `default: true` */
+  readonly tools?: readonly string[];
+  /** What stands for a credential in requests: a placeholder, or the secret itself. It is asked for each call. */
+  tokenOf(credentialId: string): string;
+}
+
+/** What a source takes from its surroundings. */
+export interface ToolpackDeps extends ExchangeDeps {
+  /** Version of Toolcrib, for `User-Agent`. */
+  readonly version: string;
+}
+
+/** Milliseconds that a call may take, with all that it sends again. */
+const callTimeoutMs = 30_000;
+
+/** Faults of the arguments: a model mends them, so that they are results. */
+const argumentFaults: ReadonlySet<string> = new Set([
+  toolspecArgumentInvalid,
+  toolspecRequestTooLarge,
+  toolspecValueHostile,
+]);
+
+/**
+ * Create the source of one toolspec. It is ready at once.
+ *
+ * @throws {ToolpackError} `TOOLPACK_TOOL_UNKNOWN`, `TOOLPACK_PATH_INVALID`
+ */
+export function createToolpackSource(settings: ToolpackSettings, deps: ToolpackDeps): ToolSource {
+  const { manifest, toolspec } = settings;
+  const id = settings.id ?? manifest.name;
+  const entries = new Map(
+    servedTools(settings).map(({ definition, tool }) => [
+      definition.name,
+      { tool, listed: toTool(id, manifest, definition) },
+    ]),
+  );
+  const paths = compilePaths([...entries.values()].map(({ tool }) => tool));
+  const tools = [...entries.values()].map(({ listed }) => listed);
+  const health: Health = { state: "ready", since: deps.now() };
+  const placed = placedCredentials(manifest, toolspec);
+  const egress = egressPatterns(manifest);
+  const select: SelectJson = (path, value) => paths.get(path)?.select(value) ?? [];
+
+  function plan(tool: ToolspecTool, args: JsonObject, credentials: readonly FilledCredential[]): RequestPlan {
+    return planRequest(tool, toolspec, args, {
+      egress,
+      credentials,
+      reserved: settings.reserved,
+      variables: settings.variables,
+      userAgent: `toolcrib/${deps.version}`,
+    });
+  }
+
+  async function call(tool: ToolspecTool, args: JsonObject, context: CallContext): Promise<ToolResult> {
+    const { signal, callId } = context;
+    const deadline = Math.min(context.deadline, deps.now() + callTimeoutMs);
+    const credentials = placed.map((one) => ({ ...one, token: settings.tokenOf(one.id) }));
+    const planned = tryPlan(() => plan(tool, args, credentials), callId);
+    if (planned.kind === "refused") return planned.result;
+    const request = { tool, plan: planned.plan, credentials, signal, deadline, callId };
+    const { response, url, refusal } = await exchange(request, deps);
+    const { result, note } = mapSelected(tool, response, `toolspec:${id}/${tool.name}`, select);
+    const isDone = result.isError !== true;
+    const next = isDone ? tryNextPage(tool, { args, url, response }, select) : undefined;
+    const page = next === undefined ? undefined : notePage(args, next);
+    const notes = [refusal === undefined ? undefined : `[${refusal}]`, note, page?.text].filter(
+      (text) => text !== undefined,
+    );
+    const content = [...result.content, ...notes.map((text) => ({ type: "text", text }))];
+    return page?.meta === undefined ? { ...result, content } : { ...result, content, _meta: page.meta };
+  }
+
+  return {
+    id,
+    origin: "toolspec",
+    // Texts that are exact numbers count as numbers, which their schema would refuse.
+    checksArguments: true,
+    deadlineMs: () => callTimeoutMs,
+    start: async () => {},
+    tools: () => tools,
+    onChange: () => () => {},
+    health: () => health,
+    async call({ definition }, args, context) {
+      const entry = entries.get(definition.name);
+      if (entry === undefined) throw unknownTool(definition.name, [...entries.keys()], toolspec);
+      try {
+        return await call(entry.tool, args, context);
+      } catch (error) {
+        if (context.signal.aborted) throw context.signal.reason;
+        throw error;
+      }
+    },
+    async [Symbol.asyncDispose]() {},
+  };
+}
+
+/** @throws {ToolpackError} `TOOLPACK_TOOL_UNKNOWN` */
+function servedTools({ manifest, toolspec, tools }: ToolpackSettings): ReturnType<typeof toolDefinitions> {
+  const all = toolDefinitions(toolspec, manifest);
+  if (tools === undefined) return all.filter(({ isDefault }) => isDefault);
+  const names = all.map(({ definition }) => definition.name);
+  const unknown = tools.find((name) => !names.includes(name));
+  if (unknown !== undefined) throw unknownTool(unknown, names, toolspec);
+  return all.filter(({ definition }) => tools.includes(definition.name));
+}
+
+function unknownTool(name: string, names: readonly string[], { name: spec }: Toolspec): ToolpackError {
+  const near = nearestName(name, names);
+  return new ToolpackError(
+    toolpackToolUnknown,
+    `The toolspec "${spec}" has no tool ${JSON.stringify(name)}`,
+    {
+      hint: near === undefined ? "the names are in its manifest" : `did you mean ${near}?`,
+    },
+  );
+}
+
+type Definition = ReturnType<typeof toolDefinitions>[number]["definition"];
+
+function toTool(id: string, { version, category }: Manifest, definition: Definition): Tool {
+  return {
+    id: toToolId(id, definition.name),
+    namespace: id,
+    version,
+    tags: normalizeTags(category === undefined ? [] : [category]),
+    origin: "toolspec",
+    sourceId: id,
+    definition,
+  };
+}
+
+/** @throws {ToolpackError} `TOOLPACK_PATH_INVALID` */
+function compilePaths(tools: readonly ToolspecTool[]): ReadonlyMap<string, CompiledPath> {
+  const texts = tools.flatMap(({ response, pagination }) => [response?.select, pagination?.next]);
+  return new Map(texts.flatMap((text) => (text === undefined ? [] : [[text, compilePath(text)] as const])));
+}
+
+type Planned =
+  | { readonly kind: "planned"; readonly plan: RequestPlan }
+  | { readonly kind: "refused"; readonly result: ToolResult };
+
+/** @throws {ToolspecError} where the fault is not that of the arguments */
+function tryPlan(plan: () => RequestPlan, callId: string): Planned {
+  try {
+    return { kind: "planned", plan: plan() };
+  } catch (error) {
+    if (!(error instanceof ToolspecError) || !argumentFaults.has(error.code)) throw error;
+    const { code, message, hint } = error;
+    const text = hint === undefined ? message : `${message}\nHint: ${hint}`;
+    const _meta = { "toolcrib/code": code, "toolcrib/callId": callId };
+    return { kind: "refused", result: { ...textResult(text, true), _meta } };
+  }
+}
+
+/** The response mapped; as a whole, with a note, where the selection of its part takes too long. */
+function mapSelected(
+  tool: ToolspecTool,
+  response: HttpResponse,
+  uri: string,
+  select: SelectJson,
+): { readonly result: ReturnType<typeof mapResponse>["result"]; readonly note: string | undefined } {
+  try {
+    return { result: mapResponse(tool, response, { uri, select }).result, note: undefined };
+  } catch (error) {
+    if (!isCodedError(error)) throw error;
+    // What the service did, it did: its answer is not lost for want of a selection.
+    return {
+      result: mapResponse(tool, response, { uri }).result,
+      note: `[the whole response: ${error.message}]`,
+    };
+  }
+}
+
+function tryNextPage(
+  tool: ToolspecTool,
+  answer: Parameters<typeof nextPage>[1],
+  select: (path: string, value: JsonValue) => readonly JsonValue[],
+): JsonObject | undefined {
+  try {
+    return nextPage(tool, answer, select);
+  } catch (error) {
+    if (!isCodedError(error)) throw error;
+    return undefined;
+  }
+}

@@ -1,0 +1,11 @@
+// For users.
+export { toolpackPathInvalid, toolpackPathTooCostly, toolpackToolUnknown } from "./codes.ts";
+// For other packages here.
+export {
+  createToolpackSource,
+  type ToolpackDeps,
+  type ToolpackSettings,
+} from "./create-toolpack-source.ts";
+export type { ExchangeDeps, OutgoingRequest, SendRequest } from "./exchange.ts";
+export { nextPageKey } from "./page-note.ts";
+export { ToolpackError } from "./toolpack-error.ts";

@@ -1,0 +1,92 @@
+/**
+ * JSONPath (RFC 9535) with an upper bound on its work. Paths come from a
+ * toolspec, values from a service that is not trusted: every node that a
+ * selector looks at is a step, and so is every node of every query within a
+ * filter. `match()` and `search()` are not there, because no number of steps
+ * bounds a regular expression.
+ */
+
+import { messageOf } from "@toolcrib/diagnostics";
+import type { JsonValue } from "@toolcrib/json";
+import { JSONPathEnvironment, type JSONPathNode, type JSONPathQuery } from "json-p3";
+import { toolpackPathInvalid, toolpackPathTooCostly } from "./codes.ts";
+import { ToolpackError } from "./toolpack-error.ts";
+
+/** A path that can be applied to many values. */
+export interface CompiledPath {
+  /** What it finds, in order. @throws {ToolpackError} `TOOLPACK_PATH_TOO_COSTLY` */
+  select(value: JsonValue): readonly JsonValue[];
+}
+
+/** Most steps of one application. */
+const stepsMaxCount = 2_000_000;
+/** Deepest value that `..` goes into; JSON that is read here is no deeper. */
+const depthMax = 200;
+
+const environment = new JSONPathEnvironment({ maxRecursionDepth: depthMax });
+for (const name of ["match", "search"]) environment.functionRegister.delete(name);
+
+/** Compile `path`. @throws {ToolpackError} `TOOLPACK_PATH_INVALID` */
+export function compilePath(path: string): CompiledPath {
+  let query: JSONPathQuery;
+  try {
+    query = environment.compile(path);
+  } catch (cause) {
+    const message = `Cannot use the JSONPath ${JSON.stringify(path)}: ${messageOf(cause)}`;
+    throw new ToolpackError(toolpackPathInvalid, message, {
+      hint: "write a path of RFC 9535 without match() and search()",
+      cause,
+    });
+  }
+  const meter = { left: 0 };
+  countSteps(query, meter);
+  return {
+    select(value) {
+      meter.left = stepsMaxCount;
+      try {
+        // Its type of JSON has mutable arrays; nothing is changed.
+        const nodes = query.lazyQuery(value as Parameters<JSONPathQuery["query"]>[0]);
+        return Array.from(nodes, (node) => node.value as JsonValue);
+      } catch (cause) {
+        const message = `The JSONPath ${JSON.stringify(path)} takes more than ${stepsMaxCount} steps on this response`;
+        throw new ToolpackError(toolpackPathTooCostly, message, { cause });
+      }
+    },
+  };
+}
+
+/** A selector of a compiled query. */
+interface Selector {
+  resolve(node: JSONPathNode): JSONPathNode[];
+}
+
+/** Make every selector below `part`, in filters too, take its steps from `meter`. */
+function countSteps(part: unknown, meter: { left: number }): void {
+  if (typeof part !== "object" || part === null || part === environment) return;
+  if (isSelector(part)) {
+    const resolve = part.resolve.bind(part);
+    part.resolve = (node) => {
+      spend(meter, 1 + sizeOf(node.value));
+      return resolve(node);
+    };
+  }
+  for (const field of ["segments", "selectors", "expression", "path", "left", "right", "args"]) {
+    const within: unknown = (part as { readonly [field: string]: unknown })[field];
+    for (const one of Array.isArray(within) ? within : [within]) countSteps(one, meter);
+  }
+}
+
+/** Segments have `resolve` and `selectors`; what has the first alone is a selector. */
+function isSelector(part: object): part is Selector {
+  return "resolve" in part && typeof part.resolve === "function" && !("selectors" in part);
+}
+
+/** Children that a selector may go through. */
+function sizeOf(value: unknown): number {
+  return Array.isArray(value) ? value.length : 0;
+}
+
+function spend(meter: { left: number }, steps: number): void {
+  meter.left -= steps;
+  if (meter.left < 0) throw new RangeError("too many steps");
+}

@@ -1,0 +1,53 @@
+/**
+ * Whether a redirect is followed. Credentials go where the manifest says and
+ * nowhere else, so only the same origin is; and only what GET asks for is asked
+ * for again. Pure; sends nothing.
+ */
+
+import { type FilledCredential, type HttpResponse, writeCredential } from "@toolcrib/toolspec";
+
+/** Most redirects in a row. */
+export const redirectsMaxCount = 5;
+
+/** What becomes of a response: it is no redirect, it leads to `url`, or it is not followed for `reason`. */
+export type RedirectDecision =
+  | { readonly kind: "none" }
+  | { readonly kind: "follow"; readonly url: string }
+  | { readonly kind: "refuse"; readonly reason: string };
+
+const statuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+const urlMaxLength = 16_384;
+
+/** Decide about `response` to a request with `method` for `url`, which `count` redirects came before. */
+export function decideRedirect(
+  request: { readonly method: string; readonly url: string },
+  response: HttpResponse,
+  credentials: readonly FilledCredential[],
+  count: number,
+): RedirectDecision {
+  const location = Object.entries(response.headers).find(([name]) => name.toLowerCase() === "location")?.[1];
+  if (!statuses.has(response.status) || location === undefined) return { kind: "none" };
+  if (request.method !== "GET")
+    return { kind: "refuse", reason: `only GET is sent again, not ${request.method}` };
+  const target = URL.canParse(location, request.url) ? new URL(location, request.url) : undefined;
+  if (target === undefined || target.origin !== new URL(request.url).origin || target.username !== "")
+    return { kind: "refuse", reason: "redirects are followed on the same host only" };
+  if (count >= redirectsMaxCount)
+    return { kind: "refuse", reason: `there were ${redirectsMaxCount} redirects before it` };
+  target.hash = "";
+  const url = withCredentials(target, credentials);
+  if (url.length > urlMaxLength)
+    return { kind: "refuse", reason: `its address is longer than ${urlMaxLength} characters` };
+  return { kind: "follow", url };
+}
+
+/** The address with the credentials that belong in its query; services name it without them. */
+function withCredentials(target: URL, credentials: readonly FilledCredential[]): string {
+  const missing = credentials.flatMap((one) =>
+    one.place.kind === "query" && !target.searchParams.has(one.place.name)
+      ? [`${encodeURIComponent(one.place.name)}=${writeCredential(one)}`]
+      : [],
+  );
+  if (missing.length === 0) return target.href;
+  return `${target.href}${target.search === "" ? (target.href.endsWith("?") ? "" : "?") : "&"}${missing.join("&")}`;
+}

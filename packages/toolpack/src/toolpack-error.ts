@@ -1,0 +1,6 @@
+/** The one error class of this package; its codes are in `codes.ts`. */
+
+import { CodedError } from "@toolcrib/diagnostics";
+
+/** A toolspec cannot be used as a source of tools. */
+export class ToolpackError extends CodedError {}

@@ -1,0 +1,115 @@
+/** Sources of one tool each, over a service on loopback. */
+
+import assert from "node:assert/strict";
+import type { JsonObject } from "@toolcrib/json";
+import type { CallContext, ToolResult, ToolSource } from "@toolcrib/tool";
+import { createToolpackSource, type ToolpackDeps, type ToolpackSettings } from "@toolcrib/toolpack";
+import { type Manifest, parseManifest, parseToolspec, type Toolspec } from "@toolcrib/toolspec";
+import type { LoopbackApi } from "./loopback-api.ts";
+
+/** A manifest of the sealed tier; `credentials` are lines of YAML. */
+export function manifestOf(
+  tools: readonly string[] = ["call"],
+  credentials = '  - {id: key, type: api_key, inject: {header: Authorization, format: "Bearer {token}"}}',
+): Manifest {
+  const text = `schemaVersion: 2
+name: demo
+version: 0.1.0
+source: {repo: github.com/example/demo, tag: v0.1.0}
+image: {ref: ghcr.io/example/demo, digest: "sha256:${"0a".repeat(32)}", entrypoint: /app/server, builder: toolpack}
+tier: sealed
+category: dev-tools
+entitlements: {egress: [api.example.com, other.example.com]}
+${credentials === "" ? "" : `credentials:\n${credentials}\n`}tools:
+${tools.map((name) => `  - {name: ${name}, default: true}`).join("\n")}
+`;
+  const { value, diagnostics } = parseManifest({ name: "manifest.yaml", text });
+  assert.ok(value, diagnostics.map(({ message }) => message).join("; "));
+  return value;
+}
+
+/** A toolspec of one tool `call` with these lines. */
+export function toolspecOf(
+  lines: string,
+  version: 1 | 2 = 2,
+  top = "baseUrl: https://api.example.com\n",
+): Toolspec {
+  const text = `schemaVersion: ${version}
+name: demo
+version: 0.1.0
+${top}tools:
+  - name: call
+    description: Call it
+${lines.replace(/^/gm, "    ")}
+`;
+  const { value, diagnostics } = parseToolspec({ name: "toolspec.yaml", text });
+  assert.ok(value, diagnostics.map(({ message }) => message).join("; "));
+  return value;
+}
+
+/** A source, and what it waited for. */
+export interface Bench {
+  readonly source: ToolSource;
+  /** Milliseconds of each sleep; the clock went on by them. */
+  readonly slept: readonly number[];
+  call(args: object, context?: Partial<CallContext>): Promise<ToolResult>;
+}
+
+/** Milliseconds since the epoch at which every clock here starts. */
+export const startedAt = Date.UTC(2026, 0, 2, 3, 4, 5);
+
+/** The source of `toolspec` over `api`, with a clock that only sleeping moves. */
+export function createBench(
+  toolspec: Toolspec,
+  api: Pick<LoopbackApi, "send">,
+  settings: Partial<ToolpackSettings> = {},
+): Bench {
+  const slept: number[] = [];
+  let clock = startedAt;
+  const deps: ToolpackDeps = {
+    send: api.send,
+    now: () => clock,
+    async sleep(ms, signal) {
+      signal.throwIfAborted();
+      slept.push(ms);
+      clock += ms;
+    },
+    random: () => 0.5,
+    version: "1.2.3",
+  };
+  const source = createToolpackSource(
+    { manifest: manifestOf(), toolspec, tokenOf: (id) => `<${id}>`, ...settings },
+    deps,
+  );
+  return {
+    source,
+    slept,
+    async call(args, context = {}) {
+      const [tool] = source.tools();
+      assert.ok(tool);
+      return source.call(tool, args as JsonObject, contextOf(context));
+    },
+  };
+}
+
+/** The surroundings of a call that nobody listens to. */
+export function contextOf(given: Partial<CallContext> = {}): CallContext {
+  return {
+    callId: "call-1",
+    depth: 0,
+    identity: { kind: "library", name: "test" },
+    era: "modern",
+    signal: new AbortController().signal,
+    deadline: startedAt + 60_000,
+    wantsProgress: false,
+    progress() {},
+    notify() {},
+    ask: () => Promise.reject(new Error("nobody to ask")),
+    ...given,
+  };
+}
+
+/** The texts of a result. */
+export function textsOf({ content }: ToolResult): readonly unknown[] {
+  return content.map((block) => block["text"] ?? block);
+}
