@@ -1,5 +1,6 @@
 // For users.
 export { type Authority, parseAuthority } from "./authority.ts";
+export { createEgress } from "./create-egress.ts";
 export { EgressError } from "./egress-error.ts";
 export type {
   CredentialPlace,
@@ -15,3 +16,4 @@ export type {
   EgressSource,
   ResolveHost,
 } from "./egress-types.ts";
+export { createPlaceholder, isPlaceholder } from "./scan/placeholder.ts";

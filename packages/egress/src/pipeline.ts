@@ -12,17 +12,23 @@ import type { TLSSocket } from "node:tls";
 import { createAddressRules } from "./address/address-rules.ts";
 import { parseConnectTo } from "./address/connect-to.ts";
 import { type AddressBook, findAddresses, lookupHost } from "./address/find-addresses.ts";
-import { type Authority, authorise, showHost } from "./authority.ts";
+import { type Authority, authorise, parseTarget, showHost, type Target } from "./authority.ts";
 import { egressAddressDenied, egressPlaceholderMisplaced, egressTimedOut } from "./codes.ts";
 import { createTrustedRoots, type DialOptions, dialTls, type TrustedRoots } from "./dial-tls.ts";
 import { EgressError } from "./egress-error.ts";
 import type { ResolvedSettings } from "./egress-settings.ts";
-import type { EgressDeps, EgressEvent, EgressEventOrigin, EgressSource } from "./egress-types.ts";
+import type {
+  EgressCredential,
+  EgressDeps,
+  EgressEvent,
+  EgressEventOrigin,
+  EgressSource,
+} from "./egress-types.ts";
 import { findPlaces } from "./inject/find-places.ts";
 import { createPlaceholderRegistry } from "./inject/placeholder-registry.ts";
 import { putSecrets } from "./inject/put-secrets.ts";
 import { type ReadSecret, readSecret } from "./inject/read-secret.ts";
-import { checkHead, type RequestHead } from "./inject/request-head.ts";
+import { checkHead, type HeaderField, type RequestHead } from "./inject/request-head.ts";
 import { findPlaceholder, type Misplaced, PlaceholderScanner } from "./scan/find-placeholder.ts";
 import type { OnFound, SecretScrubber } from "./scrub/secret-scrubber.ts";
 import { createSourceSecrets } from "./scrub/source-secrets.ts";
@@ -57,11 +63,11 @@ export interface Pipeline {
   /** Remember the placeholders of `source`. Asserts that its credentials are in their form. */
   learn(source: EgressSource): void;
   /**
-   * Run `step` for a host, and tell of its refusal as an event.
+   * Read the URL of a request.
    *
-   * @throws whatever `step` throws.
+   * @throws {EgressError} `EGRESS_AUTHORITY_INVALID`
    */
-  refusable<T>(asker: Asker, host: string, step: () => T): T;
+  readTarget(asker: Asker, url: string, headers: readonly HeaderField[], body?: Uint8Array): Target;
   /**
    * Hold an authority to what the source may reach, as `CONNECT` asks before there is a request.
    *
@@ -69,17 +75,19 @@ export interface Pipeline {
    */
   authorise(asker: Asker, authority: Authority): void;
   /**
-   * Everything up to dialling.
+   * Everything up to dialling. A `body` that is there whole is looked into at once; one that streams, by `scanBody`.
    *
    * @throws {EgressError} of any step.
    */
-  admit(asker: Asker, head: RequestHead): Promise<AdmittedRequest>;
+  admit(asker: Asker, head: RequestHead, body?: Uint8Array): Promise<AdmittedRequest>;
   /**
    * Connect: addresses found once, judged, dialled; the certificate verified against the host.
    *
    * @throws {EgressError} `EGRESS_UNREACHABLE`, `EGRESS_ADDRESS_DENIED`, `EGRESS_TLS_FAILED`, `EGRESS_TIMED_OUT`; the reason of `signal`.
    */
-  dial(asker: Asker, authority: Authority, options: DialChoice): Promise<TLSSocket>;
+  dial(authority: Authority, choice: DialChoice): Promise<TLSSocket>;
+  /** Tell of a refusal that `dial` threw; anything else is no refusal. */
+  denied(asker: Asker, host: string, error: unknown): void;
   /** Forget secrets and placeholders. */
   clear(): void;
 }
@@ -117,63 +125,93 @@ export function createPipeline(settings: ResolvedSettings, deps: EgressDeps): Pi
     tell(asker, host, { kind: "egress.denied", code: error.code, reason: error.message });
   }
 
-  function refusable<T>(asker: Asker, host: string, step: () => T): T {
-    try {
-      return step();
-    } catch (error) {
-      deny(asker, showHost(host), error);
-      throw error;
-    }
-  }
-
-  function alarm(asker: Asker, host: string, { where, text }: Misplaced): EgressError {
+  function tellAlarm(asker: Asker, host: string, { where, text }: Misplaced): void {
     const owner = registry.ownerOf(text);
     tell(asker, host, { kind: "egress.alarm", credential: owner?.credential, owner: owner?.source, where });
+  }
+
+  function alarm(asker: Asker, host: string, misplaced: Misplaced): EgressError {
+    tellAlarm(asker, host, misplaced);
+    const { where } = misplaced;
     const message = `Cannot send a placeholder in ${describe(where)}: it may stand in its own place only`;
     const error = new EgressError(egressPlaceholderMisplaced, message);
     deny(asker, host, error);
     return error;
   }
 
-  /** A placeholder for a host that is not allowed is an alarm, in its place or not. */
-  function alarmOnDenied(asker: Asker, { method, target, headers }: RequestHead): void {
-    const texts = [
-      ["method", method],
-      ["url", target.authority.host],
-      ["url", target.path],
-      ...headers.map(([name, value]) => [`header:${name.toLowerCase()}`, value] as const),
-    ] as const;
+  /** A placeholder on its way to where it may not go is an alarm, in its place or not. Of one request, the first. */
+  function alarmOnDenied(asker: Asker, host: string, { head, url, body }: DeniedTexts): void {
+    const texts: (readonly [where: string, text: string | Uint8Array])[] = [
+      ["url", url],
+      ...head.map(([name, value]) => [`header:${name.toLowerCase()}`, value] as const),
+      ["body", body ?? ""],
+    ];
     for (const [where, text] of texts) {
       const found = findPlaceholder(where, text);
       if (found === undefined) continue;
-      alarm(asker, target.authority.host, found);
+      tellAlarm(asker, host, found);
       return;
     }
+  }
+
+  async function readSecrets(
+    asker: Asker,
+    host: string,
+    used: readonly EgressCredential[],
+  ): Promise<readonly ReadSecret[]> {
+    const secrets: ReadSecret[] = [];
+    try {
+      for (const credential of used) secrets.push(await readSecret(credential));
+    } catch (error) {
+      deny(asker, host, error);
+      throw error;
+    }
+    return secrets;
   }
 
   return {
     roots,
     learn: (source) => registry.learn(source),
-    refusable,
-    authorise: (asker, authority) =>
-      refusable(asker, authority.host, () => authorise(asker.source, authority)),
-    async admit(asker, head) {
+    readTarget(asker, url, headers, body) {
+      registry.learn(asker.source);
+      try {
+        return parseTarget(url);
+      } catch (error) {
+        alarmOnDenied(asker, showHost(url), { head: headers, url, body });
+        deny(asker, showHost(url), error);
+        throw error;
+      }
+    },
+    authorise(asker, authority) {
+      try {
+        authorise(asker.source, authority);
+      } catch (error) {
+        deny(asker, authority.host, error);
+        throw error;
+      }
+    },
+    async admit(asker, head, body) {
       const { source } = asker;
-      const { host } = head.target.authority;
+      const { target, headers } = head;
+      const { host } = target.authority;
       registry.learn(source);
-      refusable(asker, host, () => {
-        try {
-          authorise(source, head.target.authority);
-        } catch (error) {
-          alarmOnDenied(asker, head);
-          throw error;
-        }
+      try {
+        authorise(source, target.authority);
+      } catch (error) {
+        alarmOnDenied(asker, host, { head: headers, url: `${host}${target.path}`, body });
+        deny(asker, host, error);
+        throw error;
+      }
+      try {
         checkHead(head);
-      });
+      } catch (error) {
+        deny(asker, host, error);
+        throw error;
+      }
       const { used, misplaced } = findPlaces(head, source.credentials);
-      if (misplaced !== undefined) throw alarm(asker, host, misplaced);
-      const secrets: ReadSecret[] = [];
-      for (const credential of used) secrets.push(await readSecret(credential));
+      const found = misplaced ?? (body === undefined ? undefined : findPlaceholder("body", body));
+      if (found !== undefined) throw alarm(asker, host, found);
+      const secrets = await readSecrets(asker, host, used);
       const scanner = new PlaceholderScanner("body");
       const echoes = new Set<string>();
       let isSending = false;
@@ -198,7 +236,7 @@ export function createPipeline(settings: ResolvedSettings, deps: EgressDeps): Pi
         },
       };
     },
-    async dial(asker, authority, choice) {
+    async dial(authority, choice) {
       const { connectTimeoutMs: timeoutMs } = settings;
       const { host } = authority;
       const deadline = new AbortController();
@@ -213,14 +251,23 @@ export function createPipeline(settings: ResolvedSettings, deps: EgressDeps): Pi
           const message = `Cannot connect to "${host}": it took more than ${timeoutMs} ms`;
           throw new EgressError(egressTimedOut, message);
         }
-        if (error instanceof EgressError && error.code === egressAddressDenied) deny(asker, host, error);
         throw error;
       } finally {
         clearTimeout(timer);
       }
     },
+    denied(asker, host, error) {
+      if (error instanceof EgressError && error.code === egressAddressDenied) deny(asker, host, error);
+    },
     clear: () => sourceSecrets.clear(),
   };
+}
+
+/** The texts of a refused request that may hold a placeholder. */
+interface DeniedTexts {
+  readonly head: readonly HeaderField[];
+  readonly url: string;
+  readonly body: Uint8Array | undefined;
 }
 
 type EventDetail = EgressEvent extends infer E

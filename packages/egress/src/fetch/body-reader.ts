@@ -1,0 +1,128 @@
+/**
+ * Reads the body of a response as it comes: decompresses, counts, takes secrets
+ * out, keeps the beginning. Memory is bounded by what is kept, whatever a body
+ * expands to; reading stops at a ceiling, and a body that expands beyond reason
+ * is refused.
+ */
+
+import type { Transform } from "node:stream";
+import { egressResponseInvalid } from "../codes.ts";
+import { EgressError } from "../egress-error.ts";
+import type { StreamScrubber } from "../scrub/secret-scrubber.ts";
+import type { CreateDecoder } from "./decoding.ts";
+
+/** A body as far as it was kept. */
+export interface ReadBody {
+  readonly body: Uint8Array;
+  /** How much was read of it, decompressed. */
+  readonly totalBytes: number;
+}
+
+/** How a body is read. */
+export interface BodyOptions {
+  readonly decoders: readonly CreateDecoder[];
+  readonly scrubber: StreamScrubber | undefined;
+  /** Most that is kept. */
+  readonly maxBytes: number;
+  /** Where reading stops. */
+  readonly ceilingBytes: number;
+  /** More may be written. */
+  readonly onDrain: () => void;
+  /** The body was read, or the ceiling reached: nothing more is needed. */
+  readonly onDone: (body: ReadBody) => void;
+  readonly onError: (error: EgressError) => void;
+}
+
+/** A body of this size may expand as it likes; a larger one at most `maxRatio` times. */
+const freeBytes = 8 << 20;
+const maxRatio = 200;
+
+/** Reads one body. */
+export class BodyReader {
+  readonly #options: BodyOptions;
+  readonly #kept: Uint8Array[] = [];
+  #streams: Transform[] = [];
+  #keptBytes = 0;
+  #writtenBytes = 0;
+  #totalBytes = 0;
+  #isDone = false;
+
+  constructor(options: BodyOptions) {
+    this.#options = options;
+  }
+
+  /** Take the next piece; `false` to wait for `onDrain` before the next one. */
+  write(piece: Uint8Array): boolean {
+    if (this.#isDone) return true;
+    this.#writtenBytes += piece.length;
+    if (this.#options.decoders.length === 0) {
+      this.#take(piece);
+      return true;
+    }
+    if (this.#streams.length === 0) this.#open(piece);
+    return this.#streams[0]?.write(piece) ?? true;
+  }
+
+  /** The body is complete. */
+  end(): void {
+    if (this.#streams.length === 0) this.#finish();
+    else this.#streams[0]?.end();
+  }
+
+  /** Nobody waits for the body any more. */
+  destroy(): void {
+    this.#isDone = true;
+    for (const stream of this.#streams) stream.destroy();
+  }
+
+  #open(first: Uint8Array): void {
+    this.#streams = this.#options.decoders.map((create) => create(first));
+    for (const [at, stream] of this.#streams.entries()) {
+      stream.on("error", (cause) => this.#fail("it cannot be decompressed", cause));
+      const next = this.#streams[at + 1];
+      if (next !== undefined) stream.pipe(next);
+    }
+    this.#streams[0]?.on("drain", this.#options.onDrain);
+    const last = this.#streams.at(-1);
+    last?.on("data", (piece: Buffer) => this.#take(piece));
+    last?.on("end", () => this.#finish());
+  }
+
+  #take(piece: Uint8Array): void {
+    if (this.#isDone) return;
+    const { ceilingBytes, maxBytes, scrubber } = this.#options;
+    const room = ceilingBytes - this.#totalBytes;
+    const bytes = piece.length > room ? piece.subarray(0, room) : piece;
+    this.#totalBytes += bytes.length;
+    if (this.#keptBytes < maxBytes) this.#keep(scrubber === undefined ? bytes : scrubber.push(bytes));
+    if (this.#totalBytes > freeBytes && this.#totalBytes > maxRatio * this.#writtenBytes) {
+      this.#fail(`it expands to more than ${maxRatio} times its size`);
+    } else if (piece.length >= room) {
+      this.#finish();
+    }
+  }
+
+  #keep(bytes: Uint8Array): void {
+    const room = this.#options.maxBytes - this.#keptBytes;
+    const part = bytes.length > room ? bytes.subarray(0, room) : bytes;
+    if (part.length > 0) this.#kept.push(part);
+    this.#keptBytes += part.length;
+  }
+
+  #finish(): void {
+    if (this.#isDone) return;
+    if (this.#options.scrubber !== undefined) this.#keep(this.#options.scrubber.end());
+    this.destroy();
+    const [first] = this.#kept;
+    const body = this.#kept.length === 1 && first !== undefined ? first : Buffer.concat(this.#kept);
+    this.#options.onDone({ body, totalBytes: this.#totalBytes });
+  }
+
+  #fail(state: string, cause?: unknown): void {
+    if (this.#isDone) return;
+    this.destroy();
+    this.#options.onError(
+      new EgressError(egressResponseInvalid, `Cannot read a response: ${state}`, { cause }),
+    );
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * The door for engines of this process: a request in, a response out, through
+ * the pipeline and over connections that are kept. No TLS session but the one
+ * to the host.
+ */
+
+import { egressClosed, egressTimedOut } from "../codes.ts";
+import { EgressError } from "../egress-error.ts";
+import type { ResolvedSettings } from "../egress-settings.ts";
+import type { Egress, EgressRequest, EgressResponse, EgressSource } from "../egress-types.ts";
+import type { Asker, Pipeline } from "../pipeline.ts";
+import { createConnectionPools } from "./connection-pools.ts";
+import { sendRequest } from "./send-request.ts";
+
+/** The door, and what it holds open. */
+export interface FetchDoor extends AsyncDisposable {
+  readonly fetch: Egress["fetch"];
+}
+
+const defaultMaxBytes = 10 << 20;
+
+/** Create the door. */
+export function createFetch(pipeline: Pipeline, settings: ResolvedSettings): FetchDoor {
+  const pools = createConnectionPools(pipeline, settings);
+  const closing = new AbortController();
+  const underway = new Set<Promise<EgressResponse>>();
+
+  async function run(
+    request: EgressRequest,
+    source: EgressSource,
+    signal: AbortSignal,
+  ): Promise<EgressResponse> {
+    const { method, url, body, maxBytes = defaultMaxBytes, callId } = request;
+    const asker: Asker = { source, callId };
+    const headers = Object.entries(request.headers);
+    const target = pipeline.readTarget(asker, url, headers, body);
+    const admitted = await pipeline.admit(asker, { method, target, headers }, body);
+    signal.throwIfAborted();
+    const pool = pools.poolFor(source, target.authority);
+    const ceilingBytes = settings.bodyMaxBytes;
+    try {
+      return await sendRequest(pool, admitted, { body, maxBytes, ceilingBytes, signal });
+    } catch (error) {
+      pipeline.denied(asker, target.authority.host, error);
+      throw error;
+    }
+  }
+
+  /** With its deadline: of the caller, of the settings, and the end of the egress. */
+  async function start(request: EgressRequest, source: EgressSource): Promise<EgressResponse> {
+    request.signal?.throwIfAborted();
+    const { requestTimeoutMs } = settings;
+    const deadline = new AbortController();
+    const timer = setTimeout(() => {
+      const message = `Cannot wait longer for a response: it took more than ${requestTimeoutMs} ms`;
+      deadline.abort(new EgressError(egressTimedOut, message));
+    }, requestTimeoutMs);
+    const signals = [
+      deadline.signal,
+      closing.signal,
+      ...(request.signal === undefined ? [] : [request.signal]),
+    ];
+    try {
+      return await run(request, source, AbortSignal.any(signals));
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  return {
+    async fetch(request, source) {
+      closing.signal.throwIfAborted();
+      const response = start(request, source);
+      underway.add(response);
+      try {
+        return await response;
+      } finally {
+        underway.delete(response);
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      if (closing.signal.aborted) return;
+      closing.abort(new EgressError(egressClosed, "Cannot send a request: the egress was closed"));
+      await Promise.allSettled(underway);
+      await pools[Symbol.asyncDispose]();
+    },
+  };
+}

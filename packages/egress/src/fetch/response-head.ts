@@ -1,0 +1,48 @@
+/** The headers of a response, checked, scrubbed and without what no longer holds. */
+
+import { egressResponseInvalid } from "../codes.ts";
+import { EgressError } from "../egress-error.ts";
+import type { OnFound, SecretScrubber } from "../scrub/secret-scrubber.ts";
+
+/** Headers as undici gives them, names in lower case. */
+export type RawHeaders = { readonly [name: string]: string | string[] | undefined };
+
+const namePattern = /^[a-z0-9!#$%&'*+.^_`|~-]+$/;
+/** Any byte but control characters; a tab is none here. */
+const valuePattern = /^[\t\x20-\x7e\x80-\xff]*$/;
+/** What spoke of the connection and of the body as it was sent. */
+const dropped: ReadonlySet<string> = new Set([
+  "connection",
+  "content-encoding",
+  "content-length",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-connection",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+/**
+ * Headers that may be handed on.
+ *
+ * @param echoed what is told of a secret in the header `where`.
+ * @throws {EgressError} `EGRESS_RESPONSE_INVALID` for a name or value that is none.
+ */
+export function cleanHeaders(
+  raw: RawHeaders,
+  scrubber: SecretScrubber | undefined,
+  echoed: (where: string) => OnFound,
+): { readonly [name: string]: string } {
+  const entries: [string, string][] = [];
+  for (const [name, given] of Object.entries(raw)) {
+    if (given === undefined || dropped.has(name)) continue;
+    const values = typeof given === "string" ? [given] : given;
+    if (!namePattern.test(name) || !values.every((value) => valuePattern.test(value))) {
+      throw new EgressError(egressResponseInvalid, "Cannot read a response: one of its headers is not valid");
+    }
+    const text = values.join(name === "set-cookie" ? "\n" : ", ");
+    entries.push([name, scrubber === undefined ? text : scrubber.text(text, echoed(`header:${name}`))]);
+  }
+  return Object.fromEntries(entries);
+}
