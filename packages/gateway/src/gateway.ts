@@ -56,12 +56,30 @@ export interface ServerStatus {
   readonly restarts: number;
 }
 
+/** One toolspec as people see it. */
+export interface ToolspecStatus {
+  readonly id: string;
+  /** Name and version of its manifest. */
+  readonly name: string;
+  readonly version: string;
+  readonly title?: string;
+  /** `unavailable` while one of its secrets cannot be read. */
+  readonly health: Health;
+  readonly tools: number;
+  /** Host patterns that it may reach. */
+  readonly hosts: readonly string[];
+  /** What its credentials are kept under, never a value. */
+  readonly credentials: readonly { readonly id: string; readonly secret: string }[];
+  readonly labels: { readonly [key: string]: string };
+}
+
 /** The whole gateway at a glance. */
 export interface GatewayStatus {
   readonly version: string;
   readonly startedAt: string;
   readonly url?: string;
   readonly servers: readonly ServerStatus[];
+  readonly toolspecs: readonly ToolspecStatus[];
   readonly tools: number;
   readonly sessions: number;
   readonly callsInFlight: number;

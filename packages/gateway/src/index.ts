@@ -94,6 +94,7 @@ export type {
   ServerStatus,
   ToolHit,
   ToolSummary,
+  ToolspecStatus,
 } from "./gateway.ts";
 export { GatewayError } from "./gateway-error.ts";
 // HTTP front door. For users: the logger and the token files; the rest is for other packages here.

@@ -32,6 +32,7 @@ import { type HttpServer, startHttpServer } from "./http/http-server.ts";
 import type { Logger } from "./http/logger.ts";
 import { createMetrics } from "./http/metrics.ts";
 import { openTokenStore } from "./http/token-store.ts";
+import type { Toolspecs, ToolspecsDeps } from "./toolspecs/open-toolspecs.ts";
 
 /** What a gateway needs of its process. */
 export interface GatewayDeps {
@@ -50,12 +51,27 @@ export interface GatewayDeps {
   readonly upstreamLimits?: UpstreamLimits;
 }
 
+const noToolspecs: Toolspecs = {
+  started: Promise.resolve(),
+  ids: [],
+  startedCount: () => 0,
+  status: () => [],
+  async [Symbol.asyncDispose]() {},
+};
+
+/** The toolspecs of `config`. What sends their requests is loaded where there are any. */
+async function openToolspecs(config: GatewayConfig, deps: ToolspecsDeps): Promise<Toolspecs> {
+  if (config.toolspecs.length === 0) return noToolspecs;
+  return (await import("./toolspecs/open-toolspecs.ts")).openToolspecs(config, deps);
+}
+
 /** Milliseconds that calls in flight get at shutdown. */
 const drainMs = 10_000;
 
 /**
  * Start a gateway. Servers are started in parallel and none is waited for;
- * `ready()` tells when each made its first contact.
+ * `ready()` tells when each made its first contact, and each toolspec had its
+ * secrets looked for.
  *
  * @throws {StoreError} when the home cannot be used.
  */
@@ -116,7 +132,24 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
 
   const servers = config.toolServers.map((server) => ({ server, upstream: createUpstream(server) }));
   const starts = servers.map(({ server, upstream }) => startServer(server, upstream));
-  // Behind the servers: where two names cannot be told apart, a saved tool never comes first.
+  const toolspecs = await openToolspecs(config, {
+    core,
+    home: deps.home,
+    environment,
+    record,
+    scrubber,
+    logger,
+    version,
+    now,
+    randomBytes,
+    random: Math.random,
+    sleep: (ms, signal) => delay(ms, undefined, { signal }),
+    startTimer(delayMs, callback) {
+      const timer = setTimeout(callback, delayMs).unref();
+      return () => clearTimeout(timer);
+    },
+  });
+  // Behind the others: where two names cannot be told apart, a saved tool never comes first.
   if (composites !== undefined) core.add(composites.metatool.savedTools);
   let http: HttpServer | undefined;
   let opening: Promise<HttpServer> | undefined;
@@ -216,6 +249,8 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
   }
 
   function serverLog(id: string, lines: number): readonly string[] {
+    // What runs in this process has no log of its own.
+    if (toolspecs.ids.includes(id)) return [];
     const found = servers.find(({ server }) => server.id === id);
     if (found === undefined) {
       throw new GatewayError(serverNotFound, `No tool server has the id "${id}"`, {
@@ -258,13 +293,15 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     return startHttpServer(
       {
         service: core.service,
-        serverIds: () => servers.map(({ server }) => server.id),
+        serverIds: () => [...servers.map(({ server }) => server.id), ...toolspecs.ids],
         status: gateway.status,
         tools: core.listTools,
         serverLog,
         readiness: () => ({
-          ready: servers.filter(({ upstream }) => upstream.health().state !== "starting").length,
-          total: servers.length,
+          ready:
+            servers.filter(({ upstream }) => upstream.health().state !== "starting").length +
+            toolspecs.startedCount(),
+          total: servers.length + toolspecs.ids.length,
         }),
         metrics,
         authenticate: tokens?.authenticate,
@@ -285,6 +322,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     while (core.underWay.count > 0 && now() < deadline) await delay(10);
     await http?.[Symbol.asyncDispose]();
     await disposeComposites();
+    await toolspecs[Symbol.asyncDispose]();
     await Promise.allSettled(servers.map(({ upstream }) => upstream[Symbol.asyncDispose]()));
     await Promise.allSettled(starts);
     await launcher[Symbol.asyncDispose]();
@@ -307,13 +345,14 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
   const gateway: Gateway = {
     service: core.service,
     ready: async () => {
-      await Promise.allSettled(starts);
+      await Promise.allSettled([...starts, toolspecs.started]);
     },
     status: () => ({
       version,
       startedAt: new Date(startedAt).toISOString(),
       url: http?.url,
       servers: servers.map(statusOf),
+      toolspecs: toolspecs.status(),
       tools: core.index.tools.filter(({ tool }) => tool.origin !== "meta").length,
       sessions: core.service.sessionCount,
       callsInFlight: core.underWay.count,

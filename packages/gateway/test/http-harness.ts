@@ -176,6 +176,7 @@ function testStatus(service: TestService): GatewayStatus {
     version: "0.1.0",
     startedAt: "2026-11-22T00:00:00.000Z",
     servers: [server("files", "ready"), server("web", "unavailable")],
+    toolspecs: [],
     tools: 6,
     sessions: service.sessions.size,
     callsInFlight: 0,

@@ -6,6 +6,7 @@ const status: GatewayStatus = {
   version: "0.1.0",
   startedAt: "2026-11-22T00:00:00.000Z",
   servers: [],
+  toolspecs: [],
   tools: 5,
   sessions: 3,
   callsInFlight: 0,

@@ -10,6 +10,8 @@ export {
 export { toolspecArgumentInvalid, toolspecRequestTooLarge, toolspecValueHostile } from "./codes.ts";
 export { documentMaxBytes } from "./document/document-tree.ts";
 export type { ParsedDocument } from "./document/parse-document.ts";
+// For other packages here.
+export { readPlainYaml } from "./document/read-plain-yaml.ts";
 export { manifestJsonSchema, toolspecJsonSchema } from "./json-schema.ts";
 export { egressPatterns } from "./manifest/egress-patterns.ts";
 export type {
@@ -23,7 +25,6 @@ export type {
   Tier,
 } from "./manifest/manifest.ts";
 export { parseManifest, parseToolspec } from "./parse.ts";
-// For other packages here.
 export { compareExample, type ExampleDifference } from "./plan/check-example.ts";
 export {
   type CredentialPlace,

@@ -10,6 +10,7 @@ import { parseConfigLayer } from "./config-layer.ts";
 import { configMaxBytes } from "./config-tree.ts";
 import { createPairReader, type LoadToolspecsDeps, loadLayerFiles } from "./load-toolspecs.ts";
 import { type ConfigResult, mergeConfigs } from "./merge-configs.ts";
+import { openPairCache } from "./pair-cache.ts";
 import { tooLarge } from "./parse-tree.ts";
 import type { FileContent } from "./read-file.ts";
 import { toDiagnostic } from "./reporter.ts";
@@ -50,12 +51,15 @@ export async function loadConfig(
   const read = await Promise.all(paths.map((path) => readSource(path, deps)));
   const unreadable = read.flatMap((result) => ("diagnostic" in result ? [result.diagnostic] : []));
   const sources = read.flatMap((result) => ("source" in result ? [result.source] : []));
-  const readPair = createPairReader(deps);
-  const loaded = await Promise.all(
-    [...sources, ...(options.overrides ?? [])].map((source) =>
-      loadLayerFiles(parseConfigLayer(source), readPair, deps),
-    ),
-  );
+  const layers = [...sources, ...(options.overrides ?? [])].map(parseConfigLayer);
+  const { pairCache } = deps;
+  const cache =
+    pairCache === undefined || layers.every(({ toolspecs }) => toolspecs.length === 0)
+      ? undefined
+      : await openPairCache(pairCache.folder, pairCache.version, deps.readFile);
+  const readPair = createPairReader(deps, cache);
+  const loaded = await Promise.all(layers.map((layer) => loadLayerFiles(layer, readPair, deps)));
+  await cache?.save();
   const certificates = new Map(loaded.flatMap((one) => [...one.certificates]));
   const { value, diagnostics } = mergeConfigs(
     loaded.map(({ layer }) => layer),

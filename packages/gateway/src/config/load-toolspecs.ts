@@ -16,6 +16,7 @@ import { fieldOf, nodeAt } from "./config-tree.ts";
 import type { ToolspecPair } from "./config-types.ts";
 import { toCompletePath } from "./egress-shape.ts";
 import { lintToolspecEntry } from "./lint-toolspec-entry.ts";
+import { type PairCache, pairKeyOf, type SoundPair } from "./pair-cache.ts";
 import { type Problem, quote, toDiagnostic } from "./reporter.ts";
 import {
   type PairFiles,
@@ -27,6 +28,8 @@ import {
 
 /** What reading a layer's files takes from the world. */
 export interface LoadToolspecsDeps extends ToolspecFilesDeps {
+  /** Where sound pairs are remembered, and for which version of this program. @default nowhere */
+  readonly pairCache?: { readonly folder: string; readonly version: string } | undefined;
   /** What `~/` stands for. @default nothing: such paths are not found */
   readonly userDirectory?: string | undefined;
 }
@@ -48,7 +51,7 @@ interface PairReading {
 }
 
 /** Create a reader of pairs for one configuration. */
-export function createPairReader(deps: LoadToolspecsDeps): PairReader {
+export function createPairReader(deps: LoadToolspecsDeps, cache: PairCache | undefined): PairReader {
   const known = new Map<string, Promise<PairReading>>();
   return ({ reference, source }) => {
     const path = reference.kind === "path" ? pathFrom(reference.path, source.name, deps) : undefined;
@@ -61,6 +64,7 @@ export function createPairReader(deps: LoadToolspecsDeps): PairReader {
         reference.kind === "path"
           ? readPairAt(path as string, deps)
           : readCatalogPair(reference.name, reference.version, deps),
+        cache,
       );
       known.set(key, reading);
     }
@@ -75,7 +79,10 @@ function pathFrom(path: string, fileName: string, { userDirectory }: LoadToolspe
   return complete === path ? path : join(fileName, "..", path);
 }
 
-async function readPair(finding: Promise<PairFiles | PairProblem>): Promise<PairReading> {
+async function readPair(
+  finding: Promise<PairFiles | PairProblem>,
+  cache: PairCache | undefined,
+): Promise<PairReading> {
   let found: PairFiles | PairProblem;
   try {
     found = await finding;
@@ -84,6 +91,12 @@ async function readPair(finding: Promise<PairFiles | PairProblem>): Promise<Pair
     found = { code: configToolspecUnreadable, message, hint: "check the permissions of its files" };
   }
   if ("code" in found) return { pair: undefined, digest: undefined, diagnostics: [], problem: found };
+  const digest = digestOf(found);
+  const key = cache === undefined ? "" : pairKeyOf(found, digest);
+  const known = cache?.get(key);
+  if (known !== undefined) {
+    return { pair: toPair(known, found), digest, diagnostics: [], problem: undefined };
+  }
   const { manifest, toolspec } = found;
   const { diagnostics, pairs } = lintCatalog([manifest, toolspec], { subject: "toolspecs" });
   const [sound] = pairs;
@@ -93,14 +106,16 @@ async function readPair(finding: Promise<PairFiles | PairProblem>): Promise<Pair
     const problem = { code: configToolspecInvalid, message, hint: "correct what is listed for these files" };
     return { pair: undefined, digest: undefined, diagnostics, problem };
   }
-  const digest = `sha256:${hash("sha256", Buffer.concat([manifest.text, Buffer.from([0]), toolspec.text]), "hex")}`;
-  const pair = {
-    manifest: sound.manifest,
-    toolspec: sound.toolspec,
-    manifestFile: manifest.name,
-    toolspecFile: toolspec.name,
-  };
-  return { pair, digest, diagnostics, problem: undefined };
+  if (diagnostics.length === 0) cache?.put(key, { manifest: sound.manifest, toolspec: sound.toolspec });
+  return { pair: toPair(sound, found), digest, diagnostics, problem: undefined };
+}
+
+function digestOf({ manifest, toolspec }: PairFiles): string {
+  return `sha256:${hash("sha256", Buffer.concat([manifest.text, Buffer.from([0]), toolspec.text]), "hex")}`;
+}
+
+function toPair({ manifest, toolspec }: SoundPair, files: PairFiles): ToolspecPair {
+  return { manifest, toolspec, manifestFile: files.manifest.name, toolspecFile: files.toolspec.name };
 }
 
 /** A layer whose files were read. */

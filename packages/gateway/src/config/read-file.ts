@@ -35,6 +35,8 @@ export async function readRegularFile(path: string, maxBytes: number): Promise<F
     const { bytesRead } = await handle.read(buffer, length, buffer.length - length);
     if (bytesRead === 0) break;
     length += bytesRead;
+    // What grows while it is read is read as it was; an end that is asked for costs another look.
+    if (length === status.size) break;
   }
   return {
     bytes: buffer.subarray(0, length),

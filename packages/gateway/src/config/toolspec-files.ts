@@ -4,6 +4,7 @@
  * says why where there is no pair. What is in the files is not its business.
  */
 
+import { readdirSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
 import { nearestName } from "@toolcrib/diagnostics";
@@ -46,19 +47,22 @@ export async function listCatalogNames(folder: string): Promise<readonly string[
 }
 
 /** The versions of `name` in the catalogue at `folder` that have a toolspec, the newest first. */
-export async function listCatalogVersions(folder: string, name: string): Promise<readonly string[]> {
-  const [beside, apart] = await Promise.all([
-    namesIn(join(folder, "manifests", name)),
-    namesIn(join(folder, "toolspecs", name)),
-  ]);
+export function listCatalogVersions(folder: string, name: string): readonly string[] {
+  const beside = namesIn(join(folder, "manifests", name));
+  const apart = namesIn(join(folder, "toolspecs", name));
   const hasToolspec = (version: string) =>
     endings.some((ending) => beside.has(`${version}.toolspec${ending}`) || apart.has(`${version}${ending}`));
   const versions = [...beside].flatMap((file) => versionFile.exec(file)?.[1] ?? []);
   return [...new Set(versions)].filter(hasToolspec).sort((a, b) => compareVersions(b, a));
 }
 
-async function namesIn(folder: string): Promise<ReadonlySet<string>> {
-  return new Set(await readdir(folder).catch(() => []));
+/** Small folders, and hundreds of them: what waits for each costs more than the looking. */
+function namesIn(folder: string): ReadonlySet<string> {
+  try {
+    return new Set(readdirSync(folder));
+  } catch {
+    return new Set();
+  }
 }
 
 function compareVersions(a: string, b: string): number {
@@ -83,7 +87,7 @@ export async function readCatalogPair(
       "write path: with the manifest or toolspec, or name the folder of a catalogue in TOOLCRIB_CATALOG",
     );
   }
-  const versions = await listCatalogVersions(folder, name);
+  const versions = listCatalogVersions(folder, name);
   const chosen = version ?? versions[0];
   if (chosen === undefined) {
     const near = nearestName(name, await listCatalogNames(folder));
