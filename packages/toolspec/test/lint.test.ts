@@ -124,6 +124,25 @@ checkCatalog(
   { "README.md": "[", ".github/ci.yml": "a: [", [paths.m]: change(manifest, "  builder: toolpack\n", "") },
   [],
 );
+for (const [host, expected] of [
+  ["{tenant}-eu.example.com", []],
+  ["eu-{tenant}.example.com", []],
+  ["{tenant}.eu.example.com", ["t 4:10 TOOLSPEC_HOST_NOT_ALLOWED"]],
+  ["{tenant}-eu.example.net", ["t 4:10 TOOLSPEC_HOST_NOT_ALLOWED"]],
+] as const) {
+  checkCatalog(
+    `a wildcard over ${host}`,
+    {
+      [paths.m]: change(manifest, "api.example.com", '"*.example.com"'),
+      [paths.t]: change(
+        change(toolspec, "schemaVersion: 1", "schemaVersion: 2"),
+        "baseUrl: https://api.example.com",
+        `baseUrl: https://${host}\nvariables: {tenant: {}}`,
+      ),
+    },
+    expected,
+  );
+}
 checkCatalog("no manifest", { [paths.t]: toolspec }, ["t 2:7 TOOLSPEC_MANIFEST_MISSING"]);
 checkCatalog("no toolspec", { [paths.m]: manifest }, ["m 11:12 MANIFEST_TOOLSPEC_MISSING"]);
 checkCatalog(

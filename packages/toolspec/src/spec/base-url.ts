@@ -72,5 +72,9 @@ export function canBeAllowed(base: BaseUrl, patterns: readonly HostPattern[]): b
     .map((part) => part.replace(/[.*+?^${}()|[\]\\-]/g, "\\$&"))
     .join("[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?");
   const possible = new RegExp(`^${escaped}$`);
-  return patterns.some(({ isWildcard, name }) => possible.test(isWildcard ? `x.${name}` : name));
+  // What stands before the first dot, variables filled in: the label that a wildcard is to cover.
+  const label = (base.host.split(".")[0] ?? "").replace(variable, "x");
+  return patterns.some(({ isWildcard, name }) =>
+    isWildcard ? possible.test(`x.${name}`) || possible.test(`${label}.${name}`) : possible.test(name),
+  );
 }
