@@ -29,4 +29,16 @@ export {
 } from "./run-process.ts";
 export { leftOut, runsAll, sampled } from "./sampled.ts";
 export { makeTemporaryDirectory, type TemporaryDirectory } from "./temporary-directory.ts";
+export {
+  createTestAuthority,
+  type TestAuthority,
+  type TestCertificate,
+  type TestCertificateOptions,
+} from "./test-certificates.ts";
+export {
+  type RecordedRequest,
+  startTlsServer,
+  type TlsServer,
+  type TlsServerOptions,
+} from "./tls-server.ts";
 export { waitUntil } from "./wait-until.ts";
