@@ -3,12 +3,11 @@
  * opened before the first request or proxy.
  */
 
-import { egressClosed } from "./codes.ts";
-import { EgressError } from "./egress-error.ts";
 import { resolveEgressSettings } from "./egress-settings.ts";
 import type { Egress, EgressDeps, EgressSettings } from "./egress-types.ts";
 import { createFetch } from "./fetch/create-fetch.ts";
 import { createPipeline } from "./pipeline.ts";
+import { createProxies } from "./proxy/create-proxies.ts";
 
 /**
  * Create an egress.
@@ -19,13 +18,12 @@ export function createEgress(settings: EgressSettings, deps: EgressDeps): Egress
   const resolved = resolveEgressSettings(settings);
   const pipeline = createPipeline(resolved, deps);
   const door = createFetch(pipeline, resolved);
+  const proxies = createProxies(pipeline, resolved, deps);
   return {
     fetch: door.fetch,
-    async openProxy() {
-      throw new EgressError(egressClosed, "Cannot open a proxy: this door is not built yet");
-    },
+    openProxy: proxies.open,
     async [Symbol.asyncDispose]() {
-      await door[Symbol.asyncDispose]();
+      await Promise.all([door[Symbol.asyncDispose](), proxies[Symbol.asyncDispose]()]);
       pipeline.clear();
     },
   };

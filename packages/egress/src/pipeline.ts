@@ -88,6 +88,8 @@ export interface Pipeline {
   dial(authority: Authority, choice: DialChoice): Promise<TLSSocket>;
   /** Tell of a refusal that `dial` threw; anything else is no refusal. */
   denied(asker: Asker, host: string, error: unknown): void;
+  /** Tell of a request that a door refused before it came here; `host` is what it named, and a placeholder in it is an alarm. */
+  refused(asker: Asker, host: string, error: unknown, headers: readonly HeaderField[]): void;
   /** Forget secrets and placeholders. */
   clear(): void;
 }
@@ -258,6 +260,10 @@ export function createPipeline(settings: ResolvedSettings, deps: EgressDeps): Pi
     },
     denied(asker, host, error) {
       if (error instanceof EgressError && error.code === egressAddressDenied) deny(asker, host, error);
+    },
+    refused(asker, host, error, headers) {
+      alarmOnDenied(asker, showHost(host), { head: headers, url: host, body: undefined });
+      deny(asker, showHost(host), error);
     },
     clear: () => sourceSecrets.clear(),
   };

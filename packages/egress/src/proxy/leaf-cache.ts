@@ -1,52 +1,47 @@
 /**
- * Leaves by host: each is minted once, however many connections ask for it at
- * the same time, and kept until it is about to expire or others were used more
- * recently.
+ * What is kept by host, bounded: the one that was used longest ago goes first,
+ * and each is made anew when its time is over. Leaves are kept so, each minted
+ * once for all proxies, and the TLS servers of a proxy that hand them out.
  */
 
-import { type SecureContext, createSecureContext } from "node:tls";
-import { type LocalAuthority, leafRenewMs } from "./local-authority.ts";
+import { type Leaf, type LocalAuthority, leafRenewMs } from "./local-authority.ts";
 
-/** Most hosts whose leaves are kept. */
-export const leavesMaxCount = 1000;
+/** Most hosts for which something is kept. */
+const hostsMaxCount = 1000;
 
-/** Gives what a TLS server for a host is made of. */
-export type LeafCache = (host: string) => Promise<SecureContext>;
-
-interface Entry {
-  readonly context: Promise<SecureContext>;
-  /** Until when it is given out; unknown while it is minted. */
-  goodUntil: number;
+/** Something that is good for a time. */
+export interface Kept<T> {
+  readonly value: T;
+  /** Milliseconds since the epoch. */
+  readonly goodUntil: number;
 }
 
-/** Create an empty cache. */
-export function createLeafCache(authority: LocalAuthority, now: () => number): LeafCache {
-  const entries = new Map<string, Entry>();
-  return (host) => {
-    const found = entries.get(host);
-    entries.delete(host);
-    const entry = found !== undefined && found.goodUntil > now() ? found : mint(host);
-    // The one that was used last is the last one of a map.
-    entries.set(host, entry);
-    if (entries.size > leavesMaxCount) entries.delete(entries.keys().next().value as string);
-    return entry.context;
-  };
+/** Gives what is kept under a name, and makes it where there is none. */
+export type HostCache<T> = (name: string, make: () => Kept<T>) => Kept<T>;
 
-  function mint(host: string): Entry {
-    const entry: Entry = {
-      goodUntil: Number.POSITIVE_INFINITY,
-      context: authority.mint(host).then(({ certificate, key, notAfter }) => {
-        // An authority that ends sooner than a leaf is renewed cannot keep the leaf from being used at all.
-        entry.goodUntil = Math.max(notAfter - leafRenewMs, now() + 1);
-        return createSecureContext({
-          cert: `${certificate}${authority.certificate}`,
-          key,
-          minVersion: "TLSv1.2",
-        });
-      }),
-    };
-    // What failed is tried again.
-    entry.context.catch(() => entries.delete(host));
+/** Create an empty cache. */
+export function createHostCache<T>(now: () => number): HostCache<T> {
+  const entries = new Map<string, Kept<T>>();
+  return (name, make) => {
+    const found = entries.get(name);
+    entries.delete(name);
+    const entry = found !== undefined && found.goodUntil > now() ? found : make();
+    // The one that was used last is the last one of a map.
+    entries.set(name, entry);
+    if (entries.size > hostsMaxCount) entries.delete(entries.keys().next().value as string);
     return entry;
-  }
+  };
+}
+
+/** Gives the leaf of a host. */
+export type LeafCache = (host: string) => Kept<Leaf>;
+
+/** Create a cache of the leaves of `authority`. */
+export function createLeafCache(authority: LocalAuthority, now: () => number): LeafCache {
+  const leaves = createHostCache<Leaf>(now);
+  return (host) =>
+    leaves(host, () => {
+      const leaf = authority.mint(host);
+      return { value: leaf, goodUntil: leaf.notAfter - leafRenewMs };
+    });
 }

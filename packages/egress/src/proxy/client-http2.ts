@@ -1,0 +1,113 @@
+/** HTTP/2 with a client, by `node:http2`: each stream is one exchange. Server push and extended CONNECT are off. */
+
+import {
+  constants,
+  type IncomingHttpHeaders,
+  type OutgoingHttpHeaders,
+  performServerHandshake,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from "node:http2";
+import type { Duplex } from "node:stream";
+import type { ClientExchange, RawHeaders } from "./client-exchange.ts";
+import type { OnRequest } from "./client-http1.ts";
+import type { ProxyLimits } from "./proxy-limits.ts";
+import { toHeaderObject } from "./raw-headers.ts";
+
+/** Serve `connection`, on which TLS was ended already; its requests go to `onRequest`. */
+export function serveHttp2(
+  connection: Duplex,
+  limits: ProxyLimits,
+  onRequest: OnRequest,
+): ServerHttp2Session {
+  const session = performServerHandshake(connection, {
+    settings: {
+      enablePush: false,
+      enableConnectProtocol: false,
+      maxConcurrentStreams: limits.streamsMaxCount,
+      initialWindowSize: limits.windowBytes,
+      maxHeaderListSize: limits.headersMaxBytes,
+    },
+    maxSessionMemory: limits.sessionMaxMegabytes,
+  });
+  session.once("connect", () => session.setLocalWindowSize(limits.windowBytes * 2));
+  session.setTimeout(limits.idleTimeoutMs, () => session.destroy());
+  // What breaks a session breaks its streams, which tell their exchanges.
+  session.on("error", () => session.destroy());
+  session.on(
+    "stream",
+    (stream: ServerHttp2Stream, _headers: IncomingHttpHeaders, _flags: number, raw: string[]) =>
+      onRequest(toExchange(stream, raw)),
+  );
+  return session;
+}
+
+interface Head {
+  readonly pseudo: Map<string, string>;
+  readonly authorities: string[];
+  readonly headers: string[];
+}
+
+function readHead(raw: RawHeaders): Head {
+  const pseudo = new Map<string, string>();
+  const authorities: string[] = [];
+  const headers: string[] = [];
+  for (let index = 0; index < raw.length; index += 2) {
+    const name = raw[index] as string;
+    const value = raw[index + 1] as string;
+    if (name === ":authority" || name === "host") authorities.push(value);
+    else if (name.startsWith(":")) pseudo.set(name, value);
+    else headers.push(name, value);
+  }
+  return { pseudo, authorities, headers };
+}
+
+function toExchange(stream: ServerHttp2Stream, raw: RawHeaders): ClientExchange {
+  const { pseudo, authorities, headers } = readHead(raw);
+  let trailers: RawHeaders = [];
+  let sentTrailers: RawHeaders = [];
+  stream.once("trailers", (_fields: IncomingHttpHeaders, _flags: number, fields?: string[]) => {
+    trailers = fields ?? [];
+  });
+  // Every end of a stream has its "close", which is listened to; without a listener an error would end the process.
+  stream.on("error", () => {});
+  stream.once("wantTrailers", () => {
+    if (!stream.destroyed) stream.sendTrailers(toHeaderObject(sentTrailers));
+  });
+  return {
+    // An extended CONNECT is a CONNECT here, which is refused.
+    method: pseudo.get(":method") ?? "",
+    target: pseudo.get(":path") ?? "",
+    scheme: pseudo.get(":scheme") ?? "",
+    authorities,
+    headers,
+    hasBody: !stream.endAfterHeaders,
+    body: stream,
+    trailers: () => trailers,
+    wasCut: () => stream.rstCode !== constants.NGHTTP2_NO_ERROR,
+    onGone(listener) {
+      stream.once("close", () => {
+        if (!stream.writableFinished || stream.rstCode !== constants.NGHTTP2_NO_ERROR) listener();
+      });
+    },
+    inform(status, interim) {
+      if (!stream.destroyed && !stream.headersSent) {
+        stream.additionalHeaders({ ...toHeaderObject(interim), ":status": status });
+      }
+    },
+    respond({ status, headers: sent, isEnd }) {
+      const fields: OutgoingHttpHeaders = toHeaderObject(sent);
+      fields[":status"] = status;
+      if (!stream.destroyed)
+        stream.respond(fields, { endStream: isEnd, waitForTrailers: !isEnd, sendDate: false });
+      return stream;
+    },
+    end(fields) {
+      sentTrailers = fields;
+      if (!stream.writableEnded) stream.end();
+    },
+    reset(errorCode = constants.NGHTTP2_INTERNAL_ERROR) {
+      if (!stream.closed) stream.close(errorCode);
+    },
+  };
+}

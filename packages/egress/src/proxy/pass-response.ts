@@ -1,0 +1,109 @@
+/**
+ * The response of an origin on its way to the client: without what belonged to
+ * the connection, and without secrets, in headers, body and trailers. A body is
+ * decoded where it has to be looked into, and sent so. Where its length could
+ * change it is not announced.
+ */
+
+import { egressResponseInvalid } from "../codes.ts";
+import { EgressError } from "../egress-error.ts";
+import type { AdmittedRequest } from "../pipeline.ts";
+import type { ClientExchange, RawHeaders } from "./client-exchange.ts";
+import { decodeBody, readEncodings } from "./decode-body.ts";
+import { connectionOptions, valuesOf, withoutHeaders } from "./raw-headers.ts";
+import { relayBody } from "./relay-body.ts";
+import type { UpstreamResponse } from "./upstream-exchange.ts";
+
+/** How a response came to its end. */
+export interface ResponseEnd {
+  done(): void;
+  fail(error: Error): void;
+}
+
+/** What a body that was decoded or scrubbed has no longer. */
+const bodyHeaders: ReadonlySet<string> = new Set(["content-encoding", "content-length"]);
+/** What a trailer may not say (RFC 9110 §6.5.1). */
+const notInTrailers: ReadonlySet<string> = new Set(["content-length", "host", "content-encoding"]);
+
+/**
+ * Pass `response` on to `client`.
+ *
+ * @throws {EgressError} `EGRESS_RESPONSE_INVALID`; nothing of it was sent then.
+ */
+export function passResponse(
+  client: ClientExchange,
+  response: UpstreamResponse,
+  admitted: AdmittedRequest,
+  { done, fail }: ResponseEnd,
+): void {
+  const { isEnd, status } = response;
+  const scrubber = isEnd ? undefined : admitted.scrubber;
+  const encodings = readResponseEncodings(response, scrubber !== undefined);
+  const headers = cleanHeaders(response.headers, admitted);
+  const statusText = admitted.scrubber?.text(response.statusText, admitted.echoed("status"));
+  const to = client.respond({
+    status,
+    statusText: statusText ?? response.statusText,
+    headers: scrubber === undefined ? headers : withoutHeaders(headers, bodyHeaders),
+    isEnd,
+  });
+  if (isEnd) {
+    response.body.resume();
+    client.end([]);
+    done();
+    return;
+  }
+  const scrubbed = scrubber?.stream(admitted.echoed("body"));
+  relayBody(decodeBody(response.body, encodings), to, {
+    piece: (piece) => scrubbed?.push(piece) ?? piece,
+    end() {
+      if (response.wasCut()) return fail(new Error("The origin broke the response off"));
+      const rest = scrubbed?.end();
+      if (rest !== undefined && rest.length > 0) to.write(rest);
+      client.end(cleanTrailers(response.trailers(), admitted));
+      done();
+    },
+    fail,
+  });
+}
+
+/** What has to be undone before the body can be looked into. */
+function readResponseEncodings(
+  { headers, status }: UpstreamResponse,
+  isScrubbed: boolean,
+): readonly string[] {
+  const transfer = valuesOf(headers, "transfer-encoding");
+  if (transfer.some((value) => value.trim().toLowerCase() !== "chunked")) {
+    throw invalid("its transfer encoding is not chunked");
+  }
+  if (!isScrubbed) return [];
+  const encodings = readEncodings(valuesOf(headers, "content-encoding"));
+  if (encodings === undefined)
+    throw invalid("it has an encoding in which a secret of this source could be hidden");
+  // A part of an encoded body cannot be decoded.
+  if (encodings.length > 0 && status === 206) throw invalid("it is a part of an encoded body");
+  return encodings;
+}
+
+/** `raw` without what belongs to the connection, and without secrets. */
+export function cleanHeaders(raw: RawHeaders, { scrubber, echoed }: AdmittedRequest): RawHeaders {
+  const kept = withoutHeaders(raw, connectionOptions(raw));
+  if (scrubber === undefined) return kept;
+  const clean: string[] = [];
+  for (let index = 0; index < kept.length; index += 2) {
+    const name = kept[index] as string;
+    // A name that holds a secret is left out: a placeholder would be another header.
+    if (scrubber.text(name, echoed("header")) !== name) continue;
+    clean.push(name, scrubber.text(kept[index + 1] as string, echoed(`header:${name.toLowerCase()}`)));
+  }
+  return clean;
+}
+
+/** The same for what comes behind a body. */
+function cleanTrailers(raw: RawHeaders, admitted: AdmittedRequest): RawHeaders {
+  return withoutHeaders(cleanHeaders(raw, admitted), notInTrailers);
+}
+
+function invalid(state: string): EgressError {
+  return new EgressError(egressResponseInvalid, `Cannot pass the response on: ${state}`);
+}

@@ -1,0 +1,78 @@
+/** Headers as lists of names and values by turns, which keep order, case and repetition. Pure. */
+
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http2";
+import type { RawHeaders } from "./client-exchange.ts";
+
+/** For `node:http2`: names in lower case, repeated ones with all their values. */
+export function toHeaderObject(raw: RawHeaders): OutgoingHttpHeaders {
+  const fields: OutgoingHttpHeaders = Object.create(null);
+  for (let index = 0; index < raw.length; index += 2) {
+    const name = (raw[index] as string).toLowerCase();
+    if (name.startsWith(":")) continue;
+    const value = raw[index + 1] as string;
+    const before = fields[name];
+    if (before === undefined) fields[name] = value;
+    else if (Array.isArray(before)) before.push(value);
+    else fields[name] = [String(before), value];
+  }
+  return fields;
+}
+
+/** From `node:http2`: each value of a name by itself, without pseudo headers. */
+export function fromHeaderObject(fields: IncomingHttpHeaders): RawHeaders {
+  return Object.entries(fields).flatMap(([name, value]) => {
+    if (name.startsWith(":") || value === undefined) return [];
+    return Array.isArray(value) ? value.flatMap((one) => [name, one]) : [name, value];
+  });
+}
+
+/** As pairs of name and value. */
+export function toPairs(raw: RawHeaders): [name: string, value: string][] {
+  const pairs: [string, string][] = [];
+  for (let index = 0; index < raw.length; index += 2) {
+    pairs.push([raw[index] as string, raw[index + 1] as string]);
+  }
+  return pairs;
+}
+
+/** The values of `name` (in lower case), in their order. */
+export function valuesOf(raw: RawHeaders, name: string): readonly string[] {
+  const values: string[] = [];
+  for (let index = 0; index < raw.length; index += 2) {
+    const own = raw[index] as string;
+    if (own.length === name.length && own.toLowerCase() === name) values.push(raw[index + 1] as string);
+  }
+  return values;
+}
+
+/** `raw` without the headers whose names (in lower case) are in `names`. */
+export function withoutHeaders(raw: RawHeaders, names: ReadonlySet<string>): string[] {
+  const kept: string[] = [];
+  for (let index = 0; index < raw.length; index += 2) {
+    const name = raw[index] as string;
+    if (!names.has(name.toLowerCase())) kept.push(name, raw[index + 1] as string);
+  }
+  return kept;
+}
+
+/** RFC 9110 §7.6.1, and what the field takes for one: headers of a single connection. */
+const connectionHeaders = [
+  "connection",
+  "keep-alive",
+  "proxy-connection",
+  "proxy-authenticate",
+  "proxy-authentication-info",
+  "proxy-authorization",
+  "te",
+  "transfer-encoding",
+  "upgrade",
+  "http2-settings",
+];
+
+/** What belongs to one connection, here with what `Connection` names. */
+export function connectionOptions(raw: RawHeaders): ReadonlySet<string> {
+  const listed = valuesOf(raw, "connection").flatMap((value) =>
+    value.split(",").map((name) => name.trim().toLowerCase()),
+  );
+  return new Set([...connectionHeaders, ...listed]);
+}

@@ -1,0 +1,155 @@
+/**
+ * What a request inside a tunnel says of itself, held to where the tunnel leads.
+ * Every name that it gives its origin must be that of CONNECT; what belongs to
+ * the client's connection is taken off; what asks to become another protocol is
+ * refused. Pure.
+ */
+
+import { type Authority, parseAuthority } from "../authority.ts";
+import { egressRequestInvalid } from "../codes.ts";
+import { EgressError } from "../egress-error.ts";
+import type { HeaderField, RequestHead } from "../inject/request-head.ts";
+import type { ClientExchange, RawHeaders } from "./client-exchange.ts";
+import { egressAuthorityMismatch, egressUpgradeRefused } from "./codes.ts";
+import { connectionOptions, valuesOf } from "./raw-headers.ts";
+
+/** A request that may be admitted, and what is passed on beside it. */
+export interface ReadRequest {
+  readonly head: RequestHead;
+  /** Headers that frame the body: length, expectation, announced trailers. */
+  readonly framing: RawHeaders;
+  readonly takesTrailers: boolean;
+}
+
+/** What may stand in a path or query: visible ASCII without a backslash and a fragment. */
+const pathPattern = /^\/[!-"$-[\]-~]*$/;
+const targetMaxLength = 32_768;
+/** Kept although `checkHead` leaves them to who sends. */
+const framingHeaders: ReadonlySet<string> = new Set(["content-length", "expect", "trailer"]);
+/** What `Connection` may not take off: without it, a request means something else. */
+const essentialHeaders: ReadonlySet<string> = new Set([
+  "host",
+  "content-length",
+  "expect",
+  "authorization",
+  "cookie",
+]);
+/** Of these a request has one, or readers differ about which counts. */
+const singleHeaders: ReadonlySet<string> = new Set([
+  "authorization",
+  "content-length",
+  "content-type",
+  "content-encoding",
+  "content-location",
+  "date",
+  "expect",
+  "from",
+  "if-modified-since",
+  "if-range",
+  "if-unmodified-since",
+  "max-forwards",
+  "origin",
+  "range",
+  "referer",
+  "user-agent",
+]);
+
+/**
+ * Read a request inside the tunnel to `authority`.
+ *
+ * @throws {EgressError} `EGRESS_AUTHORITY_MISMATCH`, `EGRESS_REQUEST_INVALID`, `EGRESS_UPGRADE_REFUSED`
+ */
+export function readRequest(exchange: ClientExchange, authority: Authority): ReadRequest {
+  const { method, headers } = exchange;
+  if (method === "CONNECT") throw upgradeRefused("CONNECT");
+  const path = readTarget(exchange, authority);
+  checkAuthorities(exchange.authorities, authority);
+  const asked = valuesOf(headers, "upgrade").join(", ");
+  // An offer of HTTP/2 may be left unanswered; who asks for anything else waits for it.
+  if (asked !== "" && !/^\s*h2c?\s*$/i.test(asked)) throw upgradeRefused(asked);
+  const transferEncoding = valuesOf(headers, "transfer-encoding");
+  if (transferEncoding.some((value) => value.toLowerCase() !== "chunked")) {
+    throw invalid("its transfer encoding is not chunked");
+  }
+  const { fields, framing } = sortHeaders(headers);
+  return {
+    head: { method, target: { authority, path }, headers: fields },
+    framing,
+    takesTrailers: valuesOf(headers, "te").some((value) => /(?:^|,)\s*trailers\s*(?:,|$)/i.test(value)),
+  };
+}
+
+function readTarget({ target, scheme, method }: ClientExchange, authority: Authority): string {
+  if (scheme !== undefined && scheme !== "https") throw mismatch(`its scheme is "${scheme.slice(0, 20)}"`);
+  if (target.length > targetMaxLength) throw invalid(`its path has more than ${targetMaxLength} characters`);
+  if (target === "*" && method === "OPTIONS") return target;
+  // RFC 9112 §3.2.2: a whole URL is accepted where it names the same origin.
+  const whole = /^([a-z][a-z0-9+.-]*):\/\/([^/?#]*)(.*)$/is.exec(target);
+  if (whole !== null) {
+    if (whole[1]?.toLowerCase() !== "https") throw mismatch(`its URL is one of "${whole[1]?.slice(0, 20)}"`);
+    checkAuthorities([whole[2] as string], authority);
+  }
+  const path = whole === null ? target : (whole[3] as string).replace(/^(?!\/)/, "/");
+  if (!pathPattern.test(path))
+    throw invalid('its path does not begin with "/" or has characters that it cannot have');
+  return path;
+}
+
+function checkAuthorities(names: readonly string[], authority: Authority): void {
+  if (names.length === 0) throw invalid("it does not name its host");
+  for (const name of names) {
+    if (canonicalText(name) !== authority.text) {
+      throw mismatch("the host that it names is another one");
+    }
+  }
+}
+
+function canonicalText(name: string): string | undefined {
+  try {
+    return parseAuthority(name).text;
+  } catch {
+    // It throws for what is no authority, and that is another one than any.
+    return undefined;
+  }
+}
+
+/** Without what is the connection's; repeated headers as one, where that says the same (RFC 9110 §5.3). */
+function sortHeaders(headers: RawHeaders): { fields: readonly HeaderField[]; framing: RawHeaders } {
+  const options = connectionOptions(headers);
+  for (const name of options) {
+    if (essentialHeaders.has(name)) throw invalid(`its Connection header names "${name}"`);
+  }
+  const framing: string[] = [];
+  const fields = new Map<string, [name: string, value: string]>();
+  for (let index = 0; index < headers.length; index += 2) {
+    const name = headers[index] as string;
+    const value = headers[index + 1] as string;
+    const lower = name.toLowerCase();
+    if (options.has(lower)) continue;
+    if (framingHeaders.has(lower)) framing.push(name, value);
+    else {
+      const before = fields.get(lower);
+      if (before === undefined) fields.set(lower, [name, value]);
+      else if (singleHeaders.has(lower)) throw invalid(`it has the header "${lower}" more than once`);
+      else before[1] += `${lower === "cookie" ? "; " : ", "}${value}`;
+    }
+  }
+  return { fields: [...fields.values()], framing };
+}
+
+function invalid(state: string): EgressError {
+  return new EgressError(egressRequestInvalid, `Cannot pass the request on: ${state}`);
+}
+
+function mismatch(state: string): EgressError {
+  return new EgressError(egressAuthorityMismatch, `Cannot pass the request on in this tunnel: ${state}`, {
+    hint: "CONNECT, the name of the TLS handshake and the host of the request have to be the same",
+  });
+}
+
+function upgradeRefused(asked: string): EgressError {
+  const shown = JSON.stringify(asked.slice(0, 40));
+  return new EgressError(egressUpgradeRefused, `Cannot change the protocol to ${shown}`, {
+    hint: "the proxy passes on HTTP requests; WebSocket and CONNECT within the tunnel are not supported",
+  });
+}
