@@ -19,21 +19,34 @@ import {
   type GatewayConfig,
   type GatewayDeps,
   type Logger,
+  loadConfig,
   makeToken,
   parseConfig,
+  readRegularFile,
   readToken,
   startGateway,
   tokenDirectory,
 } from "@toolcrib/gateway";
 import type { JsonObject } from "@toolcrib/json";
 import { createHttpEndpoint, type McpService, methodNotFound, type ServiceRequest } from "@toolcrib/mcp";
+import { openSecretStore } from "@toolcrib/secrets";
 import type { AuditEvents, AuditRecord } from "@toolcrib/store";
 import { echoStdioPath, fixtureCommand, makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
 import type { Identity, ToolDefinition, ToolResult } from "@toolcrib/tool";
+import { writeFiles } from "./toolspec-samples.ts";
 
 /** A configuration as it is written; it must be valid. */
 export function configOf(document: JsonObject): GatewayConfig {
   const { value, diagnostics } = parseConfig([{ name: "toolcrib.json", text: JSON.stringify(document) }]);
+  return value ?? assert.fail(diagnostics.map((one) => formatDiagnostic(one)).join("\n"));
+}
+
+/** A configuration in `folder`, with the files that it names and a catalogue beside it; it must be valid. */
+export async function configIn(folder: string, document: JsonObject): Promise<GatewayConfig> {
+  const path = join(folder, "toolcrib.json");
+  writeFileSync(path, JSON.stringify(document));
+  const deps = { readFile: readRegularFile, catalogFolder: join(folder, "catalog") };
+  const { value, diagnostics } = await loadConfig([path], deps);
   return value ?? assert.fail(diagnostics.map((one) => formatDiagnostic(one)).join("\n"));
 }
 
@@ -100,6 +113,10 @@ export async function startTestGateway(
     readonly upstreamLimits?: GatewayDeps["upstreamLimits"];
     /** @default true */
     readonly isAwaited?: boolean;
+    /** Files beside the configuration, by their paths. @default none; no file is read then */
+    readonly files?: { readonly [path: string]: string };
+    /** Secrets of the store, by name. @default none */
+    readonly secrets?: { readonly [name: string]: string };
     /** Names of clients with a token each; the door then wants one. @default none: anyone may call */
     readonly clients?: readonly string[];
   } = {},
@@ -110,7 +127,10 @@ export async function startTestGateway(
   const clients = new Set<{ close(): Promise<void> }>();
   const serve = (document["serve"] ?? {}) as JsonObject;
   const auth = options.clients === undefined ? "none" : "token";
-  const config = configOf({ ...document, serve: { listen: "127.0.0.1:0", auth, ...serve } });
+  const whole = { ...document, serve: { listen: "127.0.0.1:0", auth, ...serve } };
+  writeFiles(directory.path, options.files ?? {});
+  const config = options.files === undefined ? configOf(whole) : await configIn(directory.path, whole);
+  for (const [name, value] of Object.entries(options.secrets ?? {})) await setSecret(home, name, value);
   for (const name of options.clients ?? []) writeToken(home, name);
   const gateway = await startGateway(config, {
     home,
@@ -170,6 +190,12 @@ function writeToken(home: string, name: string): void {
 function withToken(home: string, name: string | undefined) {
   if (name === undefined) return {};
   return { requestInit: { headers: { authorization: `Bearer ${readToken(home, name)}` } } };
+}
+
+/** Keep a secret in the store of a home, as another process does. */
+export async function setSecret(home: string, name: string, value: string): Promise<void> {
+  await using store = await openSecretStore({ home, environment: {} }, { clock: Date.now, randomBytes });
+  await store.set(name, value);
 }
 
 /** Every record of a home, in the order in which it was written. */
