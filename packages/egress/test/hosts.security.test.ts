@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { codeOf, host, patterns, startFixture } from "./fixture.ts";
+import { addressCases, benignHosts, caseHosts, hostCases } from "./host-cases.ts";
+
+test("fetch() refuses every other spelling of a host before it asks DNS", async () => {
+  let lookups = 0;
+  await using fixture = await startFixture({
+    resolve: async () => {
+      lookups += 1;
+      return ["127.0.0.1"];
+    },
+  });
+  assert.ok(hostCases.length >= 200);
+  for (const { url, code } of hostCases) {
+    const sent = fixture.send({ url }, { allow: patterns(...caseHosts) });
+    assert.equal(await codeOf(sent), code, JSON.stringify(url));
+    const event = fixture.events.at(-1);
+    assert.ok(event?.kind === "egress.denied" && event.code === code, JSON.stringify(url));
+    assert.match(event.host, /^[ -~]{0,100}$/);
+  }
+  assert.equal(fixture.events.length, hostCases.length);
+  assert.equal(lookups, 0);
+  assert.equal(fixture.server.connectionCount, 0);
+});
+
+test("fetch() reaches hosts that only look odd, under one form of their name", async () => {
+  const names = benignHosts.map((name) => name.toLowerCase());
+  const lookedUp: string[] = [];
+  await using fixture = await startFixture({
+    hosts: names,
+    resolve: async (name) => {
+      lookedUp.push(name);
+      return ["127.0.0.1"];
+    },
+  });
+  const { port } = fixture.server;
+  assert.ok(benignHosts.length >= 40);
+  for (const [at, name] of benignHosts.entries()) {
+    const { status } = await fixture.send({ url: `https://${name}:${port}/` }, { ports: [port] });
+    assert.equal(status, 200, name);
+    const request = fixture.server.requests[at];
+    assert.equal(request?.servername, names[at]);
+    assert.deepEqual(
+      request?.headers.find(([header]) => header.toLowerCase() === "host")?.[1],
+      `${names[at]}:${port}`,
+    );
+  }
+  // One connection for one host, whatever the case of its letters.
+  assert.deepEqual(lookedUp, [...new Set(names)]);
+});
+
+test("fetch() dials no address but public ones, and none when one of several is not", async () => {
+  for (const addresses of addressCases) {
+    await using fixture = await startFixture({
+      resolve: async () => addresses,
+      settings: { internalRanges: [] },
+    });
+    assert.equal(await codeOf(fixture.send()), "EGRESS_ADDRESS_DENIED", JSON.stringify(addresses));
+    const [event, ...more] = fixture.events;
+    assert.ok(event?.kind === "egress.denied" && event.host === host);
+    assert.deepEqual(more, []);
+    // What DNS says of an inner network is not for whoever reads the message.
+    for (const address of addresses)
+      assert.ok(address.trim() === "" || !event.reason.includes(address.trim()));
+  }
+});
+
+test("fetch() judges the address of connectTo like one of DNS", async () => {
+  await using fixture = await startFixture({ settings: { internalRanges: ["10.0.0.0/8"] } });
+  assert.equal(await codeOf(fixture.send()), "EGRESS_ADDRESS_DENIED");
+  assert.equal(fixture.server.connectionCount, 0);
+});
+
+test("fetch() asks DNS once for each connection, and dials what it judged", async () => {
+  const rebound = ["10.0.0.1"];
+  let lookups = 0;
+  await using fixture = await startFixture({
+    resolve: async () => {
+      lookups += 1;
+      return lookups === 2 ? rebound : ["127.0.0.1"];
+    },
+    settings: { internalRanges: ["127.0.0.1/32"] },
+    respond: (request, response) => {
+      // The first connection ends, so that the second request needs a new one.
+      if (request.target === "/first") response.setHeader("connection", "close");
+      response.end("ok");
+    },
+  });
+  const { port } = fixture.server;
+  const url = `https://${host}:${port}`;
+  assert.equal((await fixture.send({ url: `${url}/first` }, { ports: [port] })).status, 200);
+  assert.equal(lookups, 1);
+  assert.equal(
+    await codeOf(fixture.send({ url: `${url}/second` }, { ports: [port] })),
+    "EGRESS_ADDRESS_DENIED",
+  );
+  assert.equal((await fixture.send({ url: `${url}/third` }, { ports: [port] })).status, 200);
+  assert.equal((await fixture.send({ url: `${url}/fourth` }, { ports: [port] })).status, 200);
+  // One for each connection, and the one that was refused.
+  assert.equal(lookups, fixture.server.connectionCount + 1);
+  assert.deepEqual(
+    fixture.server.requests.map(({ target }) => target),
+    ["/first", "/third", "/fourth"],
+  );
+});
+
+test("fetch() sends a Host header of the URL only", async () => {
+  await using fixture = await startFixture();
+  for (const value of ["evil.example", `${host}.`, `${host}:80`, "127.0.0.1", `${host}, evil.example`]) {
+    assert.equal(await codeOf(fixture.send({ headers: { Host: value } })), "EGRESS_AUTHORITY_INVALID", value);
+  }
+  for (const value of [host, "API.example.com", `${host}:443`]) {
+    assert.equal((await fixture.send({ headers: { host: value } })).status, 200);
+  }
+  for (const { headers } of fixture.server.requests) {
+    assert.deepEqual(
+      headers.filter(([name]) => name.toLowerCase() === "host"),
+      [["host", host]],
+    );
+  }
+});
