@@ -7,6 +7,7 @@ import {
   performServerHandshake,
   type ServerHttp2Session,
   type ServerHttp2Stream,
+  type ServerStreamResponseOptions,
 } from "node:http2";
 import type { Duplex } from "node:stream";
 import type { ClientExchange, RawHeaders } from "./client-exchange.ts";
@@ -98,8 +99,13 @@ function toExchange(stream: ServerHttp2Stream, raw: RawHeaders): ClientExchange 
     respond({ status, headers: sent, isEnd }) {
       const fields: OutgoingHttpHeaders = toHeaderObject(sent);
       fields[":status"] = status;
-      if (!stream.destroyed)
-        stream.respond(fields, { endStream: isEnd, waitForTrailers: !isEnd, sendDate: false });
+      // The origin's date is passed on, or none; the declared type does not know of it.
+      const options: ServerStreamResponseOptions & { readonly sendDate: boolean } = {
+        endStream: isEnd,
+        waitForTrailers: !isEnd,
+        sendDate: false,
+      };
+      if (!stream.destroyed) stream.respond(fields, options);
       return stream;
     },
     end(fields) {

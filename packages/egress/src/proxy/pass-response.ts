@@ -5,9 +5,11 @@
  * change it is not announced.
  */
 
+import type { Readable, Writable } from "node:stream";
 import { egressResponseInvalid } from "../codes.ts";
 import { EgressError } from "../egress-error.ts";
 import type { AdmittedRequest } from "../pipeline.ts";
+import type { StreamScrubber } from "../scrub/secret-scrubber.ts";
 import type { ClientExchange, RawHeaders } from "./client-exchange.ts";
 import { decodeBody, readEncodings } from "./decode-body.ts";
 import { connectionOptions, valuesOf, withoutHeaders } from "./raw-headers.ts";
@@ -20,6 +22,8 @@ export interface ResponseEnd {
   fail(error: Error): void;
 }
 
+/** How long a few bytes that may begin a secret wait for what follows them. */
+const releaseAfterMs = 20;
 /** What a body that was decoded or scrubbed has no longer. */
 const bodyHeaders: ReadonlySet<string> = new Set(["content-encoding", "content-length"]);
 /** What a trailer may not say (RFC 9110 §6.5.1). */
@@ -53,15 +57,43 @@ export function passResponse(
     done();
     return;
   }
-  const scrubbed = scrubber?.stream(admitted.echoed("body"));
-  relayBody(decodeBody(response.body, encodings), to, {
-    piece: (piece) => scrubbed?.push(piece) ?? piece,
+  const body = decodeBody(response.body, encodings);
+  const finish = (): void => {
+    if (response.wasCut()) {
+      fail(new Error("The origin broke the response off"));
+      return;
+    }
+    client.end(cleanTrailers(response.trailers(), admitted));
+    done();
+  };
+  if (scrubber === undefined) relayBody(body, to, { piece: (piece) => piece, end: finish, fail });
+  else relayScrubbed(body, to, { stream: scrubber.stream(admitted.echoed("body")), finish, fail });
+}
+
+interface ScrubbedRelay {
+  readonly stream: StreamScrubber;
+  finish(): void;
+  fail(error: Error): void;
+}
+
+function relayScrubbed(body: Readable, to: Writable, { stream, finish, fail }: ScrubbedRelay): void {
+  let timer: NodeJS.Timeout | undefined;
+  const release = (): void => {
+    timer = undefined;
+    const rest = stream.release();
+    if (rest.length > 0 && !to.destroyed && !to.writableEnded) to.write(rest);
+  };
+  to.once("close", () => clearTimeout(timer));
+  relayBody(body, to, {
+    piece(piece) {
+      const passed = stream.push(piece);
+      if (stream.canRelease) timer ??= setTimeout(release, releaseAfterMs);
+      return passed;
+    },
     end() {
-      if (response.wasCut()) return fail(new Error("The origin broke the response off"));
-      const rest = scrubbed?.end();
-      if (rest !== undefined && rest.length > 0) to.write(rest);
-      client.end(cleanTrailers(response.trailers(), admitted));
-      done();
+      const rest = stream.end();
+      if (rest.length > 0) to.write(rest);
+      finish();
     },
     fail,
   });

@@ -49,20 +49,43 @@ export function createSecretScrubber(secrets: readonly KnownSecret[]): SecretScr
 
 const nothing = new Uint8Array(0);
 
+/** A beginning of a secret that is shorter than this tells nothing of it. */
+const tellingLength = 4;
+
 /** Takes secrets out of one body that comes in pieces. */
 export class StreamScrubber {
   readonly #matcher: SecretMatcher;
   readonly #onFound: OnFound;
+  /** What may be the beginning of a secret. */
   #held: Uint8Array = nothing;
+  /** How many bytes of it have gone on all the same. */
+  #releasedCount = 0;
 
   constructor(matcher: SecretMatcher, onFound: OnFound) {
     this.#matcher = matcher;
     this.#onFound = onFound;
   }
 
+  /** Whether `release` would give something. */
+  get canRelease(): boolean {
+    return this.#releasedCount < this.#held.length && this.#held.length < tellingLength;
+  }
+
   /** The next bytes that may go on: `piece` itself, when there is nothing in it to take out or hold back. */
   push(piece: Uint8Array): Uint8Array {
     return this.#scrub(piece, false);
+  }
+
+  /**
+   * What is held back and too short to tell anything, for when no more comes:
+   * who reads may have to answer first. If it was the beginning of a secret,
+   * the rest is still taken out.
+   */
+  release(): Uint8Array {
+    if (!this.canRelease) return nothing;
+    const released = this.#held.subarray(this.#releasedCount);
+    this.#releasedCount = this.#held.length;
+    return released;
   }
 
   /** What is left when the body ends. */
@@ -73,19 +96,24 @@ export class StreamScrubber {
   #scrub(piece: Uint8Array, isEnd: boolean): Uint8Array {
     const bytes = this.#held.length === 0 ? piece : Buffer.concat([this.#held, piece]);
     const clean: Uint8Array[] = [];
+    let passed = this.#releasedCount;
     let from = 0;
     for (;;) {
       const finding = this.#matcher.find(bytes, from, isEnd);
       if (finding.kind !== "found") {
-        const end = finding.kind === "pending" ? finding.start : bytes.length;
-        this.#held = end === bytes.length ? nothing : Uint8Array.from(bytes.subarray(end));
-        if (from === 0 && end === bytes.length) return bytes;
-        clean.push(bytes.subarray(from, end));
+        const pending = finding.kind === "pending" ? finding.start : bytes.length;
+        const end = Math.max(pending, passed);
+        this.#held = pending === bytes.length ? nothing : Uint8Array.from(bytes.subarray(pending));
+        this.#releasedCount = end - pending;
+        if (passed === 0 && end === bytes.length) return bytes;
+        clean.push(bytes.subarray(passed, end));
         return clean.length === 1 ? (clean[0] as Uint8Array) : Buffer.concat(clean);
       }
-      clean.push(bytes.subarray(from, finding.start), Buffer.from(finding.tag.placeholder, "latin1"));
+      if (finding.start > passed) clean.push(bytes.subarray(passed, finding.start));
+      clean.push(Buffer.from(finding.tag.placeholder, "latin1"));
       this.#onFound(finding.tag);
       from = finding.end;
+      passed = finding.end;
     }
   }
 }
