@@ -257,6 +257,11 @@ test("nextPage() gives the arguments of the next call until there is none", () =
     "::",
   ])
     assert.equal(next(linked, { page: 1 }, "[]", link(target)), undefined, target);
+  const sentry = (results: boolean) => ({
+    Link: `<https://api.example.com/x?after=0:0:1>; rel="previous"; results="false"; cursor="0:0:1", <https://api.example.com/x?after=0:100:0>; rel="next"; results="${results}"; cursor="0:100:0"`,
+  });
+  assert.deepEqual(next(linked, {}, "[]", sentry(true)), { after: "0:100:0" });
+  assert.equal(next(linked, {}, "[]", sentry(false)), undefined);
   assert.equal(next(linked, { page: 1 }, "[]"), undefined);
   assert.equal(next(tool, {}, '{"next":"c"}'), undefined);
 });

@@ -60,7 +60,10 @@ function nextOfLink(
 ): JsonObject | undefined {
   const header = Object.entries(headers).find(([name]) => name.toLowerCase() === "link")?.[1] ?? "";
   const target = [...header.slice(0, 16_384).matchAll(/<([^<>]*)>((?:\s*;[^,<]*)*)/g)].find(
-    ([, , about = ""]) => /;\s*rel\s*=\s*(?:"(?:[^"]* )?next(?: [^"]*)?"|next\b)/i.test(about),
+    ([, , about = ""]) =>
+      /;\s*rel\s*=\s*(?:"(?:[^"]* )?next(?: [^"]*)?"|next\b)/i.test(about) &&
+      // Sentry names a next page always, and says so where it has nothing.
+      !/;\s*results\s*=\s*"?false\b/i.test(about),
   )?.[1];
   if (target === undefined || !URL.canParse(target, url)) return undefined;
   const next = new URL(target, url);
