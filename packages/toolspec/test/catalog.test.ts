@@ -1,0 +1,113 @@
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import {
+  annotationsOf,
+  type CatalogFile,
+  inputSchemaOf,
+  lintCatalog,
+  type Toolspec,
+  type ToolspecTool,
+} from "@toolcrib/toolspec";
+
+const folder = join(import.meta.dirname, "../../../catalog");
+
+/** Every file below `kind`, as `lintCatalog` wants them. */
+function filesOf(kind: "manifests" | "toolspecs"): readonly CatalogFile[] {
+  return readdirSync(join(folder, kind)).flatMap((name) =>
+    readdirSync(join(folder, kind, name)).map((file) => ({
+      path: `catalog/${kind}/${name}/${file}`,
+      text: readFileSync(join(folder, kind, name, file)),
+    })),
+  );
+}
+
+const files = [...filesOf("manifests"), ...filesOf("toolspecs")];
+const report = lintCatalog(files, { subject: "toolspecs" });
+const specs = report.pairs.map(({ toolspec }) => toolspec);
+
+/** What is wrong with each tool, as `service.tool: what`. */
+function faultsOf(find: (tool: ToolspecTool, spec: Toolspec) => readonly string[]): readonly string[] {
+  return specs.flatMap((spec) =>
+    spec.tools.flatMap((tool) => find(tool, spec).map((fault) => `${spec.name}.${tool.name}: ${fault}`)),
+  );
+}
+
+test("lint finds nothing in the catalogue, not even a warning", () => {
+  const findings = report.diagnostics.map(({ code, message }) => `${code} ${message}`);
+  assert.deepEqual(findings, []);
+  assert.equal(report.manifestCount, filesOf("manifests").length);
+  assert.equal(report.toolspecCount, filesOf("toolspecs").length);
+  assert.equal(report.pairs.length, report.manifestCount, "each manifest has a toolspec");
+});
+
+test("the catalogue has the services that people ask for first", () => {
+  const names = new Set(specs.map(({ name }) => name));
+  const wanted =
+    "airtable asana bitbucket clickup confluence discord github gitlab hubspot jira linear notion pagerduty sentry shopify slack stripe telegram todoist trello";
+  assert.deepEqual(
+    wanted.split(" ").filter((name) => !names.has(name)),
+    [],
+  );
+});
+
+test("every service has five tools or more, of which some are on by default", () => {
+  const faults = report.pairs.flatMap(({ manifest, toolspec }) => [
+    ...(toolspec.tools.length < 5 ? [`${toolspec.name} has ${toolspec.tools.length} tools`] : []),
+    ...(manifest.tools?.some((tool) => tool.default === true) === true
+      ? []
+      : [`${toolspec.name} has no tool that is on by default`]),
+  ]);
+  assert.deepEqual(faults, []);
+});
+
+test("no tool that its annotations call destructive is on by default", () => {
+  const faults = report.pairs.flatMap(({ manifest, toolspec }) => {
+    const on = new Set(manifest.tools?.filter((tool) => tool.default === true).map(({ name }) => name));
+    return toolspec.tools
+      .filter((tool) => on.has(tool.name) && annotationsOf(tool).destructiveHint === true)
+      .map((tool) => `${toolspec.name}.${tool.name}`);
+  });
+  assert.deepEqual(faults, []);
+});
+
+test("every tool has an example, and no two tools of a service say the same", () => {
+  const seen = new Map<string, string>();
+  const faults = faultsOf(({ name, description, examples = [] }, spec) => {
+    const key = `${spec.name}: ${description}`;
+    const twin = seen.get(key);
+    seen.set(key, name);
+    return [
+      ...(examples.length === 0 ? ["has no example"] : []),
+      ...(twin === undefined ? [] : [`is described as ${twin} is`]),
+      ...(description.length < 12 ? ["has hardly a description"] : []),
+    ];
+  });
+  assert.deepEqual(faults, []);
+});
+
+test("every parameter that is asked for has a description", () => {
+  const faults = faultsOf((tool) => {
+    const { properties } = inputSchemaOf(tool) as {
+      readonly properties: { readonly [name: string]: { readonly description?: string } };
+    };
+    return Object.entries(properties).flatMap(([name, { description = "" }]) =>
+      description === "" ? [`${name} has none`] : [],
+    );
+  });
+  assert.deepEqual(faults, []);
+});
+
+test("every host is named as it is, or as one label below a domain of the service", () => {
+  const faults = report.pairs.flatMap(({ manifest, toolspec }) =>
+    (manifest.entitlements?.egress ?? [])
+      .filter((entry) => entry.startsWith("*.") && !/\{[^{}]+\}/.test(hostsOf(toolspec)))
+      .map((entry) => `${toolspec.name} may reach ${entry}, and no base URL has a variable`),
+  );
+  assert.deepEqual(faults, []);
+});
+
+function hostsOf({ baseUrl, tools }: Toolspec): string {
+  return [baseUrl, ...tools.map((tool) => tool.baseUrl ?? "")].join(" ");
+}
