@@ -22,7 +22,11 @@ export const cliCallNotFound = "CLI_CALL_NOT_FOUND";
 export const cliServerNotReady = "CLI_SERVER_NOT_READY";
 /** The running gateway does not answer as it should. */
 export const cliGatewayUnusable = "CLI_GATEWAY_UNUSABLE";
-/** The call took longer than --timeout allows. */
+/** The proxy that the environment names cannot be reached, or does not let a request through. */
+export const cliProxyUnusable = "CLI_PROXY_UNUSABLE";
+/** A credential that a manifest declares is not in the environment. */
+export const cliCredentialMissing = "CLI_CREDENTIAL_MISSING";
+/** The call took longer than it may. */
 export const cliTimeout = "CLI_TIMEOUT";
 /** A Starlark program has errors and was not run; each is shown. */
 export const cliProgramInvalid = "CLI_PROGRAM_INVALID";

@@ -22,6 +22,7 @@ import type { ServeFlags } from "./commands/serve.ts";
 import type { FormatFlags } from "./commands/starlark-format.ts";
 import type { ReplFlags } from "./commands/starlark-repl.ts";
 import type { RunFlags } from "./commands/starlark-run.ts";
+import type { ToolpackFlags } from "./commands/toolpack.ts";
 import { addSecretCommands } from "./secret/secret-grammar.ts";
 
 /** Add all verbs to `program`, in the order of the help. */
@@ -34,6 +35,7 @@ export function addCommands(program: Command, run: RunCommand): void {
   program.commandsGroup("Serve:");
   addServe(program, run);
   addMetatool(program, run);
+  addToolpack(program, run);
   addStatus(program, run);
   program.commandsGroup("Use tools:");
   addList(program, run);
@@ -135,6 +137,24 @@ function addMetatool(program: Command, run: RunCommand): void {
         async (context) => (await import("./commands/metatool.ts")).metatool(context),
         metatoolHome,
       ),
+    );
+}
+
+function addToolpack(program: Command, run: RunCommand): void {
+  program
+    .command("toolpack")
+    .description("serve the tools of one toolspec on standard input and output, by themselves")
+    .option("--manifest <file>", "the manifest (default: /app/manifest.yaml)")
+    .option("--toolspec <file>", "the toolspec (default: /app/toolspec.yaml)")
+    .option(
+      "--secret <id=name>",
+      "the secret of a credential, by its name as with secret_key_ref; repeatable (default: SERVICE-ID)",
+      collect,
+    )
+    .option("--variable <name=value>", "a variable of base URLs; repeatable", collect)
+    .option("--reserved <tool.parameter>", "a path parameter whose slashes are kept; repeatable", collect)
+    .action((flags: ToolpackFlags, command: Command) =>
+      run(command, async (context) => (await import("./commands/toolpack.ts")).toolpack(context, flags)),
     );
 }
 

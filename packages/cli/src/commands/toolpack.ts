@@ -1,0 +1,99 @@
+/**
+ * `toolcrib toolpack`: the toolpack engine by itself, as its document describes
+ * it. An MCP server on standard input and output with the tools of one toolspec
+ * under their own names; requests go through the proxy of the environment, or
+ * out by an egress pipeline of its own.
+ */
+
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { formatDiagnostics } from "@toolcrib/diagnostics";
+import { startStdioServer } from "@toolcrib/mcp";
+import { createToolpackSource } from "@toolcrib/toolpack";
+import { CliError } from "../cli-error.ts";
+import { cliUsage } from "../codes.ts";
+import type { CommandContext } from "../command-context.ts";
+import { createCommandLogger } from "../create-command-logger.ts";
+import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { type PairFlags, readPair } from "../toolpack/read-pair.ts";
+import { createToolpackService } from "../toolpack/toolpack-service.ts";
+import { openWayOut } from "../toolpack/way-out.ts";
+import { version } from "../version.ts";
+
+/** Its options. */
+export interface ToolpackFlags extends PairFlags {
+  readonly secret?: readonly string[];
+  readonly variable?: readonly string[];
+  readonly reserved?: readonly string[];
+}
+
+/** Run the command. */
+export async function toolpack(context: CommandContext, flags: ToolpackFlags): Promise<ExitCode> {
+  const { options, output, world } = context;
+  if (options.isJson) {
+    throw new CliError(cliUsage, "toolpack cannot be used with --json", {
+      hint: "standard output is the protocol",
+    });
+  }
+  const { manifest, toolspec, warnings } = await readPair(flags, world);
+  if (warnings.length > 0) output.note(formatDiagnostics(warnings), "");
+  const logger = createCommandLogger(context, "warn");
+  await using wayOut = await openWayOut(context, { manifest, toolspec }, flags.secret ?? [], logger);
+  await using source = createToolpackSource(
+    {
+      manifest,
+      toolspec,
+      tools: toolspec.tools.map(({ name }) => name),
+      variables: readVariables(flags.variable ?? []),
+      reserved: flags.reserved,
+      tokenOf: wayOut.tokenOf,
+    },
+    {
+      send: wayOut.send,
+      now: world.now,
+      sleep: (ms, signal) => sleep(ms, undefined, { signal }),
+      random: Math.random,
+      version,
+    },
+  );
+  const { name, displayName, description, version: specVersion } = manifest;
+  const service = createToolpackService({
+    serverInfo: { name, version: specVersion, ...(displayName === undefined ? {} : { title: displayName }) },
+    instructions: description,
+    source,
+    now: world.now,
+    newCallId: randomUUID,
+  });
+  await using server = startStdioServer(
+    service,
+    { input: world.stdin, output: world.stdout as NodeJS.WriteStream },
+    {
+      view: "",
+      identity: { kind: "stdio", name: "stdio" },
+      sessionId: randomUUID(),
+      onStray: (reason) => logger.debug({ reason }, "message fits nowhere"),
+    },
+  );
+  await Promise.race([server.ended, untilInterrupted(world.interrupted)]);
+  return exitCodes.done;
+}
+
+function untilInterrupted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
+/** @throws {CliError} `CLI_USAGE` */
+function readVariables(given: readonly string[]): { readonly [name: string]: string } {
+  return Object.fromEntries(
+    given.map((text) => {
+      const at = text.indexOf("=");
+      if (at > 0) return [text.slice(0, at), text.slice(at + 1)];
+      throw new CliError(cliUsage, `--variable ${JSON.stringify(text)} has no value`, {
+        hint: "write --variable NAME=VALUE",
+      });
+    }),
+  );
+}

@@ -1,0 +1,213 @@
+/**
+ * Requests through the HTTPS proxy that the environment names: a tunnel by
+ * CONNECT, and TLS within it, verified against the roots that are trusted. A
+ * connection serves one request. Follows no redirect and sends nothing twice.
+ */
+
+import { once } from "node:events";
+import { type IncomingMessage, request as openRequest } from "node:http";
+import { type Duplex, pipeline, type Transform } from "node:stream";
+import { connect as connectTls, type TLSSocket } from "node:tls";
+import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import { isCodedError, messageOf } from "@toolcrib/diagnostics";
+import type { OutgoingRequest, SendRequest } from "@toolcrib/toolpack";
+import { CliError } from "../cli-error.ts";
+import { cliProxyUnusable, cliUsage } from "../codes.ts";
+
+/** The proxy of the environment. */
+export interface HttpsProxy {
+  readonly host: string;
+  readonly port: number;
+  /** `Proxy-Authorization`, where the address has a user. */
+  readonly authorization: string | undefined;
+}
+
+/** Where reading a body stops. */
+const bodyMaxBytes = 64 * 1024 * 1024;
+/** Most bytes of a refusal that are shown. */
+const refusalMaxBytes = 2048;
+
+/**
+ * The proxy of `HTTPS_PROXY`, else `https_proxy`; `undefined` where there is none.
+ *
+ * @throws {CliError} `CLI_USAGE` for an address that is none of an HTTP proxy.
+ */
+export function findHttpsProxy(environment: {
+  readonly [name: string]: string | undefined;
+}): HttpsProxy | undefined {
+  const text = (environment["HTTPS_PROXY"]?.trim() || environment["https_proxy"]?.trim()) ?? "";
+  if (text === "") return undefined;
+  const address = text.includes("://") ? text : `http://${text}`;
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  // The address may hold a password, and is not shown.
+  if (url?.protocol !== "http:" || url.hostname === "") {
+    throw new CliError(cliUsage, "HTTPS_PROXY is no address of an HTTP proxy", {
+      hint: "write it as http://host:port",
+    });
+  }
+  const user = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+  return {
+    host: url.hostname.replace(/^\[|\]$/g, ""),
+    port: url.port === "" ? 80 : Number(url.port),
+    authorization: user === ":" ? undefined : `Basic ${Buffer.from(user).toString("base64")}`,
+  };
+}
+
+/** Create the way out through `proxy`. @param roots certificates that are trusted, PEM */
+export function createProxiedSend(proxy: HttpsProxy, roots: readonly string[]): SendRequest {
+  return async (request) => {
+    const { hostname } = new URL(request.url);
+    const tunnel = await openTunnel(proxy, hostname, request.signal);
+    try {
+      return await sendWithin(await secure(tunnel, hostname, roots, request.signal), request);
+    } catch (error) {
+      request.signal.throwIfAborted();
+      if (isCodedError(error)) throw error;
+      throw unusable(`Cannot reach ${hostname} through the proxy: ${messageOf(error)}`, undefined, error);
+    } finally {
+      tunnel.destroy();
+    }
+  };
+}
+
+function unusable(message: string, hint: string | undefined, cause?: unknown): CliError {
+  return new CliError(cliProxyUnusable, message, { ...(hint === undefined ? {} : { hint }), cause });
+}
+
+/** A connection to `hostname` by CONNECT. */
+async function openTunnel(proxy: HttpsProxy, hostname: string, signal: AbortSignal): Promise<Duplex> {
+  const authority = `${hostname}:443`;
+  const { authorization } = proxy;
+  const connect = openRequest({
+    host: proxy.host,
+    port: proxy.port,
+    method: "CONNECT",
+    path: authority,
+    headers: {
+      Host: authority,
+      ...(authorization === undefined ? {} : { "Proxy-Authorization": authorization }),
+    },
+    agent: false,
+    signal,
+  });
+  connect.end();
+  let answer: readonly [IncomingMessage, Duplex, Buffer];
+  try {
+    answer = (await once(connect, "connect")) as unknown as typeof answer;
+  } catch (cause) {
+    signal.throwIfAborted();
+    const hint = "HTTPS_PROXY of the environment names it";
+    throw unusable(`Cannot reach the proxy: ${messageOf(cause)}`, hint, cause);
+  }
+  const [response, socket, head] = answer;
+  if (response.statusCode === 200) {
+    if (head.length > 0) socket.unshift(head);
+    return socket;
+  }
+  const reason = await readRefusal(response, socket, head);
+  socket.destroy();
+  throw unusable(
+    `The proxy does not let requests through to ${hostname}: HTTP ${response.statusCode}${reason === "" ? "" : `: ${reason}`}`,
+    "what may be reached is up to the proxy",
+  );
+}
+
+/** The beginning of the body with which CONNECT was refused; Node leaves it on the connection. */
+async function readRefusal(response: IncomingMessage, socket: Duplex, head: Buffer): Promise<string> {
+  const declared = Number(response.headers["content-length"] ?? refusalMaxBytes);
+  const length = Math.min(refusalMaxBytes, Number.isSafeInteger(declared) ? declared : refusalMaxBytes);
+  const pieces = [head];
+  let left = length - head.length;
+  for await (const piece of left > 0 ? (socket as AsyncIterable<Buffer>) : []) {
+    pieces.push(piece);
+    left -= piece.length;
+    if (left <= 0) break;
+  }
+  return Buffer.concat(pieces).subarray(0, length).toString("utf8").trim();
+}
+
+/** TLS within `tunnel`, with the certificate of `hostname`. */
+async function secure(
+  tunnel: Duplex,
+  hostname: string,
+  roots: readonly string[],
+  signal: AbortSignal,
+): Promise<TLSSocket> {
+  const socket = connectTls({
+    socket: tunnel,
+    servername: hostname,
+    ca: [...roots],
+    ALPNProtocols: ["http/1.1"],
+  });
+  // Its end without an answer is told by who waits for one.
+  socket.on("error", () => {});
+  await once(socket, "secureConnect", { signal });
+  return socket;
+}
+
+async function sendWithin(socket: TLSSocket, request: OutgoingRequest): ReturnType<SendRequest> {
+  const { method, url, headers, body, signal, maxBytes } = request;
+  const { host, origin } = new URL(url);
+  const outgoing = openRequest({
+    createConnection: () => socket,
+    method,
+    // As it was planned: no URL parser comes in between.
+    path: url.slice(origin.length),
+    headers: {
+      Host: host,
+      ...headers,
+      ...(body === undefined ? {} : { "Content-Length": String(body.length) }),
+      Connection: "close",
+    },
+    setDefaultHeaders: false,
+    signal,
+  });
+  outgoing.end(body);
+  const [response] = (await once(outgoing, "response")) as [IncomingMessage];
+  const { pieces, totalBytes } = await readBody(response, maxBytes);
+  return {
+    status: response.statusCode ?? 0,
+    headers: Object.fromEntries(
+      Object.entries(response.headers).map(([name, value]) => [
+        name,
+        Array.isArray(value) ? value.join(", ") : value,
+      ]),
+    ),
+    body: Buffer.concat(pieces),
+    totalBytes,
+  };
+}
+
+/** The first `maxBytes` of a body, decompressed, and how long it is as far as it was read. */
+async function readBody(
+  response: IncomingMessage,
+  maxBytes: number,
+): Promise<{ readonly pieces: readonly Buffer[]; readonly totalBytes: number }> {
+  const decoder = decoderOf(response.headers["content-encoding"]);
+  const body: AsyncIterable<Buffer> =
+    decoder === undefined ? response : pipeline(response, decoder, () => {});
+  const pieces: Buffer[] = [];
+  let totalBytes = 0;
+  for await (const piece of body) {
+    const left = maxBytes - totalBytes;
+    if (left > 0) pieces.push(piece.subarray(0, left));
+    totalBytes += piece.length;
+    if (totalBytes >= bodyMaxBytes) break;
+  }
+  return { pieces, totalBytes };
+}
+
+/** Nothing is asked for in another encoding; some services send it all the same. */
+function decoderOf(encoding: string | undefined): Transform | undefined {
+  switch (encoding?.trim().toLowerCase()) {
+    case "gzip":
+    case "x-gzip":
+      return createGunzip();
+    case "deflate":
+      return createInflate();
+    case "br":
+      return createBrotliDecompress();
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,72 @@
+/** The manifest and the toolspec that the engine serves, from the files that were named. */
+
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { type Diagnostic, messageOf } from "@toolcrib/diagnostics";
+import { readRegularFile } from "@toolcrib/gateway";
+import {
+  type CatalogFile,
+  documentMaxBytes,
+  lintCatalog,
+  type Manifest,
+  type Toolspec,
+} from "@toolcrib/toolspec";
+import { CliError } from "../cli-error.ts";
+import { cliConfigInvalid, cliFileUnusable, cliUsage } from "../codes.ts";
+import type { World } from "../world.ts";
+
+/** Where an image of the document has them. */
+const imagePaths = { manifest: "/app/manifest.yaml", toolspec: "/app/toolspec.yaml" } as const;
+
+/** A sound pair, and what might be better about it. */
+export interface ReadPair {
+  readonly manifest: Manifest;
+  readonly toolspec: Toolspec;
+  readonly warnings: readonly Diagnostic[];
+}
+
+/** Which files. */
+export interface PairFlags {
+  readonly manifest?: string;
+  readonly toolspec?: string;
+}
+
+/**
+ * Read and check both files.
+ *
+ * @throws {CliError} `CLI_USAGE` where one is not named, `CLI_FILE_UNUSABLE`,
+ *   `CLI_CONFIG_INVALID` with all findings in `data.diagnostics`.
+ */
+export async function readPair(flags: PairFlags, world: World): Promise<ReadPair> {
+  const files = await Promise.all(
+    (["manifest", "toolspec"] as const).map((kind) => readOne(kind, flags[kind], world)),
+  );
+  const { pairs, diagnostics } = lintCatalog(files, { subject: "toolspecs" });
+  const [pair] = pairs;
+  if (pair !== undefined) return { ...pair, warnings: diagnostics };
+  const count = diagnostics.filter(({ severity }) => severity === "error").length;
+  const names = files.map(({ name }) => name).join(", ");
+  const message = `The manifest and its toolspec have ${count === 1 ? "an error" : `${count} errors`}: ${names}`;
+  const hint = "correct what is listed above";
+  throw new CliError(cliConfigInvalid, message, { hint, data: { diagnostics } });
+}
+
+async function readOne(
+  kind: "manifest" | "toolspec",
+  given: string | undefined,
+  world: World,
+): Promise<CatalogFile> {
+  const name = given ?? imagePaths[kind];
+  if (given === undefined && !existsSync(name)) {
+    throw new CliError(cliUsage, `No ${kind}: there is no ${name}`, {
+      hint: "name both files: toolcrib toolpack --manifest FILE --toolspec FILE",
+    });
+  }
+  try {
+    const { bytes } = await readRegularFile(resolve(world.directory, name), documentMaxBytes);
+    // Under one path the two are a pair, whatever their files are called.
+    return { path: "pair", name, text: bytes, kind };
+  } catch (error) {
+    throw new CliError(cliFileUnusable, `Cannot read "${name}": ${messageOf(error)}`);
+  }
+}

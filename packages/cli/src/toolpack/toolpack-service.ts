@@ -1,0 +1,119 @@
+/**
+ * One source of tools as an MCP service: its tools under their own names, and
+ * calls. It governs nothing: the engine is a tool server, and whoever calls it
+ * through a gateway is governed there.
+ */
+
+import { isCodedError, messageOf } from "@toolcrib/diagnostics";
+import { isJsonObject, type JsonObject } from "@toolcrib/json";
+import {
+  invalidRequest,
+  type McpService,
+  metaOf,
+  methodNotFound,
+  rpcCodes,
+  type ServerInfo,
+  type ServiceRequest,
+} from "@toolcrib/mcp";
+import { type CallContext, type Tool, type ToolSource, textResult } from "@toolcrib/tool";
+import { CliError } from "../cli-error.ts";
+import { cliInternal, cliTimeout } from "../codes.ts";
+
+/** What the service works with. */
+export interface ToolpackServiceDeps {
+  readonly serverInfo: ServerInfo;
+  readonly instructions: string | undefined;
+  readonly source: ToolSource;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** A new unique id for a call. */
+  readonly newCallId: () => string;
+}
+
+/** Milliseconds of a call whose source names no deadline. */
+const deadlineMs = 30_000;
+
+/** Create the service. */
+export function createToolpackService(deps: ToolpackServiceDeps): McpService {
+  const { source } = deps;
+
+  const findTool = (name: unknown) => source.tools().find(({ definition }) => definition.name === name);
+
+  async function callTool(request: ServiceRequest): Promise<JsonObject> {
+    const { name, arguments: args = {} } = request.params;
+    const tool = findTool(name);
+    if (tool === undefined)
+      throw invalidRequest(`Unknown tool: "${String(name).slice(0, 100)}"`, rpcCodes.invalidParams);
+    if (!isJsonObject(args)) throw invalidRequest('"arguments" must be an object', rpcCodes.invalidParams);
+    const callId = deps.newCallId();
+    using deadline = startDeadline(tool, source.deadlineMs?.(tool) ?? deadlineMs);
+    const signal = AbortSignal.any([request.signal, deadline.signal]);
+    const context = toContext(request, callId, signal, deps.now() + deadline.ms);
+    try {
+      return (await source.call(tool, args, context)) as unknown as JsonObject;
+    } catch (error) {
+      // A caller that is gone hears nothing any more.
+      if (request.signal.aborted) throw error;
+      return toFailedResult(tool, error, callId);
+    }
+  }
+
+  return {
+    serverInfo: deps.serverInfo,
+    capabilities: () => ({ tools: {} }),
+    instructions: () => deps.instructions,
+    async handle(request) {
+      if (request.method === "tools/call") return callTool(request);
+      if (request.method !== "tools/list") throw methodNotFound(request.method);
+      return { tools: source.tools().map(({ definition }) => definition as unknown as JsonObject) };
+    },
+    sessionOpened() {},
+    sessionClosed() {},
+    // The tools stay what they are.
+    listen: async () => ({}),
+    toolInputSchema: (_view, _identity, name) => findTool(name)?.definition.inputSchema,
+  };
+}
+
+function startDeadline({ definition }: Tool, ms: number): { signal: AbortSignal; ms: number } & Disposable {
+  const controller = new AbortController();
+  const timer = setTimeout(() => {
+    controller.abort(new CliError(cliTimeout, `"${definition.name}" did not answer within ${ms / 1000} s`));
+  }, ms);
+  return { signal: controller.signal, ms, [Symbol.dispose]: () => clearTimeout(timer) };
+}
+
+function toContext(
+  request: ServiceRequest,
+  callId: string,
+  signal: AbortSignal,
+  deadline: number,
+): CallContext {
+  const { identity, era, session, wantsProgress } = request;
+  return {
+    callId,
+    depth: 0,
+    identity,
+    era,
+    signal,
+    deadline,
+    meta: metaOf(request.params),
+    session,
+    wantsProgress,
+    progress: (params) => request.progress(params),
+    notify: (method, params) => request.notify(method, params),
+    ask: (method, params, askSignal) => request.ask(method, params, askSignal),
+  };
+}
+
+/** A call that failed is a result too, so that the model sees why and what to do. */
+function toFailedResult({ definition }: Tool, error: unknown, callId: string): JsonObject {
+  const { code, message, hint } = isCodedError(error)
+    ? error
+    : { code: cliInternal, message: `"${definition.name}" failed: ${messageOf(error)}`, hint: undefined };
+  const text = hint === undefined ? message : `${message}\nHint: ${hint}`;
+  return {
+    ...textResult(text, true),
+    _meta: { "toolcrib/code": code, "toolcrib/callId": callId },
+  } as JsonObject;
+}

@@ -1,0 +1,48 @@
+/**
+ * The certificates that other programs are told to trust by their environment:
+ * `SSL_CERT_FILE` in place of the built-in roots, `NODE_EXTRA_CA_CERTS` beside
+ * them.
+ */
+
+import { resolve } from "node:path";
+import { getCACertificates } from "node:tls";
+import { messageOf } from "@toolcrib/diagnostics";
+import { readRegularFile } from "@toolcrib/gateway";
+import { CliError } from "../cli-error.ts";
+import { cliFileUnusable } from "../codes.ts";
+import type { World } from "../world.ts";
+
+/** Certificates, PEM. */
+export interface TrustedRoots {
+  /** All that are trusted. */
+  readonly all: readonly string[];
+  /** Those of them that the environment named. */
+  readonly named: readonly string[];
+}
+
+const fileMaxBytes = 4 * 1024 * 1024;
+
+/** Read what the environment names. @throws {CliError} `CLI_FILE_UNUSABLE` */
+export async function readTrustedRoots(world: World): Promise<TrustedRoots> {
+  const replaced = await readCertificates("SSL_CERT_FILE", world);
+  const added = await readCertificates("NODE_EXTRA_CA_CERTS", world);
+  const named = [...(replaced ?? []), ...(added ?? [])];
+  return { all: [...(replaced ?? getCACertificates("default")), ...(added ?? [])], named };
+}
+
+async function readCertificates(variable: string, world: World): Promise<readonly string[] | undefined> {
+  const path = world.environment[variable]?.trim() ?? "";
+  if (path === "") return undefined;
+  let text: string;
+  try {
+    const { bytes } = await readRegularFile(resolve(world.directory, path), fileMaxBytes);
+    text = new TextDecoder().decode(bytes);
+  } catch (error) {
+    throw new CliError(cliFileUnusable, `Cannot read ${variable}: ${messageOf(error)}`);
+  }
+  const found = text.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g);
+  if (found !== null) return found;
+  throw new CliError(cliFileUnusable, `Cannot read ${variable}: the file holds no certificate`, {
+    hint: "it is to hold certificates in PEM",
+  });
+}
