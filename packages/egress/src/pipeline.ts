@@ -204,15 +204,15 @@ export function createPipeline(settings: ResolvedSettings, deps: EgressDeps): Pi
         deny(asker, host, error);
         throw error;
       }
+      const { used, misplaced } = findPlaces(head, source.credentials);
+      const found = misplaced ?? (body === undefined ? undefined : findPlaceholder("body", body));
+      if (found !== undefined) throw alarm(asker, host, found);
       try {
         checkHead(head);
       } catch (error) {
         deny(asker, host, error);
         throw error;
       }
-      const { used, misplaced } = findPlaces(head, source.credentials);
-      const found = misplaced ?? (body === undefined ? undefined : findPlaceholder("body", body));
-      if (found !== undefined) throw alarm(asker, host, found);
       const secrets = await readSecrets(asker, host, used);
       const scanner = new PlaceholderScanner("body");
       const echoes = new Set<string>();

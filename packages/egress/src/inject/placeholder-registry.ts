@@ -41,10 +41,10 @@ export function createPlaceholderRegistry(): PlaceholderRegistry {
     ownerOf(text) {
       const known = [...owners];
       for (const plain of decodings(unescapeAll(text))) {
-        // Base64 within a longer text may leave the last digit to what follows it.
-        const begin = /toolcrib-ph-[0-9a-f]{31}/i.exec(plain)?.[0].toLowerCase();
-        if (begin === undefined) continue;
-        return known.find(([placeholder]) => placeholder.startsWith(begin))?.[1];
+        // Base64 within a longer text shares its first and last characters with what is around it.
+        const middle = /oolcrib-ph-[0-9a-f]{31}/i.exec(plain)?.[0].toLowerCase();
+        if (middle === undefined) continue;
+        return known.find(([placeholder]) => placeholder.startsWith(middle, 1))?.[1];
       }
       return undefined;
     },
