@@ -14,14 +14,16 @@ export interface PageNote {
   readonly meta: JsonObject | undefined;
 }
 
-/** The note for a call with `args` that goes on with `next`. */
+/** The note for a call with `args` that goes on with `next`; `null` stands for an argument to leave out. */
 export function notePage(args: JsonObject, next: JsonObject): PageNote {
   const changed = Object.fromEntries(Object.entries(next).filter(([name, value]) => args[name] !== value));
+  const leftOut = Object.keys(args).filter((name) => !Object.hasOwn(next, name));
   const written = JSON.stringify(changed);
   if (written.length > argumentsMaxLength)
     return { text: "[more results, but their cursor is too long to be handed on]", meta: undefined };
+  const without = leftOut.length === 0 ? "" : ` without ${leftOut.join(", ")},`;
   return {
-    text: `[more results: call again with the same arguments and ${written}]`,
-    meta: { [nextPageKey]: changed },
+    text: `[more results: call again with the same arguments${without} and ${written}]`,
+    meta: { [nextPageKey]: { ...changed, ...Object.fromEntries(leftOut.map((name) => [name, null])) } },
   };
 }

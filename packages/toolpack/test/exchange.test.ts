@@ -236,6 +236,18 @@ check(
   },
 );
 check(
+  "what a Link header leaves out is left out",
+  paged("{kind: link}"),
+  [{ headers: { ...json, Link: '</x?after=c2>; rel="next"' }, body: "[1]" }],
+  {
+    seen: ["GET /x?q=a"],
+    texts: ["[1]", '[more results: call again with the same arguments without q, and {"after":"c2"}]'],
+    meta: { [nextPageKey]: { after: "c2", q: null } },
+    structured: [1],
+  },
+  { args: { q: "a" } },
+);
+check(
   "a cursor that is too long is not handed on",
   cursor,
   [{ headers: json, body: JSON.stringify({ next: "c".repeat(9000) }) }],

@@ -250,6 +250,7 @@ test("nextPage() gives the arguments of the next call until there is none", () =
   });
   assert.deepEqual(next(linked, {}, "[]", link("/x?after=z")), { after: "z" });
   assert.deepEqual(next(linked, {}, "[]", link("https://api.example.com/lists/17?page=2")), { page: 2 });
+  assert.deepEqual(next(linked, { page: 1 }, "[]", link("/x?after=z")), { after: "z" }, "as the link has it");
   for (const target of [
     "https://evil.test/x?page=2",
     "http://api.example.com/x?page=2",

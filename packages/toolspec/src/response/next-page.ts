@@ -75,7 +75,19 @@ function nextOfLink(
       ? []
       : [[name, toType(type, value)] as const];
   });
-  return changed.length === 0 ? undefined : { ...args, ...Object.fromEntries(changed) };
+  if (changed.length === 0) return undefined;
+  return { ...Object.fromEntries(kept(tool, args, next)), ...Object.fromEntries(changed) };
+}
+
+/** The arguments without those that the link leaves out: Shopify refuses a filter beside its cursor. */
+function kept(tool: ToolspecTool, args: JsonObject, next: URL): readonly (readonly [string, JsonValue])[] {
+  const names = [...next.searchParams.keys()];
+  const isInLink = (name: string) => names.some((one) => one === name || one.startsWith(`${name}[`));
+  return Object.entries(args).flatMap(([name, value]) => {
+    const param = tool.params?.find((one) => one.name === name);
+    const isLeftOut = param?.in === "query" && param.required !== true && !isInLink(name);
+    return isLeftOut || value === undefined ? [] : [[name, value] as const];
+  });
 }
 
 /** A cursor as its parameter has it; clients hold arguments to the types of the input schema. */
