@@ -1,0 +1,72 @@
+/** Collects what is found in a document and the documents that it refers to. */
+
+import type { Diagnostic, Severity, Source } from "@toolcrib/diagnostics";
+import { type Node, spanOf } from "./node.ts";
+
+/** Most findings of one import; a document with more has few causes. */
+const findingsMaxCount = 1000;
+
+/** A document that was read. */
+export interface OpenFile {
+  readonly source: Source;
+  readonly root: Node;
+}
+
+/** Where something stands: the field `key` of `owner`, or item `key`. */
+export interface Place {
+  readonly file: OpenFile;
+  readonly owner: Node | undefined;
+  readonly key: string | number;
+}
+
+/** A finding before its place is a span. */
+export interface Finding {
+  /** @default "warning" */
+  readonly severity?: Severity;
+  readonly code: string;
+  readonly message: string;
+  readonly hint?: string | undefined;
+  /** Absent where the document as a whole is meant. */
+  readonly place?: Place | undefined;
+}
+
+export interface Findings {
+  readonly diagnostics: readonly Diagnostic[];
+  report(finding: Finding): void;
+}
+
+export function createFindings(): Findings {
+  const diagnostics: Diagnostic[] = [];
+  const seen = new Set<string>();
+  return {
+    diagnostics,
+    report({ severity = "warning", code, message, hint, place }) {
+      const span = place === undefined ? undefined : spanOf(place.owner, place.key);
+      const identity = `${code} ${place?.file.source.name} ${span?.start} ${message}`;
+      if (seen.has(identity) || diagnostics.length >= findingsMaxCount) return;
+      seen.add(identity);
+      diagnostics.push({
+        severity,
+        code,
+        message,
+        ...(hint === undefined ? {} : { hint }),
+        ...(place === undefined ? {} : { source: place.file.source }),
+        ...(span === undefined ? {} : { span }),
+      });
+    },
+  };
+}
+
+/** `text` in quotes, harmless to a terminal and cut to a line. */
+export function quote(text: string): string {
+  const cut = text.length > 100 ? `${text.slice(0, 97)}…` : text;
+  return JSON.stringify(cut).replace(
+    /[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+/** `a, b and c`. */
+export function listOf(names: readonly string[]): string {
+  return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
+}

@@ -1,0 +1,47 @@
+/** The text of a document to a tree: bounds, syntax. JSON or YAML 1.2. Nothing is thrown for any text. */
+
+import type { Diagnostic, Source } from "@toolcrib/diagnostics";
+import { openapiSyntax, openapiTooLarge } from "../codes.ts";
+import type { OpenFile } from "./findings.ts";
+import { documentMaxLength, isMap, type Node } from "./node.ts";
+import { readJson } from "./read-json.ts";
+import { readYaml } from "./read-yaml.ts";
+import { Unreadable } from "./unreadable.ts";
+
+/** A document, or what keeps it from being read. */
+export type OpenedDocument =
+  | { readonly kind: "open"; readonly file: OpenFile }
+  | { readonly kind: "unreadable"; readonly finding: Diagnostic };
+
+/** Read the text of `given`. */
+export function openDocument(given: Source): OpenedDocument {
+  const text = given.text.replace(/^\ufeff/, "").replace(/\r\n?/g, "\n");
+  const source = { name: given.name, text };
+  if (text.length > documentMaxLength) {
+    const message = `Cannot read a document of more than ${documentMaxLength.toLocaleString("en")} characters`;
+    return unreadable(openapiTooLarge, message, { name: given.name, text: "" }, 0);
+  }
+  try {
+    const root: Node | undefined = /^\s*[{[]/.test(text) ? readJson(text) : readYaml(text);
+    if (isMap(root)) return { kind: "open", file: { source, root } };
+    return unreadable(openapiSyntax, "The document is empty or no map of fields", source, 0);
+  } catch (error) {
+    if (!(error instanceof Unreadable)) throw error;
+    const isBound = / than [\d,]+ /.test(error.message);
+    const code = isBound ? openapiTooLarge : openapiSyntax;
+    return unreadable(code, `Cannot read the document: ${error.message}`, source, error.at, error.hint);
+  }
+}
+
+function unreadable(
+  code: string,
+  message: string,
+  source: Source,
+  at: number,
+  hint?: string,
+): OpenedDocument {
+  const start = Math.min(at, Math.max(0, source.text.length - 1));
+  const span = { start, end: start + 1 };
+  const finding = { severity: "error", code, message, source, span } as const;
+  return { kind: "unreadable", finding: hint === undefined ? finding : { ...finding, hint } };
+}

@@ -1,0 +1,146 @@
+/**
+ * `$ref`, within a document and to others. Others are read by a reader that is
+ * handed in, between two runs of an import: a run that meets one which is not
+ * here notes it and goes on without it, and is run again when it is here. Every
+ * chain, every document and their number is bounded; a circle ends where it
+ * closes.
+ */
+
+import { isCodedError } from "@toolcrib/diagnostics";
+import { openapiReference } from "../codes.ts";
+import { type Findings, type OpenFile, type Place, quote } from "./findings.ts";
+import { isList, isMap, type Node } from "./node.ts";
+import { openDocument } from "./open-document.ts";
+
+/** Most references that lead to one another. */
+const chainMaxLength = 50;
+/** Most other documents, and most of their text together, in UTF-16 units. */
+const filesMaxCount = 200;
+const filesMaxLength = 64 * 1024 * 1024;
+
+/**
+ * Reads the document that `reference` (a relative path or a URL, without
+ * fragment) names in the document `from`. `undefined` or an error for one that
+ * is not to be read.
+ */
+export type ReadReference = (
+  reference: string,
+  from: string,
+) => Promise<{ readonly name: string; readonly text: string } | undefined>;
+
+/** A part of a document, and the document that its own references are relative to. */
+export interface Part {
+  readonly node: Node | undefined;
+  readonly file: OpenFile;
+}
+
+type Known =
+  | { readonly kind: "open"; readonly file: OpenFile }
+  | { readonly kind: "missing"; readonly reason: string };
+
+/** The documents of one import. */
+export interface Documents {
+  readonly root: OpenFile;
+  /** Read what the last run did not find; `false` where there is nothing to read. */
+  load(read: ReadReference): Promise<boolean>;
+  /** Follow the references of `part` until there is none; `node` is `undefined` where one leads nowhere. */
+  follow(part: Part, findings: Findings, place: Place): Part;
+}
+
+export function createDocuments(root: OpenFile): Documents {
+  const known = new Map<string, Known>();
+  const byName = new Map<string, OpenFile>([[root.source.name, root]]);
+  const wanted = new Map<string, { readonly reference: string; readonly from: string }>();
+  let length = 0;
+
+  function fileOf(reference: string, from: OpenFile): Known | undefined {
+    if (reference === "") return { kind: "open", file: from };
+    const key = JSON.stringify([reference, from.source.name]);
+    const found = known.get(key);
+    if (found === undefined) wanted.set(key, { reference, from: from.source.name });
+    return found;
+  }
+
+  async function loadOne(reference: string, from: string, read: ReadReference): Promise<Known> {
+    if (byName.size > filesMaxCount || length > filesMaxLength)
+      return { kind: "missing", reason: "there are too many other documents, or they are too long" };
+    try {
+      const source = await read(reference, from);
+      if (source === undefined) return { kind: "missing", reason: "other documents are not read here" };
+      const same = byName.get(source.name);
+      if (same !== undefined) return { kind: "open", file: same };
+      length += source.text.length;
+      const opened = openDocument(source);
+      if (opened.kind === "unreadable") return { kind: "missing", reason: opened.finding.message };
+      byName.set(source.name, opened.file);
+      return opened;
+    } catch (error) {
+      if (!isCodedError(error)) throw error;
+      return { kind: "missing", reason: error.message };
+    }
+  }
+
+  return {
+    root,
+    async load(read) {
+      const list = [...wanted];
+      wanted.clear();
+      for (const [key, { reference, from }] of list) known.set(key, await loadOne(reference, from, read));
+      return list.length > 0;
+    },
+    follow(part, findings, place) {
+      let { node, file } = part;
+      for (let hop = 0; ; hop += 1) {
+        const written = isMap(node) ? node.fields.get("$ref") : undefined;
+        if (typeof written !== "string") return { node, file };
+        const hash = written.indexOf("#");
+        const document = hash === -1 ? written : written.slice(0, hash);
+        const target = fileOf(document, file);
+        const found =
+          target?.kind === "open" && hop < chainMaxLength
+            ? pointedAt(target.file.root, hash === -1 ? "" : written.slice(hash + 1))
+            : undefined;
+        if (found === undefined) {
+          findings.report({
+            code: openapiReference,
+            message: `Cannot follow $ref ${quote(written)}: ${reasonOf(target, hop)}`,
+            hint: "put what is meant into this document",
+            place,
+          });
+          return { node: undefined, file };
+        }
+        node = found;
+        if (target?.kind === "open") file = target.file;
+      }
+    },
+  };
+}
+
+function reasonOf(target: Known | undefined, hop: number): string {
+  if (hop >= chainMaxLength) return "it leads in a circle";
+  if (target?.kind === "missing") return target.reason;
+  return target === undefined ? "other documents are not read here" : "nothing stands there";
+}
+
+/** What a JSON pointer (RFC 6901) in a fragment points at. */
+function pointedAt(root: Node, fragment: string): Node | undefined {
+  if (fragment === "") return root;
+  if (!fragment.startsWith("/")) return undefined;
+  let node: Node | undefined = root;
+  for (const step of fragment.slice(1).split("/")) {
+    const plain = step.replaceAll("~1", "/").replaceAll("~0", "~");
+    if (isMap(node)) node = node.fields.get(plain) ?? node.fields.get(decoded(step));
+    else if (isList(node)) node = /^(?:0|[1-9][0-9]*)$/.test(step) ? node.items[Number(step)] : undefined;
+    else return undefined;
+  }
+  return node;
+}
+
+function decoded(step: string): string {
+  try {
+    return decodeURIComponent(step).replaceAll("~1", "/").replaceAll("~0", "~");
+  } catch {
+    // A per cent sign that encodes nothing is one.
+    return step;
+  }
+}

@@ -1,0 +1,104 @@
+/** The one type that a parameter of a toolspec takes, of all that a schema allows. */
+
+import type { ParamType } from "@toolcrib/toolspec";
+import type { Scalar } from "../document/node.ts";
+import type { Schema, SchemaPart, SchemaType } from "./read-schema.ts";
+
+/** Most values of a parameter; more are only told of. */
+const valuesMaxCount = 200;
+
+/** A type, and what of the schema it leaves out. */
+export interface ChosenType {
+  readonly type: ParamType;
+  /** Types that the schema allows and the parameter does not; empty mostly. */
+  readonly lost: readonly ParamType[];
+  /** The values that it may have, all of `type`. */
+  readonly values: readonly Scalar[] | undefined;
+}
+
+/** Choose the type of a value that is sent as text (`isText`), where numbers are texts too, or in JSON. */
+export function typeOfSchema(schema: Schema, { isText }: { readonly isText: boolean }): ChosenType {
+  const types = typesOf(schema, 0);
+  const type = choose(types, isText);
+  const values = valuesOf(schema, 0);
+  const fitting = values?.filter((value) => isOfType(value, type));
+  const isWhole =
+    values !== undefined &&
+    values.length <= valuesMaxCount &&
+    fitting?.length === values.length &&
+    type !== "boolean";
+  return {
+    type,
+    lost: types.filter((one) => one !== type && !isCovered(one, type, isText)),
+    values: isWhole && isSettled(schema, type) ? [...new Set(fitting)] : undefined,
+  };
+}
+
+function choose(types: readonly ParamType[], isText: boolean): ParamType {
+  const [first = "string"] = types;
+  if (types.length < 2) return first;
+  if (types.every((type) => type === "integer" || type === "number")) return "number";
+  const isScalar = types.every((type) => type !== "object" && type !== "array");
+  // In a path, a query or a header a text says everything that a scalar does.
+  return isText && isScalar ? "string" : first;
+}
+
+function isCovered(type: ParamType, by: ParamType, isText: boolean): boolean {
+  if (type === "integer" && by === "number") return true;
+  return isText && by === "string" && type !== "object" && type !== "array";
+}
+
+/** Alternatives that may be something else than the values. */
+function isSettled(schema: Schema, type: ParamType): boolean {
+  if (type === "array" || type === "object") return false;
+  return schema.enum !== undefined || schema.alternatives.every((one) => isSettled(one, type));
+}
+
+/** The types that a schema allows, in its order; inferred where it does not say. */
+export function typesOf(schema: Schema, depth: number): readonly SchemaType[] {
+  if (schema.types.size > 0) return [...schema.types];
+  if (schema.properties.size > 0) return ["object"];
+  if (schema.items !== undefined) return ["array"];
+  if (schema.enum !== undefined) return [...new Set(schema.enum.map(typeOfValue))];
+  if (schema.alternatives.length > 0 && depth < 16)
+    return [...new Set(schema.alternatives.flatMap((one) => typesOf(one, depth + 1)))];
+  return schema.takesMore || schema.required.size > 0 ? ["object"] : [];
+}
+
+function typeOfValue(value: Scalar): SchemaType {
+  if (typeof value === "number") return Number.isInteger(value) ? "integer" : "number";
+  return typeof value === "boolean" ? "boolean" : "string";
+}
+
+function isOfType(value: Scalar, type: ParamType): boolean {
+  if (type === "integer") return Number.isSafeInteger(value);
+  return typeof value === type && value !== "";
+}
+
+/** The values of a schema, or of all of its alternatives. */
+function valuesOf(schema: Schema, depth: number): readonly Scalar[] | undefined {
+  if (schema.enum !== undefined) return schema.enum;
+  if (schema.alternatives.length === 0 || depth > 16) return undefined;
+  const lists = schema.alternatives.map((one) => valuesOf(one, depth + 1));
+  return lists.every((list) => list !== undefined) ? lists.flat() : undefined;
+}
+
+/** The fields of an object, those of its alternatives too, and which are needed whichever is meant. */
+export function fieldsOf(schema: Schema): {
+  readonly fields: ReadonlyMap<string, SchemaPart>;
+  readonly required: ReadonlySet<string>;
+  readonly takesMore: boolean;
+} {
+  const fields = new Map(schema.properties);
+  const required = new Set(schema.required);
+  let takesMore = schema.takesMore;
+  const inner = schema.alternatives.map(fieldsOf);
+  for (const one of inner) {
+    takesMore ||= one.takesMore;
+    for (const [name, part] of one.fields) if (!fields.has(name)) fields.set(name, part);
+  }
+  const [first] = inner;
+  for (const name of first?.required ?? [])
+    if (inner.every((one) => one.required.has(name))) required.add(name);
+  return { fields, required, takesMore };
+}

@@ -1,0 +1,219 @@
+/**
+ * The security schemes of a document as the credentials of a manifest. A
+ * manifest sends each of its credentials with every call, so the requirement
+ * that serves most operations is taken, and told where one needs another.
+ */
+
+import { openapiCredentialMissing, openapiCredentialUnfit } from "../codes.ts";
+import { type Findings, listOf, type Place, quote } from "../document/findings.ts";
+import { entriesOf, fieldOf, isList, isMap, type Node, textOf } from "../document/node.ts";
+import type { Documents } from "../document/references.ts";
+import type { Operation } from "../operations.ts";
+import { toEntryName } from "../write/names.ts";
+
+/** A credential as the manifest has it. */
+export interface Credential {
+  readonly id: string;
+  readonly type: "oauth2" | "api_key" | "basic";
+  readonly scopes?: readonly string[];
+  readonly vendor?: string;
+  readonly inject:
+    | { readonly header: string; readonly format: string }
+    | { readonly query: string; readonly format: string };
+}
+
+interface Scheme {
+  readonly credential: Credential;
+  /** The higher, the less is to be done to get and to keep one. */
+  readonly ease: number;
+}
+
+/** Schemes that an operation needs together, by name; empty where it needs none. */
+type Requirement = readonly string[];
+
+/** The credentials that the manifest of `operations` has. */
+export function readCredentials(
+  documents: Documents,
+  operations: readonly Operation[],
+  options: { readonly findings: Findings; readonly vendor: string },
+): readonly Credential[] {
+  const { findings } = options;
+  const { root } = documents;
+  const components = fieldOf(root.root, "components");
+  const owner = fieldOf(components, "securitySchemes");
+  const placeOf = (name: string): Place => ({ file: root, owner, key: name });
+  const schemes = new Map<string, Scheme | string>();
+  for (const [name, written] of entriesOf(components, "securitySchemes")) {
+    const { node } = documents.follow({ node: written, file: root }, findings, placeOf(name));
+    schemes.set(name, readScheme(name, node, options.vendor));
+  }
+  const needs = operations.map((operation) => requirementsOf(operation, root.root));
+  const chosen = choose(needs, schemes);
+  const used = new Set(needs.flat(2));
+  for (const [name, scheme] of schemes) {
+    if (!used.has(name) || typeof scheme !== "string") continue;
+    const hint =
+      "a credential is sent in a header or in the query; set one up by hand if the API takes another";
+    findings.report({
+      code: openapiCredentialUnfit,
+      message: `Cannot use security scheme ${quote(name)}: ${scheme}`,
+      hint,
+      place: placeOf(name),
+    });
+  }
+  reportUnserved(operations, needs, chosen, findings);
+  const names = [...new Set(chosen)];
+  if (names.length === 0 && schemes.size === 0) {
+    findings.report({
+      code: openapiCredentialMissing,
+      message: "The document declares no credential",
+      hint: "if the API needs one, add it to credentials of the manifest",
+    });
+  }
+  return names.flatMap((name) => {
+    const scheme = schemes.get(name);
+    if (scheme === undefined || typeof scheme === "string") return [];
+    return [withScopes(scheme.credential, name, operations, root.root)];
+  });
+}
+
+function readScheme(name: string, node: Node | undefined, vendor: string): Scheme | string {
+  const id = toEntryName(name) || "token";
+  const type = textOf(node, "type");
+  const bearer = { header: "Authorization", format: "Bearer {token}" };
+  if (type === "http") {
+    const scheme = textOf(node, "scheme")?.toLowerCase();
+    if (scheme === "bearer") return { credential: { id, type: "api_key", inject: bearer }, ease: 4 };
+    if (scheme === "basic") {
+      const inject = { header: "Authorization", format: "Basic {token}" };
+      return { credential: { id, type: "basic", inject }, ease: 2 };
+    }
+    return `HTTP authentication by ${quote(scheme ?? "")} is more than one header of one text`;
+  }
+  if (type === "apiKey") return readApiKey(id, node);
+  if (type === "oauth2" || type === "openIdConnect")
+    return { credential: { id, type: "oauth2", vendor, inject: bearer }, ease: 1 };
+  return type === "mutualTLS"
+    ? "certificates of clients are not sent"
+    : `its type ${quote(type ?? "")} is not known`;
+}
+
+function readApiKey(id: string, node: Node | undefined): Scheme | string {
+  const where = textOf(node, "in");
+  const name = textOf(node, "name");
+  if (name === undefined) return "it has no name";
+  if (where === "header") {
+    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/.test(name) || /^(?:cookie|host|proxy-.*)$/i.test(name))
+      return `${quote(name)} is no header that a credential is sent in`;
+    // Many documents write a bearer token as the key of this header, and say so in words only.
+    const isBearer =
+      name.toLowerCase() === "authorization" && /\bbearer\b/i.test(textOf(node, "description") ?? "");
+    const format = isBearer ? "Bearer {token}" : "{token}";
+    return { credential: { id, type: "api_key", inject: { header: name, format } }, ease: 3 };
+  }
+  if (where === "query")
+    return { credential: { id, type: "api_key", inject: { query: name, format: "{token}" } }, ease: 2 };
+  return where === "cookie" ? "cookies are not sent" : `a key in ${quote(where ?? "")} is not known`;
+}
+
+function requirementsOf({ node }: Operation, root: Node): readonly Requirement[] {
+  const list = fieldOf(node, "security") ?? fieldOf(root, "security");
+  if (!isList(list)) return [];
+  return list.items.map((one) => (isMap(one) ? [...one.fields.keys()] : []));
+}
+
+/** The schemes to declare: of the requirement that serves most, then of others that do not get in its way. */
+function choose(
+  needs: readonly (readonly Requirement[])[],
+  schemes: ReadonlyMap<string, Scheme | string>,
+): Requirement {
+  let chosen: Requirement = [];
+  for (let round = 0; round < 8; round += 1) {
+    const counts = new Map<string, { readonly names: Requirement; count: number }>();
+    for (const alternatives of needs) {
+      if (isServed(alternatives, chosen)) continue;
+      for (const names of alternatives) {
+        if (!fits([...chosen, ...names], schemes)) continue;
+        const key = JSON.stringify([...names].sort());
+        const entry = counts.get(key) ?? { names, count: 0 };
+        entry.count += 1;
+        counts.set(key, entry);
+      }
+    }
+    const ease = (names: Requirement) => Math.min(...names.map((name) => easeOf(schemes.get(name))));
+    const [best] = [...counts.values()].sort((a, b) => b.count - a.count || ease(b.names) - ease(a.names));
+    if (best === undefined) break;
+    chosen = [...new Set([...chosen, ...best.names])];
+  }
+  return chosen;
+}
+
+function easeOf(scheme: Scheme | string | undefined): number {
+  return scheme === undefined || typeof scheme === "string" ? 0 : scheme.ease;
+}
+
+/** Whether an operation is served by `chosen`; one that needs nothing, or may do without, is. */
+function isServed(alternatives: readonly Requirement[], chosen: Requirement): boolean {
+  if (alternatives.length === 0) return true;
+  // What may be left out is sent all the same where it can be.
+  const named = alternatives.filter((names) => names.length > 0);
+  return named.length === 0 || named.some((names) => names.every((name) => chosen.includes(name)));
+}
+
+/** Whether all can be sent, each in a place of its own. */
+function fits(names: Requirement, schemes: ReadonlyMap<string, Scheme | string>): boolean {
+  const places = new Set<string>();
+  for (const name of new Set(names)) {
+    const scheme = schemes.get(name);
+    if (scheme === undefined || typeof scheme === "string") return false;
+    const { inject } = scheme.credential;
+    const place = "header" in inject ? inject.header.toLowerCase() : `?${inject.query}`;
+    if (places.has(place)) return false;
+    places.add(place);
+  }
+  return names.length > 0;
+}
+
+function reportUnserved(
+  operations: readonly Operation[],
+  needs: readonly (readonly Requirement[])[],
+  chosen: Requirement,
+  findings: Findings,
+): void {
+  const unserved = operations.filter((_, index) => !isServed(needs[index] ?? [], chosen));
+  const [first] = unserved;
+  if (first === undefined) return;
+  const wanted = needs[operations.indexOf(first)] ?? [];
+  const names = wanted.map((one) => one.map(quote).join(" with ")).join(" or ");
+  const others = unserved.length === 1 ? "" : ` and ${unserved.length - 1} more`;
+  const taken =
+    chosen.length === 0
+      ? "none can be sent"
+      : `the manifest sends ${listOf(chosen.map(quote))} with every call`;
+  findings.report({
+    code: openapiCredentialUnfit,
+    message: `Operation ${quote(first.label)}${others} needs ${names}, but ${taken}`,
+    hint: "import these operations under another --name",
+    place: first.place,
+  });
+}
+
+/** The scopes that the operations ask for. */
+function withScopes(
+  credential: Credential,
+  name: string,
+  operations: readonly Operation[],
+  root: Node,
+): Credential {
+  if (credential.type !== "oauth2") return credential;
+  const scopes = new Set<string>();
+  for (const { node } of operations) {
+    const list = fieldOf(node, "security") ?? fieldOf(root, "security");
+    for (const one of isList(list) ? list.items : []) {
+      const asked = fieldOf(one, name);
+      for (const scope of isList(asked) ? asked.items : [])
+        if (typeof scope === "string" && scope.trim() !== "" && scope.length <= 256) scopes.add(scope);
+    }
+  }
+  return scopes.size === 0 ? credential : { ...credential, scopes: [...scopes].sort() };
+}

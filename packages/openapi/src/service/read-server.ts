@@ -1,0 +1,258 @@
+/**
+ * The servers of a document as base URLs: `https://` and a host, with variables
+ * where the host has some, and the path that comes before every other. What a
+ * base URL cannot say is filled in (variables in a path), changed (http) or
+ * refused (ports), and told.
+ */
+
+import { parseToolspec, type ToolspecVariable } from "@toolcrib/toolspec";
+import { openapiServerChanged, openapiServerUnfit } from "../codes.ts";
+import { type Findings, type Place, quote } from "../document/findings.ts";
+import { entriesOf, fieldOf, isList, isMap, itemsOf, type Node, textOf } from "../document/node.ts";
+import { toPlainLine } from "../write/plain-text.ts";
+
+/** A server that can be called. */
+export interface Server {
+  /** `https://api.example.com`, or with variables `https://{tenant}.example.com`. */
+  readonly baseUrl: string;
+  /** What stands before every path: empty, or `/v1`. */
+  readonly pathPrefix: string;
+  readonly variables: { readonly [name: string]: ToolspecVariable };
+  /** Entries of the egress list that this server needs. */
+  readonly egress: readonly string[];
+}
+
+/** Most values of a variable that become entries of the egress list. */
+const hostsMaxCount = 40;
+
+/** The first of the `servers` of `owner` that can be called; `undefined` where it has none. */
+export function readServer(
+  owner: Node | undefined,
+  place: Place,
+  options: { readonly documentUrl: string | undefined; readonly findings: Findings },
+): Server | undefined {
+  const faults: string[] = [];
+  for (const node of itemsOf(owner, "servers")) {
+    const read = readOne(node, options.documentUrl);
+    if (read.kind === "fault") {
+      faults.push(read.reason);
+      continue;
+    }
+    for (const message of read.changes) {
+      options.findings.report({
+        code: openapiServerChanged,
+        message,
+        hint: "give another with --base-url",
+        place,
+      });
+    }
+    return read.server;
+  }
+  for (const reason of faults) {
+    options.findings.report({
+      code: openapiServerUnfit,
+      message: `Cannot use a server: ${reason}`,
+      hint: "give the base URL with --base-url https://HOST/PATH",
+      place,
+    });
+  }
+  return undefined;
+}
+
+/** A base URL that a person gives: `https://api.example.com/v1`. */
+export function serverOf(url: string): Server | undefined {
+  const read = divide(url);
+  return read === undefined || read.host.includes("{")
+    ? undefined
+    : serverOn(read.host, read.path, {}, [read.host]);
+}
+
+type Read =
+  | { readonly kind: "server"; readonly server: Server; readonly changes: readonly string[] }
+  | { readonly kind: "fault"; readonly reason: string };
+
+interface Variable {
+  readonly name: string;
+  readonly default: string | undefined;
+  readonly values: readonly string[];
+  readonly description: string | undefined;
+}
+
+function readOne(node: Node, documentUrl: string | undefined): Read {
+  const written = textOf(node, "url")?.trim();
+  if (written === undefined) return { kind: "fault", reason: "it has no url" };
+  const variables = entriesOf(node, "variables").map(([name, one]) => readVariable(name, one));
+  const url = absolute(written, documentUrl);
+  if (url === undefined) {
+    return {
+      kind: "fault",
+      reason: `${quote(written)} is relative, and where the document comes from is not known`,
+    };
+  }
+  const changes: string[] = [];
+  const fill = (text: string) =>
+    text.replace(
+      /\{([^{}]*)\}/g,
+      (whole, name: string) => variables.find((one) => one.name === name)?.default ?? whole,
+    );
+  // A scheme or a whole origin may be a variable too.
+  const [, scheme = "", rest = ""] =
+    /^([^:/]*):\/\/(.*)$/s.exec(/^\{[^{}]*\}$|^\{[^{}]*\}(?=\/)/.test(url) ? fill(url) : url) ?? [];
+  const isPlain = fill(scheme).toLowerCase() === "http";
+  if (fill(scheme).toLowerCase() !== "https" && !isPlain) {
+    return { kind: "fault", reason: `${quote(url)} is not https` };
+  }
+  if (isPlain) changes.push(`Server ${quote(written)} is written with http and called with https`);
+  const slash = rest.search(/[/?#]/);
+  const authority = slash === -1 ? rest : rest.slice(0, slash);
+  const path = fill(slash === -1 ? "" : rest.slice(slash))
+    .replace(/[?#].*$/s, "")
+    .replace(/\/+$/, "");
+  if (path !== (slash === -1 ? "" : rest.slice(slash)).replace(/[?#].*$/s, "").replace(/\/+$/, ""))
+    changes.push(`The variables in the path of server ${quote(written)} are filled in: ${quote(path)}`);
+  if (/[{}]/.test(path))
+    return { kind: "fault", reason: `a variable in the path of ${quote(written)} has no default` };
+  const [, hostTemplate = "", port = ""] = /^(.*?)(?::([^:]*))?$/s.exec(authority) ?? [];
+  if (port !== "" && fill(port) !== "443") {
+    return { kind: "fault", reason: `${quote(written)} names a port, and base URLs have none` };
+  }
+  return onHost(hostTemplate, path, variables, changes, written);
+}
+
+function onHost(
+  template: string,
+  path: string,
+  variables: readonly Variable[],
+  changes: readonly string[],
+  written: string,
+): Read {
+  const fault = (): Read => ({
+    kind: "fault",
+    reason: `${quote(written)} makes no base URL of https:// and a host`,
+  });
+  const used = [...template.matchAll(/\{([^{}]*)\}/g)].map(([, name = ""]) => name);
+  const known = used.map(
+    (name) =>
+      variables.find((one) => one.name === name) ?? {
+        name,
+        default: undefined,
+        values: [],
+        description: undefined,
+      },
+  );
+  const filled = template.replace(
+    /\{([^{}]*)\}/g,
+    (_, name: string) => known.find((one) => one.name === name)?.default ?? "",
+  );
+  const isFilled = known.every((one) => one.default !== undefined) && isHost(filled);
+  if (used.length === 0) {
+    const host = template.toLowerCase();
+    const server = serverOn(host, path, {}, [host]);
+    return server === undefined ? fault() : { kind: "server", server, changes };
+  }
+  const [first] = known;
+  if (used.length === 1 && first !== undefined) {
+    const name = variableName(first.name);
+    const host = template
+      .replace(/\{[^{}]*\}/, `{${name}}`)
+      .toLowerCase()
+      .replace(`{${name.toLowerCase()}}`, `{${name}}`);
+    const egress = egressOf(host, first);
+    const variable = toVariable(first, template);
+    const server = egress.length === 0 ? undefined : serverOn(host, path, { [name]: variable }, egress);
+    if (server !== undefined) return { kind: "server", server, changes };
+  }
+  if (!isFilled) return fault();
+  const server = serverOn(filled.toLowerCase(), path, {}, [filled.toLowerCase()]);
+  if (server === undefined) return fault();
+  return {
+    kind: "server",
+    server,
+    changes: [...changes, `The variables of server ${quote(written)} are filled in: ${quote(filled)}`],
+  };
+}
+
+function toVariable(one: Variable, template: string): ToolspecVariable {
+  const isUsable = one.default !== undefined && isHost(template.replace(/\{[^{}]*\}/, one.default));
+  const among = one.values.length > 0 ? `One of ${one.values.slice(0, 20).join(", ")}` : undefined;
+  const said = one.description === undefined ? undefined : toPlainLine(one.description, 300);
+  const description = [said?.replace(/[.\s]+$/, ""), among]
+    .filter((text) => text !== undefined && text !== "")
+    .join(". ");
+  return {
+    ...(description === "" ? {} : { description }),
+    ...(isUsable ? { default: one.default.toLowerCase() } : {}),
+  };
+}
+
+/** The hosts that a variable makes: each of its values, else a wildcard for its label, else its default. */
+function egressOf(host: string, variable: Variable): readonly string[] {
+  const fill = (value: string) => host.replace(/\{[^{}]*\}/, value).toLowerCase();
+  const hosts = variable.values.map(fill);
+  if (hosts.length > 0 && hosts.length <= hostsMaxCount && hosts.every(isHost)) return [...new Set(hosts)];
+  const [label = "", ...rest] = host.split(".");
+  const suffix = rest.join(".");
+  if (label.includes("{") && !suffix.includes("{") && rest.length >= 2 && isHost(suffix))
+    return [`*.${suffix}`];
+  const only = variable.default === undefined ? undefined : fill(variable.default);
+  return only !== undefined && isHost(only) ? [only] : [];
+}
+
+function readVariable(name: string, node: Node): Variable {
+  const value = fieldOf(node, "default");
+  const list = fieldOf(node, "enum");
+  const values = isList(list)
+    ? list.items.filter((one) => !isMap(one) && !isList(one) && one !== null).map(String)
+    : [];
+  return {
+    name,
+    default:
+      value === undefined || value === null || isMap(value) || isList(value) ? values[0] : String(value),
+    values,
+    description: textOf(node, "description"),
+  };
+}
+
+function variableName(text: string): string {
+  const name = text.replace(/[^A-Za-z0-9_]+/g, "_").slice(0, 60);
+  return /^[A-Za-z_]/.test(name) ? name : `v_${name}`;
+}
+
+function absolute(url: string, documentUrl: string | undefined): string | undefined {
+  if (/^(?:[A-Za-z][A-Za-z0-9+.-]*|\{[^{}]*\}):\/\//.test(url)) return url;
+  // A host that is wholly a variable: {server}/v1.
+  if (/^\{[^{}]*\}(?:\/|$)/.test(url)) return url;
+  if (documentUrl === undefined || !/^https?:\/\//.test(documentUrl)) return undefined;
+  if (url.startsWith("//")) return `https:${url}`;
+  const origin = new URL(documentUrl);
+  const folder = origin.pathname.replace(/[^/]*$/, "");
+  const path = url.startsWith("/") ? url : `${folder}${url.replace(/^\.\//, "")}`;
+  return `${origin.protocol}//${origin.host}${path}`;
+}
+
+function divide(url: string): { readonly host: string; readonly path: string } | undefined {
+  const [, host, path = ""] = /^https:\/\/([^/?#]+)(\/[^?#]*)?$/.exec(url.trim()) ?? [];
+  return host === undefined ? undefined : { host, path: path.replace(/\/+$/, "") };
+}
+
+function serverOn(
+  host: string,
+  pathPrefix: string,
+  variables: Server["variables"],
+  egress: readonly string[],
+): Server | undefined {
+  const server = { baseUrl: `https://${host}`, pathPrefix, variables, egress };
+  return isBaseUrl(server) ? server : undefined;
+}
+
+function isHost(host: string): boolean {
+  return isBaseUrl({ baseUrl: `https://${host.toLowerCase()}`, variables: {} });
+}
+
+/** Whether the lint of toolspecs takes it: the one judge of base URLs. */
+function isBaseUrl({ baseUrl, variables }: Pick<Server, "baseUrl" | "variables">): boolean {
+  const tools = [{ name: "x", description: "x", method: "GET", path: "/" }];
+  const used = Object.keys(variables).length === 0 ? {} : { variables };
+  const text = JSON.stringify({ schemaVersion: 2, name: "x", version: "0.1.0", baseUrl, ...used, tools });
+  return parseToolspec({ name: "x.json", text }).diagnostics.length === 0;
+}

@@ -1,0 +1,173 @@
+/** One operation as one tool. */
+
+import type { Toolspec, ToolspecMethod, ToolspecParam, ToolspecTool } from "@toolcrib/toolspec";
+import { openapiParameterChanged, openapiParameterUnfit } from "../codes.ts";
+import { quote } from "../document/findings.ts";
+import { textOf } from "../document/node.ts";
+import type { Operation } from "../operations.ts";
+import type { SchemaContext } from "../schema/read-schema.ts";
+import type { Server } from "../service/read-server.ts";
+import { toParamName } from "../write/names.ts";
+import { sentences, toPlainLine } from "../write/plain-text.ts";
+import { type DraftParam, UnfitOperation } from "./draft-param.ts";
+import { readBody } from "./read-body.ts";
+import { readExample } from "./read-example.ts";
+import { readPagination } from "./read-pagination.ts";
+import { type PathDraft, readParameters } from "./read-parameters.ts";
+import { limitParams, resolveClashes } from "./resolve-clashes.ts";
+
+/** Longest summary and longest description of a tool. */
+const summaryMaxLength = 200;
+const descriptionMaxLength = 600;
+
+/** What an operation is converted with. */
+export interface Conversion {
+  readonly name: string;
+  readonly context: SchemaContext;
+  readonly server: Server;
+  /** Of the toolspec; a tool on another server says so itself. */
+  readonly spec: Omit<Toolspec, "tools">;
+  /** Headers and query parameters that credentials are sent in, in lower case. */
+  readonly credentialHeaders: ReadonlySet<string>;
+  readonly credentialQueries: ReadonlySet<string>;
+}
+
+/** The tool of `operation`. @throws {UnfitOperation} where it cannot be called through a toolspec. */
+export function convertOperation(operation: Operation, conversion: Conversion): ToolspecTool {
+  const { context, server, spec } = conversion;
+  const { findings } = context;
+  const read = readParameters(operation, context);
+  const body = readBody(operation, context);
+  const fixed = fixedQuery(operation);
+  const others = [...read.others, ...fixed, ...body.params].filter(
+    ({ param }) => !isOfCredential(param, conversion),
+  );
+  const path = completePath(operation, read.path, context);
+  const resolved = resolveClashes(path, others, { label: operation.label, findings });
+  const drafts = limitParams([...resolved.path, ...resolved.others], operation.label, findings);
+  const params = drafts.map(({ param }) => param);
+  const pagination = readPagination(operation, drafts, context);
+  const tool: ToolspecTool = {
+    name: conversion.name,
+    description: descriptionOf(operation),
+    method: operation.method as ToolspecMethod,
+    path: writePath(operation, server, resolved.path, resolved.pathNames),
+    ...(server.baseUrl === spec.baseUrl ? {} : { baseUrl: server.baseUrl }),
+    ...(body.encoding === undefined || body.encoding === "json" || !hasBody(params)
+      ? {}
+      : { encoding: body.encoding }),
+    ...(params.length === 0 ? {} : { params }),
+    ...(pagination === undefined ? {} : { pagination }),
+  };
+  const example = readExample(tool, drafts, body.example, spec);
+  return example === undefined ? tool : { ...tool, examples: [example] };
+}
+
+function hasBody(params: readonly ToolspecParam[]): boolean {
+  return params.some((param) => param.in === "body");
+}
+
+/** A parameter that a credential is sent in: it is put in without it. */
+function isOfCredential({ name, in: where }: ToolspecParam, conversion: Conversion): boolean {
+  if (where === "header") return conversion.credentialHeaders.has(name.toLowerCase());
+  return where === "query" && conversion.credentialQueries.has(name);
+}
+
+function descriptionOf(operation: Operation): string {
+  const summary = toPlainLine(textOf(operation.node, "summary") ?? "", summaryMaxLength);
+  const described = toPlainLine(textOf(operation.node, "description") ?? "", descriptionMaxLength);
+  const isRepeated = described.toLowerCase().startsWith(summary.toLowerCase().replace(/\.$/, ""));
+  const both = isRepeated ? described : sentences([summary, described]);
+  const text = both.length <= descriptionMaxLength ? both : toPlainLine(both, descriptionMaxLength);
+  const said = text === "" ? `${operation.method} ${operation.path}` : text;
+  return operation.isDeprecated ? `Deprecated. ${said}` : said;
+}
+
+/** Paths that say a part of their query: `/do?action=list`. */
+function fixedQuery(operation: Operation): readonly DraftParam[] {
+  const { path, place } = operation;
+  if (path.includes("#")) throw new UnfitOperation("its path has a fragment, which is never sent", place);
+  const query = path.includes("?") ? path.slice(path.indexOf("?") + 1) : "";
+  if (/[{}]/.test(query))
+    throw new UnfitOperation(
+      "its path has a query with placeholders",
+      place,
+      "write them as parameters with in: query",
+    );
+  return [...new URLSearchParams(query)].map(([name, value]) => ({
+    param: { name, in: "query", type: "string", value },
+    place,
+    example: undefined,
+  }));
+}
+
+/** A parameter for each placeholder, and none without one. */
+function completePath(
+  operation: Operation,
+  declared: readonly PathDraft[],
+  { findings }: SchemaContext,
+): readonly PathDraft[] {
+  const names = new Set(placeholdersOf(operation.path));
+  const kept = declared.filter(({ param, place }) => {
+    if (names.has(param.name)) return true;
+    const message = `Parameter ${quote(param.name)} of operation ${quote(operation.label)} is left out: its path has no such placeholder`;
+    findings.report({ code: openapiParameterUnfit, message, place });
+    return false;
+  });
+  const missing = [...names].filter((name) => !kept.some(({ param }) => param.name === name));
+  for (const name of missing) {
+    const message = `Placeholder ${quote(`{${name}}`)} of operation ${quote(operation.label)} has no parameter and is taken for a text`;
+    findings.report({ code: openapiParameterChanged, message, place: operation.place });
+  }
+  return [
+    ...kept,
+    ...missing.map(
+      (name): PathDraft => ({
+        param: { name, in: "path", type: "string", required: true },
+        frame: (placeholder) => placeholder,
+        place: operation.place,
+        example: undefined,
+      }),
+    ),
+  ];
+}
+
+const placeholder = /\{([^{}]+)\}/g;
+
+/** The names in braces, without the marks of `{+name}` and `{name*}`. */
+function placeholdersOf(path: string): readonly string[] {
+  return [...path.replace(/\?.*$/s, "").matchAll(placeholder)].map(([, written = ""]) => plainName(written));
+}
+
+function plainName(written: string): string {
+  return written.replace(/^\+|\*$/g, "");
+}
+
+function writePath(
+  operation: Operation,
+  server: Server,
+  params: readonly PathDraft[],
+  names: ReadonlyMap<string, string>,
+): string {
+  const path = `${server.pathPrefix}${operation.path.replace(/\?.*$/s, "")}`;
+  let written = "";
+  let at = 0;
+  for (const found of path.matchAll(placeholder)) {
+    const name = plainName(found[1] ?? "");
+    const ours = names.get(name) ?? toParamName(name);
+    const draft = params.find(({ param }) => param.name === ours);
+    const isReserved = found[1]?.startsWith("+") === true;
+    const own = `{${isReserved ? "+" : ""}${ours}}`;
+    written += `${literal(path.slice(at, found.index))}${draft === undefined ? own : draft.frame(own)}`;
+    at = found.index + found[0].length;
+  }
+  return written + literal(path.slice(at));
+}
+
+/** What stands in a path as it is, with what no path holds percent-encoded. */
+function literal(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(/%(?![0-9A-Fa-f]{2})/g, "%25")
+    .replace(/[^\x21-\x7e]|[\\"<>^`|{}]/gu, (character) => encodeURIComponent(character));
+}

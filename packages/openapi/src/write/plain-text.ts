@@ -1,0 +1,79 @@
+/**
+ * Descriptions as models are to read them: one line of plain text, bounded,
+ * without the marks of HTML and Markdown and without characters that nobody
+ * sees. Pure; what the text says is the author's.
+ */
+
+const entities: { readonly [name: string]: string } = {
+  amp: "&",
+  lt: "<",
+  gt: ">",
+  quot: '"',
+  apos: "'",
+  nbsp: " ",
+  mdash: "—",
+  ndash: "–",
+  hellip: "…",
+};
+
+/** Longest text that is looked at, in UTF-16 units; nothing behind it would be kept. */
+const lookedAtLength = 20_000;
+
+/** `text` as one line of at most `maxLength` characters, cut behind a sentence or a word. */
+export function toPlainLine(text: string, maxLength: number): string {
+  return cutLine(plain(text.slice(0, lookedAtLength)), maxLength);
+}
+
+function plain(text: string): string {
+  return text
+    .replace(/```[^\n]*\n[\s\S]*?(?:```|$)/g, " ")
+    .replace(/<!--[\s\S]*?(?:-->|$)/g, " ")
+    .replace(/<(?:script|style)\b[\s\S]*?<\/(?:script|style)\s*>/gi, " ")
+    .replace(/<\/?(?:p|br|div|li|ul|ol|h[1-6]|tr|table)\b[^<>]*>/gi, " ")
+    .replace(/<\/?[a-z][a-z0-9-]*(?:\s[^<>]*)?\/?>/gi, "")
+    .replace(/!\[[^[\]]*\]\([^()\n]*\)/g, " ")
+    .replace(/\[([^[\]]+)\]\([^()\s]*(?:\s+"[^"]*")?\)/g, "$1")
+    .replace(/\[([^\]\n]+)\]\[[^\]\n]*\]/g, "$1")
+    .replace(/^[ \t]*\|?[ \t]*:?-{2,}[-| \t:]*$/gm, " ")
+    .replace(/^[ \t]*#{1,6}[ \t]+(.*?)[ \t]*#*$/gm, "$1")
+    .replace(/^[ \t]*>[ \t]?/gm, "")
+    .replace(/^[ \t]*[*+-][ \t]+/gm, "")
+    .replace(/\*\*([^*\n]+)\*\*/g, "$1")
+    .replace(/(^|[\s(])__([^_\n]+)__(?=[\s).,:;]|$)/g, "$1$2")
+    .replace(/(^|[\s(])[*]([^*\n]+)[*](?=[\s).,:;]|$)/g, "$1$2")
+    .replace(/(^|[\s(])_([^_\n]+)_(?=[\s).,:;]|$)/g, "$1$2")
+    .replace(/`+([^`\n]*)`+/g, "$1")
+    .replace(/\\([\\`*_{}[\]()#+.!|-])/g, "$1")
+    .replace(/&(?:#([0-9]{1,7})|#x([0-9a-f]{1,6})|([a-z]{2,8}));/gi, readEntity)
+    .replace(/[\p{Cc}\u2028\u2029]/gu, " ")
+    .replace(/[\p{Cf}\p{Co}\p{Cs}]/gu, "")
+    .replace(/\s+/g, " ")
+    .trim();
+}
+
+function readEntity(whole: string, decimal?: string, hex?: string, name?: string): string {
+  if (name !== undefined) {
+    const known = entities[name.toLowerCase()];
+    return Object.hasOwn(entities, name.toLowerCase()) && known !== undefined ? known : whole;
+  }
+  const code = decimal === undefined ? Number.parseInt(hex ?? "0", 16) : Number(decimal);
+  return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : " ";
+}
+
+/** One line, cut behind the last sentence that fits, else behind a word. */
+export function cutLine(line: string, maxLength: number): string {
+  if (line.length <= maxLength) return line;
+  const head = line.slice(0, maxLength - 1).replace(/[\ud800-\udbff]$/, "");
+  const sentence = head.search(/[.!?](?= [^.!?]*$)/);
+  if (sentence >= maxLength / 2) return head.slice(0, sentence + 1);
+  const word = head.lastIndexOf(" ");
+  return `${(word >= maxLength / 2 ? head.slice(0, word) : head).replace(/[\s,;:.-]+$/, "")}…`;
+}
+
+/** Texts one after the other, each ending like a sentence; empty ones are left out. */
+export function sentences(parts: readonly (string | undefined)[]): string {
+  return parts
+    .filter((part): part is string => part !== undefined && part !== "")
+    .map((part, index, all) => (index < all.length - 1 && !/[.!?…:)]$/.test(part) ? `${part}.` : part))
+    .join(" ");
+}

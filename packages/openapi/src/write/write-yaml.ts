@@ -1,0 +1,41 @@
+/** Writing YAML by hand: scalars and values on one line that every YAML reader, of 1.1 too, takes for the same. Pure. */
+
+import type { JsonValue } from "@toolcrib/json";
+
+/** Words that a reader of YAML 1.1 or 1.2 takes for something else than a text. */
+const special = /^(?:null|true|false|yes|no|on|off|y|n|~)$/i;
+const plain = /^[A-Za-z_/][A-Za-z0-9_./-]*(?: [A-Za-z0-9_./-]+)*$/;
+
+/** `text` as a scalar. */
+export function yamlText(text: string): string {
+  // A JSON text is a double-quoted scalar of YAML 1.2.
+  return plain.test(text) && !special.test(text) ? text : JSON.stringify(text);
+}
+
+/** `value` on one line. */
+export function yamlValue(value: JsonValue): string {
+  if (typeof value === "string") return yamlText(value);
+  if (typeof value === "number") return yamlNumber(value);
+  if (typeof value !== "object" || value === null) return String(value);
+  if (Array.isArray(value)) return `[${value.map(yamlValue).join(", ")}]`;
+  return yamlMap(Object.entries(value));
+}
+
+/** Fields on one line, those without a value left out. */
+export function yamlMap(entries: readonly (readonly [string, JsonValue | undefined])[]): string {
+  const fields = entries.flatMap(([key, value]) =>
+    value === undefined ? [] : [`${yamlKey(key)}: ${yamlValue(value)}`],
+  );
+  return `{${fields.join(", ")}}`;
+}
+
+/** Numbers without exponent, which readers of YAML 1.1 take for a text. */
+function yamlNumber(value: number): string {
+  const text = String(value);
+  if (!/e/i.test(text)) return text;
+  return Number.isInteger(value) ? BigInt(value).toString() : value.toFixed(20).replace(/0+$/, "");
+}
+
+function yamlKey(key: string): string {
+  return /^[A-Za-z_$][\w$-]*$/.test(key) && !special.test(key) ? key : JSON.stringify(key);
+}

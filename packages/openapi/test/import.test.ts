@@ -1,0 +1,256 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { test } from "node:test";
+import { type ImportOptions, importOpenapi, listOpenapi } from "@toolcrib/openapi";
+import { checkGolden } from "@toolcrib/testing";
+import { api, document, importText, lintOf, written } from "./check-import.ts";
+
+const golden = (name: string) => join(import.meta.dirname, "golden", name);
+
+for (const name of ["library.yaml", "tiny.json"]) {
+  test(`importOpenapi() makes of ${name} what its golden file holds, and lint finds nothing in it`, async () => {
+    const report = await importOpenapi(document(name));
+    checkGolden(golden(name.replace(/\.\w+$/, ".txt")), written(report));
+    assert.deepEqual(lintOf(report), []);
+  });
+}
+
+/** Which tools come of the operations of the library. */
+function checkChoice(
+  title: string,
+  options: ImportOptions,
+  tools: readonly string[],
+  codes: readonly string[] = [],
+) {
+  test(`importOpenapi() imports ${title}`, async () => {
+    const report = await importOpenapi(document("library.yaml"), options);
+    assert.deepEqual(
+      report.operations.flatMap(({ tool }) => tool ?? []),
+      tools,
+    );
+    const errors = report.diagnostics.filter(
+      ({ severity, code }) => severity === "error" || code === "OPENAPI_OPERATION_LIMIT",
+    );
+    assert.deepEqual(
+      errors.map(({ code }) => code),
+      codes,
+    );
+  });
+}
+
+checkChoice("an operation by its id", { operations: ["listBooks"] }, ["list_books"]);
+checkChoice("an operation by its method and path", { operations: ["put /blob"] }, ["put_blob"]);
+checkChoice("a deprecated operation that is asked for", { operations: ["oldOne"] }, ["old_one"]);
+checkChoice("operations by tag, whatever its case", { tags: ["People"] }, ["list_people", "add_person"]);
+checkChoice("operations by path", { paths: ["/books/**"] }, [
+  "put_books_by_book_id_pages_by_number_by_format",
+]);
+checkChoice("operations by path within a segment", { paths: ["/b*"] }, [
+  "list_books",
+  "create_book",
+  "put_blob",
+]);
+checkChoice("operations by method and tag", { methods: ["get"], tags: ["books"] }, ["list_books"]);
+checkChoice("what is named and what is chosen", { operations: ["putBlob"], tags: ["people"] }, [
+  "put_blob",
+  "list_people",
+  "add_person",
+]);
+checkChoice(
+  "no more than is allowed, and says so",
+  { toolsMaxCount: 2 },
+  ["list_books", "create_book"],
+  ["OPENAPI_OPERATION_LIMIT"],
+);
+checkChoice(
+  "nothing where an operation is not there",
+  { operations: ["listBook"] },
+  [],
+  ["OPENAPI_OPERATION_MISSING"],
+);
+checkChoice("nothing where a tag is not there", { tags: ["magazines"] }, [], ["OPENAPI_OPERATION_MISSING"]);
+checkChoice("nothing where nothing can be sent", { operations: ["doIt"] }, [], ["OPENAPI_OPERATION_MISSING"]);
+checkChoice("nothing under a name that is none", { name: "No Name" }, [], ["OPENAPI_NAME_MISSING"]);
+checkChoice("nothing to a base URL that is none", { baseUrl: "http://x" }, [], ["OPENAPI_SERVER_UNFIT"]);
+
+test("importOpenapi() takes name, version and base URL as they are given", async () => {
+  const { value } = await importOpenapi(document("tiny.json"), {
+    name: "other",
+    version: "3.2.1",
+    baseUrl: "https://proxy.example/tiny/",
+  });
+  assert.equal(value?.toolspec.baseUrl, "https://proxy.example");
+  assert.equal(value?.toolspec.tools[0]?.path, "/tiny/things/{id}");
+  assert.deepEqual([value?.manifest.name, value?.manifest.version], ["other", "3.2.1"]);
+  assert.deepEqual(value?.manifest.entitlements?.egress, ["proxy.example"]);
+});
+
+test("listOpenapi() lists every operation, those too that cannot be imported", () => {
+  const { operations } = listOpenapi(document("library.yaml"));
+  assert.deepEqual(
+    operations
+      .filter(({ path }) => path === "/people")
+      .map(({ method, operationId, tags }) => [method, operationId, tags]),
+    [
+      ["GET", "listPeople", ["people"]],
+      ["POST", "addPerson", ["people"]],
+      ["HEAD", "countPeople", []],
+    ],
+  );
+});
+
+/** The base URL, variables and hosts that a `servers` list makes; `undefined` where it makes none. */
+function checkServer(servers: string, expected: unknown, name = "api.yaml") {
+  test(`servers ${servers} of ${name} make ${JSON.stringify(expected)}`, async () => {
+    const text = api("/x: {get: {responses: {}}}").replace(/^servers:.*$/m, `servers: ${servers}`);
+    const { value } = await importOpenapi({ name, text });
+    const { baseUrl, variables, tools } = value?.toolspec ?? {};
+    const hosts = value?.manifest.entitlements?.egress;
+    const made =
+      value === undefined
+        ? undefined
+        : [baseUrl, tools?.[0]?.path, hosts, ...(variables === undefined ? [] : [variables])];
+    assert.deepEqual(made, expected);
+  });
+}
+
+checkServer('[{url: "https://API.example.com/v1/"}]', [
+  "https://api.example.com",
+  "/v1/x",
+  ["api.example.com"],
+]);
+checkServer('[{url: "http://api.example.com"}]', ["https://api.example.com", "/x", ["api.example.com"]]);
+checkServer('[{url: "https://api.example.com:8443"}]', undefined);
+checkServer('[{url: "https://api.example.com:8443"}, {url: "https://b.example.com"}]', [
+  "https://b.example.com",
+  "/x",
+  ["b.example.com"],
+]);
+checkServer('[{url: "https://127.0.0.1"}]', undefined);
+checkServer("[{url: /v3}]", undefined);
+checkServer(
+  "[{url: /v3}]",
+  ["https://docs.example.com", "/v3/x", ["docs.example.com"]],
+  "https://docs.example.com/a/openapi.json",
+);
+checkServer(
+  "[{url: v3}]",
+  ["https://docs.example.com", "/a/v3/x", ["docs.example.com"]],
+  "https://docs.example.com/a/openapi.json",
+);
+checkServer("[]", undefined);
+checkServer('[{url: "https://{my-shop}.shops.example.com"}]', [
+  "https://{my_shop}.shops.example.com",
+  "/x",
+  ["*.shops.example.com"],
+  { my_shop: {} },
+]);
+checkServer('[{url: "https://{host}", variables: {host: {default: a.example.com}}}]', [
+  "https://{host}",
+  "/x",
+  ["a.example.com"],
+  { host: { default: "a.example.com" } },
+]);
+checkServer('[{url: "https://a.{zone}.example.com/{v}", variables: {zone: {default: x}, v: {default: 2}}}]', [
+  "https://a.{zone}.example.com",
+  "/2/x",
+  ["a.x.example.com"],
+  { zone: { default: "x" } },
+]);
+checkServer('[{url: "https://{a}.{b}.example.com", variables: {a: {default: x}, b: {default: y}}}]', [
+  "https://x.y.example.com",
+  "/x",
+  ["x.y.example.com"],
+]);
+checkServer('[{url: "{scheme}://a.example.com", variables: {scheme: {default: https}}}]', [
+  "https://a.example.com",
+  "/x",
+  ["a.example.com"],
+]);
+
+/** The credentials of a document with these security lines. */
+function checkCredentials(
+  title: string,
+  lines: string,
+  expected: readonly unknown[],
+  codes: readonly string[] = [],
+) {
+  test(`security: ${title}`, async () => {
+    const paths =
+      "/a: {get: {responses: {}}}\n/b: {get: {responses: {}}}\n/c: {get: {security: [{other: []}], responses: {}}}";
+    const report = await importText(api(paths, lines));
+    assert.deepEqual(
+      report.value?.manifest.credentials?.map(({ id, type, inject }) => [
+        id,
+        type,
+        ...Object.values(inject),
+      ]) ?? [],
+      expected,
+    );
+    assert.deepEqual(
+      report.diagnostics.map(({ code }) => code),
+      codes,
+    );
+    assert.deepEqual(lintOf(report), []);
+  });
+}
+
+const schemes = (security: string, list: string) =>
+  `security: ${security}\ncomponents:\n  securitySchemes:\n    ${list}\n    other: {type: apiKey, in: header, name: X-Other}`;
+checkCredentials(
+  "a bearer token, and another header beside it",
+  schemes("[{t: []}]", "t: {type: http, scheme: Bearer}"),
+  [
+    ["t", "api_key", "Authorization", "Bearer {token}"],
+    ["other", "api_key", "X-Other", "{token}"],
+  ],
+);
+checkCredentials(
+  "the same header twice is sent once",
+  schemes("[{t: []}]", "t: {type: apiKey, in: header, name: x-other}"),
+  [["t", "api_key", "x-other", "{token}"]],
+  ["OPENAPI_CREDENTIAL_UNFIT"],
+);
+checkCredentials(
+  "what is easier to have comes first",
+  schemes(
+    "[{o: [a]}, {b: []}, {k: []}]",
+    "o: {type: oauth2, flows: {}}\n    b: {type: http, scheme: basic}\n    k: {type: http, scheme: bearer}",
+  ),
+  [
+    ["k", "api_key", "Authorization", "Bearer {token}"],
+    ["other", "api_key", "X-Other", "{token}"],
+  ],
+);
+checkCredentials(
+  "what is needed together is sent together",
+  schemes("[{b: [], q: []}]", "b: {type: http, scheme: basic}\n    q: {type: apiKey, in: query, name: key}"),
+  [
+    ["b", "basic", "Authorization", "Basic {token}"],
+    ["q", "api_key", "key", "{token}"],
+    ["other", "api_key", "X-Other", "{token}"],
+  ],
+);
+checkCredentials(
+  "a key that is a bearer token in words only",
+  schemes(
+    "[{t: []}]",
+    "t: {type: apiKey, in: header, name: Authorization, description: 'Write `Bearer` and the token'}",
+  ),
+  [
+    ["t", "api_key", "Authorization", "Bearer {token}"],
+    ["other", "api_key", "X-Other", "{token}"],
+  ],
+);
+checkCredentials(
+  "a cookie cannot be sent",
+  schemes("[{c: []}]", "c: {type: apiKey, in: cookie, name: sid}"),
+  [["other", "api_key", "X-Other", "{token}"]],
+  ["OPENAPI_CREDENTIAL_UNFIT", "OPENAPI_CREDENTIAL_UNFIT"],
+);
+checkCredentials(
+  "a requirement that names no scheme",
+  "",
+  [],
+  ["OPENAPI_CREDENTIAL_UNFIT", "OPENAPI_CREDENTIAL_MISSING"],
+);
