@@ -1,0 +1,274 @@
+import assert from "node:assert/strict";
+import type { ServerResponse } from "node:http";
+import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
+import type { EgressCredential } from "@toolcrib/egress";
+import fc from "fast-check";
+import { credential, type Fixture, startFixture } from "./fixture.ts";
+
+const secret = 'sk-"quoted"/a+b=c\\d&e<f> 100%-Value_42';
+
+/** A server that answers with what `answer` makes, to a request that carries the secret of `one`. */
+async function startEcho(answer: (response: ServerResponse) => void): Promise<Fixture> {
+  return await startFixture({ respond: (_, response) => answer(response) });
+}
+
+async function fetchBody(fixture: Fixture, one: EgressCredential, maxBytes?: number): Promise<string> {
+  const headers = { Authorization: `Bearer ${one.placeholder}` };
+  const { body } = await fixture.send({ headers, maxBytes }, { credentials: [one] });
+  return Buffer.from(body).toString("latin1");
+}
+
+const percent = (text: string): string =>
+  [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
+const unicode = (text: string): string =>
+  [...text].map((at) => `\\u${at.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
+
+/** Forms in which an API may give back what it was sent. */
+const forms: { readonly [title: string]: (text: string) => string } = {
+  plain: (text) => text,
+  "as JSON": (text) => JSON.stringify(text).slice(1, -1),
+  "as JSON with escaped slashes": (text) => JSON.stringify(text).slice(1, -1).replaceAll("/", "\\/"),
+  "as JSON in JSON": (text) => JSON.stringify(JSON.stringify(text)).slice(3, -3),
+  "as JSON in JSON in JSON": (text) => JSON.stringify(JSON.stringify(JSON.stringify(text))).slice(7, -7),
+  "as JSON beyond need": unicode,
+  "as JSON with escapes for what is no letter": (text) =>
+    text.replace(/[^A-Za-z0-9]/g, (at) => unicode(at).toUpperCase().replace("U", "u")),
+  "percent-encoded": encodeURIComponent,
+  "percent-encoded in small letters": (text) =>
+    encodeURIComponent(text).replace(/%../g, (at) => at.toLowerCase()),
+  "percent-encoded beyond need": percent,
+  "percent-encoded twice": (text) => encodeURIComponent(encodeURIComponent(text)),
+  "as a form": (text) => new URLSearchParams({ v: text }).toString().slice(2),
+  "in hexadecimal": (text) => Buffer.from(text).toString("hex"),
+  "in capital hexadecimal": (text) => Buffer.from(text).toString("hex").toUpperCase(),
+  "in base64": (text) => Buffer.from(text).toString("base64"),
+  "in base64 without padding": (text) => Buffer.from(text).toString("base64").replaceAll("=", ""),
+  "in base64 for URLs": (text) => Buffer.from(text).toString("base64url"),
+  "in base64, percent-encoded": (text) => encodeURIComponent(Buffer.from(text).toString("base64")),
+  "in base64, as JSON with escaped slashes": (text) =>
+    Buffer.from(text).toString("base64").replaceAll("/", "\\/"),
+  "in base64, padding escaped": (text) => Buffer.from(text).toString("base64").replaceAll("=", "\\u003d"),
+  "as HTML": (text) =>
+    text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;"),
+  "as HTML entities": (text) => [...text].map((at) => `&#${at.charCodeAt(0)};`).join(""),
+  "as hexadecimal HTML entities": (text) =>
+    [...text].map((at) => `&#x${at.charCodeAt(0).toString(16)};`).join(""),
+};
+
+for (const [title, form] of Object.entries(forms)) {
+  test(`fetch() takes a secret out of a body ${title}, in one piece and byte by byte`, async () => {
+    const one = credential(secret);
+    const text = `{"a":"${form(secret)}","b":"${form(secret)}"}`;
+    let isPieced = false;
+    await using fixture = await startEcho(async (response) => {
+      if (!isPieced) return void response.end(text);
+      for (const byte of Buffer.from(text)) {
+        response.write(Buffer.from([byte]));
+        await setImmediate();
+      }
+      response.end();
+    });
+    for (isPieced of [false, true]) {
+      assert.equal(await fetchBody(fixture, one), `{"a":"${one.placeholder}","b":"${one.placeholder}"}`);
+    }
+    const echoed = fixture.events.filter(({ kind }) => kind === "secret.echoed");
+    assert.equal(echoed.length, 2);
+    assert.ok(
+      echoed[0]?.kind === "secret.echoed" &&
+        echoed[0].where === "body" &&
+        echoed[0].secretName === "api-token",
+    );
+  });
+}
+
+test("fetch() takes a secret out of base64 at every place where it can begin", async () => {
+  const one = credential(secret);
+  for (const before of ["", "u", "us", "use", "user"]) {
+    for (const encoding of ["base64", "base64url"] as const) {
+      await using fixture = await startEcho((response) => {
+        response.end(Buffer.from(`${before}${secret}:behind`).toString(encoding));
+      });
+      const text = await fetchBody(fixture, one);
+      assert.match(text, new RegExp(one.placeholder));
+      const rest = text.replace(one.placeholder, "");
+      for (const part of [rest, `A${rest}`, `AA${rest}`, `AAA${rest}`]) {
+        assert.doesNotMatch(Buffer.from(part, "base64").toString("latin1"), /quoted|Value/);
+      }
+    }
+  }
+});
+
+test("fetch() takes secrets out of the headers of a response, whatever its status", async () => {
+  const one = credential("s3cret-value");
+  await using fixture = await startEcho((response) => {
+    response.writeHead(401, "Unauthorized", {
+      "www-authenticate": `Bearer error="bad token s3cret-value"`,
+      location: "https://elsewhere.example/?t=s3cret-value",
+      "x-encoded": Buffer.from("s3cret-value").toString("base64"),
+      "set-cookie": ["a=s3cret-value", "b=2"],
+    });
+    response.end("s3cret-value");
+  });
+  const headers = { Authorization: `Bearer ${one.placeholder}` };
+  const response = await fixture.send({ headers }, { credentials: [one] });
+  assert.equal(response.status, 401);
+  assert.equal(response.headers["www-authenticate"], `Bearer error="bad token ${one.placeholder}"`);
+  assert.equal(response.headers["location"], `https://elsewhere.example/?t=${one.placeholder}`);
+  assert.equal(response.headers["x-encoded"], one.placeholder);
+  assert.equal(response.headers["set-cookie"], `a=${one.placeholder}\nb=2`);
+  assert.equal(Buffer.from(response.body).toString(), one.placeholder);
+  assert.deepEqual(
+    fixture.events.flatMap((event) => (event.kind === "secret.echoed" ? [event.where] : [])).sort(),
+    ["body", "header:location", "header:set-cookie", "header:www-authenticate", "header:x-encoded"],
+  );
+});
+
+test("fetch() takes the pair, its base64 and its password out, and leaves the user", async () => {
+  const one = credential("AC123456:pass-word-42", {
+    encoding: "basic",
+    place: { kind: "header", name: "Authorization", format: "Basic {token}" },
+  });
+  const encoded = Buffer.from("AC123456:pass-word-42").toString("base64");
+  await using fixture = await startEcho((response) => {
+    response.end(`AC123456 | ${encoded} | pass-word-42 | AC123456:pass-word-42`);
+  });
+  const headers = { Authorization: `Basic ${one.placeholder}` };
+  const { body } = await fixture.send({ headers }, { credentials: [one] });
+  assert.equal(
+    Buffer.from(body).toString(),
+    `AC123456 | ${one.placeholder} | ${one.placeholder} | ${one.placeholder}`,
+  );
+});
+
+test("fetch() takes the user of a pair out where that is the secret", async () => {
+  for (const pair of ["sk_live_4242:", "sk_live_4242:x", "sk_live_4242:api_token"]) {
+    const one = credential(Buffer.from(pair).toString("base64"), {
+      encoding: "basic",
+      place: { kind: "header", name: "Authorization", format: "Basic {token}" },
+    });
+    await using fixture = await startEcho((response) => void response.end("key sk_live_4242, api_token"));
+    const headers = { Authorization: `Basic ${one.placeholder}` };
+    const { body } = await fixture.send({ headers }, { credentials: [one] });
+    assert.equal(Buffer.from(body).toString(), `key ${one.placeholder}, api_token`, pair);
+  }
+});
+
+test("fetch() takes a secret out that was exchanged for another a moment ago", async () => {
+  const values = ["first-secret", "second-secret"];
+  const one = credential("", { read: () => values.shift() ?? "third-secret" });
+  await using fixture = await startEcho((response) => void response.end("first-secret second-secret"));
+  assert.equal(await fetchBody(fixture, one), `${one.placeholder} second-secret`);
+  assert.equal(await fetchBody(fixture, one), `${one.placeholder} ${one.placeholder}`);
+});
+
+const codings: { readonly [coding: string]: (bytes: Buffer) => Buffer } = {
+  gzip: (bytes) => gzipSync(bytes),
+  "x-gzip": (bytes) => gzipSync(bytes),
+  GZIP: (bytes) => gzipSync(bytes),
+  deflate: (bytes) => deflateSync(bytes),
+  " deflate ": (bytes) => deflateRawSync(bytes),
+  br: (bytes) => brotliCompressSync(bytes),
+  zstd: (bytes) => zstdCompressSync(bytes),
+  "gzip, br": (bytes) => brotliCompressSync(gzipSync(bytes)),
+  identity: (bytes) => bytes,
+};
+
+for (const [coding, encode] of Object.entries(codings)) {
+  test(`fetch() looks into a body of content coding "${coding}"`, async () => {
+    const one = credential("s3cret-value");
+    const bytes = Buffer.from(`${"x".repeat(200_000)}s3cret-value${"y".repeat(200_000)}`);
+    await using fixture = await startEcho((response) => {
+      response.setHeader("content-encoding", coding).end(encode(bytes));
+    });
+    const headers = { Authorization: `Bearer ${one.placeholder}` };
+    const response = await fixture.send({ headers }, { credentials: [one] });
+    assert.equal(
+      Buffer.from(response.body).toString(),
+      bytes.toString().replace("s3cret-value", one.placeholder),
+    );
+    assert.equal(response.totalBytes, bytes.length);
+    assert.equal(response.headers["content-encoding"], undefined);
+    assert.equal(response.headers["content-length"], undefined);
+  });
+}
+
+test("fetch() cuts no secret in two where it stops keeping", async () => {
+  const one = credential("s3cret-value");
+  const before = "x".repeat(20);
+  await using fixture = await startEcho((response) => void response.end(`${before}s3cret-value-and-more`));
+  for (let maxBytes = 18; maxBytes <= 40; maxBytes += 1) {
+    const text = await fetchBody(fixture, one, maxBytes);
+    assert.equal(text, `${before}${one.placeholder}-and-more`.slice(0, maxBytes));
+  }
+});
+
+test("fetch() hands on a body without secrets as it is, however it is cut into pieces", async () => {
+  const one = credential("aaaaaab");
+  let pieces: readonly Uint8Array[] = [];
+  await using fixture = await startEcho(async (response) => {
+    for (const piece of pieces) {
+      response.write(piece);
+      await setImmediate();
+    }
+    response.end();
+  });
+  const piece = fc.oneof(
+    fc.uint8Array({ minLength: 1, maxLength: 50 }),
+    fc
+      .array(fc.constantFrom(0x61, 0x5c, 0x25, 0x26, 0x36), { minLength: 1, maxLength: 12 })
+      .map((bytes) => Uint8Array.from(bytes)),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(piece, { minLength: 1, maxLength: 6 }), async (some) => {
+      pieces = some;
+      const bytes = Buffer.concat(some).toString("latin1");
+      fc.pre(!/a{6}b|aaaaaab/.test(bytes));
+      assert.equal(await fetchBody(fixture, one), bytes);
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test("fetch() finds a secret that overlaps its own beginning, at every edge of pieces", async () => {
+  const one = credential("ababac-ababad");
+  const text = "abababababac-ababad-ababac-ababac-ababad";
+  const expected = `ababab${one.placeholder}-ababac-${one.placeholder}`;
+  let cut = 0;
+  await using fixture = await startEcho(async (response) => {
+    if (cut > 0) response.write(text.slice(0, cut));
+    await setImmediate();
+    response.end(text.slice(cut));
+  });
+  for (cut = 0; cut <= text.length; cut += 1)
+    assert.equal(await fetchBody(fixture, one), expected, String(cut));
+});
+
+test("fetch() leaves a secret alone that is shorter than six characters", async () => {
+  const one = credential("short");
+  await using fixture = await startEcho((response) => void response.end("short"));
+  assert.equal(await fetchBody(fixture, one), "short");
+});
+
+test("fetch() says nothing of a secret in its errors", async () => {
+  const one = credential("s3cret-value");
+  await using fixture = await startEcho((response) => {
+    response.socket?.end("HTTP/1.1 200 OK\r\ns3cret-value: \x01 s3cret-value\r\n\r\ns3cret-value");
+  });
+  const headers = { Authorization: `Bearer ${one.placeholder}` };
+  await assert.rejects(fixture.send({ headers }, { credentials: [one] }), (error) => {
+    assert.ok(error instanceof Error);
+    const texts = [
+      error.message,
+      error.stack,
+      String(error.cause),
+      JSON.stringify(error),
+      JSON.stringify(error.cause),
+    ];
+    const { data } = { data: undefined, ...(error.cause as object) };
+    assert.equal(data, undefined);
+    assert.ok(!texts.join().includes("s3cret-value"));
+    return true;
+  });
+});
