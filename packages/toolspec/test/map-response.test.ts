@@ -182,6 +182,25 @@ test("response.select returns what the JSONPath finds, response.maxBytes cuts", 
   ]);
 });
 
+test("GraphQL that answers with errors and no data has failed", () => {
+  const lines = "method: POST\npath: /graphql\nresponse: {select: $.data}";
+  const graphql = specWith(lines, 2).tools[0] as ToolspecTool;
+  const select = (_path: string, value: unknown) => [(value as { data: never }).data];
+  const of = (own: ToolspecTool, body: string) =>
+    mapResponse(own, answer(200, "application/json", body), { select }).result;
+  const errors = '"errors":[{"message":"no such issue"}]';
+  for (const body of [`{${errors}}`, `{"data":null,${errors}}`, `{"data":{"a":null,"b":null},${errors}}`]) {
+    const failed = of(graphql, body);
+    assert.equal(failed.isError, true, body);
+    assert.equal(failed.content[0]?.["text"], body);
+    assert.equal(of(tool, body).isError, undefined, body);
+  }
+  const partial = of(graphql, `{"data":{"a":1,"b":null},${errors}}`);
+  assert.equal(partial.isError, undefined);
+  assert.equal(partial.content[0]?.["text"], '{"a":1,"b":null}');
+  assert.equal(of(graphql, '{"data":{"a":null},"errors":[]}').isError, undefined);
+});
+
 test("rate limits are read in the forms that are in use", () => {
   const of = (headers: object) => mapResponse(tool, answer(200, undefined, "", headers)).rateLimit;
   assert.equal(of({}), undefined);

@@ -4,7 +4,7 @@
  * no text is described and, where small, handed on.
  */
 
-import type { JsonObject, JsonValue } from "@toolcrib/json";
+import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
 import { encodeBase64 } from "../base64.ts";
 import type { ToolspecTool } from "../spec/toolspec.ts";
 import { cutText } from "./cut-text.ts";
@@ -54,7 +54,8 @@ const errorBodyMaxBytes = 2048;
 /**
  * The result of a call of `tool` that was answered by `response`: the text of
  * the body, JSON as `structuredContent` too unless the text was cut; with
- * another status than 2xx an error that begins with `HTTP 404 Not Found: `.
+ * another status than 2xx an error that begins with `HTTP 404 Not Found: `. An
+ * answer of GraphQL with errors and no data is an error too.
  */
 export function mapResponse(
   tool: ToolspecTool,
@@ -88,7 +89,13 @@ function doneResult(
   if (decoded.kind === "empty") return { content: [textContent(statusLine(response.status))] };
   if (decoded.kind === "binary") return binaryResult(decoded.mediaType, response, options);
   const { select } = tool.response ?? {};
-  const isSelected = select !== undefined && decoded.json !== undefined && options.select !== undefined;
+  // What failed is told as a whole.
+  const failure = isGraphqlFailure(tool.path, decoded.json) ? { isError: true } : undefined;
+  const isSelected =
+    select !== undefined &&
+    decoded.json !== undefined &&
+    options.select !== undefined &&
+    failure === undefined;
   const json = isSelected ? only(options.select(select, decoded.json)) : decoded.json;
   const text = isSelected ? JSON.stringify(json) : decoded.text;
   const maxBytes = tool.response?.maxBytes ?? options.textMaxBytes ?? 102_400;
@@ -98,10 +105,18 @@ function doneResult(
   const totalBytes = shown.totalBytes + cutBefore;
   if (shown.shownBytes === totalBytes) {
     const structured = json === undefined ? {} : { structuredContent: json };
-    return { content: [textContent(text)], ...structured };
+    return { content: [textContent(text)], ...structured, ...failure };
   }
   const note = `[truncated: showing ${shown.shownBytes} of ${totalBytes} bytes]`;
-  return { content: [textContent(`${shown.text}\n${note}`)] };
+  return { content: [textContent(`${shown.text}\n${note}`)], ...failure };
+}
+
+/** Whether a GraphQL service answers with errors and no data, which it does with status 200 too. */
+function isGraphqlFailure(path: string, json: JsonValue | undefined): boolean {
+  if (!/\/graphql(?:\.json)?$/.test(path) || !isJsonObject(json)) return false;
+  const { errors, data } = json;
+  if (!Array.isArray(errors) || errors.length === 0) return false;
+  return !isJsonObject(data) || Object.values(data).every((value) => value === null);
 }
 
 /** One value for one hit, a list for any other number. */
