@@ -6,9 +6,13 @@
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
+import { egressRequestInvalid } from "../codes.ts";
+import { EgressError } from "../egress-error.ts";
 import type { ClientExchange, RawHeaders } from "./client-exchange.ts";
+import { egressUpgradeRefused } from "./codes.ts";
 import type { ProxyLimits } from "./proxy-limits.ts";
 import { toPairs } from "./raw-headers.ts";
+import { toRefusalBytes } from "./refusal.ts";
 
 /** Told of each request on a connection that was handed over. */
 export type OnRequest = (exchange: ClientExchange) => void;
@@ -37,13 +41,16 @@ export function createHttp1Side(limits: ProxyLimits): Http1Side {
     listeners.get(request.socket)?.(toExchange(request, response, awaitsContinue));
   server.on("request", (request, response) => take(request, response, false));
   server.on("checkContinue", (request, response) => take(request, response, true));
+  server.on("connect", (_request, socket) => {
+    const error = new EgressError(egressUpgradeRefused, "Cannot open a tunnel within a tunnel");
+    socket.on("error", () => socket.destroy());
+    socket.end(toRefusalBytes(error), () => socket.destroy());
+  });
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
-    const status =
-      error.code === "HPE_HEADER_OVERFLOW" ? "431 Request Header Fields Too Large" : "400 Bad Request";
-    socket.end(`HTTP/1.1 ${status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`, () =>
-      socket.destroy(),
-    );
+    const state = error.code === "HPE_HEADER_OVERFLOW" ? "its head is too large" : "it is not HTTP/1.1";
+    const refusal = new EgressError(egressRequestInvalid, `Cannot read the request: ${state}`);
+    socket.end(toRefusalBytes(refusal), () => socket.destroy());
   });
   return {
     serve(connection, onRequest) {

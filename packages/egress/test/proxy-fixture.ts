@@ -1,0 +1,366 @@
+/**
+ * A proxy for one source, an origin behind it on loopback that speaks HTTP/1.1
+ * and HTTP/2 over TLS, and the ways in which a test is its client: CONNECT by
+ * hand, TLS inside, and the clients of Node inside that.
+ */
+
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { request as requestHttp1 } from "node:http";
+import {
+  type ClientHttp2Session,
+  connect as connectHttp2,
+  createSecureServer,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+  type OutgoingHttpHeaders,
+  type ServerHttp2Stream,
+} from "node:http2";
+import { type AddressInfo, connect as connectTcp, type Socket } from "node:net";
+import { type ConnectionOptions, connect as connectTls, createServer, type TLSSocket } from "node:tls";
+import {
+  createEgress,
+  type EgressCredential,
+  type EgressEvent,
+  type EgressProxy,
+  type EgressSettings,
+} from "@toolcrib/egress";
+import {
+  createTestAuthority,
+  makeTemporaryDirectory,
+  type TemporaryDirectory,
+  type TestCertificate,
+} from "@toolcrib/testing";
+import { host, patterns } from "./fixture.ts";
+
+/** The protocols that a client can speak inside a tunnel. */
+export const protocols = ["http/1.1", "h2"] as const;
+/** One of them. */
+export type Protocol = (typeof protocols)[number];
+
+/** What an origin does. */
+export interface OriginOptions {
+  /** What it offers. @default both */
+  readonly protocols?: readonly Protocol[];
+  /** Answers a request, whichever protocol it came by. @default 200 with what was asked, as JSON */
+  readonly respond?: (request: Http2ServerRequest, response: Http2ServerResponse) => void;
+  /** Answers a stream of HTTP/2, in place of `respond`. */
+  readonly onStream?: (stream: ServerHttp2Stream, headers: OutgoingHttpHeaders) => void;
+  /** Speaks for itself on a connection with TLS done, in place of all HTTP. */
+  readonly onConnection?: (connection: TLSSocket) => void;
+}
+
+/** What a proxy is tested with. */
+export interface ProxyFixtureOptions extends OriginOptions {
+  readonly hosts?: readonly string[];
+  readonly allow?: readonly string[];
+  readonly ports?: readonly number[];
+  readonly credentials?: readonly EgressCredential[];
+  readonly settings?: EgressSettings;
+}
+
+/** A proxy, and what is around it. */
+export interface ProxyFixture extends AsyncDisposable {
+  readonly proxy: EgressProxy;
+  readonly directory: TemporaryDirectory;
+  readonly events: EgressEvent[];
+  /** Connections that the origin has open. */
+  openConnections(): number;
+  /** Connections that were made to the origin. */
+  connectionCount(): number;
+  /** CONNECT by hand. */
+  connect(authority?: string, headers?: readonly string[]): Promise<Connected>;
+  /** TLS inside a tunnel. */
+  secure(options?: SecureOptions): Promise<TLSSocket>;
+  /** One request inside a tunnel of its own. */
+  send(request: SentRequest): Promise<Received>;
+}
+
+/** What the proxy said to CONNECT. */
+export interface Connected {
+  readonly status: number;
+  /** Head and, where it was refused, body. */
+  readonly text: string;
+  readonly socket: Socket;
+}
+
+/** How TLS is started inside a tunnel. */
+export interface SecureOptions {
+  readonly authority?: string;
+  readonly servername?: string;
+  readonly protocols?: readonly string[];
+}
+
+/** A request of a test. */
+export interface SentRequest {
+  readonly protocol: Protocol;
+  readonly method?: string;
+  readonly path?: string;
+  readonly headers?: OutgoingHttpHeaders;
+  readonly body?: string | Buffer | undefined;
+}
+
+/** A response as a test got it. */
+export interface Received {
+  readonly status: number;
+  readonly headers: { readonly [name: string]: unknown };
+  readonly trailers: { readonly [name: string]: unknown };
+  readonly body: Buffer;
+  /** The JSON of `body`. */
+  json(): Record<string, unknown>;
+}
+
+/** Start all of it. */
+export async function startProxyFixture(options: ProxyFixtureOptions = {}): Promise<ProxyFixture> {
+  const { hosts = [host], allow = hosts, ports, credentials = [], settings } = options;
+  const directory = await makeTemporaryDirectory();
+  const authority = createTestAuthority();
+  const origin = await startOrigin(authority.sign({ hosts }), options);
+  const events: EgressEvent[] = [];
+  const egress = createEgress(
+    {
+      internalRanges: ["127.0.0.0/8"],
+      caCertificates: [authority.certificate],
+      connectTo: Object.fromEntries(hosts.map((one) => [one, `127.0.0.1:${origin.port}`])),
+      ...settings,
+    },
+    {
+      directory: directory.join("egress"),
+      now: Date.now,
+      randomBytes,
+      onEvent: (event) => void events.push(event),
+    },
+  );
+  const proxy = await egress.openProxy({
+    id: "process:test",
+    allow: patterns(...allow),
+    ...(ports === undefined ? {} : { ports }),
+    credentials,
+  });
+  const sockets = new Set<Socket>();
+  const connect: ProxyFixture["connect"] = async (asked = `${host}:443`, headers) => {
+    const connected = await connectBy(proxy.url, asked, headers);
+    sockets.add(connected.socket);
+    return connected;
+  };
+  const secure: ProxyFixture["secure"] = async ({ authority: asked, ...more } = {}) => {
+    const { status, socket, text } = await connect(asked);
+    assert.equal(status, 200, text);
+    return await secureInside(socket, proxy, more);
+  };
+  return {
+    proxy,
+    directory,
+    events,
+    openConnections: () => origin.open.size,
+    connectionCount: origin.connectionCount,
+    connect,
+    secure,
+    async send(request) {
+      const inside = await secure({ protocols: [request.protocol] });
+      try {
+        return await sendInside(inside, request);
+      } finally {
+        inside.destroy();
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      await egress[Symbol.asyncDispose]();
+      await origin.close();
+      await directory[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function startOrigin(certificate: TestCertificate, options: OriginOptions) {
+  const { protocols: offered = protocols, respond = echo, onStream, onConnection } = options;
+  const settings = {
+    cert: certificate.certificate,
+    key: certificate.key,
+    ALPNProtocols: [...offered],
+  };
+  const server =
+    onConnection === undefined
+      ? createSecureServer({ ...settings, allowHTTP1: offered.includes("http/1.1") })
+      : createServer(settings, onConnection);
+  if (onConnection === undefined) {
+    if (onStream === undefined) server.on("request", respond);
+    else server.on("stream", onStream);
+  }
+  const open = new Set<Socket>();
+  let count = 0;
+  server.on("connection", (socket: Socket) => {
+    count += 1;
+    open.add(socket);
+    socket.on("error", () => {});
+    socket.on("close", () => open.delete(socket));
+  });
+  server.on("tlsClientError", () => {});
+  server.on("sessionError", () => {});
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    port: (server.address() as AddressInfo).port,
+    open,
+    connectionCount: () => count,
+    async close() {
+      const closed = once(server, "close");
+      server.close();
+      for (const socket of open) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+/** Say what was asked. */
+export async function echo(request: Http2ServerRequest, response: Http2ServerResponse): Promise<void> {
+  const pieces: Buffer[] = [];
+  try {
+    for await (const piece of request as AsyncIterable<Buffer>) pieces.push(piece);
+  } catch {
+    // The client went away within its body, and nobody waits for an answer.
+    return;
+  }
+  const { method, url, httpVersion, headers, rawHeaders, trailers } = request;
+  response.setHeader("content-type", "application/json");
+  const body = Buffer.concat(pieces).toString("latin1");
+  response.end(
+    JSON.stringify({
+      method,
+      url,
+      version: httpVersion,
+      headers: { ...headers },
+      rawHeaders,
+      trailers,
+      body,
+    }),
+  );
+}
+
+async function connectBy(
+  url: string,
+  authority: string,
+  headers: readonly string[] = [`Host: ${authority}`],
+): Promise<Connected> {
+  const { port } = new URL(url);
+  const socket = connectTcp(Number(port), "127.0.0.1");
+  socket.on("error", () => {});
+  socket.write([`CONNECT ${authority} HTTP/1.1`, ...headers, "", ""].join("\r\n"), "latin1");
+  let text = "";
+  for (;;) {
+    const piece: Buffer | null = socket.read();
+    if (piece !== null) text += piece.toString("latin1");
+    const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(text)?.[1]);
+    if (status === 200 && text.includes("\r\n\r\n")) return { status, text, socket };
+    if (socket.readableEnded || socket.destroyed) return { status, text, socket };
+    await Promise.race([once(socket, "readable"), once(socket, "end"), once(socket, "close")]);
+  }
+}
+
+/** TLS with the authority that the proxy tells its clients. */
+async function secureInside(
+  socket: Socket,
+  proxy: EgressProxy,
+  { servername = host, protocols: offered = ["http/1.1"] }: SecureOptions,
+): Promise<TLSSocket> {
+  const { readFileSync } = await import("node:fs");
+  const options: ConnectionOptions = {
+    socket,
+    servername,
+    ca: readFileSync(proxy.caFile),
+    ALPNProtocols: [...offered],
+    // What is tested is what the proxy says to another name, not what Node does.
+    checkServerIdentity: () => undefined,
+  };
+  const inside = connectTls(options);
+  inside.on("error", () => {});
+  const failed = once(inside, "close").then(() => {
+    throw new Error("The handshake was refused");
+  });
+  await Promise.race([once(inside, "secureConnect"), failed]);
+  failed.catch(() => {});
+  return inside;
+}
+
+/** One request on a connection inside a tunnel. */
+export async function sendInside(inside: TLSSocket, request: SentRequest): Promise<Received> {
+  if (request.protocol === "h2") {
+    await using session = openSession(inside);
+    return await sendHttp2(session.session, request);
+  }
+  return await sendHttp1(inside, request);
+}
+
+/** A session on a connection inside a tunnel; disposing ends it. */
+export function openSession(inside: TLSSocket): AsyncDisposable & { readonly session: ClientHttp2Session } {
+  const session = connectHttp2(`https://${host}`, { createConnection: () => inside });
+  session.on("error", () => {});
+  return {
+    session,
+    async [Symbol.asyncDispose]() {
+      if (session.destroyed) return;
+      const closed = once(session, "close");
+      session.destroy();
+      await closed;
+    },
+  };
+}
+
+async function sendHttp1(inside: TLSSocket, request: SentRequest): Promise<Received> {
+  const { method = "GET", path = "/", headers = {}, body } = request;
+  const sent = requestHttp1({
+    createConnection: () => inside,
+    method,
+    path,
+    headers: {
+      host,
+      ...(body === undefined ? {} : { "content-length": Buffer.byteLength(body) }),
+      ...headers,
+    },
+  });
+  sent.end(body);
+  const [response] = await once(sent, "response");
+  const pieces: Buffer[] = [];
+  for await (const piece of response as AsyncIterable<Buffer>) pieces.push(piece);
+  return toReceived(response.statusCode, response.headers, response.trailers, pieces);
+}
+
+/** One request as a stream of a session. */
+export async function sendHttp2(session: ClientHttp2Session, request: SentRequest): Promise<Received> {
+  const { method = "GET", path = "/", headers = {}, body } = request;
+  const stream = session.request(
+    { ":method": method, ":path": path, ...headers },
+    { endStream: body === undefined },
+  );
+  let trailers = {};
+  stream.on("trailers", (fields) => {
+    trailers = fields;
+  });
+  if (body !== undefined) stream.end(body);
+  const [head] = await once(stream, "response");
+  const pieces: Buffer[] = [];
+  for await (const piece of stream as AsyncIterable<Buffer>) pieces.push(piece);
+  return toReceived(Number(head[":status"]), head, trailers, pieces);
+}
+
+function toReceived(
+  status: number,
+  headers: { readonly [name: string]: unknown },
+  trailers: { readonly [name: string]: unknown },
+  pieces: readonly Buffer[],
+): Received {
+  const body = Buffer.concat(pieces);
+  return { status, headers, trailers, body, json: () => JSON.parse(body.toString("utf8")) };
+}
+
+/** Everything that comes on a connection until it ends. */
+export async function readToEnd(connection: Socket): Promise<string> {
+  let text = "";
+  connection.on("data", (piece: Buffer) => {
+    text += piece.toString("latin1");
+  });
+  if (!connection.closed) await once(connection, "close");
+  return text;
+}
