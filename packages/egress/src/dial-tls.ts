@@ -5,6 +5,7 @@
  * The environment (`NODE_TLS_REJECT_UNAUTHORIZED`) has no say.
  */
 
+import { X509Certificate } from "node:crypto";
 import type { TcpNetConnectOpts } from "node:net";
 import {
   type ConnectionOptions,
@@ -41,32 +42,40 @@ export interface DialOptions {
 /**
  * The default roots and `extra`.
  *
- * @throws {EgressError} `EGRESS_SETTINGS_INVALID` for a certificate that is none, when the context is first asked for.
+ * @param extra texts of one certificate or several.
+ * @throws {EgressError} `EGRESS_SETTINGS_INVALID` for a text without one, or with one that cannot be read.
  */
 export function createTrustedRoots(extra: readonly string[]): TrustedRoots {
+  const own = extra.flatMap(parseCertificates);
+  const certificates = (): readonly string[] => [...getCACertificates("default"), ...own];
   let context: SecureContext | undefined;
-  const certificates = (): readonly string[] => [...getCACertificates("default"), ...extra];
   return {
     certificates,
     context() {
-      context ??= extra.length === 0 ? createSecureContext() : toContext(certificates());
+      // Without certificates of its own, those of Node, which it keeps ready.
+      context ??= createSecureContext(own.length === 0 ? {} : { ca: [...certificates()] });
       return context;
     },
   };
 }
 
-function toContext(certificates: readonly string[]): SecureContext {
+const certificatePattern = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+/** TLS itself passes over what it cannot read, and the host would not be trusted, without a reason. */
+function parseCertificates(pem: string): readonly string[] {
+  const certificates = pem.match(certificatePattern) ?? [];
   try {
-    return createSecureContext({ ca: [...certificates] });
+    for (const certificate of certificates) new X509Certificate(certificate);
   } catch (cause) {
-    throw new EgressError(
-      egressSettingsInvalid,
-      "Cannot read a certificate of caCertificates: it is no PEM",
-      {
-        cause,
-      },
-    );
+    throw new EgressError(egressSettingsInvalid, "Cannot read a certificate that is to be trusted", {
+      cause,
+    });
   }
+  if (certificates.length > 0) return certificates;
+  const hint = "certificates are given in PEM, each between its BEGIN and END line";
+  throw new EgressError(egressSettingsInvalid, "Cannot find a certificate in what is to be trusted", {
+    hint,
+  });
 }
 
 /**

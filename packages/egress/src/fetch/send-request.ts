@@ -4,7 +4,7 @@
  * other. What undici throws becomes an `EgressError` whose cause is scrubbed.
  */
 
-import type { Dispatcher, Pool } from "undici";
+import { type Dispatcher, errors, type Pool } from "undici";
 import {
   egressClosed,
   egressConnectionLost,
@@ -153,7 +153,7 @@ function toEgressError(error: unknown, host: string, scrubber: SecretScrubber | 
   if (closedCodes.has(code)) {
     return new EgressError(egressClosed, `Cannot reach "${host}": the egress was closed`, { cause });
   }
-  if (code.startsWith("HPE_") || invalidCodes.has(code)) {
+  if (isParserError(error) || invalidCodes.has(code)) {
     return new EgressError(egressResponseInvalid, `Cannot read the response of "${host}": it is no HTTP`, {
       cause,
     });
@@ -164,6 +164,11 @@ function toEgressError(error: unknown, host: string, scrubber: SecretScrubber | 
     });
   }
   return new EgressError(egressConnectionLost, `Cannot read from "${host}": the connection broke`, { cause });
+}
+
+/** Its code is of the parser, or none at all. */
+function isParserError(error: unknown): boolean {
+  return error instanceof errors.HTTPParserError;
 }
 
 function codeOf(error: unknown): string {
