@@ -4,14 +4,17 @@
  */
 
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { test } from "node:test";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { createEgress, createPlaceholder } from "@toolcrib/egress";
 import type { JsonObject } from "@toolcrib/json";
 import { metaKeys } from "@toolcrib/mcp";
+import { parseHostPattern } from "@toolcrib/policy";
 import {
   createTestAuthority,
   makeTemporaryDirectory,
@@ -326,6 +329,54 @@ test("toolcrib toolpack trusts no certificate but those that it is told of", asy
   });
   assert.equal(textOf(added.answers.get(1)), '[{"method":"GET","target":"/things/a"}]');
   assert.equal(setting.server.requests.length, 1);
+});
+
+test("toolcrib toolpack behind an egress proxy never holds the secret, whatever the service says", async () => {
+  await using setting = await openSetting();
+  const authority = createTestAuthority();
+  await using service = await startTlsServer({
+    certificate: authority.sign({ hosts: ["api.example.com"] }),
+    respond({ headers }, response) {
+      const key = headers.find(([name]) => name.toLowerCase() === "authorization")?.[1];
+      response.writeHead(200, { "Content-Type": "application/json" });
+      response.end(JSON.stringify({ "your key is": key }));
+    },
+  });
+  await using egress = createEgress(
+    {
+      connectTo: { "api.example.com": service.endpoint },
+      internalRanges: ["127.0.0.0/8"],
+      caCertificates: [authority.certificate],
+    },
+    { directory: `${setting.directory}/egress`, now: Date.now, randomBytes, onEvent() {} },
+  );
+  const host = parseHostPattern("api.example.com");
+  assert.equal(host.kind, "valid");
+  const own = createPlaceholder(randomBytes);
+  await using proxy = await egress.openProxy({
+    id: "process:toolpack",
+    allow: host.kind === "valid" ? [host.value] : [],
+    credentials: [
+      {
+        id: "api-key",
+        place: { kind: "header", name: "Authorization", format: "Bearer {token}" },
+        placeholder: own,
+        secretName: "demo-api-key",
+        read: () => "hunter2hunter2",
+      },
+    ],
+  });
+  const { answers, stderr } = await talk(setting, [...opening, call(1, "list_things", { kind: "a" })], {
+    env: {
+      HTTPS_PROXY: proxy.url,
+      SSL_CERT_FILE: proxy.caBundleFile,
+      NODE_EXTRA_CA_CERTS: proxy.caFile,
+      TOOLCRIB_CREDENTIAL_API_KEY: own,
+    },
+  });
+  const sent = service.requests[0]?.headers.find(([name]) => name.toLowerCase() === "authorization");
+  assert.equal(sent?.[1], "Bearer hunter2hunter2", stderr + textOf(answers.get(1)));
+  assert.equal(textOf(answers.get(1)), `{"your key is":"Bearer ${own}"}`);
 });
 
 test("toolcrib toolpack without a proxy goes out by itself, and reaches no address of this machine", async () => {
