@@ -10,7 +10,6 @@ import type { Server } from "../service/read-server.ts";
 import { toParamName } from "../write/names.ts";
 import { sentences, toPlainLine } from "../write/plain-text.ts";
 import { type DraftParam, UnfitOperation } from "./draft-param.ts";
-import { fitNames } from "./fit-names.ts";
 import { readBody } from "./read-body.ts";
 import { readExample } from "./read-example.ts";
 import { readPagination } from "./read-pagination.ts";
@@ -40,10 +39,9 @@ export function convertOperation(operation: Operation, conversion: Conversion): 
   const read = readParameters(operation, context);
   const body = readBody(operation, context);
   const fixed = fixedQuery(operation);
-  const given = [...read.others, ...fixed, ...body.params].filter(
+  const others = [...read.others, ...fixed, ...body.params].filter(
     ({ param }) => !isOfCredential(param, conversion),
   );
-  const others = fitNames(given, { label: operation.label, findings, isForm: body.encoding === "form" });
   const path = completePath(operation, read.path, context);
   const resolved = resolveClashes(path, others, { label: operation.label, findings });
   const drafts = limitParams([...resolved.path, ...resolved.others], operation.label, findings);

@@ -1,7 +1,6 @@
 /**
  * The request body of an operation: the fields of a JSON object or a form as
- * parameters, anything else as one parameter that is the body, and so is an
- * object that needs a field whose name no parameter can have. Of several media
+ * parameters, anything else as one parameter that is the body. Of several media
  * types the one that a toolspec says best is taken.
  */
 
@@ -22,7 +21,6 @@ import {
 import { fieldsOf, typeOfSchema, typesOf } from "../schema/type-of-schema.ts";
 import { toPlainLine } from "../write/plain-text.ts";
 import { type DraftParam, UnfitOperation } from "./draft-param.ts";
-import { isFitName } from "./fit-names.ts";
 
 /** A body as parameters. */
 export interface Body {
@@ -132,9 +130,8 @@ function readMedia(reading: MediaReading): Body {
   if (plain === "application/x-www-form-urlencoded") return readFields(reading, schema, "form");
   if (plain === "multipart/form-data") return readFields(reading, schema, "multipart");
   const isJson = plain === "application/json" || plain.endsWith("+json");
-  const { fields, required } = fieldsOf(schema);
-  const isObject =
-    typesOf(schema, 0)[0] === "object" && fields.size > 0 && [...required].every((name) => isFitName(name));
+  const { fields } = fieldsOf(schema);
+  const isObject = typesOf(schema, 0)[0] === "object" && fields.size > 0;
   if (!isJson || !isObject) return readWhole(reading, schema, isJson);
   const body = readFields(reading, schema, "json");
   return plain === "application/json" ? body : { ...body, params: [...body.params, mediaHeader(reading)] };
