@@ -18,6 +18,7 @@ import {
   toToolId,
 } from "@toolcrib/tool";
 import {
+  argumentName,
   egressPatterns,
   type FilledCredential,
   type HttpResponse,
@@ -35,6 +36,7 @@ import {
   toolspecArgumentInvalid,
   toolspecRequestTooLarge,
   toolspecValueHostile,
+  toParamNames,
 } from "@toolcrib/toolspec";
 import { toolpackToolUnknown } from "./codes.ts";
 import { type ExchangeDeps, exchange } from "./exchange.ts";
@@ -105,18 +107,19 @@ export function createToolpackSource(settings: ToolpackSettings, deps: ToolpackD
     });
   }
 
-  async function call(tool: ToolspecTool, args: JsonObject, context: CallContext): Promise<ToolResult> {
+  async function call(tool: ToolspecTool, given: JsonObject, context: CallContext): Promise<ToolResult> {
     const { signal, callId } = context;
     const deadline = Math.min(context.deadline, deps.now() + callTimeoutMs);
     const credentials = placed.map((one) => ({ ...one, token: settings.tokenOf(one.id) }));
-    const planned = tryPlan(() => plan(tool, args, credentials), callId);
+    const planned = tryPlan(() => plan(tool, given, credentials), callId);
     if (planned.kind === "refused") return planned.result;
+    const args = toParamNames(tool, given);
     const request = { tool, plan: planned.plan, credentials, signal, deadline, callId };
     const { response, url, refusal } = await exchange(request, deps);
     const { result, note } = mapSelected(tool, response, `toolspec:${id}/${tool.name}`, select);
     const isDone = result.isError !== true;
     const next = isDone ? tryNextPage(tool, { args, url, response }, select) : undefined;
-    const page = next === undefined ? undefined : notePage(args, next);
+    const page = next === undefined ? undefined : notePage(args, next, (param) => argumentName(tool, param));
     const notes = [refusal === undefined ? undefined : `[${refusal}]`, note, page?.text].filter(
       (text) => text !== undefined,
     );

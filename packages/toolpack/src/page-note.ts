@@ -14,10 +14,18 @@ export interface PageNote {
   readonly meta: JsonObject | undefined;
 }
 
-/** The note for a call with `args` that goes on with `next`; `null` stands for an argument to leave out. */
-export function notePage(args: JsonObject, next: JsonObject): PageNote {
-  const changed = Object.fromEntries(Object.entries(next).filter(([name, value]) => args[name] !== value));
-  const leftOut = Object.keys(args).filter((name) => !Object.hasOwn(next, name));
+/**
+ * The note for a call with `args` that goes on with `next`; `null` stands for an argument to leave out.
+ *
+ * @param nameOf what the input schema calls a parameter.
+ */
+export function notePage(args: JsonObject, next: JsonObject, nameOf: (param: string) => string): PageNote {
+  const changed = Object.fromEntries(
+    Object.entries(next).flatMap(([name, value]) => (args[name] === value ? [] : [[nameOf(name), value]])),
+  );
+  const leftOut = Object.keys(args)
+    .filter((name) => !Object.hasOwn(next, name))
+    .map(nameOf);
   const written = JSON.stringify(changed);
   if (written.length > argumentsMaxLength)
     return { text: "[more results, but their cursor is too long to be handed on]", meta: undefined };

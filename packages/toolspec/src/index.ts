@@ -25,6 +25,7 @@ export type {
   Tier,
 } from "./manifest/manifest.ts";
 export { parseManifest, parseToolspec } from "./parse.ts";
+export { argumentName, toParamNames } from "./plan/argument-names.ts";
 export { compareExample, type ExampleDifference } from "./plan/check-example.ts";
 export {
   type CredentialPlace,

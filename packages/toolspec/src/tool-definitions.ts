@@ -2,6 +2,7 @@
 
 import type { JsonObject } from "@toolcrib/json";
 import type { Manifest } from "./manifest/manifest.ts";
+import { argumentName } from "./plan/argument-names.ts";
 import type {
   ParamType,
   Toolspec,
@@ -52,12 +53,14 @@ const schemas: { readonly [T in ParamType]: JsonObject } = {
 /** JSON Schema of the arguments of `tool`. */
 export function inputSchemaOf(tool: ToolspecTool): JsonObject {
   const params = (tool.params ?? []).filter(({ value }) => value === undefined);
-  const required = params.filter((param) => param.required === true).map(({ name }) => name);
+  const required = params
+    .filter((param) => param.required === true)
+    .map(({ name }) => argumentName(tool, name));
   return {
     type: "object",
     properties: Object.fromEntries(
       params.map(({ name, type, description, contentEncoding, enum: values }) => [
-        name,
+        argumentName(tool, name),
         {
           ...schemas[type],
           ...(values === undefined ? {} : { enum: values }),

@@ -10,7 +10,7 @@ import {
   toolDefinitions,
   toolspecJsonSchema,
 } from "@toolcrib/toolspec";
-import { change, manifest, specWith, toolspec } from "./samples.ts";
+import { change, manifest, plan, specWith, toolspec } from "./samples.ts";
 
 const readManifest = (text: string) => {
   const { value } = parseManifest({ name: "m.yaml", text });
@@ -62,6 +62,32 @@ test("a parameter with a fixed value is not asked for, and one of several says w
   const [one] = toolDefinitions(specWith(`method: GET\npath: /x\nparams:\n${params}`, 2));
   assert.deepEqual(one?.definition.inputSchema["properties"], {
     sort: { type: "string", enum: ["asc", "desc"] },
+  });
+});
+
+test("names that clients refuse have others in the input schema, and both are understood", () => {
+  const named = ["filter[query]", "$top", "@id", "a b", "a_b", "[]", "é", "x".repeat(80), "page.size"];
+  const params = named.map((name) => `  - {name: "${name}", in: query, type: string}`).join("\n");
+  const spec = specWith(`method: GET\npath: /x\nparams:\n${params}`, 2);
+  assert.deepEqual(Object.keys(toolDefinitions(spec)[0]?.definition.inputSchema["properties"] ?? {}), [
+    "filter_query",
+    "top",
+    "id",
+    "a_b_2",
+    "a_b",
+    "param",
+    "param_2",
+    "x".repeat(64),
+    "page.size",
+  ]);
+  const urlOf = (args: object) => plan(spec, args).url;
+  assert.equal(
+    urlOf({ filter_query: "q", a_b_2: "1", a_b: "2" }),
+    "https://api.example.com/x?filter%5Bquery%5D=q&a%20b=1&a_b=2",
+  );
+  assert.equal(urlOf({ "filter[query]": "q" }), urlOf({ filter_query: "q" }));
+  assert.throws(() => urlOf({ "filter[query]": "q", filter_query: "q" }), {
+    code: "TOOLSPEC_ARGUMENT_INVALID",
   });
 });
 

@@ -11,6 +11,7 @@ import { toolspecArgumentInvalid, toolspecValueHostile } from "../codes.ts";
 import { listOf, quote } from "../document/reporter.ts";
 import type { ParamType, ToolspecParam, ToolspecTool } from "../spec/toolspec.ts";
 import { ToolspecError } from "../toolspec-error.ts";
+import { argumentName, toParamNames } from "./argument-names.ts";
 
 /** An argument that fits its parameter. */
 export interface Argument {
@@ -21,8 +22,9 @@ export interface Argument {
 }
 
 /** The arguments of `tool` in the order of its parameters. @throws {ToolspecError} `TOOLSPEC_ARGUMENT_INVALID`. */
-export function readArguments(tool: ToolspecTool, args: JsonObject): readonly Argument[] {
+export function readArguments(tool: ToolspecTool, given: JsonObject): readonly Argument[] {
   const params = tool.params ?? [];
+  const args = toParamNames(tool, given);
   const names = params.filter(({ value }) => value === undefined).map(({ name }) => name);
   for (const name of Object.keys(args)) {
     if (args[name] === undefined || names.includes(name)) continue;
@@ -33,8 +35,8 @@ export function readArguments(tool: ToolspecTool, args: JsonObject): readonly Ar
       {
         hint:
           near === undefined
-            ? `it takes ${names.length === 0 ? "none" : names.join(", ")}`
-            : `did you mean ${near}?`,
+            ? `it takes ${names.length === 0 ? "none" : names.map((one) => argumentName(tool, one)).join(", ")}`
+            : `did you mean ${argumentName(tool, near)}?`,
       },
     );
   }

@@ -1,0 +1,81 @@
+/**
+ * What a model calls the parameters of a tool. A parameter has the name that its
+ * API gave it, such as `filter[query]` or `$top`; clients refuse a tool whose
+ * input schema has properties like that (Anthropic's API, for one, takes letters,
+ * digits, `_`, `.` and `-`, 64 at most). So a name that is not fit has another
+ * one in the input schema, and both are understood in a call.
+ */
+
+import type { JsonObject } from "@toolcrib/json";
+import { toolspecArgumentInvalid } from "../codes.ts";
+import { quote } from "../document/reporter.ts";
+import type { ToolspecTool } from "../spec/toolspec.ts";
+import { ToolspecError } from "../toolspec-error.ts";
+
+const fitName = /^[A-Za-z0-9_.-]{1,64}$/;
+const maxLength = 64;
+
+interface Names {
+  /** Names of arguments by names of parameters. */
+  readonly ofParams: ReadonlyMap<string, string>;
+  /** Names of parameters by names of arguments, where the two differ. */
+  readonly toParams: ReadonlyMap<string, string>;
+}
+
+const known = new WeakMap<ToolspecTool, Names>();
+
+function namesOf(tool: ToolspecTool): Names {
+  const found = known.get(tool);
+  if (found !== undefined) return found;
+  const names = makeNames((tool.params ?? []).map(({ name }) => name));
+  known.set(tool, names);
+  return names;
+}
+
+function makeNames(params: readonly string[]): Names {
+  const ofParams = new Map<string, string>();
+  const toParams = new Map<string, string>();
+  const taken = new Set(params.filter((name) => fitName.test(name)));
+  for (const name of params) {
+    const fit = fitName.test(name) ? name : makeFit(name, taken);
+    ofParams.set(name, fit);
+    if (fit !== name) toParams.set(fit, name);
+    taken.add(fit);
+  }
+  return { ofParams, toParams };
+}
+
+function makeFit(name: string, taken: ReadonlySet<string>): string {
+  const plain = name.replace(/[^A-Za-z0-9_.-]+/g, "_").replace(/^_+|_+$/g, "");
+  const base = (plain === "" ? "param" : plain).slice(0, maxLength);
+  if (!taken.has(base)) return base;
+  for (let number = 2; ; number += 1) {
+    const ending = `_${number}`;
+    const numbered = `${base.slice(0, maxLength - ending.length)}${ending}`;
+    if (!taken.has(numbered)) return numbered;
+  }
+}
+
+/** The name under which the input schema of `tool` has the parameter `param`. */
+export function argumentName(tool: ToolspecTool, param: string): string {
+  return namesOf(tool).ofParams.get(param) ?? param;
+}
+
+/**
+ * `args` under the names of the parameters; names that are of no parameter stay.
+ *
+ * @throws {ToolspecError} `TOOLSPEC_ARGUMENT_INVALID` where one is given under both of its names.
+ */
+export function toParamNames(tool: ToolspecTool, args: JsonObject): JsonObject {
+  const { toParams } = namesOf(tool);
+  if (toParams.size === 0 || !Object.keys(args).some((name) => toParams.has(name))) return args;
+  return Object.fromEntries(
+    Object.entries(args).map(([name, value]) => {
+      const param = toParams.get(name);
+      if (param === undefined) return [name, value];
+      if (!Object.hasOwn(args, param)) return [param, value];
+      const message = `Parameter ${quote(param)} of tool ${quote(tool.name)} is given twice, as ${quote(name)} too`;
+      throw new ToolspecError(toolspecArgumentInvalid, message, { hint: `leave out ${quote(param)}` });
+    }),
+  );
+}
