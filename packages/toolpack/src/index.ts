@@ -7,5 +7,6 @@ export {
   type ToolpackSettings,
 } from "./create-toolpack-source.ts";
 export type { ExchangeDeps, OutgoingRequest, SendRequest } from "./exchange.ts";
+export { jsonPathFault } from "./json-path.ts";
 export { nextPageKey } from "./page-note.ts";
 export { ToolpackError } from "./toolpack-error.ts";

@@ -26,6 +26,16 @@ const depthMax = 200;
 const environment = new JSONPathEnvironment({ maxRecursionDepth: depthMax });
 for (const name of ["match", "search"]) environment.functionRegister.delete(name);
 
+/** What keeps `path` from being used, for `lintCatalog`; `undefined` where nothing does. */
+export function jsonPathFault(path: string): string | undefined {
+  try {
+    environment.compile(path);
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
 /** Compile `path`. @throws {ToolpackError} `TOOLPACK_PATH_INVALID` */
 export function compilePath(path: string): CompiledPath {
   let query: JSONPathQuery;

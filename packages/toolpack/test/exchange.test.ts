@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CodedError } from "@toolcrib/diagnostics";
-import { nextPageKey, ToolpackError } from "@toolcrib/toolpack";
+import { jsonPathFault, nextPageKey, ToolpackError } from "@toolcrib/toolpack";
 import { ToolspecError } from "@toolcrib/toolspec";
 import { openLoopbackApi, type Reply } from "./loopback-api.ts";
 import { createBench, manifestOf, startedAt, textsOf, toolspecOf } from "./samples.ts";
@@ -452,6 +452,8 @@ test("createToolpackSource() refuses paths that cannot be read, and those that n
       (error) => error instanceof ToolpackError && error.code === "TOOLPACK_PATH_INVALID",
       path,
     );
+  assert.equal(jsonPathFault("$.a[?@.b == 1]"), undefined);
+  assert.match(jsonPathFault('$[?match(@.a, "x*")]') ?? "", /match/);
 });
 
 test("a selection that takes too many steps returns the whole response", async () => {

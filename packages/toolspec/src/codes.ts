@@ -79,6 +79,8 @@ export const toolspecStyleInvalid = "TOOLSPEC_STYLE_INVALID";
 export const toolspecBodyInvalid = "TOOLSPEC_BODY_INVALID";
 /** The pagination of a tool names a parameter that cannot page. */
 export const toolspecPaginationInvalid = "TOOLSPEC_PAGINATION_INVALID";
+/** A JSONPath cannot be read, or uses what has no bounds. */
+export const toolspecJsonPathInvalid = "TOOLSPEC_JSON_PATH_INVALID";
 /** The arguments of an example do not make the request that it expects. */
 export const toolspecExampleFails = "TOOLSPEC_EXAMPLE_FAILS";
 

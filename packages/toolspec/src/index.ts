@@ -44,6 +44,7 @@ export {
 } from "./response/map-response.ts";
 export { nextPage, type PageAnswer } from "./response/next-page.ts";
 export { mayRetry, type RateLimit } from "./response/rate-limit.ts";
+export type { JsonPathFault } from "./spec/lint-json-paths.ts";
 export type {
   BodyEncoding,
   ParamPlace,

@@ -275,6 +275,22 @@ test("lintCatalog() of manifests alone passes over toolspecs", () => {
   assert.deepEqual(report, { diagnostics: [], manifestCount: 1, toolspecCount: 0, pairs: [] });
 });
 
+test("lintCatalog() reports JSONPaths that whoever reads them cannot use", () => {
+  const lines =
+    "    response: {select: $.a}\n    pagination: {kind: cursor, param: limit, next: $.b}\n    params:";
+  const second = change(toolspec, "schemaVersion: 1", "schemaVersion: 2");
+  const files = [
+    { path: paths.m, text: manifest },
+    { path: paths.t, text: change(second, "    params:", lines) },
+  ];
+  assert.deepEqual(lint(files), []);
+  const jsonPathFault = (path: string) => (path === "$.b" ? "it is odd" : undefined);
+  const { diagnostics, pairs } = lintCatalog(files, { ...options, jsonPathFault });
+  assert.deepEqual(diagnostics.map(shortForm), ["t 11:52 TOOLSPEC_JSON_PATH_INVALID"]);
+  assert.equal(diagnostics[0]?.message, 'Cannot use "$.b" as JSONPath: it is odd');
+  assert.deepEqual(pairs, []);
+});
+
 test("lintCatalog() hands out the pairs that are sound", () => {
   const files = [
     { path: paths.m, text: manifest, name: "shown.yaml" },

@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { formatDiagnostics, hasErrors, messageOf } from "@toolcrib/diagnostics";
 import { readRegularFile } from "@toolcrib/gateway";
 import { type HostDenylist, parseHostDenylist } from "@toolcrib/policy";
+import { jsonPathFault } from "@toolcrib/toolpack";
 import { type CatalogReport, documentMaxBytes, lintCatalog } from "@toolcrib/toolspec";
 import { CliError } from "../cli-error.ts";
 import { cliUsage } from "../codes.ts";
@@ -15,7 +16,7 @@ import { readCatalog } from "../toolspec/catalog-files.ts";
 /** `lint-toolspecs PATH`. */
 export async function lintToolspecs(context: CommandContext, path: string): Promise<ExitCode> {
   const { files, isFolder } = await readCatalog(context.world.directory, path, "toolspec");
-  const report = lintCatalog(files, { subject: "toolspecs", needsToolspecs: isFolder });
+  const report = lintCatalog(files, { subject: "toolspecs", needsToolspecs: isFolder, jsonPathFault });
   return show(context, report, `lint-toolspecs OK: ${report.toolspecCount} toolspec(s)`);
 }
 

@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Diagnostic, messageOf } from "@toolcrib/diagnostics";
 import { readRegularFile } from "@toolcrib/gateway";
+import { jsonPathFault } from "@toolcrib/toolpack";
 import {
   type CatalogFile,
   documentMaxBytes,
@@ -41,7 +42,7 @@ export async function readPair(flags: PairFlags, world: World): Promise<ReadPair
   const files = await Promise.all(
     (["manifest", "toolspec"] as const).map((kind) => readOne(kind, flags[kind], world)),
   );
-  const { pairs, diagnostics } = lintCatalog(files, { subject: "toolspecs" });
+  const { pairs, diagnostics } = lintCatalog(files, { subject: "toolspecs", jsonPathFault });
   const [pair] = pairs;
   if (pair !== undefined) return { ...pair, warnings: diagnostics };
   const count = diagnostics.filter(({ severity }) => severity === "error").length;

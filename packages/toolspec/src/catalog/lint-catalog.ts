@@ -21,6 +21,7 @@ import type { Manifest } from "../manifest/manifest.ts";
 import { manifestKind, manifestShape } from "../manifest/manifest-shape.ts";
 import { lintExamples } from "../plan/lint-examples.ts";
 import { isEntryText } from "../spec/entry-name.ts";
+import { type JsonPathFault, lintJsonPaths } from "../spec/lint-json-paths.ts";
 import type { Toolspec } from "../spec/toolspec.ts";
 import { toolspecKind, toolspecShape } from "../spec/toolspec-shape.ts";
 import { type FileLayout, layoutOf } from "./layout.ts";
@@ -46,6 +47,8 @@ export interface LintCatalogOptions {
   readonly denylist?: HostDenylist;
   /** Whether manifests with `builder: toolpack` must have a toolspec. @default true */
   readonly needsToolspecs?: boolean;
+  /** What is wrong with a JSONPath. @default they are not looked at */
+  readonly jsonPathFault?: JsonPathFault;
 }
 
 /** A toolspec and its manifest, both sound. */
@@ -79,7 +82,10 @@ export function lintCatalog(files: readonly CatalogFile[], options: LintCatalogO
     options.subject === "manifests" ? [] : entries.filter(({ layout }) => layout.kind === "toolspec");
   const manifestValues = new Map(manifests.map((one) => [one, checkDocument(one, manifestShape)]));
   const specValues = new Map(specs.map((one) => [one, checkDocument(one, toolspecShape)]));
-  for (const [spec, value] of specValues) if (value !== undefined) lintExamples(value, spec);
+  for (const [spec, value] of specValues) {
+    if (value !== undefined) lintExamples(value, spec);
+    if (options.jsonPathFault !== undefined) lintJsonPaths(spec, options.jsonPathFault);
+  }
   for (const one of manifests) {
     lintPlace(one, manifestFileMisplaced);
     if (options.denylist !== undefined) lintDenied(one, options.denylist);
