@@ -4,7 +4,8 @@
  * its requests are done.
  */
 
-import { Pool } from "undici";
+import type { Pool } from "undici";
+import UndiciPool from "undici/lib/dispatcher/pool.js";
 import type { Authority } from "../authority.ts";
 import { egressClosed } from "../codes.ts";
 import { EgressError } from "../egress-error.ts";
@@ -31,7 +32,7 @@ export function createConnectionPools(pipeline: Pipeline, settings: ResolvedSett
   function open(authority: Authority): Entry {
     const dialling = new AbortController();
     let session: Buffer | undefined;
-    const pool = new Pool(`https://${authority.text}`, {
+    const pool = new UndiciPool(`https://${authority.text}`, {
       connections: settings.connectionsPerHost,
       pipelining: 1,
       // HTTP/1.1 is what every host speaks, and one request at a time is all that a tool needs.

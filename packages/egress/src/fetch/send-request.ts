@@ -4,7 +4,7 @@
  * other. What undici throws becomes an `EgressError` whose cause is scrubbed.
  */
 
-import { type Dispatcher, errors, type Pool } from "undici";
+import type { Dispatcher, Pool } from "undici";
 import {
   egressClosed,
   egressConnectionLost,
@@ -153,7 +153,8 @@ function toEgressError(error: unknown, host: string, scrubber: SecretScrubber | 
   if (closedCodes.has(code)) {
     return new EgressError(egressClosed, `Cannot reach "${host}": the egress was closed`, { cause });
   }
-  if (isParserError(error) || invalidCodes.has(code)) {
+  // Its code says what was wrong, or there is none.
+  if ((error instanceof Error && error.name === "HTTPParserError") || invalidCodes.has(code)) {
     return new EgressError(egressResponseInvalid, `Cannot read the response of "${host}": it is no HTTP`, {
       cause,
     });
@@ -164,11 +165,6 @@ function toEgressError(error: unknown, host: string, scrubber: SecretScrubber | 
     });
   }
   return new EgressError(egressConnectionLost, `Cannot read from "${host}": the connection broke`, { cause });
-}
-
-/** Its code is of the parser, or none at all. */
-function isParserError(error: unknown): boolean {
-  return error instanceof errors.HTTPParserError;
 }
 
 function codeOf(error: unknown): string {
