@@ -162,6 +162,8 @@ async function sendWithin(socket: TLSSocket, request: OutgoingRequest): ReturnTy
     setDefaultHeaders: false,
     signal,
   });
+  // What breaks after the head of the response is told by who reads its body.
+  outgoing.on("error", () => {});
   outgoing.end(body);
   const [response] = (await once(outgoing, "response")) as [IncomingMessage];
   const { pieces, totalBytes } = await readBody(response, maxBytes);

@@ -90,7 +90,8 @@ async function openSetting(
     respond({ target, method }, response) {
       if (target === "/things/forever") return;
       response.writeHead(target.endsWith("/none") ? 404 : 200, { "Content-Type": "application/json" });
-      response.end(JSON.stringify([{ method, target }]));
+      if (target === "/things/stalled") response.write("[");
+      else response.end(JSON.stringify([{ method, target }]));
     },
   });
   const connects: string[] = [];
@@ -274,16 +275,19 @@ test("toolcrib toolpack serves clients of the SDK, and a call that they cancel e
   try {
     const result = await client.callTool({ name: "list_things", arguments: { kind: "a" } });
     assert.deepEqual(result.content, [{ type: "text", text: '[{"method":"GET","target":"/things/a"}]' }]);
-    const cancelling = new AbortController();
-    const endless = client.callTool({ name: "list_things", arguments: { kind: "forever" } }, undefined, {
-      signal: cancelling.signal,
-    });
-    await waitUntil(() => setting.server.requests.length === 2, { what: "the second request arrives" });
-    cancelling.abort(new Error("not needed any more"));
-    await assert.rejects(endless, /not needed any more/);
-    await waitUntil(() => setting.server.openCount === 0, {
-      what: "the connection of the cancelled call ends",
-    });
+    for (const kind of ["forever", "stalled"]) {
+      const before = setting.server.requests.length;
+      const cancelling = new AbortController();
+      const endless = client.callTool({ name: "list_things", arguments: { kind } }, undefined, {
+        signal: cancelling.signal,
+      });
+      await waitUntil(() => setting.server.requests.length > before, { what: "the request arrives" });
+      cancelling.abort(new Error("not needed any more"));
+      await assert.rejects(endless, /not needed any more/);
+      await waitUntil(() => setting.server.openCount === 0, { what: "the connection of the call ends" });
+    }
+    const after = await client.callTool({ name: "list_things", arguments: { kind: "b" } });
+    assert.deepEqual(after.content, [{ type: "text", text: '[{"method":"GET","target":"/things/b"}]' }]);
   } finally {
     await client.close();
   }
