@@ -1,6 +1,6 @@
 /**
  * Finds forms in bytes, in one pass. Most of a text is passed over by a look at
- * two bytes; only where a form can begin is it followed, with all spellings at
+ * two bytes, most of the rest by one at three; only where a form can begin is it followed, with all spellings at
  * once, so that the time is bounded by the length of the form. The form that
  * begins first is found, and of those that begin there the longest.
  *
@@ -39,14 +39,19 @@ const noEnd = -1;
 
 /** Create a matcher for `wanted`. */
 export function createMatcher<Tag>(wanted: readonly Wanted<Tag>[]): Matcher<Tag> {
-  const { first, pairs } = beginningsOf(wanted.map(({ form }) => form));
+  const { first, pairs, triples } = beginningsOf(wanted.map(({ form }) => form));
   return {
     find(bytes, from, isEnd) {
       const last = bytes.length - 1;
       for (let at = from; at <= last; at += 1) {
         const byte = bytes[at] as number;
-        const canBegin = at < last ? pairs[(byte << 8) | (bytes[at + 1] as number)] : first[byte];
-        if (!canBegin) continue;
+        if (at < last) {
+          const pair = (byte << 8) | (bytes[at + 1] as number);
+          if (!pairs[pair]) continue;
+          if (at + 1 < last && !triples[tripleIndex(pair, bytes[at + 2] as number)]) continue;
+        } else if (!first[byte]) {
+          continue;
+        }
         const finding = findAt(bytes, at, isEnd);
         if (finding !== undefined) return finding;
       }
@@ -119,23 +124,44 @@ function add(positions: number[], position: number): void {
   if (!positions.includes(position)) positions.push(position);
 }
 
-/** Tables of the bytes, and the pairs of bytes, that a form can begin with. */
-function beginningsOf(forms: readonly Form[]): { first: ByteSet; pairs: Uint8Array } {
+/** What a form can begin with. */
+interface Beginnings {
+  readonly first: ByteSet;
+  readonly pairs: Uint8Array;
+  /** At `tripleIndex`, which several triples share: 0 is sure, 1 is not. */
+  readonly triples: Uint8Array;
+}
+
+function tripleIndex(pair: number, third: number): number {
+  return (pair ^ (third * 0x9e5)) & 0xffff;
+}
+
+function beginningsOf(forms: readonly Form[]): Beginnings {
   const first = new Uint8Array(256);
   const pairs = new Uint8Array(65_536);
+  const triples = new Uint8Array(65_536);
   for (const form of forms) {
-    for (const [one, two] of leadingSets(form, 0, 2)) {
-      if (one === undefined) continue;
-      one.forEach((isFirst, byte) => {
-        if (!isFirst) return;
-        first[byte] = 1;
-        for (let second = 0; second < 256; second += 1) {
-          if (two === undefined || two[second]) pairs[(byte << 8) | second] = 1;
+    for (const sets of leadingSets(form, 0, 3)) {
+      const [ones, twos, threes] = sets.map(bytesOf) as [number[], number[], number[]];
+      for (const one of ones) {
+        first[one] = 1;
+        for (const two of twos) {
+          const pair = (one << 8) | two;
+          pairs[pair] = 1;
+          for (const three of threes) triples[tripleIndex(pair, three)] = 1;
         }
-      });
+      }
     }
   }
-  return { first, pairs };
+  return { first, pairs, triples };
+}
+
+function bytesOf(set: ByteSet): number[] {
+  const bytes: number[] = [];
+  set.forEach((isIn, byte) => {
+    if (isIn) bytes.push(byte);
+  });
+  return bytes;
 }
 
 /** Every row of at most `count` sets that `form` can begin with from `index` on. */
