@@ -15,6 +15,7 @@ import {
   type SecureContext,
   type TLSSocket,
 } from "node:tls";
+import { isSameAddress } from "./address/address-rules.ts";
 import type { DialPlan } from "./address/find-addresses.ts";
 import type { Authority } from "./authority.ts";
 import { egressSettingsInvalid, egressTlsFailed, egressUnreachable } from "./codes.ts";
@@ -115,8 +116,8 @@ export function dialTls(authority: Authority, plan: DialPlan, options: DialOptio
   socket.on("error", (cause) => fail(hasConnected ? tlsFailed(host, cause) : unreachable(host, cause)));
   socket.on("close", () => reject(hasConnected ? tlsFailed(host) : unreachable(host)));
   socket.on("secureConnect", () => {
-    const isJudged = plan.addresses.some(({ address }) => address === socket.remoteAddress);
-    if (isJudged || socket.remoteAddress === undefined) resolve(socket);
+    const { remoteAddress = "" } = socket;
+    if (plan.addresses.some(({ address }) => isSameAddress(address, remoteAddress))) resolve(socket);
     else fail(unreachable(host));
   });
   return promise.finally(() => {

@@ -32,6 +32,12 @@ export interface AddressRules {
   judge(text: string): AddressVerdict;
 }
 
+/** Whether two texts, as DNS, people and sockets write them, are the same address. */
+export function isSameAddress(one: string, other: string): boolean {
+  if (isIP(one) === 0 || isIP(other) === 0) return false;
+  return ipaddr.parse(one).toNormalizedString() === ipaddr.parse(other).toNormalizedString();
+}
+
 type Range = readonly [ipaddr.IPv4 | ipaddr.IPv6, number];
 
 /** Public by their range, but only ever a service of the machine's own cloud: the agent endpoint of Azure. */

@@ -10,6 +10,7 @@ import type { Authority } from "../authority.ts";
 import { egressAddressDenied, egressUnreachable } from "../codes.ts";
 import { EgressError } from "../egress-error.ts";
 import type { ResolveHost } from "../egress-types.ts";
+import { untilAborted } from "../until-aborted.ts";
 import type { AddressRules, DialAddress } from "./address-rules.ts";
 import type { Endpoint } from "./connect-to.ts";
 
@@ -67,19 +68,13 @@ async function resolveHost(
   resolve: ResolveHost,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  signal.throwIfAborted();
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const abort = (): void => reject(signal.reason);
-  signal.addEventListener("abort", abort, { once: true });
   try {
-    return await Promise.race([resolve(host, signal), aborted]);
+    return await untilAborted(resolve(host, signal), signal);
   } catch (cause) {
     if (signal.aborted) throw signal.reason;
     throw new EgressError(egressUnreachable, `Cannot reach "${host}": its addresses cannot be found`, {
       cause,
     });
-  } finally {
-    signal.removeEventListener("abort", abort);
   }
 }
 

@@ -9,6 +9,7 @@ import { EgressError } from "../egress-error.ts";
 import type { ResolvedSettings } from "../egress-settings.ts";
 import type { Egress, EgressRequest, EgressResponse, EgressSource } from "../egress-types.ts";
 import type { Asker, Pipeline } from "../pipeline.ts";
+import { untilAborted } from "../until-aborted.ts";
 import { createConnectionPools } from "./connection-pools.ts";
 import { sendRequest } from "./send-request.ts";
 
@@ -34,8 +35,7 @@ export function createFetch(pipeline: Pipeline, settings: ResolvedSettings): Fet
     const asker: Asker = { source, callId };
     const headers = Object.entries(request.headers);
     const target = pipeline.readTarget(asker, url, headers, body);
-    const admitted = await pipeline.admit(asker, { method, target, headers }, body);
-    signal.throwIfAborted();
+    const admitted = await untilAborted(pipeline.admit(asker, { method, target, headers }, body), signal);
     const pool = pools.poolFor(source, target.authority);
     const ceilingBytes = settings.bodyMaxBytes;
     try {

@@ -120,8 +120,11 @@ function spell(bytes: Uint8Array, start: number, spelling: Spelling, next: numbe
   return false;
 }
 
+/** Only runs of backslashes within the text that is looked for come to more, and those are no secret. */
+const maxPositions = 64;
+
 function add(positions: number[], position: number): void {
-  if (!positions.includes(position)) positions.push(position);
+  if (positions.length < maxPositions && !positions.includes(position)) positions.push(position);
 }
 
 /** What a form can begin with. */
