@@ -11,6 +11,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import {
   chmodSync,
+  cpSync,
   existsSync,
   mkdtempSync,
   readdirSync,
@@ -92,6 +93,8 @@ async function buildPackage(folder: string): Promise<boolean> {
   const { status } = spawnSync(process.execPath, [compiler, "--project", configPath], { stdio: "inherit" });
   if (status !== 0) return false;
   if (bundled.has(folder)) await bundle(dist);
+  // The command brings the catalogue along.
+  if (folder === "cli") cpSync(join(root, "catalog"), join(dist, "catalog"), { recursive: true });
   for (const path of Object.values(readManifest(root, folder).bin ?? {})) {
     const program = join(home, path);
     if (!existsSync(program) || !readFileSync(program, "utf8").startsWith("#!")) {

@@ -10,10 +10,14 @@ export const cliConfigInvalid = "CLI_CONFIG_INVALID";
 export const cliFileExists = "CLI_FILE_EXISTS";
 /** A file or folder cannot be read or written. */
 export const cliFileUnusable = "CLI_FILE_UNUSABLE";
-/** The servers of another program's file cannot be taken over. */
+/** The servers of another program's file, or the operations of an API's document, cannot be taken over. */
 export const cliImportFailed = "CLI_IMPORT_FAILED";
 /** No tool has this name. */
 export const cliToolNotFound = "CLI_TOOL_NOT_FOUND";
+/** The catalogue has no toolspec of this name. */
+export const cliToolspecNotFound = "CLI_TOOLSPEC_NOT_FOUND";
+/** An entry cannot be added to the configuration by itself; what to write there is shown. */
+export const cliConfigNotEditable = "CLI_CONFIG_NOT_EDITABLE";
 /** No tool server has this id. */
 export const cliServerNotFound = "CLI_SERVER_NOT_FOUND";
 /** The audit trail knows no call with this id. */

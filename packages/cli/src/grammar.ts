@@ -23,12 +23,16 @@ import type { FormatFlags } from "./commands/starlark-format.ts";
 import type { ReplFlags } from "./commands/starlark-repl.ts";
 import type { RunFlags } from "./commands/starlark-run.ts";
 import type { ToolpackFlags } from "./commands/toolpack.ts";
+import { addImportCommands, addToolspecCommands } from "./openapi/import-grammar.ts";
 import { addSecretCommands } from "./secret/secret-grammar.ts";
+import { addAddCommand, addCatalogCommands } from "./toolspec/toolspec-grammar.ts";
 
 /** Add all verbs to `program`, in the order of the help. */
 export function addCommands(program: Command, run: RunCommand): void {
   program.commandsGroup("Set up:");
   addInit(program, run);
+  addAddCommand(program, run);
+  addCatalogCommands(program, run);
   addConfig(program, run);
   addSecretCommands(program, run);
   addDoctor(program, run);
@@ -49,6 +53,8 @@ export function addCommands(program: Command, run: RunCommand): void {
   program.commandsGroup("Write programs:");
   addStarlark(program, run);
   program.commandsGroup("Describe APIs:");
+  addImportCommands(program, run);
+  addToolspecCommands(program, run);
   addLintToolspecs(program, run);
   addLintManifests(program, run);
   program.commandsGroup("Look back:");

@@ -24,6 +24,7 @@ export {
   toolNotFound,
 } from "./codes.ts";
 // Configuration. For other packages here.
+export { appendToolspecEntry, toolspecEntryText } from "./config/append-toolspec.ts";
 export {
   type ConfigLayer,
   type PlacedId,

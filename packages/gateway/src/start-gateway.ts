@@ -65,6 +65,9 @@ async function openToolspecs(config: GatewayConfig, deps: ToolspecsDeps): Promis
   return (await import("./toolspecs/open-toolspecs.ts")).openToolspecs(config, deps);
 }
 
+/** Tools whose words are read in one go: some milliseconds. */
+const searchPortion = 25;
+
 /** Milliseconds that calls in flight get at shutdown. */
 const drainMs = 10_000;
 
@@ -151,6 +154,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
   });
   // Behind the others: where two names cannot be told apart, a saved tool never comes first.
   if (composites !== undefined) core.add(composites.metatool.savedTools);
+  const preparing = Promise.allSettled([...starts, toolspecs.started]).then(prepareSearch);
   let http: HttpServer | undefined;
   let opening: Promise<HttpServer> | undefined;
   let disposing: Promise<void> | undefined;
@@ -158,6 +162,11 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
   function record(...event: Parameters<typeof store.audit.record>): void {
     store.audit.record(...event);
     metrics.auditEvents(1);
+  }
+
+  /** Words are read in small portions once the tools are there, so that the first search need not wait. */
+  async function prepareSearch(): Promise<void> {
+    while (disposing === undefined && core.index.prepareSearch(searchPortion)) await nextTurn();
   }
 
   function createUpstream(server: ToolServerConfig): UpstreamServer {
@@ -325,6 +334,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     await toolspecs[Symbol.asyncDispose]();
     await Promise.allSettled(servers.map(({ upstream }) => upstream[Symbol.asyncDispose]()));
     await Promise.allSettled(starts);
+    await preparing;
     await launcher[Symbol.asyncDispose]();
     await httpClient.destroy();
     try {

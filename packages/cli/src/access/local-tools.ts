@@ -8,13 +8,19 @@
  */
 
 import { CodedError } from "@toolcrib/diagnostics";
-import { type Gateway, type Logger, startGateway, type ToolSummary } from "@toolcrib/gateway";
+import {
+  type Gateway,
+  type GatewayStatus,
+  type Logger,
+  startGateway,
+  type ToolSummary,
+} from "@toolcrib/gateway";
 import type { JsonObject } from "@toolcrib/json";
-import type { Identity } from "@toolcrib/tool";
+import type { Health, Identity } from "@toolcrib/tool";
 import type { CommandContext } from "../command-context.ts";
 import type { LoadedConfig } from "../config/load-cli-config.ts";
 import { version } from "../version.ts";
-import type { ToolAccess, ToolDescription } from "./tool-access.ts";
+import type { ServerState, ToolAccess, ToolDescription } from "./tool-access.ts";
 
 /** Milliseconds that a command waits for its servers. */
 export const serversWaitMs = 15_000;
@@ -34,9 +40,11 @@ export async function openLocalTools(
   onlyServer: string | undefined,
 ): Promise<ToolAccess> {
   const { config, files } = loaded;
-  const toolServers = config.toolServers.filter(({ id }) => onlyServer === undefined || id === onlyServer);
+  const isWanted = ({ id }: { readonly id: string }) => onlyServer === undefined || id === onlyServer;
+  const toolServers = config.toolServers.filter(isWanted);
+  const toolspecs = config.toolspecs.filter(isWanted);
   const gateway = await startGateway(
-    { ...config, toolServers },
+    { ...config, toolServers, toolspecs },
     {
       home: options.home,
       environment: world.environment,
@@ -69,6 +77,26 @@ async function waitForServers(gateway: Gateway, signal: AbortSignal): Promise<vo
   }
 }
 
+/** How servers and toolspecs stand. */
+export function statesOf({
+  servers,
+  toolspecs,
+}: Pick<GatewayStatus, "servers" | "toolspecs">): ServerState[] {
+  const stateOf = (
+    kind: ServerState["kind"],
+    { id, health }: { readonly id: string; readonly health: Health },
+  ) => ({
+    id,
+    kind,
+    state: health.state,
+    reason: health.reason,
+  });
+  return [
+    ...servers.map((server) => stateOf("server", server)),
+    ...toolspecs.map((toolspec) => stateOf("toolspec", toolspec)),
+  ];
+}
+
 function toToolAccess(gateway: Gateway): ToolAccess {
   const list = (): readonly ToolSummary[] =>
     gateway.listTools(identity).filter(({ origin }) => origin !== "meta");
@@ -90,8 +118,7 @@ function toToolAccess(gateway: Gateway): ToolAccess {
       const { code, reason, hint, callId } = outcome;
       throw new CodedError(code, reason, { hint, data: { callId } });
     },
-    servers: async () =>
-      gateway.status().servers.map(({ id, health: { state, reason } }) => ({ id, state, reason })),
+    servers: async () => statesOf(gateway.status()),
     [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose](),
   };
 }

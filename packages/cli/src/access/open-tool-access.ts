@@ -36,7 +36,8 @@ export async function openToolAccess(
     return openRemoteTools({ url: running.url, token }, world.interrupted);
   }
   const loaded = await loadCliConfig(context);
-  const ids = loaded.config.toolServers.map(({ id }) => id);
+  const { toolServers, toolspecs } = loaded.config;
+  const ids = [...toolServers, ...toolspecs].map(({ id }) => id);
   // Failing servers are named by the command itself (`noteMissing`); their log is for who asks for it.
   return openLocalTools(context, loaded, createCommandLogger(context, "silent"), onlyServer?.(ids));
 }
@@ -72,13 +73,13 @@ export function missingOf(servers: readonly ServerState[]): readonly ServerState
 
 /** Say on standard error which servers are not there, so that a short list is not taken for the whole. */
 export function noteMissing({ output }: CommandContext, servers: readonly ServerState[]): void {
-  for (const { id, state, reason } of missingOf(servers)) {
+  for (const { id, kind, state, reason } of missingOf(servers)) {
     const text =
       state === "starting"
         ? `still starts after ${serversWaitMs / 1000} s`
         : `is ${state}${reason === undefined ? "" : `: ${reasonLine(reason)}`}`;
     output.note(
-      `${output.noteStyle("yellow", "warning")}: the tools of "${id}" are missing: the server ${text}`,
+      `${output.noteStyle("yellow", "warning")}: the tools of "${id}" are missing: the ${kind} ${text}`,
     );
   }
 }

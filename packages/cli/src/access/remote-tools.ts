@@ -7,7 +7,7 @@
 import { CodedError, isCodedError } from "@toolcrib/diagnostics";
 import type { ToolHit, ToolSummary } from "@toolcrib/gateway";
 import { argumentsInvalid } from "@toolcrib/gateway";
-import { isJsonObject, type JsonObject, parseJson } from "@toolcrib/json";
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from "@toolcrib/json";
 import {
   type Connection,
   type ConnectionRequestOptions,
@@ -95,12 +95,20 @@ async function listTools(address: GatewayAddress, signal: AbortSignal): Promise<
 
 async function listServers(address: GatewayAddress, signal: AbortSignal): Promise<readonly ServerState[]> {
   const status = await getFromGateway(address, "/api/status", signal);
-  const servers = isJsonObject(status) ? status["servers"] : undefined;
+  const { servers, toolspecs } = isJsonObject(status) ? status : {};
   if (!Array.isArray(servers)) throw unexpected("/api/status");
-  return servers.filter(isJsonObject).map(({ id, health }) => {
-    const { state, reason } = isJsonObject(health) ? health : {};
-    return { id: String(id), state: String(state), reason: typeof reason === "string" ? reason : undefined };
-  });
+  // A gateway of an earlier version has no toolspecs.
+  const statesOf = (kind: ServerState["kind"], list: readonly JsonValue[]) =>
+    list.filter(isJsonObject).map(({ id, health }): ServerState => {
+      const { state, reason } = isJsonObject(health) ? health : {};
+      return {
+        id: String(id),
+        kind,
+        state: String(state),
+        reason: typeof reason === "string" ? reason : undefined,
+      };
+    });
+  return [...statesOf("server", servers), ...statesOf("toolspec", Array.isArray(toolspecs) ? toolspecs : [])];
 }
 
 /** `tools/call`; refusals and failures of the gateway are thrown with the code that it gave them. */

@@ -15,9 +15,10 @@ export interface ToolDescription extends ToolSummary {
   readonly annotations?: JsonObject;
 }
 
-/** A server behind the tools. */
+/** A server or toolspec behind the tools. */
 export interface ServerState {
   readonly id: string;
+  readonly kind: "server" | "toolspec";
   /** Its tools are there when this is `ready`. */
   readonly state: string;
   readonly reason?: string;

@@ -1,15 +1,10 @@
 /** `toolcrib config check` and `toolcrib config schema`. Neither starts anything. */
 
 import { hasErrors } from "@toolcrib/diagnostics";
-import {
-  configJsonSchema,
-  configJsonSchemaText,
-  formatConfigReport,
-  loadConfig,
-  readRegularFile,
-} from "@toolcrib/gateway";
+import { configJsonSchema, configJsonSchemaText, formatConfigReport, loadConfig } from "@toolcrib/gateway";
 import type { CommandContext } from "../command-context.ts";
 import { findConfigFiles } from "../config/find-config-files.ts";
+import { toLoadConfigDeps } from "../config/load-config-deps.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { toJsonDiagnostic } from "../output/report-error.ts";
 
@@ -17,7 +12,8 @@ import { toJsonDiagnostic } from "../output/report-error.ts";
 export async function checkConfig(context: CommandContext, given: readonly string[]): Promise<ExitCode> {
   const { output } = context;
   const files = given.length > 0 ? given : findConfigFiles(context);
-  const { diagnostics } = await loadConfig(files, { readFile: readRegularFile });
+  // A check leaves nothing behind, not even what would make the next one quicker.
+  const { diagnostics } = await loadConfig(files, { ...toLoadConfigDeps(context), pairCache: undefined });
   output.print(formatConfigReport(files, diagnostics));
   const isFaulty = (file: string) =>
     diagnostics.some(({ severity, source }) => severity === "error" && source?.name === file);

@@ -47,8 +47,12 @@ export function isUnknownTool(error: unknown): boolean {
 }
 
 /** The error for a server that is needed and is not there. */
-export function serverNotReady({ id, state, reason }: ServerState): CliError {
+export function serverNotReady({ id, kind, state, reason }: ServerState): CliError {
   const detail = reason === undefined ? `it is ${state}` : reason;
+  if (kind === "toolspec") {
+    const hint = "see toolcrib doctor; a secret that is set is taken up at once";
+    return new CliError(cliServerNotReady, `The toolspec "${id}" is not ready: ${detail}`, { hint });
+  }
   return new CliError(cliServerNotReady, `The tool server "${id}" is not ready: ${detail}`, {
     hint: `see toolcrib doctor, or what it writes to logs/${id}.log in Toolcrib's home`,
   });

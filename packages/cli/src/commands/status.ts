@@ -4,7 +4,7 @@
  */
 
 import { isCodedError } from "@toolcrib/diagnostics";
-import type { GatewayStatus, ServerStatus } from "@toolcrib/gateway";
+import type { GatewayStatus, ServerStatus, ToolspecStatus } from "@toolcrib/gateway";
 import { isJsonObject } from "@toolcrib/json";
 import { getFromGateway } from "../access/gateway-api.ts";
 import { findGatewayToken } from "../access/gateway-token.ts";
@@ -38,7 +38,8 @@ async function showRunning(context: CommandContext, running: RunningGateway): Pr
     );
   }
   const status = answer as unknown as GatewayStatus;
-  const { servers, tools, sessions, callsInFlight, quarantined } = status;
+  // A gateway of an earlier version has no toolspecs.
+  const { servers, toolspecs = [], tools, sessions, callsInFlight, quarantined } = status;
   output.json({ running: true, pid: running.pid, configFiles: running.configFiles, ...status });
   output.print(
     `${output.style("bold", `Toolcrib ${safeLine(status.version)}`)} serves ${output.style("cyan", `${running.url}/mcp`)}`,
@@ -48,9 +49,9 @@ async function showRunning(context: CommandContext, running: RunningGateway): Pr
     ),
     "",
   );
+  const stateStyle = (state: string): Style =>
+    state === "ready" ? "green" : state === "starting" ? "yellow" : "red";
   if (servers.length > 0) {
-    const stateStyle = (state: string): Style =>
-      state === "ready" ? "green" : state === "starting" ? "yellow" : "red";
     output.table(
       [
         { title: "SERVER" },
@@ -62,6 +63,21 @@ async function showRunning(context: CommandContext, running: RunningGateway): Pr
         { title: "REASON", canShrink: true },
       ],
       servers.map(serverRow),
+    );
+    output.print("");
+  }
+  if (toolspecs.length > 0) {
+    output.table(
+      [
+        { title: "TOOLSPEC" },
+        { title: "STATE", paint: (cell) => output.style(stateStyle(cell.trim()), cell) },
+        { title: "VERSION" },
+        { title: "TOOLS" },
+        { title: "HOSTS", canShrink: true },
+        { title: "SECRETS", canShrink: true },
+        { title: "REASON", canShrink: true },
+      ],
+      toolspecs.map(toolspecRow),
     );
     output.print("");
   }
@@ -84,6 +100,18 @@ function serverRow({ id, health, transport, tools, restarts, pid }: ServerStatus
   ];
 }
 
+function toolspecRow({ id, name, version, health, tools, hosts, credentials }: ToolspecStatus): string[] {
+  return [
+    safeLine(id),
+    health.state,
+    safeLine(id === name ? version : `${name} ${version}`),
+    String(tools),
+    hosts.map(safeLine).join(", "),
+    credentials.map(({ secret }) => safeLine(secret)).join(", "),
+    reasonLine(health.reason ?? ""),
+  ];
+}
+
 function upFor(milliseconds: number): string {
   const seconds = Math.max(0, Math.round(milliseconds / 1000));
   if (seconds < 120) return `${seconds} s`;
@@ -97,9 +125,10 @@ async function showNone(context: CommandContext): Promise<ExitCode> {
   try {
     const { config, files } = await loadCliConfig(context);
     const servers = config.toolServers.map(({ id, transport }) => ({ id, transport: transport.kind }));
-    output.json({ running: false, home: options.home, configFiles: files, servers });
+    const toolspecs = config.toolspecs.map(({ id, pair }) => ({ id, version: pair?.manifest.version }));
+    output.json({ running: false, home: options.home, configFiles: files, servers, toolspecs });
     output.print(
-      `${ownCommand(context)} serve would serve ${files.join(", ")}: ${servers.map(({ id }) => id).join(", ") || "no servers"}`,
+      `${ownCommand(context)} serve would serve ${files.join(", ")}: ${[...servers, ...toolspecs].map(({ id }) => id).join(", ") || "no servers"}`,
     );
   } catch (error) {
     if (!isCodedError(error)) throw error;

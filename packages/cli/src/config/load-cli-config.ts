@@ -5,11 +5,12 @@
  */
 
 import { type Diagnostic, hasErrors, type Source } from "@toolcrib/diagnostics";
-import { type GatewayConfig, loadConfig, readRegularFile } from "@toolcrib/gateway";
+import { type GatewayConfig, loadConfig } from "@toolcrib/gateway";
 import { CliError } from "../cli-error.ts";
 import { cliConfigInvalid } from "../codes.ts";
 import type { CommandContext } from "../command-context.ts";
 import { findConfigFiles } from "./find-config-files.ts";
+import { toLoadConfigDeps } from "./load-config-deps.ts";
 
 /** Flags that set a part of the configuration. */
 export interface ConfigFlags {
@@ -38,7 +39,7 @@ export interface LoadedConfig {
 export async function loadCliConfig(context: CommandContext, flags: ConfigFlags = {}): Promise<LoadedConfig> {
   const files = findConfigFiles(context);
   const overrides = overridesOf(flags, context.world.environment);
-  const { value, diagnostics } = await loadConfig(files, { readFile: readRegularFile }, { overrides });
+  const { value, diagnostics } = await loadConfig(files, toLoadConfigDeps(context), { overrides });
   if (value === undefined || hasErrors(diagnostics)) throw invalidConfig(files, diagnostics);
   return { config: value, files, warnings: diagnostics };
 }

@@ -8,11 +8,13 @@ import { join } from "node:path";
 import { formatDiagnostics, isCodedError } from "@toolcrib/diagnostics";
 import {
   createSecretResolver,
+  type GatewayStatus,
   readRegularFile,
   resolveTransport,
   type ServerStatus,
   startGateway,
   type ToolServerConfig,
+  type ToolspecStatus,
 } from "@toolcrib/gateway";
 import { isJsonObject } from "@toolcrib/json";
 import { getFromGateway } from "../access/gateway-api.ts";
@@ -60,7 +62,9 @@ async function loadOrTell(
     const loaded = await loadCliConfig(context);
     const { config, files, warnings } = loaded;
     const count = config.toolServers.length;
-    const text = `${files.join(", ")}: ${count} tool server${count === 1 ? "" : "s"}`;
+    const specCount = config.toolspecs.length;
+    const specs = specCount === 0 ? "" : `, ${specCount} toolspec${specCount === 1 ? "" : "s"}`;
+    const text = `${files.join(", ")}: ${count} tool server${count === 1 ? "" : "s"}${specs}`;
     tell(
       warnings.length === 0
         ? ok("configuration", text)
@@ -137,7 +141,7 @@ async function checkPort({ config }: LoadedConfig, running: RunningGateway | und
 /** Start the servers, wait for each, and stop them. */
 async function contactServers(context: CommandContext, { config, files }: LoadedConfig): Promise<Finding[]> {
   const { options, world } = context;
-  if (config.toolServers.length === 0) return [];
+  if (config.toolServers.length === 0 && config.toolspecs.length === 0) return [];
   await using gateway = await startGateway(config, {
     home: options.home,
     environment: world.environment,
@@ -151,13 +155,12 @@ async function contactServers(context: CommandContext, { config, files }: Loaded
     // All are told together, in the order of the configuration.
   });
   world.interrupted.throwIfAborted();
-  return gateway.status().servers.map((server) =>
-    contactOf(
-      context,
-      server,
-      starting.some(({ id }) => id === server.id),
-    ),
-  );
+  const { servers, toolspecs } = gateway.status();
+  const isLate = ({ id }: { readonly id: string }) => starting.some((one) => one.id === id);
+  return [
+    ...servers.map((server) => contactOf(context, server, isLate(server))),
+    ...toolspecs.map(toolspecFinding),
+  ];
 }
 
 /** What the running gateway knows of its servers. */
@@ -169,14 +172,22 @@ async function askGateway(context: CommandContext, running: RunningGateway): Pro
       "/api/status",
       context.world.interrupted,
     );
-    const servers = isJsonObject(answer) ? answer["servers"] : undefined;
-    return Array.isArray(servers)
-      ? (servers as unknown as ServerStatus[]).map((server) => contactOf(context, server, false))
-      : [];
+    const { servers, toolspecs } = (isJsonObject(answer) ? answer : {}) as Partial<GatewayStatus>;
+    return [
+      ...(servers ?? []).map((server) => contactOf(context, server, false)),
+      ...(toolspecs ?? []).map(toolspecFinding),
+    ];
   } catch (error) {
     if (!isCodedError(error)) throw error;
     return [failed("gateway", error.message, error.hint)];
   }
+}
+
+/** Whether the secrets of a toolspec are there; its API is not called. */
+function toolspecFinding({ id, health, tools, hosts }: ToolspecStatus): Finding {
+  const subject = `toolspec ${id}`;
+  if (health.state === "ready") return ok(subject, `${tools} tools of ${hosts.map(safeLine).join(", ")}`);
+  return failed(subject, safeLine(health.reason ?? "its secrets are still being read"));
 }
 
 function contactOf(

@@ -10,7 +10,7 @@ import { version } from "../version.ts";
 import { findExampleCall } from "./example-call.ts";
 import { ownCommand } from "./own-command.ts";
 import { clientLines, type Endpoint, nextLines, serverLine, tokenFile, wordsOf } from "./serve-text.ts";
-import { watchServers } from "./watch-servers.ts";
+import { sourcesOf, watchServers } from "./watch-servers.ts";
 
 /** Print where the gateway is; with `--json` everything that a program needs to use it. */
 export function announce({ output }: CommandContext, endpoint: Endpoint, status: GatewayStatus): void {
@@ -23,7 +23,7 @@ export function announce({ output }: CommandContext, endpoint: Endpoint, status:
     sse: `${url}/sse`,
     auth: token === undefined ? "none" : "token",
     tokenFile: token === undefined ? undefined : tokenFile(endpoint),
-    servers: status.servers.map(({ id, transport }) => ({ id, transport, mcp: `${url}/mcp/s/${id}` })),
+    servers: sourcesOf(status).map(({ id, transport }) => ({ id, transport, mcp: `${url}/mcp/s/${id}` })),
   });
   output.print(`${output.style("bold", `Toolcrib ${version}`)} serves ${output.style("cyan", `${url}/mcp`)}`);
 }
@@ -35,11 +35,11 @@ export async function announceServers(
   endpoint: Endpoint,
 ): Promise<void> {
   const { output, world } = context;
-  const { servers } = gateway.status();
+  const servers = sourcesOf(gateway.status());
   const idWidth = Math.max(0, ...servers.map(({ id }) => textWidth(id)));
   const signal = world.interrupted;
   output.print("");
-  if (servers.length === 0) output.print("  No tool servers are configured.");
+  if (servers.length === 0) output.print("  No tool servers and no toolspecs are configured.");
   const starting = await watchServers(gateway, { waitMs: serversWaitMs, signal }, (server) =>
     output.print(serverLine(server, idWidth, output)),
   );

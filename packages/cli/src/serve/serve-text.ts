@@ -5,11 +5,11 @@
  */
 
 import { join } from "node:path";
-import type { ServerStatus } from "@toolcrib/gateway";
 import { type Output, reasonLine } from "../output/output.ts";
 import { padText } from "../output/text-width.ts";
 import { argumentsWord, type ExampleCall } from "./example-call.ts";
 import { shellQuote } from "./shell-quote.ts";
+import type { SourceStatus } from "./watch-servers.ts";
 
 /** Where a gateway is and what a client sends to it. */
 export interface Endpoint {
@@ -26,7 +26,7 @@ export function tokenFile({ home }: Pick<Endpoint, "home">): string {
 }
 
 /** A server in one line. */
-export function serverLine(status: ServerStatus, idWidth: number, output: Output): string {
+export function serverLine(status: SourceStatus, idWidth: number, output: Output): string {
   const { id, transport, health, tools } = status;
   const head = `${padText(id, idWidth)}  ${output.style("dim", padText(transport, 15))}  `;
   if (health.state === "ready")

@@ -69,7 +69,10 @@ export interface ToolIndex {
   /** In the order of sources and of their lists. */
   readonly tools: readonly IndexedTool[];
   readonly quarantined: readonly QuarantinedTool[];
+  /** Complete: what `prepareSearch` has not done yet is done first. */
   readonly search: ToolSearch;
+  /** Take up to `count` changed tools up into the search, ahead of the first search. @returns whether any are left */
+  prepareSearch(count: number): boolean;
   /** By `ToolId` (with or without its version) or wire name. */
   find(name: string): IndexedTool | undefined;
   /** The tool that source `sourceId` lists as `name`. */
@@ -93,7 +96,7 @@ export function createToolIndex(
   const select = options.selectBackend ?? selectByKind;
   const sources: { readonly source: ToolSource; readonly unsubscribe: Unsubscribe }[] = [];
   const listeners = new Set<(sourceIds: ReadonlySet<string>) => void>();
-  const search = createToolSearch();
+  const search = createPatientSearch(createToolSearch());
   let generation = 0;
   let tools: readonly IndexedTool[] = [];
   let built: Built = { byId: new Map(), byName: new Map(), bySource: new Map(), quarantined: [] };
@@ -133,7 +136,11 @@ export function createToolIndex(
     get quarantined() {
       return built.quarantined;
     },
-    search,
+    get search() {
+      search.takeUp(Number.POSITIVE_INFINITY);
+      return search.index;
+    },
+    prepareSearch: search.takeUp,
     find: (name) => built.byId.get(name) ?? built.byName.get(name),
     findIn: (sourceId, name) => built.bySource.get(sourceId)?.get(name),
     add(source) {
@@ -266,9 +273,34 @@ function isSameTool(a: Tool, b: Tool): boolean {
   return a === b || isDeepStrictEqual(a, b);
 }
 
+/**
+ * A search whose documents are changed when somebody searches, or before: to
+ * read the words of a thousand tools takes longer than to list them.
+ */
+function createPatientSearch(index: ToolSearch) {
+  /** What each changed id is to be; `undefined` for what is gone. */
+  const due = new Map<ToolId, IndexedTool | undefined>();
+  return {
+    index,
+    set: (entry: IndexedTool) => void due.set(entry.id, entry),
+    remove: (id: ToolId) => void due.set(id, undefined),
+    takeUp(count: number): boolean {
+      let left = count;
+      for (const [id, entry] of due) {
+        if (left <= 0) return true;
+        left -= 1;
+        due.delete(id);
+        if (entry === undefined) index.remove(id);
+        else index.add(toDocument(entry));
+      }
+      return due.size > 0;
+    },
+  };
+}
+
 /** Bring `search` from `before` to `after`. @returns the ids of the sources whose tools changed */
 function updateSearch(
-  search: ToolSearch,
+  search: ReturnType<typeof createPatientSearch>,
   before: ReadonlyMap<ToolId, IndexedTool>,
   after: ReadonlyMap<ToolId, IndexedTool>,
 ): Set<string> {
@@ -285,7 +317,7 @@ function updateSearch(
     const known = before.get(id);
     if (known === entry) continue;
     // Toolcrib's own tools are not found; their words are not to weigh in what is.
-    if (entry.tool.origin !== "meta") search.add(toDocument(entry));
+    if (entry.tool.origin !== "meta") search.set(entry);
     note(entry);
     if (known !== undefined) note(known);
   }

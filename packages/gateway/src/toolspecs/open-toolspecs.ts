@@ -48,6 +48,9 @@ export interface Toolspecs extends AsyncDisposable {
   status(): readonly ToolspecStatus[];
 }
 
+/** Toolspecs whose secrets are tried at the same time. */
+const checksAtATime = 8;
+
 /** Milliseconds between two looks at secrets that could not be read. */
 const retryMs = 5000;
 
@@ -110,10 +113,16 @@ export function openToolspecs(config: GatewayConfig, deps: ToolspecsDeps): Tools
 
   /** Try the secrets of `some`, and let the index follow once. */
   async function check(some: readonly ToolspecSource[]): Promise<void> {
-    const changed = await Promise.all(some.map((source) => source.check()));
+    const changed: ToolspecSource[] = [];
+    // A few at a time: each takes files and memory while it is under way.
+    const waiting = some.values();
+    const work = async () => {
+      for (const source of waiting) if (await source.check()) changed.push(source);
+    };
+    await Promise.all(Array.from({ length: checksAtATime }, work));
     if (isDisposed) return;
     core.index.together(() => {
-      for (const [at, source] of some.entries()) if (changed[at] === true) source.announce();
+      for (const source of changed) source.announce();
     });
   }
 

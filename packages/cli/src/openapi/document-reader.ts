@@ -1,0 +1,194 @@
+/**
+ * Reads an OpenAPI document, and those that it refers to: from files, or over
+ * HTTPS through the egress pipeline, which reaches the host of the document and
+ * no other. What a document refers to is read only from its own folder and
+ * those below, or from its own host: a document must not decide what of this
+ * machine or network ends up in a toolspec.
+ */
+
+import { randomBytes } from "node:crypto";
+import { dirname, join, relative, resolve, sep } from "node:path";
+import { messageOf } from "@toolcrib/diagnostics";
+import { createEgress, type Egress } from "@toolcrib/egress";
+import { readRegularFile } from "@toolcrib/gateway";
+import type { ReadReference } from "@toolcrib/openapi";
+import { parseHostPattern } from "@toolcrib/policy";
+import { CliError } from "../cli-error.ts";
+import { cliFileUnusable, cliImportFailed, cliUsage } from "../codes.ts";
+import type { CommandContext } from "../command-context.ts";
+import { createProxiedSend, findHttpsProxy } from "../toolpack/proxied-send.ts";
+import { readTrustedRoots } from "../toolpack/trusted-roots.ts";
+
+/** Largest document, in bytes. */
+const documentMaxBytes = 48 * 1024 * 1024;
+/** Most redirects that are followed, all on one host. */
+const redirectsMaxCount = 5;
+/** Longest time for one document over the network. */
+const fetchTimeoutMs = 60_000;
+
+/** A document, and a reader of those that it refers to. */
+export interface DocumentReader extends AsyncDisposable {
+  readonly source: { readonly name: string; readonly text: string };
+  readonly readReference: ReadReference;
+}
+
+/**
+ * Open the document at `place`, a path or an https URL.
+ *
+ * @throws {CliError} `CLI_USAGE`, `CLI_FILE_UNUSABLE`, `CLI_IMPORT_FAILED`
+ * @throws {EgressError} for a host that cannot be reached
+ */
+export function openDocumentReader(context: CommandContext, place: string): Promise<DocumentReader> {
+  if (/^https:\/\//i.test(place)) return openUrl(context, place);
+  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(place)) {
+    throw new CliError(cliUsage, `Cannot read "${place}": only https URLs are fetched`, {
+      hint: "give a file, or a URL that begins with https://",
+    });
+  }
+  return openFile(context, place);
+}
+
+async function openFile({ world }: CommandContext, place: string): Promise<DocumentReader> {
+  const folder = dirname(resolve(world.directory, place));
+  return {
+    source: { name: place, text: await readFile(resolve(world.directory, place), place) },
+    async readReference(reference, from) {
+      if (/^[a-z][a-z0-9+.-]*:|^\/\//i.test(reference))
+        throw refused("it is on the network, and this document is a file");
+      const shown = join(dirname(from), decodePath(reference));
+      const full = resolve(world.directory, shown);
+      const inside = relative(folder, full);
+      if (inside.startsWith(`..${sep}`) || inside === ".." || resolve(folder, inside) !== full)
+        throw refused("it is outside the folder of the document");
+      return { name: shown, text: await readFile(full, shown) };
+    },
+    async [Symbol.asyncDispose]() {},
+  };
+}
+
+function decodePath(reference: string): string {
+  try {
+    return decodeURIComponent(reference);
+  } catch {
+    // A per cent sign that encodes nothing is one.
+    return reference;
+  }
+}
+
+function refused(reason: string): CliError {
+  return new CliError(cliImportFailed, `it is not read, because ${reason}`);
+}
+
+async function readFile(full: string, shown: string): Promise<string> {
+  try {
+    const { bytes } = await readRegularFile(full, documentMaxBytes);
+    return decode(bytes);
+  } catch (error) {
+    throw new CliError(cliFileUnusable, `Cannot read "${shown}": ${messageOf(error)}`);
+  }
+}
+
+function decode(bytes: Uint8Array): string {
+  return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+}
+
+/** Fetches one URL of the document's host; names where it was in the end. */
+type FetchText = (url: string) => Promise<{ readonly name: string; readonly text: string }>;
+
+async function openUrl(context: CommandContext, place: string): Promise<DocumentReader> {
+  const url = URL.canParse(place) ? new URL(place) : undefined;
+  const pattern = url === undefined || url.port !== "" ? undefined : parseHostPattern(url.hostname);
+  if (url === undefined || pattern?.kind !== "valid" || url.username !== "" || url.password !== "") {
+    throw new CliError(
+      cliUsage,
+      `Cannot fetch "${place}": a URL is https:// and a host name, without port and user`,
+      {
+        hint: "download the document and give the file",
+      },
+    );
+  }
+  const { named, all } = await readTrustedRoots(context.world);
+  const proxy = findHttpsProxy(context.world.environment);
+  const egress = createImportEgress(context, named);
+  const source = { id: "import:openapi", allow: [pattern.value], credentials: [] };
+  const proxied = proxy === undefined ? undefined : createProxiedSend(proxy, all);
+  const send = (target: string, signal: AbortSignal) => {
+    const headers = {
+      Accept: "application/json, application/yaml, text/yaml, */*",
+      "User-Agent": "toolcrib",
+    };
+    const request = {
+      method: "GET",
+      url: target,
+      headers,
+      signal,
+      maxBytes: documentMaxBytes,
+      callId: "import",
+    };
+    return proxied === undefined ? egress.fetch(request, source) : proxied(request);
+  };
+  const fetchText = createFetchText(url.host, send, context.world.interrupted);
+  try {
+    return {
+      source: await fetchText(url.href.replace(/#.*$/s, "")),
+      async readReference(reference, from) {
+        const target = URL.canParse(reference, from) ? new URL(reference, from) : undefined;
+        if (target?.origin !== url.origin) throw refused("it is on another host");
+        return fetchText(target.href);
+      },
+      [Symbol.asyncDispose]: () => egress[Symbol.asyncDispose](),
+    };
+  } catch (error) {
+    await egress[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+function createImportEgress({ options, world }: CommandContext, caCertificates: readonly string[]): Egress {
+  return createEgress(
+    { caCertificates },
+    { directory: join(options.home, "egress"), now: world.now, randomBytes, onEvent() {} },
+  );
+}
+
+type Send = (
+  url: string,
+  signal: AbortSignal,
+) => Promise<{
+  readonly status: number;
+  readonly headers: { readonly [name: string]: string | undefined };
+  readonly body: Uint8Array;
+  readonly totalBytes?: number;
+}>;
+
+function createFetchText(host: string, send: Send, interrupted: AbortSignal): FetchText {
+  return async (given) => {
+    let url = given;
+    for (let hop = 0; hop <= redirectsMaxCount; hop += 1) {
+      const signal = AbortSignal.any([interrupted, AbortSignal.timeout(fetchTimeoutMs)]);
+      const response = await send(url, signal);
+      const { location } = response.headers;
+      const isRedirect = response.status >= 300 && response.status < 400 && location !== undefined;
+      if (!isRedirect) return { name: url, text: textOf(url, response) };
+      const target = URL.canParse(location, url) ? new URL(location, url) : undefined;
+      if (target?.protocol !== "https:" || target.host !== host) {
+        const message = `Cannot fetch "${url}": it leads to another host`;
+        const hint = target === undefined ? undefined : `give that URL: ${target.href.slice(0, 500)}`;
+        throw new CliError(cliImportFailed, message, hint === undefined ? {} : { hint });
+      }
+      url = target.href;
+    }
+    throw new CliError(cliImportFailed, `Cannot fetch "${given}": more than ${redirectsMaxCount} redirects`);
+  };
+}
+
+function textOf(url: string, { status, body, totalBytes = body.length }: Awaited<ReturnType<Send>>): string {
+  const fail = (state: string) => new CliError(cliImportFailed, `Cannot fetch "${url}": ${state}`);
+  if (status !== 200) throw fail(`the answer is HTTP ${status}`);
+  if (totalBytes > body.length) throw fail(`it has more than ${documentMaxBytes.toLocaleString("en")} bytes`);
+  try {
+    return decode(body);
+  } catch {
+    throw fail("it is not text in UTF-8");
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * The catalogue for people: what is in it, found by name or by words, each with
+ * its manifest and toolspec. Reads the folder that came with the command, or the
+ * one that `TOOLCRIB_CATALOG` names, and nothing else.
+ */
+
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { nearestName } from "@toolcrib/diagnostics";
+import { listCatalogNames, readCatalogPair, readRegularFile, type ToolspecPair } from "@toolcrib/gateway";
+import { createToolSearch } from "@toolcrib/search";
+import { type CatalogReport, lintCatalog } from "@toolcrib/toolspec";
+import { CliError } from "../cli-error.ts";
+import { cliConfigInvalid, cliToolspecNotFound } from "../codes.ts";
+import type { World } from "../world.ts";
+import { findCatalogFolder } from "./find-catalog.ts";
+
+/** A toolspec of the catalogue. */
+export type CatalogEntry = Pick<ToolspecPair, "manifest" | "toolspec">;
+
+/** `NAME` or `NAME@VERSION`. */
+export function parseEntryName(text: string): {
+  readonly name: string;
+  readonly version: string | undefined;
+} {
+  const [, name = text, version] = /^([a-z0-9-]+)@([0-9.]+)$/.exec(text.trim()) ?? [];
+  return { name: name.trim(), version };
+}
+
+/** The newest version of each toolspec that is sound, by name. */
+export async function readEntries(world: World): Promise<readonly CatalogEntry[]> {
+  const folder = catalogFolder(world);
+  const names = await listCatalogNames(folder);
+  const reports = await Promise.all(names.map((name) => readReport(folder, name, undefined)));
+  return reports.flatMap((report) => report?.pairs ?? []);
+}
+
+/**
+ * The toolspec `name`.
+ *
+ * @throws {CliError} `CLI_TOOLSPEC_NOT_FOUND`; `CLI_CONFIG_INVALID` when its files have errors.
+ */
+export async function readEntry(
+  world: World,
+  name: string,
+  version: string | undefined,
+): Promise<CatalogEntry> {
+  const folder = catalogFolder(world);
+  const report = /^[a-z0-9-]{1,128}$/.test(name) ? await readReport(folder, name, version) : undefined;
+  const [pair] = report?.pairs ?? [];
+  if (pair !== undefined) return pair;
+  const shown = JSON.stringify(version === undefined ? name : `${name} ${version}`);
+  if (report !== undefined) {
+    throw new CliError(cliConfigInvalid, `The toolspec ${shown} of the catalogue has errors`, {
+      hint: "correct what is listed above, or choose another version",
+      data: { diagnostics: report.diagnostics },
+    });
+  }
+  const near = nearestName(name, await listCatalogNames(folder));
+  throw new CliError(cliToolspecNotFound, `The catalogue has no toolspec ${shown}`, {
+    hint:
+      near === undefined || near === name
+        ? "see toolcrib catalog list, or find one with toolcrib catalog search WORDS"
+        : `did you mean ${near}?`,
+  });
+}
+
+/** The best of `entries` for `words`. */
+export function findEntries(
+  entries: readonly CatalogEntry[],
+  words: string,
+  limit: number,
+): readonly CatalogEntry[] {
+  const search = createToolSearch();
+  for (const { manifest, toolspec } of entries) {
+    const { name, displayName, description, category } = manifest;
+    search.add({
+      id: name,
+      name,
+      title: displayName,
+      namespace: name,
+      description: [description ?? "", ...toolspec.tools.map((tool) => tool.description)].join("\n"),
+      tags: category === undefined ? [] : [category],
+    });
+  }
+  const byName = new Map(entries.map((entry) => [entry.manifest.name, entry]));
+  return search.search(words, { limit }).flatMap(({ id }) => byName.get(id) ?? []);
+}
+
+function catalogFolder(world: World): string {
+  const folder = findCatalogFolder(world);
+  if (folder !== undefined && existsSync(join(folder, "manifests"))) return folder;
+  throw new CliError(
+    cliToolspecNotFound,
+    folder === undefined ? "There is no catalogue beside this command" : `There is no catalogue in ${folder}`,
+    { hint: "name a folder with manifests and toolspecs in TOOLCRIB_CATALOG" },
+  );
+}
+
+async function readReport(
+  folder: string,
+  name: string,
+  version: string | undefined,
+): Promise<CatalogReport | undefined> {
+  const files = await readCatalogPair(name, version, { readFile: readRegularFile, catalogFolder: folder });
+  if ("code" in files) return undefined;
+  return lintCatalog([files.manifest, files.toolspec], { subject: "toolspecs" });
+}

@@ -1,0 +1,121 @@
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { test } from "node:test";
+import { checkGolden, makeTemporaryDirectory } from "@toolcrib/testing";
+import { writeCatalog } from "./toolspec-samples.ts";
+import { golden, type RunSetting, runToolcrib, transcript } from "./transcript.ts";
+
+const canary = "c4nary-value-of-a-secret";
+
+/** Run command lines one after the other, and write them down. */
+async function inOrder(
+  commands: readonly (readonly [args: readonly string[], setting?: Omit<RunSetting, "directory">])[],
+  directory: string,
+): Promise<string> {
+  const texts: string[] = [];
+  for (const [args, setting] of commands) {
+    const env = { TOOLCRIB_CATALOG: "catalog", ...setting?.env };
+    texts.push(await transcript([args], { stdin: "", ...setting, env, directory }));
+  }
+  return texts.join("\n");
+}
+
+test("catalog lists, finds and shows what can be added", async () => {
+  await using directory = await makeTemporaryDirectory();
+  writeCatalog(directory.join("catalog"));
+  const text = await inOrder(
+    [
+      [["catalog", "list"]],
+      [["add", "--list", "--json"]],
+      [["catalog", "list", "--category", "Support"]],
+      [["catalog", "list", "--category", "none"]],
+      [["catalog", "search", "messages"]],
+      [["catalog", "search", "nothing-like-that"]],
+      [["catalog", "show", "desk"]],
+      [["catalog", "show", "acme@0.1.0", "--json"]],
+      [["catalog", "show", "acmee"]],
+      [["catalog", "show", "acme@9.9.9"]],
+      [["catalog", "list"], { env: { TOOLCRIB_CATALOG: "none" } }],
+    ],
+    directory.path,
+  );
+  checkGolden(golden("catalog.txt"), text);
+});
+
+test("add takes an API from the catalogue into a new configuration, and does nothing twice", async () => {
+  await using directory = await makeTemporaryDirectory();
+  writeCatalog(directory.join("catalog"));
+  const text = await inOrder(
+    [
+      [["add", "acme"], { stdin: `${canary}\n` }],
+      [["add", "acme"]],
+      [["add", "acme", "--json"]],
+      [["add", "acme@0.1.0", "--id", "old", "--secret", "token=acme-token", "--all-tools"]],
+      [["add", "desk", "--variable", "tenant=blue"], { stdin: `ada:${canary}` }],
+      [["add", "mail", "--without-secrets"]],
+      [["add", "mail"], { stdin: canary }],
+      [["add", "open"]],
+      [["config", "check"]],
+      [["list"]],
+      [["status"]],
+      [["secret", "list"]],
+    ],
+    directory.path,
+  );
+  const written = readFileSync(directory.join("toolcrib.yaml"), "utf8");
+  assert.doesNotMatch(text + written, /c4nary/);
+  const added = written.slice(written.indexOf("\ntoolspecs:"));
+  checkGolden(golden("add.txt"), `${text}\n# toolcrib.yaml ends with${added}`);
+  assert.ok(existsSync(directory.join("toolcrib.schema.json")));
+});
+
+test("add leaves everything else in a configuration as it is", async () => {
+  await using directory = await makeTemporaryDirectory();
+  writeCatalog(directory.join("catalog"));
+  const before =
+    "# Ours.\ntool_servers: []   # none\n\ntoolspecs:\n# The first one.\n- {name: mail, credentials: {access: {secret_key_ref: {env: MAIL}}}}   # by variable\n\n# Last words.\n";
+  writeFileSync(directory.join("own.yaml"), before);
+  const setting = { directory: directory.path, env: { TOOLCRIB_CATALOG: "catalog" }, stdin: canary };
+  const outcome = await runToolcrib(["add", "acme", "--config", "own.yaml"], setting);
+  assert.equal(outcome.code, 0, outcome.stderr);
+  const after = readFileSync(directory.join("own.yaml"), "utf8");
+  const item = "- name: acme\n  credentials:\n    token: { secret_key_ref: acme-token }\n";
+  assert.equal(after, before.replace("# by variable\n", `# by variable\n${item}`));
+  assert.ok(!existsSync(directory.join("toolcrib.yaml")));
+});
+
+test("add refuses what it cannot do, and says what to do", async () => {
+  await using directory = await makeTemporaryDirectory();
+  writeCatalog(directory.join("catalog"));
+  writeFileSync(directory.join("bad.yaml"), "tool_server: []\n");
+  writeFileSync(directory.join("by-hand.yaml"), "toolspecs: &all\n- { name: open, tools: all }\n");
+  writeFileSync(
+    directory.join("taken.yaml"),
+    "tool_servers:\n- { id: acme, transport: { kind: stdio, command: x } }\ntoolspecs:\n- { name: open, id: mail, tools: all }\n",
+  );
+  const text = await inOrder(
+    [
+      [["add"]],
+      [["add", "acmee"], { stdin: canary }],
+      [["add", "list messages"], { stdin: canary }],
+      [["add", "acme@9.9.9"], { stdin: canary }],
+      [["add", "acme"]],
+      [["add", "acme"], { stdin: "a\nb" }],
+      [["add", "acme", "--secret", "token=none"]],
+      [["add", "acme", "--secret", "tokn=none"]],
+      [["add", "acme", "--secret", "token"]],
+      [["add", "desk"], { stdin: canary }],
+      [["add", "desk", "--variable", "tenent=x"], { stdin: canary }],
+      [["add", "desk", "--variable", "tenant=x/y"], { stdin: canary }],
+      [["add", "acme", "--config", "bad.yaml"], { stdin: canary }],
+      [["add", "acme", "--config", "by-hand.yaml"], { stdin: canary }],
+      [["add", "acme", "--config", "taken.yaml"], { stdin: canary }],
+      [["add", "mail", "--config", "taken.yaml"], { stdin: canary }],
+      [["add", "acme", "--id", "a__b"], { stdin: canary }],
+    ],
+    directory.path,
+  );
+  assert.doesNotMatch(text, /c4nary/);
+  checkGolden(golden("add-refused.txt"), text);
+  assert.ok(!existsSync(directory.join("toolcrib.yaml")), "nothing was written");
+});

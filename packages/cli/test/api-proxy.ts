@@ -1,0 +1,48 @@
+/** A service on loopback, and an HTTP proxy that tunnels to it, whatever host is asked for. */
+
+import { createServer } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { createTestAuthority, startTlsServer, type TlsServer, type TlsServerOptions } from "@toolcrib/testing";
+
+/** Both, running. */
+export interface ApiProxy extends AsyncDisposable {
+  readonly server: TlsServer;
+  /** What the proxy was asked to connect to. */
+  readonly connects: readonly string[];
+  /** For `HTTPS_PROXY`. */
+  readonly url: string;
+  /** The authority of the service, PEM, for `SSL_CERT_FILE`. */
+  readonly certificate: string;
+}
+
+/** Start both. */
+export async function startApiProxy(hosts: readonly string[], respond: TlsServerOptions["respond"]): Promise<ApiProxy> {
+  const authority = createTestAuthority();
+  const server = await startTlsServer({ certificate: authority.sign({ hosts }), respond });
+  const connects: string[] = [];
+  const sockets = new Set<{ destroy(): void }>();
+  const proxy = createServer();
+  proxy.on("connect", (request, client) => {
+    connects.push(String(request.url));
+    const upstream = connect(server.port, "127.0.0.1", () => {
+      client.write("HTTP/1.1 200 Connection Established\r\n\r\n");
+      client.pipe(upstream).pipe(client);
+    });
+    for (const socket of [client, upstream]) sockets.add(socket);
+    client.on("error", () => upstream.destroy());
+    upstream.on("error", () => client.destroy());
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  const { port } = proxy.address() as AddressInfo;
+  return {
+    server,
+    connects,
+    url: `http://127.0.0.1:${port}`,
+    certificate: authority.certificate,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => proxy.close(resolve));
+      await server[Symbol.asyncDispose]();
+    },
+  };
+}

@@ -1,0 +1,129 @@
+/**
+ * An entry of `toolspecs` put into the text of a configuration, behind those
+ * that are there. Only text is added: comments, order and formatting stay as
+ * they are, to the byte. A text that has the section in a form to which nothing
+ * can be added so is left to its author. Pure.
+ */
+
+import type { JsonObject, JsonValue } from "@toolcrib/json";
+import { isMap, isScalar, isSeq, type Node, type Pair, parseDocument } from "yaml";
+
+/** `text` with `entry` as its last toolspec; `undefined` where that has to be done by hand. */
+export function appendToolspecEntry(text: string, entry: JsonObject): string | undefined {
+  const document = parseDocument(text, { version: "1.2", schema: "core", keepSourceTokens: true });
+  if (document.errors.length > 0) return undefined;
+  const newline = text.includes("\r\n") ? "\r\n" : "\n";
+  const root: unknown = document.contents;
+  if (root === null) return appendSection(text, entry, newline);
+  if (!isMap<Node, Node | null>(root)) return undefined;
+  const section = root.items.find(({ key }) => isScalar(key) && key.value === "toolspecs");
+  if (root.flow === true) return appendToFlowRoot(text, root, section, entry);
+  if (section === undefined) return appendSection(text, entry, newline);
+  return appendToSection(text, section, entry, newline);
+}
+
+/** The entry as it is written in YAML, by itself. */
+export function toolspecEntryText(entry: JsonObject): string {
+  return blockLines(entry, "").join("\n");
+}
+
+type Section = Pair<Node, Node | null>;
+
+function appendSection(text: string, entry: JsonObject, newline: string): string | undefined {
+  // Behind the mark of the end of a document there is another.
+  if (/^(?:\.\.\.|---)/m.test(text.replace(/^---[^\n]*\n/, ""))) return undefined;
+  const body = text.trimEnd();
+  const before = body === "" ? "" : `${body}${newline}${newline}`;
+  return `${before}${["toolspecs:", ...blockLines(entry, "  ")].join(newline)}${newline}`;
+}
+
+function appendToSection(
+  text: string,
+  section: Section,
+  entry: JsonObject,
+  newline: string,
+): string | undefined {
+  const { key, value } = section;
+  if (value === null || (isScalar(value) && value.value === null)) {
+    return insertBehindLine(text, endOf(key), blockLines(entry, "  "), newline);
+  }
+  if (!isSeq<Node>(value) || value.anchor !== undefined) return undefined;
+  const [start, end] = value.range ?? [0, 0];
+  const last = value.items.at(-1);
+  if (value.flow === true) {
+    if (last !== undefined)
+      return `${text.slice(0, endOf(last))}, ${JSON.stringify(entry)}${text.slice(endOf(last))}`;
+    const without = `${text.slice(0, start).trimEnd()}${text.slice(end)}`;
+    return insertBehindLine(without, endOf(key), blockLines(entry, "  "), newline);
+  }
+  const [first] = value.items;
+  const dash =
+    first?.range === undefined || first.range === null ? -1 : text.lastIndexOf("-", first.range[0]);
+  if (last === undefined || dash === -1) return undefined;
+  const indentation = text.slice(text.lastIndexOf("\n", dash) + 1, dash);
+  if (indentation.trim() !== "") return undefined;
+  return insertBehindLine(text, endOf(last), blockLines(entry, indentation), newline);
+}
+
+function appendToFlowRoot(
+  text: string,
+  root: { readonly range?: Node["range"]; readonly items: readonly Section[] },
+  section: Section | undefined,
+  entry: JsonObject,
+): string | undefined {
+  if (section === undefined) {
+    const last = root.items.at(-1);
+    const at = last === undefined ? (root.range?.[0] ?? 0) + 1 : endOf(last.value ?? last.key);
+    const comma = last === undefined ? "" : ",";
+    return `${text.slice(0, at)}${comma}\n  "toolspecs": [${JSON.stringify(entry)}]${text.slice(at)}`;
+  }
+  const { value } = section;
+  if (!isSeq<Node>(value)) return undefined;
+  const last = value.items.at(-1);
+  const at = last === undefined ? (value.range?.[0] ?? 0) + 1 : endOf(last);
+  return `${text.slice(0, at)}${last === undefined ? "" : ", "}${JSON.stringify(entry)}${text.slice(at)}`;
+}
+
+/** Where the text of `node` ends, without what follows it. */
+function endOf(node: Node): number {
+  return node.range?.[1] ?? 0;
+}
+
+/** `lines` behind the line that holds the character before `at`. */
+function insertBehindLine(text: string, at: number, lines: readonly string[], newline: string): string {
+  // A block may end with its line break, or before it.
+  const inside = text.slice(0, at).trimEnd().length;
+  const found = text.indexOf("\n", inside);
+  const lineEnd = found === -1 ? text.length : text[found - 1] === "\r" ? found - 1 : found;
+  return `${text.slice(0, lineEnd)}${newline}${lines.join(newline)}${found === -1 ? newline : text.slice(lineEnd)}`;
+}
+
+/** `entry` as an item of a block list: a line for each field, maps of maps as a block. */
+function blockLines(entry: JsonObject, indentation: string): string[] {
+  const lines = Object.entries(entry).flatMap(([name, value]) => {
+    const isBlock =
+      typeof value === "object" && value !== null && !Array.isArray(value) && name === "credentials";
+    if (!isBlock) return `${name}: ${inline(value)}`;
+    return [
+      `${name}:`,
+      ...Object.entries(value as JsonObject).map(([key, one]) => `  ${key}: ${inline(one)}`),
+    ];
+  });
+  return lines.map((line, at) => `${indentation}${at === 0 ? "- " : "  "}${line}`);
+}
+
+function inline(value: JsonValue | undefined): string {
+  if (Array.isArray(value)) return `[${value.map(inline).join(", ")}]`;
+  if (typeof value === "object" && value !== null) {
+    return `{ ${Object.entries(value)
+      .map(([key, one]) => `${key}: ${inline(one)}`)
+      .join(", ")} }`;
+  }
+  const isPlain =
+    typeof value === "string" &&
+    /^[A-Za-z_./][A-Za-z0-9_./-]*$/.test(value) &&
+    !/^(?:null|true|false|yes|no|on|off|y|n|\.+)$/i.test(value);
+  return isPlain || (typeof value === "string" && /^\d+\.\d+\.\d+$/.test(value))
+    ? value
+    : JSON.stringify(value);
+}
