@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { addressCases, benignHosts, caseHosts, hostCases } from "@toolcrib/testing";
 import { codeOf, host, patterns, startFixture } from "./fixture.ts";
-import { addressCases, benignHosts, caseHosts, hostCases } from "./host-cases.ts";
 
 test("fetch() refuses every other spelling of a host before it asks DNS", async () => {
   let lookups = 0;

@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { host } from "./fixture.ts";
-import { openSession, readToEnd, sendHttp2, startProxyFixture } from "./proxy-fixture.ts";
 import {
   type ConnectCase,
   connectCases,
@@ -10,7 +8,9 @@ import {
   insideCases,
   insideHttp2Cases,
   serverNameCases,
-} from "./proxy-host-cases.ts";
+} from "@toolcrib/testing";
+import { host } from "./fixture.ts";
+import { openSession, readToEnd, sendHttp2, startProxyFixture } from "./proxy-fixture.ts";
 
 test("the proxy answers CONNECT to anything but an allowed host and port with the reason, and dials nothing", async () => {
   await using fixture = await startProxyFixture({ allow: [host, "*.wild.example.com"] });

@@ -15,6 +15,24 @@ export {
 export { freePort } from "./free-port.ts";
 export { checkGolden, readGolden } from "./golden.ts";
 export {
+  type AddressCase,
+  addressCases,
+  benignHosts,
+  caseHost,
+  caseHosts,
+  type HostCase,
+  hostCases,
+} from "./hosts/host-cases.ts";
+export {
+  type ConnectCase,
+  connectCases,
+  type InsideCase,
+  type InsideHttp2Case,
+  insideCases,
+  insideHttp2Cases,
+  serverNameCases,
+} from "./hosts/proxy-host-cases.ts";
+export {
   canFindProcesses,
   type FoundProcess,
   findProcessesByEnvironment,

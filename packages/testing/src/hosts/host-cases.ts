@@ -2,7 +2,7 @@
  * Ways to name a host that is not the one that was allowed, for every door:
  * spellings of addresses, look-alikes, what two readers of a URL could split
  * in two ways. Allowed are `api.example.com` and `*.wild.example.com`, on port
- * 443. And hosts that are fine. Longer than other files: it is a table.
+ * 443. And hosts that are fine. It is one piece because it is a table.
  */
 
 /** A URL, and what it comes to. */
@@ -14,8 +14,11 @@ export interface HostCase {
 /** Addresses that DNS gives for a host that is allowed. All are refused. */
 export type AddressCase = readonly string[];
 
+/** The host of most tests. */
+export const caseHost = "api.example.com";
+
 /** The egress list that the cases are written for. */
-export const caseHosts: readonly string[] = ["api.example.com", "*.wild.example.com"];
+export const caseHosts: readonly string[] = [caseHost, "*.wild.example.com"];
 
 const invalid = (...urls: readonly string[]): HostCase[] =>
   urls.map((url) => ({ url, code: "EGRESS_AUTHORITY_INVALID" }));

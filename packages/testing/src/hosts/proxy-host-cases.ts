@@ -5,7 +5,7 @@
  * `*.wild.example.com`, on port 443. Longer than other files: it is a table.
  */
 
-import { host } from "./fixture.ts";
+import { caseHost as host } from "./host-cases.ts";
 
 /** CONNECT, and what it comes to. */
 export interface ConnectCase {
