@@ -25,11 +25,15 @@ export interface ServedGateway extends AsyncDisposable {
 }
 
 /** Start `toolcrib serve` on a free port. */
-export async function serveGateway(config: string, home: string): Promise<ServedGateway> {
+export async function serveGateway(
+  config: string,
+  home: string,
+  env: { readonly [name: string]: string } = {},
+): Promise<ServedGateway> {
   const args = [...commandLine, "serve", "--config", config, "--home", home, "--listen", "127.0.0.1:0"];
   const server = await startServerProcess(process.execPath, args, {
     urlPattern: /http:\/\/127\.0\.0\.1:\d+\/mcp/,
-    env: { NO_COLOR: "1" },
+    env: { NO_COLOR: "1", ...env },
     timeoutMs: 30_000,
   });
   return {
