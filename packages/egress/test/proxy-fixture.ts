@@ -7,7 +7,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { request as requestHttp1 } from "node:http";
+import { type RequestListener, request as requestHttp1 } from "node:http";
 import {
   type ClientHttp2Session,
   connect as connectHttp2,
@@ -17,8 +17,16 @@ import {
   type OutgoingHttpHeaders,
   type ServerHttp2Stream,
 } from "node:http2";
+import { createServer as createHttp1Server } from "node:https";
 import { type AddressInfo, connect as connectTcp, type Socket } from "node:net";
-import { type ConnectionOptions, connect as connectTls, createServer, type TLSSocket } from "node:tls";
+import {
+  type ConnectionOptions,
+  connect as connectTls,
+  createServer,
+  type TLSSocket,
+  type TlsOptions,
+  type Server as TlsServer,
+} from "node:tls";
 import {
   createEgress,
   type EgressCredential,
@@ -175,20 +183,11 @@ export async function startProxyFixture(options: ProxyFixtureOptions = {}): Prom
 }
 
 async function startOrigin(certificate: TestCertificate, options: OriginOptions) {
-  const { protocols: offered = protocols, respond = echo, onStream, onConnection } = options;
-  const settings = {
-    cert: certificate.certificate,
-    key: certificate.key,
-    ALPNProtocols: [...offered],
-  };
-  const server =
-    onConnection === undefined
-      ? createSecureServer({ ...settings, allowHTTP1: offered.includes("http/1.1") })
-      : createServer(settings, onConnection);
-  if (onConnection === undefined) {
-    if (onStream === undefined) server.on("request", respond);
-    else server.on("stream", onStream);
-  }
+  const { protocols: offered = protocols, respond, onStream, onConnection } = options;
+  const server = createOrigin(
+    { cert: certificate.certificate, key: certificate.key, ALPNProtocols: [...offered] },
+    { protocols: offered, respond, onStream, onConnection },
+  );
   const open = new Set<Socket>();
   let count = 0;
   server.on("connection", (socket: Socket) => {
@@ -212,6 +211,21 @@ async function startOrigin(certificate: TestCertificate, options: OriginOptions)
       await closed;
     },
   };
+}
+
+function createOrigin(
+  settings: TlsOptions,
+  { protocols: offered = protocols, respond = echo, onStream, onConnection }: OriginOptions,
+): TlsServer {
+  if (onConnection !== undefined) return createServer(settings, onConnection);
+  if (!offered.includes("h2")) {
+    // The requests of both have in common what tests look at.
+    return createHttp1Server(settings, respond as unknown as RequestListener);
+  }
+  const server = createSecureServer({ ...settings, allowHTTP1: true });
+  if (onStream === undefined) server.on("request", respond);
+  else server.on("stream", onStream);
+  return server;
 }
 
 /** Say what was asked. */

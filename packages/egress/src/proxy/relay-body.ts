@@ -31,6 +31,9 @@ export function relayBody(from: Readable, to: Writable, relay: Relay): void {
   );
   to.on("drain", () => from.resume());
   to.once("close", () => from.resume());
-  from.once("end", () => attempt(() => relay.end()));
+  const end = (): void => attempt(() => relay.end());
+  // A stream of HTTP/2 without a byte has ended before anybody could listen.
+  if (from.readableEnded) end();
+  else from.once("end", end);
   from.once("error", (error) => relay.fail(error));
 }
