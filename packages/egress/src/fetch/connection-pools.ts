@@ -35,7 +35,7 @@ export function createConnectionPools(pipeline: Pipeline, settings: ResolvedSett
     const pool = new UndiciPool(`https://${authority.text}`, {
       connections: settings.connectionsPerHost,
       pipelining: 1,
-      // HTTP/1.1 is what every host speaks, and one request at a time is all that a tool needs.
+      // Every host speaks HTTP/1.1, and undici is faster with it, one request at a time and in bursts.
       allowH2: false,
       keepAliveTimeout: settings.idleTimeoutMs,
       keepAliveMaxTimeout: settings.idleTimeoutMs,

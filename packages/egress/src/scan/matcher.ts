@@ -8,7 +8,7 @@
  * by `pending`, and the caller keeps it.
  */
 
-import type { ByteSet, Form, Spelling } from "./symbols.ts";
+import { type ByteSet, byteSet, type Form, type Spelling } from "./symbols.ts";
 
 /** A form to look for. */
 export interface Wanted<Tag> {
@@ -43,21 +43,30 @@ export function createMatcher<Tag>(wanted: readonly Wanted<Tag>[]): Matcher<Tag>
   return {
     find(bytes, from, isEnd) {
       const last = bytes.length - 1;
-      for (let at = from; at <= last; at += 1) {
-        const byte = bytes[at] as number;
-        if (at < last) {
-          const pair = (byte << 8) | (bytes[at + 1] as number);
-          if (!pairs[pair]) continue;
-          if (at + 1 < last && !triples[tripleIndex(pair, bytes[at + 2] as number)]) continue;
-        } else if (!first[byte]) {
-          continue;
-        }
+      for (let at = nextCandidate(bytes, from); at <= last; at = nextCandidate(bytes, at + 1)) {
         const finding = findAt(bytes, at, isEnd);
         if (finding !== undefined) return finding;
       }
       return { kind: "none" };
     },
   };
+
+  /** Where a form can begin, at or after `from`; the length of `bytes` when that is nowhere. */
+  function nextCandidate(bytes: Uint8Array, from: number): number {
+    // Locals: this is the loop that every byte passes.
+    const firstBytes = first;
+    const firstPairs = pairs;
+    const { length } = bytes;
+    for (let at = from; at < length; at += 1) {
+      const byte = bytes[at] as number;
+      if (firstBytes[byte] === 0) continue;
+      if (at + 1 === length) return at;
+      const pair = (byte << 8) | (bytes[at + 1] as number);
+      if (firstPairs[pair] === 0) continue;
+      if (at + 2 === length || triples[tripleIndex(pair, bytes[at + 2] as number)]) return at;
+    }
+    return length;
+  }
 
   function findAt(bytes: Uint8Array, start: number, isEnd: boolean): Finding<Tag> | undefined {
     let longest = noEnd;
@@ -145,7 +154,7 @@ function beginningsOf(forms: readonly Form[]): Beginnings {
   const triples = new Uint8Array(65_536);
   for (const form of forms) {
     for (const sets of leadingSets(form, 0, 3)) {
-      const [ones, twos, threes] = sets.map(bytesOf) as [number[], number[], number[]];
+      const [ones, twos, threes] = sets.map(bytesOf) as [Bytes, Bytes, Bytes];
       for (const one of ones) {
         first[one] = 1;
         for (const two of twos) {
@@ -159,11 +168,17 @@ function beginningsOf(forms: readonly Form[]): Beginnings {
   return { first, pairs, triples };
 }
 
-function bytesOf(set: ByteSet): number[] {
-  const bytes: number[] = [];
-  set.forEach((isIn, byte) => {
-    if (isIn) bytes.push(byte);
-  });
+type Bytes = readonly number[];
+
+/** Sets are shared by texts. */
+const bytesBySet = new WeakMap<ByteSet, readonly number[]>();
+
+function bytesOf(set: ByteSet): readonly number[] {
+  let bytes = bytesBySet.get(set);
+  if (bytes === undefined) {
+    bytes = [...set.keys()].filter((byte) => set[byte]);
+    bytesBySet.set(set, bytes);
+  }
   return bytes;
 }
 
@@ -179,8 +194,7 @@ function leadingSets(form: Form, index: number, count: number): ByteSet[][] {
 }
 
 function spellingHeads({ runByte, runMin, runMax, sets }: Spelling, count: number): ByteSet[][] {
-  const runSet = new Uint8Array(256);
-  runSet[runByte] = 1;
+  const runSet = byteSet(runByte);
   const heads: ByteSet[][] = [];
   for (let run = runMin; run <= Math.min(runMax, count); run += 1) {
     heads.push([...Array<ByteSet>(run).fill(runSet), ...sets].slice(0, count));

@@ -47,8 +47,11 @@ const entities: { readonly [character: string]: string } = {
 };
 
 const byteSets = new Map<number, ByteSet>();
+const literals = new Map<string, readonly ByteSet[]>();
 const hexSets = new Map<string, ByteSet>();
 const symbols = new Map<string, TextSymbol>();
+
+const xSet = setOf(["x", "X"]);
 
 /** The symbols of `text`, each character in all its spellings. */
 export function escapable(text: string): Form {
@@ -123,8 +126,7 @@ function entitySpellings(character: string, code: number): Spelling[] {
   for (let zeros = 0; zeros <= entityZeros; zeros += 1) {
     const padding = literal("0".repeat(zeros));
     spellings.push(toSpelling([...literal("&#"), ...padding, ...literal(`${code};`)]));
-    const x = setOf(["x", "X"]);
-    spellings.push(toSpelling([...literal("&#"), x, ...padding, ...hexSetsOf(code, 1), ...literal(";")]));
+    spellings.push(toSpelling([...literal("&#"), xSet, ...padding, ...hexSetsOf(code, 1), ...literal(";")]));
   }
   const name = entities[character];
   if (name !== undefined) spellings.push(toSpelling(literal(`&${name};`)));
@@ -144,14 +146,20 @@ function symbolOfSet(set: ByteSet): TextSymbol {
 }
 
 function literal(text: string): readonly ByteSet[] {
-  return [...Buffer.from(text, "latin1")].map(byteSet);
+  let sets = literals.get(text);
+  if (sets === undefined) {
+    sets = Array.from(text, (character) => byteSet(character.charCodeAt(0)));
+    literals.set(text, sets);
+  }
+  return sets;
 }
 
 function hexSetsOf(number: number, width: number): readonly ByteSet[] {
   return [...number.toString(16).padStart(width, "0")].map(hexSet);
 }
 
-function byteSet(byte: number): ByteSet {
+/** The set of one byte. */
+export function byteSet(byte: number): ByteSet {
   let set = byteSets.get(byte);
   if (set === undefined) {
     set = new Uint8Array(256);
