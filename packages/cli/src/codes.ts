@@ -12,6 +12,8 @@ export const cliFileExists = "CLI_FILE_EXISTS";
 export const cliFileUnusable = "CLI_FILE_UNUSABLE";
 /** The servers of another program's file, or the operations of an API's document, cannot be taken over. */
 export const cliImportFailed = "CLI_IMPORT_FAILED";
+/** A document cannot be fetched from its URL. */
+export const cliFetchFailed = "CLI_FETCH_FAILED";
 /** No tool has this name. */
 export const cliToolNotFound = "CLI_TOOL_NOT_FOUND";
 /** The catalogue has no toolspec of this name. */
@@ -32,6 +34,8 @@ export const cliProxyUnusable = "CLI_PROXY_UNUSABLE";
 export const cliCredentialMissing = "CLI_CREDENTIAL_MISSING";
 /** The call took longer than it may. */
 export const cliTimeout = "CLI_TIMEOUT";
+/** A program cannot be started. */
+export const cliProgramUnusable = "CLI_PROGRAM_UNUSABLE";
 /** A Starlark program has errors and was not run; each is shown. */
 export const cliProgramInvalid = "CLI_PROGRAM_INVALID";
 /** A Starlark program failed while it ran, or used up a limit. */

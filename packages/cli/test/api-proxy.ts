@@ -2,7 +2,12 @@
 
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
-import { createTestAuthority, startTlsServer, type TlsServer, type TlsServerOptions } from "@toolcrib/testing";
+import {
+  createTestAuthority,
+  startTlsServer,
+  type TlsServer,
+  type TlsServerOptions,
+} from "@toolcrib/testing";
 
 /** Both, running. */
 export interface ApiProxy extends AsyncDisposable {
@@ -16,7 +21,10 @@ export interface ApiProxy extends AsyncDisposable {
 }
 
 /** Start both. */
-export async function startApiProxy(hosts: readonly string[], respond: TlsServerOptions["respond"]): Promise<ApiProxy> {
+export async function startApiProxy(
+  hosts: readonly string[],
+  respond: TlsServerOptions["respond"],
+): Promise<ApiProxy> {
   const authority = createTestAuthority();
   const server = await startTlsServer({ certificate: authority.sign({ hosts }), respond });
   const connects: string[] = [];

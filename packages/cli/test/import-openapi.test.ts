@@ -29,7 +29,8 @@ paths:
   /old: {get: {operationId: oldBooks, deprecated: true, responses: {}}}
 components: {securitySchemes: {card: {type: apiKey, in: header, name: X-Card}}}
 `;
-const loan = "Loan: {type: object, required: [book], properties: {book: {type: string, example: emma}, days: {type: integer}}}\n";
+const loan =
+  "Loan: {type: object, required: [book], properties: {book: {type: string, example: emma}, days: {type: integer}}}\n";
 
 test("import openapi writes a manifest and a toolspec that are sound, says what is left out and what to do next", async () => {
   await using directory = await makeTemporaryDirectory();
@@ -37,14 +38,29 @@ test("import openapi writes a manifest and a toolspec that are sound, says what 
   writeFileSync(directory.join("lending.yaml"), document);
   writeFileSync(directory.join("parts/loan.yaml"), loan);
   writeFileSync(directory.join("old.json"), '{"swagger": "2.0", "paths": {}}');
-  const lines: string[] = [];
-  for (const args of [
+  const inTurn = [
     ["import", "openapi", "lending.yaml"],
     ["lint-toolspecs", "."],
     ["toolspec", "test", "."],
     ["import", "openapi", "lending.yaml"],
     ["import", "openapi", "lending.yaml", "--force", "--tag", "loans", "--json"],
-    ["import", "openapi", "lending.yaml", "--out", "more", "--name", "lib", "--spec-version", "1.2.0", "--method", "get", "--base-url", "https://lib.example/api"],
+  ];
+  const atOnce = [
+    [
+      "import",
+      "openapi",
+      "lending.yaml",
+      "--out",
+      "more",
+      "--name",
+      "lib",
+      "--spec-version",
+      "1.2.0",
+      "--method",
+      "get",
+      "--base-url",
+      "https://lib.example/api",
+    ],
     ["import", "openapi", "lending.yaml", "--list"],
     ["import", "openapi", "lending.yaml", "--list", "--json"],
     ["import", "openapi", "lending.yaml", "--operation", "lendBooks"],
@@ -53,20 +69,37 @@ test("import openapi writes a manifest and a toolspec that are sound, says what 
     ["import", "openapi", "http://docs.example/api.yaml"],
     ["import", "openapi", "https://10.0.0.1/api.yaml"],
     ["import", "openapi", "lending.yaml", "--max-tools", "0"],
-  ]) {
-    lines.push(await transcript([args], { directory: directory.path }));
-  }
+  ];
+  const setting = { directory: directory.path };
+  const lines: string[] = [];
+  for (const args of inTurn) lines.push(await transcript([args], setting));
+  lines.push(await transcript(atOnce, setting));
   checkGolden(golden("import-openapi.txt"), lines.join("\n"));
-  assert.equal(readFileSync(directory.join("more/toolspecs/lib/1.2.0.yaml"), "utf8").includes("path: /api/books"), true);
+  assert.equal(
+    readFileSync(directory.join("more/toolspecs/lib/1.2.0.yaml"), "utf8").includes("path: /api/books"),
+    true,
+  );
 });
 
 test("import openapi reads nothing outside the folder of the document, and writes nothing before it can write both", async () => {
   await using directory = await makeTemporaryDirectory();
   mkdirSync(directory.join("api"));
-  writeFileSync(directory.join("secret.yaml"), "Loan: {type: object, properties: {stolen: {type: string}}}\n");
-  for (const reference of ["../secret.yaml", "parts/../../secret.yaml", directory.join("secret.yaml"), "file:///etc/passwd", "https://other.example/x"]) {
+  writeFileSync(
+    directory.join("secret.yaml"),
+    "Loan: {type: object, properties: {stolen: {type: string}}}\n",
+  );
+  for (const reference of [
+    "../secret.yaml",
+    "parts/../../secret.yaml",
+    directory.join("secret.yaml"),
+    "file:///etc/passwd",
+    "https://other.example/x",
+  ]) {
     writeFileSync(directory.join("api/lending.yaml"), document.replace("parts/loan.yaml", reference));
-    const { stdout, stderr, code } = await runToolcrib(["import", "openapi", "api/lending.yaml", "--force", "--json"], { directory: directory.path });
+    const { stdout, stderr, code } = await runToolcrib(
+      ["import", "openapi", "api/lending.yaml", "--force", "--json"],
+      { directory: directory.path },
+    );
     assert.equal(code, 0, stderr);
     assert.match(stdout, /OPENAPI_REFERENCE/);
     const written = readFileSync(directory.join("toolspecs/lending/0.1.0.yaml"), "utf8");
@@ -75,7 +108,9 @@ test("import openapi reads nothing outside the folder of the document, and write
   symlinkSync("/etc", directory.join("toolspecs/linked"));
   mkdirSync(directory.join("half/toolspecs/lending"), { recursive: true });
   writeFileSync(directory.join("half/toolspecs/lending/0.1.0.yaml"), "mine\n");
-  const { code } = await runToolcrib(["import", "openapi", "api/lending.yaml", "--out", "half"], { directory: directory.path });
+  const { code } = await runToolcrib(["import", "openapi", "api/lending.yaml", "--out", "half"], {
+    directory: directory.path,
+  });
   assert.equal(code, 2);
   assert.equal(existsSync(directory.join("half/manifests")), false);
   assert.equal(readFileSync(directory.join("half/toolspecs/lending/0.1.0.yaml"), "utf8"), "mine\n");
@@ -85,11 +120,15 @@ test("import openapi fetches a URL, and what it refers to on the same host, and 
   await using directory = await makeTemporaryDirectory();
   await using api = await startApiProxy(["docs.example.com"], ({ target }, response) => {
     if (target === "/moved") return void response.writeHead(302, { Location: "/v1/api.yaml" }).end();
-    if (target === "/away") return void response.writeHead(302, { Location: "https://elsewhere.example.com/api.yaml" }).end();
+    if (target === "/away")
+      return void response.writeHead(302, { Location: "https://elsewhere.example.com/api.yaml" }).end();
     if (target === "/round") return void response.writeHead(302, { Location: "/round" }).end();
     const texts: { readonly [path: string]: string } = {
       "/v1/api.yaml": document.replace(/url: "[^"]*"/, "url: .").replace("$ref:", '"x": 1, $ref:'),
-      "/v1/parts/loan.yaml": loan.replace("days: {type: integer}", 'days: {$ref: "https://elsewhere.example.com/d.yaml"}'),
+      "/v1/parts/loan.yaml": loan.replace(
+        "days: {type: integer}",
+        'days: {$ref: "https://elsewhere.example.com/d.yaml"}',
+      ),
     };
     const text = texts[target];
     response.writeHead(text === undefined ? 404 : 200, { "Content-Type": "text/yaml" }).end(text ?? "no");
@@ -97,11 +136,14 @@ test("import openapi fetches a URL, and what it refers to on the same host, and 
   writeFileSync(directory.join("ca.pem"), api.certificate);
   const env = { HTTPS_PROXY: api.url, SSL_CERT_FILE: directory.join("ca.pem") };
   const run = async (url: string) => {
-    const { stdout, code } = await runToolcrib(["import", "openapi", url, "--json", "--force"], { directory: directory.path, env });
+    const { stdout, code } = await runToolcrib(["import", "openapi", url, "--json", "--force"], {
+      directory: directory.path,
+      env,
+    });
     return { code, report: JSON.parse(stdout) };
   };
   const moved = await run("https://docs.example.com/moved");
-  assert.equal(moved.code, 0);
+  assert.equal(moved.code, 0, JSON.stringify(moved.report));
   const tools = readFileSync(directory.join("toolspecs/lending/0.1.0.yaml"), "utf8");
   assert.match(tools, /baseUrl: https:\/\/docs\.example\.com\n/);
   assert.match(tools, /path: \/v1\/loans/);
@@ -123,7 +165,10 @@ test("import openapi fetches a URL, and what it refers to on the same host, and 
 
 test("import openapi reaches no address of this network", async () => {
   await using directory = await makeTemporaryDirectory();
-  const { stdout, code } = await runToolcrib(["import", "openapi", "https://localhost.localdomain/x.yaml", "--json"], { directory: directory.path });
+  const { stdout, code } = await runToolcrib(
+    ["import", "openapi", "https://localhost.localdomain/x.yaml", "--json"],
+    { directory: directory.path },
+  );
   assert.notEqual(code, 0);
   assert.match(JSON.parse(stdout).error.code, /^EGRESS_/);
 });

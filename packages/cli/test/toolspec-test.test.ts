@@ -110,7 +110,9 @@ test("toolspec test shows what arrives instead, and ends with 1", async () => {
 
 test("toolspec test runs nothing of a toolspec with an error", async () => {
   await using directory = await folder([["method: GET", "method: FETCH"]]);
-  const { stdout, code } = await runToolcrib(["toolspec", "test", ".", "--json"], { directory: directory.path });
+  const { stdout, code } = await runToolcrib(["toolspec", "test", ".", "--json"], {
+    directory: directory.path,
+  });
   assert.equal(code, 2);
   assert.equal(JSON.parse(stdout).error.code, "CLI_CONFIG_INVALID");
 });
@@ -119,7 +121,9 @@ test("toolspec test --live calls the API for tools that only read, and no other"
   await using directory = await folder();
   await using api = await startApiProxy(["acme.example.com", "other.example.com"], ({ target }, response) => {
     const isFound = target.includes("a%2Fb");
-    response.writeHead(isFound ? 200 : 404, { "Content-Type": "application/json" }).end(isFound ? '{"ok":true}' : '{"no":1}');
+    response
+      .writeHead(isFound ? 200 : 404, { "Content-Type": "application/json" })
+      .end(isFound ? '{"ok":true}' : '{"no":1}');
   });
   writeFileSync(directory.join("ca.pem"), api.certificate);
   const env = {
@@ -129,7 +133,10 @@ test("toolspec test --live calls the API for tools that only read, and no other"
     TOOLCRIB_CREDENTIAL_APP: "toolcrib-ph-app",
     TOOLCRIB_CREDENTIAL_BOT: "toolcrib-ph-bot",
   };
-  const { stdout, code } = await runToolcrib(["toolspec", "test", ".", "--live"], { directory: directory.path, env });
+  const { stdout, code } = await runToolcrib(["toolspec", "test", ".", "--live"], {
+    directory: directory.path,
+    env,
+  });
   assert.equal(
     stdout,
     `ok   demo find 1 (11 bytes)

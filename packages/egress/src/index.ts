@@ -16,4 +16,13 @@ export type {
   EgressSource,
   ResolveHost,
 } from "./egress-types.ts";
+// For other packages here.
+export {
+  type AuthorityDeps,
+  type CertificateAndKey,
+  createAuthority,
+  type Leaf,
+  type LocalAuthority,
+  readAuthority,
+} from "./proxy/local-authority.ts";
 export { createPlaceholder, isPlaceholder } from "./scan/placeholder.ts";

@@ -138,6 +138,11 @@ checkServer(
   ["https://docs.example.com", "/a/v3/x", ["docs.example.com"]],
   "https://docs.example.com/a/openapi.json",
 );
+checkServer(
+  "[{url: ../b/./v3/}]",
+  ["https://docs.example.com", "/b/v3/x", ["docs.example.com"]],
+  "https://docs.example.com/a/openapi.json",
+);
 checkServer("[]", undefined);
 checkServer('[{url: "https://{my-shop}.shops.example.com"}]', [
   "https://{my_shop}.shops.example.com",

@@ -27,6 +27,9 @@ export interface ImportOpenapiFlags {
   readonly force?: boolean;
 }
 
+/** Most findings that are shown where nothing can be imported. */
+const shownMaxCount = 20;
+
 /** `import openapi PLACE`. */
 export async function importDocument(
   context: CommandContext,
@@ -74,9 +77,11 @@ function toOptions(flags: ImportOpenapiFlags, readReference: ImportOptions["read
 }
 
 function failed(place: string, diagnostics: ImportDiagnostics): CliError {
-  // What else was found is of no use before the errors are gone.
-  const errors = diagnostics.filter(({ severity }) => severity === "error");
-  const shown = errors.length > 0 ? errors : diagnostics.slice(0, 20);
+  // Where nothing is left to import, what was left out says why.
+  const order = [...diagnostics].sort(
+    (a, b) => Number(b.severity === "error") - Number(a.severity === "error"),
+  );
+  const shown = order.slice(0, shownMaxCount);
   return new CliError(cliImportFailed, `Cannot import "${place}"`, { data: { diagnostics: shown } });
 }
 

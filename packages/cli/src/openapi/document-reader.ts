@@ -14,7 +14,7 @@ import { readRegularFile } from "@toolcrib/gateway";
 import type { ReadReference } from "@toolcrib/openapi";
 import { parseHostPattern } from "@toolcrib/policy";
 import { CliError } from "../cli-error.ts";
-import { cliFileUnusable, cliImportFailed, cliUsage } from "../codes.ts";
+import { cliFetchFailed, cliFileUnusable, cliImportFailed, cliUsage } from "../codes.ts";
 import type { CommandContext } from "../command-context.ts";
 import { createProxiedSend, findHttpsProxy } from "../toolpack/proxied-send.ts";
 import { readTrustedRoots } from "../toolpack/trusted-roots.ts";
@@ -35,7 +35,7 @@ export interface DocumentReader extends AsyncDisposable {
 /**
  * Open the document at `place`, a path or an https URL.
  *
- * @throws {CliError} `CLI_USAGE`, `CLI_FILE_UNUSABLE`, `CLI_IMPORT_FAILED`
+ * @throws {CliError} `CLI_USAGE`, `CLI_FILE_UNUSABLE`, `CLI_FETCH_FAILED`
  * @throws {EgressError} for a host that cannot be reached
  */
 export function openDocumentReader(context: CommandContext, place: string): Promise<DocumentReader> {
@@ -84,7 +84,9 @@ async function readFile(full: string, shown: string): Promise<string> {
     const { bytes } = await readRegularFile(full, documentMaxBytes);
     return decode(bytes);
   } catch (error) {
-    throw new CliError(cliFileUnusable, `Cannot read "${shown}": ${messageOf(error)}`);
+    const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
+    const state = isMissing ? "it does not exist" : messageOf(error);
+    throw new CliError(cliFileUnusable, `Cannot read "${shown}": ${state}`);
   }
 }
 
@@ -174,16 +176,16 @@ function createFetchText(host: string, send: Send, interrupted: AbortSignal): Fe
       if (target?.protocol !== "https:" || target.host !== host) {
         const message = `Cannot fetch "${url}": it leads to another host`;
         const hint = target === undefined ? undefined : `give that URL: ${target.href.slice(0, 500)}`;
-        throw new CliError(cliImportFailed, message, hint === undefined ? {} : { hint });
+        throw new CliError(cliFetchFailed, message, hint === undefined ? {} : { hint });
       }
       url = target.href;
     }
-    throw new CliError(cliImportFailed, `Cannot fetch "${given}": more than ${redirectsMaxCount} redirects`);
+    throw new CliError(cliFetchFailed, `Cannot fetch "${given}": more than ${redirectsMaxCount} redirects`);
   };
 }
 
 function textOf(url: string, { status, body, totalBytes = body.length }: Awaited<ReturnType<Send>>): string {
-  const fail = (state: string) => new CliError(cliImportFailed, `Cannot fetch "${url}": ${state}`);
+  const fail = (state: string) => new CliError(cliFetchFailed, `Cannot fetch "${url}": ${state}`);
   if (status !== 200) throw fail(`the answer is HTTP ${status}`);
   if (totalBytes > body.length) throw fail(`it has more than ${documentMaxBytes.toLocaleString("en")} bytes`);
   try {

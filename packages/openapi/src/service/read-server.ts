@@ -224,6 +224,8 @@ function absolute(url: string, documentUrl: string | undefined): string | undefi
   if (/^\{[^{}]*\}(?:\/|$)/.test(url)) return url;
   if (documentUrl === undefined || !/^https?:\/\//.test(documentUrl)) return undefined;
   if (url.startsWith("//")) return `https:${url}`;
+  // A URL parser would encode the braces of variables.
+  if (!/[{}]/.test(url)) return URL.canParse(url, documentUrl) ? new URL(url, documentUrl).href : undefined;
   const origin = new URL(documentUrl);
   const folder = origin.pathname.replace(/[^/]*$/, "");
   const path = url.startsWith("/") ? url : `${folder}${url.replace(/^\.\//, "")}`;

@@ -47,6 +47,8 @@ export interface LintCatalogOptions {
   readonly denylist?: HostDenylist;
   /** Whether manifests with `builder: toolpack` must have a toolspec. @default true */
   readonly needsToolspecs?: boolean;
+  /** Whether examples are planned and compared. @default true */
+  readonly checksExamples?: boolean;
   /** What is wrong with a JSONPath. @default they are not looked at */
   readonly jsonPathFault?: JsonPathFault;
 }
@@ -83,7 +85,7 @@ export function lintCatalog(files: readonly CatalogFile[], options: LintCatalogO
   const manifestValues = new Map(manifests.map((one) => [one, checkDocument(one, manifestShape)]));
   const specValues = new Map(specs.map((one) => [one, checkDocument(one, toolspecShape)]));
   for (const [spec, value] of specValues) {
-    if (value !== undefined) lintExamples(value, spec);
+    if (value !== undefined && options.checksExamples !== false) lintExamples(value, spec);
     if (options.jsonPathFault !== undefined) lintJsonPaths(spec, options.jsonPathFault);
   }
   for (const one of manifests) {
