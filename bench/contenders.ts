@@ -49,7 +49,8 @@ export interface Contender {
   readonly aggregates: boolean;
   /** False where the contender and the upstream are one process. */
   readonly separable: boolean;
-  launch(home: string, upstreams: readonly Upstream[]): Promise<Launched>;
+  /** @param sections more of the configuration, which only `toolcrib` reads */
+  launch(home: string, upstreams: readonly Upstream[], sections?: object): Promise<Launched>;
 }
 
 function upstreamCommand(upstream: Upstream): readonly string[] {
@@ -102,7 +103,7 @@ function toolcrib(id: string, version: string, entry: string, flags: readonly st
     wire: "HTTP",
     aggregates: true,
     separable: true,
-    launch: async (home, upstreams) => {
+    launch: async (home, upstreams, sections = {}) => {
       if (!existsSync(entry)) throw new Error(`${entry.slice(root.length + 1)} does not exist`);
       const config = join(home, "toolcrib.yaml");
       const servers = upstreams.map((upstream) => {
@@ -110,7 +111,7 @@ function toolcrib(id: string, version: string, entry: string, flags: readonly st
         return { id: upstream.id, transport: { kind: "stdio", command, args }, trust_state: "certified" };
       });
       // JSON is YAML.
-      writeFileSync(config, JSON.stringify({ tool_servers: servers }, undefined, 2));
+      writeFileSync(config, JSON.stringify({ tool_servers: servers, ...sections }, undefined, 2));
       const child = startChild({
         command: node,
         args: [

@@ -20,12 +20,13 @@ import { type Ready, untilReady } from "./ready.ts";
 import { loadTable, memoryTable, startUpTable } from "./report.ts";
 import { measureStartUp } from "./start-up.ts";
 import { type Table, toMarkdown } from "./table.ts";
+import { benchToolspecs } from "./toolspecs.ts";
 
 const usage = `npm run bench -- [options]
 
   --only a,b     only these: direct, pipe, toolcrib, toolcrib-dist, mcp-proxy,
                  supergateway, mcp-hub; and the parts load, start-up, search,
-                 composites
+                 composites, toolspecs
   --rounds N     turns of each contender (default 10)
   --quick        two short turns each: does it work, not how fast;
                  without search unless --only search
@@ -36,7 +37,7 @@ Only a whole run (neither --only nor --quick) is written to bench/RESULTS.md.
 
 const concurrencies = [1, 32];
 const readyLimitMs = 20_000;
-const parts = ["load", "start-up", "search", "composites"] as const;
+const parts = ["load", "start-up", "search", "composites", "toolspecs"] as const;
 type Part = (typeof parts)[number];
 
 /** Somebody pressed Ctrl-C. */
@@ -172,16 +173,27 @@ async function searchTables(): Promise<readonly Table[]> {
   return [await search.benchSearch()];
 }
 
-async function compositeTables(
+/** What Toolcrib does by itself: no peer has it. */
+async function ownTables(
   plan: Plan,
   temporaryFolder: string,
   signal: AbortSignal,
 ): Promise<readonly Table[]> {
-  progress("Composites");
   const toolcrib = allContenders(false).find(({ id }) => id === "toolcrib");
   if (toolcrib === undefined) return [];
-  const home = mkdtempSync(join(temporaryFolder, "composites-"));
-  return [await benchComposites(toolcrib, home, { isQuick: plan.isQuick, limitMs: readyLimitMs, signal })];
+  const tables: Table[] = [];
+  const options = { isQuick: plan.isQuick, limitMs: readyLimitMs, signal };
+  if (plan.parts.has("composites")) {
+    progress("Composites");
+    const home = mkdtempSync(join(temporaryFolder, "composites-"));
+    tables.push(await benchComposites(toolcrib, home, options));
+  }
+  if (plan.parts.has("toolspecs")) {
+    progress("Toolspecs");
+    const home = mkdtempSync(join(temporaryFolder, "toolspecs-"));
+    tables.push(...(await benchToolspecs(toolcrib, home, options)));
+  }
+  return tables;
 }
 
 function document(plan: Plan, tables: readonly Table[]): string {
@@ -206,7 +218,7 @@ async function gatewayTables(plan: Plan, signal: AbortSignal): Promise<readonly 
   try {
     if (plan.parts.has("load")) tables.push(...(await loadTables(plan, temporaryFolder, signal)));
     if (plan.parts.has("start-up")) tables.push(...(await startUpTables(plan, temporaryFolder, signal)));
-    if (plan.parts.has("composites")) tables.push(...(await compositeTables(plan, temporaryFolder, signal)));
+    tables.push(...(await ownTables(plan, temporaryFolder, signal)));
   } finally {
     await stopAllChildren();
     rmSync(temporaryFolder, { recursive: true, force: true });
@@ -236,7 +248,7 @@ async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Prom
 async function main(plan: Plan): Promise<number> {
   const tables: Table[] = [];
   const compares = plan.parts.has("load") || plan.parts.has("start-up");
-  if (compares || plan.parts.has("composites")) {
+  if (compares || plan.parts.has("composites") || plan.parts.has("toolspecs")) {
     if (compares && plan.contenders.some(({ kind }) => kind === "peer")) installPeers(progress);
     try {
       tables.push(...(await interruptible((signal) => gatewayTables(plan, signal))));
