@@ -28,6 +28,7 @@ const topics: { readonly [name: string]: () => string } = {
       "  MCP_METATOOL_DEBUG      true: errors of composite tools carry their stack (execution.enableDebug)",
       "  TOOLCRIB_SECRET_<NAME>  the value of secret_key_ref: <name>",
       "  TOOLCRIB_SECRETS_KEY    the key of the secret store, or keychain:<name>, its entry in the keychain",
+      "  TOOLCRIB_CATALOG        the folder of a catalogue of your own, in place of the one that came with the command",
       "  NO_COLOR, FORCE_COLOR   colours never or always",
     ].join("\n"),
   configuration: () =>

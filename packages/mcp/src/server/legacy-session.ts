@@ -242,7 +242,8 @@ function clientCapabilityMissing(capability: string): McpError {
 
 /** Before revision 2026-07-28 structured content is an object, and clients refuse results with another value. */
 function toLegacyResult(result: JsonObject): JsonObject {
-  const content = result["structuredContent"];
+  // What is no result at all is for the client to refuse.
+  const content = isJsonObject(result) ? result["structuredContent"] : undefined;
   if (content === undefined || isJsonObject(content)) return result;
   const { structuredContent: _, ...rest } = result;
   return rest;
