@@ -13,6 +13,7 @@ import { canonicalHost, isHostAllowed } from "@toolcrib/policy";
 import { egressAuthorityInvalid, egressHostDenied, egressPortDenied } from "./codes.ts";
 import { EgressError } from "./egress-error.ts";
 import type { EgressSource } from "./egress-types.ts";
+import { withoutPlaceholders } from "./scan/placeholder.ts";
 
 /** A host and a port in their one form. */
 export interface Authority {
@@ -90,12 +91,11 @@ function invalid(text: string): EgressError {
   );
 }
 
-/** A host for messages and events, whatever it is: without path and query, escaped, at most 100 characters. */
+/** A host for messages and events, whatever it is: without what may be a password, a path or a placeholder, escaped, at most 100 characters. */
 export function showHost(text: string): string {
   const bare = text.replace(/^https?:\/\//i, "").replace(/[/?#\\].*$/s, "");
-  // User information may be a password.
-  const host = bare.slice(bare.lastIndexOf("@") + 1);
-  return JSON.stringify(host.toWellFormed())
+  const host = bare.slice(bare.lastIndexOf("@") + 1).replace(/:(?![0-9]*$)[^\]]*$/, "");
+  return JSON.stringify(withoutPlaceholders(host).toWellFormed())
     .slice(1, -1)
     .replace(/[^ -~]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`)
     .slice(0, 100);

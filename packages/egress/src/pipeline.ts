@@ -30,6 +30,7 @@ import { putSecrets } from "./inject/put-secrets.ts";
 import { type ReadSecret, readSecret } from "./inject/read-secret.ts";
 import { checkHead, type HeaderField, type RequestHead } from "./inject/request-head.ts";
 import { findPlaceholder, type Misplaced, PlaceholderScanner } from "./scan/find-placeholder.ts";
+import { withoutPlaceholders } from "./scan/placeholder.ts";
 import type { OnFound, SecretScrubber } from "./scrub/secret-scrubber.ts";
 import { createSourceSecrets } from "./scrub/source-secrets.ts";
 
@@ -116,7 +117,7 @@ export function createPipeline(settings: ResolvedSettings, deps: EgressDeps): Pi
     const { callId } = asker;
     const origin: EgressEventOrigin = {
       source: asker.source.id,
-      host,
+      host: withoutPlaceholders(host),
       ...(callId === undefined ? {} : { callId }),
     };
     deps.onEvent({ ...origin, ...event });
@@ -124,12 +125,17 @@ export function createPipeline(settings: ResolvedSettings, deps: EgressDeps): Pi
 
   function deny(asker: Asker, host: string, error: unknown): void {
     if (!(error instanceof EgressError)) return;
-    tell(asker, host, { kind: "egress.denied", code: error.code, reason: error.message });
+    tell(asker, host, {
+      kind: "egress.denied",
+      code: error.code,
+      reason: withoutPlaceholders(error.message),
+    });
   }
 
   function tellAlarm(asker: Asker, host: string, { where, text }: Misplaced): void {
     const owner = registry.ownerOf(text);
-    tell(asker, host, { kind: "egress.alarm", credential: owner?.credential, owner: owner?.source, where });
+    const place = { owner: owner?.source, where: withoutPlaceholders(where) };
+    tell(asker, host, { kind: "egress.alarm", credential: owner?.credential, ...place });
   }
 
   function alarm(asker: Asker, host: string, misplaced: Misplaced): EgressError {

