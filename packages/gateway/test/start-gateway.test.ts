@@ -133,6 +133,7 @@ describe("startGateway()", () => {
     const { servers, startedAt, url, ...rest } = gateway.status();
     assert.deepEqual(rest, {
       version: "0.0.1",
+      toolspecs: [],
       tools: 4,
       sessions: 1,
       callsInFlight: 1,
