@@ -19,6 +19,11 @@ export const exitCodes = {
 /** An exit code of the command. */
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
+/** The exit code of a program that was run in the command's place, which has meanings of its own. */
+export function toExitCode(code: number): ExitCode {
+  return code as ExitCode;
+}
+
 /** What each exit code means, for `toolcrib help exit-codes` and the documentation. */
 export const exitCodeMeanings: readonly { readonly code: ExitCode; readonly meaning: string }[] = [
   { code: exitCodes.done, meaning: "done" },

@@ -9,14 +9,30 @@ import { exitCodes } from "./exit-codes.ts";
 import { main } from "./main.ts";
 import { createOutput } from "./output/output.ts";
 import { reportError } from "./output/report-error.ts";
-import { createWorld } from "./world.ts";
+import { createWorld, type SignalListener } from "./world.ts";
 
 /** Run the command of this process; sets its exit code. */
 export async function runProcess(): Promise<void> {
   const interrupt = new AbortController();
   const outputEnd = new AbortController();
-  const world = createWorld(interrupt.signal, outputEnd.signal);
+  let holder: SignalListener | undefined;
+  const holdSignals = (listener: SignalListener): Disposable => {
+    holder = listener;
+    const hangUp = () => listener("SIGHUP");
+    process.on("SIGHUP", hangUp);
+    return {
+      [Symbol.dispose]() {
+        holder = undefined;
+        process.off("SIGHUP", hangUp);
+      },
+    };
+  };
+  const world = createWorld({ interrupted: interrupt.signal, holdSignals }, outputEnd.signal);
   const stop = (signal: NodeJS.Signals) => {
+    if (holder !== undefined) {
+      holder(signal);
+      return;
+    }
     if (interrupt.signal.aborted) process.exit(exitCodes.interrupted);
     interrupt.abort(new CliError(cliInterrupted, `Interrupted by ${signal}`));
   };

@@ -11,6 +11,9 @@ import type { WriteStream } from "node:tty";
 /** An output stream that may be a terminal. */
 export type OutputStream = NodeJS.WritableStream & Partial<Pick<WriteStream, "isTTY" | "columns">>;
 
+/** Told of a signal that this process got. */
+export type SignalListener = (signal: NodeJS.Signals) => void;
+
 /** The surroundings of one run of the command. */
 export interface World {
   /** What stands behind the command's name. */
@@ -28,12 +31,17 @@ export interface World {
   readonly now: () => number;
   /** Aborts at the first Ctrl-C or SIGTERM. */
   readonly interrupted: AbortSignal;
+  /** Hand signals to `listener`, in place of what they do otherwise, until disposed of: for who passes them on. */
+  readonly holdSignals: (listener: SignalListener) => Disposable;
   /** Aborts when nobody reads the output any more (`toolcrib audit tail --follow | head`). */
   readonly outputClosed: AbortSignal;
 }
 
 /** The surroundings of this process. */
-export function createWorld(interrupted: AbortSignal, outputClosed: AbortSignal): World {
+export function createWorld(
+  signals: Pick<World, "interrupted" | "holdSignals">,
+  outputClosed: AbortSignal,
+): World {
   return {
     args: process.argv.slice(2),
     environment: process.env,
@@ -44,7 +52,7 @@ export function createWorld(interrupted: AbortSignal, outputClosed: AbortSignal)
     stdout: process.stdout,
     stderr: process.stderr,
     now: Date.now,
-    interrupted,
+    ...signals,
     outputClosed,
   };
 }

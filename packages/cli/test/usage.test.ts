@@ -71,6 +71,7 @@ function grammar(): Command {
       stderr: stream,
       now: () => 0,
       interrupted: never,
+      holdSignals: () => ({ [Symbol.dispose]() {} }),
       outputClosed: never,
     },
     async () => {},

@@ -70,7 +70,7 @@ export async function openWayOut(
 }
 
 /** The variable in which a proxy tells the placeholder of a credential. */
-function placeholderVariable(id: string): string {
+export function placeholderVariable(id: string): string {
   return `TOOLCRIB_CREDENTIAL_${id.toUpperCase().replace(/[^A-Z0-9]/g, "_")}`;
 }
 
@@ -94,8 +94,8 @@ function readVariable(
   });
 }
 
-/** @throws {CliError} `CLI_USAGE` */
-function readSecretNames(given: readonly string[], manifest: Manifest): ReadonlyMap<string, string> {
+/** The names of `--secret ID=NAME`, by id. @throws {CliError} `CLI_USAGE` */
+export function readSecretNames(given: readonly string[], manifest: Manifest): ReadonlyMap<string, string> {
   const ids = (manifest.credentials ?? []).map(({ id }) => id);
   return new Map(
     given.map((text) => {
@@ -159,7 +159,8 @@ function openOwnEgress(
   };
 }
 
-function logEvent({ kind, ...fields }: EgressEvent, logger: Logger): void {
+/** Log what was done with a request. */
+export function logEvent({ kind, ...fields }: EgressEvent, logger: Logger): void {
   if (kind === "egress.alarm") logger.error(fields, "a placeholder stood where it must not be");
   else if (kind === "egress.denied") logger.warn(fields, "a request was refused");
   else if (kind === "secret.echoed") logger.warn(fields, "a secret was taken out of a response");

@@ -37,7 +37,10 @@ export interface FilledCredential extends PlacedCredential {
  * `inject` says. Entrusted tier: the first one, at `auth` of the toolspec,
  * because a toolspec has one `auth`.
  */
-export function placedCredentials(manifest: Manifest, spec: Toolspec): readonly PlacedCredential[] {
+export function placedCredentials(
+  manifest: Manifest,
+  spec: Pick<Toolspec, "auth">,
+): readonly PlacedCredential[] {
   const credentials = manifest.credentials ?? [];
   if (manifest.tier === "sealed") {
     return credentials.flatMap((credential) => {

@@ -1,0 +1,38 @@
+/** The one manifest that a program is run by, from the file that was named. */
+
+import { resolve } from "node:path";
+import { type Diagnostic, messageOf } from "@toolcrib/diagnostics";
+import { readRegularFile } from "@toolcrib/gateway";
+import { documentMaxBytes, type Manifest, parseManifest } from "@toolcrib/toolspec";
+import { CliError } from "../cli-error.ts";
+import { cliConfigInvalid, cliFileUnusable } from "../codes.ts";
+import type { World } from "../world.ts";
+
+/** A sound manifest, and what might be better about it. */
+export interface ReadManifest {
+  readonly manifest: Manifest;
+  readonly warnings: readonly Diagnostic[];
+}
+
+/**
+ * Read and check the manifest at `path`.
+ *
+ * @throws {CliError} `CLI_FILE_UNUSABLE`, `CLI_CONFIG_INVALID` with all findings in `data.diagnostics`.
+ */
+export async function readManifest(path: string, world: World): Promise<ReadManifest> {
+  let text: string;
+  try {
+    const { bytes } = await readRegularFile(resolve(world.directory, path), documentMaxBytes);
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (error) {
+    throw new CliError(cliFileUnusable, `Cannot read "${path}": ${messageOf(error)}`);
+  }
+  const { value, diagnostics } = parseManifest({ name: path, text });
+  if (value !== undefined) return { manifest: value, warnings: diagnostics };
+  const count = diagnostics.filter(({ severity }) => severity === "error").length;
+  const message = `The manifest has ${count === 1 ? "an error" : `${count} errors`}: ${path}`;
+  throw new CliError(cliConfigInvalid, message, {
+    hint: "correct what is listed above",
+    data: { diagnostics },
+  });
+}

@@ -1,0 +1,51 @@
+/**
+ * A program as this command's child: it has the terminal, gets the signals, and
+ * its exit code becomes that of the command. It is never left behind: a command
+ * that ends takes it along.
+ */
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { constants } from "node:os";
+import { messageOf } from "@toolcrib/diagnostics";
+import { CliError } from "../cli-error.ts";
+import { cliProgramUnusable } from "../codes.ts";
+import type { World } from "../world.ts";
+import type { Environment } from "./program-environment.ts";
+
+/** What is run. */
+export interface ProgramRun {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly environment: Environment;
+}
+
+/**
+ * Run a program to its end.
+ *
+ * @returns its exit code, or 128 and the number of the signal that ended it, as shells have it.
+ * @throws {CliError} `CLI_PROGRAM_UNUSABLE`
+ */
+export async function runProgram({ command, args, environment }: ProgramRun, world: World): Promise<number> {
+  const child = spawn(command, [...args], { cwd: world.directory, env: environment, stdio: "inherit" });
+  // A terminal signals everybody in front of it: the program has had its Ctrl-C then.
+  using _holding = world.holdSignals((signal) => {
+    if (signal !== "SIGINT" || world.stdin.isTTY !== true) child.kill(signal);
+  });
+  try {
+    return await ended(child);
+  } catch (error) {
+    throw new CliError(cliProgramUnusable, `Cannot run "${command}": ${messageOf(error)}`, {
+      hint: "write the program and its arguments behind --",
+      cause: error,
+    });
+  } finally {
+    child.kill("SIGKILL");
+  }
+}
+
+/** Rejects for a program that cannot be started. */
+async function ended(child: ChildProcess): Promise<number> {
+  const [code, signal] = (await once(child, "exit")) as [number | null, NodeJS.Signals | null];
+  return code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
+}
