@@ -111,9 +111,10 @@ export async function readPrivateFile(path: string, maxBytes: number): Promise<B
     if (!status.isFile()) throw notRegular(path);
     checkMode(path, status.mode, 0o077, "600");
     if (status.size > maxBytes) throw tooLong(path);
-    const bytes = Buffer.alloc(maxBytes + 1);
+    // Files of the store are replaced whole; one that grows while it is read is none of them, and cannot be opened.
+    const bytes = Buffer.alloc(status.size + 1);
     let length = 0;
-    for (;;) {
+    while (length < bytes.length) {
       const { bytesRead } = await handle.read(bytes, length, bytes.length - length);
       if (bytesRead === 0) break;
       length += bytesRead;
