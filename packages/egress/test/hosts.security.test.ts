@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { isCodedError } from "@toolcrib/diagnostics";
+import { parseAuthority } from "@toolcrib/egress";
 import { addressCases, benignHosts, caseHosts, hostCases } from "@toolcrib/testing";
+import fc from "fast-check";
 import { codeOf, host, patterns, startFixture } from "./fixture.ts";
 
 test("fetch() refuses every other spelling of a host before it asks DNS", async () => {
@@ -119,4 +122,44 @@ test("fetch() sends a Host header of the URL only", async () => {
       [["host", host]],
     );
   }
+});
+
+test("parseAuthority() and the URL standard read the same host and port, or it is refused", () => {
+  const odd = fc.constantFrom(
+    ..."abcxyzABC0127.:-_@/\\\\?#%[]&+~* \t\n\0\u00ad\u200b\u212a\uff0e\u3002é例".split(""),
+  );
+  const words = fc.constantFrom(
+    "api.example.com",
+    "xn--",
+    "127",
+    "0x7f",
+    ":443",
+    ":80",
+    "..",
+    "%2e",
+    "@",
+    "::1",
+    "[",
+    "]",
+  );
+  const text = fc
+    .array(fc.oneof({ weight: 3, arbitrary: words }, odd), { maxLength: 8 })
+    .map((parts) => parts.join(""));
+  fc.assert(
+    fc.property(text, (authority) => {
+      let read: ReturnType<typeof parseAuthority>;
+      try {
+        read = parseAuthority(authority);
+      } catch (error) {
+        assert.ok(isCodedError(error) && error.code === "EGRESS_AUTHORITY_INVALID");
+        return;
+      }
+      // Node refuses names whose "xn--" labels decode to nothing; such a name has no certificate either.
+      if (!URL.canParse(`https://${authority}/`)) return assert.match(authority, /xn--/i);
+      const url = new URL(`https://${authority}/`);
+      assert.deepEqual([url.hostname, url.port || "443"], [read.host, String(read.port)]);
+      assert.deepEqual([url.username, url.password, url.pathname], ["", "", "/"]);
+    }),
+    { numRuns: 5000 },
+  );
 });

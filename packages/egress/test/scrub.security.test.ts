@@ -231,6 +231,55 @@ test("fetch() hands on a body without secrets as it is, however it is cut into p
   );
 });
 
+test("fetch() finds any secret, each character of it in any escape, across any pieces", async () => {
+  const value = fc.string({
+    unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
+    minLength: 6,
+    maxLength: 30,
+  });
+  const escapes: readonly ((character: string, code: string) => string)[] = [
+    (character) => character,
+    (_, code) => `%${code}`,
+    (_, code) => `%25${code.toUpperCase()}`,
+    (_, code) => `\\u00${code}`,
+    (_, code) => `\\\\u00${code}`,
+    (_, code) => `&#x${code};`,
+    (character) => (/[A-Za-z0-9]/.test(character) ? character : `\\${character}`),
+  ];
+  let pieces: readonly string[] = [];
+  await using fixture = await startEcho(async (response) => {
+    for (const piece of pieces) {
+      response.write(piece);
+      await setImmediate();
+    }
+    response.end();
+  });
+  const choices = fc.array(fc.nat(escapes.length - 1), { minLength: 30, maxLength: 30 });
+  await fc.assert(
+    fc.asyncProperty(
+      value,
+      choices,
+      fc.array(fc.integer({ min: 1, max: 20 }), { maxLength: 5 }),
+      async (text, choice, cuts) => {
+        const one = credential(text);
+        const written = [...text]
+          .map((character, at) => escapes[choice[at] ?? 0]?.(character, character.charCodeAt(0).toString(16)))
+          .join("");
+        let rest = `before\n${written}\nbehind`;
+        pieces = cuts
+          .map((length) => {
+            const piece = rest.slice(0, length);
+            rest = rest.slice(length);
+            return piece;
+          })
+          .concat(rest);
+        assert.equal(await fetchBody(fixture, one), `before\n${one.placeholder}\nbehind`);
+      },
+    ),
+    { numRuns: 200 },
+  );
+});
+
 test("fetch() finds a secret that overlaps its own beginning, at every edge of pieces", async () => {
   const one = credential("ababac-ababad");
   const text = "abababababac-ababad-ababac-ababac-ababad";
