@@ -14,6 +14,7 @@ import {
   openapiOperationMissing,
   openapiOperationUnfit,
   openapiServerUnfit,
+  openapiTooLarge,
   openapiVersion,
 } from "./codes.ts";
 import { createFindings, type Findings, quote } from "./document/findings.ts";
@@ -21,6 +22,7 @@ import { fieldOf, isMap, textOf } from "./document/node.ts";
 import { openDocument } from "./document/open-document.ts";
 import { createDocuments, type Documents, type ReadReference } from "./document/references.ts";
 import { chooseOperations, listOperations, type Operation, type OperationFilter } from "./operations.ts";
+import { schemasOfImportMaxCount } from "./schema/read-schema.ts";
 import { type Credential, readCredentials } from "./service/read-credentials.ts";
 import { readServer, type Server, serverOf } from "./service/read-server.ts";
 import { convertOperation } from "./tool/convert-operation.ts";
@@ -237,12 +239,13 @@ function readApi(
       ),
     );
   const nameTool = createToolNames();
+  const context = { documents, findings, left: { schemas: schemasOfImportMaxCount } };
   const tools = new Map<Operation, ToolspecTool>();
   for (const operation of reachable) {
     try {
       const tool = convertOperation(operation, {
         name: nameTool(operation.operationId, operation.method, operation.path),
-        context: { documents, findings },
+        context,
         server: servers.get(operation) ?? main,
         spec,
         credentialHeaders: new Set([...placesOf("header")].map((header) => header.toLowerCase())),
@@ -253,6 +256,15 @@ function readApi(
       if (!(error instanceof UnfitOperation)) throw error;
       reportUnfit(operation, error.message, findings, error);
     }
+  }
+  if (context.left.schemas < 0) {
+    const count = schemasOfImportMaxCount.toLocaleString("en");
+    findings.report({
+      severity: "error",
+      code: openapiTooLarge,
+      message: `The schemas of the operations refer to one another more than ${count} times`,
+      hint: "choose with --tag, --path or --operation",
+    });
   }
   return { documents, spec, credentials, tools, servers };
 }

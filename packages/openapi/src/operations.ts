@@ -60,14 +60,18 @@ export function listOperations(documents: Documents, findings: Findings): readon
       key: path,
     });
     const fields = isMap(item.node) ? [...item.node.fields] : [];
-    return fields.flatMap(([method, node]): Operation[] => {
-      if (!methods.has(method) || !isMap(node)) return [];
+    return fields.flatMap(([method, own]): Operation[] => {
+      if (!methods.has(method) || !isMap(own)) return [];
+      const place = { file: item.file, owner: item.node, key: method };
+      // No version of OpenAPI has references here, and large documents have them all the same.
+      const { node, file } = documents.follow({ node: own, file: item.file }, findings, place);
+      if (!isMap(node)) return [];
       const operationId = textOf(node, "operationId")?.trim();
       const verb = method.toUpperCase();
       return [
         {
           node,
-          file: item.file,
+          file,
           method: verb,
           path,
           operationId,
@@ -76,7 +80,7 @@ export function listOperations(documents: Documents, findings: Findings): readon
           summary: toPlainLine(textOf(node, "summary") ?? textOf(node, "description") ?? "", 120),
           isDeprecated: isSet(node, "deprecated"),
           item,
-          place: { file: item.file, owner: item.node, key: method },
+          place,
         },
       ];
     });

@@ -47,6 +47,25 @@ test("compositions that multiply are read up to a bound", async () => {
   assert.ok(report.value);
 });
 
+test("schemas that refer to one another without measure end the import, and that is told", async () => {
+  const names = Array.from({ length: 400 }, (_, index) => index);
+  const all = names.map((index) => `{$ref: "#/components/schemas/S${index}"}`).join(", ");
+  const fields = names.map((index) => `f${index}: {$ref: "#/components/schemas/All"}`).join(", ");
+  const more = `components:\n  schemas:\n    All: {oneOf: [${all}]}\n    Top: {type: object, properties: {${fields}}}\n${names
+    .map((index) => `    S${index}: {oneOf: [${all}]}`)
+    .join("\n")}\n`;
+  const paths = names.map(
+    (index) =>
+      `/p${index}: {post: {requestBody: {content: {application/json: {schema: {$ref: "#/components/schemas/Top"}}}}, responses: {}}}`,
+  );
+  const report = await importText(api(paths.join("\n"), more), { toolsMaxCount: 400 });
+  assert.equal(report.value, undefined);
+  assert.equal(
+    report.diagnostics.some(({ code, severity }) => code === "OPENAPI_TOO_LARGE" && severity === "error"),
+    true,
+  );
+});
+
 /** What a description becomes. */
 function checkDescription(written: string, expected: string) {
   test(`a description loses what nobody sees: ${JSON.stringify(written)}`, async () => {
@@ -63,6 +82,15 @@ checkDescription("a\u{e0041}\u{e0042} b", "a b");
 checkDescription("say &#105;t &lt;now&gt; &unknown; &#xffffff;", "say it <now> &unknown;");
 checkDescription("```\ncode\n``` [link](javascript:x) ![i](http://x)", "link");
 checkDescription("x".repeat(5000), `${"x".repeat(199)}…`);
+for (const unit of ["<script", "<!--", "[", "**", "__ ", "# ", "|-", "&#", "<a ", "`", "![", " ", "\\n>"]) {
+  const text = unit.repeat(4000);
+  test(`a description of ${JSON.stringify(unit)} over and over is read`, async () => {
+    const report = await importText(
+      api(`/a: {get: {operationId: x1, description: ${JSON.stringify(text)}, responses: {}}}`),
+    );
+    assert.equal(report.value?.toolspec.tools.length, 1);
+  });
+}
 checkDescription("no: yes", "no: yes");
 checkDescription("on", "on");
 checkDescription(" ", "GET /a");

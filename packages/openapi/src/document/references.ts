@@ -15,7 +15,7 @@ import { openDocument } from "./open-document.ts";
 /** Most references that lead to one another. */
 const chainMaxLength = 50;
 /** Most other documents, and most of their text together, in UTF-16 units. */
-const filesMaxCount = 200;
+const filesMaxCount = 5000;
 const filesMaxLength = 64 * 1024 * 1024;
 
 /**

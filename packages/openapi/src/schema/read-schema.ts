@@ -23,7 +23,12 @@ import type { Documents, Part } from "../document/references.ts";
 export interface SchemaContext {
   readonly documents: Documents;
   readonly findings: Findings;
+  /** How many schemas may still be read; below zero nothing more is, and the import fails. */
+  readonly left: { schemas: number };
 }
+
+/** Most schemas that are read in one import, each as often as something refers to it. */
+export const schemasOfImportMaxCount = 4_000_000;
 
 /** A type of JSON Schema, `null` left out. */
 export type SchemaType = "string" | "integer" | "number" | "boolean" | "object" | "array";
@@ -128,6 +133,8 @@ function add(draft: Draft, part: SchemaPart, context: SchemaContext, reading: Re
     return;
   }
   reading.left.count -= 1;
+  context.left.schemas -= 1;
+  if (context.left.schemas < 0) return;
   const isAgain = reading.path.has(own) || reading.path.size > compositionMaxDepth || reading.left.count < 0;
   if (isAgain) return;
   const inner = { path: new Set([...reading.path, own]), left: reading.left };

@@ -16,28 +16,30 @@ const entities: { readonly [name: string]: string } = {
   hellip: "…",
 };
 
-/** Longest text that is looked at, in UTF-16 units; nothing behind it would be kept. */
-const lookedAtLength = 20_000;
+/** Longest text that is looked at, in UTF-16 units; hardly anything behind it would be kept. */
+const lookedAtLength = 8000;
 
 /** `text` as one line of at most `maxLength` characters, cut behind a sentence or a word. */
 export function toPlainLine(text: string, maxLength: number): string {
   return cutLine(plain(text.slice(0, lookedAtLength)), maxLength);
 }
 
+/** In linear time, whatever the text: no pattern begins where another one of its kind ended in vain. */
 function plain(text: string): string {
   return text
+    .replace(/[^\S\n]+/g, " ")
     .replace(/```[^\n]*\n[\s\S]*?(?:```|$)/g, " ")
     .replace(/<!--[\s\S]*?(?:-->|$)/g, " ")
-    .replace(/<(?:script|style)\b[\s\S]*?<\/(?:script|style)\s*>/gi, " ")
+    .replace(/<(?:script|style)\b[\s\S]*?(?:<\/(?:script|style)\s*>|$)/gi, " ")
     .replace(/<\/?(?:p|br|div|li|ul|ol|h[1-6]|tr|table)\b[^<>]*>/gi, " ")
     .replace(/<\/?[a-z][a-z0-9-]*(?:\s[^<>]*)?\/?>/gi, "")
     .replace(/!\[[^[\]]*\]\([^()\n]*\)/g, " ")
     .replace(/\[([^[\]]+)\]\([^()\s]*(?:\s+"[^"]*")?\)/g, "$1")
     .replace(/\[([^\]\n]+)\]\[[^\]\n]*\]/g, "$1")
-    .replace(/^[ \t]*\|?[ \t]*:?-{2,}[-| \t:]*$/gm, " ")
-    .replace(/^[ \t]*#{1,6}[ \t]+(.*?)[ \t]*#*$/gm, "$1")
-    .replace(/^[ \t]*>[ \t]?/gm, "")
-    .replace(/^[ \t]*[*+-][ \t]+/gm, "")
+    .replace(/^ ?\|?[-|: ]{3,}$/gm, " ")
+    .replace(/^ ?#{1,6} /gm, "")
+    .replace(/^ ?> ?/gm, "")
+    .replace(/^ ?[*+-] /gm, "")
     .replace(/\*\*([^*\n]+)\*\*/g, "$1")
     .replace(/(^|[\s(])__([^_\n]+)__(?=[\s).,:;]|$)/g, "$1$2")
     .replace(/(^|[\s(])[*]([^*\n]+)[*](?=[\s).,:;]|$)/g, "$1$2")
