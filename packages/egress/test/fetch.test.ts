@@ -175,6 +175,12 @@ test("fetch() keeps a connection for the next request of the same source, and sh
   assert.notEqual(bySource[0], bySource[2]);
 });
 
+test("fetch() tries the addresses of a host in turn", async () => {
+  await using fixture = await startFixture({ resolve: async () => ["127.0.0.9", "127.0.0.1"] });
+  const { port } = fixture.server;
+  assert.equal((await fixture.send({ url: `${url}:${port}/` }, { ports: [port] })).status, 200);
+});
+
 test("fetch() makes no more connections to a host than it may", async () => {
   await using fixture = await startFixture({ settings: { connectionsPerHost: 3 } });
   await Promise.all(Array.from({ length: 30 }, () => fixture.send()));
