@@ -19,6 +19,9 @@ export const conformanceHttpPath = pathOf("conformance-http");
 /** Entry: a small issue tracker on stdio, `github` or `zenhub` as its first argument says. */
 export const trackerStdioPath = pathOf("tracker-stdio");
 
+/** Entry for `node --import`: a process whose names and connections a test watches; see `watched-network.ts`. */
+export const watchedNetworkPath = pathOf("hosts/watched-network");
+
 /** The program and arguments that start the fixture at `path` on this process's Node. */
 export function fixtureCommand(
   path: string,

@@ -11,9 +11,11 @@ export {
   echoStdioPath,
   fixtureCommand,
   trackerStdioPath,
+  watchedNetworkPath,
 } from "./fixtures.ts";
 export { freePort } from "./free-port.ts";
 export { checkGolden, readGolden } from "./golden.ts";
+export { type DnsAnswer, type DnsServer, startDnsServer } from "./hosts/dns-server.ts";
 export {
   type AddressCase,
   addressCases,
@@ -24,6 +26,15 @@ export {
   hostCases,
 } from "./hosts/host-cases.ts";
 export {
+  benignNames,
+  type DnsCase,
+  dnsCases,
+  endpointCases,
+  hostileValues,
+  hostTexts,
+  redirectTargets,
+} from "./hosts/hostile-cases.ts";
+export {
   type ConnectCase,
   connectCases,
   type InsideCase,
@@ -32,6 +43,7 @@ export {
   insideHttp2Cases,
   serverNameCases,
 } from "./hosts/proxy-host-cases.ts";
+export { ownAddresses, type Sinks, startSinks } from "./hosts/sinks.ts";
 export {
   canFindProcesses,
   type FoundProcess,

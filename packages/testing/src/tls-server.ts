@@ -1,7 +1,7 @@
 /**
  * An HTTPS server on loopback that keeps what it was sent, header by header as
  * they came, and answers as a test tells it to. Never listens on anything but
- * 127.0.0.1.
+ * loopback.
  */
 
 import { once } from "node:events";
@@ -28,6 +28,8 @@ export interface RecordedRequest {
 /** How the server behaves. */
 export interface TlsServerOptions {
   readonly certificate: TestCertificate;
+  /** An address of loopback. @default "127.0.0.1" */
+  readonly address?: string;
   /** Called when a request is there with its body. @default 200 with `{}` */
   readonly respond?: (request: RecordedRequest, response: ServerResponse) => void;
 }
@@ -48,6 +50,7 @@ export interface TlsServer extends AsyncDisposable {
 /** Start an HTTPS server. */
 export async function startTlsServer({
   certificate,
+  address = "127.0.0.1",
   respond = respondEmpty,
 }: TlsServerOptions): Promise<TlsServer> {
   const requests: RecordedRequest[] = [];
@@ -77,12 +80,12 @@ export async function startTlsServer({
       () => response.destroy(),
     );
   });
-  server.listen(0, "127.0.0.1");
+  server.listen(0, address);
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   return {
     port,
-    endpoint: `127.0.0.1:${port}`,
+    endpoint: `${address}:${port}`,
     requests,
     get connectionCount() {
       return connectionCount;

@@ -649,6 +649,7 @@ export const benignHosts: readonly string[] = [
     "internal.example.com",
     "1.1.1.1.example.com",
     "api2.example.io",
+    "graph.microsoft.com",
     "e.e",
   ],
 ];

@@ -1,0 +1,269 @@
+/**
+ * What stands around each door: a service that may be reached, on an address
+ * of loopback that is no sink; sinks on the others; a DNS server that lies; and
+ * a pair of files that makes a tool of every case.
+ */
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { connect, createServer } from "node:net";
+import { pathToFileURL } from "node:url";
+import {
+  benignNames,
+  caseHost,
+  caseHosts,
+  createTestAuthority,
+  type DnsCase,
+  type DnsServer,
+  dnsCases,
+  endpointCases,
+  hostCases,
+  makeTemporaryDirectory,
+  ownAddresses,
+  redirectTargets,
+  type Sinks,
+  startDnsServer,
+  startSinks,
+  startTlsServer,
+  type TemporaryDirectory,
+  type TlsServer,
+  watchedNetworkPath,
+} from "@toolcrib/testing";
+
+/** All of it. */
+export interface HostSetting extends AsyncDisposable {
+  readonly directory: TemporaryDirectory;
+  /** The service, for `api.example.com` and each benign name. */
+  readonly server: TlsServer;
+  /** Its address, the only one of this machine that may be dialled. */
+  readonly address: string;
+  readonly caFile: string;
+  readonly sinks: Sinks;
+  readonly dns: DnsServer;
+  readonly dnsCases: readonly DnsCase[];
+  /** Hosts, and where to connect for them: benign ones to the service. */
+  readonly connectTo: { readonly [host: string]: string };
+  /** The environment of a process whose connections `attempts(door)` tells. */
+  watched(door: string): { readonly [name: string]: string };
+  /** Addresses and ports that processes of `door` tried to connect to, each once. */
+  attempts(door: string): readonly string[];
+}
+
+/** Ports of the sinks: what cases name, and what is usual inside. */
+const sinkPorts: readonly number[] = [
+  ...new Set([
+    ...[443, 80, 1, 53, 2375, 9200, 11211],
+    ...hostCases.flatMap(({ url, code }) =>
+      code === "EGRESS_PORT_DENIED" ? [Number(new URL(url).port)] : [],
+    ),
+  ]),
+];
+
+/** Start all of it. */
+export async function startHostSetting(): Promise<HostSetting> {
+  const directory = await makeTemporaryDirectory();
+  const address = await allowedAddress();
+  const authority = createTestAuthority();
+  const caFile = directory.join("ca.pem");
+  writeFileSync(caFile, authority.certificate);
+  const server = await startTlsServer({
+    address,
+    certificate: authority.sign({ hosts: [caseHost, ...benignNames] }),
+    respond({ target }, response) {
+      const at = /^\/redirect\?case=(\d+)$/.exec(target)?.[1];
+      if (at === undefined) {
+        response.writeHead(200, { "Content-Type": "application/json" }).end("{}");
+        return;
+      }
+      // To the byte: an HTTP library would refuse to write some of them.
+      const location = redirectTargets[Number(at)] ?? "";
+      const head = `HTTP/1.1 302 Found\r\nContent-Length: 0\r\nConnection: close\r\nLocation: ${location}\r\n\r\n`;
+      response.socket?.end(head);
+    },
+  });
+  const cases = dnsCases(address);
+  const answers = new Map(cases.map((one) => [one.host, one.answers]));
+  const dns = await startDnsServer((name, nth) => answers.get(name)?.[nth - 1] ?? answers.get(name)?.at(-1));
+  const sinks = await startSinks(
+    ownAddresses().filter((one) => one !== address),
+    sinkPorts,
+  );
+  const fileOf = (door: string) => directory.join(`connections-${door}`);
+  return {
+    directory,
+    server,
+    address,
+    caFile,
+    sinks,
+    dns,
+    dnsCases: cases,
+    connectTo: Object.fromEntries([caseHost, ...benignNames].map((host) => [host, server.endpoint])),
+    watched: (door) => ({
+      NODE_OPTIONS: `--import=${pathToFileURL(watchedNetworkPath)}`,
+      TOOLCRIB_TEST_DNS: String(dns.port),
+      TOOLCRIB_TEST_CONNECTIONS: fileOf(door),
+    }),
+    attempts(door) {
+      const text = existsSync(fileOf(door)) ? readFileSync(fileOf(door), "utf8") : "";
+      return [...new Set(text.split("\n").filter((line) => line !== ""))];
+    },
+    async [Symbol.asyncDispose]() {
+      await sinks[Symbol.asyncDispose]();
+      await dns[Symbol.asyncDispose]();
+      await server[Symbol.asyncDispose]();
+      await directory[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** An address of loopback that no case names; some systems have but one. */
+async function allowedAddress(): Promise<string> {
+  const probe = createServer();
+  return await new Promise((resolve) => {
+    probe.once("error", () => resolve("127.0.0.1"));
+    probe.listen(0, "127.9.9.9", () => probe.close(() => resolve("127.9.9.9")));
+  });
+}
+
+/** A tool of `writePair` that is there for one case. */
+export interface CaseTool {
+  readonly name: string;
+  readonly baseUrl: string;
+}
+
+/** Tools for each of `hosts`, named `prefix_N`. */
+export function toolsFor(prefix: string, hosts: readonly string[]): readonly CaseTool[] {
+  return hosts.map((host, index) => ({ name: `${prefix}_${index}`, baseUrl: `https://${host}` }));
+}
+
+/** Hosts that an operator connects elsewhere, by `endpointCases`. */
+export const elsewhereHosts: readonly string[] = endpointCases.map(
+  (_, index) => `to-${index}.wild.example.com`,
+);
+
+/** Write a manifest and a toolspec (JSON is YAML) as `<folder>/0.1.0.yaml` and `<folder>/0.1.0.toolspec.yaml`. */
+export function pairOf(
+  tools: readonly CaseTool[],
+  variables: readonly string[] = [],
+): { readonly manifest: string; readonly toolspec: string } {
+  const fixed = [
+    {
+      name: "get_item",
+      description: "Get an item",
+      method: "GET",
+      path: "/items/{id}",
+      params: [
+        { name: "id", in: "path", type: "string", required: true },
+        { name: "q", in: "query", type: "string" },
+        { name: "X-Note", in: "header", type: "string" },
+      ],
+    },
+    {
+      name: "get_file",
+      description: "Get a file",
+      method: "GET",
+      path: "/files/{+path}",
+      params: [{ name: "path", in: "path", type: "string", required: true }],
+    },
+    {
+      name: "add_item",
+      description: "Add an item",
+      method: "POST",
+      path: "/items",
+      params: [{ name: "text", in: "body", type: "string", required: true }],
+    },
+    {
+      name: "redirect",
+      description: "Be led elsewhere",
+      method: "GET",
+      path: "/redirect",
+      params: [{ name: "case", in: "query", type: "integer", required: true }],
+    },
+  ];
+  const all = [
+    ...fixed,
+    ...tools.map((one) => ({ ...one, description: "Get the root", method: "GET", path: "/" })),
+  ];
+  const manifest = {
+    schemaVersion: 1,
+    name: "hosts",
+    version: "0.1.0",
+    displayName: "Hosts",
+    description: "A tool for every host",
+    source: { repo: "github.com/example/hosts", tag: "v0.1.0" },
+    image: {
+      ref: "ghcr.io/example/hosts",
+      digest: `sha256:${"0a".repeat(32)}`,
+      entrypoint: "/app/server",
+      builder: "toolpack",
+    },
+    tier: "sealed",
+    entitlements: { egress: [...caseHosts, ...benignNames] },
+    tools: all.map(({ name }) => ({ name, default: true })),
+  };
+  const toolspec = {
+    schemaVersion: 2,
+    name: "hosts",
+    version: "0.1.0",
+    baseUrl: `https://${caseHost}`,
+    ...(variables.length === 0
+      ? {}
+      : { variables: Object.fromEntries(variables.map((name) => [name, { description: "A host" }])) }),
+    tools: all,
+  };
+  return { manifest: JSON.stringify(manifest), toolspec: JSON.stringify(toolspec) };
+}
+
+/** Hold every request that the service got to a host that may be reached, by its handshake and its `Host`. */
+export function checkArrived(setting: HostSetting): void {
+  const names: ReadonlySet<string | undefined> = new Set([caseHost, ...benignNames]);
+  for (const { servername, headers, target } of setting.server.requests) {
+    const hosts = headers.filter(([name]) => name.toLowerCase() === "host").map(([, value]) => value);
+    assert.deepEqual(hosts, [servername], target);
+    assert.ok(names.has(servername), target);
+  }
+}
+
+/** That no sink was reached, and that each would have told. */
+export async function checkSinks({ sinks }: HostSetting): Promise<void> {
+  assert.deepEqual(sinks.reached, []);
+  for (const place of sinks.places) {
+    const [host = "", port] = place.split(" ");
+    const socket = connect({ host, port: Number(port) });
+    socket.on("error", () => {});
+    await once(socket, "close");
+  }
+  assert.deepEqual([...sinks.reached].sort(), [...sinks.places].sort());
+}
+
+/** Hold the connections of `door` to the service and to `others`, addresses with ports. */
+export function checkAttempts(setting: HostSetting, door: string, others: readonly string[] = []): void {
+  const allowed: ReadonlySet<string> = new Set([
+    `${setting.address} ${setting.server.port}`,
+    // Names that change their mind lead there first.
+    `${setting.address} 443`,
+    ...others,
+  ]);
+  const attempts = setting.attempts(door);
+  // What would be seen is seen.
+  assert.ok(attempts.includes(`${setting.address} ${setting.server.port}`), door);
+  assert.deepEqual(
+    attempts.filter((one) => !allowed.has(one)),
+    [],
+  );
+}
+
+/** Run `act` for each of `items`, a few at a time; results in their order. */
+export async function forEachOf<T, R>(
+  items: readonly T[],
+  act: (item: T, index: number) => Promise<R>,
+): Promise<readonly R[]> {
+  const results: R[] = [];
+  const waiting = items.entries();
+  const work = async () => {
+    for (const [index, item] of waiting) results[index] = await act(item, index);
+  };
+  await Promise.all(Array.from({ length: 8 }, work));
+  return results;
+}
