@@ -133,15 +133,19 @@ export async function loadLayerFiles(
 ): Promise<LoadedLayer> {
   const diagnostics: Diagnostic[] = [];
   const report = (problem: Problem): void => void diagnostics.push(toDiagnostic(problem, layer.source));
+  // Entries that are faulty by themselves are not in the layer, and count in the file all the same.
+  const written = nodeAt(layer.tree, ["toolspecs"]);
+  const nodes = written?.kind === "list" ? written.items : [];
+  const indexes = new Map(nodes.map((node, index) => [node, index]));
   const toolspecs = await Promise.all(
-    layer.toolspecs.map(async (declaration, index) => {
+    layer.toolspecs.map(async (declaration) => {
       const reading = await readPairOf(declaration);
-      const at = `toolspecs[${index}]`;
+      const at = `toolspecs[${indexes.get(declaration.node)}]`;
       diagnostics.push(...reading.diagnostics);
       if (reading.problem !== undefined) {
         const { node } = declaration;
-        const written = fieldOf(node, "path") ?? fieldOf(node, "version") ?? fieldOf(node, "name") ?? node;
-        report({ ...reading.problem, span: written.span, path: at });
+        const field = fieldOf(node, "path") ?? fieldOf(node, "version") ?? fieldOf(node, "name") ?? node;
+        report({ ...reading.problem, span: field.span, path: at });
       }
       const { pair, digest } = reading;
       if (pair === undefined) return declaration;
