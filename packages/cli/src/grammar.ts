@@ -9,7 +9,6 @@ import { type AuditFlags, auditOutcomes, parseAuditLimit, parseSince } from "./a
 import type { RunCommand } from "./command-context.ts";
 import type { CallFlags } from "./commands/call.ts";
 import { addCompletionCommand } from "./commands/completion.ts";
-import type { EgressFlags } from "./commands/egress.ts";
 import type { EvalFlags } from "./commands/eval.ts";
 import { addHelpCommand } from "./commands/help.ts";
 import type { InitFlags } from "./commands/init.ts";
@@ -24,6 +23,7 @@ import type { FormatFlags } from "./commands/starlark-format.ts";
 import type { ReplFlags } from "./commands/starlark-repl.ts";
 import type { RunFlags } from "./commands/starlark-run.ts";
 import type { ToolpackFlags } from "./commands/toolpack.ts";
+import { addEgressCommand } from "./egress/egress-grammar.ts";
 import { addImportCommands, addToolspecCommands } from "./openapi/import-grammar.ts";
 import { addSecretCommands } from "./secret/secret-grammar.ts";
 import { addAddCommand, addCatalogCommands } from "./toolspec/toolspec-grammar.ts";
@@ -41,7 +41,7 @@ export function addCommands(program: Command, run: RunCommand): void {
   addServe(program, run);
   addMetatool(program, run);
   addToolpack(program, run);
-  addEgress(program, run);
+  addEgressCommand(program, run);
   addStatus(program, run);
   program.commandsGroup("Use tools:");
   addList(program, run);
@@ -163,32 +163,6 @@ function addToolpack(program: Command, run: RunCommand): void {
     .option("--reserved <tool.parameter>", "a path parameter whose slashes are kept; repeatable", collect)
     .action((flags: ToolpackFlags, command: Command) =>
       run(command, async (context) => (await import("./commands/toolpack.ts")).toolpack(context, flags)),
-    );
-}
-
-function addEgress(program: Command, run: RunCommand): void {
-  program
-    .command("egress")
-    .description(
-      "run a program behind the proxy of a manifest: it reaches the hosts listed there, and sees placeholders in place of secrets",
-    )
-    .requiredOption("--manifest <file>", "the manifest")
-    .option(
-      "--secret <id=name>",
-      "the secret of a credential, by its name as with secret_key_ref; repeatable (default: SERVICE-ID)",
-      collect,
-    )
-    .option("--connect-to <host=address:port>", "where to connect for a host; repeatable", collect)
-    .option(
-      "--internal-range <cidr>",
-      "addresses that may be connected to though not public; repeatable",
-      collect,
-    )
-    .option("--ca-file <file>", "certificates (PEM) to trust besides the default ones; repeatable", collect)
-    .option("--listen", "run no program, and print the environment of one; ends with Ctrl-C")
-    .argument("[command...]", "the program and its arguments, behind --")
-    .action((words: string[], flags: EgressFlags, command: Command) =>
-      run(command, async (context) => (await import("./commands/egress.ts")).egress(context, words, flags)),
     );
 }
 
