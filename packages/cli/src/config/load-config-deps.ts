@@ -1,6 +1,8 @@
 /** What reading a configuration takes from this machine: files, the catalogue, and a place for what was read before. */
 
-import { join } from "node:path";
+import { readdirSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { type LoadConfigDeps, readRegularFile } from "@toolcrib/gateway";
 import type { CommandContext } from "../command-context.ts";
 import { findCatalogFolder } from "../toolspec/find-catalog.ts";
@@ -15,6 +17,19 @@ export function toLoadConfigDeps({
     readFile: readRegularFile,
     catalogFolder: findCatalogFolder(world),
     userDirectory: world.userDirectory,
-    pairCache: { folder: join(options.home, "cache"), version },
+    pairCache: { folder: join(options.home, "cache"), version: judgeVersion() },
   };
+}
+
+/**
+ * The version of what judges toolspecs. In a checkout it changes while the
+ * version stays, so there the time of its newest change is a part of it.
+ */
+function judgeVersion(): string {
+  const entry = fileURLToPath(import.meta.resolve("@toolcrib/toolspec"));
+  if (!entry.endsWith(".ts")) return version;
+  const folder = dirname(entry);
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" });
+  const newest = Math.max(...files.map((file) => statSync(join(folder, file)).mtimeMs));
+  return `${version}+${newest}`;
 }

@@ -1,0 +1,91 @@
+import assert from "node:assert/strict";
+import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { test } from "node:test";
+import { formatConfigReport, loadConfig, readRegularFile } from "@toolcrib/gateway";
+import { makeTemporaryDirectory, type TemporaryDirectory } from "@toolcrib/testing";
+import { catalog, writeFiles } from "./toolspec-samples.ts";
+
+const entries = `toolspecs:
+- { name: acme, credentials: { token: { secret_key_ref: a } } }
+- { name: beta, credentials: { token: { secret_key_ref: b } }, tools: all }
+`;
+
+/** Load the configuration of `directory`, with or without its cache. */
+async function load(directory: TemporaryDirectory, cache: { readonly version: string } | undefined) {
+  const path = directory.join("toolcrib.yaml");
+  const { value, diagnostics } = await loadConfig([path], {
+    readFile: readRegularFile,
+    catalogFolder: directory.path,
+    pairCache: cache === undefined ? undefined : { folder: directory.join("cache"), version: cache.version },
+  });
+  const pairs = value?.toolspecs.map(({ id, pair, pairDigest, tools }) => ({ id, pair, pairDigest, tools }));
+  return { pairs, report: formatConfigReport([path], diagnostics) };
+}
+
+test("a configuration is the same with what was remembered of its toolspecs as without", async () => {
+  await using directory = await makeTemporaryDirectory();
+  writeFiles(directory.path, { ...catalog("acme", "beta"), "toolcrib.yaml": entries });
+  const plain = await load(directory, undefined);
+  const first = await load(directory, { version: "1" });
+  const file = directory.join("cache/toolspecs.json");
+  assert.equal(statSync(file).mode & 0o777, 0o600);
+  const written = readFileSync(file, "utf8");
+  const second = await load(directory, { version: "1" });
+  assert.deepEqual(first, plain);
+  assert.deepEqual(second, plain);
+  assert.equal(readFileSync(file, "utf8"), written, "what was known is not written again");
+});
+
+test("a file that changed is judged again, and what is wrong with one is told each time", async () => {
+  await using directory = await makeTemporaryDirectory();
+  writeFiles(directory.path, { ...catalog("acme", "beta"), "toolcrib.yaml": entries });
+  await load(directory, { version: "1" });
+  const path = directory.join("toolspecs/acme/0.1.0.yaml");
+  const sound = readFileSync(path, "utf8");
+  // A warning, and an error.
+  for (const text of [
+    sound.replace("name: limit", "name: on"),
+    sound.replace("method: POST", "method: PUSH"),
+  ]) {
+    writeFileSync(path, text);
+    const plain = await load(directory, undefined);
+    assert.match(plain.report, /toolspecs\/acme\/0\.1\.0\.yaml:\d+:\d+: (?:warning|error) TOOLSPEC_/);
+    for (let round = 0; round < 2; round += 1)
+      assert.deepEqual(await load(directory, { version: "1" }), plain);
+  }
+  writeFileSync(path, sound);
+  assert.deepEqual(await load(directory, { version: "1" }), await load(directory, undefined));
+});
+
+test("what was remembered by another version, by others, or not whole, is not used", async () => {
+  await using directory = await makeTemporaryDirectory();
+  writeFiles(directory.path, { ...catalog("acme", "beta"), "toolcrib.yaml": entries });
+  const plain = await load(directory, undefined);
+  await load(directory, { version: "1" });
+  const file = directory.join("cache/toolspecs.json");
+  const forged = readFileSync(file, "utf8").replaceAll("api.acme.example", "api.evil.example");
+  assert.notEqual(forged, readFileSync(file, "utf8"));
+  writeFileSync(file, forged);
+  assert.notDeepEqual(
+    await load(directory, { version: "1" }),
+    plain,
+    "the file is what is used, where it may be",
+  );
+  assert.deepEqual(await load(directory, { version: "2" }), plain);
+  writeFileSync(file, forged);
+  chmodSync(file, 0o666);
+  assert.deepEqual(await load(directory, { version: "1" }), plain);
+  for (const text of ["", "{", "[]", '{"made":"1#1"}', '{"made":"1#1","pairs":[]}']) {
+    writeFileSync(file, text, { mode: 0o600 });
+    chmodSync(file, 0o600);
+    assert.deepEqual(await load(directory, { version: "1" }), plain, text);
+  }
+});
+
+test("a folder that cannot be written to is done without", async () => {
+  await using directory = await makeTemporaryDirectory();
+  writeFiles(directory.path, { ...catalog("acme", "beta"), "toolcrib.yaml": entries, cache: "a file" });
+  const { pairs } = await load(directory, { version: "1" });
+  assert.equal(pairs?.length, 2);
+  assert.equal(readFileSync(directory.join("cache"), "utf8"), "a file");
+});
