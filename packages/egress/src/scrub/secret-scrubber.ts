@@ -9,7 +9,7 @@
 
 import type { EgressCredential } from "../egress-types.ts";
 import { createMatcher, type Matcher } from "../scan/matcher.ts";
-import { secretForms } from "../scan/secret-forms.ts";
+import { secretForms, secretMinLength } from "../scan/secret-forms.ts";
 
 /** A credential and the texts that it must not be recognised by. */
 export interface KnownSecret {
@@ -38,8 +38,10 @@ export function createSecretScrubber(secrets: readonly KnownSecret[]): SecretScr
   const matcher = createMatcher(wanted);
   return {
     text(text, onFound) {
-      const stream = new StreamScrubber(matcher, onFound);
+      if (text.length < secretMinLength) return text;
       const bytes = Buffer.from(text, "latin1");
+      if (matcher.find(bytes, 0, true).kind === "none") return text;
+      const stream = new StreamScrubber(matcher, onFound);
       const pieces = [stream.push(bytes), stream.end()];
       return pieces.map((piece) => Buffer.from(piece).toString("latin1")).join("");
     },
