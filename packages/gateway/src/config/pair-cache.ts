@@ -8,7 +8,7 @@
  * is no cache, and what cannot be written is not told.
  */
 
-import { hash, randomUUID } from "node:crypto";
+import { hash } from "node:crypto";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isJsonObject } from "@toolcrib/json";
@@ -65,7 +65,8 @@ export async function openPairCache(folder: string, version: string, readFile: R
       // What this configuration uses comes first, so that it is what stays.
       const pairs = [...new Map([...used, ...known])].slice(0, maxPairs);
       const text = JSON.stringify({ made, pairs: Object.fromEntries(pairs) });
-      const unfinished = `${path}.${randomUUID()}`;
+      // Who writes the same at the same time may finish it; a reader that meets it half done reads no cache.
+      const unfinished = `${path}.${hash("sha256", text, "hex").slice(0, 16)}`;
       try {
         await mkdir(folder, { recursive: true, mode: 0o700 });
         await writeFile(unfinished, text, { mode: 0o600 });
