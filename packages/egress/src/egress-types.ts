@@ -149,7 +149,7 @@ export interface EgressResponse {
   readonly headers: { readonly [name: string]: string };
   /** Decompressed, without secrets, at most `maxBytes` of it. */
   readonly body: Uint8Array;
-  /** The length of the whole body, decompressed, as far as it was read: `bodyMaxBytes` at most. */
+  /** The length of the whole body, decompressed and without secrets, as far as it was read (`bodyMaxBytes`): that of `body`, unless it was cut. */
   readonly totalBytes: number;
 }
 

@@ -14,7 +14,7 @@ import type { CreateDecoder } from "./decoding.ts";
 /** A body as far as it was kept. */
 export interface ReadBody {
   readonly body: Uint8Array;
-  /** How much was read of it, decompressed. */
+  /** How much was read of it, decompressed; what was kept is counted as it was kept, without secrets. */
   readonly totalBytes: number;
 }
 
@@ -45,6 +45,8 @@ export class BodyReader {
   #keptBytes = 0;
   #writtenBytes = 0;
   #totalBytes = 0;
+  /** How much longer the body became by what takes the place of secrets. */
+  #grownBytes = 0;
   #isDone = false;
 
   constructor(options: BodyOptions) {
@@ -94,7 +96,11 @@ export class BodyReader {
     const room = ceilingBytes - this.#totalBytes;
     const bytes = piece.length > room ? piece.subarray(0, room) : piece;
     this.#totalBytes += bytes.length;
-    if (this.#keptBytes < maxBytes) this.#keep(scrubber === undefined ? bytes : scrubber.push(bytes));
+    if (this.#keptBytes < maxBytes) {
+      const clean = scrubber === undefined ? bytes : scrubber.push(bytes);
+      this.#grownBytes += clean.length - bytes.length;
+      this.#keep(clean);
+    }
     if (this.#totalBytes > freeBytes && this.#totalBytes > maxRatio * this.#writtenBytes) {
       this.#fail(`it expands to more than ${maxRatio} times its size`);
     } else if (piece.length >= room) {
@@ -111,11 +117,15 @@ export class BodyReader {
 
   #finish(): void {
     if (this.#isDone) return;
-    if (this.#options.scrubber !== undefined) this.#keep(this.#options.scrubber.end());
+    if (this.#options.scrubber !== undefined) {
+      const held = this.#options.scrubber.end();
+      this.#grownBytes += held.length;
+      this.#keep(held);
+    }
     this.destroy();
     const [first] = this.#kept;
     const body = this.#kept.length === 1 && first !== undefined ? first : Buffer.concat(this.#kept);
-    this.#options.onDone({ body, totalBytes: this.#totalBytes });
+    this.#options.onDone({ body, totalBytes: this.#totalBytes + this.#grownBytes });
   }
 
   #fail(state: string, cause?: unknown): void {
