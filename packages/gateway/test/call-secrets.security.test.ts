@@ -219,6 +219,30 @@ describe("a secret that the gateway resolved", () => {
     assertGone(JSON.stringify(failed), secret, "an outcome");
   });
 
+  it("is in no cause of an error that a program or --debug sees", async () => {
+    await using server = await startScriptedServer({
+      tools: () => [toolNamed("refuse")],
+      call() {
+        throw new McpError(mcpRemoteError, `no access with ${secret}`, { rpcCode: -32099 });
+      },
+    });
+    const declared = onHttp("s", server.url);
+    const headers = { "X-Api-Key": { secret_key_ref: { env: "LEAKED_KEY" } } };
+    await using test = await startTestGateway(
+      { tool_servers: [{ ...declared, transport: { ...(declared["transport"] as JsonObject), headers } }] },
+      { environment: { LEAKED_KEY: secret } },
+    );
+    const outcome = await test.gateway.call(somebody, "s:refuse", {});
+    assert.equal(outcome.kind, "failed");
+    let count = 0;
+    for (let at: unknown = outcome.error; at instanceof Error; at = at.cause) {
+      count += 1;
+      assert.match(at.message, /\[secret s\]/);
+      assertGone(`${at.message} ${at.stack}`, secret, `cause ${count}`);
+    }
+    assert.ok(count > 0);
+  });
+
   it("is remembered when a new one takes its place", async () => {
     await using directory = await makeTemporaryDirectory();
     const file = join(directory.path, "key");

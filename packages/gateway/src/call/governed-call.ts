@@ -35,7 +35,7 @@ import { previewArguments } from "./argument-preview.ts";
 import type { CallLog } from "./call-log.ts";
 import type { CallOrigin, CallTarget } from "./call-target.ts";
 import { jsonSize } from "./json-size.ts";
-import { type SecretScrubber, scrubError } from "./secret-scrubber.ts";
+import { type SecretScrubber, scrubCause, scrubError } from "./secret-scrubber.ts";
 
 /** What the governed call works with. */
 export interface GovernedCallDeps {
@@ -344,7 +344,7 @@ function toCallError(
 ): CodedError {
   if (isCodedError(thrown)) return scrubError(scrubber, thrown);
   const text = `"${target.wireName}" failed: ${messageOf(thrown)} (call ${call.subject.callId})`;
-  return new GatewayError(callFailed, scrubber.text(text), { cause: thrown });
+  return new GatewayError(callFailed, scrubber.text(text), { cause: scrubCause(scrubber, thrown) });
 }
 
 /** Whether `value` can be the `arguments` of a call; absent arguments are empty. */

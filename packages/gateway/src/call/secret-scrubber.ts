@@ -109,11 +109,34 @@ function toSearch(known: ReadonlyMap<string, string>): Search {
   };
 }
 
-/** `error` without known secrets; the same object when there are none in it. */
+/** `error` without known secrets, its causes included; the same object when there are none in it. */
 export function scrubError(scrubber: SecretScrubber, error: CodedError): CodedError {
   const message = scrubber.text(error.message);
   const hint = error.hint === undefined ? undefined : scrubber.text(error.hint);
   const data = error.data === undefined ? undefined : scrubber.value(error.data);
-  if (message === error.message && hint === error.hint && data === error.data) return error;
-  return new CodedError(error.code, message, { hint, data, cause: error });
+  const cause = scrubCause(scrubber, error.cause);
+  const isSame = message === error.message && hint === error.hint && data === error.data;
+  if (isSame && cause === error.cause) return error;
+  return withStack(new CodedError(error.code, message, { hint, data, cause }), error, scrubber);
+}
+
+/** Deepest cause that is kept; what is deeper is left out. */
+const causesMaxDepth = 10;
+
+/** What `thrown` was, without known secrets: logs for developers and programs show causes. The same object when there are none in it. */
+export function scrubCause(scrubber: SecretScrubber, thrown: unknown, depth = 1): unknown {
+  if (typeof thrown === "string") return scrubber.text(thrown);
+  if (!(thrown instanceof Error)) return undefined;
+  const message = scrubber.text(thrown.message);
+  const cause = depth < causesMaxDepth ? scrubCause(scrubber, thrown.cause, depth + 1) : undefined;
+  const isSame = message === thrown.message && scrubber.text(thrown.stack ?? "") === (thrown.stack ?? "");
+  return isSame && cause === thrown.cause
+    ? thrown
+    : withStack(new Error(message, { cause }), thrown, scrubber);
+}
+
+/** `error` at the place where `original` was thrown. */
+function withStack<One extends Error>(error: One, original: Error, scrubber: SecretScrubber): One {
+  if (original.stack !== undefined) error.stack = scrubber.text(original.stack);
+  return error;
 }
