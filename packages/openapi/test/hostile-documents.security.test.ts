@@ -91,6 +91,7 @@ for (const unit of ["<script", "<!--", "[", "**", "__ ", "# ", "|-", "&#", "<a "
     assert.equal(report.value?.toolspec.tools.length, 1);
   });
 }
+checkDescription("see [it](https://a.example/(x)/y#z) **now\nthen**", "see it now then");
 checkDescription("no: yes", "no: yes");
 checkDescription("on", "on");
 checkDescription(" ", "GET /a");

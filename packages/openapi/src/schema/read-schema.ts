@@ -36,6 +36,8 @@ export type SchemaType = "string" | "integer" | "number" | "boolean" | "object" 
 /** A field of an object, or an item of an array, not read yet. */
 export interface SchemaPart extends Part {
   readonly place: Place;
+  /** The same field in other alternatives of a `oneOf` or `anyOf`. */
+  readonly others?: readonly SchemaPart[];
 }
 
 /** A schema that was read. */
@@ -99,7 +101,19 @@ interface Draft {
 
 /** Read the schema at `part`. */
 export function readSchema(part: SchemaPart, context: SchemaContext): Schema {
-  return read(part, context, { path: new Set(), left: { count: schemasMaxCount } });
+  const left = { count: schemasMaxCount };
+  const own = read(part, context, { path: new Set(), left });
+  if (part.others === undefined) return own;
+  const others = part.others.map((other) => read(other, context, { path: new Set(), left }));
+  const { example } = own;
+  const said = new Set([own, ...others].flatMap((one) => one.description ?? []));
+  const description = said.size === 0 ? undefined : [...said].slice(0, 3).join("\n\nOr: ");
+  // What only one of them says holds for none of the others.
+  const marks = [...own.facts].filter(([name, value]) =>
+    others.every((one) => one.facts.get(name) === value),
+  );
+  const alternatives = [own, ...others];
+  return { ...emptyDraft(), alternatives, description, example, facts: new Map(marks) };
 }
 
 interface Reading {
@@ -109,7 +123,13 @@ interface Reading {
 }
 
 function read(part: SchemaPart, context: SchemaContext, reading: Reading): Schema {
-  const draft: Draft = {
+  const draft = emptyDraft();
+  add(draft, part, context, reading);
+  return draft;
+}
+
+function emptyDraft(): Draft {
+  return {
     types: new Set(),
     properties: new Map(),
     required: new Set(),
@@ -121,8 +141,6 @@ function read(part: SchemaPart, context: SchemaContext, reading: Reading): Schem
     description: undefined,
     example: undefined,
   };
-  add(draft, part, context, reading);
-  return draft;
 }
 
 function add(draft: Draft, part: SchemaPart, context: SchemaContext, reading: Reading): void {
@@ -195,7 +213,7 @@ function addValues(draft: Draft, own: MapNode): void {
   const list = own.fields.get("enum");
   const values = constant !== undefined ? [constant] : isList(list) ? list.items : undefined;
   const scalars = values?.filter(
-    (value): value is Scalar => !isMap(value) && !isList(value) && value !== null,
+    (value): value is Scalar => !isMap(value) && !isList(value) && value !== null && value !== "",
   );
   if (scalars !== undefined && scalars.length > 0) draft.enum ??= scalars;
 }

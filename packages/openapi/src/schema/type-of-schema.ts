@@ -95,10 +95,25 @@ export function fieldsOf(schema: Schema): {
   const inner = schema.alternatives.map(fieldsOf);
   for (const one of inner) {
     takesMore ||= one.takesMore;
-    for (const [name, part] of one.fields) if (!fields.has(name)) fields.set(name, part);
+    for (const [name, part] of one.fields) {
+      const known = fields.get(name);
+      if (known === undefined) fields.set(name, part);
+      else if (!schema.properties.has(name)) fields.set(name, together(known, part));
+    }
   }
   const [first] = inner;
   for (const name of first?.required ?? [])
     if (inner.every((one) => one.required.has(name))) required.add(name);
   return { fields, required, takesMore };
+}
+
+/** Most alternatives that one field is read in. */
+const othersMaxCount = 40;
+
+/** One field that two alternatives have. */
+function together(known: SchemaPart, part: SchemaPart): SchemaPart {
+  const others = [...(known.others ?? []), ...[part, ...(part.others ?? [])]].filter(
+    ({ node }, index, all) => node !== known.node && all.findIndex((one) => one.node === node) === index,
+  );
+  return others.length === 0 ? known : { ...known, others: others.slice(0, othersMaxCount) };
 }

@@ -9,7 +9,7 @@ import { type Findings, listOf, type Place, quote } from "../document/findings.t
 import { entriesOf, fieldOf, isList, isMap, type Node, textOf } from "../document/node.ts";
 import type { Documents } from "../document/references.ts";
 import type { Operation } from "../operations.ts";
-import { toEntryName } from "../write/names.ts";
+import { toSnakeCase } from "../write/names.ts";
 
 /** A credential as the manifest has it. */
 export interface Credential {
@@ -78,7 +78,7 @@ export function readCredentials(
 }
 
 function readScheme(name: string, node: Node | undefined, vendor: string): Scheme | string {
-  const id = toEntryName(name) || "token";
+  const id = toSnakeCase(name).slice(0, 64) || "token";
   const type = textOf(node, "type");
   const bearer = { header: "Authorization", format: "Bearer {token}" };
   if (type === "http") {

@@ -5,14 +5,22 @@ const toolNameMaxLength = 64;
 
 /** `text` in snake_case of ASCII; empty where nothing of it is left. */
 export function toSnakeCase(text: string): string {
-  return text
-    .normalize("NFKD")
-    .replace(/\p{M}/gu, "")
-    .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
-    .replace(/([A-Z])([A-Z][a-z])/g, "$1_$2")
-    .replace(/[^A-Za-z0-9]+/g, "_")
-    .replace(/^_+|_+$/g, "")
-    .toLowerCase();
+  return (
+    text
+      .normalize("NFKD")
+      .replace(/\p{M}/gu, "")
+      // OAuth is one word, and so are IDs.
+      .replaceAll("OAuth", "Oauth")
+      .replace(
+        /([A-Z])([A-Z]+)s(?![a-z])/g,
+        (_, first: string, rest: string) => `${first}${rest.toLowerCase()}s`,
+      )
+      .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
+      .replace(/([A-Z])([A-Z][a-z])/g, "$1_$2")
+      .replace(/[^A-Za-z0-9]+/g, "_")
+      .replace(/^_+|_+$/g, "")
+      .toLowerCase()
+  );
 }
 
 /** Makes names of tools that are used once only. */
@@ -51,9 +59,9 @@ function cut(name: string, maxLength: number): string {
   return (word > maxLength / 2 && name[maxLength] !== "_" ? head.slice(0, word) : head).replace(/_+$/, "");
 }
 
-/** `text` as the name of a manifest; empty where nothing of it is left. */
+/** A title as the name of a manifest, `GitHub` as `github`; empty where nothing of it is left. */
 export function toEntryName(text: string): string {
-  return toSnakeCase(text).replaceAll("_", "-").slice(0, 64).replace(/-+$/, "");
+  return toSnakeCase(text.toLowerCase()).replaceAll("_", "-").slice(0, 64).replace(/-+$/, "");
 }
 
 /** `text` as the name of a parameter, where its name is ours to choose. */

@@ -14,6 +14,10 @@ const entities: { readonly [name: string]: string } = {
   mdash: "—",
   ndash: "–",
   hellip: "…",
+  bull: "•",
+  rsquo: "’",
+  ldquo: "“",
+  rdquo: "”",
 };
 
 /** Longest text that is looked at, in UTF-16 units; hardly anything behind it would be kept. */
@@ -34,13 +38,13 @@ function plain(text: string): string {
     .replace(/<\/?(?:p|br|div|li|ul|ol|h[1-6]|tr|table)\b[^<>]*>/gi, " ")
     .replace(/<\/?[a-z][a-z0-9-]*(?:\s[^<>]*)?\/?>/gi, "")
     .replace(/!\[[^[\]]*\]\([^()\n]*\)/g, " ")
-    .replace(/\[([^[\]]+)\]\([^()\s]*(?:\s+"[^"]*")?\)/g, "$1")
+    .replace(/\[([^[\]]+)\]\((?:[^()\s]|\([^()\s]*\))*(?:\s+"[^"]*")?\)/g, "$1")
     .replace(/\[([^\]\n]+)\]\[[^\]\n]*\]/g, "$1")
     .replace(/^ ?\|?[-|: ]{3,}$/gm, " ")
     .replace(/^ ?#{1,6} /gm, "")
     .replace(/^ ?> ?/gm, "")
     .replace(/^ ?[*+-] /gm, "")
-    .replace(/\*\*([^*\n]+)\*\*/g, "$1")
+    .replace(/\*\*([^*]+)\*\*/g, "$1")
     .replace(/(^|[\s(])__([^_\n]+)__(?=[\s).,:;]|$)/g, "$1$2")
     .replace(/(^|[\s(])[*]([^*\n]+)[*](?=[\s).,:;]|$)/g, "$1$2")
     .replace(/(^|[\s(])_([^_\n]+)_(?=[\s).,:;]|$)/g, "$1$2")
@@ -76,6 +80,6 @@ export function cutLine(line: string, maxLength: number): string {
 export function sentences(parts: readonly (string | undefined)[]): string {
   return parts
     .filter((part): part is string => part !== undefined && part !== "")
-    .map((part, index, all) => (index < all.length - 1 && !/[.!?…:)]$/.test(part) ? `${part}.` : part))
+    .map((part, index, all) => (index < all.length - 1 && !/[.!?…:]$/.test(part) ? `${part}.` : part))
     .join(" ");
 }
