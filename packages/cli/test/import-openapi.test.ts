@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { checkGolden, makeTemporaryDirectory } from "@toolcrib/testing";
+import { checkGolden, createTestAuthority, makeTemporaryDirectory, startTlsServer } from "@toolcrib/testing";
 import { startApiProxy } from "./api-proxy.ts";
 import { golden, runToolcrib, transcript } from "./transcript.ts";
 
@@ -171,4 +171,42 @@ test("import openapi reaches no address of this network", async () => {
   );
   assert.notEqual(code, 0);
   assert.match(JSON.parse(stdout).error.code, /^EGRESS_/);
+});
+
+test("an imported API is called through the gateway, from its document to the wire", async () => {
+  await using directory = await makeTemporaryDirectory();
+  const authority = createTestAuthority();
+  await using server = await startTlsServer({
+    certificate: authority.sign({ hosts: ["main.library.example"] }),
+    respond: (_request, response) =>
+      void response.writeHead(201, { "Content-Type": "application/json" }).end('{"due":"tomorrow"}'),
+  });
+  mkdirSync(directory.join("parts"));
+  writeFileSync(directory.join("lending.yaml"), document);
+  writeFileSync(directory.join("parts/loan.yaml"), loan);
+  writeFileSync(directory.join("ca.pem"), authority.certificate);
+  writeFileSync(
+    directory.join("toolcrib.yaml"),
+    `toolspecs:
+  - path: ./toolspecs/lending/0.1.0.yaml
+    credentials: {card: {secret_key_ref: {env: LIBRARY_CARD}}}
+    tools: all
+egress:
+  internal_ranges: [127.0.0.0/8]
+  connect_to: {main.library.example: "${server.endpoint}"}
+  ca_files: [./ca.pem]
+`,
+  );
+  const setting = { directory: directory.path, env: { LIBRARY_CARD: "card-of-emma" } };
+  assert.equal((await runToolcrib(["import", "openapi", "lending.yaml"], setting)).code, 0);
+  const called = await runToolcrib(["call", "lending__lend_book", '{"book": "emma", "days": "7"}'], setting);
+  assert.equal(called.code, 0, called.stderr);
+  assert.match(called.stdout, /"due": ?"tomorrow"/);
+  const [request] = server.requests;
+  assert.equal(`${request?.method} ${request?.target}`, "POST /v1/loans");
+  assert.equal(request?.body.toString(), '{"book":"emma","days":7}');
+  assert.deepEqual(
+    request?.headers.filter(([name]) => name.toLowerCase() === "x-card"),
+    [["X-Card", "card-of-emma"]],
+  );
 });
