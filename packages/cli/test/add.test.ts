@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { checkGolden, makeTemporaryDirectory } from "@toolcrib/testing";
+import { checkGolden, makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
 import { writeCatalog } from "./toolspec-samples.ts";
-import { golden, type RunSetting, runToolcrib, transcript } from "./transcript.ts";
+import { golden, normalize, type RunSetting, runToolcrib, startServe, transcript } from "./transcript.ts";
 
 const canary = "c4nary-value-of-a-secret";
 
@@ -118,4 +118,29 @@ test("add refuses what it cannot do, and says what to do", async () => {
   assert.doesNotMatch(text, /c4nary/);
   checkGolden(golden("add-refused.txt"), text);
   assert.ok(!existsSync(directory.join("toolcrib.yaml")), "nothing was written");
+});
+
+test("serve, status, list and doctor tell how toolspecs stand", async () => {
+  await using directory = await makeTemporaryDirectory();
+  writeCatalog(directory.join("catalog"));
+  const env = { TOOLCRIB_CATALOG: directory.join("catalog") };
+  const setting = { directory: directory.path, env };
+  writeFileSync(directory.join("toolcrib.yaml"), "serve: { listen: 127.0.0.1:0 }\n");
+  await runToolcrib(["add", "acme", "--all-tools"], { ...setting, stdin: canary });
+  await runToolcrib(["add", "mail", "--without-secrets"], setting);
+  await using gateway = await startServe([], setting);
+  await waitUntil(() => gateway.stdout().includes("Ctrl-C stops it."));
+  const served = normalize(gateway.stdout().split("\nConnect a client")[0] ?? "", directory.path);
+  const told = await inOrder(
+    [
+      [["status"], { env }],
+      [["list", "--server", "acme"], { env }],
+      [["list", "--server", "mail"], { env }],
+      [["call", "mail__get_repo", "--arg", "id=x"], { env }],
+      [["doctor"], { env }],
+    ],
+    directory.path,
+  );
+  assert.doesNotMatch(told + served, /c4nary/);
+  checkGolden(golden("toolspecs-served.txt"), `$ toolcrib serve\n${served}\n${told}`);
 });

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
+import { openSecretStore } from "@toolcrib/secrets";
 import { waitUntil } from "@toolcrib/testing";
 import {
   callsIn,
@@ -211,6 +213,33 @@ test("a stored secret that is changed is what the next request carries, without 
     { what: "the new secret is used" },
   );
   assert.equal(api.headersNamed("authorization")[0], `Bearer ${canary}`);
+});
+
+test("a secret that is removed fails the calls that need it before anything is sent", async () => {
+  await using api = await startTestApi();
+  await using gateway = await startToolspecGateway(api, [entry("acme")], { secrets });
+  await using store = await openSecretStore(
+    { home: gateway.home, environment: {} },
+    { clock: Date.now, randomBytes },
+  );
+  await store.delete("acme-token");
+  await waitUntil(() => gateway.gateway.status().toolspecs[0]?.health.state === "unavailable", {
+    what: "the toolspec is not available",
+  });
+  const outcome = await gateway.gateway.call(somebody, "acme:get_repo", { id: "x" });
+  assert.ok(outcome.kind === "failed" && "code" in outcome.error, JSON.stringify(outcome));
+  assert.equal(outcome.error.code, "EGRESS_SECRET_UNAVAILABLE");
+  assert.equal(api.server.requests.length, 0);
+  await setSecret(gateway.home, "acme-token", canary);
+  await waitUntil(() => gateway.gateway.status().toolspecs[0]?.health.state === "ready", {
+    what: "the toolspec is ready again",
+  });
+  await gateway.stop();
+  const stopped = dataOf(gateway.audit(), "server.stopped").map(({ server, reason }) => [server, reason]);
+  assert.deepEqual(stopped[0], [
+    "acme",
+    'Cannot find secret "acme-token": run toolcrib secret set acme-token',
+  ]);
 });
 
 test("a secret in a file is read again when it was replaced there", async () => {

@@ -59,7 +59,7 @@ export async function setSecret(
   output.print(
     result === "created"
       ? `Kept. Write it into the configuration as secret_key_ref: ${name}`
-      : "Replaced. Servers get the new value at their next connection or start",
+      : "Replaced. Toolspecs send the new value at once, servers get it at their next connection or start",
   );
   const variable = secretVariable(name);
   if ((world.environment[variable] ?? "").trim() !== "") {

@@ -14,6 +14,12 @@ export function configTemplate(serverLines: readonly string[]): string {
 # The MCP servers whose tools are offered. Names of tools are <id>__<tool>.
 ${servers.join("\n")}
 
+# REST APIs as tools. See toolcrib catalog list, and add one with toolcrib add NAME.
+# toolspecs:
+#   - name: github
+#     credentials:
+#       token: { secret_key_ref: github-token }
+
 # The endpoint. Everything below is the default.
 # serve:
 #   listen: 127.0.0.1:7420

@@ -14,6 +14,7 @@ import type { Egress, EgressSource } from "@toolcrib/egress";
 import type { Health, SourceChange, Tool, ToolSource } from "@toolcrib/tool";
 import { createToolpackSource } from "@toolcrib/toolpack";
 import { egressPatterns, placedCredentials } from "@toolcrib/toolspec";
+import { configSecretNotFound } from "../config/codes.ts";
 import type { SecretRef, ToolspecConfig } from "../config/config-types.ts";
 import type { ReadSecret, SecretCache } from "./secret-cache.ts";
 
@@ -61,7 +62,7 @@ const noTools: readonly Tool[] = [];
 export function createToolspecSource(config: ToolspecConfig, deps: ToolspecSourceDeps): ToolspecSource {
   const { id, pair } = config;
   const listeners = new Set<(change: SourceChange) => void>();
-  const readers: ReadSecret[] = [];
+  const readers: NamedReader[] = [];
   const engine = pair === undefined ? undefined : createEngine(config, readers, deps);
   const allTools = engine?.tools().map(withoutVersion) ?? noTools;
   let health: Health = { state: "starting", since: deps.now() };
@@ -77,9 +78,11 @@ export function createToolspecSource(config: ToolspecConfig, deps: ToolspecSourc
   async function check(): Promise<boolean> {
     if (health.state === "stopped") return false;
     if (pair === undefined) return settle("unavailable", "its manifest and toolspec were not read");
-    const results = await Promise.allSettled(readers.map((read) => read()));
+    const results = await Promise.allSettled(readers.map(({ read }) => read()));
     if ((health.state as Health["state"]) === "stopped") return false;
-    const reasons = results.flatMap((one) => (one.status === "rejected" ? [reasonOf(one.reason)] : []));
+    const reasons = results.flatMap((one, at) =>
+      one.status === "rejected" ? [reasonOf(one.reason, readers[at]?.ref)] : [],
+    );
     if (reasons.length > 0) return settle("unavailable", reasons.join("; "));
     tools = allTools;
     return settle("ready");
@@ -130,7 +133,13 @@ function withoutVersion({ version: _version, ...tool }: Tool): Tool {
   return tool;
 }
 
-function createEngine(config: ToolspecConfig, readers: ReadSecret[], deps: ToolspecSourceDeps): ToolSource {
+/** A secret and how it is read. */
+interface NamedReader {
+  readonly ref: SecretRef;
+  readonly read: ReadSecret;
+}
+
+function createEngine(config: ToolspecConfig, readers: NamedReader[], deps: ToolspecSourceDeps): ToolSource {
   const { id, pair, credentials, source: declaredIn } = config;
   assert(pair !== undefined, "the caller has looked");
   const { manifest, toolspec } = pair;
@@ -146,7 +155,7 @@ function createEngine(config: ToolspecConfig, readers: ReadSecret[], deps: Tools
         // The password alone is a secret too.
         if (encoding === "basic") deps.learn(id, value.slice(value.indexOf(":") + 1));
       });
-      readers.push(read);
+      readers.push({ ref, read });
       const placeholder = deps.newPlaceholder();
       placeholders.set(credentialId, placeholder);
       return {
@@ -185,7 +194,12 @@ function createEngine(config: ToolspecConfig, readers: ReadSecret[], deps: Tools
   );
 }
 
-function reasonOf(error: unknown): string {
+/** Why a secret cannot be read, and what to do. */
+function reasonOf(error: unknown, ref: SecretRef | undefined): string {
   if (!isCodedError(error)) return "a secret cannot be read";
+  const isKeptByName = ref?.kind === "named" || ref?.kind === "store";
+  if (error.code === configSecretNotFound && isKeptByName) {
+    return `Cannot find secret ${JSON.stringify(ref.name)}: run toolcrib secret set ${ref.name}`;
+  }
   return error.hint === undefined ? error.message : `${error.message}: ${error.hint}`;
 }
