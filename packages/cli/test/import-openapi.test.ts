@@ -88,12 +88,14 @@ test("import openapi reads nothing outside the folder of the document, and write
     directory.join("secret.yaml"),
     "Loan: {type: object, properties: {stolen: {type: string}}}\n",
   );
+  symlinkSync("../secret.yaml", directory.join("api/linked.yaml"));
   for (const reference of [
     "../secret.yaml",
     "parts/../../secret.yaml",
     directory.join("secret.yaml"),
     "file:///etc/passwd",
     "https://other.example/x",
+    "linked.yaml",
   ]) {
     writeFileSync(directory.join("api/lending.yaml"), document.replace("parts/loan.yaml", reference));
     const { stdout, stderr, code } = await runToolcrib(
@@ -105,7 +107,6 @@ test("import openapi reads nothing outside the folder of the document, and write
     const written = readFileSync(directory.join("toolspecs/lending/0.1.0.yaml"), "utf8");
     assert.equal(written.includes("stolen"), false, reference);
   }
-  symlinkSync("/etc", directory.join("toolspecs/linked"));
   mkdirSync(directory.join("half/toolspecs/lending"), { recursive: true });
   writeFileSync(directory.join("half/toolspecs/lending/0.1.0.yaml"), "mine\n");
   const { code } = await runToolcrib(["import", "openapi", "api/lending.yaml", "--out", "half"], {

@@ -7,8 +7,9 @@
  */
 
 import { randomBytes } from "node:crypto";
+import { realpath } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
-import { messageOf } from "@toolcrib/diagnostics";
+import { isCodedError, messageOf } from "@toolcrib/diagnostics";
 import { createEgress, type Egress } from "@toolcrib/egress";
 import { readRegularFile } from "@toolcrib/gateway";
 import type { ReadReference } from "@toolcrib/openapi";
@@ -57,13 +58,22 @@ async function openFile({ world }: CommandContext, place: string): Promise<Docum
         throw refused("it is on the network, and this document is a file");
       const shown = join(dirname(from), decodePath(reference));
       const full = resolve(world.directory, shown);
-      const inside = relative(folder, full);
-      if (inside.startsWith(`..${sep}`) || inside === ".." || resolve(folder, inside) !== full)
+      if (!isInside(folder, full) || !isInside(await realPathOf(folder), await realPathOf(full)))
         throw refused("it is outside the folder of the document");
       return { name: shown, text: await readFile(full, shown) };
     },
     async [Symbol.asyncDispose]() {},
   };
+}
+
+function isInside(folder: string, file: string): boolean {
+  const path = relative(folder, file);
+  return path !== ".." && !path.startsWith(`..${sep}`) && resolve(folder, path) === file;
+}
+
+/** Where links lead; the path itself where nothing is there, which reading tells. */
+function realPathOf(path: string): Promise<string> {
+  return realpath(path).catch(() => path);
 }
 
 function decodePath(reference: string): string {
@@ -168,7 +178,10 @@ function createFetchText(host: string, send: Send, interrupted: AbortSignal): Fe
     let url = given;
     for (let hop = 0; hop <= redirectsMaxCount; hop += 1) {
       const signal = AbortSignal.any([interrupted, AbortSignal.timeout(fetchTimeoutMs)]);
-      const response = await send(url, signal);
+      const response = await send(url, signal).catch((error: unknown) => {
+        if (isCodedError(error) || interrupted.aborted) throw error;
+        throw new CliError(cliFetchFailed, `Cannot fetch "${url}": ${messageOf(error)}`);
+      });
       const { location } = response.headers;
       const isRedirect = response.status >= 300 && response.status < 400 && location !== undefined;
       if (!isRedirect) return { name: url, text: textOf(url, response) };

@@ -3,7 +3,7 @@
 import { type Diagnostic, formatDiagnostics, type Source } from "@toolcrib/diagnostics";
 import { suggestedSecretName } from "@toolcrib/gateway";
 import type { ImportReport, Operation } from "@toolcrib/openapi";
-import type { Manifest, Toolspec } from "@toolcrib/toolspec";
+import type { Manifest, ManifestCredential, Toolspec } from "@toolcrib/toolspec";
 import { yamlText } from "../init/yaml-text.ts";
 import { type Output, safeLine } from "../output/output.ts";
 import { shellQuote } from "../serve/shell-quote.ts";
@@ -104,10 +104,13 @@ export function printImport(
 ): void {
   const { manifest, toolspec } = report.value;
   const done = report.operations.filter(({ tool }) => tool !== undefined);
+  // Whoever wrote the document chose where secrets go: that is shown before they are given.
   output.json({
     name: manifest.name,
     version: manifest.version,
     files: [files.manifest, files.toolspec],
+    egress: manifest.entitlements?.egress ?? [],
+    credentials: manifest.credentials ?? [],
     operations: report.operations,
     diagnostics: toJsonFindings(report.diagnostics),
   });
@@ -122,11 +125,18 @@ export function printImport(
   output.print(
     "",
     `${done.length} ${done.length === 1 ? "tool" : "tools"}${left === 0 ? "" : `; ${left} ${left === 1 ? "operation is" : "operations are"} left out`}`,
+    `reaches ${(manifest.entitlements?.egress ?? []).map(safeLine).join(", ")}`,
+    ...(manifest.credentials ?? []).map((one) => `sends ${safeLine(one.id)} ${placeOfCredential(one)}`),
     `wrote ${files.manifest}`,
     `wrote ${files.toolspec}`,
     "",
     ...nextSteps(manifest, toolspec, files),
   );
+}
+
+function placeOfCredential({ inject }: ManifestCredential): string {
+  if (inject.query !== undefined) return `in the query, as ${safeLine(inject.query)}`;
+  return `in the header ${safeLine(inject.header ?? "")}`;
 }
 
 /** What to do now, to be pasted. */
