@@ -50,6 +50,10 @@ const forms: { readonly [title: string]: (text: string) => string } = {
   "in base64, as JSON with escaped slashes": (text) =>
     Buffer.from(text).toString("base64").replaceAll("/", "\\/"),
   "in base64, padding escaped": (text) => Buffer.from(text).toString("base64").replaceAll("=", "\\u003d"),
+  "in base64, within JSON": (text) => Buffer.from(JSON.stringify(text).slice(1, -1)).toString("base64"),
+  "in base64, as a URL": (text) => Buffer.from(encodeURIComponent(text)).toString("base64url"),
+  "in hexadecimal, as a form": (text) =>
+    Buffer.from(new URLSearchParams({ v: text }).toString().slice(2)).toString("hex"),
   "as HTML": (text) =>
     text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;"),
   "as HTML entities": (text) => [...text].map((at) => `&#${at.charCodeAt(0)};`).join(""),

@@ -42,6 +42,9 @@ const encodings: readonly (readonly [name: string, encode: (value: string) => st
   ["base64", (value) => Buffer.from(value).toString("base64")],
   ["base64 of user:secret", (value) => Buffer.from(`user:${value}`).toString("base64")],
   ["base64 of a longer text", (value) => Buffer.from(`key: ${value} and more`).toString("base64")],
+  ["base64 of JSON", (value) => Buffer.from(JSON.stringify({ key: value })).toString("base64")],
+  ["base64 of a URL", (value) => Buffer.from(`?k=${encodeURIComponent(value)}&l=1`).toString("base64url")],
+  ["hexadecimal of JSON", (value) => Buffer.from(JSON.stringify([value])).toString("hex")],
   ["base64url", (value) => Buffer.from(value).toString("base64url")],
   ["reversed", (value) => [...value].reverse().join("")],
 ];

@@ -1,7 +1,7 @@
 /**
  * The forms in which a text may come out of a program that was given it: as it
- * is, in hexadecimal, in base64 alone or inside a longer text, each of them
- * escaped for JSON, URLs or HTML. Pure.
+ * is, in hexadecimal, in base64 alone or inside a longer text (such as one of
+ * JSON), each of them escaped for JSON, URLs or HTML. Pure.
  */
 
 import { escapable, type Form, hexForm } from "./symbols.ts";
@@ -12,9 +12,19 @@ export const secretMinLength = 6;
 /** The forms of `secret`; none when it is shorter than `secretMinLength`. */
 export function secretForms(secret: string): readonly Form[] {
   if (secret.length < secretMinLength) return [];
-  const bytes = Buffer.from(secret, "utf8");
+  return [escapable(secret), ...spellings(secret).flatMap((text) => encodedForms(Buffer.from(text, "utf8")))];
+}
+
+/** `secret`, and how it stands in a JSON text, a URL or a form, which may be encoded as a whole. Most secrets have one spelling. */
+function spellings(secret: string): readonly string[] {
+  const inJson = JSON.stringify(secret).slice(1, -1);
+  const inUrl = encodeURIComponent(secret.toWellFormed());
+  return [...new Set([secret, inJson, inJson.replaceAll("/", "\\/"), inUrl, inUrl.replaceAll("%20", "+")])];
+}
+
+function encodedForms(bytes: Buffer): readonly Form[] {
   const encoded = base64Texts(bytes).filter((text) => text.length >= secretMinLength);
-  return [escapable(secret), hexForm(bytes), ...encoded.map(escapable)];
+  return [hexForm(bytes), ...encoded.map(escapable)];
 }
 
 /**

@@ -35,15 +35,24 @@ function secretLines(value: string): readonly string[] {
 }
 
 function sourcesOf(value: string): readonly string[] {
-  const hex = Buffer.from(value, "utf8").toString("hex");
-  const encoded = base64Of(value).filter((form) => form.length >= secretMinLength);
   return [
     escapableSource(value),
-    hex,
-    hex.toUpperCase(),
-    ...encoded.map(literalSource),
+    ...spellings(value).flatMap(encodedSources),
     escapableSource([...value].reverse().join("")),
   ];
+}
+
+/** `value`, and how it stands in a JSON text, a URL or a form, which may be encoded as a whole. */
+function spellings(value: string): readonly string[] {
+  const inJson = JSON.stringify(value).slice(1, -1);
+  const inUrl = encodeURIComponent(value);
+  return [...new Set([value, inJson, inJson.replaceAll("/", "\\/"), inUrl, inUrl.replaceAll("%20", "+")])];
+}
+
+function encodedSources(text: string): readonly string[] {
+  const hex = Buffer.from(text, "utf8").toString("hex");
+  const encoded = base64Of(text).filter((form) => form.length >= secretMinLength);
+  return [hex, hex.toUpperCase(), ...encoded.map(literalSource)];
 }
 
 /** `value` with each character as it is or in any of the escapes that it may have. */
