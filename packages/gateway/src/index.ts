@@ -59,7 +59,6 @@ export type {
 } from "./config/config-types.ts";
 export { formatConfigReport } from "./config/format-config-report.ts";
 export { configJsonSchema, configJsonSchemaText, writeConfigJsonSchema } from "./config/json-schema.ts";
-export { suggestedSecretName } from "./config/lint-toolspec-entry.ts";
 export {
   type LoadConfigDeps,
   type LoadConfigOptions,
@@ -78,6 +77,7 @@ export {
 } from "./config/secret-resolver.ts";
 export { autoModeMaxTools } from "./config/serve-shape.ts";
 export { isLoopbackHost } from "./config/server-url.ts";
+export { suggestedSecretName } from "./config/toolspec-facts.ts";
 export {
   listCatalogNames,
   listCatalogVersions,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import { formatConfigReport, loadConfig, readRegularFile } from "@toolcrib/gateway";
+import { formatConfigReport, loadConfig, parseConfig, readRegularFile } from "@toolcrib/gateway";
 import { checkGolden, makeTemporaryDirectory } from "@toolcrib/testing";
 import { catalog, manifest, toolspec, writeFiles } from "./toolspec-samples.ts";
 
@@ -101,6 +101,23 @@ egress: { connect_to: { api.acme.example: "10.0.0.1:443" } }
     [internalRanges, connectTo, caCertificates],
     [["10.0.0.0/8"], { "api.acme.example": "10.0.0.1:443" }, [await certificate()]],
   );
+});
+
+test("a long text means the same whichever reader takes it", async () => {
+  const servers = Array.from(
+    { length: 200 },
+    (_, at) =>
+      `- id: server-${at}   # number ${at}\n  transport: { kind: stdio, command: "x ${at}", args: [a, 'b c', "${at}"] }\n  containment:\n    max_execution_seconds: ${at + 1}\n`,
+  );
+  const long = `# Long.\ntool_servers:\n${servers.join("")}`;
+  // The last one is outside of what the quick reader takes.
+  for (const text of [long, `${long}serve: { mode: fast }\n`, `${long}policy:\n  deny: [\n    "a:*" ]\n`]) {
+    await using directory = await makeTemporaryDirectory();
+    writeFiles(directory.path, { "toolcrib.yaml": text });
+    const name = directory.join("toolcrib.yaml");
+    const read = await loadConfig([name], { readFile: readRegularFile });
+    assert.deepEqual(read, parseConfig([{ name, text }]));
+  }
 });
 
 const tenant = {

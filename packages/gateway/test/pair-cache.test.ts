@@ -16,7 +16,8 @@ async function load(directory: TemporaryDirectory, cache: { readonly version: st
   const { value, diagnostics } = await loadConfig([path], {
     readFile: readRegularFile,
     catalogFolder: directory.path,
-    pairCache: cache === undefined ? undefined : { folder: directory.join("cache"), version: cache.version },
+    pairCache:
+      cache === undefined ? undefined : { folder: directory.join("cache"), version: () => cache.version },
   });
   const pairs = value?.toolspecs.map(({ id, pair, pairDigest, tools }) => ({ id, pair, pairDigest, tools }));
   return { pairs, report: formatConfigReport([path], diagnostics) };

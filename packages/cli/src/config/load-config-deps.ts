@@ -17,7 +17,7 @@ export function toLoadConfigDeps({
     readFile: readRegularFile,
     catalogFolder: findCatalogFolder(world),
     userDirectory: world.userDirectory,
-    pairCache: { folder: join(options.home, "cache"), version: judgeVersion() },
+    pairCache: { folder: join(options.home, "cache"), version: judgeVersion },
   };
 }
 

@@ -9,7 +9,7 @@ import type { Catalog, CatalogTool, MetatoolHost } from "@toolcrib/metatool";
 import { type CallContext, foldName, type Identity, type ToolId, type ToolResult } from "@toolcrib/tool";
 import { toolNotFound } from "../codes.ts";
 import type { GatewayConfig, ToolServerConfig } from "../config/config-types.ts";
-import { hostsOf } from "../config/lint-toolspec-entry.ts";
+import { hostsOf } from "../config/toolspec-facts.ts";
 import type { GatewayCore } from "../gateway-core.ts";
 import { GatewayError } from "../gateway-error.ts";
 import type { IndexedTool } from "../index/tool-index.ts";

@@ -16,6 +16,7 @@ import {
   upstreamServersOf,
 } from "./foreign-config.ts";
 import { parseTree } from "./parse-tree.ts";
+import type { ReadPlainYaml } from "./parse-yaml-tree.ts";
 import { createReporter, type Reporter } from "./reporter.ts";
 import { toServerDeclaration } from "./server-declaration.ts";
 import { maxToolServers } from "./tool-server-shape.ts";
@@ -59,9 +60,13 @@ export interface ConfigLayer {
   readonly tree: ConfigNode | undefined;
 }
 
-/** Read one file: Toolcrib's own configuration, or that of another MCP host (told apart by content). */
-export function parseConfigLayer(source: Source): ConfigLayer {
-  const { tree, reporter } = parseTree(source);
+/**
+ * Read one file: Toolcrib's own configuration, or that of another MCP host (told apart by content).
+ *
+ * @param readPlain tried before the whole of YAML. @default nothing
+ */
+export function parseConfigLayer(source: Source, readPlain?: ReadPlainYaml): ConfigLayer {
+  const { tree, reporter } = parseTree(source, readPlain);
   const foreign = tree === undefined ? undefined : foreignServersOf(tree);
   if (foreign === undefined) return nativeLayer(tree, reporter);
   const servers = parseForeignServers(foreign, reporter);

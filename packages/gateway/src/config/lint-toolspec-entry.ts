@@ -6,7 +6,7 @@
 
 import { nearestName } from "@toolcrib/diagnostics";
 import { canonicalHost, isHostAllowed } from "@toolcrib/policy";
-import { egressPatterns, placedCredentials, type Toolspec } from "@toolcrib/toolspec";
+import { egressPatterns, placedCredentials } from "@toolcrib/toolspec";
 import {
   configCredentialMissing,
   configCredentialUnknown,
@@ -17,9 +17,10 @@ import {
 } from "./codes.ts";
 import type { ToolspecDeclaration } from "./config-layer.ts";
 import { entryOf, fieldOf, nodeAt } from "./config-tree.ts";
-import type { ToolspecConfig, ToolspecPair } from "./config-types.ts";
+import type { ToolspecPair } from "./config-types.ts";
 import { listOf, type Problem, quote } from "./reporter.ts";
 import { lintServerId } from "./server-id.ts";
+import { hostsOf, suggestedSecretName } from "./toolspec-facts.ts";
 
 type Report = (problem: Problem) => void;
 
@@ -41,12 +42,6 @@ function lintId(entry: ToolspecDeclaration, report: Report): void {
     hint: `add id: ${finding.fix}`,
     span: entry.span,
   });
-}
-
-/** What `toolcrib secret set` would keep the secret of a credential as. */
-export function suggestedSecretName(id: string, credentialId: string): string {
-  const folded = credentialId.replace(/[^A-Za-z0-9_-]+/g, "-").replaceAll("_", "-");
-  return folded.toLowerCase().startsWith(`${id.toLowerCase()}-`) ? folded : `${id}-${folded}`;
 }
 
 function lintCredentials(entry: ToolspecDeclaration, pair: ToolspecPair, report: Report): void {
@@ -184,25 +179,6 @@ function lintHosts(entry: ToolspecDeclaration, { manifest, toolspec }: ToolspecP
       path: ".variables",
     });
   }
-}
-
-/** The hosts of the base URLs, with the variables filled in. */
-export function hostsOf(
-  toolspec: Toolspec,
-  { variables }: Pick<ToolspecConfig, "variables">,
-): ReadonlySet<string> {
-  const urls = [toolspec.baseUrl, ...toolspec.tools.flatMap(({ baseUrl }) => baseUrl ?? [])];
-  return new Set(
-    urls.map((url) =>
-      url
-        .replace(/^https:\/\//, "")
-        .replace(/\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (whole, name: string) =>
-          Object.hasOwn(variables, name)
-            ? (variables[name] ?? whole)
-            : (toolspec.variables?.[name]?.default ?? whole),
-        ),
-    ),
-  );
 }
 
 function fieldEntries(entry: ToolspecDeclaration, field: string) {

@@ -8,9 +8,8 @@ import { explainFileFailure } from "@toolcrib/secrets";
 import { configFileUnreadable, configSyntax } from "./codes.ts";
 import { parseConfigLayer } from "./config-layer.ts";
 import { configMaxBytes } from "./config-tree.ts";
-import { createPairReader, type LoadToolspecsDeps, loadLayerFiles } from "./load-toolspecs.ts";
+import type { LoadToolspecsDeps } from "./load-toolspecs.ts";
 import { type ConfigResult, mergeConfigs } from "./merge-configs.ts";
-import { openPairCache } from "./pair-cache.ts";
 import { tooLarge } from "./parse-tree.ts";
 import type { FileContent } from "./read-file.ts";
 import { toDiagnostic } from "./reporter.ts";
@@ -26,8 +25,11 @@ import { toDiagnostic } from "./reporter.ts";
  * gateway needs to offer them (`loadConfig`).
  */
 export function parseConfig(sources: readonly Source[]): ConfigResult {
-  return mergeConfigs(sources.map(parseConfigLayer));
+  return mergeConfigs(sources.map((source) => parseConfigLayer(source)));
 }
+
+/** Characters from which on a text is read by the quick reader first, which takes a moment to load. */
+const longText = 8192;
 
 /** What `loadConfig` needs of the world. */
 export type LoadConfigDeps = LoadToolspecsDeps;
@@ -51,22 +53,20 @@ export async function loadConfig(
   const read = await Promise.all(paths.map((path) => readSource(path, deps)));
   const unreadable = read.flatMap((result) => ("diagnostic" in result ? [result.diagnostic] : []));
   const sources = read.flatMap((result) => ("source" in result ? [result.source] : []));
-  const layers = [...sources, ...(options.overrides ?? [])].map(parseConfigLayer);
-  const { pairCache } = deps;
-  const cache =
-    pairCache === undefined || layers.every(({ toolspecs }) => toolspecs.length === 0)
-      ? undefined
-      : await openPairCache(pairCache.folder, pairCache.version, deps.readFile);
-  const readPair = createPairReader(deps, cache);
-  const loaded = await Promise.all(layers.map((layer) => loadLayerFiles(layer, readPair, deps)));
-  await cache?.save();
-  const certificates = new Map(loaded.flatMap((one) => [...one.certificates]));
-  const { value, diagnostics } = mergeConfigs(
-    loaded.map(({ layer }) => layer),
-    certificates,
+  const all = [...sources, ...(options.overrides ?? [])];
+  const isLong = all.some(({ text }) => text.length > longText);
+  const readPlain = isLong ? (await import("@toolcrib/toolspec")).readPlainYaml : undefined;
+  const parsed = all.map((source) => parseConfigLayer(source, readPlain));
+  const namesFiles = parsed.some(
+    ({ toolspecs, sections }) => toolspecs.length > 0 || sections.egress?.ca_files !== undefined,
   );
-  const all = [...unreadable, ...diagnostics];
-  return { value: hasErrors(all) ? undefined : value, diagnostics: all };
+  // What reads them is loaded where there are any.
+  const { layers, certificates } = namesFiles
+    ? await (await import("./load-toolspecs.ts")).loadFilesOf(parsed, deps)
+    : { layers: parsed, certificates: undefined };
+  const { value, diagnostics } = mergeConfigs(layers, certificates);
+  const findings = [...unreadable, ...diagnostics];
+  return { value: hasErrors(findings) ? undefined : value, diagnostics: findings };
 }
 
 type ReadResult = { readonly source: Source } | { readonly diagnostic: Diagnostic };

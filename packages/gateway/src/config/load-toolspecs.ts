@@ -16,7 +16,7 @@ import { fieldOf, nodeAt } from "./config-tree.ts";
 import type { ToolspecPair } from "./config-types.ts";
 import { toCompletePath } from "./egress-shape.ts";
 import { lintToolspecEntry } from "./lint-toolspec-entry.ts";
-import { type PairCache, pairKeyOf, type SoundPair } from "./pair-cache.ts";
+import { openPairCache, type PairCache, pairKeyOf, type SoundPair } from "./pair-cache.ts";
 import { type Problem, quote, toDiagnostic } from "./reporter.ts";
 import {
   type PairFiles,
@@ -29,7 +29,7 @@ import {
 /** What reading a layer's files takes from the world. */
 export interface LoadToolspecsDeps extends ToolspecFilesDeps {
   /** Where sound pairs are remembered, and for which version of this program. @default nowhere */
-  readonly pairCache?: { readonly folder: string; readonly version: string } | undefined;
+  readonly pairCache?: { readonly folder: string; readonly version: () => string } | undefined;
   /** What `~/` stands for. @default nothing: such paths are not found */
   readonly userDirectory?: string | undefined;
 }
@@ -38,7 +38,7 @@ export interface LoadToolspecsDeps extends ToolspecFilesDeps {
 const caFileMaxBytes = 1024 * 1024;
 
 /** Reads each pair once, whatever number of entries names it. */
-export type PairReader = (declaration: ToolspecDeclaration) => Promise<PairReading>;
+type PairReader = (declaration: ToolspecDeclaration) => Promise<PairReading>;
 
 /** A pair, or why there is none, with everything that is wrong with its files. */
 interface PairReading {
@@ -50,8 +50,34 @@ interface PairReading {
   readonly problem: PairProblem | undefined;
 }
 
+/** Layers whose files were read. */
+export interface LoadedLayers {
+  readonly layers: readonly ConfigLayer[];
+  /** Texts of the files with certificates, by their complete paths. */
+  readonly certificates: ReadonlyMap<string, string>;
+}
+
+/** Read what `parsed` name: manifests and toolspecs, which are held against their entries, and certificates. */
+export async function loadFilesOf(
+  parsed: readonly ConfigLayer[],
+  deps: LoadToolspecsDeps,
+): Promise<LoadedLayers> {
+  const { pairCache } = deps;
+  const cache =
+    pairCache === undefined
+      ? undefined
+      : await openPairCache(pairCache.folder, pairCache.version(), deps.readFile);
+  const readPairOf = createPairReader(deps, cache);
+  const loaded = await Promise.all(parsed.map((layer) => loadLayerFiles(layer, readPairOf, deps)));
+  await cache?.save();
+  return {
+    layers: loaded.map(({ layer }) => layer),
+    certificates: new Map(loaded.flatMap((one) => [...one.certificates])),
+  };
+}
+
 /** Create a reader of pairs for one configuration. */
-export function createPairReader(deps: LoadToolspecsDeps, cache: PairCache | undefined): PairReader {
+function createPairReader(deps: LoadToolspecsDeps, cache: PairCache | undefined): PairReader {
   const known = new Map<string, Promise<PairReading>>();
   return ({ reference, source }) => {
     const path = reference.kind === "path" ? pathFrom(reference.path, source.name, deps) : undefined;
@@ -119,14 +145,14 @@ function toPair({ manifest, toolspec }: SoundPair, files: PairFiles): ToolspecPa
 }
 
 /** A layer whose files were read. */
-export interface LoadedLayer {
+interface LoadedLayer {
   readonly layer: ConfigLayer;
   /** Texts of the files with certificates, by their complete paths. */
   readonly certificates: ReadonlyMap<string, string>;
 }
 
 /** Read what `layer` names. */
-export async function loadLayerFiles(
+async function loadLayerFiles(
   layer: ConfigLayer,
   readPairOf: PairReader,
   deps: LoadToolspecsDeps,

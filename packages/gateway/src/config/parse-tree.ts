@@ -8,7 +8,7 @@ import { configFileTooLarge } from "./codes.ts";
 import { type ConfigNode, configMaxBytes } from "./config-tree.ts";
 import { toDisplaySource } from "./display-source.ts";
 import { parseJsonTree, skipJsonSpace } from "./parse-json-tree.ts";
-import { parseYamlTree } from "./parse-yaml-tree.ts";
+import { parseYamlTree, type ReadPlainYaml } from "./parse-yaml-tree.ts";
 import { createReporter, type Problem, type Reporter } from "./reporter.ts";
 
 export interface ParsedTree {
@@ -19,7 +19,7 @@ export interface ParsedTree {
 }
 
 /** Read `source`. A file named `.yaml` or `.yml` is YAML, any other is JSON when it begins like JSON. */
-export function parseTree(source: Source): ParsedTree {
+export function parseTree(source: Source, readPlain?: ReadPlainYaml): ParsedTree {
   const text = source.text.startsWith("\ufeff") ? source.text.slice(1) : source.text;
   if (Buffer.byteLength(text) > configMaxBytes) {
     const reporter = createReporter({ name: source.name, text: "" });
@@ -28,7 +28,9 @@ export function parseTree(source: Source): ParsedTree {
   }
   const problems: Problem[] = [];
   const report = (problem: Problem): void => void problems.push(problem);
-  const tree = isJson(source.name, text) ? parseJsonTree(text, report) : parseYamlTree(text, report);
+  const tree = isJson(source.name, text)
+    ? parseJsonTree(text, report)
+    : parseYamlTree(text, report, readPlain);
   const reporter = createReporter(toDisplaySource({ name: source.name, text }, tree));
   for (const problem of problems) reporter.report(problem);
   return { tree, reporter };

@@ -6,7 +6,6 @@
  */
 
 import type { Span } from "@toolcrib/diagnostics";
-import { readPlainYaml } from "@toolcrib/toolspec";
 import { isAlias, isMap, isScalar, isSeq, type Node, parseDocument, type YAMLError } from "yaml";
 import { configDuplicateKey, configSyntax, configTooComplex } from "./codes.ts";
 import {
@@ -24,10 +23,20 @@ const maxSyntaxErrors = 3;
 
 type Report = (problem: Problem) => void;
 
-/** The tree of `text`; `undefined` for an empty text and when `report` was told of a syntax error. */
-export function parseYamlTree(text: string, report: Report): ConfigNode | undefined {
-  // Most configurations are in its subset, and long ones take the library ten times as long.
-  const plain = readPlainYaml(text);
+/** The tree of a text that is in a subset of YAML which is quick to read; `undefined` for any other. */
+export type ReadPlainYaml = (text: string) => ConfigNode | undefined;
+
+/**
+ * The tree of `text`; `undefined` for an empty text and when `report` was told of a syntax error.
+ *
+ * @param readPlain tried first. The library takes ten times as long, which is felt with long texts.
+ */
+export function parseYamlTree(
+  text: string,
+  report: Report,
+  readPlain?: ReadPlainYaml,
+): ConfigNode | undefined {
+  const plain = readPlain?.(text);
   if (plain !== undefined) return plain;
   const document = parseDocument(text, {
     version: "1.2",

@@ -2,6 +2,7 @@
  * The two files of a toolspec, found by a name in the catalogue or by a path,
  * and their bytes. It reads what the operator named and what belongs to it, and
  * says why where there is no pair. What is in the files is not its business.
+ * The package that knows them is loaded when there is one to read.
  */
 
 import { readdirSync } from "node:fs";
@@ -9,7 +10,7 @@ import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
 import { nearestName } from "@toolcrib/diagnostics";
 import { explainFileFailure } from "@toolcrib/secrets";
-import { type CatalogFile, documentMaxBytes, manifestPathsOf } from "@toolcrib/toolspec";
+import type { CatalogFile } from "@toolcrib/toolspec";
 import { configToolspecNotFound, configToolspecUnreadable } from "./codes.ts";
 import type { ReadFile } from "./read-file.ts";
 import { listOf, quote } from "./reporter.ts";
@@ -131,6 +132,7 @@ async function firstOf(
 ): Promise<ReadFileEntry | undefined> {
   for (const path of paths) {
     const name = join(folder, path);
+    const { documentMaxBytes } = await import("@toolcrib/toolspec");
     const { bytes } = await deps.readFile(name, documentMaxBytes).catch((error: unknown) => {
       if (isAbsence(error)) return { bytes: undefined };
       throw error;
@@ -175,6 +177,7 @@ interface FoundFile {
 }
 
 async function readFound(name: string, deps: ToolspecFilesDeps): Promise<FoundFile> {
+  const { documentMaxBytes } = await import("@toolcrib/toolspec");
   const { bytes } = await deps.readFile(name, documentMaxBytes);
   return { name, text: bytes };
 }
@@ -239,7 +242,7 @@ async function readPairOf(path: string, deps: ToolspecFilesDeps): Promise<PairFi
       "a manifest has image and tier, a toolspec has baseUrl",
     );
   }
-  const others = kind === "toolspec" ? manifestsFor(path) : toolspecsFor(path);
+  const others = kind === "toolspec" ? await manifestsFor(path) : toolspecsFor(path);
   for (const other of others) {
     const found = await readFound(other, deps).catch((error: unknown) => {
       if (isAbsence(error)) return undefined;
@@ -252,7 +255,8 @@ async function readPairOf(path: string, deps: ToolspecFilesDeps): Promise<PairFi
   return notFound(`Cannot find the ${missing} of ${quote(path)}`, `put it at ${others[0] ?? missing}`);
 }
 
-function manifestsFor(path: string): readonly string[] {
+async function manifestsFor(path: string): Promise<readonly string[]> {
+  const { manifestPathsOf } = await import("@toolcrib/toolspec");
   const placed = manifestPathsOf(path.split(sep).join("/"));
   return [...placed, ...endings.map((ending) => join(dirname(path), `manifest${ending}`))];
 }
