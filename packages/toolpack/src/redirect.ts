@@ -30,7 +30,10 @@ export function decideRedirect(
   if (request.method !== "GET")
     return { kind: "refuse", reason: `only GET is sent again, not ${request.method}` };
   const target = URL.canParse(location, request.url) ? new URL(location, request.url) : undefined;
-  if (target === undefined || target.origin !== new URL(request.url).origin || target.username !== "")
+  const { protocol, host } = new URL(request.url);
+  // The origin does not tell: that of "blob:https://a.example/x" is "https://a.example".
+  const isSameHost = target?.protocol === protocol && target.host === host;
+  if (!isSameHost || target.username !== "" || target.password !== "")
     return { kind: "refuse", reason: "redirects are followed on the same host only" };
   if (count >= redirectsMaxCount)
     return { kind: "refuse", reason: `there were ${redirectsMaxCount} redirects before it` };

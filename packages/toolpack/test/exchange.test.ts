@@ -141,6 +141,7 @@ for (const location of [
   "https://me:hunter2@api.example.com/y?token=hunter2",
   "https://api.example.com.evil.test/y",
   "javascript:alert(1)",
+  "blob:https://api.example.com/y",
 ])
   check(
     `a redirect to ${location} is not followed`,
