@@ -7,7 +7,7 @@
 import { once } from "node:events";
 import { type IncomingMessage, request as openRequest } from "node:http";
 import { type Duplex, pipeline, type Transform } from "node:stream";
-import { connect as connectTls, type TLSSocket } from "node:tls";
+import { connect as connectTls, createSecureContext, type SecureContext, type TLSSocket } from "node:tls";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { isCodedError, messageOf } from "@toolcrib/diagnostics";
 import type { OutgoingRequest, SendRequest } from "@toolcrib/toolpack";
@@ -55,11 +55,14 @@ export function findHttpsProxy(environment: {
 
 /** Create the way out through `proxy`. @param roots certificates that are trusted, PEM */
 export function createProxiedSend(proxy: HttpsProxy, roots: readonly string[]): SendRequest {
+  // Reading all roots takes longer than a handshake.
+  let trust: SecureContext | undefined;
   return async (request) => {
-    const { hostname } = new URL(request.url);
+    const hostname = hostOf(request.url);
     const tunnel = await openTunnel(proxy, hostname, request.signal);
     try {
-      return await sendWithin(await secure(tunnel, hostname, roots, request.signal), request);
+      trust ??= createSecureContext({ ca: [...roots] });
+      return await sendWithin(await secure(tunnel, hostname, trust, request.signal), request);
     } catch (error) {
       request.signal.throwIfAborted();
       if (isCodedError(error)) throw error;
@@ -68,6 +71,14 @@ export function createProxiedSend(proxy: HttpsProxy, roots: readonly string[]): 
       tunnel.destroy();
     }
   };
+}
+
+/** The host of `url`, which leads to nothing but the usual port of one. @throws {CliError} `CLI_PROXY_UNUSABLE` */
+function hostOf(url: string): string {
+  const { protocol, host, hostname } = new URL(url);
+  // A tunnel leads to port 443 of a host; what else a URL may name has no way there.
+  if (protocol === "https:" && host === hostname && hostname !== "") return hostname;
+  throw unusable("Cannot send the request through the proxy: it is for no https:// URL of a host", undefined);
 }
 
 function unusable(message: string, hint: string | undefined, cause?: unknown): CliError {
@@ -130,13 +141,13 @@ async function readRefusal(response: IncomingMessage, socket: Duplex, head: Buff
 async function secure(
   tunnel: Duplex,
   hostname: string,
-  roots: readonly string[],
+  secureContext: SecureContext,
   signal: AbortSignal,
 ): Promise<TLSSocket> {
   const socket = connectTls({
     socket: tunnel,
     servername: hostname,
-    ca: [...roots],
+    secureContext,
     ALPNProtocols: ["http/1.1"],
   });
   // Its end without an answer is told by who waits for one.
