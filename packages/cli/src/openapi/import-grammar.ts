@@ -7,7 +7,9 @@ import type { ToolspecTestFlags } from "../commands/toolspec-test.ts";
 
 /** Add `import`. */
 export function addImportCommands(program: Command, run: RunCommand): void {
-  const parent = program.command("import").description("make toolspecs of the descriptions of APIs");
+  const parent = program
+    .command("import")
+    .description("make a manifest and a toolspec of the OpenAPI document of an API");
   parent
     .command("openapi")
     .description(
@@ -42,7 +44,9 @@ export function addImportCommands(program: Command, run: RunCommand): void {
 
 /** Add `toolspec`. */
 export function addToolspecCommands(program: Command, run: RunCommand): void {
-  const parent = program.command("toolspec").description("try toolspecs");
+  const parent = program
+    .command("toolspec")
+    .description("run the examples of toolspecs, which are their tests");
   parent
     .command("test")
     .description(
