@@ -1,0 +1,178 @@
+/** MCP clients that keep every byte that they are sent, over HTTP and over stdio. */
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { Agent, request as httpRequest, type IncomingMessage } from "node:http";
+import type { JsonObject } from "@toolcrib/json";
+import { metaKeys } from "@toolcrib/mcp";
+
+/** What a call was answered. */
+export interface RawAnswer {
+  /** Head and body, or the messages, as they came. */
+  readonly bytes: Buffer;
+  /** `result` of the answer; undefined when it was an error or none came. */
+  readonly result: JsonObject | undefined;
+}
+
+/** How one call is made. */
+export interface RawCallOptions {
+  readonly meta?: JsonObject;
+  /** Go away after this, without an answer. */
+  readonly leaveMs?: number;
+}
+
+/** A client. */
+export interface RawClient extends AsyncDisposable {
+  call(name: string, args: JsonObject, options?: RawCallOptions): Promise<RawAnswer>;
+}
+
+const clientInfo = { name: "canary-client", version: "1.0.0" };
+
+/** A client of the modern era over HTTP. */
+export function createHttpClient(baseUrl: string, token: string): RawClient {
+  const agent = new Agent({ keepAlive: true });
+  const { hostname, port } = new URL(baseUrl);
+  let id = 0;
+  return {
+    call(name, args, { meta, leaveMs } = {}) {
+      id += 1;
+      const asked = {
+        [metaKeys.protocolVersion]: "2026-07-28",
+        [metaKeys.clientCapabilities]: {},
+        [metaKeys.clientInfo]: clientInfo,
+        ...meta,
+      };
+      const params = { name, arguments: args, _meta: asked };
+      const body = JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params });
+      const headers = {
+        accept: "application/json, text/event-stream",
+        authorization: `Bearer ${token}`,
+        "content-type": "application/json",
+        "content-length": Buffer.byteLength(body),
+        "mcp-protocol-version": "2026-07-28",
+        "mcp-method": "tools/call",
+        "mcp-name": name,
+      };
+      return new Promise((resolve, reject) => {
+        const request = httpRequest({ hostname, port, path: "/mcp", method: "POST", headers, agent });
+        request.on("response", (response) => readAnswer(response).then(resolve, reject));
+        request.on("error", (error) => (leaveMs === undefined ? reject(error) : resolve(nothing)));
+        request.end(body);
+        if (leaveMs !== undefined) setTimeout(() => request.destroy(), leaveMs);
+      });
+    },
+    async [Symbol.asyncDispose]() {
+      agent.destroy();
+    },
+  };
+}
+
+const nothing: RawAnswer = { bytes: Buffer.alloc(0), result: undefined };
+
+async function readAnswer(response: IncomingMessage): Promise<RawAnswer> {
+  const pieces: Buffer[] = [
+    Buffer.from(`${response.statusMessage} ${response.rawHeaders.join("\n")}\n\n`, "latin1"),
+  ];
+  try {
+    for await (const piece of response as AsyncIterable<Buffer>) pieces.push(piece);
+  } catch {
+    // Who left hears no more.
+  }
+  const bytes = Buffer.concat(pieces);
+  const text = Buffer.concat(pieces.slice(1)).toString("utf8");
+  return { bytes, result: resultOf(text) };
+}
+
+/** The result in a body of JSON or of events. */
+function resultOf(text: string): JsonObject | undefined {
+  const lines = text.startsWith("{") ? [text] : text.split("\n").filter((line) => line.startsWith("data: {"));
+  const last = lines.at(-1)?.replace(/^data: /, "");
+  if (last === undefined) return undefined;
+  return (JSON.parse(last) as { readonly result?: JsonObject }).result;
+}
+
+/** A client over stdio, and the process that it started. */
+export interface StdioClient extends RawClient {
+  readonly process: ChildProcess;
+  /** All that the process wrote so far. */
+  stdout(): Buffer;
+  stderr(): Buffer;
+  /** Kill the process as it is, and wait for its end. */
+  kill(): Promise<void>;
+}
+
+/** Start `command` and open a session of the era before; every log message is asked for. */
+export async function startStdioClient(
+  command: string,
+  args: readonly string[],
+  setting: { readonly cwd: string; readonly env: NodeJS.ProcessEnv },
+): Promise<StdioClient> {
+  const child = spawn(command, [...args], { ...setting, stdio: "pipe" });
+  const stdout: Buffer[] = [];
+  const stderr: Buffer[] = [];
+  const waiting = new Map<number, (line: string) => void>();
+  let rest = "";
+  child.stderr.on("data", (piece: Buffer) => stderr.push(piece));
+  child.stdout.on("data", (piece: Buffer) => {
+    stdout.push(piece);
+    const lines = `${rest}${piece.toString("latin1")}`.split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) {
+      const { id } = JSON.parse(line) as { readonly id?: number };
+      if (id !== undefined) waiting.get(id)?.(line);
+      if (id !== undefined) waiting.delete(id);
+    }
+  });
+  child.stdin.on("error", () => {});
+  let hasExited = false;
+  const exited = once(child, "exit").then(() => {
+    hasExited = true;
+    for (const answer of waiting.values()) answer("{}");
+  });
+  let lastId = 0;
+
+  function send(message: object): void {
+    child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  }
+
+  function ask(method: string, params: JsonObject, leaveMs?: number): Promise<string> {
+    if (hasExited) return Promise.reject(new Error(`The server has ended: ${Buffer.concat(stderr)}`));
+    lastId += 1;
+    const id = lastId;
+    send({ id, method, params });
+    return new Promise((resolve) => {
+      waiting.set(id, resolve);
+      if (leaveMs === undefined) return;
+      setTimeout(() => {
+        send({ method: "notifications/cancelled", params: { requestId: id } });
+        resolve("{}");
+      }, leaveMs);
+    });
+  }
+
+  await ask("initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo });
+  send({ method: "notifications/initialized" });
+  await ask("logging/setLevel", { level: "debug" });
+  return {
+    process: child,
+    stdout: () => Buffer.concat(stdout),
+    stderr: () => Buffer.concat(stderr),
+    async call(name, args, { meta = {}, leaveMs } = {}) {
+      const line = await ask("tools/call", { name, arguments: args, _meta: meta }, leaveMs);
+      const { result } = JSON.parse(Buffer.from(line, "latin1").toString()) as {
+        readonly result?: JsonObject;
+      };
+      return { bytes: Buffer.from(line, "latin1"), result };
+    },
+    async kill() {
+      child.kill("SIGKILL");
+      await exited;
+    },
+    async [Symbol.asyncDispose]() {
+      child.stdin.end();
+      const timer = setTimeout(() => child.kill("SIGKILL"), 15_000);
+      await exited;
+      clearTimeout(timer);
+    },
+  };
+}

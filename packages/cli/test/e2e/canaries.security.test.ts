@@ -1,0 +1,422 @@
+/**
+ * Twenty thousand calls of APIs that answer with the secrets that they were
+ * sent, in every encoding, in every kind of body, broken in every way: no
+ * secret comes out anywhere, and each request carried the right ones. Real
+ * gateways as processes over HTTP and stdio, one in this process, and the
+ * proxy; then all that was written is searched: answers, logs, the whole home,
+ * the lists of processes and their environments, what commands print.
+ */
+
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { createLogger, loadConfig, readRegularFile, startGateway } from "@toolcrib/gateway";
+import type { JsonObject } from "@toolcrib/json";
+import { openSecretStore } from "@toolcrib/secrets";
+import { makeTemporaryDirectory, runsAll, type TemporaryDirectory, waitUntil } from "@toolcrib/testing";
+import { oddAnswers } from "../canary/canary-answers.ts";
+import { type CanaryApi, startCanaryApi } from "../canary/canary-api.ts";
+import { type RunReport, runCalls } from "../canary/canary-run.ts";
+import { services, unreachable, writeServices } from "../canary/canary-services.ts";
+import { createHttpClient, type RawClient, startStdioClient } from "../canary/raw-clients.ts";
+import { cleanEnvironment, commandLine, echoServer, runToolcrib, startServe } from "../transcript.ts";
+
+/** Calls of the whole test; a tenth where a person waits. */
+const share = (count: number): number => (runsAll ? count : Math.ceil(count / 10));
+const httpCalls = share(15_000);
+const stdioCalls = share(2_500);
+const ownCalls = share(2_500);
+
+/** A secret of each place that secrets are kept in; all others are in the store. */
+const inEnvironment = "trusted-token";
+const inFile = "twin-user";
+
+const secretOf = new Map(
+  [...services, ...unreachable].flatMap(({ credentials }) =>
+    credentials.map(({ secretName, value }) => [secretName, value] as const),
+  ),
+);
+const environment = {
+  TOOLCRIB_SECRET_TRUSTED_TOKEN: secretOf.get(inEnvironment),
+  CHILD_SECRET: "Own8SecretOfTheChild4Tz",
+};
+
+/** A folder with a configuration and a home that holds the secrets. */
+interface Setting extends AsyncDisposable {
+  readonly directory: TemporaryDirectory;
+  readonly home: string;
+  readonly api: CanaryApi;
+}
+
+async function openSetting(document: JsonObject = {}): Promise<Setting> {
+  const directory = await makeTemporaryDirectory();
+  const home = directory.join("home");
+  const api = await startCanaryApi(directory.path);
+  const toolspecs = writeServices(directory.path);
+  const config = {
+    toolspecs,
+    egress: api.egress,
+    serve: { listen: "127.0.0.1:0", mode: "full" },
+    ...document,
+  };
+  writeFileSync(directory.join("toolcrib.yaml"), JSON.stringify(config));
+  mkdirSync(join(home, "secrets"), { recursive: true, mode: 0o700 });
+  writeFileSync(join(home, "secrets", inFile), `${secretOf.get(inFile)}\n`, { mode: 0o600 });
+  await using store = await openSecretStore({ home, environment: {} }, { clock: Date.now, randomBytes });
+  for (const [name, value] of secretOf)
+    if (name !== inEnvironment && name !== inFile) await store.set(name, value);
+  return {
+    directory,
+    home,
+    api,
+    async [Symbol.asyncDispose]() {
+      await api[Symbol.asyncDispose]();
+      await directory[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Make the calls `from` to `to` by `client`, whose tools have their names on the wire. */
+const runBy = (api: CanaryApi, client: RawClient, from: number, to: number): Promise<RunReport> =>
+  runCalls(
+    api,
+    (service, tool, args, options) => client.call(`${service}__${tool}`, args, options),
+    from,
+    to,
+  );
+
+function assertClean({ api }: Setting, what: string, bytes: Uint8Array | string): void {
+  const leak = api.search.find(Buffer.from(bytes));
+  assert.equal(leak, undefined, `${what} shows ${leak?.canary} as ${leak?.form}: ${leak?.excerpt}`);
+}
+
+function assertRun(report: RunReport, count: number): void {
+  assert.deepEqual(report.faults, []);
+  assert.equal(report.calls, count);
+  assert.ok(report.scrubbed > count * 0.8, `${report.scrubbed} of ${count} answers had an echo taken out`);
+}
+
+/** Every byte of the home, but for the files in which secrets are kept by hand; names of files too. */
+function assertCleanHome(setting: Setting): void {
+  const { home } = setting;
+  const paths = readAll(home);
+  let audits = 0;
+  for (const path of paths) {
+    if (path === join("secrets", inFile)) continue;
+    if (path.startsWith("audit")) audits += 1;
+    assertClean(setting, path, readFileSync(join(home, path)));
+  }
+  assert.ok(audits > 0, "an audit trail was searched");
+  assertClean(setting, "names of files", paths.join("\n"));
+}
+
+function readAll(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) =>
+    statSync(join(folder, path)).isFile(),
+  );
+}
+
+/** Each host was sent its secrets, and nothing but what it should be sent. */
+function assertCarried({ api }: Setting): void {
+  assert.deepEqual(api.faults, []);
+  for (const { host } of services) assert.ok((api.carried.get(host)?.now ?? 0) > 0, `${host} was asked`);
+}
+
+/** The processes below `pid`, with their command lines and environments. */
+function processesBelow(pid: number): { readonly pid: number; readonly text: string }[] {
+  const all = readdirSync("/proc").flatMap((name) => {
+    if (!/^\d+$/.test(name)) return [];
+    try {
+      const stat = readFileSync(`/proc/${name}/stat`, "utf8");
+      const parent = Number(stat.slice(stat.lastIndexOf(")") + 4).split(" ")[0]);
+      const text = ["cmdline", "environ"].map((file) => readFileSync(`/proc/${name}/${file}`, "latin1"));
+      return [{ pid: Number(name), parent, text: text.join("\n") }];
+    } catch {
+      // It has ended, or is not ours.
+      return [];
+    }
+  });
+  const below = new Set([pid]);
+  for (let size = 0; size !== below.size; ) {
+    size = below.size;
+    for (const one of all) if (below.has(one.parent)) below.add(one.pid);
+  }
+  return all.filter((one) => below.has(one.pid));
+}
+
+const compositeCodes: readonly string[] = [
+  'r = SERVICE.ask(mode="plain-NUMBER")\nprint(r)\nreturn r',
+  'r = SERVICE.send(mode="plain-NUMBER", text="x")\nfail(str(r))',
+  'r = [str(SERVICE.pick(mode="landing")), tools["SERVICE__ask"](mode="odd-number")]\nprint(r)\nreturn r',
+  'try:\n  SERVICE.ask(mode="odd-within-utf16-failed")\nexcept ToolError as e:\n  print(e)\n  fail(e.message)',
+  'return SERVICE.ask(mode="odd-others")',
+];
+
+/** Run programs that log, return and raise what they got; save one, test it, run it dry. */
+async function runComposites(setting: Setting, client: RawClient, count: number): Promise<number> {
+  const { api } = setting;
+  let calls = 0;
+  const call = async (name: string, args: JsonObject, meta: JsonObject = {}) => {
+    const { bytes, result } = await client.call(name, args, { meta });
+    calls += 1;
+    assertClean(setting, name, bytes);
+    return result;
+  };
+  let shown = "";
+  for (let number = 0; number < count; number += 1) {
+    const service = services[number % services.length]?.id as string;
+    const code = (compositeCodes[number % compositeCodes.length] as string)
+      .replaceAll("SERVICE", service)
+      .replaceAll("NUMBER", String(number * 13));
+    shown += JSON.stringify(await call("eval_starlark", { code }));
+  }
+  assert.match(shown, /toolcrib-ph-/);
+  const code = 'r = bearer.ask(mode="landing")\nprint(r)\nreturn r';
+  const saved = await call("save_tool", { name: "echoing", description: "Asks", inputSchema: {}, code });
+  assert.match(JSON.stringify(saved), /"created"/);
+  const returned = JSON.stringify(await call("echoing", {}));
+  assert.match(returned, /toolcrib-ph-/);
+  await call("test_saved_tool", { name: "echoing", record: true });
+  await call("test_saved_tool", { name: "echoing" });
+  await call("echoing", {}, { "toolcrib/dryRun": true });
+  await call("echoing", { dry_run: true });
+  await call("show_saved_tool", { name: "echoing" });
+  for (const query of ["ask for something", secretOf.get("twin-app") as string])
+    await call("search_tools", { query });
+  await call("describe_tool", { name: "bearer__ask" });
+  // Who knows a secret and hands it over gets it neither back nor onto the record.
+  const { faults } = api;
+  const known = faults.length;
+  await call("bearer__ask", { mode: "landing", q: secretOf.get("twin-app") as string });
+  // A name that no tool has is repeated to who said it, and to nobody else.
+  await client.call(secretOf.get("twin-app") as string, {});
+  (faults as string[]).splice(known);
+  return calls;
+}
+
+describe("canary secrets", { timeout: 300_000 }, () => {
+  it("come out of no gateway that is a process, and reach every host that they are for", async (t) => {
+    await using setting = await openSetting({
+      tool_servers: [
+        {
+          ...echoServer("child"),
+          transport: {
+            ...(echoServer("child") as { transport: JsonObject }).transport,
+            env: { CHILD_KEY: { secret_key_ref: { env: "CHILD_SECRET" } } },
+          },
+        },
+      ],
+      execution: { isolation: "process", enableDebug: true },
+    });
+    const { directory, home, api } = setting;
+    const started = performance.now();
+    const serveArgs = ["--config", "toolcrib.yaml", "--home", home];
+    await using gateway = await startServe([...serveArgs, "--log-level", "debug"], {
+      directory: directory.path,
+      env: environment,
+    });
+    const token = readFileSync(join(home, "tokens/default"), "utf8").trim();
+    await using client = createHttpClient(gateway.url, token);
+    const get = async (path: string) => {
+      const response = await fetch(new URL(path, gateway.url), {
+        headers: { authorization: `Bearer ${token}` },
+      });
+      return `${JSON.stringify([...response.headers])}\n${await response.text()}`;
+    };
+    await waitUntil(async () => (await fetch(new URL("/readyz", gateway.url))).status === 200);
+    const timeouts = runsAll
+      ? ["hang", "hang-in-secret"].map((odd) => client.call("bearer__ask", { mode: `odd-${odd}` }))
+      : [];
+
+    const half = httpCalls >> 1;
+    assertRun(await runBy(api, client, 0, half), half);
+    // Two secrets are exchanged while the gateway runs; from then on both values are out of bounds.
+    for (const [name, value] of rotations) {
+      api.rotate(name, value);
+      const set = await runToolcrib(["secret", "set", name, "--home", home], {
+        directory: directory.path,
+        stdin: value,
+      });
+      assert.equal(set.code, 0, set.stderr);
+      assertClean(setting, "secret set", set.stdout + set.stderr);
+    }
+    const beforeRotation = new Map([...api.carried].map(([host, { now }]) => [host, now]));
+    assertRun(await runBy(api, client, half, httpCalls), httpCalls - half);
+    for (const service of ["bearer", "login"]) {
+      const { now = 0, before = 0 } = api.carried.get(`api.${service}.example`) ?? {};
+      const grown = now - (beforeRotation.get(`api.${service}.example`) ?? 0);
+      assert.ok(
+        grown > 0 && before < grown,
+        `${service}: ${grown} requests with the new secret, ${before} with the old`,
+      );
+    }
+
+    // A composite is held up while its process and that of the server are looked at.
+    let processes: readonly { readonly pid: number; readonly text: string }[] = [];
+    api.onHeld = async () => {
+      processes = processesBelow(gateway.pid);
+    };
+    const composites = await runComposites(setting, client, runsAll ? 40 : 12);
+    await client.call("eval_starlark", { code: 'return bearer.ask(mode="held")' });
+    assert.ok(processes.length >= 3, `${processes.length} processes were looked at`);
+    for (const { pid, text } of processes) {
+      // What the operator put into the environment of the gateway is there.
+      const own = pid === gateway.pid ? text.replace(secretOf.get(inEnvironment) as string, "") : text;
+      assertClean(setting, `process ${pid}`, Buffer.from(own, "latin1"));
+    }
+    const holding = processes.filter(({ text }) => text.includes(environment.CHILD_SECRET));
+    assert.equal(holding.length, 2, "the gateway and the server whose secret it is");
+
+    for (const path of [
+      "/metrics",
+      "/api/status",
+      "/api/tools",
+      "/api/servers/bearer/log",
+      "/api/servers/child/log",
+    ])
+      assertClean(setting, path, await get(path));
+    for (const answer of timeouts) {
+      const { bytes } = await answer;
+      assertClean(setting, "a call that took too long", bytes);
+      assert.match(bytes.toString(), /EGRESS_TIMED_OUT|CALL_TIMEOUT/);
+    }
+    const listed = await runToolcrib(["audit", "list", "--json", "--limit", "1000", "--home", home], {
+      directory: directory.path,
+    });
+    const ids = [...listed.stdout.matchAll(/"callId":\s*"([^"]+)"/g)].map((match) => match[1] as string);
+    const commands = [
+      ["audit", "list", "--limit", "200"],
+      ["audit", "tail", "--json", "--limit", "500"],
+      ["audit", "show", ids[0] as string],
+      ["audit", "show", "--json", ids.at(-1) as string],
+      ["status"],
+      ["status", "--json"],
+      ["list", "--json"],
+      ["describe", "bearer__ask"],
+      ["secret", "list"],
+      ["secret", "test", "bearer-token"],
+      ["doctor"],
+      ["config", "check"],
+      ["call", "query__ask", "mode=plain-7"],
+      ["call", "path__ask", "mode=odd-broken-status", "--debug"],
+    ];
+    for (const args of commands) {
+      const { stdout, stderr } = await runToolcrib([...args, "--home", home, "--config", "toolcrib.yaml"], {
+        directory: directory.path,
+        env: environment,
+      });
+      assertClean(setting, args.join(" "), stdout + stderr);
+    }
+    assertClean(setting, "audit list", listed.stdout + listed.stderr);
+    await gateway.stop();
+    assertClean(setting, "standard output", gateway.stdout());
+    assertClean(setting, "standard error", gateway.stderr());
+    assert.match(gateway.stderr(), /"secret was used"/);
+    assertCleanHome(setting);
+    assertCarried(setting);
+    const missing = Object.keys(oddAnswers).filter((name) => !api.given.has(name));
+    assert.deepEqual(missing, [], "every odd answer was given");
+    const seconds = (performance.now() - started) / 1000;
+    t.diagnostic(`${httpCalls + composites} calls over HTTP in ${seconds.toFixed(1)} s`);
+  });
+
+  it("come out of no gateway over stdio, nor of one that is killed within its calls", async (t) => {
+    await using setting = await openSetting();
+    const { directory, home, api } = setting;
+    const args = ["serve", "--stdio", "--config", "toolcrib.yaml", "--home", home, "--log-level", "debug"];
+    await using client = await startStdioClient(process.execPath, [...commandLine, ...args], {
+      cwd: directory.path,
+      env: { ...process.env, ...cleanEnvironment(directory.path), ...environment },
+    });
+    await waitUntil(async () => {
+      const { result } = await client.call("bearer__ask", { mode: "landing" });
+      return result?.["isError"] !== true && result !== undefined;
+    });
+    const started = performance.now();
+    assertRun(await runBy(api, client, httpCalls, httpCalls + stdioCalls), stdioCalls);
+    const held = Promise.withResolvers<void>();
+    const arrived = Promise.withResolvers<void>();
+    api.onHeld = () => {
+      arrived.resolve();
+      return held.promise;
+    };
+    const last = client.call("login__ask", { mode: "held" });
+    await arrived.promise;
+    await client.kill();
+    await last;
+    held.resolve();
+    assertClean(setting, "standard output", client.stdout());
+    assertClean(setting, "standard error", client.stderr());
+    assertCleanHome(setting);
+    assertCarried(setting);
+    t.diagnostic(`${stdioCalls} calls over stdio in ${((performance.now() - started) / 1000).toFixed(1)} s`);
+  });
+
+  it("come out of no gateway within a program, nor into logs for people", async (t) => {
+    await using setting = await openSetting();
+    const { directory, home, api } = setting;
+    const { value: config } = await loadConfig([directory.join("toolcrib.yaml")], {
+      readFile: readRegularFile,
+      catalogFolder: directory.join("catalog"),
+    });
+    assert.ok(config);
+    const lines: string[] = [];
+    const output = { write: (line: string) => void lines.push(line) };
+    const started = performance.now();
+    {
+      await using gateway = await startGateway(config, {
+        home,
+        environment: { PATH: process.env["PATH"], ...environment },
+        directory: directory.path,
+        logger: createLogger({ output, now: Date.now }, { level: "debug", pretty: true }),
+        version: "0.0.1",
+        configFiles: ["toolcrib.yaml"],
+      });
+      await gateway.ready();
+      const report = await runCalls(
+        api,
+        async (service, tool, args, { leaveMs }) => {
+          const signal = leaveMs === undefined ? undefined : AbortSignal.timeout(leaveMs);
+          const outcome = await gateway.call({ kind: "cli", name: "somebody" }, `${service}:${tool}`, args, {
+            signal,
+          });
+          // What a program is handed, causes included.
+          const shown =
+            outcome.kind === "failed"
+              ? {
+                  text: String(outcome.error),
+                  message: outcome.error.message,
+                  cause: causesOf(outcome.error),
+                }
+              : outcome;
+          const result = outcome.kind === "result" ? (outcome.result as unknown as JsonObject) : undefined;
+          return { bytes: Buffer.from(JSON.stringify(shown)), result };
+        },
+        httpCalls + stdioCalls,
+        httpCalls + stdioCalls + ownCalls,
+      );
+      assertRun(report, ownCalls);
+      assertClean(setting, "the status", JSON.stringify(gateway.status()));
+    }
+    assertClean(setting, "the log for people", lines.join(""));
+    assert.match(lines.join(""), /DEBUG secret was used/);
+    assertCleanHome(setting);
+    assertCarried(setting);
+    t.diagnostic(
+      `${ownCalls} calls within a program in ${((performance.now() - started) / 1000).toFixed(1)} s`,
+    );
+  });
+});
+
+/** Secrets that are exchanged within the run, and their new values. */
+const rotations: readonly (readonly [name: string, value: string])[] = [
+  ["bearer-token", `Nw3ZtGc7JqLx5RyV+/&"=%\\<'~ 2HdKs9FpMb6TuXe`],
+  ["login-login", "ada:Ey9LkRv2XbHn6SjC/+=8TqZw4GmPd1UaFo"],
+];
+
+function causesOf(error: unknown): readonly string[] {
+  if (!(error instanceof Error)) return [];
+  return [`${error.stack}`, ...causesOf(error.cause)];
+}
