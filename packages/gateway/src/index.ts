@@ -67,7 +67,12 @@ export {
 } from "./config/load-config.ts";
 export type { ConfigResult } from "./config/merge-configs.ts";
 export { mergeConfigs } from "./config/merge-configs.ts";
-export { type FileContent, type ReadFile, readRegularFile } from "./config/read-file.ts";
+export {
+  type FileContent,
+  type ReadFile,
+  readRegularFile,
+  readRegularFileAtOnce,
+} from "./config/read-file.ts";
 export { resolveTransport } from "./config/resolve-transport.ts";
 export {
   createSecretResolver,

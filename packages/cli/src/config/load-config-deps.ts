@@ -3,7 +3,7 @@
 import { readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type LoadConfigDeps, readRegularFile } from "@toolcrib/gateway";
+import { type LoadConfigDeps, readRegularFileAtOnce } from "@toolcrib/gateway";
 import type { CommandContext } from "../command-context.ts";
 import { findCatalogFolder } from "../toolspec/find-catalog.ts";
 import { version } from "../version.ts";
@@ -14,7 +14,7 @@ export function toLoadConfigDeps({
   world,
 }: Pick<CommandContext, "options" | "world">): LoadConfigDeps {
   return {
-    readFile: readRegularFile,
+    readFile: readRegularFileAtOnce,
     catalogFolder: findCatalogFolder(world),
     userDirectory: world.userDirectory,
     pairCache: { folder: join(options.home, "cache"), version: judgeVersion },

@@ -7,7 +7,12 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { nearestName } from "@toolcrib/diagnostics";
-import { listCatalogNames, readCatalogPair, readRegularFile, type ToolspecPair } from "@toolcrib/gateway";
+import {
+  listCatalogNames,
+  readCatalogPair,
+  readRegularFileAtOnce,
+  type ToolspecPair,
+} from "@toolcrib/gateway";
 import { createToolSearch } from "@toolcrib/search";
 import { type CatalogReport, lintCatalog } from "@toolcrib/toolspec";
 import { CliError } from "../cli-error.ts";
@@ -102,7 +107,10 @@ async function readReport(
   name: string,
   version: string | undefined,
 ): Promise<CatalogReport | undefined> {
-  const files = await readCatalogPair(name, version, { readFile: readRegularFile, catalogFolder: folder });
+  const files = await readCatalogPair(name, version, {
+    readFile: readRegularFileAtOnce,
+    catalogFolder: folder,
+  });
   if ("code" in files) return undefined;
   return lintCatalog([files.manifest, files.toolspec], { subject: "toolspecs" });
 }
