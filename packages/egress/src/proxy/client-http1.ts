@@ -35,6 +35,7 @@ export function createHttp1Side(limits: ProxyLimits): Http1Side {
     requestTimeout: 0,
     keepAliveTimeout: limits.idleTimeoutMs,
     noDelay: true,
+    highWaterMark: limits.highWaterBytes,
   });
   server.timeout = limits.idleTimeoutMs;
   const take = (request: IncomingMessage, response: ServerResponse, awaitsContinue: boolean) =>
@@ -100,7 +101,8 @@ function toExchange(
       // A client that was not told to go on may send its body or not: the next request cannot be found then.
       const all = wasTold ? sent : [...sent, "Connection", "close"];
       response.writeHead(status, statusText, all as string[]);
-      if (!isEnd) response.flushHeaders();
+      // With the first piece of the body, if that comes in this turn.
+      if (!isEnd) setImmediate(() => flush(response));
       return response;
     },
     end(trailers) {
@@ -111,6 +113,10 @@ function toExchange(
       request.socket.destroy();
     },
   };
+}
+
+function flush(response: ServerResponse): void {
+  if (!response.destroyed && !response.writableEnded) response.flushHeaders();
 }
 
 function hasLength(request: IncomingMessage): boolean {

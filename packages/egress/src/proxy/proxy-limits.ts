@@ -18,6 +18,8 @@ export interface ProxyLimits {
   readonly streamsMaxCount: number;
   /** What a peer may send ahead on one HTTP/2 stream; twice that on a connection. */
   readonly windowBytes: number;
+  /** What is taken of a body before its reader has taken what was sent. */
+  readonly highWaterBytes: number;
   /** Most memory of one HTTP/2 session, in megabytes. */
   readonly sessionMaxMegabytes: number;
 }
@@ -32,5 +34,6 @@ export const proxyLimits: ProxyLimits = {
   headersMaxBytes: 64 * 1024,
   streamsMaxCount: 128,
   windowBytes: 1024 * 1024,
+  highWaterBytes: 256 * 1024,
   sessionMaxMegabytes: 32,
 };

@@ -49,6 +49,7 @@ export function createTunnels({ leaves, limits, now, onConnection }: TunnelSetti
       cert: leaf.certificate,
       key: leaf.key,
       ALPNProtocols: ["h2", "http/1.1"],
+      highWaterMark: limits.highWaterBytes,
       handshakeTimeout: limits.handshakeTimeoutMs,
       SNICallback(name, done) {
         // Without a context that of the server is taken, which is for this host.

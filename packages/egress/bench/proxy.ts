@@ -1,0 +1,247 @@
+/**
+ * `npm run bench:proxy -w packages/egress`: what the proxy costs beside TLS
+ * without one, and beside http-mitm-proxy, in one run. Origin, proxies and
+ * client are processes of their own. Prints tables; whole runs also write
+ * packages/egress/bench/RESULTS-PROXY.md. `--quick` asks whether it works.
+ */
+
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { Agent, request as requestHttp1 } from "node:http";
+import { connect as connectHttp2 } from "node:http2";
+import { connect as connectTcp, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { connect as connectTls, type TLSSocket } from "node:tls";
+import { describeMachine } from "../../../bench/machine.ts";
+import { median, percentile } from "../../../bench/statistics.ts";
+import { type Table, toMarkdown } from "../../../bench/table.ts";
+
+const host = "api.example.com";
+const megabyte = 1_000_000;
+
+/** One way to the origin. */
+interface Contender {
+  readonly name: string;
+  readonly connect: (protocol: string) => Promise<TLSSocket>;
+  readonly headers: { readonly [name: string]: string };
+}
+
+/** A connection that is kept, and asked again and again. */
+interface Asker {
+  ask(path: string): Promise<number>;
+  close(): void;
+}
+
+async function startChild<T>(
+  script: string,
+  args: readonly string[],
+): Promise<{ child: ChildProcess; told: T }> {
+  const child = fork(join(import.meta.dirname, script), [...args], {
+    execArgv: ["--conditions=toolcrib-source", "--expose-gc"],
+    // http-mitm-proxy says what it does on standard output.
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+  });
+  const [told] = (await once(child, "message")) as [T];
+  return { child, told };
+}
+
+async function openTunnel(url: string): Promise<Socket> {
+  const socket = connectTcp(Number(new URL(url).port), "127.0.0.1");
+  socket.setNoDelay(true);
+  socket.write(`CONNECT ${host}:443 HTTP/1.1\r\nHost: ${host}:443\r\n\r\n`);
+  const [answer] = (await once(socket, "data")) as [Buffer];
+  if (!answer.toString().startsWith("HTTP/1.1 200")) throw new Error(answer.toString());
+  return socket;
+}
+
+async function secure(socket: Socket, ca: string, protocol: string): Promise<TLSSocket> {
+  const inside = connectTls({ socket, servername: host, ca, ALPNProtocols: [protocol] });
+  await once(inside, "secureConnect");
+  return inside;
+}
+
+async function drain(body: Readable): Promise<number> {
+  let length = 0;
+  body.on("data", (piece: Buffer) => {
+    length += piece.length;
+  });
+  await once(body, "end");
+  return length;
+}
+
+async function openHttp1({ connect, headers }: Contender): Promise<Asker> {
+  const connection = await connect("http/1.1");
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  agent.createConnection = () => connection;
+  return {
+    async ask(path) {
+      const sent = requestHttp1({ agent, host, path, headers: { host, ...headers } });
+      sent.end();
+      const [response] = (await once(sent, "response")) as [Readable & { statusCode: number }];
+      if (response.statusCode !== 200) throw new Error(String(response.statusCode));
+      return await drain(response);
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+async function openHttp2({ connect, headers }: Contender): Promise<Asker> {
+  const connection = await connect("h2");
+  const session = connectHttp2(`https://${host}`, {
+    createConnection: () => connection,
+    settings: { initialWindowSize: 1 << 20 },
+  });
+  await once(session, "connect");
+  session.setLocalWindowSize(2 << 20);
+  return {
+    async ask(path) {
+      const stream = session.request({ ":path": path, ...headers });
+      return await drain(stream);
+    },
+    close: () => session.destroy(),
+  };
+}
+
+interface Plan {
+  readonly rounds: number;
+  readonly calls: number;
+  readonly bytes: number;
+}
+
+/** Milliseconds of small requests, and megabytes a second of large ones, in turns. */
+async function compare(
+  contenders: readonly Contender[],
+  open: (one: Contender) => Promise<Asker>,
+  plan: Plan,
+) {
+  const askers = await Promise.all(contenders.map(open));
+  const times = contenders.map((): number[] => []);
+  const rates = contenders.map((): number[] => []);
+  for (const asker of askers) {
+    for (let call = 0; call < plan.calls; call += 1) await asker.ask("/1000");
+    await asker.ask(`/${plan.bytes}`);
+  }
+  for (let round = 0; round < plan.rounds; round += 1) {
+    for (const [index, asker] of askers.entries()) {
+      for (let call = 0; call < plan.calls; call += 1) {
+        const start = performance.now();
+        await asker.ask("/1000");
+        times[index]?.push(performance.now() - start);
+      }
+      const start = performance.now();
+      const length = await asker.ask(`/${plan.bytes}`);
+      if (length !== plan.bytes) throw new Error(`${length} bytes in place of ${plan.bytes}`);
+      rates[index]?.push(plan.bytes / megabyte / ((performance.now() - start) / 1000));
+    }
+  }
+  for (const asker of askers) asker.close();
+  const direct = { time: median(times[0] ?? []), rate: median(rates[0] ?? []) };
+  return contenders.map(({ name }, index) => {
+    const sorted = (times[index] ?? []).toSorted((a, b) => a - b);
+    const rate = median(rates[index] ?? []);
+    return [
+      name,
+      `${median(sorted).toFixed(3)} ms`,
+      `${percentile(sorted, 0.95).toFixed(3)} ms`,
+      `${(median(sorted) - direct.time).toFixed(3)} ms`,
+      `${rate.toFixed(0)} MB/s`,
+      (rate / direct.rate).toFixed(2),
+    ];
+  });
+}
+
+/** The most memory that the proxy's process used more than before, in megabytes, while `bytes` went through. */
+async function measureMemory(child: ChildProcess, contender: Contender, bytes: number): Promise<string[]> {
+  const askMemory = async (): Promise<number> => {
+    const answer = once(child, "message") as Promise<[{ rss: number }]>;
+    child.send("memory");
+    return (await answer)[0].rss;
+  };
+  const asker = await openHttp1(contender);
+  await asker.ask(`/${bytes / 10}`);
+  const before = await askMemory();
+  let isOver = false;
+  let most = before;
+  const asked = asker.ask(`/${bytes}`).finally(() => {
+    isOver = true;
+  });
+  while (!isOver) {
+    most = Math.max(most, await askMemory());
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  await asked;
+  asker.close();
+  const show = (value: number) => `${(value / megabyte).toFixed(1)} MB`;
+  return [contender.name, show(before), show(most), show(most - before)];
+}
+
+const isQuick = process.argv.includes("--quick");
+const plan: Plan = isQuick
+  ? { rounds: 2, calls: 50, bytes: 20 * megabyte }
+  : { rounds: 9, calls: 300, bytes: 100 * megabyte };
+const directory = mkdtempSync(join(tmpdir(), "toolcrib-bench-"));
+const origin = await startChild<{ port: number; certificate: string }>("proxy-origin.ts", []);
+const { port, certificate } = origin.told;
+const args = (name: string) => [String(port), certificate, join(directory, name)];
+const ours = await startChild<{ plain: string; scrubbed: string; placeholder: string; caFile: string }>(
+  "proxy-ours.ts",
+  args("ours"),
+);
+const peer = await startChild<{ url: string; caFile: string }>("proxy-peer.ts", args("peer"));
+try {
+  const { plain, scrubbed, placeholder, caFile } = ours.told;
+  const through = (url: string, file: string) => async (protocol: string) =>
+    secure(await openTunnel(url), readFileSync(file, "utf8"), protocol);
+  const direct: Contender = {
+    name: "direct",
+    headers: {},
+    connect: (protocol) => secure(connectTcp(port, "127.0.0.1").setNoDelay(true), certificate, protocol),
+  };
+  const own: Contender = { name: "proxy", headers: {}, connect: through(plain, caFile) };
+  const scrubbing: Contender = {
+    name: "proxy, secret put in and looked for",
+    headers: { authorization: `Bearer ${placeholder}` },
+    connect: through(scrubbed, caFile),
+  };
+  const other: Contender = {
+    name: "http-mitm-proxy",
+    headers: {},
+    connect: through(peer.told.url, peer.told.caFile),
+  };
+  const columns = ["way", "median of 1 kB", "95 of 100", "beside direct", "100 MB", "of direct"];
+  const notes = [
+    `${plan.rounds} rounds of ${plan.calls} small requests and one large one, in turns, over one connection each. Goal: at most 1 ms, and 0.6 of direct.`,
+  ];
+  const tables: Table[] = [
+    {
+      title: "HTTP/1.1",
+      columns,
+      rows: await compare([direct, own, scrubbing, other], openHttp1, plan),
+      notes,
+    },
+    {
+      title: "HTTP/2",
+      columns,
+      rows: await compare([direct, own, scrubbing], openHttp2, plan),
+      notes: ["http-mitm-proxy does not speak it."],
+    },
+    {
+      title: `Memory of the proxy's process while ${isQuick ? "50 MB" : "1 GB"} goes through`,
+      columns: ["way", "before", "most", "more"],
+      rows: [
+        await measureMemory(ours.child, own, isQuick ? 50 * megabyte : 1000 * megabyte),
+        await measureMemory(ours.child, scrubbing, isQuick ? 50 * megabyte : 1000 * megabyte),
+      ],
+      notes: ["Asked ten times a second, after a garbage collection each time."],
+    },
+  ];
+  const text = `# What the proxy costs\n\n${describeMachine(new Date())}\n\n${tables.map(toMarkdown).join("\n\n")}\n`;
+  process.stdout.write(`${text}\n`);
+  if (!isQuick) writeFileSync(join(import.meta.dirname, "RESULTS-PROXY.md"), text);
+} finally {
+  for (const { child } of [origin, ours, peer]) child.disconnect();
+  rmSync(directory, { recursive: true, force: true });
+}
