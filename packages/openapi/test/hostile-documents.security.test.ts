@@ -96,6 +96,14 @@ checkDescription("no: yes", "no: yes");
 checkDescription("on", "on");
 checkDescription(" ", "GET /a");
 
+test("scopes that are none are left out", async () => {
+  const scopes = ["a.read", "", " ", "a\u0000b", "a b", "é", "x".repeat(300), "https://a.example/b"];
+  const more = `security: [{login: ${JSON.stringify(scopes)}}]\ncomponents: {securitySchemes: {login: {type: oauth2, flows: {}}}}\n`;
+  const report = await importText(api("/a: {get: {responses: {}}}", more));
+  assert.deepEqual(report.value?.manifest.credentials?.[0]?.scopes, ["a.read", "https://a.example/b"]);
+  assert.deepEqual(lintOf(report), []);
+});
+
 test("names that are hostile become names that are not", async () => {
   const ids = [
     "__proto__",

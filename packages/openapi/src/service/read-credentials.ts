@@ -198,6 +198,10 @@ function reportUnserved(
   });
 }
 
+/** A scope (RFC 6749, 3.3), and most of them. */
+const scopeToken = /^[\x21\x23-\x5b\x5d-\x7e]{1,256}$/;
+const scopesMaxCount = 1000;
+
 /** The scopes that the operations ask for. */
 function withScopes(
   credential: Credential,
@@ -212,8 +216,10 @@ function withScopes(
     for (const one of isList(list) ? list.items : []) {
       const asked = fieldOf(one, name);
       for (const scope of isList(asked) ? asked.items : [])
-        if (typeof scope === "string" && scope.trim() !== "" && scope.length <= 256) scopes.add(scope);
+        if (typeof scope === "string" && scopeToken.test(scope)) scopes.add(scope);
     }
   }
-  return scopes.size === 0 ? credential : { ...credential, scopes: [...scopes].sort() };
+  return scopes.size === 0
+    ? credential
+    : { ...credential, scopes: [...scopes].sort().slice(0, scopesMaxCount) };
 }
