@@ -1,7 +1,28 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { benignNames, endpointCases, hostTexts, leftOut, redirectTargets, sampled } from "@toolcrib/testing";
-import { checkVariables, type GatewayDoor, openGatewayDoor } from "./hosts/gateway-door.ts";
+import {
+  benignNames,
+  caseHost,
+  endpointCases,
+  hostTexts,
+  leftOut,
+  redirectTargets,
+  runsAll,
+  type Sinks,
+  sampled,
+} from "@toolcrib/testing";
+import { checkForeign, curlUrls, fetchByCurl, hasCurl } from "./hosts/egress-door.ts";
+import { batchesOf, openEngineDoor, startOpenProxy, variableTexts } from "./hosts/engine-door.ts";
+import {
+  benignRows,
+  connectRows,
+  dnsRows,
+  handshakeRows,
+  http2Rows,
+  insideRows,
+  plainRows,
+} from "./hosts/foreign-cases.ts";
+import { checkConfigurations, type GatewayDoor, openGatewayDoor } from "./hosts/gateway-door.ts";
 import {
   checkArrived,
   checkAttempts,
@@ -9,73 +30,210 @@ import {
   forEachOf,
   type HostSetting,
   startHostSetting,
+  startHostSinks,
 } from "./hosts/host-setting.ts";
-import { checkBenign, checkRedirects, checkValues, valueCases } from "./hosts/tool-calls.ts";
+import {
+  type CallTool,
+  checkBenign,
+  checkRedirects,
+  checkTexts,
+  checkValues,
+  valueCases,
+} from "./hosts/tool-calls.ts";
 
 const step = 12;
+/** How many cases ran, by their door. */
+const counts = { gateway: 0, engine: 0, egress: 0 };
+
+/** The cases that run, counted for `door`. */
+function casesOf<T>(door: keyof typeof counts, cases: readonly T[]): readonly T[] {
+  const chosen = sampled(cases, step);
+  counts[door] += chosen.length;
+  return chosen;
+}
+
+/** Some of `cases`, of which the gateway has all. */
+function everyNth<T>(cases: readonly T[], nth: number): readonly T[] {
+  return cases.filter((_, index) => index % nth === 0);
+}
 
 describe("ways to another host", () => {
-  let setting: HostSetting;
+  let sinks: Sinks;
   before(async () => {
-    setting = await startHostSetting();
+    sinks = await startHostSinks();
   });
   after(async () => {
-    await setting?.[Symbol.asyncDispose]();
+    await sinks?.[Symbol.asyncDispose]();
   });
 
-  describe("through the engine of a gateway", () => {
-    let door: GatewayDoor;
-    before(async () => {
-      door = await openGatewayDoor(setting);
-    });
-    after(async () => {
-      await door?.[Symbol.asyncDispose]();
-    });
+  describe("through each door", { concurrency: true }, () => {
+    describe("through the engine of a gateway", { concurrency: 1 }, () => {
+      let setting: HostSetting;
+      let door: GatewayDoor;
+      before(async () => {
+        setting = await startHostSetting(sinks);
+        door = await openGatewayDoor(setting);
+      });
+      after(async () => {
+        await door?.[Symbol.asyncDispose]();
+        await setting?.[Symbol.asyncDispose]();
+      });
 
-    it("refuses every configuration whose variables make another host", async () => {
-      await checkVariables(setting, sampled(hostTexts, step));
-    });
+      it("refuses every configuration whose variables make another host", async () => {
+        await checkConfigurations(setting, casesOf("gateway", hostTexts));
+      });
 
-    it("keeps hostile values of arguments in their place", async () => {
-      await checkValues(door.call, setting, sampled(valueCases, step));
-    });
+      it("keeps hostile values of arguments in their place", async () => {
+        await checkValues(door.call, setting, casesOf("gateway", valueCases));
+      });
 
-    it("follows no redirect to another host", async () => {
-      await checkRedirects(door.call, sampled(redirectTargets, step));
-    });
+      it("follows no redirect to another host", async () => {
+        await checkRedirects(door.call, casesOf("gateway", redirectTargets));
+      });
 
-    it("dials no address of DNS that leads inside, whenever DNS says so", async () => {
-      const cases = sampled([...setting.dnsCases.entries()], step);
-      await forEachOf(cases, async ([index, { host, answers }]) => {
-        for (let nth = 1; nth < answers.length; nth += 1) {
-          const first = await door.call(`dns_${index}`, {});
-          assert.equal(first.code, "EGRESS_UNREACHABLE", first.text);
+      it("dials no address of DNS that leads inside, whenever DNS says so", async () => {
+        const cases = casesOf("gateway", [...setting.dnsCases.entries()]);
+        await forEachOf(cases, async ([index, { host, answers }]) => {
+          for (let nth = 1; nth < answers.length; nth += 1) {
+            const first = await door.call(`dns_${index}`, {});
+            assert.equal(first.code, "EGRESS_UNREACHABLE", first.text);
+          }
+          const { code, text } = await door.call(`dns_${index}`, {});
+          assert.equal(code, "EGRESS_ADDRESS_DENIED", `${host} ${JSON.stringify(answers)}: ${text}`);
+          assert.equal(setting.dns.askedFor(host), answers.length);
+        });
+      });
+
+      it("judges the addresses that an operator connects to", async () => {
+        for (const [index, endpoint] of casesOf("gateway", [...endpointCases.entries()])) {
+          const { code } = await door.call(`to_${index}`, {});
+          assert.equal(code, "EGRESS_ADDRESS_DENIED", endpoint);
         }
-        const { isError, code, text } = await door.call(`dns_${index}`, {});
-        assert.ok(isError);
-        assert.equal(code, "EGRESS_ADDRESS_DENIED", `${host} ${JSON.stringify(answers)}: ${text}`);
-        assert.equal(setting.dns.askedFor(host), answers.length);
+      });
+
+      it(`reaches ${benignNames.length} hosts that only look odd`, async () => {
+        await checkBenign(door.call, setting);
+        checkAttempts(setting, "gateway");
+        checkArrived(setting);
       });
     });
 
-    it("judges the addresses that an operator connects to", async () => {
-      for (const [index, endpoint] of endpointCases.entries()) {
-        const { code } = await door.call(`to_${index}`, {});
-        assert.equal(code, "EGRESS_ADDRESS_DENIED", endpoint);
+    describe("through the stand-alone engine", { concurrency: 1 }, () => {
+      let setting: HostSetting;
+      before(async () => {
+        setting = await startHostSetting(sinks);
+      });
+      after(async () => {
+        await setting?.[Symbol.asyncDispose]();
+      });
+
+      async function checkDns(call: CallTool, expected: RegExp): Promise<void> {
+        const cases = casesOf("engine", [...setting.dnsCases.entries()]);
+        await forEachOf(cases, async ([index, { answers }]) => {
+          for (const _ of answers) {
+            const { code, text } = await call(`dns_${index}`, {});
+            assert.match(`${code} ${text}`, expected, JSON.stringify(answers));
+          }
+        });
       }
+
+      async function checkVariables(
+        all: readonly string[],
+        env: { readonly [name: string]: string },
+        name: string,
+      ): Promise<void> {
+        for (const texts of batchesOf(casesOf("engine", all))) {
+          await using door = await openEngineDoor(setting, { door: name, env, texts });
+          await checkTexts(door.call, setting, texts);
+        }
+      }
+
+      it("sends nothing to a host that variables or DNS make, by itself", async () => {
+        // Each process takes a few only.
+        await checkVariables(everyNth(variableTexts, 3), {}, "engine");
+        await using door = await openEngineDoor(setting, { door: "engine" });
+        await checkDns(door.call, /^EGRESS_ADDRESS_DENIED /);
+        assert.deepEqual(setting.attempts("engine"), []);
+      });
+
+      it(`goes no other way than through toolcrib egress, and so to ${benignNames.length} hosts`, async () => {
+        await using door = await openEngineDoor(setting, { door: "engine-egress", isBehindEgress: true });
+        await checkDns(door.call, /^(?:CLI_PROXY_UNUSABLE .*403|HTTP 403|HTTP 502| HTTP 403| HTTP 502)/);
+        await checkRedirects(door.call, casesOf("engine", everyNth(redirectTargets, 4)));
+        await checkBenign(door.call, setting);
+        checkAttempts(setting, "engine-egress", { hasProxy: true });
+      });
+
+      it("asks a proxy that lets everything through for nothing else", async () => {
+        await using proxy = await startOpenProxy(setting);
+        const env = { HTTPS_PROXY: proxy.url, NODE_EXTRA_CA_CERTS: setting.caFile };
+        await checkVariables(everyNth(variableTexts, 18), env, "engine-proxy");
+        await using door = await openEngineDoor(setting, { door: "engine-proxy", env });
+        await checkValues(door.call, setting, casesOf("engine", valueCases));
+        await checkRedirects(door.call, casesOf("engine", redirectTargets));
+        assert.deepEqual([...proxy.asked], [`${caseHost}:443`]);
+        assert.deepEqual(setting.attempts("engine-proxy"), [proxy.place]);
+        checkArrived(setting);
+      });
     });
 
-    it(`reaches ${benignNames.length} hosts that only look odd`, async () => {
-      await checkBenign(door.call, setting);
-      checkAttempts(setting, "gateway");
+    describe("from another program, behind toolcrib egress", { concurrency: 1 }, () => {
+      let setting: HostSetting;
+      before(async () => {
+        setting = await startHostSetting(sinks);
+      });
+      after(async () => {
+        await setting?.[Symbol.asyncDispose]();
+      });
+
+      it("opens no tunnel but to an allowed host", async () => {
+        await checkForeign(setting, "connect", casesOf("egress", connectRows));
+        checkAttempts(setting, "connect", { hasProxy: true, reaches: false });
+      });
+
+      it("passes nothing on without a tunnel", async () => {
+        await checkForeign(setting, "plain", casesOf("egress", plainRows));
+        checkAttempts(setting, "plain", { hasProxy: true, reaches: false });
+      });
+
+      it("breaks off handshakes for other names", async () => {
+        await checkForeign(setting, "handshake", casesOf("egress", handshakeRows));
+        checkAttempts(setting, "handshake", { hasProxy: true, reaches: false });
+      });
+
+      it("lets no request name another host in a tunnel, by HTTP/1.1 and HTTP/2", async () => {
+        await checkForeign(setting, "inside", casesOf("egress", [...insideRows, ...http2Rows]));
+        checkAttempts(setting, "inside", { hasProxy: true, reaches: runsAll });
+      });
+
+      it("dials no address of DNS that leads inside", async () => {
+        const rows = dnsRows(casesOf("egress", setting.dnsCases));
+        await checkForeign(setting, "dns", rows);
+        checkAttempts(setting, "dns", { hasProxy: true, reaches: false });
+      });
+
+      it(`lets it reach ${benignNames.length} hosts that only look odd`, async () => {
+        await checkForeign(setting, "benign", benignRows);
+        checkAttempts(setting, "benign", { hasProxy: true });
+      });
+
+      it("leads curl nowhere else, whatever it makes of a URL", async (test) => {
+        if (!(await hasCurl())) return test.skip("curl is not installed");
+        const urls = casesOf("egress", curlUrls);
+        const fetched = await fetchByCurl(setting, "curl", [`https://${caseHost}/`, ...urls]);
+        assert.ok(fetched >= 1);
+        checkAttempts(setting, "curl");
+        checkArrived(setting);
+      });
     });
   });
 
   it("reached no sink", async () => {
-    checkArrived(setting);
-    assert.ok(setting.sinks.places.length >= 20, String(setting.sinks.places.length));
-    await checkSinks(setting);
+    await checkSinks(sinks);
   });
 
-  it("the other cases", leftOut(step), () => {});
+  it("were 400 and more for each door", leftOut(step), (test) => {
+    test.diagnostic(JSON.stringify(counts));
+    for (const [door, count] of Object.entries(counts)) assert.ok(count >= 400, `${door}: ${count}`);
+  });
 });

@@ -91,6 +91,7 @@ export const redirectTargets: readonly string[] = [
   ...new Set([
     ...hostCases.map(({ url }) => url).filter((url) => url !== ""),
     ...hostileValues,
+    ...[`blob:https://${caseHost}/`, `filesystem:https://${caseHost}/`, `view-source:https://${caseHost}/`],
     ...["127.0.0.1", "[::1]", "localhost", "evil.example", "169.254.169.254"].flatMap((host) => [
       `//${host}/`,
       `///${host}/`,
@@ -108,6 +109,8 @@ export const redirectTargets: readonly string[] = [
       `https://${host}\\@${plain.host}/`,
       `https://${plain.host}@${host}/`,
       `https://${plain.host}:443@${host}/`,
+      `blob:https://${plain.host}@${host}/`,
+      `blob:https://${host}/`,
     ]),
   ]),
 ];

@@ -63,7 +63,7 @@ export async function openGatewayDoor(setting: HostSetting): Promise<GatewayDoor
 }
 
 /** Configurations that fill a variable of the base URL with each of `texts`: each is refused, where it stands. */
-export async function checkVariables(setting: HostSetting, texts: readonly string[]): Promise<void> {
+export async function checkConfigurations(setting: HostSetting, texts: readonly string[]): Promise<void> {
   const { directory } = setting;
   const { manifest, toolspec } = pairOf([{ name: "root", baseUrl: "https://{host}" }], ["host"]);
   writePair(directory.join("variables"), manifest, toolspec);

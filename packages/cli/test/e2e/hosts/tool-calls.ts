@@ -67,10 +67,10 @@ export async function checkValues(
 export async function checkRedirects(call: CallTool, targets: readonly string[]): Promise<void> {
   await forEachOf(targets, async (target) => {
     const { text, code } = await call("redirect", { case: redirectTargets.indexOf(target) });
-    // Not followed, led to the same host, or no answer of HTTP any more.
+    // Not followed, led to the same host, or no answer of HTTP any more, with a proxy that says so.
     const isFollowed = text.startsWith("{}");
     const isRefused = /^\[redirects|\n\[redirects|^\[its address/.test(text) || code !== "";
-    const isEmpty = text === "" || /^HTTP 302/.test(text);
+    const isEmpty = text === "" || /^HTTP (?:302|502) /.test(text);
     assert.ok(isFollowed || isRefused || isEmpty, `${JSON.stringify(target)}: ${code} ${text}`);
     // A line break ends the header, and what comes behind it is another.
     const [location = ""] = target.split(/[\r\n]/);
@@ -89,6 +89,20 @@ export async function checkBenign(call: CallTool, setting: HostSetting): Promise
       [name],
     );
   }
+}
+
+/** Call the tool `text_N` of each of `texts`, whose host is that text: nothing is sent. */
+export async function checkTexts(
+  call: CallTool,
+  setting: HostSetting,
+  texts: readonly string[],
+): Promise<void> {
+  const before = setting.server.requests.length;
+  await forEachOf(texts, async (text, index) => {
+    const outcome = await call(`text_${index}`, {});
+    assert.match(outcome.code, /^TOOLSPEC_(?:VARIABLE_UNSET|EGRESS_DENIED)$/, `${text}: ${outcome.text}`);
+  });
+  assert.equal(setting.server.requests.length, before);
 }
 
 /** Call until it answers, where what serves it may not be up yet. */
