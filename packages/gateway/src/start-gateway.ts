@@ -133,9 +133,15 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     return undefined;
   });
 
+  let toolspecs = noToolspecs;
+  let preparing: Promise<void> = Promise.resolve();
+  let http: HttpServer | undefined;
+  let opening: Promise<HttpServer> | undefined;
+  let disposing: Promise<void> | undefined;
+
   const servers = config.toolServers.map((server) => ({ server, upstream: createUpstream(server) }));
   const starts = servers.map(({ server, upstream }) => startServer(server, upstream));
-  const toolspecs = await openToolspecs(config, {
+  toolspecs = await openToolspecs(config, {
     core,
     home: deps.home,
     environment,
@@ -151,13 +157,13 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
       const timer = setTimeout(callback, delayMs).unref();
       return () => clearTimeout(timer);
     },
+  }).catch(async (error: unknown) => {
+    await dispose();
+    throw error;
   });
   // Behind the others: where two names cannot be told apart, a saved tool never comes first.
   if (composites !== undefined) core.add(composites.metatool.savedTools);
-  const preparing = Promise.allSettled([...starts, toolspecs.started]).then(prepareSearch);
-  let http: HttpServer | undefined;
-  let opening: Promise<HttpServer> | undefined;
-  let disposing: Promise<void> | undefined;
+  preparing = Promise.allSettled([...starts, toolspecs.started]).then(prepareSearch);
 
   function record(...event: Parameters<typeof store.audit.record>): void {
     store.audit.record(...event);

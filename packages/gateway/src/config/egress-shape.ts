@@ -5,7 +5,7 @@
 
 import { isIP } from "node:net";
 import { dirname, isAbsolute, resolve } from "node:path";
-import { canonicalHost } from "@toolcrib/policy";
+import { parseHostName } from "@toolcrib/policy";
 import { configInvalidValue } from "./codes.ts";
 import type { ConfigNode } from "./config-tree.ts";
 import type { EgressConfig } from "./config-types.ts";
@@ -29,7 +29,7 @@ const range = text({
 
 /** Whether `value` is an address, a slash, and as many bits as the address may have. */
 function isRange(value: string): boolean {
-  const [, address = "", bits = ""] = /^([0-9a-fA-F:.]+)\/([0-9]{1,3})$/.exec(value) ?? [];
+  const [, address = "", bits = ""] = /^([0-9a-fA-F:.]+)\/(0|[1-9][0-9]{0,2})$/.exec(value) ?? [];
   const family = isIP(address);
   return family !== 0 && Number(bits) <= (family === 4 ? 32 : 128);
 }
@@ -50,7 +50,7 @@ const endpoint = text({
 
 function isEndpoint(value: string): boolean {
   const [, four = "", six = "", port = ""] =
-    /^(?:([0-9.]+)|\[([0-9a-fA-F:.]+)\]):([0-9]{1,5})$/.exec(value) ?? [];
+    /^(?:([0-9.]+)|\[([0-9a-fA-F:.]+)\]):([1-9][0-9]{0,4})$/.exec(value) ?? [];
   const isAddress = isIP(four) === 4 || isIP(six) === 6;
   return isAddress && Number(port) >= 1 && Number(port) <= 65_535;
 }
@@ -74,10 +74,11 @@ export const egressShape = record({
       key: { source: "[A-Za-z0-9.-]{1,253}", meaning: "a host name" },
       inspect(_value, node, place) {
         for (const { key, keySpan } of node.kind === "map" ? node.entries : []) {
-          if (canonicalHost(key) !== undefined) continue;
+          const verdict = parseHostName(key);
+          if (verdict.kind === "valid") continue;
           place.reporter.report({
             code: configInvalidValue,
-            message: `${quote(key)} is no host name`,
+            message: `${quote(key)} is no host name: ${verdict.reason}`,
             hint: "write the host as the toolspec has it, such as api.example.com",
             span: keySpan,
             path: place.path,
