@@ -22,6 +22,8 @@ import {
 export interface CanaryApi extends AsyncDisposable {
   /** The section `egress` that leads there. */
   readonly egress: JsonObject;
+  /** For `--connect-to`. */
+  readonly endpoint: string;
   readonly caFile: string;
   /** What was wrong with requests, at most a few of each. */
   readonly faults: readonly string[];
@@ -43,7 +45,7 @@ type Values = { now: string; before: string | undefined };
 /** Start it; its certificates are below `folder`. */
 export async function startCanaryApi(folder: string): Promise<CanaryApi> {
   const authority = createTestAuthority();
-  const hosts = services.map(({ host }) => host);
+  const hosts = services.flatMap(hostsOf);
   const caFile = join(folder, "ca.pem");
   writeFileSync(caFile, authority.certificate);
   const known = new Map(canaries);
@@ -53,7 +55,7 @@ export async function startCanaryApi(folder: string): Promise<CanaryApi> {
     ),
   );
   const faults: string[] = [];
-  const carried = new Map(services.map(({ host }) => [host, { now: 0, before: 0 }]));
+  const carried = new Map(hosts.map((host) => [host, { now: 0, before: 0 }]));
   const given = new Map<string, number>();
   let search = createLeakSearch(known);
 
@@ -64,9 +66,9 @@ export async function startCanaryApi(folder: string): Promise<CanaryApi> {
   const server = await startTlsServer({
     certificate: authority.sign({ hosts }),
     respond(request, response) {
-      const service = services.find(({ host }) => host === request.servername);
+      const service = services.find((one) => hostsOf(one).includes(request.servername ?? ""));
       const hostHeader = request.headers.find(([name]) => name.toLowerCase() === "host")?.[1];
-      if (service === undefined || hostHeader !== service.host) {
+      if (service === undefined || hostHeader !== request.servername) {
         fault(`a request for ${request.servername} and ${hostHeader}`);
         response.destroy();
         return;
@@ -107,7 +109,7 @@ export async function startCanaryApi(folder: string): Promise<CanaryApi> {
 
   /** The secrets of a request and what is left of it, or what is wrong with it. */
   function takeCredentials(
-    { host, credentials }: CanaryService,
+    { credentials }: CanaryService,
     request: RecordedRequest,
   ): { readonly secrets: readonly string[]; readonly rest: PlainRequest } | string {
     let rest: PlainRequest = request;
@@ -124,7 +126,7 @@ export async function startCanaryApi(folder: string): Promise<CanaryApi> {
     const leak = search.find(left);
     if (leak !== undefined) return `it carries ${leak.canary} where nobody asked for it: ${leak.excerpt}`;
     if (left.includes("toolcrib-ph-")) return `it carries a placeholder: ${left.toString()}`;
-    const count = carried.get(host);
+    const count = carried.get(request.servername ?? "");
     if (count !== undefined) count[isOld ? "before" : "now"] += 1;
     return { secrets, rest };
   }
@@ -149,6 +151,7 @@ export async function startCanaryApi(folder: string): Promise<CanaryApi> {
       },
       ca_files: [caFile],
     },
+    endpoint: server.endpoint,
     caFile,
     faults,
     carried,
@@ -169,6 +172,10 @@ export async function startCanaryApi(folder: string): Promise<CanaryApi> {
     },
   };
   return api;
+}
+
+function hostsOf({ host, otherHosts = [] }: CanaryService): readonly string[] {
+  return [host, ...otherHosts];
 }
 
 /** What of a value of `credential` nobody may see. */

@@ -37,6 +37,8 @@ export interface CanaryService {
   readonly host: string;
   /** `baseUrl` where it is not the host's. */
   readonly baseUrl?: string;
+  /** Hosts beside it that its credentials are for. */
+  readonly otherHosts?: readonly string[];
   readonly egress: readonly string[];
   readonly tier: "sealed" | "entrusted";
   readonly credentials: readonly CanaryCredential[];
@@ -96,15 +98,22 @@ function service(
 
 /** Every service that answers. */
 export const services: readonly CanaryService[] = [
-  service("bearer", [
-    credential(
-      "token",
-      "bearer",
-      `Kp7xVq2mTn9L4sWd${awkward}Rb8fJh3ZcYt6Gv5Xu`,
-      'type: oauth2, vendor: acme, inject: {header: Authorization, format: "Bearer {token}"}',
-      inHeader("authorization", (value) => `Bearer ${value}`),
-    ),
-  ]),
+  service(
+    "bearer",
+    [
+      credential(
+        "token",
+        "bearer",
+        `Kp7xVq2mTn9L4sWd${awkward}Rb8fJh3ZcYt6Gv5Xu`,
+        'type: oauth2, vendor: acme, inject: {header: Authorization, format: "Bearer {token}"}',
+        inHeader("authorization", (value) => `Bearer ${value}`),
+      ),
+    ],
+    {
+      otherHosts: ["files.bearer.example"],
+      egress: ["api.bearer.example", "*.bearer.example"],
+    },
+  ),
   service("twin", [
     credential(
       "app",

@@ -19,7 +19,8 @@ import { makeTemporaryDirectory, runsAll, type TemporaryDirectory, waitUntil } f
 import { oddAnswers } from "../canary/canary-answers.ts";
 import { type CanaryApi, startCanaryApi } from "../canary/canary-api.ts";
 import { type RunReport, runCalls } from "../canary/canary-run.ts";
-import { services, unreachable, writeServices } from "../canary/canary-services.ts";
+import { type CanaryService, services, unreachable, writeServices } from "../canary/canary-services.ts";
+import type { ForeignPlan } from "../canary/foreign-client.ts";
 import { createHttpClient, type RawClient, startStdioClient } from "../canary/raw-clients.ts";
 import { cleanEnvironment, commandLine, echoServer, runToolcrib, startServe } from "../transcript.ts";
 
@@ -27,7 +28,9 @@ import { cleanEnvironment, commandLine, echoServer, runToolcrib, startServe } fr
 const share = (count: number): number => (runsAll ? count : Math.ceil(count / 10));
 const httpCalls = share(15_000);
 const stdioCalls = share(2_500);
-const ownCalls = share(2_500);
+const ownCalls = share(1_500);
+/** By each of the services that a program uses through a proxy. */
+const proxyCalls = share(250);
 
 /** A secret of each place that secrets are kept in; all others are in the store. */
 const inEnvironment = "trusted-token";
@@ -354,6 +357,58 @@ describe("canary secrets", { timeout: 300_000 }, () => {
     t.diagnostic(`${stdioCalls} calls over stdio in ${((performance.now() - started) / 1000).toFixed(1)} s`);
   });
 
+  it("come out of no proxy to a program that knows placeholders alone", async (t) => {
+    await using setting = await openSetting();
+    const { directory, home, api } = setting;
+    const started = performance.now();
+    // A proxy has the secrets of its manifest; those of others it was never told.
+    const odd = Object.keys(oddAnswers).filter((name) => name !== "others" && !name.startsWith("hang-"));
+    const use = async (one: (typeof foreignUses)[number], index: number) => {
+      const {
+        id,
+        host,
+        otherHosts = [],
+        credentials,
+      } = services.find(({ id }) => id === one.id) as CanaryService;
+      const hosts = [host, ...otherHosts];
+      const from = 20_000 + index * proxyCalls;
+      const modes = Array.from({ length: proxyCalls }, (_, at) =>
+        at % 3 === 1 ? `odd-${odd[(at + index) % odd.length]}` : `plain-${from + at}`,
+      );
+      const file = directory.join(`got-${id}`);
+      const plan: ForeignPlan = { file, hosts, headers: {}, pathPrefix: "", query: "", ...one, modes };
+      const { code, stdout, stderr } = await runToolcrib(
+        [
+          ...["egress", "--manifest", `${id}/manifest.yaml`, "--home", home, "--log-level", "debug"],
+          ...credentials.map((credential) => `--secret=${credential.id}=${credential.secretName}`),
+          ...hosts.map((name) => `--connect-to=${name}=${api.endpoint}`),
+          ...["--internal-range", "127.0.0.0/8", "--ca-file", api.caFile],
+          ...["--", process.execPath, foreignClient, JSON.stringify(plan)],
+        ],
+        { directory: directory.path, env: environment },
+      );
+      assert.equal(code, 0, stderr);
+      assertClean(setting, `${id}: what the program was sent`, readFileSync(file));
+      assertClean(setting, `${id}: what the program saw`, stdout);
+      assertClean(setting, `${id}: standard error`, stderr);
+      const { scrubbed } = JSON.parse(stdout) as { readonly scrubbed: number };
+      assert.ok(
+        scrubbed > proxyCalls / 2,
+        `${id}: ${scrubbed} of ${proxyCalls} answers had an echo taken out`,
+      );
+      for (const name of hosts) assert.ok((api.carried.get(name)?.now ?? 0) > 0, `${name} was asked`);
+      assert.match(stderr, /EGRESS_HOST_DENIED/);
+      assert.match(stderr, /a placeholder stood where it must not be/);
+    };
+    await Promise.all(foreignUses.map(use));
+    assert.deepEqual(api.faults, []);
+    for (const path of readAll(home)) {
+      if (path !== join("secrets", inFile)) assertClean(setting, path, readFileSync(join(home, path)));
+    }
+    const seconds = (performance.now() - started) / 1000;
+    t.diagnostic(`${foreignUses.length * proxyCalls} calls through proxies in ${seconds.toFixed(1)} s`);
+  });
+
   it("come out of no gateway within a program, nor into logs for people", async (t) => {
     await using setting = await openSetting();
     const { directory, home, api } = setting;
@@ -409,6 +464,17 @@ describe("canary secrets", { timeout: 300_000 }, () => {
     );
   });
 });
+
+const foreignClient = join(import.meta.dirname, "../canary/foreign-client.ts");
+
+/** How a program writes the placeholders of a service into its requests. */
+const foreignUses: readonly (Partial<ForeignPlan> & { readonly id: string })[] = [
+  { id: "bearer", headers: { Authorization: "Bearer {TOKEN}" } },
+  { id: "twin", headers: { "X-App-Key": "{APP}", "X-User-Key": "key={USER};v=1" } },
+  { id: "query", query: "?api_key={KEY}" },
+  { id: "path", pathPrefix: "/bot{BOT}" },
+  { id: "login", headers: { Authorization: "Basic {LOGIN}" } },
+];
 
 /** Secrets that are exchanged within the run, and their new values. */
 const rotations: readonly (readonly [name: string, value: string])[] = [
