@@ -106,6 +106,8 @@ describe("ways to another host", () => {
 
       it("judges the addresses that an operator connects to", async () => {
         for (const [index, endpoint] of casesOf("gateway", [...endpointCases.entries()])) {
+          // Some systems have no other address of loopback.
+          if (endpoint.startsWith(`${setting.address}:`)) continue;
           const { code } = await door.call(`to_${index}`, {});
           assert.equal(code, "EGRESS_ADDRESS_DENIED", endpoint);
         }
@@ -207,8 +209,9 @@ describe("ways to another host", () => {
       });
 
       it("dials no address of DNS that leads inside", async () => {
-        const rows = dnsRows(casesOf("egress", setting.dnsCases));
-        await checkForeign(setting, "dns", rows);
+        const cases = casesOf("egress", setting.dnsCases);
+        await checkForeign(setting, "dns", dnsRows(cases));
+        for (const { host, answers } of cases) assert.equal(setting.dns.askedFor(host), answers.length, host);
         checkAttempts(setting, "dns", { hasProxy: true, reaches: false });
       });
 

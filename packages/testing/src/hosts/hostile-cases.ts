@@ -122,7 +122,7 @@ export const redirectTargets: readonly string[] = [
  */
 export function dnsCases(allowed: string): readonly DnsCase[] {
   const direct = addressCases
-    .filter((addresses) => addresses.every((one) => isIP(one) !== 0 && !one.includes("%")))
+    .filter((addresses) => addresses.every((one) => isIP(one) !== 0 && !one.includes("%") && one !== allowed))
     .map((addresses): readonly DnsAnswer[] => [{ addresses }]);
   const mapped = `::ffff:${allowed}`;
   const inside = [
@@ -134,7 +134,7 @@ export function dnsCases(allowed: string): readonly DnsCase[] {
     "::1",
     "fd00::1",
     mapped,
-  ];
+  ].filter((one) => one !== allowed);
   const rebound = inside.map((address) => [{ addresses: [allowed] }, { addresses: [address] }]);
   const mixed = inside.flatMap((address) => [
     [{ addresses: [allowed, address] }],
