@@ -11,6 +11,8 @@ import { networkInterfaces } from "node:os";
 export interface Sinks extends AsyncDisposable {
   /** Where they listen, as `address port`. */
   readonly places: readonly string[];
+  /** Where another program listens, such as another run of the same test. */
+  readonly taken: readonly string[];
   /** The place of each connection that came, in their order. */
   readonly reached: readonly string[];
 }
@@ -30,6 +32,7 @@ export function ownAddresses(): readonly string[] {
 /** Listen on each of `addresses` and `ports`, but where this machine does not let us, or another program listens. */
 export async function startSinks(addresses: readonly string[], ports: readonly number[]): Promise<Sinks> {
   const reached: string[] = [];
+  const taken: string[] = [];
   const servers: Server[] = [];
   const places = await Promise.all(
     addresses.flatMap((address) =>
@@ -43,8 +46,9 @@ export async function startSinks(addresses: readonly string[], ports: readonly n
         server.listen({ host: address, port, ipv6Only: true });
         try {
           await once(server, "listening");
-        } catch {
-          // Privileged, taken, or an address that has gone.
+        } catch (error) {
+          // Else it is privileged, or the address has gone.
+          if (error instanceof Error && "code" in error && error.code === "EADDRINUSE") taken.push(place);
           return undefined;
         }
         servers.push(server);
@@ -54,6 +58,7 @@ export async function startSinks(addresses: readonly string[], ports: readonly n
   );
   return {
     places: places.filter((place) => place !== undefined),
+    taken,
     reached,
     async [Symbol.asyncDispose]() {
       await Promise.all(

@@ -18,7 +18,7 @@ if (dnsPort !== undefined) lookUpAt(`127.0.0.1:${dnsPort}`);
 if (file !== undefined) writeConnectionsTo(file);
 
 function lookUpAt(server: string): void {
-  const resolver = new dns.promises.Resolver({ timeout: 5000, tries: 2 });
+  const resolver = new dns.promises.Resolver({ timeout: 10_000, tries: 1 });
   resolver.setServers([server]);
   const find = async (host: string): Promise<LookupAddress[]> => {
     if (isIP(host) !== 0) return [{ address: host, family: isIP(host) }];

@@ -16,7 +16,7 @@ import type { ForeignCase, ForeignOutcome } from "./foreign-cases.ts";
 
 const proxy = new URL(process.env["HTTPS_PROXY"] ?? "");
 const ca = readFileSync(process.env["NODE_EXTRA_CA_CERTS"] ?? "", "utf8");
-const silentMs = 10_000;
+const silentMs = 30_000;
 
 const cases = JSON.parse(readFileSync(process.argv[2] ?? "", "utf8")) as readonly ForeignCase[];
 const outcomes: ForeignOutcome[] = [];
