@@ -208,6 +208,25 @@ test("fetch() cuts no secret in two where it stops keeping", async () => {
   }
 });
 
+test("fetch() takes a secret out of a text in UTF-16, and leaves what follows readable", async () => {
+  const one = credential(secret);
+  const headers = { Authorization: `Bearer ${one.placeholder}` };
+  for (const [charset, toBytes] of [
+    ["utf-16le", (text: string) => Buffer.from(text, "utf16le")],
+    ["utf-16be", (text: string) => Buffer.from(text, "utf16le").swap16()],
+  ] as const) {
+    await using fixture = await startEcho((response) => {
+      response.setHeader("content-type", `text/plain; charset=${charset}`);
+      response.end(toBytes(`\ufeffit is ${secret}, not ${secret} and more`));
+    });
+    const { body } = await fixture.send({ headers }, { credentials: [one] });
+    const text = new TextDecoder(charset).decode(body);
+    assert.ok(Buffer.from(body).includes(one.placeholder));
+    assert.ok(!text.includes(secret.slice(0, 6)), text);
+    assert.match(text, /^it i.*, not.* and more$/su);
+  }
+});
+
 test("fetch() counts a body without its secrets, so that a whole one is seen to be whole", async () => {
   const one = credential("a-secret-that-is-longer-than-its-placeholder-which-has-44-characters");
   const headers = { Authorization: `Bearer ${one.placeholder}` };

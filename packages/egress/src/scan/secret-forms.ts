@@ -1,10 +1,10 @@
 /**
  * The forms in which a text may come out of a program that was given it: as it
  * is, in hexadecimal, in base64 alone or inside a longer text (such as one of
- * JSON), each of them escaped for JSON, URLs or HTML. Pure.
+ * JSON), each of them escaped for JSON, URLs or HTML, and in UTF-16. Pure.
  */
 
-import { escapable, type Form, hexForm } from "./symbols.ts";
+import { bytesForm, escapable, type Form, hexForm } from "./symbols.ts";
 
 /** Shorter texts occur by chance, and taking them out would damage what they occur in. */
 export const secretMinLength = 6;
@@ -12,7 +12,14 @@ export const secretMinLength = 6;
 /** The forms of `secret`; none when it is shorter than `secretMinLength`. */
 export function secretForms(secret: string): readonly Form[] {
   if (secret.length < secretMinLength) return [];
-  return [escapable(secret), ...spellings(secret).flatMap((text) => encodedForms(Buffer.from(text, "utf8")))];
+  const encoded = spellings(secret).flatMap((text) => encodedForms(Buffer.from(text, "utf8")));
+  return [escapable(secret), ...encoded, ...wideForms(secret)];
+}
+
+/** In UTF-16, either byte first: who reads a text in the charset that it declares has the secret again. */
+function wideForms(secret: string): readonly Form[] {
+  const bytes = Buffer.from(secret, "utf16le");
+  return [bytesForm(bytes), bytesForm(Buffer.from(bytes).swap16())];
 }
 
 /** `secret`, and how it stands in a JSON text, a URL or a form, which may be encoded as a whole. Most secrets have one spelling. */

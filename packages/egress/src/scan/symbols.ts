@@ -63,6 +63,11 @@ export function hexForm(bytes: Uint8Array): Form {
   return [...Buffer.from(bytes).toString("hex")].map((digit) => symbolOfSet(hexSet(digit)));
 }
 
+/** `bytes` as they are. */
+export function bytesForm(bytes: Uint8Array): Form {
+  return [...bytes].map((byte) => symbolOfSet(byteSet(byte)));
+}
+
 /** Any one of `characters`, in all their spellings. */
 export function anyOf(characters: string): TextSymbol {
   const known = symbols.get(characters);
