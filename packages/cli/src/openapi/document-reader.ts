@@ -145,7 +145,10 @@ async function openUrl(context: CommandContext, place: string): Promise<Document
       source: await fetchText(url.href.replace(/#.*$/s, "")),
       async readReference(reference, from) {
         const target = URL.canParse(reference, from) ? new URL(reference, from) : undefined;
-        if (target?.origin !== url.origin) throw refused("it is on another host");
+        // A blob: URL has the origin of the URL inside it.
+        if (target?.protocol !== url.protocol || target.host !== url.host) {
+          throw refused("it is on another host");
+        }
         return fetchText(target.href);
       },
       [Symbol.asyncDispose]: () => egress[Symbol.asyncDispose](),
