@@ -217,7 +217,7 @@ test("fetch() takes a secret out of a text in UTF-16, and leaves what follows re
   ] as const) {
     await using fixture = await startEcho((response) => {
       response.setHeader("content-type", `text/plain; charset=${charset}`);
-      response.end(toBytes(`\ufeffit is ${secret}, not ${secret} and more`));
+      response.end(toBytes(`\ufeffit is ${secret}, not ${JSON.stringify(secret)} and more`));
     });
     const { body } = await fixture.send({ headers }, { credentials: [one] });
     const text = new TextDecoder(charset).decode(body);

@@ -12,13 +12,15 @@ export const secretMinLength = 6;
 /** The forms of `secret`; none when it is shorter than `secretMinLength`. */
 export function secretForms(secret: string): readonly Form[] {
   if (secret.length < secretMinLength) return [];
-  const encoded = spellings(secret).flatMap((text) => encodedForms(Buffer.from(text, "utf8")));
-  return [escapable(secret), ...encoded, ...wideForms(secret)];
+  return [
+    escapable(secret),
+    ...spellings(secret).flatMap((text) => [...encodedForms(text), ...wideForms(text)]),
+  ];
 }
 
 /** In UTF-16, either byte first: who reads a text in the charset that it declares has the secret again. */
-function wideForms(secret: string): readonly Form[] {
-  const bytes = Buffer.from(secret, "utf16le");
+function wideForms(text: string): readonly Form[] {
+  const bytes = Buffer.from(text, "utf16le");
   return [bytesForm(bytes), bytesForm(Buffer.from(bytes).swap16())];
 }
 
@@ -29,8 +31,9 @@ function spellings(secret: string): readonly string[] {
   return [...new Set([secret, inJson, inJson.replaceAll("/", "\\/"), inUrl, inUrl.replaceAll("%20", "+")])];
 }
 
-function encodedForms(bytes: Buffer): readonly Form[] {
-  const encoded = base64Texts(bytes).filter((text) => text.length >= secretMinLength);
+function encodedForms(text: string): readonly Form[] {
+  const bytes = Buffer.from(text, "utf8");
+  const encoded = base64Texts(bytes).filter((one) => one.length >= secretMinLength);
   return [hexForm(bytes), ...encoded.map(escapable)];
 }
 
