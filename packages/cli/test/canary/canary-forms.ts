@@ -163,6 +163,12 @@ function piecesOf(value: string, canary: string): Piece[] {
   // No API is asked for these; names of headers and media types are brought into lower case.
   add([...value.toLowerCase()], telling, "lower case");
   add([...value.toUpperCase()], telling, "upper case");
+  // Either byte first.
+  add(
+    [...value].map((character) => `${character}\0`),
+    telling,
+    "UTF-16",
+  );
   for (const encoding of ["base64", "base64url"] as const) {
     for (const before of [0, 1, 2]) {
       const shifted = Buffer.concat([Buffer.alloc(before), Buffer.from(value)]).toString(encoding);
