@@ -7,6 +7,7 @@
  * recognise. Without a known secret it does nothing at all.
  */
 
+import { inspect } from "node:util";
 import { CodedError } from "@toolcrib/diagnostics";
 import type { JsonObject, JsonValue } from "@toolcrib/json";
 import { secretMinLength, secretPatternsOf } from "./secret-forms.ts";
@@ -116,7 +117,11 @@ export function scrubError(scrubber: SecretScrubber, error: CodedError): CodedEr
   const data = error.data === undefined ? undefined : scrubber.value(error.data);
   const cause = scrubCause(scrubber, error.cause);
   const isSame = message === error.message && hint === error.hint && data === error.data;
-  if (isSame && cause === error.cause) return error;
+  if (isSame) {
+    // It stays what it is, with its class and its fields; what it is made of need not be told.
+    if (cause !== error.cause) error.cause = cause;
+    return error;
+  }
   return withStack(new CodedError(error.code, message, { hint, data, cause }), error, scrubber);
 }
 
@@ -126,7 +131,10 @@ const causesMaxDepth = 10;
 /** What `thrown` was, without known secrets: logs for developers and programs show causes. The same object when there are none in it. */
 export function scrubCause(scrubber: SecretScrubber, thrown: unknown, depth = 1): unknown {
   if (typeof thrown === "string") return scrubber.text(thrown);
-  if (!(thrown instanceof Error)) return undefined;
+  if (!(thrown instanceof Error)) {
+    const shown = inspect(thrown);
+    return scrubber.text(shown) === shown ? thrown : undefined;
+  }
   const message = scrubber.text(thrown.message);
   const cause = depth < causesMaxDepth ? scrubCause(scrubber, thrown.cause, depth + 1) : undefined;
   const isSame = message === thrown.message && scrubber.text(thrown.stack ?? "") === (thrown.stack ?? "");
