@@ -202,7 +202,7 @@ async function runComposites(setting: Setting, client: RawClient, count: number)
 /** A machine may be slow; alone on two cores the whole takes a minute. */
 const options = { timeout: 300_000 };
 
-describe("canary secrets", () => {
+describe("canary secrets", { concurrency: 2, timeout: 600_000 }, () => {
   it(
     "come out of no gateway that is a process, and reach every host that they are for",
     options,
