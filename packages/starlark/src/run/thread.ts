@@ -188,7 +188,7 @@ export class Thread {
   reserveGrowth(length: number): void {
     if (length < largeList || (length & (length - 1)) !== 0) return;
     const bytes = 12 * length;
-    if (this.headroom >= bytes) return;
+    if (this.memoryBytes + bytes <= this.limits.memoryBytes) return;
     this.headroom -= bytes;
     this.#outOfHeadroom(bytes);
   }

@@ -78,7 +78,9 @@ function checkSpans(file: File, text: string): void {
     assert(child.start >= parent.start && child.end <= parent.end, `outside its parent: ${shown}`);
     assert(child.start <= child.end, `ends before it begins: ${shown}`);
     if ("kind" in child && child.kind === "Identifier" && "name" in child) {
-      assert.equal(text.slice(child.start, child.end), child.name, shown);
+      const written = text.slice(child.start, child.end);
+      // What a load names is a text, which may be written with escapes.
+      if (!written.includes("\\")) assert.equal(written, child.name, shown);
     }
   }
 }
