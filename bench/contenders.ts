@@ -36,6 +36,8 @@ export interface Launched {
   readonly child: Child;
   /** Connect and initialise once; rejects while the contender is not ready. */
   connect(): Promise<McpClient>;
+  /** Where it listens, once it was connected to; `undefined` where it does not say. */
+  url?(): URL | undefined;
 }
 
 /** Somebody who takes part. */
@@ -85,12 +87,15 @@ async function freePort(): Promise<number> {
 
 /** Connect to the URL that a child prints on stdout as soon as it listens. */
 function launchedByUrlLine(child: Child): Launched {
+  let url: URL | undefined;
   return {
     child,
+    url: () => url,
     connect: () => {
-      const url = /http:\/\/127\.0\.0\.1:\d+\/mcp\b/.exec(child.output())?.[0];
-      if (url === undefined) throw new Error("has not printed its URL");
-      return connectStreamableHttp(new URL(url));
+      const found = /http:\/\/127\.0\.0\.1:\d+\/mcp\b/.exec(child.output())?.[0];
+      if (found === undefined && url === undefined) throw new Error("has not printed its URL");
+      url ??= new URL(found!);
+      return connectStreamableHttp(url);
     },
   };
 }
