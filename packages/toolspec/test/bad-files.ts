@@ -1,6 +1,7 @@
 /**
  * Files with one fault each: what is changed in a sound file, and the codes with their places
- * (`t` the toolspec, `m` the manifest, line and column).
+ * (`t` the toolspec, `m` the manifest, line and column). It is one piece because it is a
+ * table: whether a rule has its row is seen best where all of them stand.
  */
 
 /** Title, text that is replaced (the whole file where it is undefined), its replacement, findings. */
