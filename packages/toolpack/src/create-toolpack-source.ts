@@ -174,11 +174,11 @@ function unknownTool(name: string, names: readonly string[], { name: spec }: Too
 
 type Definition = ReturnType<typeof toolDefinitions>[number]["definition"];
 
-function toTool(id: string, { version, category }: Manifest, definition: Definition): Tool {
+/** Without a version: the namespace says which API, and there is one of it. */
+function toTool(id: string, { category }: Manifest, definition: Definition): Tool {
   return {
     id: toToolId(id, definition.name),
     namespace: id,
-    version,
     tags: normalizeTags(category === undefined ? [] : [category]),
     origin: "toolspec",
     sourceId: id,

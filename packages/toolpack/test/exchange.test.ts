@@ -420,7 +420,6 @@ test("createToolpackSource() lists what is on by default, or what is asked for",
   assert.deepEqual(tool, {
     id: "acme:call",
     namespace: "acme",
-    version: "0.1.0",
     tags: ["dev-tools"],
     origin: "toolspec",
     sourceId: "acme",

@@ -64,7 +64,7 @@ export function createToolspecSource(config: ToolspecConfig, deps: ToolspecSourc
   const listeners = new Set<(change: SourceChange) => void>();
   const readers: NamedReader[] = [];
   const engine = pair === undefined ? undefined : createEngine(config, readers, deps);
-  const allTools = engine?.tools().map(withoutVersion) ?? noTools;
+  const allTools = engine?.tools() ?? noTools;
   let health: Health = { state: "starting", since: deps.now() };
   let tools = noTools;
 
@@ -127,11 +127,6 @@ export function createToolspecSource(config: ToolspecConfig, deps: ToolspecSourc
 
 /** Milliseconds that a call may take. */
 const callDeadlineMs = 30_000;
-
-/** The namespace says which API; its version is in the status, not in every name. */
-function withoutVersion({ version: _version, ...tool }: Tool): Tool {
-  return tool;
-}
 
 /** A secret and how it is read. */
 interface NamedReader {
