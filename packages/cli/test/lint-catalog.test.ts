@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { symlinkSync } from "node:fs";
 import { test } from "node:test";
-import { checkGolden, makeTemporaryDirectory, runProcess, type TemporaryDirectory } from "@toolcrib/testing";
+import { checkGolden, makeTemporaryDirectory, runProcess, writeFiles } from "@toolcrib/testing";
 import { cleanEnvironment, golden, launcherPath, runToolcrib, transcript } from "./transcript.ts";
 
 const manifest = (name: string) => `schemaVersion: 1
@@ -34,16 +33,9 @@ tools:
       - {name: id, in: path, type: string, required: true}
 `;
 
-function write(directory: TemporaryDirectory, files: { readonly [path: string]: string | Uint8Array }): void {
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(directory.join(path)), { recursive: true });
-    writeFileSync(directory.join(path), text);
-  }
-}
-
 test("lint-toolspecs and lint-manifests print OK, by folder, part of a folder and file, in both layouts", async () => {
   await using directory = await makeTemporaryDirectory();
-  write(directory, {
+  writeFiles(directory.path, {
     "a/manifests/one/0.1.0.yaml": manifest("one"),
     "a/manifests/two/0.1.0.yaml": manifest("two"),
     "a/toolspecs/one/0.1.0.yaml": toolspec("one"),
@@ -79,7 +71,7 @@ test("lint-toolspecs and lint-manifests print OK, by folder, part of a folder an
 
 test("lint-toolspecs and lint-manifests show every problem of every file and end with 1, wrong usage with 2", async () => {
   await using directory = await makeTemporaryDirectory();
-  write(directory, {
+  writeFiles(directory.path, {
     "manifests/one/0.1.0.yaml": manifest("one")
       .replace("sealed", "seald")
       .replace("api.one.example", "x.webhook.site"),
@@ -108,7 +100,7 @@ test("lint-toolspecs and lint-manifests show every problem of every file and end
 
 test("a file of more than 1 MiB is not read, and the others are", async () => {
   await using directory = await makeTemporaryDirectory();
-  write(directory, {
+  writeFiles(directory.path, {
     "manifests/big/0.1.0.yaml": `${manifest("big")}# ${"x".repeat(1024 * 1024)}`,
     "manifests/one/0.1.0.yaml": manifest("one"),
   });
@@ -126,7 +118,7 @@ test("a file of more than 1 MiB is not read, and the others are", async () => {
 
 test("registryctl is the same command under another name", async () => {
   await using directory = await makeTemporaryDirectory();
-  write(directory, {
+  writeFiles(directory.path, {
     "manifests/one/0.1.0.yaml": manifest("one"),
     "toolspecs/one/0.1.0.yaml": toolspec("one"),
   });

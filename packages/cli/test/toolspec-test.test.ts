@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import { mkdirSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { checkGolden, makeTemporaryDirectory } from "@toolcrib/testing";
+import { checkGolden, makeTemporaryDirectory, writeFiles } from "@toolcrib/testing";
 import { startApiProxy } from "./api-proxy.ts";
 import { golden, runToolcrib, transcript } from "./transcript.ts";
 
@@ -74,13 +73,7 @@ async function folder(changes: readonly (readonly [from: string, to: string])[] 
     assert.ok(text.includes(from), from);
     text = text.replace(from, to);
   }
-  for (const [path, content] of [
-    ["manifests/demo/0.1.0.yaml", manifest],
-    ["toolspecs/demo/0.1.0.yaml", text],
-  ] as const) {
-    mkdirSync(dirname(directory.join(path)), { recursive: true });
-    writeFileSync(directory.join(path), content);
-  }
+  writeFiles(directory.path, { "manifests/demo/0.1.0.yaml": manifest, "toolspecs/demo/0.1.0.yaml": text });
   return directory;
 }
 

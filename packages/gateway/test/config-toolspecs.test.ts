@@ -2,8 +2,14 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import { formatConfigReport, loadConfig, parseConfig, readRegularFile } from "@toolcrib/gateway";
-import { checkGolden, makeTemporaryDirectory } from "@toolcrib/testing";
-import { catalog, manifest, toolspec, writeFiles } from "./toolspec-samples.ts";
+import {
+  checkGolden,
+  makeTemporaryDirectory,
+  sampleCatalog,
+  sampleManifest,
+  sampleToolspec,
+  writeFiles,
+} from "@toolcrib/testing";
 
 /** Load `toolcrib.yaml` of `files`, with the catalogue below `catalog`. */
 async function load(
@@ -30,20 +36,20 @@ function inCatalog(files: { readonly [path: string]: string }): { readonly [path
 
 test("loadConfig() finds toolspecs by name, version, file and folder", async () => {
   const files = {
-    ...inCatalog(catalog("acme")),
-    "catalog/manifests/acme/0.10.0.yaml": manifest("acme", { version: "0.10.0" }),
-    "catalog/manifests/acme/0.10.0.toolspec.yaml": toolspec("acme", { version: "0.10.0" }),
+    ...inCatalog(sampleCatalog("acme")),
+    "catalog/manifests/acme/0.10.0.yaml": sampleManifest("acme", { version: "0.10.0" }),
+    "catalog/manifests/acme/0.10.0.toolspec.yaml": sampleToolspec("acme", { version: "0.10.0" }),
     // Without its toolspec it is no version that could be used.
-    "catalog/manifests/acme/0.11.0.yaml": manifest("acme", { version: "0.11.0" }),
-    "specs/one/manifest.yaml": manifest("one"),
-    "specs/one/toolspec.yaml": toolspec("one"),
-    "specs/two/0.1.0.yaml": manifest("two"),
-    "specs/two/0.1.0.toolspec.yaml": toolspec("two"),
-    "other/manifests/three/0.1.0.yaml": manifest("three"),
-    "other/toolspecs/three/0.1.0.yaml": toolspec("three"),
+    "catalog/manifests/acme/0.11.0.yaml": sampleManifest("acme", { version: "0.11.0" }),
+    "specs/one/manifest.yaml": sampleManifest("one"),
+    "specs/one/toolspec.yaml": sampleToolspec("one"),
+    "specs/two/0.1.0.yaml": sampleManifest("two"),
+    "specs/two/0.1.0.toolspec.yaml": sampleToolspec("two"),
+    "other/manifests/three/0.1.0.yaml": sampleManifest("three"),
+    "other/toolspecs/three/0.1.0.yaml": sampleToolspec("three"),
     "home/four/a.json": "{}",
-    "home/four/b.yaml": manifest("four"),
-    "home/four/c.yaml": toolspec("four"),
+    "home/four/b.yaml": sampleManifest("four"),
+    "home/four/c.yaml": sampleToolspec("four"),
     "toolcrib.yaml": `toolspecs:
 - { name: acme, ${credentials} }
 - { name: acme, version: 0.1.0, id: old, ${credentials} }
@@ -74,7 +80,7 @@ test("loadConfig() finds toolspecs by name, version, file and folder", async () 
 test("a later file replaces a toolspec of the same id as a whole, in its place, and sections field by field", async () => {
   const { value, report } = await load(
     {
-      ...inCatalog(catalog("acme", "beta")),
+      ...inCatalog(sampleCatalog("acme", "beta")),
       "a/ca.pem": await certificate(),
       "a.yaml": `toolspecs:
 - { name: acme, ${credentials}, labels: { team: core } }
@@ -121,8 +127,8 @@ test("a long text means the same whichever reader takes it", async () => {
 });
 
 const tenant = {
-  "tenant/manifest.yaml": manifest("acme"),
-  "tenant/toolspec.yaml": toolspec("acme")
+  "tenant/manifest.yaml": sampleManifest("acme"),
+  "tenant/toolspec.yaml": sampleToolspec("acme")
     .replace("schemaVersion: 1", "schemaVersion: 2")
     .replace(
       "https://api.acme.example",
@@ -148,7 +154,7 @@ test("what is wrong with toolspecs and their files is told all at once, each in 
     [
       "a toolspec without its manifest, and what is neither",
       {
-        "alone/0.1.0.toolspec.yaml": toolspec("acme"),
+        "alone/0.1.0.toolspec.yaml": sampleToolspec("acme"),
         "other.yaml": "a: b\n",
         "toolcrib.yaml": "toolspecs:\n- path: alone/0.1.0.toolspec.yaml\n- path: other.yaml\n",
       },
@@ -160,8 +166,8 @@ test("what is wrong with toolspecs and their files is told all at once, each in 
     [
       "unknown credentials",
       {
-        "free/manifest.yaml": manifest("free", { credentials: "" }),
-        "free/toolspec.yaml": toolspec("free"),
+        "free/manifest.yaml": sampleManifest("free", { credentials: "" }),
+        "free/toolspec.yaml": sampleToolspec("free"),
         "toolcrib.yaml": `toolspecs:
 - name: acme
   credentials: { tokn: { secret_key_ref: a } }
@@ -176,8 +182,8 @@ test("what is wrong with toolspecs and their files is told all at once, each in 
     [
       "no tool by default",
       {
-        "none/manifest.yaml": manifest("none").replaceAll("default: true", "default: false"),
-        "none/toolspec.yaml": toolspec("none"),
+        "none/manifest.yaml": sampleManifest("none").replaceAll("default: true", "default: false"),
+        "none/toolspec.yaml": sampleToolspec("none"),
         "toolcrib.yaml": `toolspecs:\n- { path: none, ${credentials} }\n`,
       },
     ],
@@ -205,28 +211,28 @@ test("what is wrong with toolspecs and their files is told all at once, each in 
     [
       "files with errors of their own",
       {
-        "bad/manifest.yaml": manifest("bad").replace("tier: sealed", "tier: open"),
-        "bad/toolspec.yaml": toolspec("bad").replace("method: POST", "method: PUSH"),
+        "bad/manifest.yaml": sampleManifest("bad").replace("tier: sealed", "tier: open"),
+        "bad/toolspec.yaml": sampleToolspec("bad").replace("method: POST", "method: PUSH"),
         "toolcrib.yaml": `toolspecs:\n- { path: bad, ${credentials} }\nserve: { mode: fast }\n`,
       },
     ],
     [
       "files that do not fit one another",
       {
-        "bad/manifest.yaml": manifest("bad")
+        "bad/manifest.yaml": sampleManifest("bad")
           .replace("api.bad.example, ", "")
           .replace('"*.bad.example"', "api.example.com"),
-        "bad/toolspec.yaml": toolspec("good"),
+        "bad/toolspec.yaml": sampleToolspec("good"),
         "toolcrib.yaml": `toolspecs:\n- { path: bad, ${credentials} }\n`,
       },
     ],
     [
       "ids that only the manifests tell",
       {
-        "a/manifest.yaml": manifest("acme"),
-        "a/toolspec.yaml": toolspec("acme"),
-        "b/manifest.yaml": manifest("saved"),
-        "b/toolspec.yaml": toolspec("saved"),
+        "a/manifest.yaml": sampleManifest("acme"),
+        "a/toolspec.yaml": sampleToolspec("acme"),
+        "b/manifest.yaml": sampleManifest("saved"),
+        "b/toolspec.yaml": sampleToolspec("saved"),
         "toolcrib.yaml": `tool_servers:\n- { id: beta, transport: { kind: stdio, command: x } }\ntoolspecs:\n- { name: acme, ${credentials} }\n- { path: a, ${credentials} }\n- { path: b, ${credentials} }\n- { name: beta, ${credentials} }\n`,
       },
     ],
@@ -241,7 +247,7 @@ test("what is wrong with toolspecs and their files is told all at once, each in 
   ];
   const blocks: string[] = [];
   for (const [title, files] of cases) {
-    const { report } = await load({ ...inCatalog(catalog("acme", "beta")), ...files });
+    const { report } = await load({ ...inCatalog(sampleCatalog("acme", "beta")), ...files });
     blocks.push(`# ${title}\n\n${report}\n`);
   }
   checkGolden(join(import.meta.dirname, "golden/config/toolspec-files.txt"), blocks.join("\n"));

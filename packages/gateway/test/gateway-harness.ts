@@ -31,9 +31,14 @@ import type { JsonObject } from "@toolcrib/json";
 import { createHttpEndpoint, type McpService, methodNotFound, type ServiceRequest } from "@toolcrib/mcp";
 import { openSecretStore } from "@toolcrib/secrets";
 import type { AuditEvents, AuditRecord } from "@toolcrib/store";
-import { echoStdioPath, fixtureCommand, makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
+import {
+  echoStdioPath,
+  fixtureCommand,
+  makeTemporaryDirectory,
+  waitUntil,
+  writeFiles,
+} from "@toolcrib/testing";
 import type { Identity, ToolDefinition, ToolResult } from "@toolcrib/tool";
-import { writeFiles } from "./toolspec-samples.ts";
 
 /** A configuration as it is written; it must be valid. */
 export function configOf(document: JsonObject): GatewayConfig {

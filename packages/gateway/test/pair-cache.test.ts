@@ -2,8 +2,12 @@ import assert from "node:assert/strict";
 import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { formatConfigReport, loadConfig, readRegularFile } from "@toolcrib/gateway";
-import { makeTemporaryDirectory, type TemporaryDirectory } from "@toolcrib/testing";
-import { catalog, writeFiles } from "./toolspec-samples.ts";
+import {
+  makeTemporaryDirectory,
+  sampleCatalog,
+  type TemporaryDirectory,
+  writeFiles,
+} from "@toolcrib/testing";
 
 const entries = `toolspecs:
 - { name: acme, credentials: { token: { secret_key_ref: a } } }
@@ -25,7 +29,7 @@ async function load(directory: TemporaryDirectory, cache: { readonly version: st
 
 test("a configuration is the same with what was remembered of its toolspecs as without", async () => {
   await using directory = await makeTemporaryDirectory();
-  writeFiles(directory.path, { ...catalog("acme", "beta"), "toolcrib.yaml": entries });
+  writeFiles(directory.path, { ...sampleCatalog("acme", "beta"), "toolcrib.yaml": entries });
   const plain = await load(directory, undefined);
   const first = await load(directory, { version: "1" });
   const file = directory.join("cache/toolspecs.json");
@@ -39,7 +43,7 @@ test("a configuration is the same with what was remembered of its toolspecs as w
 
 test("a file that changed is judged again, and what is wrong with one is told each time", async () => {
   await using directory = await makeTemporaryDirectory();
-  writeFiles(directory.path, { ...catalog("acme", "beta"), "toolcrib.yaml": entries });
+  writeFiles(directory.path, { ...sampleCatalog("acme", "beta"), "toolcrib.yaml": entries });
   await load(directory, { version: "1" });
   const path = directory.join("toolspecs/acme/0.1.0.yaml");
   const sound = readFileSync(path, "utf8");
@@ -60,7 +64,7 @@ test("a file that changed is judged again, and what is wrong with one is told ea
 
 test("what was remembered by another version, by others, or not whole, is not used", async () => {
   await using directory = await makeTemporaryDirectory();
-  writeFiles(directory.path, { ...catalog("acme", "beta"), "toolcrib.yaml": entries });
+  writeFiles(directory.path, { ...sampleCatalog("acme", "beta"), "toolcrib.yaml": entries });
   const plain = await load(directory, undefined);
   await load(directory, { version: "1" });
   const file = directory.join("cache/toolspecs.json");
@@ -85,7 +89,7 @@ test("what was remembered by another version, by others, or not whole, is not us
 
 test("a folder that cannot be written to is done without", async () => {
   await using directory = await makeTemporaryDirectory();
-  writeFiles(directory.path, { ...catalog("acme", "beta"), "toolcrib.yaml": entries, cache: "a file" });
+  writeFiles(directory.path, { ...sampleCatalog("acme", "beta"), "toolcrib.yaml": entries, cache: "a file" });
   const { pairs } = await load(directory, { version: "1" });
   assert.equal(pairs?.length, 2);
   assert.equal(readFileSync(directory.join("cache"), "utf8"), "a file");

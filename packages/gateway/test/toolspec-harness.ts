@@ -8,11 +8,11 @@ import {
   createTestAuthority,
   makeTemporaryDirectory,
   type RecordedRequest,
+  sampleCatalog,
   startTlsServer,
   type TlsServer,
 } from "@toolcrib/testing";
 import { startTestGateway, type TestGateway } from "./gateway-harness.ts";
-import { catalog } from "./toolspec-samples.ts";
 
 /** What a secret of these tests looks like, so that it is found wherever it should not be. */
 export const canary = "c4nary-value-of-a-secret";
@@ -77,7 +77,10 @@ export function startToolspecGateway(
     ...options
   }: { readonly document?: JsonObject } & Parameters<typeof startTestGateway>[1] = {},
 ): Promise<TestGateway> {
-  const inCatalog = Object.entries(catalog("acme", "beta")).map(([path, text]) => [`catalog/${path}`, text]);
+  const inCatalog = Object.entries(sampleCatalog("acme", "beta")).map(([path, text]) => [
+    `catalog/${path}`,
+    text,
+  ]);
   return startTestGateway(
     { toolspecs: [...toolspecs], egress: api.egress, ...document },
     { ...options, files: { ...Object.fromEntries(inCatalog), ...files } },

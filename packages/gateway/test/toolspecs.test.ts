@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { openSecretStore } from "@toolcrib/secrets";
-import { waitUntil } from "@toolcrib/testing";
+import { sampleManifest, sampleToolspec, waitUntil } from "@toolcrib/testing";
 import {
   callsIn,
   dataOf,
@@ -17,7 +17,6 @@ import {
   untilListed,
 } from "./gateway-harness.ts";
 import { canary, entry, startTestApi, startToolspecGateway } from "./toolspec-harness.ts";
-import { manifest, toolspec } from "./toolspec-samples.ts";
 
 const secrets = { "acme-token": canary, "beta-token": `${canary}-of-beta` };
 
@@ -331,8 +330,8 @@ test("user:password of a basic credential is encoded, and neither part of it get
     [{ path: "own", credentials: { login: { secret_key_ref: "login" } } }],
     {
       files: {
-        "own/manifest.yaml": manifest("acme", { credentials }),
-        "own/toolspec.yaml": toolspec("acme"),
+        "own/manifest.yaml": sampleManifest("acme", { credentials }),
+        "own/toolspec.yaml": sampleToolspec("acme"),
       },
       secrets: { login: `ada:${canary}` },
     },

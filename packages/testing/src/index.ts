@@ -57,6 +57,12 @@ export {
   type ServerProcess,
   startServerProcess,
 } from "./run-process.ts";
+export {
+  type SampleManifestOptions,
+  sampleCatalog,
+  sampleManifest,
+  sampleToolspec,
+} from "./sample-toolspecs.ts";
 export { leftOut, runsAll, sampled } from "./sampled.ts";
 export { makeTemporaryDirectory, type TemporaryDirectory } from "./temporary-directory.ts";
 export {
@@ -72,3 +78,4 @@ export {
   type TlsServerOptions,
 } from "./tls-server.ts";
 export { waitUntil } from "./wait-until.ts";
+export { writeFiles } from "./write-files.ts";

@@ -4,10 +4,9 @@
  * entries of a configuration.
  */
 
-import { mkdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import type { JsonObject } from "@toolcrib/json";
-import type { RecordedRequest } from "@toolcrib/testing";
+import { type RecordedRequest, writeFiles } from "@toolcrib/testing";
 
 /** A credential of a service. */
 export interface CanaryCredential {
@@ -227,8 +226,7 @@ export const canaries: ReadonlyMap<string, string> = new Map(
 /** Write manifest and toolspec of each service below `folder`. @returns the section `toolspecs` */
 export function writeServices(folder: string): readonly JsonObject[] {
   return [...services, ...unreachable].map((one) => {
-    write(join(folder, one.id, "manifest.yaml"), manifestOf(one));
-    write(join(folder, one.id, "toolspec.yaml"), toolspecOf(one));
+    writeFiles(join(folder, one.id), { "manifest.yaml": manifestOf(one), "toolspec.yaml": toolspecOf(one) });
     return {
       path: `./${one.id}`,
       id: one.id,
@@ -239,11 +237,6 @@ export function writeServices(folder: string): readonly JsonObject[] {
       ...one.entry,
     };
   });
-}
-
-function write(path: string, text: string): void {
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, text);
 }
 
 /** The manifest of a service. */
