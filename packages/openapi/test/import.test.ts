@@ -44,6 +44,7 @@ checkChoice("a deprecated operation that is asked for", { operations: ["oldOne"]
 checkChoice("operations by tag, whatever its case", { tags: ["People"] }, ["list_people", "add_person"]);
 checkChoice("operations by path", { paths: ["/books/**"] }, [
   "put_books_by_book_id_pages_by_number_by_format",
+  "delete_page",
 ]);
 checkChoice("operations by path within a segment", { paths: ["/b*"] }, [
   "list_books",

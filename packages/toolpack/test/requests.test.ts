@@ -206,6 +206,21 @@ check(
   { line: "PUT /b", headers: json, body: '[{"a":1}]' },
 );
 check(get("/x").replace("GET", "DELETE"), {}, { line: "DELETE /x" }, 1);
+check(bodied("DELETE", "", ...every), values, {
+  line: "DELETE /b",
+  headers: json,
+  body: Buffer.from(
+    '{"s":"a \\"b\\"\\n","i":12345678901234567890,"n":0.0000001,"b":false,"a":[1,null],"o":{"k":["é"]}}',
+  ).toString("latin1"),
+});
+check(
+  bodied("DELETE", "form", inBody("why", "string")),
+  { why: "a b" },
+  { line: "DELETE /b", headers: form, body: "why=a+b" },
+);
+for (const encoding of ["json", "form", "multipart"])
+  check(bodied("DELETE", encoding, inBody("why", "string")), {}, { line: "DELETE /b" });
+check(bodied("DELETE", "raw", inBody("why", "string")), {}, { line: "DELETE /b" });
 
 /** The credentials of a manifest, and the URL and headers that arrive. */
 function checkCredentials(credentials: string, url: string, headers: readonly string[]): void {

@@ -550,6 +550,7 @@ export const badToolspecs2: readonly BadFile[] = [
     "baseUrl: https://api.example.com\nvariables: {a-b: {}}",
     ["t 5:13 TOOLSPEC_VALUE_INVALID", "t 5:13 TOOLSPEC_VARIABLE_INVALID"],
   ],
+  ["body on GET in version 2", "in: query", "in: body", ["t 12:27 TOOLSPEC_BODY_NOT_ALLOWED"]],
 ];
 
 /** Changes of the manifest. */

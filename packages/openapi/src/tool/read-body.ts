@@ -32,7 +32,7 @@ export interface Body {
 }
 
 const none: Body = { encoding: undefined, params: [], example: undefined };
-const bodyMethods: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH"]);
+const bodyMethods: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH", "DELETE"]);
 const mediaPattern = /^[A-Za-z0-9!#$&^_.+-]+\/[A-Za-z0-9!#$&^_.+-]+(?:; ?[A-Za-z0-9_-]+=[A-Za-z0-9_.-]+)*$/;
 
 interface Media {

@@ -16,13 +16,15 @@ export interface WrittenBody {
 }
 
 const encoder = new TextEncoder();
-const bodyMethods: ReadonlySet<ToolspecMethod> = new Set(["POST", "PUT", "PATCH"]);
+/** A DELETE has one only where it is given something to send. */
+const bodyMethods: ReadonlySet<ToolspecMethod> = new Set(["POST", "PUT", "PATCH", "DELETE"]);
 
 /** The body of a call of `tool`; `undefined` where nothing is sent. */
 export function writeBody(tool: ToolspecTool, args: readonly Argument[]): WrittenBody | undefined {
   if (!bodyMethods.has(tool.method)) return undefined;
   const own = args.filter(({ param }) => param.in === "body");
   const encoding: BodyEncoding = tool.encoding ?? "json";
+  if (tool.method === "DELETE" && own.length === 0) return undefined;
   if (encoding === "json") {
     return { contentType: "application/json", bytes: encoder.encode(jsonBody(own)) };
   }

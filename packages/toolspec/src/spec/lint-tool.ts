@@ -47,7 +47,7 @@ export function lintTool(node: DocumentNode, place: Place, version: 1 | 2): void
     }));
   }
   lintPath(node, params, place, version);
-  lintBody(node, params, place);
+  lintBody(node, params, place, version);
   lintHeaders(params, place);
   if (version === 2) {
     lintValues(params, place);
@@ -128,15 +128,19 @@ function missingHint(name: string, params: readonly ReadParam[], inPath: readonl
     : `write in: path for the parameter ${name}`;
 }
 
-function lintBody(node: DocumentNode, params: readonly ReadParam[], place: Place): void {
+function lintBody(node: DocumentNode, params: readonly ReadParam[], place: Place, version: 1 | 2): void {
   const method = stringOf(fieldOf(node, "method"));
-  if (method !== "GET" && method !== "DELETE") return;
+  if (method !== "GET" && (method !== "DELETE" || version === 2)) return;
+  const others = version === 2 ? "POST, PUT, PATCH and DELETE" : "POST, PUT and PATCH";
   for (const param of params) {
     if (param.place !== "body") continue;
     reportAt(fieldOf(param.node, "in") ?? param.nameNode, at(place, "params"), {
       code: toolspecBodyNotAllowed,
-      message: `Parameter ${quote(param.name)} has in: body, but ${method} has no body: POST, PUT and PATCH have one`,
-      hint: "write in: query, or another method",
+      message: `Parameter ${quote(param.name)} has in: body, but ${method} has no body: ${others} have one`,
+      hint:
+        method === "DELETE"
+          ? "schemaVersion: 2 sends a body with DELETE; in version 1 write in: query"
+          : "write in: query, or another method",
     });
   }
 }
