@@ -67,6 +67,16 @@ test("fields named like a credential are not written", () => {
   }
 });
 
+test("fields that say which secret it is are written", () => {
+  const fields = { secretName: "acme-token", event: { secret_names: ["acme-token"] }, credential: "token" };
+  for (const pretty of [false, true]) {
+    const text = logged({ pretty }, (logger) => logger.warn({ ...fields, secret }, "echoed"));
+    assert.equal(text.split("acme-token").length - 1, 2);
+    assert.match(text, /secret"?[:=]"?\[redacted\]/);
+    assert.doesNotMatch(text, /0123456789/);
+  }
+});
+
 test("bearer tokens are not written, wherever they stand", () => {
   for (const pretty of [false, true]) {
     const text = logged({ pretty }, (logger) => {

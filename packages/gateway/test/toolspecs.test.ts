@@ -313,6 +313,13 @@ test("an API that echoes its secret is found out, and a placeholder that is sent
     [alarm?.server, alarm?.owner, alarm?.where, alarm?.callId],
     ["beta", "acme", "url", outcome.callId],
   );
+  const told = gateway.logger.records.filter(({ message }) =>
+    message.startsWith("a response held the secret"),
+  );
+  assert.deepEqual(
+    told.map(({ fields }) => "secretName" in fields && fields.secretName),
+    ["acme-token", "acme-token"],
+  );
   assert.doesNotMatch(JSON.stringify([audit, gateway.logger.records]), /c4nary/);
 });
 

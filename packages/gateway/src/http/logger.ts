@@ -3,7 +3,8 @@
  * and written to whatever the caller gives, which is standard error.
  *
  * It never writes a credential that it can recognise: fields named like one and
- * everything in the form of a bearer token are replaced. It never lets a
+ * everything in the form of a bearer token are replaced. Which secret it was is
+ * no secret: fields such as `secretName` are written. It never lets a
  * control or bidirectional character through to a terminal. The audit trail is
  * another stream, with its own rules.
  */
@@ -64,6 +65,9 @@ export function createLogger(deps: LoggerDeps, options: LoggerOptions = {}): Log
 const credentialName =
   /^(?:proxy-)?authorization$|^(?:set-)?cookie$|(?:^|[-_])(?:token|api[-_]?key)$|secret|password/i;
 
+/** Fields that hold the name of a credential: `secretName`, `password_names`. */
+const nameOfCredential = /names?$/i;
+
 /** Deepest level of nested fields that is looked at; pino drops what is deeper. */
 const fieldsMaxDepth = 8;
 
@@ -73,7 +77,10 @@ function redactFields(value: unknown, depth: number): unknown {
   if (Array.isArray(value)) return value.map((item) => redactFields(item, depth + 1));
   const fields: Record<string, unknown> = {};
   for (const [name, field] of Object.entries(value)) {
-    const isCredential = credentialName.test(name) && (typeof field === "string" || Array.isArray(field));
+    const isCredential =
+      credentialName.test(name) &&
+      !nameOfCredential.test(name) &&
+      (typeof field === "string" || Array.isArray(field));
     fields[name] = isCredential ? "[redacted]" : redactFields(field, depth + 1);
   }
   return fields;

@@ -170,7 +170,7 @@ export function openToolspecs(config: GatewayConfig, deps: ToolspecsDeps): Tools
         const { credential, secretName } = event;
         const where = event.kind === "secret.echoed" ? { where: event.where } : {};
         record(event.kind, { ...about, credential, secret: secretName, ...where });
-        const fields = { ...about, credential, secret: secretName, ...where };
+        const fields = { ...about, credential, secretName, ...where };
         if (event.kind === "secret.used") logger.debug(fields, "secret was used");
         else logger.warn(fields, "a response held the secret that was sent; it was taken out");
       } else if (event.kind === "egress.denied") {
