@@ -6,7 +6,7 @@
  */
 
 import { isCodedError, nearestName } from "@toolcrib/diagnostics";
-import type { JsonObject, JsonValue } from "@toolcrib/json";
+import type { JsonObject } from "@toolcrib/json";
 import {
   type CallContext,
   type Health,
@@ -25,6 +25,7 @@ import {
   type Manifest,
   mapResponse,
   nextPage,
+  type PageAnswer,
   placedCredentials,
   planRequest,
   type RequestPlan,
@@ -41,7 +42,7 @@ import {
 import { toolpackToolUnknown } from "./codes.ts";
 import { type ExchangeDeps, exchange } from "./exchange.ts";
 import { type CompiledPath, compilePath } from "./json-path.ts";
-import { notePage } from "./page-note.ts";
+import { notePage, type PageNote } from "./page-note.ts";
 import { ToolpackError } from "./toolpack-error.ts";
 
 /** What is served, and under which name. */
@@ -118,8 +119,7 @@ export function createToolpackSource(settings: ToolpackSettings, deps: ToolpackD
     const { response, url, refusal } = await exchange(request, deps);
     const { result, note } = mapSelected(tool, response, `toolspec:${id}/${tool.name}`, select);
     const isDone = result.isError !== true;
-    const next = isDone ? tryNextPage(tool, { args, url, response }, select) : undefined;
-    const page = next === undefined ? undefined : notePage(args, next, (param) => argumentName(tool, param));
+    const page = isDone ? pageNoteOf(tool, { args, url, response }, select) : undefined;
     const notes = [refusal === undefined ? undefined : `[${refusal}]`, note, page?.text].filter(
       (text) => text !== undefined,
     );
@@ -188,7 +188,11 @@ function toTool(id: string, { category }: Manifest, definition: Definition): Too
 
 /** @throws {ToolpackError} `TOOLPACK_PATH_INVALID` */
 function compilePaths(tools: readonly ToolspecTool[]): ReadonlyMap<string, CompiledPath> {
-  const texts = tools.flatMap(({ response, pagination }) => [response?.select, pagination?.next]);
+  const texts = tools.flatMap(({ response, pagination }) => [
+    response?.select,
+    pagination?.next,
+    pagination?.total,
+  ]);
   return new Map(texts.flatMap((text) => (text === undefined ? [] : [[text, compilePath(text)] as const])));
 }
 
@@ -228,15 +232,13 @@ function mapSelected(
   }
 }
 
-function tryNextPage(
-  tool: ToolspecTool,
-  answer: Parameters<typeof nextPage>[1],
-  select: (path: string, value: JsonValue) => readonly JsonValue[],
-): JsonObject | undefined {
+/** What is said of the next page; that nothing is known of it, where finding it takes too long. */
+function pageNoteOf(tool: ToolspecTool, answer: PageAnswer, select: SelectJson): PageNote | undefined {
   try {
-    return nextPage(tool, answer, select);
+    const next = nextPage(tool, answer, select);
+    return next === undefined ? undefined : notePage(answer.args, next, (param) => argumentName(tool, param));
   } catch (error) {
     if (!isCodedError(error)) throw error;
-    return undefined;
+    return { text: `[there may be more results: ${error.message}]`, meta: undefined };
   }
 }

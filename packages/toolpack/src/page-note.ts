@@ -1,6 +1,7 @@
 /** How a model asks for the next page: by arguments of the tool itself, which the result names. */
 
 import type { JsonObject } from "@toolcrib/json";
+import type { NextPage } from "@toolcrib/toolspec";
 
 /** Key of the arguments for the next page in `_meta` of a result. */
 export const nextPageKey = "toolcrib/nextPage";
@@ -15,11 +16,13 @@ export interface PageNote {
 }
 
 /**
- * The note for a call with `args` that goes on with `next`; `null` stands for an argument to leave out.
+ * The note for a call with `args` that goes on with `page`; `null` stands for an argument to leave out.
  *
  * @param nameOf what the input schema calls a parameter.
  */
-export function notePage(args: JsonObject, next: JsonObject, nameOf: (param: string) => string): PageNote {
+export function notePage(args: JsonObject, page: NextPage, nameOf: (param: string) => string): PageNote {
+  if (page.kind === "refused") return { text: `[more results, but ${page.reason}]`, meta: undefined };
+  const next = page.args;
   const changed = Object.fromEntries(
     Object.entries(next).flatMap(([name, value]) => (args[name] === value ? [] : [[nameOf(name), value]])),
   );

@@ -4,7 +4,7 @@
  * for again. Pure; sends nothing.
  */
 
-import { type FilledCredential, type HttpResponse, writeCredential } from "@toolcrib/toolspec";
+import { type FilledCredential, type HttpResponse, isSameHost, writeCredential } from "@toolcrib/toolspec";
 
 /** Most redirects in a row. */
 export const redirectsMaxCount = 5;
@@ -30,10 +30,7 @@ export function decideRedirect(
   if (request.method !== "GET")
     return { kind: "refuse", reason: `only GET is sent again, not ${request.method}` };
   const target = URL.canParse(location, request.url) ? new URL(location, request.url) : undefined;
-  const { protocol, host } = new URL(request.url);
-  // The origin does not tell: that of "blob:https://a.example/x" is "https://a.example".
-  const isSameHost = target?.protocol === protocol && target.host === host;
-  if (!isSameHost || target.username !== "" || target.password !== "")
+  if (target === undefined || !isSameHost(target, request.url))
     return { kind: "refuse", reason: "redirects are followed on the same host only" };
   if (count >= redirectsMaxCount)
     return { kind: "refuse", reason: `there were ${redirectsMaxCount} redirects before it` };

@@ -1,5 +1,5 @@
 /**
- * Conversations with three services as their documentation shows them, word for
+ * Conversations with services as their documentation shows them, word for
  * word, by the toolspecs of the catalogue. Each goes the whole way: the engine,
  * the egress pipeline with its secrets, TLS, and a server that refuses a request
  * of which any byte differs.
@@ -188,3 +188,5 @@ function readPair(name: string) {
 checkConversation("github", "api.github.com", "github-test-token");
 checkConversation("stripe", "api.stripe.com", "stripe-test-key");
 checkConversation("linear", "api.linear.app", "linear-test-key");
+checkConversation("pagerduty", "api.pagerduty.com", "pagerduty-test-key");
+checkConversation("twilio", "api.twilio.com", "ACXXXXXXXX:twilio-test-token");

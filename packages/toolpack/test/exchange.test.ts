@@ -249,6 +249,58 @@ check(
   { args: { q: "a" } },
 );
 check(
+  "pages are counted from 0 where the first one is 0",
+  paged("{kind: page, param: after, next: $.items, first: 0}", "integer"),
+  [{ headers: json, body: '{"items":[1]}' }],
+  {
+    seen: ["GET /x"],
+    texts: ['{"items":[1]}', '[more results: call again with the same arguments and {"after":1}]'],
+    meta: { [nextPageKey]: { after: 1 } },
+  },
+);
+const offset = paged("{kind: offset, param: after, next: $.items, total: $.total}", "integer");
+check(
+  "items are passed over, as many as there were",
+  offset,
+  [{ headers: json, body: '{"items":[1,2,3],"total":10}' }],
+  {
+    seen: ["GET /x?q=a&after=3"],
+    texts: [
+      '{"items":[1,2,3],"total":10}',
+      '[more results: call again with the same arguments and {"after":6}]',
+    ],
+    meta: { [nextPageKey]: { after: 6 } },
+  },
+  { args: { q: "a", after: 3 } },
+);
+check(
+  "the last of all items ends the list",
+  offset,
+  [{ headers: json, body: '{"items":[1],"total":10}' }],
+  { seen: ["GET /x?after=9"], texts: ['{"items":[1],"total":10}'] },
+  { args: { after: 9 } },
+);
+check(
+  "the address of the next page in the body is read for the arguments that the tool has",
+  paged("{kind: link, next: $.links.next}"),
+  [{ headers: json, body: '{"links":{"next":"https://api.example.com/x?q=a&after=c%2F2"}}' }],
+  {
+    seen: ["GET /x?q=a"],
+    texts: [
+      '{"links":{"next":"https://api.example.com/x?q=a&after=c%2F2"}}',
+      '[more results: call again with the same arguments and {"after":"c/2"}]',
+    ],
+    meta: { [nextPageKey]: { after: "c/2" } },
+  },
+  { args: { q: "a" } },
+);
+check(
+  "no address of a next page in the body ends the list",
+  paged("{kind: link, next: $.links.next}"),
+  [{ headers: json, body: '{"links":{"next":null}}' }],
+  { seen: ["GET /x"], texts: ['{"links":{"next":null}}'] },
+);
+check(
   "a cursor that is too long is not handed on",
   cursor,
   [{ headers: json, body: JSON.stringify({ next: "c".repeat(9000) }) }],

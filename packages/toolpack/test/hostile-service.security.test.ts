@@ -31,13 +31,43 @@ test("a cursor that speaks for the engine stays a JSON text on one line", async 
   assert.deepEqual(result._meta, { [nextPageKey]: { after: next } });
 });
 
-test("Link headers that are long, broken or for another host name no page", async () => {
+const elsewhere = "[more results, but pages are asked for on the same host only]";
+const unlike = "[more results, but the address of the next page has no parameter of this tool]";
+
+/** The address of a next page, and what is said of it. */
+const addresses: readonly (readonly [address: string, note: string])[] = [
+  ["https://evil.test/x?after=2", elsewhere],
+  ["https://other.example.com/x?after=2", elsewhere],
+  ["https://api.example.com@evil.test/x?after=2", elsewhere],
+  ["https://me:pw@api.example.com/x?after=2", elsewhere],
+  ["https://api.example.com:8443/x?after=2", elsewhere],
+  ["http://api.example.com/x?after=2", elsewhere],
+  ["//evil.test/x?after=2", elsewhere],
+  ["blob:https://api.example.com/x?after=2", elsewhere],
+  ["javascript:alert(1)", elsewhere],
+  ["/x?limit=2", unlike],
+];
+
+test("addresses of next pages that lead elsewhere are refused in so many words, and never asked", async () => {
+  for (const [address, note] of addresses) {
+    const linked = { headers: { ...json, Link: `<${address}>; rel="next"` }, body: "[]" };
+    const named = { headers: json, body: JSON.stringify({ next: address }) };
+    for (const [lines, reply] of [
+      [paged("{kind: link}"), linked],
+      [paged("{kind: link, next: $.next}"), named],
+    ] as const) {
+      const { result, seen } = await callOnce(lines, reply);
+      assert.deepEqual(textsOf(result), [reply.body, note], address);
+      assert.equal(result._meta, undefined);
+      assert.equal(result.isError, undefined);
+      assert.equal(seen.length, 1);
+    }
+  }
+});
+
+test("Link headers that are long or broken name no page", async () => {
   const lines = paged("{kind: link}");
   for (const link of [
-    `<https://evil.test/x?after=2>; rel="next"`,
-    `<https://api.example.com@evil.test/x?after=2>; rel="next"`,
-    `<//evil.test/x?after=2>; rel="next"`,
-    `<javascript:alert(1)>; rel="next"`,
     `<${"<".repeat(7000)}`,
     `<>${";".repeat(7000)}`,
     `<>;rel="${"next ".repeat(1400)}`,
@@ -46,6 +76,21 @@ test("Link headers that are long, broken or for another host name no page", asyn
     const { result } = await callOnce(lines, { headers: { ...json, Link: link }, body: "[]" });
     assert.deepEqual(textsOf(result), ["[]"], link.slice(0, 60));
   }
+});
+
+test("a list whose next page takes too long to find says so", async () => {
+  const body = JSON.stringify({ a: Array.from({ length: 3000 }, () => 1), next: "c" });
+  const { result } = await callOnce(paged('{kind: cursor, param: after, next: "$..a[?count($..*) > 1]"}'), {
+    headers: json,
+    body,
+  });
+  const [text, note] = textsOf(result);
+  assert.equal(text, body);
+  assert.match(
+    String(note),
+    /^\[there may be more results: The JSONPath .* takes more than 2000000 steps on this response\]$/,
+  );
+  assert.equal(result._meta, undefined);
 });
 
 test("JSON that nests too deep, or is none, is text: nothing is selected and no page named", async () => {

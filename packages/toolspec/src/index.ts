@@ -42,8 +42,9 @@ export {
   mapResponse,
   type SelectJson,
 } from "./response/map-response.ts";
-export { nextPage, type PageAnswer } from "./response/next-page.ts";
+export { type NextPage, nextPage, type PageAnswer } from "./response/next-page.ts";
 export { mayRetry, type RateLimit } from "./response/rate-limit.ts";
+export { isSameHost } from "./response/same-host.ts";
 export type { JsonPathFault } from "./spec/lint-json-paths.ts";
 export type {
   BodyEncoding,

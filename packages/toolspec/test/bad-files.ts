@@ -463,7 +463,7 @@ export const badToolspecs2: readonly BadFile[] = [
   [
     "pagination kind unknown",
     "method: GET",
-    "method: GET\n    pagination: {kind: offset}",
+    "method: GET\n    pagination: {kind: scroll}",
     ["t 9:24 TOOLSPEC_VALUE_INVALID"],
   ],
   [
@@ -483,6 +483,42 @@ export const badToolspecs2: readonly BadFile[] = [
     "type: integer}",
     "type: string}\n    pagination: {kind: page, param: limit, next: $.items}",
     ["t 13:37 TOOLSPEC_PAGINATION_INVALID"],
+  ],
+  [
+    "pagination by an offset that is no number",
+    "type: integer}",
+    "type: string}\n    pagination: {kind: offset, param: limit, next: $.items}",
+    ["t 13:39 TOOLSPEC_PAGINATION_INVALID"],
+  ],
+  [
+    "pagination by an offset over nothing",
+    "type: integer}",
+    "type: integer}\n    pagination: {kind: offset, param: limit}",
+    ["t 13:18 TOOLSPEC_PAGINATION_INVALID"],
+  ],
+  [
+    "pagination by a cursor that is counted",
+    "type: integer}",
+    "type: integer}\n    pagination: {kind: cursor, param: limit, next: $.c, first: 0, total: $.t}",
+    ["t 13:64 TOOLSPEC_PAGINATION_INVALID", "t 13:74 TOOLSPEC_PAGINATION_INVALID"],
+  ],
+  [
+    "pagination by pages that are counted in another way",
+    "type: integer}",
+    "type: integer}\n    pagination: {kind: page, param: limit, next: $.items, first: 2, total: t}",
+    ["t 13:66 TOOLSPEC_VALUE_INVALID", "t 13:76 TOOLSPEC_VALUE_INVALID"],
+  ],
+  [
+    "pagination by links with a path that is none",
+    "type: integer}",
+    "type: integer}\n    pagination: {kind: link, next: next, first: 0}",
+    ["t 13:36 TOOLSPEC_VALUE_INVALID", "t 13:49 TOOLSPEC_PAGINATION_INVALID"],
+  ],
+  [
+    "pagination by the word of another format",
+    "type: integer}",
+    "type: integer}\n    pagination: {kind: skip, param: limit, next: $.items}",
+    ["t 13:24 TOOLSPEC_VALUE_INVALID"],
   ],
   [
     "pagination by links with a parameter",

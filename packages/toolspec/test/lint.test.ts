@@ -277,16 +277,19 @@ test("lintCatalog() of manifests alone passes over toolspecs", () => {
 
 test("lintCatalog() reports JSONPaths that whoever reads them cannot use", () => {
   const lines =
-    "    response: {select: $.a}\n    pagination: {kind: cursor, param: limit, next: $.b}\n    params:";
+    "    response: {select: $.a}\n    pagination: {kind: offset, param: limit, next: $.b, total: $.b.c}\n    params:";
   const second = change(toolspec, "schemaVersion: 1", "schemaVersion: 2");
   const files = [
     { path: paths.m, text: manifest },
     { path: paths.t, text: change(second, "    params:", lines) },
   ];
   assert.deepEqual(lint(files), []);
-  const jsonPathFault = (path: string) => (path === "$.b" ? "it is odd" : undefined);
+  const jsonPathFault = (path: string) => (path.startsWith("$.b") ? "it is odd" : undefined);
   const { diagnostics, pairs } = lintCatalog(files, { ...options, jsonPathFault });
-  assert.deepEqual(diagnostics.map(shortForm), ["t 11:52 TOOLSPEC_JSON_PATH_INVALID"]);
+  assert.deepEqual(diagnostics.map(shortForm), [
+    "t 11:52 TOOLSPEC_JSON_PATH_INVALID",
+    "t 11:64 TOOLSPEC_JSON_PATH_INVALID",
+  ]);
   assert.equal(diagnostics[0]?.message, 'Cannot use "$.b" as JSONPath: it is odd');
   assert.deepEqual(pairs, []);
 });

@@ -231,57 +231,133 @@ function paged(pagination: string): ToolspecTool {
   ).tools[0] as ToolspecTool;
 }
 
-test("nextPage() gives the arguments of the next call until there is none", () => {
-  const select = (path: string, value: unknown) => {
-    const found = (value as { [key: string]: never })[path.slice(2)];
-    return found === undefined ? [] : [found];
-  };
-  const url = "https://api.example.com/x?page=1";
-  const next = (own: ToolspecTool, args: object, body: string, headers: object = {}) =>
-    nextPage(
-      own,
-      { args: { ...args }, url, response: answer(200, "application/json", body, headers) },
-      select,
-    );
-  const cursor = paged("{kind: cursor, param: after, next: $.next}");
-  assert.deepEqual(next(cursor, { page: 2 }, '{"next":"c1"}'), { page: 2, after: "c1" });
-  for (const body of ['{"next":""}', '{"next":null}', "{}", "oops", '{"next":{}}'])
-    assert.equal(next(cursor, {}, body), undefined, body);
-  assert.equal(
-    next(cursor, { after: "c1" }, '{"next":"c1"}'),
-    undefined,
-    "a cursor that stays ends the list",
-  );
-  assert.deepEqual(next(cursor, {}, '{"next":17}'), { after: "17" });
-  assert.equal(next(cursor, { after: "17" }, '{"next":17}'), undefined);
-  const offset = paged("{kind: cursor, param: page, next: $.next}");
-  assert.deepEqual(next(offset, {}, '{"next":"17"}'), { page: 17 });
-  const numbered = paged("{kind: page, param: page, next: $.items}");
-  assert.deepEqual(next(numbered, {}, '{"items":[1]}'), { page: 2 });
-  assert.deepEqual(next(numbered, { page: "4" }, '{"items":[1]}'), { page: 5 });
-  assert.equal(next(numbered, { page: 5 }, '{"items":[]}'), undefined);
-  const linked = paged("{kind: link}");
-  const link = (target: string) => ({
-    Link: `<https://api.example.com/x?page=0>; rel="prev", <${target}>; rel="next"`,
+/** What follows a call with `args` whose answer has this body and these headers: arguments, why not, or nothing. */
+function checkNext(
+  pagination: string,
+  args: object,
+  answered: { readonly body?: string; readonly headers?: object },
+  expected: object | string | undefined,
+): void {
+  const { body = "[]", headers = {} } = answered;
+  const own = pagination === "" ? tool : paged(pagination);
+  const said = `${body.slice(0, 80)} ${JSON.stringify(headers).slice(0, 160)}`;
+  test(`nextPage() after ${JSON.stringify(args)} of ${pagination || "a tool without pages"} with ${said}`, () => {
+    const response = answer(200, "application/json", body, headers);
+    const url = "https://api.example.com/x?page=1";
+    const next = nextPage(own, { args: { ...args }, url, response }, (path, value) => {
+      const found = (value as { [key: string]: never })[path.slice(2)];
+      return found === undefined ? [] : [found];
+    });
+    assert.deepEqual(next?.kind === "refused" ? next.reason : next?.args, expected);
   });
-  assert.deepEqual(next(linked, { page: 1 }, "[]", link("https://api.example.com/x?page=2&other=1")), {
-    page: 2,
-  });
-  assert.deepEqual(next(linked, {}, "[]", link("/x?after=z")), { after: "z" });
-  assert.deepEqual(next(linked, {}, "[]", link("https://api.example.com/lists/17?page=2")), { page: 2 });
-  assert.deepEqual(next(linked, { page: 1 }, "[]", link("/x?after=z")), { after: "z" }, "as the link has it");
+}
+
+checkNext("", {}, { body: '{"next":"c"}' }, undefined);
+
+const cursor = "{kind: cursor, param: after, next: $.next}";
+checkNext(cursor, { page: 2 }, { body: '{"next":"c1"}' }, { page: 2, after: "c1" });
+for (const body of ['{"next":""}', '{"next":null}', "{}", "oops", '{"next":{}}'])
+  checkNext(cursor, {}, { body }, undefined);
+// A cursor that stays ends the list.
+checkNext(cursor, { after: "c1" }, { body: '{"next":"c1"}' }, undefined);
+checkNext(cursor, {}, { body: '{"next":17}' }, { after: "17" });
+checkNext(cursor, { after: "17" }, { body: '{"next":17}' }, undefined);
+checkNext("{kind: cursor, param: page, next: $.next}", {}, { body: '{"next":"17"}' }, { page: 17 });
+
+const numbered = "{kind: page, param: page, next: $.items}";
+checkNext(numbered, {}, { body: '{"items":[1]}' }, { page: 2 });
+checkNext(numbered, { page: "4" }, { body: '{"items":[1]}' }, { page: 5 });
+checkNext(numbered, { page: 5 }, { body: '{"items":[]}' }, undefined);
+const fromZero = "{kind: page, param: page, next: $.items, first: 0}";
+checkNext(fromZero, {}, { body: '{"items":[1]}' }, { page: 1 });
+checkNext(fromZero, { page: 0 }, { body: '{"items":[1]}' }, { page: 1 });
+checkNext(fromZero, { page: 1 }, { body: '{"items":[]}' }, undefined);
+
+const pages = "{kind: page, param: page, next: $.items, total: $.pages}";
+checkNext(pages, { page: 2 }, { body: '{"items":[1],"pages":3}' }, { page: 3 });
+checkNext(pages, { page: 3 }, { body: '{"items":[1],"pages":3}' }, undefined);
+const pagesFromZero = "{kind: page, param: page, next: $.items, first: 0, total: $.pages}";
+checkNext(pagesFromZero, { page: 1 }, { body: '{"items":[1],"pages":3}' }, { page: 2 });
+checkNext(pagesFromZero, { page: 2 }, { body: '{"items":[1],"pages":3}' }, undefined);
+
+const offset = "{kind: offset, param: page, next: $.items}";
+checkNext(offset, {}, { body: '{"items":[1,2,3]}' }, { page: 3 });
+checkNext(offset, { page: "3", after: "a" }, { body: '{"items":[1,2]}' }, { page: 5, after: "a" });
+for (const body of ['{"items":[]}', '{"items":null}', "{}", "oops"])
+  checkNext(offset, { page: 5 }, { body }, undefined);
+checkNext(offset, { page: 9e15 }, { body: '{"items":[1]}' }, { page: 9e15 + 1 });
+checkNext(offset, { page: "1e400" }, { body: '{"items":[1]}' }, undefined);
+const total = "{kind: offset, param: page, next: $.items, total: $.total}";
+checkNext(total, { page: 3 }, { body: '{"items":[1,2],"total":6}' }, { page: 5 });
+checkNext(total, { page: 4 }, { body: '{"items":[1,2],"total":6}' }, undefined);
+checkNext(total, { page: 4 }, { body: '{"items":[1,2],"total":"6"}' }, undefined);
+for (const body of ['{"items":[1,2]}', '{"items":[1,2],"total":null}', '{"items":[1,2],"total":"many"}'])
+  checkNext(total, { page: 4 }, { body }, { page: 6 });
+const fromOne = "{kind: offset, param: page, next: $.items, first: 1, total: $.total}";
+checkNext(fromOne, {}, { body: '{"items":[1,2],"total":3}' }, { page: 3 });
+checkNext(fromOne, { page: 3 }, { body: '{"items":[1],"total":3}' }, undefined);
+
+const linked = "{kind: link}";
+const inBody = "{kind: link, next: $.next}";
+const elsewhere = "pages are asked for on the same host only";
+const unlike = "the address of the next page has no parameter of this tool";
+const link = (target: string) => ({
+  headers: { Link: `<https://api.example.com/x?page=0>; rel="prev", <${target}>; rel="next"` },
+});
+for (const [pagination, naming] of [
+  [linked, link],
+  [inBody, (target: string) => ({ body: JSON.stringify({ next: target }) })],
+] as const) {
+  const check = (args: object, target: string, expected: object | string | undefined) =>
+    checkNext(pagination, args, naming(target), expected);
+  check({ page: 1 }, "https://api.example.com/x?page=2&other=1", { page: 2 });
+  check({}, "/x?after=z", { after: "z" });
+  check({}, "?after=z", { after: "z" });
+  check({}, "https://api.example.com:443/lists/17?page=2", { page: 2 });
+  // As the link has it.
+  check({ page: 1 }, "/x?after=z", { after: "z" });
+  check({ page: 1 }, "https://api.example.com/x?page=1", undefined);
+  check({}, "/x?other=1", unlike);
+  check({}, "::", unlike);
+  check({}, "https://:::/", "the address of the next page cannot be read");
   for (const target of [
     "https://evil.test/x?page=2",
+    "https://other.example.com/x?page=2",
+    "https://api.example.com.evil.test/x?page=2",
+    "https://api.example.com@evil.test/x?page=2",
+    "https://me:pw@api.example.com/x?page=2",
+    "https://api.example.com:8443/x?page=2",
     "http://api.example.com/x?page=2",
-    "https://api.example.com/x?page=1",
-    "::",
+    "//evil.test/x?page=2",
+    "\\\\evil.test/x?page=2",
+    "javascript:alert(1)?page=2",
+    "blob:https://api.example.com/x?page=2",
   ])
-    assert.equal(next(linked, { page: 1 }, "[]", link(target)), undefined, target);
-  const sentry = (results: boolean) => ({
+    check({ page: 1 }, target, elsewhere);
+}
+const long = `/x?page=2&${"a".repeat(17_000)}`;
+checkNext(
+  inBody,
+  {},
+  { body: JSON.stringify({ next: long }) },
+  "the address of the next page cannot be read",
+);
+for (const body of [
+  '{"next":""}',
+  '{"next":null}',
+  '{"next":7}',
+  '{"next":{"href":"/x?page=2"}}',
+  "{}",
+  "oops",
+])
+  checkNext(inBody, {}, { body }, undefined);
+// The header is not looked at where the address is in the body.
+checkNext(inBody, {}, { body: "{}", ...link("/x?page=2") }, undefined);
+checkNext(linked, { page: 1 }, {}, undefined);
+const sentry = (results: boolean) => ({
+  headers: {
     Link: `<https://api.example.com/x?after=0:0:1>; rel="previous"; results="false"; cursor="0:0:1", <https://api.example.com/x?after=0:100:0>; rel="next"; results="${results}"; cursor="0:100:0"`,
-  });
-  assert.deepEqual(next(linked, {}, "[]", sentry(true)), { after: "0:100:0" });
-  assert.equal(next(linked, {}, "[]", sentry(false)), undefined);
-  assert.equal(next(linked, { page: 1 }, "[]"), undefined);
-  assert.equal(next(tool, {}, '{"next":"c"}'), undefined);
+  },
 });
+checkNext(linked, {}, sentry(true), { after: "0:100:0" });
+checkNext(linked, {}, sentry(false), undefined);

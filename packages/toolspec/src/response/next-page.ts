@@ -1,9 +1,14 @@
-/** How a list goes on (schemaVersion 2): the arguments that ask for the next page. Follows no URL. */
+/**
+ * How a list goes on (schemaVersion 2): the arguments that ask for the next
+ * page. Follows no URL: of the address of a next page only the query parameters
+ * that the tool has are taken, and only where it leads to the same host.
+ */
 
 import type { JsonObject, JsonValue } from "@toolcrib/json";
 import { parseJson } from "@toolcrib/json";
-import type { ParamType, ToolspecTool } from "../spec/toolspec.ts";
+import type { ParamType, ToolspecPagination, ToolspecTool } from "../spec/toolspec.ts";
 import type { HttpResponse, SelectJson } from "./map-response.ts";
+import { isSameHost } from "./same-host.ts";
 
 /** What `nextPage` looks at. */
 export interface PageAnswer {
@@ -14,33 +19,71 @@ export interface PageAnswer {
   readonly response: HttpResponse;
 }
 
+/** The arguments that ask for the next page, or why the page that a service names is not asked for. */
+export type NextPage =
+  | { readonly kind: "next"; readonly args: JsonObject }
+  | { readonly kind: "refused"; readonly reason: string };
+
 /**
  * The arguments of the call for the page after the one that was answered;
- * `undefined` after the last one, and for a tool without pages. Of a `Link`
- * header only the query parameters that the tool has are taken, and only where
- * it leads to the same host; its path may be another name of the same list.
+ * `undefined` after the last one, and for a tool without pages. An address of a
+ * next page may have another path: it may be another name of the same list.
  */
-export function nextPage(
-  tool: ToolspecTool,
-  { args, url, response }: PageAnswer,
-  select: SelectJson,
-): JsonObject | undefined {
+export function nextPage(tool: ToolspecTool, answer: PageAnswer, select: SelectJson): NextPage | undefined {
   const { pagination } = tool;
   if (pagination === undefined) return undefined;
-  if (pagination.kind === "link") return nextOfLink(tool, args, url, response);
-  const { param, next } = pagination;
-  const json = readJson(response.body);
-  if (param === undefined || next === undefined || json === undefined) return undefined;
-  const [found] = select(next, json);
-  if (pagination.kind === "cursor") {
-    const isCursor = (typeof found === "string" && found !== "") || typeof found === "number";
-    if (!isCursor || String(args[param]) === String(found)) return undefined;
-    const type = tool.params?.find(({ name }) => name === param)?.type;
-    return { ...args, [param]: toType(type, found) };
+  const { kind, param, next } = pagination;
+  if (kind === "link" && next === undefined) {
+    const target = linkOf(answer.response);
+    return target === undefined ? undefined : nextOfAddress(tool, answer, target);
   }
-  const isMore = Array.isArray(found) ? found.length > 0 : found !== undefined && found !== null;
-  const page = args[param] ?? 1;
-  return isMore && Number.isSafeInteger(Number(page)) ? { ...args, [param]: Number(page) + 1 } : undefined;
+  const json = readJson(answer.response.body);
+  if (next === undefined || json === undefined) return undefined;
+  const found = select(next, json);
+  if (kind === "link") {
+    const [target] = found;
+    return typeof target === "string" && target !== "" ? nextOfAddress(tool, answer, target) : undefined;
+  }
+  if (param === undefined) return undefined;
+  const value =
+    kind === "cursor"
+      ? nextCursor(tool, param, answer.args, found)
+      : nextNumber(pagination, answer.args[param], found, (path) => select(path, json));
+  return value === undefined ? undefined : { kind: "next", args: { ...answer.args, [param]: value } };
+}
+
+function nextCursor(
+  tool: ToolspecTool,
+  param: string,
+  args: JsonObject,
+  [found]: readonly JsonValue[],
+): JsonValue | undefined {
+  const isCursor = (typeof found === "string" && found !== "") || typeof found === "number";
+  if (!isCursor || String(args[param]) === String(found)) return undefined;
+  return toType(tool.params?.find(({ name }) => name === param)?.type, found);
+}
+
+/** The number of the next page, or how many items come before it. */
+function nextNumber(
+  { kind, first = kind === "page" ? 1 : 0, total }: ToolspecPagination,
+  given: JsonValue | undefined,
+  found: readonly JsonValue[],
+  select: (path: string) => readonly JsonValue[],
+): number | undefined {
+  const current = Number(given ?? first);
+  const count = countOf(found);
+  if (count === 0 || !Number.isSafeInteger(current)) return undefined;
+  const next = current + (kind === "page" ? 1 : count);
+  const [all] = total === undefined ? [] : select(total);
+  const isLast = (typeof all === "number" || typeof all === "string") && next - first >= Number(all);
+  return isLast ? undefined : next;
+}
+
+/** Items of a page: a list that was found, or else whatever was. */
+function countOf(found: readonly JsonValue[]): number {
+  const [one] = found;
+  if (found.length === 1 && Array.isArray(one)) return one.length;
+  return one === undefined || one === null ? 0 : found.length;
 }
 
 function readJson(body: Uint8Array): JsonValue | undefined {
@@ -52,31 +95,39 @@ function readJson(body: Uint8Array): JsonValue | undefined {
   }
 }
 
-function nextOfLink(
-  tool: ToolspecTool,
-  args: JsonObject,
-  url: string,
-  { headers }: HttpResponse,
-): JsonObject | undefined {
+/** The address that the `Link` header calls the next one. */
+function linkOf({ headers }: HttpResponse): string | undefined {
   const header = Object.entries(headers).find(([name]) => name.toLowerCase() === "link")?.[1] ?? "";
-  const target = [...header.slice(0, 16_384).matchAll(/<([^<>]*)>((?:\s*;[^,<]*)*)/g)].find(
+  return [...header.slice(0, addressMaxLength).matchAll(/<([^<>]*)>((?:\s*;[^,<]*)*)/g)].find(
     ([, , about = ""]) =>
       /;\s*rel\s*=\s*(?:"(?:[^"]* )?next(?: [^"]*)?"|next\b)/i.test(about) &&
       // Sentry names a next page always, and says so where it has nothing.
       !/;\s*results\s*=\s*"?false\b/i.test(about),
   )?.[1];
-  if (target === undefined || !URL.canParse(target, url)) return undefined;
+}
+
+/** Longest header, and longest address of a next page, that is read. */
+const addressMaxLength = 16_384;
+
+function nextOfAddress(tool: ToolspecTool, { args, url }: PageAnswer, target: string): NextPage | undefined {
+  const isRead = target.length <= addressMaxLength && URL.canParse(target, url);
+  if (!isRead) return { kind: "refused", reason: "the address of the next page cannot be read" };
   const next = new URL(target, url);
-  if (next.origin !== new URL(url).origin) return undefined;
-  const changed = (tool.params ?? []).flatMap(({ name, in: place, type, value: fixed }) => {
+  if (!isSameHost(next, url)) return { kind: "refused", reason: "pages are asked for on the same host only" };
+  const own = (tool.params ?? []).flatMap(({ name, in: place, type, value: fixed }) => {
     const value = next.searchParams.get(name);
     const isOwn = place === "query" && type !== "array" && type !== "object" && fixed === undefined;
-    return !isOwn || value === null || String(args[name]) === value
-      ? []
-      : [[name, toType(type, value)] as const];
+    return isOwn && value !== null ? [[name, type, value] as const] : [];
   });
+  if (own.length === 0)
+    return { kind: "refused", reason: "the address of the next page has no parameter of this tool" };
+  const changed = own.filter(([name, , value]) => String(args[name]) !== value);
   if (changed.length === 0) return undefined;
-  return { ...Object.fromEntries(kept(tool, args, next)), ...Object.fromEntries(changed) };
+  const asked = changed.map(([name, type, value]) => [name, toType(type, value)] as const);
+  return {
+    kind: "next",
+    args: { ...Object.fromEntries(kept(tool, args, next)), ...Object.fromEntries(asked) },
+  };
 }
 
 /** The arguments without those that the link leaves out: Shopify refuses a filter beside its cursor. */

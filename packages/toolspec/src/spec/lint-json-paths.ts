@@ -14,6 +14,7 @@ export function lintJsonPaths({ tree, reporter }: OpenDocument, faultOf: JsonPat
     for (const [owner, field] of [
       ["response", "select"],
       ["pagination", "next"],
+      ["pagination", "total"],
     ] as const) {
       const node = fieldOf(fieldOf(tool, owner), field);
       const path = stringOf(node);

@@ -257,12 +257,22 @@ function lintEncoding(node: DocumentNode, params: readonly ReadParam[], place: P
   }
 }
 
+/** What each kind of pagination has besides `kind`, and the JSONPath that it cannot do without. */
+const paging: {
+  readonly [kind: string]: { readonly takes: readonly string[]; readonly path?: string };
+} = {
+  cursor: { takes: ["param", "next"], path: "of the next cursor" },
+  page: { takes: ["param", "next", "first", "total"], path: "of the items of a page" },
+  offset: { takes: ["param", "next", "first", "total"], path: "of the items of a page" },
+  link: { takes: ["next"] },
+};
+
 function lintPagination(node: DocumentNode, params: readonly ReadParam[], place: Place): void {
   const pagination = fieldOf(node, "pagination");
   if (pagination?.kind !== "map") return;
-  const kind = stringOf(fieldOf(pagination, "kind"));
-  const paramNode = fieldOf(pagination, "param");
-  const name = stringOf(paramNode);
+  const kind = stringOf(fieldOf(pagination, "kind")) ?? "";
+  const own = Object.hasOwn(paging, kind) ? paging[kind] : undefined;
+  if (own === undefined) return;
   const report = (found: DocumentNode, message: string, hint: string) =>
     reportAt(found, at(place, "pagination"), {
       code: toolspecPaginationInvalid,
@@ -270,27 +280,37 @@ function lintPagination(node: DocumentNode, params: readonly ReadParam[], place:
       hint,
       ...(found === pagination ? { span: pagination.entries[0]?.keySpan } : {}),
     });
-  if (kind === "link") {
-    const found = paramNode ?? fieldOf(pagination, "next");
-    if (found !== undefined) report(found, "kind: link takes neither param nor next", "remove the field");
+  for (const field of ["param", "next", "first", "total"]) {
+    const found = fieldOf(pagination, field);
+    if (found === undefined || own.takes.includes(field)) continue;
+    report(found, `kind: ${kind} takes no ${field}`, "remove the field");
+  }
+  if (own.path === undefined) return;
+  lintPageParam(pagination, kind, params, report);
+  if (fieldOf(pagination, "next") === undefined)
+    report(pagination, `kind: ${kind} needs the JSONPath ${own.path}`, "add next");
+}
+
+function lintPageParam(
+  pagination: DocumentNode,
+  kind: string,
+  params: readonly ReadParam[],
+  report: (found: DocumentNode, message: string, hint: string) => void,
+): void {
+  const paramNode = fieldOf(pagination, "param");
+  const name = stringOf(paramNode);
+  if (paramNode === undefined || name === undefined) {
+    report(pagination, `kind: ${kind} needs the parameter that asks for a page`, "add param");
     return;
   }
-  if (kind !== "cursor" && kind !== "page") return;
-  if (name === undefined) {
-    report(pagination, `kind: ${kind} needs the parameter that asks for a page`, "add param");
-  } else if (paramNode !== undefined) {
-    const param = params.find((one) => one.name === name);
-    const isPaging = param?.place === "query" || param?.place === "body";
-    const isNumbered = kind === "cursor" || param?.type === "integer";
-    if (!isPaging) {
-      const message = `Cannot page by ${quote(name)}: no query or body parameter has that name`;
-      report(paramNode, message, "name a parameter of the tool");
-    } else if (!isNumbered) {
-      report(paramNode, `Cannot number pages by ${quote(name)}: it is no integer`, "write type: integer");
-    }
-  }
-  if (fieldOf(pagination, "next") === undefined) {
-    const what = kind === "cursor" ? "of the next cursor" : "of the items of a page";
-    report(pagination, `kind: ${kind} needs the JSONPath ${what}`, "add next");
+  const param = params.find((one) => one.name === name);
+  const isPaging = param?.place === "query" || param?.place === "body";
+  const isCounted = kind === "cursor" || param?.type === "integer";
+  if (!isPaging) {
+    const message = `Cannot page by ${quote(name)}: no query or body parameter has that name`;
+    report(paramNode, message, "name a parameter of the tool");
+  } else if (!isCounted) {
+    const counts = kind === "page" ? "number pages" : "count items";
+    report(paramNode, `Cannot ${counts} by ${quote(name)}: it is no integer`, "write type: integer");
   }
 }

@@ -168,13 +168,23 @@ const secondFields = {
       kind: {
         required: choice({
           description:
-            "cursor: the response names the next page. page: pages are numbered. link: the Link header names it.",
-          values: ["cursor", "page", "link"],
+            "cursor: the response names the next page. page: pages are numbered. offset: items are passed over. link: the Link header, or next, has the address of the next page.",
+          values: ["cursor", "page", "offset", "link"],
           code: toolspecValueInvalid,
+          aliases: { skip: "offset", start: "offset", token: "cursor", url: "link" },
         }),
       },
       param: anyText("The query or body parameter that asks for a page.", 256),
-      next: jsonPath("JSONPath of the next cursor, or, with page, of the items of a page."),
+      next: jsonPath(
+        "JSONPath of the next cursor; with page and offset, of the items of a page; with link, of the address of the next page.",
+      ),
+      first: integer({
+        description:
+          "What param is for the first page; for page 1 when left out, for offset 0 (page and offset).",
+        minimum: 0,
+        maximum: 1,
+      }),
+      total: jsonPath("JSONPath of the number of all pages (page), or of all items (offset)."),
     },
   }),
   annotations: record({

@@ -86,11 +86,18 @@ export interface ToolspecResponse {
 
 /** How a list goes on (schemaVersion 2). */
 export interface ToolspecPagination {
-  readonly kind: "cursor" | "page" | "link";
+  readonly kind: "cursor" | "page" | "offset" | "link";
   /** The query or body parameter that asks for a page; not with `link`. */
   readonly param?: string;
-  /** JSONPath of the next cursor, or, with `page`, of the items of a page. */
+  /**
+   * JSONPath of the next cursor; with `page` and `offset` of the items of a
+   * page; with `link` of the address of the next page, in place of the `Link` header.
+   */
   readonly next?: string;
+  /** What `param` is for the first page, with `page` and `offset`. @default 1 for `page`, 0 for `offset` */
+  readonly first?: number;
+  /** JSONPath of how many there are of what `param` counts: pages with `page`, items with `offset`. */
+  readonly total?: string;
 }
 
 /** What the author says of the tool, in place of what the method says (schemaVersion 2). */
