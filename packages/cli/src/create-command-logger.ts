@@ -1,6 +1,7 @@
 /** The program log of a command: on standard error, for people on a terminal, as JSON lines elsewhere. */
 
-import { createLogger, type Logger } from "@toolcrib/gateway";
+import type { Logger } from "@toolcrib/diagnostics";
+import { createLogger } from "@toolcrib/gateway";
 import type { CommandContext } from "./command-context.ts";
 import type { LogLevel } from "./global-options.ts";
 

@@ -7,5 +7,6 @@ export {
   hasErrors,
   type Severity,
 } from "./diagnostic.ts";
+export type { Logger } from "./logger.ts";
 export { nearestName } from "./nearest-name.ts";
 export { lineText, type Position, positionAt, type Source, type Span } from "./span.ts";

@@ -4,11 +4,11 @@
  * `createRegistry` puts a program's own functions behind it.
  */
 
+import type { Logger } from "@toolcrib/diagnostics";
 import { createSchemaValidator, type JsonObject } from "@toolcrib/json";
 import { McpError, mcpClientCapabilityMissing, type ServerInfo } from "@toolcrib/mcp";
 import type { AuditTrail } from "@toolcrib/store";
 import type { CallContext, Identity, ToolResult, ToolSource, Unsubscribe } from "@toolcrib/tool";
-import type { UpstreamLogger } from "@toolcrib/upstream";
 import { type CallMetrics, createCallLog } from "./call/call-log.ts";
 import type { CallOrigin, CallTarget } from "./call/call-target.ts";
 import { createCallTargets, featureNames } from "./call/call-targets.ts";
@@ -38,7 +38,7 @@ export interface GatewayCoreDeps {
   readonly serverInfo: ServerInfo;
   readonly audit: Pick<AuditTrail, "intent" | "record">;
   readonly metrics: CallMetrics;
-  readonly logger: UpstreamLogger;
+  readonly logger: Logger;
   readonly scrubber: SecretScrubber;
   /** Milliseconds since the epoch. */
   readonly now: () => number;

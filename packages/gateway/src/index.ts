@@ -110,7 +110,6 @@ export type { HttpLimitOptions, HttpServerOptions } from "./http/http-options.ts
 export { type HttpServer, type HttpServerDeps, startHttpServer } from "./http/http-server.ts";
 export {
   createLogger,
-  type Logger,
   type LoggerDeps,
   type LoggerOptions,
   type LogLevel,

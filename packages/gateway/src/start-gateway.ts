@@ -6,7 +6,7 @@
 
 import { randomBytes, randomUUID } from "node:crypto";
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
-import { messageOf } from "@toolcrib/diagnostics";
+import { type Logger, messageOf } from "@toolcrib/diagnostics";
 import { createHttpClient } from "@toolcrib/mcp";
 import { openStore } from "@toolcrib/store";
 import {
@@ -29,7 +29,6 @@ import { createGatewayCore } from "./gateway-core.ts";
 import { GatewayError } from "./gateway-error.ts";
 import { httpListenFailed } from "./http/codes.ts";
 import { type HttpServer, startHttpServer } from "./http/http-server.ts";
-import type { Logger } from "./http/logger.ts";
 import { createMetrics } from "./http/metrics.ts";
 import { openTokenStore } from "./http/token-store.ts";
 import type { Toolspecs, ToolspecsDeps } from "./toolspecs/open-toolspecs.ts";

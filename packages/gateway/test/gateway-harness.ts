@@ -13,12 +13,11 @@ import {
 } from "@modelcontextprotocol/client";
 import { Client, type ClientOptions } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { formatDiagnostic } from "@toolcrib/diagnostics";
+import { formatDiagnostic, type Logger } from "@toolcrib/diagnostics";
 import {
   type Gateway,
   type GatewayConfig,
   type GatewayDeps,
-  type Logger,
   loadConfig,
   makeToken,
   parseConfig,

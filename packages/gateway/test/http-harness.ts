@@ -3,6 +3,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
 import { connect } from "node:net";
+import type { Logger } from "@toolcrib/diagnostics";
 import {
   createMetrics,
   type GatewayStatus,
@@ -10,7 +11,6 @@ import {
   type HttpServer,
   type HttpServerDeps,
   type HttpServerOptions,
-  type Logger,
   startHttpServer,
   type ToolSummary,
 } from "@toolcrib/gateway";

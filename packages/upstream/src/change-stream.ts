@@ -7,11 +7,10 @@
  */
 
 import { isDeepStrictEqual } from "node:util";
-import { messageOf } from "@toolcrib/diagnostics";
+import { type Logger, messageOf } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import { type Connection, McpError, mcpCancelled, mcpRemoteError } from "@toolcrib/mcp";
 import { createBackoff } from "./backoff.ts";
-import type { UpstreamLogger } from "./upstream-options.ts";
 
 /** What the stream needs of its session. */
 export interface ChangeStreamDeps {
@@ -20,7 +19,7 @@ export interface ChangeStreamDeps {
   readonly random: () => number;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  readonly logger: UpstreamLogger;
+  readonly logger: Logger;
   /** The resources that are watched now. */
   readonly uris: () => readonly string[];
   /** Takes list changes and resource updates. */

@@ -23,7 +23,6 @@ export {
   type LaunchSpec,
   type ProcessLauncher,
   type ProcessLauncherDeps,
-  type ProcessLogger,
 } from "./process/process-launcher.ts";
 export type { ServerExit } from "./process/server-exit.ts";
 export type { ServerProcess } from "./process/server-process.ts";
@@ -33,7 +32,6 @@ export type {
   ResolvedTransport,
   UpstreamDeps,
   UpstreamLimits,
-  UpstreamLogger,
   UpstreamSettings,
 } from "./upstream-options.ts";
 export { createUpstreamServer, type UpstreamServer } from "./upstream-server.ts";

@@ -8,7 +8,7 @@
  * watch lives on.
  */
 
-import { messageOf } from "@toolcrib/diagnostics";
+import { type Logger, messageOf } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
 import type { ClientSession, ResourceWatcher } from "@toolcrib/tool";
 import { type ChangeStream, createChangeStream } from "./change-stream.ts";
@@ -16,7 +16,6 @@ import type { Lease } from "./client-sessions.ts";
 import { upstreamWatchRefused } from "./codes.ts";
 import type { UpstreamSession } from "./open-session.ts";
 import { UpstreamError } from "./upstream-error.ts";
-import type { UpstreamLogger } from "./upstream-options.ts";
 
 /** What the watch needs of its server. */
 export interface ResourceWatchDeps {
@@ -24,7 +23,7 @@ export interface ResourceWatchDeps {
   readonly random: () => number;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  readonly logger: UpstreamLogger;
+  readonly logger: Logger;
   /** Milliseconds, see `ChangeStreamDeps`. */
   readonly lingerMs: number;
   /** The session that a client's watches live on. */

@@ -5,7 +5,7 @@
  */
 
 import { isDeepStrictEqual } from "node:util";
-import { messageOf } from "@toolcrib/diagnostics";
+import { type Logger, messageOf } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
 import { McpError, mcpRemoteError } from "@toolcrib/mcp";
 import type { SourceChange, Tool } from "@toolcrib/tool";
@@ -13,7 +13,7 @@ import { upstreamListEndless } from "./codes.ts";
 import type { UpstreamSession } from "./open-session.ts";
 import { listAll, toTools } from "./server-lists.ts";
 import { UpstreamError } from "./upstream-error.ts";
-import type { UpstreamLimits, UpstreamLogger, UpstreamSettings } from "./upstream-options.ts";
+import type { UpstreamLimits, UpstreamSettings } from "./upstream-options.ts";
 
 /** The lists of one server. */
 export interface Lists {
@@ -32,7 +32,7 @@ export const listKinds: readonly ListKind[] = ["tools", "resources", "prompts"];
 export interface CatalogueDeps {
   readonly settings: UpstreamSettings;
   readonly limits: Required<UpstreamLimits>;
-  readonly logger: UpstreamLogger;
+  readonly logger: Logger;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** The shared session, if there is one. */

@@ -1,5 +1,6 @@
 /** What an upstream server is opened with: its settings, its limits and the world around it. */
 
+import type { Logger } from "@toolcrib/diagnostics";
 import type { ClientTransport, HttpClient } from "@toolcrib/mcp";
 import type { ClientInfo } from "@toolcrib/tool";
 import type { ProcessLauncher } from "./process/process-launcher.ts";
@@ -62,20 +63,12 @@ export interface UpstreamLimits {
   readonly clientSessionIdleMs?: number;
 }
 
-/** A log that takes fields before the text (pino's form). */
-export interface UpstreamLogger {
-  debug(fields: object, message: string): void;
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-}
-
 /** The world around an upstream server. */
 export interface UpstreamDeps {
   readonly launcher: ProcessLauncher;
   /** For HTTP transports; its owner closes it. */
   readonly httpClient: HttpClient;
-  readonly logger: UpstreamLogger;
+  readonly logger: Logger;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** In [0, 1); spreads reconnections. */

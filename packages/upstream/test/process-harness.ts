@@ -34,7 +34,7 @@ export function createTestLauncher(
   const record = (fields: object, event: string): void => {
     records.push({ ...fields, event });
   };
-  const logger = { info: record, warn: record, error: record };
+  const logger = { debug: record, info: record, warn: record, error: record };
   const launcher = createProcessLauncher({ environment, clock: Date, logger, randomBytes }, options);
   return {
     launcher,

@@ -88,7 +88,7 @@ test("No server is launched without a watchdog: when it is killed again and agai
 });
 
 test("No server is launched without a watchdog: when there is no proper id to know processes by", async () => {
-  const silent = { info() {}, warn() {}, error() {} };
+  const silent = { debug() {}, info() {}, warn() {}, error() {} };
   const deps = { environment: {}, clock: Date, logger: silent, randomBytes: () => new Uint8Array(0) };
   await using launcher = createProcessLauncher(deps);
   const spec = { command: "cat", args: [], env: {}, label: "test" };

@@ -7,14 +7,8 @@
  * missing, and the command says so.
  */
 
-import { CodedError } from "@toolcrib/diagnostics";
-import {
-  type Gateway,
-  type GatewayStatus,
-  type Logger,
-  startGateway,
-  type ToolSummary,
-} from "@toolcrib/gateway";
+import { CodedError, type Logger } from "@toolcrib/diagnostics";
+import { type Gateway, type GatewayStatus, startGateway, type ToolSummary } from "@toolcrib/gateway";
 import type { JsonObject } from "@toolcrib/json";
 import type { Health, Identity } from "@toolcrib/tool";
 import type { CommandContext } from "../command-context.ts";

@@ -6,8 +6,8 @@
 
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
-import { CodedError, formatDiagnostics, isCodedError } from "@toolcrib/diagnostics";
-import { type Gateway, httpAddressInUse, type Logger, readToken, startGateway } from "@toolcrib/gateway";
+import { CodedError, formatDiagnostics, isCodedError, type Logger } from "@toolcrib/diagnostics";
+import { type Gateway, httpAddressInUse, readToken, startGateway } from "@toolcrib/gateway";
 import { startStdioServer } from "@toolcrib/mcp";
 import { defaultTokenName } from "../access/gateway-token.ts";
 import { findRunningGateway, removeRunFile, writeRunFile } from "../access/run-file.ts";

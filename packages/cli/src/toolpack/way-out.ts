@@ -9,8 +9,9 @@
 
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
+import type { Logger } from "@toolcrib/diagnostics";
 import { createEgress, createPlaceholder, type EgressEvent, type EgressSource } from "@toolcrib/egress";
-import { type Logger, readRegularFile, suggestedSecretName } from "@toolcrib/gateway";
+import { readRegularFile, suggestedSecretName } from "@toolcrib/gateway";
 import { readNamedSecret } from "@toolcrib/secrets";
 import type { SendRequest } from "@toolcrib/toolpack";
 import {

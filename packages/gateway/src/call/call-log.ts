@@ -4,11 +4,10 @@
  * knows where it goes.
  */
 
-import { type CodedError, messageOf } from "@toolcrib/diagnostics";
+import { type CodedError, type Logger, messageOf } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
 import type { AuditCallSubject, AuditTrail } from "@toolcrib/store";
 import type { ToolResult } from "@toolcrib/tool";
-import type { UpstreamLogger } from "@toolcrib/upstream";
 import { argumentsInvalid, callCancelled } from "../codes.ts";
 import type { Decision } from "../tool-policy.ts";
 
@@ -54,7 +53,7 @@ export interface CallLog {
 export function createCallLog(deps: {
   readonly audit: Pick<AuditTrail, "intent" | "record">;
   readonly metrics: CallMetrics;
-  readonly logger: UpstreamLogger;
+  readonly logger: Logger;
 }): CallLog {
   const { audit, metrics, logger } = deps;
   const warned = new Set<string>();

@@ -4,6 +4,7 @@
  * saved tools are left to whoever orders the sources.
  */
 
+import type { Logger } from "@toolcrib/diagnostics";
 import { createSchemaValidator } from "@toolcrib/json";
 import {
   createMetatool,
@@ -15,7 +16,6 @@ import {
   startIsolatedExecutions,
 } from "@toolcrib/metatool";
 import type { AuditTrail } from "@toolcrib/store";
-import type { UpstreamLogger } from "@toolcrib/upstream";
 import type { GatewayConfig } from "../config/config-types.ts";
 import type { GatewayCore } from "../gateway-core.ts";
 import { createCompositeHost } from "./composite-host.ts";
@@ -26,7 +26,7 @@ export interface CompositesDeps
     Pick<SavedToolsDeps, "randomBytes"> {
   readonly core: GatewayCore;
   readonly record: AuditTrail["record"];
-  readonly logger: UpstreamLogger;
+  readonly logger: Logger;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }

@@ -9,6 +9,7 @@
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Logger } from "@toolcrib/diagnostics";
 import type { HttpEndpoint, SseEndpoint } from "@toolcrib/mcp";
 import type { Identity } from "@toolcrib/tool";
 import { GatewayError } from "../gateway-error.ts";
@@ -23,7 +24,6 @@ import {
 } from "./codes.ts";
 import { answerPreflight, isPreflight, shareWith } from "./cross-origin.ts";
 import type { HostCheck, OriginCheck } from "./host-check.ts";
-import type { Logger } from "./logger.ts";
 import { discardBody, type Refusal, type Refuser, refusalError } from "./refusal.ts";
 import { isReading, type StatusRoute, unknownServer } from "./status-routes.ts";
 

@@ -11,6 +11,7 @@ import assert from "node:assert/strict";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import type { Logger } from "@toolcrib/diagnostics";
 import { createHttpEndpoint, createSseEndpoint, type McpService } from "@toolcrib/mcp";
 import type { Identity } from "@toolcrib/tool";
 import { isLoopbackHost } from "../config/server-url.ts";
@@ -19,7 +20,6 @@ import { httpAddressInUse, httpAuthRequired, httpListenFailed } from "./codes.ts
 import { type Authenticate, createFrontDoor } from "./front-door.ts";
 import { bracketed, createHostCheck, createOriginCheck } from "./host-check.ts";
 import { type HttpLimits, type HttpServerOptions, resolveHttpLimits } from "./http-options.ts";
-import type { Logger } from "./logger.ts";
 import { createRefuser } from "./refusal.ts";
 import { watchStalledClients } from "./stalled-clients.ts";
 import { createStatusRoutes, type StatusRoutesDeps } from "./status-routes.ts";

@@ -9,15 +9,8 @@
  * another stream, with its own rules.
  */
 
+import type { Logger } from "@toolcrib/diagnostics";
 import { pino } from "pino";
-
-/** Where records go. Packages below the gateway declare the part that they use. */
-export interface Logger {
-  debug(fields: object, message: string): void;
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-}
 
 /** What a logger needs from outside. */
 export interface LoggerDeps {

@@ -7,10 +7,10 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import type { Logger } from "@toolcrib/diagnostics";
 import { sendJson, toRpcError } from "@toolcrib/mcp";
 import { GatewayError } from "../gateway-error.ts";
 import { httpHeadersTooLarge, httpMalformed, httpRequestTimeout } from "./codes.ts";
-import type { Logger } from "./logger.ts";
 import type { Metrics } from "./metrics.ts";
 
 /** A refusal: what to answer and why. */

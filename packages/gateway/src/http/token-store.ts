@@ -11,11 +11,10 @@
 import { hash } from "node:crypto";
 import { mkdirSync, readdirSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
-import { CodedError, messageOf } from "@toolcrib/diagnostics";
+import { CodedError, type Logger, messageOf } from "@toolcrib/diagnostics";
 import type { Identity } from "@toolcrib/tool";
 import { GatewayError } from "../gateway-error.ts";
 import { tokenTooMany } from "./codes.ts";
-import type { Logger } from "./logger.ts";
 import {
   createTokenFile,
   isTokenName,

@@ -10,7 +10,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Readable, Writable } from "node:stream";
-import { isCodedError, messageOf } from "@toolcrib/diagnostics";
+import { isCodedError, type Logger, messageOf } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import {
   type ClientTransport,
@@ -26,12 +26,7 @@ import {
 } from "@toolcrib/mcp";
 import { openStore, type Store } from "@toolcrib/store";
 import type { Health, Identity, Tool, ToolId, Unsubscribe } from "@toolcrib/tool";
-import {
-  createProcessLauncher,
-  createUpstreamServer,
-  type UpstreamLogger,
-  type UpstreamServer,
-} from "@toolcrib/upstream";
+import { createProcessLauncher, createUpstreamServer, type UpstreamServer } from "@toolcrib/upstream";
 import { createCallIds } from "../call/call-id.ts";
 import { createSecretScrubber } from "../call/secret-scrubber.ts";
 import { backendNotFound, paramsInvalid, toolNotFound } from "../codes.ts";
@@ -66,7 +61,7 @@ export interface RegistryConfig {
   /** Home directory of the audit trail. @default no trail is kept */
   readonly auditHome?: string;
   /** Takes structured records. @default nobody */
-  readonly logger?: UpstreamLogger;
+  readonly logger?: Logger;
 }
 
 /** An MCP server to aggregate (registry document, BackendConfig). */
@@ -162,7 +157,7 @@ export interface Registry extends AsyncDisposable {
   serveSse(path: string): (request: IncomingMessage, response: ServerResponse) => void;
 }
 
-const silent: UpstreamLogger = { debug() {}, info() {}, warn() {}, error() {} };
+const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 const identity: Identity = { kind: "library", name: "library" };
 
 /** Create a registry. Nothing is started and nothing is written before `start`. */

@@ -5,7 +5,7 @@
  * is not ready, from time to time; the index follows once for all of them.
  */
 
-import { isCodedError, messageOf } from "@toolcrib/diagnostics";
+import { isCodedError, type Logger, messageOf } from "@toolcrib/diagnostics";
 import { createEgress, createPlaceholder, type EgressEvent } from "@toolcrib/egress";
 import { openSecretStore } from "@toolcrib/secrets";
 import type { Store } from "@toolcrib/store";
@@ -15,7 +15,6 @@ import { readRegularFile } from "../config/read-file.ts";
 import { createSecretResolver } from "../config/secret-resolver.ts";
 import type { ToolspecStatus } from "../gateway.ts";
 import type { GatewayCore } from "../gateway-core.ts";
-import type { Logger } from "../http/logger.ts";
 import { createSecretCache } from "./secret-cache.ts";
 import { createToolspecSource, egressIdOf, secretNameOf, type ToolspecSource } from "./toolspec-source.ts";
 

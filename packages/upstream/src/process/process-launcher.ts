@@ -8,7 +8,7 @@
  */
 
 import { join } from "node:path";
-import { messageOf } from "@toolcrib/diagnostics";
+import { type Logger, messageOf } from "@toolcrib/diagnostics";
 import { upstreamLauncherClosed, upstreamProcessLimit } from "../codes.ts";
 import { UpstreamError } from "../upstream-error.ts";
 import { type Environment, toChildEnvironment } from "./child-environment.ts";
@@ -34,20 +34,13 @@ import { createStderrLog } from "./stderr-log.ts";
 import { createWatchdog, type Watchdog } from "./watchdog.ts";
 import { createWindowsTree } from "./windows-tree.ts";
 
-/** Where records about processes go. A `pino` logger is one. */
-export interface ProcessLogger {
-  info(fields: object, event: string): void;
-  warn(fields: object, event: string): void;
-  error(fields: object, event: string): void;
-}
-
 /** What the launcher is handed: the environment that servers inherit from, a clock, a log, randomness. */
 export interface ProcessLauncherDeps {
   /** The gateway's own environment. Only PATH, HOME, LANG and TMPDIR (on Windows: what programs need there) are taken from it. */
   readonly environment: Environment;
   /** Milliseconds since the epoch. */
   readonly clock: { now(): number };
-  readonly logger: ProcessLogger;
+  readonly logger: Logger;
   /** Unpredictable bytes, as `randomBytes` of `node:crypto` gives them. The gateway's marker is made of them. */
   readonly randomBytes: (count: number) => Uint8Array;
 }

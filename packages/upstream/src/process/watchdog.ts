@@ -17,10 +17,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { messageOf } from "@toolcrib/diagnostics";
+import { type Logger, messageOf } from "@toolcrib/diagnostics";
 import { upstreamWatchdogFailed } from "../codes.ts";
 import { UpstreamError } from "../upstream-error.ts";
-import type { ProcessLogger } from "./process-launcher.ts";
 import { startTicksOf } from "./process-table.ts";
 import { watchdogScript } from "./watchdog-script.ts";
 
@@ -46,7 +45,7 @@ const restartsMaxCount = 5;
  *
  * @param path PATH in which the shell finds `sleep` and `ps`.
  */
-export function createWatchdog(instance: string, path: string, logger: ProcessLogger): Watchdog {
+export function createWatchdog(instance: string, path: string, logger: Logger): Watchdog {
   const sessions = new Map<number, string>();
   let running: Promise<RunningWatchdog> | undefined;
   let current: RunningWatchdog | undefined;
