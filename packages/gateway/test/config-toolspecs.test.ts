@@ -209,6 +209,22 @@ test("what is wrong with toolspecs and their files is told all at once, each in 
       },
     ],
     [
+      "variables that cannot stand in a path",
+      {
+        "tenant/manifest.yaml": sampleManifest("acme"),
+        "tenant/toolspec.yaml": sampleToolspec("acme")
+          .replace("schemaVersion: 1", "schemaVersion: 2")
+          .replace("tools:", "variables: { team: {}, version: { default: v1 } }\ntools:")
+          .replace("path: /owners/", "path: /{version}/teams/{team}/owners/"),
+        "toolcrib.yaml": `toolspecs:
+- { path: tenant, id: a, variables: { team: ".." }, ${credentials} }
+- { path: tenant, id: b, variables: { team: "a\\nb", version: "%2e%2e" }, ${credentials} }
+- { path: tenant, id: c, variables: { team: a/b, version: v2 }, ${credentials} }
+- { path: tenant, id: d, ${credentials} }
+`,
+      },
+    ],
+    [
       "files with errors of their own",
       {
         "bad/manifest.yaml": sampleManifest("bad").replace("tier: sealed", "tier: open"),

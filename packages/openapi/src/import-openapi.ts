@@ -397,15 +397,17 @@ function write(
   const { spec, credentials, documents, servers } = api;
   const used = list.flatMap(([operation]) => servers.get(operation) ?? []);
   const [first] = used;
-  const names = new Set(used.flatMap((server) => Object.keys(server.variables)));
-  const variables = Object.fromEntries(
-    Object.entries(spec.variables ?? {}).filter(([name]) => names.has(name)),
-  );
   const isMain = used.some((server) => server.baseUrl === spec.baseUrl);
-  const { variables: _all, ...head } = spec;
+  const { variables: all = {}, ...head } = spec;
+  const baseUrl = isMain || first === undefined ? spec.baseUrl : first.baseUrl;
+  const variables = Object.fromEntries(
+    Object.entries(all).filter(
+      ([name]) => baseUrl.includes(`{${name}}`) || list.some(([, tool]) => hasVariable(tool, name)),
+    ),
+  );
   const shown: Omit<Toolspec, "tools"> = {
     ...head,
-    ...(isMain || first === undefined ? {} : { baseUrl: first.baseUrl }),
+    baseUrl,
     ...(Object.keys(variables).length === 0 ? {} : { variables }),
   };
   const info = fieldOf(documents.root.root, "info");
@@ -424,4 +426,9 @@ function write(
     }),
     toolspecText: `${writeToolspecHead(shown)}${tools.map(writeTool).join("")}`,
   };
+}
+
+function hasVariable({ baseUrl = "", path, params = [] }: ToolspecTool, name: string): boolean {
+  const isParam = params.some((param) => param.in === "path" && param.name === name);
+  return baseUrl.includes(`{${name}}`) || (path.includes(`{${name}}`) && !isParam);
 }

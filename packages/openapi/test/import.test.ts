@@ -159,10 +159,26 @@ checkServer('[{url: "https://{host}", variables: {host: {default: a.example.com}
 ]);
 checkServer('[{url: "https://a.{zone}.example.com/{v}", variables: {zone: {default: x}, v: {default: 2}}}]', [
   "https://a.{zone}.example.com",
-  "/2/x",
+  "/{v}/x",
   ["a.x.example.com"],
-  { zone: { default: "x" } },
+  { v: { default: "2" }, zone: { default: "x" } },
 ]);
+checkServer(
+  '[{url: "https://a.example.com/{api-version}/{base}", variables: {api-version: {default: v1, enum: [v1, v2], description: Which}, base: {default: rest/all}}}]',
+  [
+    "https://a.example.com",
+    "/{api_version}/rest/all/x",
+    ["a.example.com"],
+    { api_version: { description: "Which. One of v1, v2", default: "v1" } },
+  ],
+);
+checkServer('[{url: "https://a.example.com/teams/{team}"}]', [
+  "https://a.example.com",
+  "/teams/{team}/x",
+  ["a.example.com"],
+  { team: {} },
+]);
+checkServer('[{url: "https://a.example.com/{}/{x"}]', undefined);
 checkServer('[{url: "https://{a}.{b}.example.com", variables: {a: {default: x}, b: {default: y}}}]', [
   "https://x.y.example.com",
   "/x",
@@ -173,6 +189,38 @@ checkServer('[{url: "{scheme}://a.example.com", variables: {scheme: {default: ht
   "/x",
   ["a.example.com"],
 ]);
+
+test("a variable of a server is filled in where it would be another one", async () => {
+  const paths = `/x: {get: {responses: {}}}
+/{v}/y: {get: {parameters: [{name: v, in: path, required: true, schema: {type: string}, example: z}], responses: {}}}
+/z:
+  servers: [{url: "https://api.example.com/{v}", variables: {v: {default: "3"}}}]
+  get: {responses: {}}`;
+  const servers = 'servers: [{url: "https://api.example.com/{v}", variables: {v: {default: "2"}}}]';
+  const report = await importText(api(paths).replace(/^servers:.*$/m, servers));
+  const { tools, variables } = report.value?.toolspec ?? {};
+  assert.deepEqual(variables, { v: { default: "2" } });
+  assert.deepEqual(
+    tools?.map(({ path, examples }) => [path, examples?.[0]?.request.url]),
+    [
+      ["/{v}/x", "https://api.example.com/2/x"],
+      ["/2/{v}/y", "https://api.example.com/2/z/y"],
+      ["/3/z", "https://api.example.com/3/z"],
+    ],
+  );
+  assert.deepEqual(lintOf(report), []);
+});
+
+test("a variable of a server without a default is one that the configuration sets", async () => {
+  const servers = 'servers: [{url: "https://api.example.com/teams/{team}"}]';
+  const report = await importText(api("/x: {get: {responses: {}}}").replace(/^servers:.*$/m, servers));
+  assert.deepEqual(report.value?.toolspec.variables, { team: {} });
+  assert.equal(
+    report.value?.toolspec.tools[0]?.examples?.[0]?.request.url,
+    "https://api.example.com/teams/example/x",
+  );
+  assert.deepEqual(lintOf(report), []);
+});
 
 /** The credentials of a document with these security lines. */
 function checkCredentials(

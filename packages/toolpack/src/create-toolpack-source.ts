@@ -51,7 +51,7 @@ export interface ToolpackSettings {
   readonly id?: string;
   readonly manifest: Manifest;
   readonly toolspec: Toolspec;
-  /** Values of the variables of base URLs. @default the defaults in the toolspec */
+  /** Values of the variables of base URLs and paths. @default the defaults in the toolspec */
   readonly variables?: { readonly [name: string]: string };
   /** Path parameters whose slashes are kept, as `tool.parameter`. @default none */
   readonly reserved?: readonly string[];

@@ -432,6 +432,12 @@ test("faults of the settings and of the way out are thrown as they are", async (
     createBench(toolspecOf(lines, 2, top), api, { variables: { tenant: "evil" } }).call({}),
     (error) => error instanceof ToolspecError && error.code === "TOOLSPEC_EGRESS_DENIED",
   );
+  const inPath = "baseUrl: https://api.example.com\nvariables: {team: {}}\n";
+  for (const variables of [undefined, { team: ".." }, { team: "" }, { team: "a\n" }])
+    await assert.rejects(
+      createBench(toolspecOf("method: GET\npath: /{team}/x", 2, inPath), api, { variables }).call({}),
+      (error) => error instanceof ToolspecError && error.code === "TOOLSPEC_VARIABLE_UNSET",
+    );
   const denied = new CodedError("EGRESS_HOST_DENIED", "The host may not be reached", {
     hint: "ask the operator",
   });

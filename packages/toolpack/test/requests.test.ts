@@ -275,6 +275,20 @@ checkCredentials(
   ["X-Key: toolcrib-ph-1"],
 );
 
+test("variables in paths are bound from the settings, each as one segment", async () => {
+  await using api = await openLoopbackApi(() => ({}));
+  const top =
+    "baseUrl: https://{tenant}.example.com\nvariables: {tenant: {default: api}, team: {}, version: {default: v1}}\n";
+  const lines = get("/{version}/teams/{team}/{tenant}/{id}.json", inPath("id"));
+  const bench = createBench(toolspecOf(lines, 2, top), api, {
+    variables: { team: "a b/c" },
+    reserved: ["call.team", "call.version"],
+  });
+  await bench.call({ id: "7" });
+  assert.deepEqual(bench.source.tools()[0]?.definition.inputSchema["required"], ["id"]);
+  assert.equal(api.seen[0]?.line, "GET https://api.example.com/v1/teams/a%20b%2Fc/api/7.json");
+});
+
 test("variables and slashes are bound from the settings", async () => {
   await using api = await openLoopbackApi(() => ({}));
   const top = "baseUrl: https://{tenant}.example.com\nvariables: {tenant: {default: api}}\n";

@@ -71,7 +71,7 @@ export const toolspecHeaderCollides = "TOOLSPEC_HEADER_COLLIDES";
 /** A query parameter is that of the credential. */
 export const toolspecQueryCollides = "TOOLSPEC_QUERY_COLLIDES";
 
-/** A variable of a base URL is not declared, or a declared one is not used. */
+/** A variable of a base URL is not declared, a declared one is not used, or its default cannot stand where it is used. */
 export const toolspecVariableInvalid = "TOOLSPEC_VARIABLE_INVALID";
 /** A style does not fit the parameter that has it. */
 export const toolspecStyleInvalid = "TOOLSPEC_STYLE_INVALID";
@@ -189,7 +189,7 @@ export const toolspecArgumentInvalid = "TOOLSPEC_ARGUMENT_INVALID";
 export const toolspecValueHostile = "TOOLSPEC_VALUE_HOSTILE";
 /** The request would be larger than allowed. */
 export const toolspecRequestTooLarge = "TOOLSPEC_REQUEST_TOO_LARGE";
-/** A variable of the base URL has no value, or one that makes no allowed host. */
+/** A variable of the base URL or path has no value, or one that makes no allowed host or cannot stand in a path. */
 export const toolspecVariableUnset = "TOOLSPEC_VARIABLE_UNSET";
 /** A credential has a value that its place in the request cannot carry. */
 export const toolspecCredentialUnfit = "TOOLSPEC_CREDENTIAL_UNFIT";

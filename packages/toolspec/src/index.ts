@@ -34,6 +34,8 @@ export {
   placedCredentials,
   writeCredential,
 } from "./plan/credential-places.ts";
+export { exampleVariables } from "./plan/example-variables.ts";
+export { pathVariableFaults, type VariableFault } from "./plan/path-variables.ts";
 export { type PlanOptions, planRequest, type RequestPlan } from "./plan/plan-request.ts";
 export {
   type HttpResponse,

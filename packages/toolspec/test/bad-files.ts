@@ -371,6 +371,40 @@ export const badToolspecs2: readonly BadFile[] = [
     "variables: {tenant: {description: x}}\ntools:",
     ["t 5:13 TOOLSPEC_VARIABLE_INVALID"],
   ],
+  [
+    "variable of a path that is not declared",
+    "path: /items/{id}",
+    "path: /{team}/items/{id}",
+    ["t 9:12 TOOLSPEC_PATH_PARAM_MISSING"],
+  ],
+  [
+    "variable of a path that keeps slashes",
+    "baseUrl: https://api.example.com\ntools:\n  - name: get_item\n    description: Get an item\n    method: GET\n    path: /items/{id}",
+    "baseUrl: https://api.example.com\nvariables: {team: {}}\ntools:\n  - name: get_item\n    description: Get an item\n    method: GET\n    path: /{+team}/items/{id}",
+    ["t 10:12 TOOLSPEC_PATH_PARAM_MISSING"],
+  ],
+  [
+    "variable that a parameter hides",
+    "baseUrl: https://api.example.com",
+    "baseUrl: https://api.example.com\nvariables: {id: {}}",
+    ["t 5:13 TOOLSPEC_VARIABLE_INVALID"],
+  ],
+  [
+    "variables of a path that have impossible defaults",
+    "baseUrl: https://api.example.com\ntools:\n  - name: get_item\n    description: Get an item\n    method: GET\n    path: /items/{id}",
+    'baseUrl: https://api.example.com\nvariables: {a: {default: ".."}, b: {default: "x\\ny"}, c: {default: a/b}, d: {default: "%2e"}}\ntools:\n  - name: get_item\n    description: Get an item\n    method: GET\n    path: /{a}/{b}/{c}/v{d}/items/{id}',
+    [
+      "t 5:26 TOOLSPEC_VARIABLE_INVALID",
+      "t 5:46 TOOLSPEC_VARIABLE_INVALID",
+      "t 5:87 TOOLSPEC_VARIABLE_INVALID",
+    ],
+  ],
+  [
+    "example of another variable of a path",
+    "baseUrl: https://api.example.com\ntools:\n  - name: get_item\n    description: Get an item\n    method: GET\n    path: /items/{id}",
+    "baseUrl: https://api.example.com\nvariables: {v: {}}\ntools:\n  - name: get_item\n    description: Get an item\n    examples: [{args: {id: a}, request: {url: https://api.example.com/x2/items/a}}]\n    method: GET\n    path: /v{v}/items/{id}",
+    ["t 9:47 TOOLSPEC_EXAMPLE_FAILS"],
+  ],
   ["variables empty", "tools:", "variables: {}\ntools:", ["t 5:1 TOOLSPEC_VARIABLE_INVALID"]],
   [
     "variable that makes no allowed host",

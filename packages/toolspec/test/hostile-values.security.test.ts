@@ -165,6 +165,32 @@ test(`${runs.numRuns} values whose slashes are kept leave what stands around the
   assert.ok(sent > (300 / 10_000) * runs.numRuns, `only ${sent} were sent`);
 });
 
+test(`${runs.numRuns} values of variables leave the template's segments, whatever the operator and the agent give`, () => {
+  const lines = `method: GET\npath: /{team}/x{team}{id}.json/{w}\nparams:\n  - {name: id, ${required}}`;
+  const spec = specWith(lines, 2, "variables: {team: {}, w: {}}\n");
+  let sent = 0;
+  fc.assert(
+    fc.property(hostile, hostile, hostile, (team, w, id) => {
+      let planned: RequestPlan | undefined;
+      try {
+        planned = tryPlan(spec, { id }, { variables: { team, w }, reserved: ["call.team", "call.w"] });
+      } catch (error) {
+        // A fault of the settings is none of the arguments.
+        assert.ok(error instanceof ToolspecError && error.code === "TOOLSPEC_VARIABLE_UNSET", String(error));
+      }
+      if (planned === undefined) return;
+      sent += 1;
+      const { pathname } = checkUrl(planned.url, [undefined, undefined, undefined]);
+      const [, first = "", second = "", third = ""] = pathname.split("/");
+      assert.equal(decodeURIComponent(first), team);
+      assert.equal(decodeURIComponent(second), `x${team}${id}.json`);
+      assert.equal(decodeURIComponent(third), w);
+    }),
+    runs,
+  );
+  assert.ok(sent > (200 / 10_000) * runs.numRuns, `only ${sent} were sent`);
+});
+
 test(`${runs.numRuns} query names and values are read back as they were given`, () => {
   const name = hostile.filter(
     (text) => text.trim() !== "" && text.length <= 200 && text.isWellFormed() && !text.includes("\0"),

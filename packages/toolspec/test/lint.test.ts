@@ -294,6 +294,58 @@ test("lintCatalog() reports JSONPaths that whoever reads them cannot use", () =>
   assert.deepEqual(pairs, []);
 });
 
+test("examples tell the variables of base URLs and paths", () => {
+  const rows: readonly (readonly [path: string, url: string])[] = [
+    ["/{v}/items/{id}", "https://api.example.com/2/items/a"],
+    ["/items/{id}/of-{v}.json", "https://api.example.com/items/a/of-a%2Fb%20c.json"],
+    ["/{v}/{v}/{id}", "https://api.example.com/x/x/a"],
+    ["/items/{+id}/in/{v}/last", "https://api.example.com/items/a/in/x/last"],
+    ["/{v}/{+id}/{w}", "https://api.example.com/1/a/2"],
+  ];
+  for (const [path, url] of rows) {
+    const second = change(toolspec, "schemaVersion: 1", "schemaVersion: 2");
+    const names = ["v", "w"].filter((name) => path.includes(`{${name}}`));
+    const variables = `variables: {${names.map((name) => `${name}: {}`).join(", ")}}\ntools:`;
+    const example = `    examples: [{args: {id: a}, request: {url: "${url}"}}]\n    params:`;
+    const text = change(change(second, "tools:", variables), "    params:", example);
+    const files = [
+      { path: paths.m, text: manifest },
+      { path: paths.t, text: change(text, "path: /items/{id}", `path: ${path}`) },
+    ];
+    assert.deepEqual(
+      lint(files).map(({ message }) => message),
+      [],
+      path,
+    );
+  }
+});
+
+test("base URLs and paths of many variables are compared in bounded time", () => {
+  const names = Array.from({ length: 20 }, (_, index) => `v${index}`);
+  const all = names.map((name) => `{${name}}`).join("");
+  const text = `schemaVersion: 2
+name: demo
+version: 0.1.0
+baseUrl: https://${all}.example.net
+variables: {${names.map((name) => `${name}: {}`).join(", ")}}
+tools:
+  - name: get_item
+    description: Get an item
+    method: GET
+    path: /${all}/x
+    examples: [{args: {}, request: {url: "https://${"abc.".repeat(50)}example.com/${"a".repeat(5000)}/y"}}]
+`;
+  const wide = change(manifest, "api.example.com", `"*.${"abc.".repeat(50)}example.com"`);
+  const found = lint([
+    { path: paths.m, text: wide },
+    { path: paths.t, text },
+  ]);
+  assert.deepEqual(found.map(shortForm), [
+    "t 11:42 TOOLSPEC_EXAMPLE_FAILS",
+    "t 4:10 TOOLSPEC_HOST_NOT_ALLOWED",
+  ]);
+});
+
 test("lintCatalog() hands out the pairs that are sound", () => {
   const files = [
     { path: paths.m, text: manifest, name: "shown.yaml" },

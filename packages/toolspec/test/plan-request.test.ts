@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type FilledCredential, ToolspecError } from "@toolcrib/toolspec";
+import { type FilledCredential, pathVariableFaults, ToolspecError } from "@toolcrib/toolspec";
 import { plan, specWith } from "./samples.ts";
 
 const decode = (bytes: Uint8Array | undefined) =>
@@ -525,5 +525,64 @@ test("reserved keeps slashes of the named parameter and of no other", () => {
   assert.equal(
     plan(spec, args, { reserved: ["other.id"] }).url,
     "https://api.example.com/properties%2F12%203/x%2Fy",
+  );
+});
+
+test("variables in paths: one segment, and nothing where they have no value", () => {
+  const lines = "method: GET\npath: /{team}/{v}{w}/x";
+  const spec = specWith(lines, 2, "variables: {team: {}, v: {default: v1}, w: {default: a}}\n");
+  const planned = (variables: { readonly [name: string]: string }) => {
+    try {
+      return plan(spec, {}, { variables }).url.replace("https://api.example.com", "");
+    } catch (error) {
+      return error instanceof ToolspecError ? `${error.code} ${error.message}` : String(error);
+    }
+  };
+  const rows: readonly (readonly [{ readonly [name: string]: string }, string])[] = [
+    [{ team: "acme" }, "/acme/v1a/x"],
+    [{ team: "a b/c?d#e", v: "é" }, "/a%20b%2Fc%3Fd%23e/%C3%A9a/x"],
+    [{ team: "%2F" }, "/%252F/v1a/x"],
+    [{}, 'TOOLSPEC_VARIABLE_UNSET Variable "team" of path "/{team}/{v}{w}/x" has no value'],
+    [
+      { team: "" },
+      'TOOLSPEC_VARIABLE_UNSET Variable "team" cannot stand in the path: it is empty, and would change the path',
+    ],
+    [
+      { team: "a/../b" },
+      'TOOLSPEC_VARIABLE_UNSET Variable "team" cannot stand in the path: it is or holds "." or ".." as a segment, and would change the path',
+    ],
+    [
+      { team: "a\r\nb" },
+      'TOOLSPEC_VARIABLE_UNSET Variable "team" cannot stand in the path: it holds control characters',
+    ],
+    [
+      { team: "\ud800" },
+      'TOOLSPEC_VARIABLE_UNSET Variable "team" cannot stand in the path: it holds half a character, which cannot be sent',
+    ],
+    [
+      { team: "a", v: "%2", w: "e" },
+      'TOOLSPEC_VARIABLE_UNSET Variable "v" cannot stand in the path: it makes a segment "." or "..", and would change the path',
+    ],
+  ];
+  for (const [variables, expected] of rows) assert.equal(planned(variables), expected);
+  // A parameter of the name comes before a variable.
+  const own = specWith(
+    "method: GET\npath: /{team}\nbaseUrl: https://{team}.example.net\nparams:\n  - {name: team, in: path, type: string, required: true}",
+    2,
+    "variables: {team: {default: acme}}\n",
+  );
+  assert.equal(plan(own, { team: "mine" }).url, "https://acme.example.net/mine");
+});
+
+test("pathVariableFaults() holds values to the paths that they stand in", () => {
+  const spec = specWith(
+    "method: GET\npath: /{a}/{b}\nbaseUrl: https://{c}.example.net\nparams:\n  - {name: b, in: path, type: string, required: true}",
+    2,
+    "variables: {a: {}, c: {}}\n",
+  );
+  assert.deepEqual(pathVariableFaults(spec, { a: "x/y", b: "..", c: "..", d: ".." }), []);
+  assert.deepEqual(
+    pathVariableFaults(spec, { a: ".." }).map(({ name }) => name),
+    ["a"],
   );
 });

@@ -15,6 +15,7 @@ import {
   annotationsOf,
   type CatalogPair,
   egressPatterns,
+  exampleVariables,
   lintCatalog,
   placedCredentials,
   type Toolspec,
@@ -143,7 +144,7 @@ async function runMocked(context: CommandContext, pairs: readonly CatalogPair[],
           manifest,
           toolspec,
           tools: [tool.name],
-          variables: variablesOf(tool.baseUrl ?? toolspec.baseUrl, hostOf(example)),
+          variables: exampleVariables(tool, toolspec, example.request.url),
           tokenOf: (id) => credentials.find((one) => one.id === id)?.placeholder ?? "",
         },
         { ...surroundings(context), send: (request) => egress.fetch(request, source) },
@@ -181,7 +182,7 @@ async function runLive(
           manifest,
           toolspec,
           tools: [tool.name],
-          variables: variablesOf(tool.baseUrl ?? toolspec.baseUrl, hostOf(example)),
+          variables: exampleVariables(tool, toolspec, example.request.url),
           tokenOf: wayOut.tokenOf,
         },
         { ...surroundings(context), send: wayOut.send },
@@ -215,21 +216,6 @@ function surroundings({ world }: CommandContext): Omit<ToolpackDeps, "send"> {
 
 function hostOf({ request }: ToolspecExample): string {
   return /^https:\/\/([^/?#]*)/.exec(request.url)?.[1]?.toLowerCase() ?? "";
-}
-
-/** Values of the variables of `baseUrl` that make `host`. */
-function variablesOf(baseUrl: string, host: string): { readonly [name: string]: string } {
-  const names: string[] = [];
-  const source = baseUrl
-    .replace(/^https:\/\//, "")
-    .split(/(\{[^{}]*\})/)
-    .map((part) => {
-      if (!part.startsWith("{")) return part.replace(/[.*+?^${}()|[\]\\-]/g, "\\$&");
-      names.push(part.slice(1, -1));
-      return "(.+)";
-    });
-  const found = new RegExp(`^${source.join("")}$`).exec(host);
-  return found === null ? {} : Object.fromEntries(names.map((name, index) => [name, found[index + 1] ?? ""]));
 }
 
 function printRow({ output }: CommandContext, { toolspec, tool, example, outcome }: Row): void {

@@ -75,7 +75,7 @@ export const configCredentialMissing = "CONFIG_CREDENTIAL_MISSING";
 export const configCredentialUnknown = "CONFIG_CREDENTIAL_UNKNOWN";
 /** The toolspec has no tool or parameter of this name, or offers none at all. */
 export const configToolUnknown = "CONFIG_TOOL_UNKNOWN";
-/** A variable of a toolspec's base URLs is not set, or there is none of this name. */
+/** A variable of a toolspec is not set, cannot stand in a path, or there is none of this name. */
 export const configToolspecVariable = "CONFIG_TOOLSPEC_VARIABLE";
 /** The variables of a toolspec make a host that its manifest does not allow. */
 export const configToolspecHost = "CONFIG_TOOLSPEC_HOST";

@@ -61,7 +61,7 @@ export interface ToolspecConfig {
   readonly reference: ToolspecReference;
   /** Where the secrets are kept, by the ids that the manifest gives its credentials. */
   readonly credentials: { readonly [id: string]: SecretRef };
-  /** Values of the variables of base URLs. */
+  /** Values of the variables of base URLs and paths. */
   readonly variables: { readonly [name: string]: string };
   /** Path parameters whose slashes are kept, as `tool.parameter`. */
   readonly reserved: readonly string[];

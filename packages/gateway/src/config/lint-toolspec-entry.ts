@@ -6,7 +6,7 @@
 
 import { nearestName } from "@toolcrib/diagnostics";
 import { canonicalHost, isHostAllowed } from "@toolcrib/policy";
-import { egressPatterns, placedCredentials } from "@toolcrib/toolspec";
+import { egressPatterns, pathVariableFaults, placedCredentials } from "@toolcrib/toolspec";
 import {
   configCredentialMissing,
   configCredentialUnknown,
@@ -137,7 +137,7 @@ function lintVariables(entry: ToolspecDeclaration, pair: ToolspecPair, report: R
         near !== undefined
           ? `did you mean ${near}?`
           : known.length === 0
-            ? "remove it: its base URL is complete"
+            ? "remove it: its base URL and paths are complete"
             : `it has ${listOf(known)}`,
       span: given.keySpan,
       path: ".variables",
@@ -154,6 +154,16 @@ function lintVariables(entry: ToolspecDeclaration, pair: ToolspecPair, report: R
       hint: `add variables: { ${name}: … }`,
       span: entryOf(entry.node, "variables")?.keySpan ?? entry.span,
       path: ".variables",
+    });
+  }
+  for (const { name, reason } of pathVariableFaults(pair.toolspec, entry.variables)) {
+    const variables = fieldOf(entry.node, "variables");
+    report({
+      code: configToolspecVariable,
+      message: `Variable ${quote(name)} of toolspec ${quote(entry.id)} cannot stand in a path: it ${reason}`,
+      hint: "write an id, not a path",
+      span: (fieldOf(variables, name) ?? variables)?.span ?? entry.span,
+      path: `.variables.${name}`,
     });
   }
   if (unset.length === 0) lintHosts(entry, pair, report);

@@ -107,11 +107,11 @@ const entryRecord = record({
         inspect(value, node, place) {
           if (!looksLikeCredential(value)) return;
           const what = `variable ${quote(place.key)} holds what looks like a secret`;
-          reportInline(node, place, what, "a variable is a part of a host name: write that");
+          reportInline(node, place, what, "a variable is a part of a host name or path: write that");
         },
       }),
       {
-        description: "Variables of the toolspec's base URLs, such as the name of a tenant.",
+        description: "Variables of the toolspec's base URLs and paths, such as the name of a tenant.",
         maxEntries: 32,
         key: { source: "[A-Za-z_][A-Za-z0-9_]{0,63}", meaning: "letters, digits and _" },
       },

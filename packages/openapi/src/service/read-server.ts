@@ -1,8 +1,8 @@
 /**
  * The servers of a document as base URLs: `https://` and a host, with variables
- * where the host has some, and the path that comes before every other. What a
- * base URL cannot say is filled in (variables in a path), changed (http) or
- * refused (ports), and told.
+ * where the host has some, and the path that comes before every other, with
+ * variables too. What a toolspec cannot say is filled in (a variable that is more
+ * than a segment), changed (http) or refused (ports), and told.
  */
 
 import { parseToolspec, type ToolspecVariable } from "@toolcrib/toolspec";
@@ -15,8 +15,9 @@ import { toPlainLine } from "../write/plain-text.ts";
 export interface Server {
   /** `https://api.example.com`, or with variables `https://{tenant}.example.com`. */
   readonly baseUrl: string;
-  /** What stands before every path: empty, or `/v1`. */
+  /** What stands before every path: empty, `/v1`, or with variables `/{version}`. */
   readonly pathPrefix: string;
+  /** Of the base URL and the prefix. */
   readonly variables: { readonly [name: string]: ToolspecVariable };
   /** Entries of the egress list that this server needs. */
   readonly egress: readonly string[];
@@ -105,18 +106,69 @@ function readOne(node: Node, documentUrl: string | undefined): Read {
   if (isPlain) changes.push(`Server ${quote(written)} is written with http and called with https`);
   const slash = rest.search(/[/?#]/);
   const authority = slash === -1 ? rest : rest.slice(0, slash);
-  const path = fill(slash === -1 ? "" : rest.slice(slash))
-    .replace(/[?#].*$/s, "")
-    .replace(/\/+$/, "");
-  if (path !== (slash === -1 ? "" : rest.slice(slash)).replace(/[?#].*$/s, "").replace(/\/+$/, ""))
-    changes.push(`The variables in the path of server ${quote(written)} are filled in: ${quote(path)}`);
-  if (/[{}]/.test(path))
-    return { kind: "fault", reason: `a variable in the path of ${quote(written)} has no default` };
+  const prefix = readPrefix(slash === -1 ? "" : rest.slice(slash), variables);
+  if (prefix === undefined)
+    return { kind: "fault", reason: `a variable in the path of ${quote(written)} cannot be one` };
+  const { path, filled } = prefix;
+  if (filled.length > 0)
+    changes.push(
+      `Variables in the path of server ${quote(written)} are filled in, being more than a segment: ${filled.map(quote).join(", ")}`,
+    );
   const [, hostTemplate = "", port = ""] = /^(.*?)(?::([^:]*))?$/s.exec(authority) ?? [];
   if (port !== "" && fill(port) !== "443") {
     return { kind: "fault", reason: `${quote(written)} names a port, and base URLs have none` };
   }
-  return onHost(hostTemplate, path, variables, changes, written);
+  const read = onHost(hostTemplate, path, variables, changes, written);
+  if (read.kind === "fault" || prefix.used.length === 0) return read;
+  const own = prefix.used.map((one) => [variableName(one.name), toPathVariable(one)] as const);
+  return {
+    ...read,
+    server: { ...read.server, variables: { ...Object.fromEntries(own), ...read.server.variables } },
+  };
+}
+
+/** The path of a server as what comes before every other. */
+interface Prefix {
+  readonly path: string;
+  /** The variables that it has. */
+  readonly used: readonly Variable[];
+  /** Values of those that are no variables any more. */
+  readonly filled: readonly string[];
+}
+
+function readPrefix(text: string, variables: readonly Variable[]): Prefix | undefined {
+  const used: Variable[] = [];
+  const filled: string[] = [];
+  const path = text
+    .replace(/\{([^{}]+)\}/g, (_, name: string) => {
+      const found = variables.find((one) => one.name === name);
+      const one = found ?? { name, default: undefined, values: [], description: undefined };
+      const isSegment = [one.default, ...one.values].every(
+        (value) => value === undefined || isSegmentValue(value),
+      );
+      if (!isSegment && one.default !== undefined) {
+        filled.push(one.default);
+        return one.default;
+      }
+      if (!used.includes(one)) used.push(one);
+      return `{${variableName(name)}}`;
+    })
+    .replace(/[?#].*$/s, "")
+    .replace(/\/+$/, "");
+  return /[{}]/.test(path.replace(/\{\w+\}/g, "")) ? undefined : { path, used, filled };
+}
+
+/** Whether a value is a segment as it stands; another would be percent-encoded. */
+function isSegmentValue(value: string): boolean {
+  return /^[A-Za-z0-9_.~!$'()*,;:@=-]+$/.test(value) && !/^\.\.?$/.test(value);
+}
+
+function toPathVariable(one: Variable): ToolspecVariable {
+  const description = describe(one);
+  return {
+    ...(description === "" ? {} : { description }),
+    ...(one.default === undefined ? {} : { default: one.default }),
+  };
 }
 
 function onHost(
@@ -174,15 +226,17 @@ function onHost(
 
 function toVariable(one: Variable, template: string): ToolspecVariable {
   const isUsable = one.default !== undefined && isHost(template.replace(/\{[^{}]*\}/, one.default));
-  const among = one.values.length > 0 ? `One of ${one.values.slice(0, 20).join(", ")}` : undefined;
-  const said = one.description === undefined ? undefined : toPlainLine(one.description, 300);
-  const description = [said?.replace(/[.\s]+$/, ""), among]
-    .filter((text) => text !== undefined && text !== "")
-    .join(". ");
+  const description = describe(one);
   return {
     ...(description === "" ? {} : { description }),
     ...(isUsable ? { default: one.default.toLowerCase() } : {}),
   };
+}
+
+function describe(one: Variable): string {
+  const among = one.values.length > 0 ? `One of ${one.values.slice(0, 20).join(", ")}` : undefined;
+  const said = one.description === undefined ? undefined : toPlainLine(one.description, 300);
+  return [said?.replace(/[.\s]+$/, ""), among].filter((text) => text !== undefined && text !== "").join(". ");
 }
 
 /** The hosts that a variable makes: each of its values, else a wildcard for its label, else its default. */

@@ -51,7 +51,7 @@ export function convertOperation(operation: Operation, conversion: Conversion): 
     name: conversion.name,
     description: descriptionOf(operation),
     method: operation.method as ToolspecMethod,
-    path: writePath(operation, server, resolved.path, resolved.pathNames),
+    path: `${writePrefix(operation, resolved.path, conversion)}${writePath(operation, resolved.path, resolved.pathNames)}`,
     ...(server.baseUrl === spec.baseUrl ? {} : { baseUrl: server.baseUrl }),
     ...(body.encoding === undefined || body.encoding === "json" || !hasBody(params)
       ? {}
@@ -143,13 +143,38 @@ function plainName(written: string): string {
   return written.replace(/^\+|\*$/g, "");
 }
 
+/**
+ * The path of the server. A variable is filled in where the path has a parameter
+ * of its name, and where it is another one for the server that all others are on.
+ */
+function writePrefix(
+  operation: Operation,
+  params: readonly PathDraft[],
+  { server, spec }: Conversion,
+): string {
+  return server.pathPrefix
+    .split(/(\{[^{}]+\})/)
+    .map((part) => {
+      const name = /^\{(.+)\}$/.exec(part)?.[1];
+      if (name === undefined) return literal(part);
+      const own = server.variables[name]?.default;
+      const isTaken = params.some(({ param }) => param.name === name);
+      if (!isTaken && own === spec.variables?.[name]?.default) return part;
+      if (own !== undefined) return literal(own);
+      throw new UnfitOperation(
+        `its server has a variable ${quote(name)} that is another one here`,
+        operation.place,
+      );
+    })
+    .join("");
+}
+
 function writePath(
   operation: Operation,
-  server: Server,
   params: readonly PathDraft[],
   names: ReadonlyMap<string, string>,
 ): string {
-  const path = `${server.pathPrefix}${operation.path.replace(/\?.*$/s, "")}`;
+  const path = operation.path.replace(/\?.*$/s, "");
   let written = "";
   let at = 0;
   for (const found of path.matchAll(placeholder)) {

@@ -20,7 +20,7 @@ import type { DraftParam } from "./draft-param.ts";
 /** Most values of an example, and longest one, as JSON. */
 const valuesMaxCount = 200;
 const exampleMaxLength = 1500;
-/** Stands for a variable of the base URL that has no default. */
+/** Stands for a variable that has no default. */
 const sampleLabel = "example";
 
 /** The example of `tool`; `undefined` where the document does not give all that it needs. */
@@ -105,8 +105,8 @@ function fit(type: ParamType, value: JsonValue): JsonValue | undefined {
 function planOf(tool: ToolspecTool, args: JsonObject, spec: Omit<Toolspec, "tools">) {
   const baseUrl = tool.baseUrl ?? spec.baseUrl;
   const variables: { [name: string]: string } = {};
-  for (const [, name = ""] of baseUrl.matchAll(/\{([^{}]*)\}/g))
-    variables[name] = spec.variables?.[name]?.default ?? sampleLabel;
+  for (const [name, { default: value = sampleLabel }] of Object.entries(spec.variables ?? {}))
+    variables[name] = value;
   const host = baseUrl
     .replace(/^https:\/\//, "")
     .replace(/\{([^{}]*)\}/g, (_, name: string) => variables[name] ?? "");

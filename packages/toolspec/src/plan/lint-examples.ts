@@ -2,12 +2,13 @@
 
 import { isCodedError } from "@toolcrib/diagnostics";
 import { parseHostPattern } from "@toolcrib/policy";
-import { toolspecExampleFails } from "../codes.ts";
+import { toolspecExampleFails, toolspecVariableUnset } from "../codes.ts";
 import { type DocumentNode, entryOf, fieldOf, itemsOf } from "../document/document-tree.ts";
 import type { OpenDocument } from "../document/parse-document.ts";
 import { quote } from "../document/reporter.ts";
 import type { Toolspec, ToolspecExample, ToolspecTool } from "../spec/toolspec.ts";
 import { compareExample } from "./check-example.ts";
+import { exampleVariables } from "./example-variables.ts";
 import { planRequest } from "./plan-request.ts";
 
 /** Report every example of `spec` that makes another request. */
@@ -41,7 +42,7 @@ function failuresOf(tool: ToolspecTool, spec: Toolspec, example: ToolspecExample
   const pattern = parseHostPattern(host);
   if (pattern.kind === "invalid") return [{ part: "url", message: "its URL has no host" }];
   const baseUrl = tool.baseUrl ?? spec.baseUrl;
-  const variables = variablesFor(baseUrl, host);
+  const variables = exampleVariables(tool, spec, example.request.url);
   // Which hosts may be reached is up to the manifest; a host that is another is a difference of the URL.
   const own = parseHostPattern(baseUrl.replace(/^https:\/\//, ""));
   const egress = [pattern.value, ...(own.kind === "valid" ? [own.value] : [])];
@@ -53,23 +54,11 @@ function failuresOf(tool: ToolspecTool, spec: Toolspec, example: ToolspecExample
     }));
   } catch (error) {
     if (!isCodedError(error)) throw error;
-    return [{ part: "args", message: error.message, hint: error.hint }];
+    if (error.code !== toolspecVariableUnset)
+      return [{ part: "args", message: error.message, hint: error.hint }];
+    const hint = "the values of variables are read from the URL: write the one that is meant";
+    return [{ part: "url", message: error.message, hint }];
   }
-}
-
-/** Values of the variables of `baseUrl` that make `host`. */
-function variablesFor(baseUrl: string, host: string): { readonly [name: string]: string } {
-  const names: string[] = [];
-  const source = baseUrl
-    .replace(/^https:\/\//, "")
-    .split(/(\{[^{}]*\})/)
-    .map((part) => {
-      if (!part.startsWith("{")) return part.replace(/[.*+?^${}()|[\]\\-]/g, "\\$&");
-      names.push(part.slice(1, -1));
-      return "(.+)";
-    });
-  const found = new RegExp(`^${source.join("")}$`).exec(host);
-  return Object.fromEntries(names.map((name, index) => [name, found?.[index + 1] ?? ""]));
 }
 
 function placeOf(example: DocumentNode, part: string): DocumentNode["span"] {

@@ -23,7 +23,7 @@ import { type FilledCredential, writeCredential } from "./credential-places.ts";
 import { encodeQuery } from "./percent.ts";
 import { writeBody } from "./write-body.ts";
 import { pairsOf } from "./write-pairs.ts";
-import { type WrittenPath, writePath } from "./write-path.ts";
+import { unsetHint, type WrittenPath, writePath } from "./write-path.ts";
 
 /** What `planRequest` needs besides the toolspec and the arguments. */
 export interface PlanOptions {
@@ -33,7 +33,7 @@ export interface PlanOptions {
   readonly credentials?: readonly FilledCredential[];
   /** Path parameters whose slashes are kept, as `tool.parameter`. @default none */
   readonly reserved?: readonly string[];
-  /** Values of the variables of base URLs. @default the defaults in the toolspec */
+  /** Values of the variables of base URLs and paths. @default the defaults in the toolspec */
   readonly variables?: { readonly [name: string]: string };
   /** `User-Agent`. @default "toolcrib" */
   readonly userAgent?: string;
@@ -74,6 +74,7 @@ export function planRequest(
     writePath(tool, given, {
       hasReserved: spec.schemaVersion === 2,
       keepsSlashes: (name) => options.reserved?.includes(`${tool.name}.${name}`) === true,
+      variableOf: (name) => variableOf(name, spec, options),
     }),
     options.credentials,
   );
@@ -127,12 +128,10 @@ function hostOf(tool: ToolspecTool, spec: Toolspec, options: PlanOptions): strin
   }
   const values: { [name: string]: string } = {};
   for (const name of base.variables) {
-    const value = ownValue(options.variables, name) ?? ownValue(spec.variables, name)?.default;
+    const value = variableOf(name, spec, options);
     if (value === undefined) {
       const message = `Variable ${quote(name)} of base URL ${quote(url)} has no value`;
-      throw new ToolspecError(toolspecVariableUnset, message, {
-        hint: `set ${name} among the variables of the toolspec`,
-      });
+      throw new ToolspecError(toolspecVariableUnset, message, { hint: unsetHint(name) });
     }
     values[name] = value;
   }
@@ -148,6 +147,11 @@ function hostOf(tool: ToolspecTool, spec: Toolspec, options: PlanOptions): strin
     throw new ToolspecError(toolspecEgressDenied, message);
   }
   return host;
+}
+
+/** What the configuration says, else the toolspec. */
+function variableOf(name: string, spec: Toolspec, options: PlanOptions): string | undefined {
+  return ownValue(options.variables, name) ?? ownValue(spec.variables, name)?.default;
 }
 
 function ownValue<T>(values: { readonly [name: string]: T } | undefined, name: string): T | undefined {

@@ -3,9 +3,9 @@
  * none of `.` and `..` to anyone on the way, and holds no control characters.
  */
 
-import { toolspecValueHostile } from "../codes.ts";
+import { toolspecValueHostile, toolspecVariableUnset } from "../codes.ts";
 import { quote } from "../document/reporter.ts";
-import { decodings, isDotSegment, type PathTemplate, parsePathTemplate } from "../spec/path-template.ts";
+import { isDotSegment, type PathPart, parsePathTemplate, segmentFault } from "../spec/path-template.ts";
 import type { ToolspecTool } from "../spec/toolspec.ts";
 import { ToolspecError } from "../toolspec-error.ts";
 import { type Argument, argumentText, textOf } from "./arguments.ts";
@@ -17,12 +17,22 @@ export interface WrittenPath {
   readonly segmentCount: number;
 }
 
-/** Fill in the path of `tool`. @throws {ToolspecError} `TOOLSPEC_VALUE_HOSTILE`. */
-export function writePath(
-  tool: ToolspecTool,
-  args: readonly Argument[],
-  options: { readonly hasReserved: boolean; readonly keepsSlashes: (name: string) => boolean },
-): WrittenPath {
+/** How the path of a tool is filled in. */
+export interface PathOptions {
+  readonly hasReserved: boolean;
+  /** Whether the slashes of a parameter are kept. */
+  readonly keepsSlashes: (name: string) => boolean;
+  /** The value of a variable; `undefined` where it has none. */
+  readonly variableOf: (name: string) => string | undefined;
+}
+
+/**
+ * Fill in the path of `tool`: placeholders by its parameters, those that no
+ * parameter has by variables.
+ *
+ * @throws {ToolspecError} `TOOLSPEC_VALUE_HOSTILE` for a parameter, `TOOLSPEC_VARIABLE_UNSET` for a variable.
+ */
+export function writePath(tool: ToolspecTool, args: readonly Argument[], options: PathOptions): WrittenPath {
   const { template } = parsePathTemplate(tool.path, { hasReserved: options.hasReserved });
   const values = new Map(
     args.filter(({ param }) => param.in === "path").map((one) => [one.param.name, pathText(one)]),
@@ -30,12 +40,15 @@ export function writePath(
   const written = template.segments.map((segment) => {
     const parts = segment.map((part) => {
       if (part.kind === "literal") return part.text;
-      const keepsSlashes = part.keepsSlashes || options.keepsSlashes(part.name);
-      return writeValue(part.name, values.get(part.name) ?? "", keepsSlashes);
+      const value = values.get(part.name);
+      if (value === undefined) return writeVariable(part.name, tool.path, options.variableOf(part.name));
+      return writeValue(part.name, value, part.keepsSlashes || options.keepsSlashes(part.name));
     });
     return parts.join("");
   });
-  for (const [index, segment] of written.entries()) checkSegment(segment, template, index);
+  for (const [index, segment] of written.entries()) {
+    if (isDotSegment(segment)) refuseSegment(template.segments[index] ?? [], values);
+  }
   const path = `/${written.join("/")}`;
   return { path, segmentCount: path.split("/").length };
 }
@@ -51,22 +64,19 @@ function writeValue(name: string, value: string, keepsSlashes: boolean): string 
 }
 
 function writePart(name: string, part: string, isOneOfSeveral: boolean): string {
-  if (part === "") {
-    const state = isOneOfSeveral ? "has nothing between two slashes" : "is empty";
-    return refuse(name, `${state}, and would change the path`);
-  }
-  if (decodings(part).some((form) => /[\x00-\x1f\x7f-\x9f]/.test(form)))
-    return refuse(name, "holds control characters");
-  if (isDotSegment(part))
-    return refuse(name, 'is or holds "." or ".." as a segment, and would change the path');
-  return encodeSegment(part);
+  if (part === "" && isOneOfSeveral)
+    return refuse(name, "has nothing between two slashes, and would change the path");
+  const fault = segmentFault(part);
+  return fault === undefined ? encodeSegment(part) : refuse(name, fault);
 }
 
 /** Two harmless values side by side may make a segment that is not. */
-function checkSegment(segment: string, template: PathTemplate, index: number): void {
-  const named = template.segments[index]?.find((part) => part.kind === "placeholder");
-  if (named?.kind === "placeholder" && isDotSegment(segment))
-    refuse(named.name, 'makes a segment "." or "..", and would change the path');
+function refuseSegment(segment: readonly PathPart[], values: ReadonlyMap<string, string>): void {
+  const names = segment.flatMap((part) => (part.kind === "placeholder" ? [part.name] : []));
+  const state = 'makes a segment "." or "..", and would change the path';
+  const named = names.find((name) => values.has(name));
+  if (named !== undefined) refuse(named, state);
+  if (names[0] !== undefined) refuseVariable(names[0], state);
 }
 
 function refuse(name: string, state: string): never {
@@ -77,4 +87,24 @@ function refuse(name: string, state: string): never {
       hint: "give an id, not a path",
     },
   );
+}
+
+/** Always one segment, or a part of one. */
+function writeVariable(name: string, path: string, value: string | undefined): string {
+  if (value === undefined) {
+    const message = `Variable ${quote(name)} of path ${quote(path)} has no value`;
+    throw new ToolspecError(toolspecVariableUnset, message, { hint: unsetHint(name) });
+  }
+  const fault = segmentFault(value);
+  return fault === undefined ? encodeSegment(value) : refuseVariable(name, fault);
+}
+
+/** What to do about a variable without a value. */
+export function unsetHint(name: string): string {
+  return `set ${name} among the variables of the toolspec`;
+}
+
+function refuseVariable(name: string, state: string): never {
+  const message = `Variable ${quote(name)} cannot stand in the path: it ${state}`;
+  throw new ToolspecError(toolspecVariableUnset, message, { hint: "give an id, not a path" });
 }

@@ -5,6 +5,7 @@
  */
 
 import { type HostPattern, isHostAllowed, parseHostName } from "@toolcrib/policy";
+import { matchBetween } from "./match-template.ts";
 
 /** A base URL that was read. */
 export interface BaseUrl {
@@ -64,17 +65,27 @@ export function fillHost(base: BaseUrl, values: { readonly [name: string]: strin
   return verdict.kind === "valid" ? verdict.value : undefined;
 }
 
+/** Values of the variables that make `host`; `undefined` where none do. */
+export function variablesMaking(
+  base: BaseUrl,
+  host: string,
+): { readonly [name: string]: string } | undefined {
+  const values = matchBetween(base.host.split(variable).filter(isLiteral), host);
+  return values && Object.fromEntries(values.map((value, index) => [base.variables[index] ?? "", value]));
+}
+
+/** Splitting at a pattern with a group gives literals and names in turn. */
+function isLiteral(_part: string, index: number): boolean {
+  return index % 2 === 0;
+}
+
 /** Whether some values of the variables make a host that `patterns` allow. */
 export function canBeAllowed(base: BaseUrl, patterns: readonly HostPattern[]): boolean {
   if (base.variables.length === 0) return isHostAllowed(patterns, base.host);
-  const escaped = base.host
-    .split(/\{[^{}]*\}/)
-    .map((part) => part.replace(/[.*+?^${}()|[\]\\-]/g, "\\$&"))
-    .join("[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?");
-  const possible = new RegExp(`^${escaped}$`);
   // What stands before the first dot, variables filled in: the label that a wildcard is to cover.
   const label = (base.host.split(".")[0] ?? "").replace(variable, "x");
+  const isPossible = (host: string) => variablesMaking(base, host) !== undefined;
   return patterns.some(({ isWildcard, name }) =>
-    isWildcard ? possible.test(`x.${name}`) || possible.test(`${label}.${name}`) : possible.test(name),
+    isWildcard ? isPossible(`x.${name}`) || isPossible(`${label}.${name}`) : isPossible(name),
   );
 }

@@ -35,8 +35,15 @@ interface ReadParam {
   readonly type: string | undefined;
 }
 
+/** What a tool is looked at with. */
+export interface ToolLint {
+  readonly version: 1 | 2;
+  /** Names of the variables that the toolspec declares. */
+  readonly variables: ReadonlySet<string>;
+}
+
 /** Report what does not fit together in the tool at `node`. */
-export function lintTool(node: DocumentNode, place: Place, version: 1 | 2): void {
+export function lintTool(node: DocumentNode, place: Place, { version, variables }: ToolLint): void {
   const params = itemsOf(node, "params").flatMap(readParam);
   const list = fieldOf(node, "params");
   if (list !== undefined) {
@@ -46,7 +53,7 @@ export function lintTool(node: DocumentNode, place: Place, version: 1 | 2): void
       hint: "remove one of the two",
     }));
   }
-  lintPath(node, params, place, version);
+  lintPath(node, params, place, { version, variables });
   lintBody(node, params, place, version);
   lintHeaders(params, place);
   if (version === 2) {
@@ -70,7 +77,7 @@ function readParam(node: DocumentNode): ReadParam[] {
   ];
 }
 
-function lintPath(node: DocumentNode, params: readonly ReadParam[], place: Place, version: 1 | 2): void {
+function lintPath(node: DocumentNode, params: readonly ReadParam[], place: Place, lint: ToolLint): void {
   const pathNode = fieldOf(node, "path");
   const path = stringOf(pathNode);
   const inPath = params.filter((param) => param.place === "path");
@@ -88,7 +95,7 @@ function lintPath(node: DocumentNode, params: readonly ReadParam[], place: Place
   }
   if (pathNode === undefined || path === undefined || path.trim() === "") return;
   const { source } = place.reporter;
-  const { template, faults } = parsePathTemplate(path, { hasReserved: version === 2 });
+  const { template, faults } = parsePathTemplate(path, { hasReserved: lint.version === 2 });
   for (const { reason, part, hint } of faults) {
     const span = part === "" ? pathNode.span : spanWithin(pathNode, part, source);
     const message = `Cannot use ${quote(path)} as path: ${reason}`;
@@ -101,11 +108,15 @@ function lintPath(node: DocumentNode, params: readonly ReadParam[], place: Place
   const placeholders = new Map(placeholdersOf(template).map((one) => [one.name, one]));
   for (const { name, keepsSlashes } of placeholders.values()) {
     if (inPath.some((param) => param.name === name)) continue;
+    if (lint.variables.has(name) && !keepsSlashes) continue;
     const written = `{${keepsSlashes ? "+" : ""}${name}}`;
     reportAt(pathNode, at(place, "path"), {
       code: toolspecPathParamMissing,
       message: `Cannot bind "${written}" in path ${quote(path)}: no parameter with in: path has that name`,
-      hint: missingHint(name, params, inPath),
+      hint:
+        lint.variables.has(name) && keepsSlashes
+          ? `a variable is one segment: write {${name}}`
+          : missingHint(name, params, inPath, lint),
       span: spanWithin(pathNode, written, source),
     });
   }
@@ -119,13 +130,18 @@ function lintPath(node: DocumentNode, params: readonly ReadParam[], place: Place
   }
 }
 
-function missingHint(name: string, params: readonly ReadParam[], inPath: readonly ReadParam[]): string {
+function missingHint(
+  name: string,
+  params: readonly ReadParam[],
+  inPath: readonly ReadParam[],
+  { version }: ToolLint,
+): string {
   if (name.startsWith("+") && inPath.some((param) => param.name === name.slice(1)))
     return `schemaVersion: 2 reads {${name}} as a placeholder that keeps slashes; in version 1 write {${name.slice(1)}}`;
   const other = params.find((param) => param.name === name);
-  return other === undefined
-    ? `add {name: ${name}, in: path, type: string, required: true}`
-    : `write in: path for the parameter ${name}`;
+  if (other !== undefined) return `write in: path for the parameter ${name}`;
+  const param = `add {name: ${name}, in: path, type: string, required: true}`;
+  return version === 1 ? param : `${param}, or variables: { ${name}: { description: … } }`;
 }
 
 function lintBody(node: DocumentNode, params: readonly ReadParam[], place: Place, version: 1 | 2): void {

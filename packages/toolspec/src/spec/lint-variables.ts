@@ -1,12 +1,13 @@
-/** The variables of base URLs: each one that is used is declared, and the other way round. */
+/** The variables of base URLs and paths: each one that is used is declared, and the other way round. */
 
 import { toolspecVariableInvalid } from "../codes.ts";
 import { type DocumentNode, entryOf, fieldOf, itemsOf, stringOf } from "../document/document-tree.ts";
 import { quote, spanWithin } from "../document/reporter.ts";
 import { fieldPlace, type Place, reportAt } from "../document/shape.ts";
 import { variablesOf } from "./base-url.ts";
+import { parsePathTemplate, placeholdersOf, segmentFault } from "./path-template.ts";
 
-/** Report variables of the toolspec at `node` that do not fit its base URLs. */
+/** Report variables of the toolspec at `node` that do not fit its base URLs and paths. */
 export function lintVariables(node: DocumentNode, place: Place): void {
   const variables = fieldOf(node, "variables");
   const declared = variables?.kind === "map" ? variables.entries : [];
@@ -26,15 +27,17 @@ export function lintVariables(node: DocumentNode, place: Place): void {
       });
     }
   }
-  for (const { key, keySpan } of declared) {
-    if (used.has(key)) continue;
-    const at = fieldPlace(place, "variables", keySpan);
+  const inPaths = new Set(itemsOf(node, "tools").flatMap(pathVariables));
+  for (const { key, keySpan, value } of declared) {
+    const at = fieldPlace(fieldPlace(place, "variables", keySpan), key, keySpan);
+    if (inPaths.has(key)) lintDefault(key, value, at);
+    if (used.has(key) || inPaths.has(key)) continue;
     at.reporter.report({
       code: toolspecVariableInvalid,
-      message: `Variable ${quote(key)} is declared and stands in no base URL`,
-      hint: `remove it, or write baseUrl: https://{${key}}.example.com`,
+      message: `Variable ${quote(key)} is declared and stands in no base URL and no path`,
+      hint: `remove it, or write baseUrl: https://{${key}}.example.com or path: /{${key}}/…`,
       span: keySpan,
-      path: at.path,
+      path: "variables",
     });
   }
   if (variables !== undefined && declared.length === 0 && variables.kind === "map") {
@@ -48,4 +51,31 @@ export function lintVariables(node: DocumentNode, place: Place): void {
       path: "variables",
     });
   }
+}
+
+/** The names in the path of a tool that no parameter has. */
+function pathVariables(tool: DocumentNode): readonly string[] {
+  const inPath = new Set(
+    itemsOf(tool, "params")
+      .filter((param) => stringOf(fieldOf(param, "in")) === "path")
+      .map((param) => stringOf(fieldOf(param, "name"))),
+  );
+  const { template } = parsePathTemplate(stringOf(fieldOf(tool, "path")) ?? "", { hasReserved: true });
+  return placeholdersOf(template)
+    .map(({ name }) => name)
+    .filter((name) => !inPath.has(name));
+}
+
+/** A default is held to what is asked of values. */
+function lintDefault(name: string, variable: DocumentNode, place: Place): void {
+  const found = fieldOf(variable, "default");
+  const value = stringOf(found);
+  const fault = value === undefined ? undefined : segmentFault(value);
+  if (found === undefined || fault === undefined) return;
+  reportAt(found, place, {
+    code: toolspecVariableInvalid,
+    message: `The default of variable ${quote(name)} cannot stand in a path: it ${fault}`,
+    hint: "write an id, not a path",
+    path: `${place.path}.default`,
+  });
 }

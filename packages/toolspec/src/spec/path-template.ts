@@ -1,6 +1,8 @@
 /**
  * Path templates: `/leads({leadid})/items/{id}.json`. A placeholder is part of
- * one segment; `{+name}` (schemaVersion 2) keeps the slashes of its value.
+ * one segment; `{+name}` (schemaVersion 2) keeps the slashes of its value. It
+ * stands for a parameter, or else for a variable (schemaVersion 2), which is one
+ * segment always.
  */
 
 /** A piece of a segment: literal text, already as it is sent, or a placeholder. */
@@ -95,7 +97,7 @@ function literalFault(part: string): PathFault {
 const maxDecodings = 8;
 
 /** `text`, and what it becomes by percent-decoding again and again. */
-export function decodings(text: string): readonly string[] {
+function decodings(text: string): readonly string[] {
   const all = [text];
   for (let round = 0; round < maxDecodings; round += 1) {
     const last = all.at(-1) ?? "";
@@ -116,4 +118,12 @@ export function isDotSegment(segment: string): boolean {
       return name === "." || name === "..";
     }),
   );
+}
+
+/** What keeps `value` from being a segment, or a part of one, as the end of a sentence. */
+export function segmentFault(value: string): string | undefined {
+  if (value === "") return "is empty, and would change the path";
+  if (decodings(value).some((form) => /[\x00-\x1f\x7f-\x9f]/.test(form))) return "holds control characters";
+  if (isDotSegment(value)) return 'is or holds "." or ".." as a segment, and would change the path';
+  return value.isWellFormed() ? undefined : "holds half a character, which cannot be sent";
 }

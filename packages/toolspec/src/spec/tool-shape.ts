@@ -25,7 +25,6 @@ import { anyJson, choice, flag, integer, reportAt, type Shape, text } from "../d
 import { dictionary, list, record } from "../document/shape-collection.ts";
 import { parseBaseUrl } from "./base-url.ts";
 
-import { lintTool } from "./lint-tool.ts";
 import type { ToolspecTool } from "./toolspec.ts";
 
 const paramsMaxCount = 200;
@@ -271,7 +270,7 @@ function toolFields(version: 1 | 2) {
     },
     path: {
       required: text({
-        description: "Begins with /; {placeholders} bind to in: path parameters.",
+        description: `Begins with /; {placeholders} bind to in: path parameters${version === 1 ? "" : ", or else to variables"}.`,
         maxLength: 2048,
         examples: ["/channels/{id}"],
       }),
@@ -315,14 +314,12 @@ const toolShape1 = record({
   fields: { ...toolFields(1), params: list(param1, paramsOptions) },
   hints: toolHints,
   misplaced: misplaced("tool"),
-  inspect: (_value, node, place) => lintTool(node, place, 1),
 });
 
 const toolShape2 = record({
   description,
   fields: { ...toolFields(2), params: list(param2, paramsOptions), ...secondFields },
   hints: toolHints,
-  inspect: (_value, node, place) => lintTool(node, place, 2),
 });
 
 /** The shape of a tool in a schema version. */

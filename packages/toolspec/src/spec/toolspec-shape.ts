@@ -21,7 +21,7 @@ import {
   toolspecVersionInvalid,
   toolspecWrongType,
 } from "../codes.ts";
-import { type DocumentNode, fieldOf, stringOf } from "../document/document-tree.ts";
+import { type DocumentNode, fieldOf, itemsOf, stringOf } from "../document/document-tree.ts";
 import type { DocumentKind } from "../document/parse-document.ts";
 import { quote } from "../document/reporter.ts";
 import { type Inspect, literalNumber, type Place, reportAt, type Shape, text } from "../document/shape.ts";
@@ -32,6 +32,7 @@ import { entryName, entryVersion, toEntryName } from "./entry-name.ts";
 import { isClientHeader, isHeaderName } from "./header-name.ts";
 import { lintCollisions } from "./lint-collisions.ts";
 
+import { lintTool, type ToolLint } from "./lint-tool.ts";
 import { lintVariables } from "./lint-variables.ts";
 import { anyText, baseUrlShape, misplaced, toolShape } from "./tool-shape.ts";
 import type { Toolspec } from "./toolspec.ts";
@@ -143,7 +144,10 @@ const shape1 = record({
     },
   },
   misplaced: misplaced("toolspec"),
-  inspect: (_value, node, place) => lintAuthHeader(node, place),
+  inspect(_value, node, place) {
+    lintTools(node, place, { version: 1, variables: new Set() });
+    lintAuthHeader(node, place);
+  },
 });
 
 const shape2 = record({
@@ -152,14 +156,15 @@ const shape2 = record({
     ...toolspecFields(2),
     variables: dictionary(
       record({
-        description: "A variable of base URLs.",
+        description: "A variable of base URLs and paths.",
         fields: {
           description: anyText("What it is and where to find it."),
           default: anyText("Used where the configuration gives no value.", 253),
         },
       }),
       {
-        description: "Variables of base URLs, bound from the configuration.",
+        description:
+          "Variables of base URLs and paths, bound from the configuration. In a path each is one segment, or a part of one.",
         maxEntries: 20,
         key: { source: "[A-Za-z_][A-Za-z0-9_]*", meaning: "letters, digits and _" },
       },
@@ -169,10 +174,22 @@ const shape2 = record({
     },
   },
   inspect(_value, node, place) {
+    const declared = fieldOf(node, "variables");
+    const names = declared?.kind === "map" ? declared.entries.map(({ key }) => key) : [];
+    lintTools(node, place, { version: 2, variables: new Set(names) });
     lintVariables(node, place);
     lintAuthHeader(node, place);
   },
 });
+
+/** Tools past the limit are not looked at: one finding about a runaway list is enough. */
+function lintTools(node: DocumentNode, place: Place, lint: ToolLint): void {
+  for (const [index, tool] of itemsOf(node, "tools").slice(0, toolsMaxCount).entries()) {
+    if (tool.kind !== "map") continue;
+    const at = { ...place, path: `tools[${index}]`, key: String(index), keySpan: tool.span };
+    lintTool(tool, at, lint);
+  }
+}
 
 function lintAuthHeader(node: DocumentNode, place: Place): void {
   const header = stringOf(fieldOf(fieldOf(node, "auth"), "header"));

@@ -22,7 +22,7 @@ export interface Toolspec {
   readonly baseUrl: string;
   /** Where the credential goes, for the entrusted tier only. */
   readonly auth?: ToolspecAuth;
-  /** Variables of base URLs by name (schemaVersion 2). */
+  /** Variables of base URLs and paths by name (schemaVersion 2). */
   readonly variables?: { readonly [name: string]: ToolspecVariable };
   readonly tools: readonly ToolspecTool[];
 }
@@ -34,7 +34,7 @@ export interface ToolspecAuth {
   readonly format: string;
 }
 
-/** A variable of a base URL. */
+/** A variable of base URLs and paths. */
 export interface ToolspecVariable {
   readonly description?: string;
   readonly default?: string;
@@ -94,7 +94,7 @@ export interface ToolspecPagination {
    * page; with `link` of the address of the next page, in place of the `Link` header.
    */
   readonly next?: string;
-  /** What `param` is for the first page, with `page` and `offset`. @default 1 for `page`, 0 for `offset` */
+  /** What `param` is for the first page, with `page` (else 1) and `offset` (else 0). */
   readonly first?: number;
   /** JSONPath of how many there are of what `param` counts: pages with `page`, items with `offset`. */
   readonly total?: string;
