@@ -2,6 +2,10 @@
  * The forms in which a text may come out of a program that was given it: as it
  * is, in hexadecimal, in base64 alone or inside a longer text (such as one of
  * JSON), each of them escaped for JSON, URLs or HTML, and in UTF-16. Pure.
+ *
+ * The gateway has a list of its own, as regular expressions over whole texts,
+ * and does without this package where there are no toolspecs. What is added
+ * here is wanted there too, UTF-16 apart: its texts have been decoded.
  */
 
 import { bytesForm, escapable, type Form, hexForm } from "./symbols.ts";
