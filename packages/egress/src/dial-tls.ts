@@ -6,7 +6,7 @@
  */
 
 import { X509Certificate } from "node:crypto";
-import type { TcpNetConnectOpts } from "node:net";
+import type { OnReadOpts, TcpNetConnectOpts } from "node:net";
 import {
   type ConnectionOptions,
   connect,
@@ -36,6 +36,8 @@ export interface DialOptions {
   readonly protocols?: readonly string[];
   /** Of an earlier connection to the same host by the same source, to shorten the handshake. */
   readonly session?: Buffer;
+  /** Takes what the connection reads, in memory of its own. Without it, the socket is read as a stream. */
+  readonly onRead?: OnReadOpts | undefined;
   /** Ends the attempt: a deadline, or nobody waits any more. */
   readonly signal: AbortSignal;
 }
@@ -85,7 +87,7 @@ function parseCertificates(pem: string): readonly string[] {
  * @throws {EgressError} `EGRESS_UNREACHABLE`, `EGRESS_TLS_FAILED`; the reason of `signal`.
  */
 export function dialTls(authority: Authority, plan: DialPlan, options: DialOptions): Promise<TLSSocket> {
-  const { roots, protocols = ["http/1.1"], session, signal } = options;
+  const { roots, protocols = ["http/1.1"], session, onRead, signal } = options;
   signal.throwIfAborted();
   const { host } = authority;
   const { promise, resolve, reject } = Promise.withResolvers<TLSSocket>();
@@ -100,6 +102,7 @@ export function dialTls(authority: Authority, plan: DialPlan, options: DialOptio
     secureContext: roots.context(),
     session,
     rejectUnauthorized: true,
+    ...(onRead === undefined ? {} : { onread: onRead }),
   };
   const socket = connect(connection);
   const fail = (error: unknown): void => {

@@ -96,7 +96,7 @@ export interface Pipeline {
 }
 
 /** How one connection is made. */
-export type DialChoice = Pick<DialOptions, "protocols" | "session" | "signal">;
+export type DialChoice = Pick<DialOptions, "protocols" | "session" | "onRead" | "signal">;
 
 /**
  * Create the pipeline of one egress.

@@ -377,7 +377,7 @@ test("the proxy answers 502 and 504 with the reason when there is no origin, or 
     [untrusted, 502, "EGRESS_TLS_FAILED"],
     [denied, 403, "EGRESS_ADDRESS_DENIED"],
     [silent, 502, "EGRESS_CONNECTION_LOST"],
-    [garbage, 502, "EGRESS_CONNECTION_LOST"],
+    [garbage, 502, "EGRESS_RESPONSE_INVALID"],
   ] as const) {
     const received = await fixture.send({ protocol: "http/1.1" });
     assert.equal(received.status, status, code);

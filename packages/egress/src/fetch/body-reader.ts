@@ -97,9 +97,8 @@ export class BodyReader {
     const bytes = piece.length > room ? piece.subarray(0, room) : piece;
     this.#totalBytes += bytes.length;
     if (this.#keptBytes < maxBytes) {
-      const clean = scrubber === undefined ? bytes : scrubber.push(bytes);
-      this.#grownBytes += clean.length - bytes.length;
-      this.#keep(clean);
+      this.#grownBytes -= bytes.length;
+      for (const clean of scrubber === undefined ? [bytes] : scrubber.push(bytes)) this.#keep(clean);
     }
     if (this.#totalBytes > freeBytes && this.#totalBytes > maxRatio * this.#writtenBytes) {
       this.#fail(`it expands to more than ${maxRatio} times its size`);
@@ -109,6 +108,7 @@ export class BodyReader {
   }
 
   #keep(bytes: Uint8Array): void {
+    this.#grownBytes += bytes.length;
     const room = this.#options.maxBytes - this.#keptBytes;
     const part = bytes.length > room ? bytes.subarray(0, room) : bytes;
     if (part.length > 0) this.#kept.push(part);
@@ -117,11 +117,7 @@ export class BodyReader {
 
   #finish(): void {
     if (this.#isDone) return;
-    if (this.#options.scrubber !== undefined) {
-      const held = this.#options.scrubber.end();
-      this.#grownBytes += held.length;
-      this.#keep(held);
-    }
+    for (const held of this.#options.scrubber?.end() ?? []) this.#keep(held);
     this.destroy();
     const [first] = this.#kept;
     const body = this.#kept.length === 1 && first !== undefined ? first : Buffer.concat(this.#kept);

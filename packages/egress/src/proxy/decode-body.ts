@@ -5,6 +5,7 @@
 
 import { pipeline, type Readable, type Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
+import { type BodySource, fromReadable, toReadable } from "./body-source.ts";
 
 /** The encodings that can be undone. */
 const decoders: { readonly [encoding: string]: () => Transform } = {
@@ -32,13 +33,15 @@ export function readEncodings(values: readonly string[]): readonly string[] | un
 }
 
 /** `body` without its `encodings`. What breaks on the way breaks what is returned. */
-export function decodeBody(body: Readable, encodings: readonly string[]): Readable {
-  return encodings.reduceRight<Readable>((encoded, name) => {
+export function decodeBody(body: BodySource, encodings: readonly string[]): BodySource {
+  if (encodings.length === 0) return body;
+  const decoded = encodings.reduceRight<Readable>((encoded, name) => {
     const decoder = (decoders[name] as () => Transform)();
     // An error is that of the decoder too, which is listened to.
     pipeline(encoded, decoder, () => {});
     return decoder;
-  }, body);
+  }, toReadable(body));
+  return fromReadable(decoded);
 }
 
 /** The value of an `Accept-Encoding` without what could not be undone. */

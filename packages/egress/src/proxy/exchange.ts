@@ -12,6 +12,7 @@
 import type { Authority } from "../authority.ts";
 import type { HeaderField } from "../inject/request-head.ts";
 import type { AdmittedRequest, Asker, Pipeline } from "../pipeline.ts";
+import { fromReadable } from "./body-source.ts";
 import type { ClientExchange, RawHeaders } from "./client-exchange.ts";
 import { withoutUnknownEncodings } from "./decode-body.ts";
 import { cleanHeaders, passResponse } from "./pass-response.ts";
@@ -19,8 +20,8 @@ import { connectionOptions, toPairs, withoutHeaders } from "./raw-headers.ts";
 import { type ReadRequest, readRequest } from "./read-request.ts";
 import { toRefusal } from "./refusal.ts";
 import { relayBody } from "./relay-body.ts";
-import type { SendRequest, Upstream } from "./upstream.ts";
-import type { FailureKind, RequestHead, UpstreamExchange } from "./upstream-exchange.ts";
+import type { Upstream } from "./upstream.ts";
+import type { FailureKind, Passage, RequestHead, UpstreamExchange } from "./upstream-exchange.ts";
 
 /** What an exchange goes through. */
 export interface ExchangeSetting {
@@ -40,10 +41,10 @@ export async function passExchange(client: ClientExchange, setting: ExchangeSett
   try {
     const request = readInside(client, setting);
     const admitted = await pipeline.admit(asker, request.head);
-    const send = await upstream.open();
-    if (isGone) return;
+    const passage = await upstream.open();
+    if (isGone) return passage.leave();
     admitted.sending();
-    passAdmitted(client, { admitted, send, head: toRequestHead(client, request, admitted, asker) });
+    passAdmitted(client, { admitted, passage, head: toRequestHead(client, request, admitted, asker) });
   } catch (error) {
     pipeline.denied(asker, authority.host, error);
     if (!isGone) refuse(client, error);
@@ -64,10 +65,10 @@ function readInside(client: ClientExchange, { asker, authority, pipeline }: Exch
 interface AdmittedExchange {
   readonly admitted: AdmittedRequest;
   readonly head: RequestHead;
-  readonly send: SendRequest;
+  readonly passage: Passage;
 }
 
-function passAdmitted(client: ClientExchange, { admitted, head, send }: AdmittedExchange): void {
+function passAdmitted(client: ClientExchange, { admitted, head, passage }: AdmittedExchange): void {
   let isOver = false;
   let hasHead = false;
   const fail = (error: Error, { errorCode, wasIdle = false }: FailureKind = {}): void => {
@@ -78,7 +79,7 @@ function passAdmitted(client: ClientExchange, { admitted, head, send }: Admitted
     if (hasHead || wasIdle || errorCode !== undefined) client.reset(errorCode);
     else refuse(client, error);
   };
-  const sent = send(head, {
+  const sent = passage.send(head, {
     onInterim(status, headers) {
       if (!isOver && !hasHead) client.inform(status, cleanHeaders(headers, admitted));
     },
@@ -113,10 +114,10 @@ function passBody(
   admitted: AdmittedRequest,
   fail: (error: Error) => void,
 ): void {
-  relayBody(client.body, sent.body, {
+  relayBody(fromReadable(client.body), sent.body, {
     piece(piece) {
       admitted.scanBody(piece);
-      return piece;
+      return [piece];
     },
     end() {
       // A client that went away tells so itself; what it sent is not the whole.

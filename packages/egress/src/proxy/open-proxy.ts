@@ -59,8 +59,8 @@ export async function openProxy(source: EgressSource, deps: ProxyDeps): Promise<
     onConnection(authority, connection) {
       const protocol = "alpnProtocol" in connection && connection.alpnProtocol === "h2" ? "h2" : "http/1.1";
       const ending = new AbortController();
-      const upstream = createUpstream(authority, protocol, limits, (protocols) =>
-        pipeline.dial(authority, { protocols, signal: ending.signal }),
+      const upstream = createUpstream(authority, protocol, limits, (protocols, onRead) =>
+        pipeline.dial(authority, { protocols, onRead, signal: ending.signal }),
       );
       connection.once("close", () => {
         ending.abort(new EgressError(egressClosed, "The client went away"));

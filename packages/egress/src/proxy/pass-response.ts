@@ -5,11 +5,12 @@
  * change it is not announced.
  */
 
-import type { Readable, Writable } from "node:stream";
+import type { Writable } from "node:stream";
 import { egressResponseInvalid } from "../codes.ts";
 import { EgressError } from "../egress-error.ts";
 import type { AdmittedRequest } from "../pipeline.ts";
 import type { StreamScrubber } from "../scrub/secret-scrubber.ts";
+import type { BodySource } from "./body-source.ts";
 import type { ClientExchange, RawHeaders } from "./client-exchange.ts";
 import { decodeBody, readEncodings } from "./decode-body.ts";
 import { connectionOptions, valuesOf, withoutHeaders } from "./raw-headers.ts";
@@ -52,7 +53,7 @@ export function passResponse(
     isEnd,
   });
   if (isEnd) {
-    response.body.resume();
+    response.body.discard();
     client.end([]);
     done();
     return;
@@ -66,7 +67,7 @@ export function passResponse(
     client.end(cleanTrailers(response.trailers(), admitted));
     done();
   };
-  if (scrubber === undefined) relayBody(body, to, { piece: (piece) => piece, end: finish, fail });
+  if (scrubber === undefined) relayBody(body, to, { piece: (piece) => [piece], end: finish, fail });
   else relayScrubbed(body, to, { stream: scrubber.stream(admitted.echoed("body")), finish, fail });
 }
 
@@ -76,7 +77,7 @@ interface ScrubbedRelay {
   fail(error: Error): void;
 }
 
-function relayScrubbed(body: Readable, to: Writable, { stream, finish, fail }: ScrubbedRelay): void {
+function relayScrubbed(body: BodySource, to: Writable, { stream, finish, fail }: ScrubbedRelay): void {
   let timer: NodeJS.Timeout | undefined;
   const release = (): void => {
     timer = undefined;
@@ -91,8 +92,7 @@ function relayScrubbed(body: Readable, to: Writable, { stream, finish, fail }: S
       return passed;
     },
     end() {
-      const rest = stream.end();
-      if (rest.length > 0) to.write(rest);
+      for (const rest of stream.end()) to.write(rest);
       finish();
     },
     fail,
@@ -104,10 +104,6 @@ function readResponseEncodings(
   { headers, status }: UpstreamResponse,
   isScrubbed: boolean,
 ): readonly string[] {
-  const transfer = valuesOf(headers, "transfer-encoding");
-  if (transfer.some((value) => value.trim().toLowerCase() !== "chunked")) {
-    throw invalid("its transfer encoding is not chunked");
-  }
   if (!isScrubbed) return [];
   const encodings = readEncodings(valuesOf(headers, "content-encoding"));
   if (encodings === undefined)

@@ -1,6 +1,7 @@
 /** A request on its way to the origin, and its response, whichever version of HTTP carries both. Types only. */
 
-import type { Readable, Writable } from "node:stream";
+import type { Writable } from "node:stream";
+import type { BodySource } from "./body-source.ts";
 import type { RawHeaders, ResponseHead } from "./client-exchange.ts";
 
 /** The head of a request as it goes out. */
@@ -20,7 +21,7 @@ export interface RequestHead {
 
 /** The head of the origin's response, and what follows it. */
 export interface UpstreamResponse extends ResponseHead {
-  readonly body: Readable;
+  readonly body: BodySource;
   /** What came behind the body, when that ended. */
   trailers(): RawHeaders;
   /** Whether the body broke off, although it seemed to end. */
@@ -50,4 +51,17 @@ export interface UpstreamExchange {
   endBody(trailers: RawHeaders): void;
   /** Break off. Safe to repeat. */
   cancel(): void;
+}
+
+/** A way to the origin that is open. */
+export interface Passage {
+  /**
+   * Send one request. It is sent once: what a connection lost is the client's
+   * to repeat, as it would be without a proxy.
+   *
+   * @throws {EgressError} `EGRESS_REQUEST_INVALID` for a head that cannot be written.
+   */
+  send(head: RequestHead, listener: UpstreamListener): UpstreamExchange;
+  /** Nothing is sent after all. */
+  leave(): void;
 }

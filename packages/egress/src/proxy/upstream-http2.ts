@@ -9,16 +9,18 @@ import {
   sensitiveHeaders,
 } from "node:http2";
 import type { Duplex } from "node:stream";
+import { fromReadable } from "./body-source.ts";
 import type { RawHeaders } from "./client-exchange.ts";
 import type { ProxyLimits } from "./proxy-limits.ts";
 import { fromHeaderObject, toHeaderObject } from "./raw-headers.ts";
-import type { RequestHead, UpstreamExchange, UpstreamListener } from "./upstream-exchange.ts";
+import type { Passage, RequestHead, UpstreamExchange, UpstreamListener } from "./upstream-exchange.ts";
 
 /** A session with the origin. */
 export interface Http2Upstream extends Disposable {
   /** Whether it takes further requests. */
   readonly isOpen: boolean;
-  readonly send: (head: RequestHead, listener: UpstreamListener) => UpstreamExchange;
+  /** For as many requests as come. */
+  readonly passage: Passage;
 }
 
 /** Start a session on `connection`, on which TLS is done; `authority` is that of all its requests. */
@@ -40,7 +42,7 @@ export function openHttp2Upstream(connection: Duplex, authority: string, limits:
     get isOpen() {
       return !session.closed && !session.destroyed;
     },
-    send: (head, listener) => send(session, head, listener),
+    passage: { send: (head, listener) => send(session, head, listener), leave() {} },
     [Symbol.dispose]() {
       session.destroy();
     },
@@ -94,7 +96,7 @@ function listen(stream: ClientHttp2Stream, listener: UpstreamListener): void {
       statusText: "",
       headers: raw ?? fromHeaderObject(fields),
       isEnd: (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0,
-      body: stream,
+      body: fromReadable(stream),
       trailers: () => trailers,
       wasCut: () => stream.rstCode !== constants.NGHTTP2_NO_ERROR,
     });

@@ -5,27 +5,25 @@
  * HTTP/1.1 gets HTTP/1.1; one of HTTP/2 gets HTTP/2 where the origin speaks it.
  */
 
+import type { OnReadOpts } from "node:net";
 import type { TLSSocket } from "node:tls";
 import type { Authority } from "../authority.ts";
 import type { ProxyLimits } from "./proxy-limits.ts";
-import type { RequestHead, UpstreamExchange, UpstreamListener } from "./upstream-exchange.ts";
+import type { Passage } from "./upstream-exchange.ts";
 import { createHttp1Upstream } from "./upstream-http1.ts";
 import { type Http2Upstream, openHttp2Upstream } from "./upstream-http2.ts";
 
-/** Sends one request whose connection is there. */
-export type SendRequest = (head: RequestHead, listener: UpstreamListener) => UpstreamExchange;
-
-/** Opens a connection to the origin, TLS done, with one of `protocols`. */
-export type DialOrigin = (protocols: readonly string[]) => Promise<TLSSocket>;
+/** Opens a connection to the origin, TLS done, with one of `protocols`. What it reads goes where `onRead` says. */
+export type DialOrigin = (protocols: readonly string[], onRead?: OnReadOpts) => Promise<TLSSocket>;
 
 /** The way to the origin of one tunnel. */
 export interface Upstream extends Disposable {
   /**
-   * Have a connection for one request.
+   * Have a way for one request.
    *
    * @throws {EgressError} when there is none to be had.
    */
-  open(): Promise<SendRequest>;
+  open(): Promise<Passage>;
 }
 
 /** Create the way to `authority` for a client that speaks HTTP/2 or not. Connects when it is asked to. */
@@ -35,7 +33,7 @@ export function createUpstream(
   limits: ProxyLimits,
   dial: DialOrigin,
 ): Upstream {
-  const http1 = createHttp1Upstream(authority, limits, () => dial(["http/1.1"]));
+  const http1 = createHttp1Upstream(limits, (onRead) => dial(["http/1.1"], onRead));
   let http2: Http2Upstream | undefined;
   let prefersHttp2 = clientProtocol === "h2";
   let opening: Promise<void> | undefined;
@@ -60,9 +58,8 @@ export function createUpstream(
         });
         await opening;
       }
-      if (prefersHttp2 && http2 !== undefined) return http2.send;
-      await http1.prepare();
-      return http1.send;
+      if (prefersHttp2 && http2 !== undefined) return http2.passage;
+      return await http1.open();
     },
     [Symbol.dispose]() {
       http1[Symbol.dispose]();

@@ -1,14 +1,17 @@
 /**
- * Finds forms in bytes, in one pass. Most of a text is passed over by a look at
- * two bytes, most of the rest by one at three; only where a form can begin is it followed, with all spellings at
- * once, so that the time is bounded by the length of the form. The form that
- * begins first is found, and of those that begin there the longest.
+ * Finds forms in bytes, in one pass. A form is longer than a stride: of each
+ * stride of a text, two bytes at its end tell in most cases that no form begins
+ * in it, and the next two in most of the rest. In what remains each place is
+ * looked at, its first two bytes, then its third; only where a form can begin
+ * is it followed, with all spellings at once, so that the time is bounded by
+ * the length of the form. The form that begins first is found, and of those
+ * that begin there the longest.
  *
  * It keeps nothing between calls: what a text has to be continued with is said
  * by `pending`, and the caller keeps it.
  */
 
-import { type ByteSet, byteSet, type Form, type Spelling } from "./symbols.ts";
+import { type ByteSet, byteSet, type Form, type Spelling, type TextSymbol } from "./symbols.ts";
 
 /** A form to look for. */
 export interface Wanted<Tag> {
@@ -37,9 +40,12 @@ export interface Matcher<Tag> {
 /** No end: the form is not here. */
 const noEnd = -1;
 
-/** Create a matcher for `wanted`. */
+/** Create a matcher for `wanted`, each of which is four bytes long or more. */
 export function createMatcher<Tag>(wanted: readonly Wanted<Tag>[]): Matcher<Tag> {
-  const { first, pairs, triples } = beginningsOf(wanted.map(({ form }) => form));
+  const forms = wanted.map(({ form }) => form);
+  const { first, pairs, triples } = beginningsOf(forms);
+  const stride = strideOf(forms);
+  const within = pairsWithin(forms, stride + behindStride - 1);
   return {
     find(bytes, from, isEnd) {
       const last = bytes.length - 1;
@@ -53,19 +59,35 @@ export function createMatcher<Tag>(wanted: readonly Wanted<Tag>[]): Matcher<Tag>
 
   /** Where a form can begin, at or after `from`; the length of `bytes` when that is nowhere. */
   function nextCandidate(bytes: Uint8Array, from: number): number {
-    // Locals: this is the loop that every byte passes.
-    const firstBytes = first;
-    const firstPairs = pairs;
+    // Locals: this is the loop that every stride passes.
+    const pairsOfForms = within;
+    const ahead = stride - 1;
+    const length = bytes.length - behindStride;
+    // What begins in a stride goes on behind it: the pairs from the last byte of the stride on are pairs of its own.
+    for (let pairAt = from + ahead; pairAt < length; pairAt += stride) {
+      const second = bytes[pairAt + 1] as number;
+      if (pairsOfForms[((bytes[pairAt] as number) << 8) | second] === 0) continue;
+      const third = bytes[pairAt + 2] as number;
+      if (pairsOfForms[(second << 8) | third] === 0) continue;
+      if (pairsOfForms[(third << 8) | (bytes[pairAt + 3] as number)] === 0) continue;
+      const found = candidateWithin(bytes, pairAt - ahead, pairAt + 1);
+      if (found <= pairAt) return found;
+    }
+    return candidateWithin(bytes, Math.max(from, length - ahead), bytes.length);
+  }
+
+  /** The same from `from` to before `end`, place by place; `end` when it is nowhere there. */
+  function candidateWithin(bytes: Uint8Array, from: number, end: number): number {
     const { length } = bytes;
-    for (let at = from; at < length; at += 1) {
+    for (let at = from; at < end; at += 1) {
       const byte = bytes[at] as number;
-      if (firstBytes[byte] === 0) continue;
+      if (first[byte] === 0) continue;
       if (at + 1 === length) return at;
       const pair = (byte << 8) | (bytes[at + 1] as number);
-      if (firstPairs[pair] === 0) continue;
+      if (pairs[pair] === 0) continue;
       if (at + 2 === length || triples[tripleIndex(pair, bytes[at + 2] as number)]) return at;
     }
-    return length;
+    return end;
   }
 
   function findAt(bytes: Uint8Array, start: number, isEnd: boolean): Finding<Tag> | undefined {
@@ -200,4 +222,78 @@ function spellingHeads({ runByte, runMin, runMax, sets }: Spelling, count: numbe
     heads.push([...Array<ByteSet>(run).fill(runSet), ...sets].slice(0, count));
   }
   return heads;
+}
+
+/** Longer ones let more pairs in, and gain little. */
+const strideMax = 24;
+/** How far the last pair that is looked at goes beyond its stride. */
+const behindStride = 3;
+
+/** What leaves room for the pairs behind it in the shortest form. */
+function strideOf(forms: readonly Form[]): number {
+  const lengths = forms.map((form) => form.reduce((sum, symbol) => sum + edgesOf(symbol).shortest, 0));
+  const stride = Math.min(strideMax, ...lengths.map((length) => length - behindStride));
+  if (stride < 1) throw new RangeError("A form to look for has less than four bytes");
+  return stride;
+}
+
+/** At each pair of bytes of which the first can be among the first `count` bytes of a form: 1. Some others, too. */
+function pairsWithin(forms: readonly Form[], count: number): Uint8Array {
+  const pairs = new Uint8Array(65_536);
+  const known = new Map<ByteSet, Set<ByteSet>>();
+  const add = (one: ByteSet, two: ByteSet): void => {
+    let seconds = known.get(one);
+    if (seconds === undefined) {
+      seconds = new Set();
+      known.set(one, seconds);
+    }
+    if (seconds.has(two)) return;
+    seconds.add(two);
+    for (const first of bytesOf(one)) for (const second of bytesOf(two)) pairs[(first << 8) | second] = 1;
+  };
+  for (const form of forms) {
+    // Where all that comes before it is as short as it can be.
+    let start = 0;
+    for (let index = 0; index < form.length && start < count; index += 1) {
+      const symbol = edgesOf(form[index] as TextSymbol);
+      for (const [one, two] of symbol.inner) add(one, two);
+      const next = form[index + 1];
+      if (next !== undefined)
+        for (const one of symbol.lasts) for (const two of edgesOf(next).firsts) add(one, two);
+      start += symbol.shortest;
+    }
+  }
+  return pairs;
+}
+
+/** What a symbol can begin with, end with, and have side by side. */
+interface Edges {
+  readonly shortest: number;
+  readonly firsts: ReadonlySet<ByteSet>;
+  readonly lasts: ReadonlySet<ByteSet>;
+  readonly inner: readonly (readonly [ByteSet, ByteSet])[];
+}
+
+/** Symbols are shared by texts, too. */
+const edgesBySymbol = new WeakMap<TextSymbol, Edges>();
+
+function edgesOf(symbol: TextSymbol): Edges {
+  const known = edgesBySymbol.get(symbol);
+  if (known !== undefined) return known;
+  const firsts = new Set<ByteSet>();
+  const lasts = new Set<ByteSet>();
+  const inner: [ByteSet, ByteSet][] = [];
+  for (const { runByte, runMin, runMax, sets } of symbol.spellings) {
+    const run = byteSet(runByte);
+    const row = runMax > 0 ? [run, ...sets] : sets;
+    if (runMax > 1) inner.push([run, run]);
+    for (let at = 1; at < row.length; at += 1) inner.push([row[at - 1] as ByteSet, row[at] as ByteSet]);
+    firsts.add(row[0] as ByteSet);
+    if (runMin === 0 && sets.length > 0) firsts.add(sets[0] as ByteSet);
+    lasts.add(row[row.length - 1] as ByteSet);
+  }
+  const shortest = Math.min(...symbol.spellings.map(({ runMin, sets }) => runMin + sets.length));
+  const edges = { shortest, firsts, lasts, inner };
+  edgesBySymbol.set(symbol, edges);
+  return edges;
 }

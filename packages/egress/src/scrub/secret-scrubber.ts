@@ -42,8 +42,7 @@ export function createSecretScrubber(secrets: readonly KnownSecret[]): SecretScr
       const bytes = Buffer.from(text, "latin1");
       if (matcher.find(bytes, 0, true).kind === "none") return text;
       const stream = new StreamScrubber(matcher, onFound);
-      const pieces = [stream.push(bytes), stream.end()];
-      return pieces.map((piece) => Buffer.from(piece).toString("latin1")).join("");
+      return Buffer.concat([...stream.push(bytes), ...stream.end()]).toString("latin1");
     },
     stream: (onFound) => new StreamScrubber(matcher, onFound),
   };
@@ -54,7 +53,10 @@ const nothing = new Uint8Array(0);
 /** A beginning of a secret that is shorter than this tells nothing of it. */
 const tellingLength = 4;
 
-/** Takes secrets out of one body that comes in pieces. */
+/** How much of what comes next is put behind what is held back, to see whether a secret begins there. Most are shorter. */
+const joinedBytes = 4096;
+
+/** Takes secrets out of one body that comes in pieces. What goes on lies in the pieces as far as it can. */
 export class StreamScrubber {
   readonly #matcher: SecretMatcher;
   readonly #onFound: OnFound;
@@ -74,7 +76,7 @@ export class StreamScrubber {
   }
 
   /** The next bytes that may go on: `piece` itself, when there is nothing in it to take out or hold back. */
-  push(piece: Uint8Array): Uint8Array {
+  push(piece: Uint8Array): readonly Uint8Array[] {
     return this.#scrub(piece, false);
   }
 
@@ -91,31 +93,70 @@ export class StreamScrubber {
   }
 
   /** What is left when the body ends. */
-  end(): Uint8Array {
+  end(): readonly Uint8Array[] {
     return this.#scrub(nothing, true);
   }
 
-  #scrub(piece: Uint8Array, isEnd: boolean): Uint8Array {
-    const bytes = this.#held.length === 0 ? piece : Buffer.concat([this.#held, piece]);
+  #scrub(piece: Uint8Array, isEnd: boolean): readonly Uint8Array[] {
     const clean: Uint8Array[] = [];
-    let passed = this.#releasedCount;
-    let from = 0;
+    const held = this.#held;
+    if (held.length === 0 || piece.length <= joinedBytes) {
+      const bytes = held.length === 0 ? piece : Buffer.concat([held, piece]);
+      this.#scan(bytes, { from: 0, until: bytes.length, isEnd }, clean);
+      return clean;
+    }
+    const joined = Buffer.concat([held, piece.subarray(0, joinedBytes)]);
+    const at = this.#scan(joined, { from: 0, until: held.length, isEnd: false }, clean);
+    if (at >= held.length) {
+      this.#scan(piece, { from: at - held.length, until: piece.length, isEnd }, clean);
+    } else {
+      const rest = Buffer.concat([joined.subarray(at), piece.subarray(joinedBytes)]);
+      this.#scan(rest, { from: 0, until: rest.length, isEnd }, clean);
+    }
+    return clean;
+  }
+
+  /**
+   * Put into `clean` what may go on of `bytes`, of which nothing that begins at
+   * `until` or later is looked at. Says up to where that is done: less than
+   * `until` where what begins there may be a secret that goes beyond `bytes`.
+   * At the end of `bytes` it is held back.
+   */
+  #scan(bytes: Uint8Array, { from, until, isEnd }: Scan, clean: Uint8Array[]): number {
+    let at = from;
+    let passed = from + this.#releasedCount;
+    const pass = (end: number): void => {
+      if (end > passed)
+        clean.push(passed === 0 && end === bytes.length ? bytes : bytes.subarray(passed, end));
+    };
     for (;;) {
-      const finding = this.#matcher.find(bytes, from, isEnd);
-      if (finding.kind !== "found") {
-        const pending = finding.kind === "pending" ? finding.start : bytes.length;
-        const end = Math.max(pending, passed);
-        this.#held = pending === bytes.length ? nothing : Uint8Array.from(bytes.subarray(pending));
-        this.#releasedCount = end - pending;
-        if (passed === 0 && end === bytes.length) return bytes;
-        clean.push(bytes.subarray(passed, end));
-        return clean.length === 1 ? (clean[0] as Uint8Array) : Buffer.concat(clean);
+      const finding = this.#matcher.find(bytes, at, isEnd);
+      if (finding.kind === "none" || finding.start >= until) {
+        const end = Math.max(at, until);
+        pass(end);
+        this.#held = nothing;
+        this.#releasedCount = Math.max(0, passed - end);
+        return end;
       }
-      if (finding.start > passed) clean.push(bytes.subarray(passed, finding.start));
+      const { start } = finding;
+      pass(start);
+      if (finding.kind === "pending") {
+        this.#held = Uint8Array.from(bytes.subarray(start));
+        this.#releasedCount = Math.max(0, passed - start);
+        return start;
+      }
       clean.push(Buffer.from(finding.tag.placeholder, "latin1"));
       this.#onFound(finding.tag);
-      from = finding.end;
+      at = finding.end;
       passed = finding.end;
     }
   }
+}
+
+/** Which part of bytes is looked at. */
+interface Scan {
+  readonly from: number;
+  readonly until: number;
+  /** Whether nothing follows. */
+  readonly isEnd: boolean;
 }
