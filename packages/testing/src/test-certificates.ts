@@ -2,6 +2,9 @@
  * Certificates for tests: an authority of its own, and what it signs, good or
  * wrong on purpose. Written to X.509 v3 (RFC 5280) with keys on P-256, so that
  * the TLS under test meets the real thing. Keys live for the process only.
+ *
+ * It encodes for itself: the egress signs certificates too, and is not to be
+ * tested with what its own code made.
  */
 
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
