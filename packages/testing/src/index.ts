@@ -77,5 +77,6 @@ export {
   type TlsServer,
   type TlsServerOptions,
 } from "./tls-server.ts";
+export { trackerExample } from "./tracker-example.ts";
 export { waitUntil } from "./wait-until.ts";
 export { writeFiles } from "./write-files.ts";

@@ -18,35 +18,17 @@ import {
   makeTemporaryDirectory,
   runProcess,
   type TemporaryDirectory,
+  trackerExample,
   trackerStdioPath,
   waitUntil,
 } from "@toolcrib/testing";
 import { commandLine } from "./gateway-process.ts";
 
-/** The example of the document, as it stands there. */
-const exampleCode = `# Access proxied tools as functions
-issue = github.searchIssues({
-  "query": params.issueTitle
-})[0]
-
-zenhubData = zenhub.getIssueDetails({
-  "issueId": issue.id,
-  "repoId": issue.repository.id
-})
-
-return {
-  "githubUrl": issue.html_url,
-  "zenhubEstimate": zenhubData.estimate,
-  "pipeline": zenhubData.pipeline.name,
-  "blockedBy": zenhubData.dependencies
-}
-`;
-
 const example = {
   name: "issue_overview",
   description: "Where an issue is and what it waits for",
   inputSchema: { type: "object", properties: { issueTitle: { type: "string" } }, required: ["issueTitle"] },
-  code: exampleCode,
+  code: trackerExample,
 };
 
 interface Answer {

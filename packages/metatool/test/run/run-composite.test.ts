@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CodedError } from "@toolcrib/diagnostics";
 import type { JsonValue } from "@toolcrib/json";
+import { trackerExample } from "@toolcrib/testing";
 import { textResult } from "@toolcrib/tool";
 import { clientCall, type RunRequest, setUpWorkshop } from "./workshop.ts";
 
@@ -56,26 +57,8 @@ async function check(code: string, expected: JsonValue, request?: RunRequest): P
   assert.deepEqual(JSON.parse(JSON.stringify(got)), expected, code);
 }
 
-const documentExample = `# Access proxied tools as functions
-issue = github.searchIssues({
-  "query": params.issueTitle
-})[0]
-
-zenhubData = zenhub.getIssueDetails({
-  "issueId": issue.id,
-  "repoId": issue.repository.id
-})
-
-return {
-  "githubUrl": issue.html_url,
-  "zenhubEstimate": zenhubData.estimate,
-  "pipeline": zenhubData.pipeline.name,
-  "blockedBy": zenhubData.dependencies
-}
-`;
-
 test("the example of the design document runs word for word", async () => {
-  const outcome = await workshop.run(documentExample, { params: { issueTitle: "Broken login" } });
+  const outcome = await workshop.run(trackerExample, { params: { issueTitle: "Broken login" } });
   assert.equal(outcome.kind, "result");
   assert.deepEqual(JSON.parse(JSON.stringify(outcome.result)), {
     githubUrl: "https://github.test/7",
