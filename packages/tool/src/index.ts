@@ -2,7 +2,9 @@
 export type { CallContext, ClientInfo, ClientSession, Era, Identity } from "./call-context.ts";
 export { foldName } from "./fold-name.ts";
 export {
+  type CallFailure,
   type ContentBlock,
+  failedResult,
   normalizeTags,
   type Origin,
   type Tool,

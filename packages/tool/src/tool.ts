@@ -70,6 +70,21 @@ export function textResult(text: string, isError = false): ToolResult {
     : { content: [{ type: "text", text }] };
 }
 
+/** Why a call came to nothing, and what to do about it. A `CodedError` is one. */
+export interface CallFailure {
+  readonly code: string;
+  readonly message: string;
+  readonly hint?: string | undefined;
+}
+
+/** A call that came to nothing as a result, so that a model sees why: the hint in a line of its own, code and call in `_meta`. */
+export function failedResult({ code, message, hint }: CallFailure, callId: string): ToolResult {
+  return {
+    ...textResult(hint === undefined ? message : `${message}\nHint: ${hint}`, true),
+    _meta: { "toolcrib/code": code, "toolcrib/callId": callId },
+  };
+}
+
 /** Write a `ToolId`. */
 export function toToolId(namespace: string, name: string, version?: string): ToolId {
   const id = namespace === "" ? name : `${namespace}:${name}`;

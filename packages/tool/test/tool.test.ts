@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { normalizeTags, textResult, toToolId } from "@toolcrib/tool";
+import { failedResult, normalizeTags, textResult, toToolId } from "@toolcrib/tool";
 import fc from "fast-check";
 
 describe("toToolId()", () => {
@@ -39,6 +39,20 @@ describe("normalizeTags()", () => {
       }),
     );
   });
+});
+
+test("failedResult() says what happened and what to do, with the code and the call beside it", () => {
+  const rows = [
+    [{ code: "A_B", message: "Cannot do it" }, "Cannot do it"],
+    [{ code: "A_B", message: "Cannot do it", hint: "try again" }, "Cannot do it\nHint: try again"],
+  ] as const;
+  for (const [failure, text] of rows) {
+    assert.deepEqual(failedResult(failure, "call-1"), {
+      content: [{ type: "text", text }],
+      isError: true,
+      _meta: { "toolcrib/code": "A_B", "toolcrib/callId": "call-1" },
+    });
+  }
 });
 
 test("textResult() is one text, and says isError only of a failure", () => {

@@ -9,12 +9,12 @@ import { isCodedError, nearestName } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
 import {
   type CallContext,
+  failedResult,
   type Health,
   normalizeTags,
   type Tool,
   type ToolResult,
   type ToolSource,
-  textResult,
   toToolId,
 } from "@toolcrib/tool";
 import {
@@ -206,10 +206,7 @@ function tryPlan(plan: () => RequestPlan, callId: string): Planned {
     return { kind: "planned", plan: plan() };
   } catch (error) {
     if (!(error instanceof ToolspecError) || !argumentFaults.has(error.code)) throw error;
-    const { code, message, hint } = error;
-    const text = hint === undefined ? message : `${message}\nHint: ${hint}`;
-    const _meta = { "toolcrib/code": code, "toolcrib/callId": callId };
-    return { kind: "refused", result: { ...textResult(text, true), _meta } };
+    return { kind: "refused", result: failedResult(error, callId) };
   }
 }
 

@@ -15,7 +15,7 @@ import {
   type ServerInfo,
   type ServiceRequest,
 } from "@toolcrib/mcp";
-import { type CallContext, type Tool, type ToolSource, textResult } from "@toolcrib/tool";
+import { type CallContext, failedResult, type Tool, type ToolSource } from "@toolcrib/tool";
 import { CliError } from "../cli-error.ts";
 import { cliInternal, cliTimeout } from "../codes.ts";
 
@@ -108,12 +108,8 @@ function toContext(
 
 /** A call that failed is a result too, so that the model sees why and what to do. */
 function toFailedResult({ definition }: Tool, error: unknown, callId: string): JsonObject {
-  const { code, message, hint } = isCodedError(error)
+  const failure = isCodedError(error)
     ? error
-    : { code: cliInternal, message: `"${definition.name}" failed: ${messageOf(error)}`, hint: undefined };
-  const text = hint === undefined ? message : `${message}\nHint: ${hint}`;
-  return {
-    ...textResult(text, true),
-    _meta: { "toolcrib/code": code, "toolcrib/callId": callId },
-  } as JsonObject;
+    : { code: cliInternal, message: `"${definition.name}" failed: ${messageOf(error)}` };
+  return failedResult(failure, callId) as unknown as JsonObject;
 }

@@ -7,20 +7,24 @@
 import { isCodedError } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
 import { McpError, mcpRemoteError } from "@toolcrib/mcp";
-import { type Era, textResult } from "@toolcrib/tool";
+import { type CallFailure, type Era, failedResult } from "@toolcrib/tool";
 import type { CallOutcome } from "../gateway.ts";
 
 /** The outcome of a tool call as its `CallToolResult`. @throws {McpError} the server's own JSON-RPC error */
 export function toWireResult(outcome: CallOutcome): JsonObject {
   if (outcome.kind === "result") return outcome.result as unknown as JsonObject;
+  return failedResult(failureOf(outcome), outcome.callId) as unknown as JsonObject;
+}
+
+/** @throws {McpError} the server's own JSON-RPC error */
+function failureOf(outcome: Exclude<CallOutcome, { kind: "result" }>): CallFailure {
   if (outcome.kind === "denied") {
-    return errorResult(outcome.code, outcome.reason, outcome.hint, outcome.callId);
+    return { code: outcome.code, message: outcome.reason, hint: outcome.hint };
   }
   const { error } = outcome;
   const remote = remoteErrorOf(error, "legacy");
   if (remote !== undefined) throw remote;
-  const code = isCodedError(error) ? error.code : "CALL_FAILED";
-  return errorResult(code, error.message, isCodedError(error) ? error.hint : undefined, outcome.callId);
+  return isCodedError(error) ? error : { code: "CALL_FAILED", message: error.message };
 }
 
 /** The outcome of another request as its result. @throws {McpError} when it was denied or failed */
@@ -35,14 +39,6 @@ export function toRpcFailure(outcome: CallOutcome, era: Era): JsonObject {
 /** A failure as it goes over the wire: a server's own JSON-RPC error as it came, others as they are. */
 export function toWireError(error: Error, era: Era): Error {
   return remoteErrorOf(error, era) ?? error;
-}
-
-function errorResult(code: string, message: string, hint: string | undefined, callId: string): JsonObject {
-  const text = hint === undefined ? message : `${message}\nHint: ${hint}`;
-  return {
-    ...textResult(text, true),
-    _meta: { "toolcrib/code": code, "toolcrib/callId": callId },
-  } as JsonObject;
 }
 
 /** A server's own JSON-RPC error as it came, in the codes of the client's era. */
