@@ -20,6 +20,23 @@ export type CompositeErrorType =
   | "resource_error"
   | "policy_error";
 
+const isErrorType: { readonly [Type in CompositeErrorType]: true } = {
+  validation_error: true,
+  runtime_error: true,
+  tool_error: true,
+  timeout_error: true,
+  resource_error: true,
+  policy_error: true,
+};
+
+/** All of them. */
+export const compositeErrorTypes: readonly string[] = Object.keys(isErrorType);
+
+/** Whether `value` is one of them. */
+export function isCompositeErrorType(value: unknown): value is CompositeErrorType {
+  return typeof value === "string" && Object.hasOwn(isErrorType, value);
+}
+
 /** A failed execution. */
 export interface CompositeError {
   readonly type: CompositeErrorType;

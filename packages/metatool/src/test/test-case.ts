@@ -7,7 +7,7 @@
 import type { Diagnostic } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
 import { metatoolTestInvalid } from "../codes.ts";
-import type { CompositeErrorType } from "../run/outcome.ts";
+import { type CompositeErrorType, compositeErrorTypes, isCompositeErrorType } from "../run/outcome.ts";
 
 /** An error that a tool answers with. */
 export interface RecordedError {
@@ -52,15 +52,6 @@ const nameMaxLength = 100;
 const repliesMaxCount = 10_000;
 /** Most bytes of one case as JSON. */
 export const testCaseMaxBytes = 128 * 1024;
-
-const errorTypes: ReadonlySet<unknown> = new Set<CompositeErrorType>([
-  "validation_error",
-  "runtime_error",
-  "tool_error",
-  "timeout_error",
-  "resource_error",
-  "policy_error",
-]);
 
 /** The cases in a tool's `toolcrib` object, and what is wrong with those that are none. */
 export function parseTestCases(toolcrib: JsonObject | undefined): {
@@ -171,8 +162,8 @@ function lintExpectation(expect: JsonValue | undefined, path: string): Diagnosti
   } else if (error !== undefined) {
     const { type, message, ...rest } = isJsonObject(error) ? error : {};
     findings.push(...unknownMembers(rest, `${path}.error`, "type, message"));
-    if (!errorTypes.has(type)) {
-      findings.push(invalid(`${path}.error.type`, `it must be one of ${[...errorTypes].join(", ")}`));
+    if (!isCompositeErrorType(type)) {
+      findings.push(invalid(`${path}.error.type`, `it must be one of ${compositeErrorTypes.join(", ")}`));
     }
     if (message !== undefined && typeof message !== "string") {
       findings.push(invalid(`${path}.error.message`, "it must be a text"));

@@ -8,7 +8,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
 import type { Execution, ExecutionOutcome } from "../execute-composite.ts";
 import type { InnerReply } from "../inner-reply.ts";
-import type { CompositeError, CompositeErrorType, ExecutionOptions } from "../outcome.ts";
+import { type CompositeError, type ExecutionOptions, isCompositeErrorType } from "../outcome.ts";
 import type { CallableTool } from "../tool-directory.ts";
 
 /** To the child: what to execute. The one message of its kind that a child gets. */
@@ -107,21 +107,12 @@ function readOutcome(value: JsonValue | undefined): ExecutionOutcome | undefined
   return read === undefined ? undefined : { kind: "error", error: read, logs: lines, steps };
 }
 
-const errorTypes: ReadonlySet<string> = new Set<CompositeErrorType>([
-  "validation_error",
-  "runtime_error",
-  "tool_error",
-  "timeout_error",
-  "resource_error",
-  "policy_error",
-]);
-
 function readError(value: JsonValue | undefined): CompositeError | undefined {
   if (!isJsonObject(value)) return undefined;
   const { type, message, details, stack } = value;
-  if (typeof type !== "string" || !errorTypes.has(type) || typeof message !== "string") return undefined;
+  if (!isCompositeErrorType(type) || typeof message !== "string") return undefined;
   return {
-    type: type as CompositeErrorType,
+    type,
     message,
     ...(isJsonObject(details) ? { details } : undefined),
     ...(typeof stack === "string" ? { stack } : undefined),
