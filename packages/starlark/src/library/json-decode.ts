@@ -95,13 +95,7 @@ class Decoder {
     const start = scanner.position;
     const key = first === 0x22 ? scanner.string() : this.#value(depth + 1);
     if (typeof key !== "string") throw new JsonError(start, `got ${typeOf(key)} for object key, want string`);
-    if (scanner.next() !== 0x3a) {
-      throw new JsonError(
-        scanner.position,
-        `after object key, got ${scanner.quoted(scanner.position)}, want ':'`,
-      );
-    }
-    scanner.position += 1;
+    scanner.expectColon();
     return key;
   }
 }

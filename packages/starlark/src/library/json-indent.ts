@@ -98,13 +98,7 @@ class Indenter {
     const start = scanner.position;
     scanner.string();
     this.#text.add(scanner.text.slice(start, scanner.position));
-    if (scanner.next() !== 0x3a) {
-      throw new JsonError(
-        scanner.position,
-        `after object key, got ${scanner.quoted(scanner.position)}, want ':'`,
-      );
-    }
-    scanner.position += 1;
+    scanner.expectColon();
     this.#text.add(": ");
   }
 }

@@ -68,6 +68,14 @@ export class JsonScanner {
     return unit;
   }
 
+  /** Pass the colon behind a key. */
+  expectColon(): void {
+    if (this.next() !== 0x3a) {
+      throw new JsonError(this.position, `after object key, got ${this.quoted(this.position)}, want ':'`);
+    }
+    this.position += 1;
+  }
+
   /** Nothing but white space is left. */
   expectEnd(): void {
     if (this.peek() !== -1) {
