@@ -205,13 +205,7 @@ export async function openConnection(
 }
 
 /** What a handshake agreed on. */
-interface Agreed {
-  readonly era: Era;
-  readonly protocolVersion: string;
-  readonly capabilities: JsonObject;
-  readonly serverInfo: JsonObject | undefined;
-  readonly instructions: string | undefined;
-}
+type Agreed = Pick<Connection, "era" | "protocolVersion" | "capabilities" | "serverInfo" | "instructions">;
 
 async function negotiate(
   router: MessageRouter,
