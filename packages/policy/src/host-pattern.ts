@@ -106,16 +106,15 @@ export function canonicalHost(host: string): string | undefined {
 
 /** Whether `pattern` allows the host of a request. */
 export function matchesHost(pattern: HostPattern, host: string): boolean {
-  const canonical = canonicalHost(host);
-  if (canonical === undefined) return false;
-  if (!pattern.isWildcard) return canonical === pattern.name;
-  const dot = canonical.indexOf(".");
-  return canonical.slice(dot + 1) === pattern.name;
+  return isHostAllowed([pattern], host);
 }
 
 /** Whether any of `patterns` allows the host of a request. */
 export function isHostAllowed(patterns: readonly HostPattern[], host: string): boolean {
-  return patterns.some((pattern) => matchesHost(pattern, host));
+  const canonical = canonicalHost(host);
+  if (canonical === undefined) return false;
+  const parent = canonical.slice(canonical.indexOf(".") + 1);
+  return patterns.some(({ isWildcard, name }) => name === (isWildcard ? parent : canonical));
 }
 
 function judgeName(name: string): HostFault | undefined {

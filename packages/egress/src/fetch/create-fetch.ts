@@ -23,8 +23,8 @@ const defaultMaxBytes = 10 << 20;
 /** Create the door. */
 export function createFetch(pipeline: Pipeline, settings: ResolvedSettings): FetchDoor {
   const pools = createConnectionPools(pipeline, settings);
-  const closing = new AbortController();
-  const underway = new Set<Promise<EgressResponse>>();
+  let isClosed = false;
+  const underway = new Map<AbortController, Promise<EgressResponse>>();
 
   async function run(
     request: EgressRequest,
@@ -46,43 +46,51 @@ export function createFetch(pipeline: Pipeline, settings: ResolvedSettings): Fet
     }
   }
 
-  /** With its deadline: of the caller, of the settings, and the end of the egress. */
-  async function start(request: EgressRequest, source: EgressSource): Promise<EgressResponse> {
-    request.signal?.throwIfAborted();
+  /** Ended by its deadline, by its caller, or with the egress. */
+  async function start(
+    request: EgressRequest,
+    source: EgressSource,
+    ending: AbortController,
+  ): Promise<EgressResponse> {
+    const { signal } = request;
+    signal?.throwIfAborted();
     const { requestTimeoutMs } = settings;
-    const deadline = new AbortController();
     const timer = setTimeout(() => {
       const message = `Cannot wait longer for a response: it took more than ${requestTimeoutMs} ms`;
-      deadline.abort(new EgressError(egressTimedOut, message));
+      ending.abort(new EgressError(egressTimedOut, message));
     }, requestTimeoutMs);
-    const signals = [
-      deadline.signal,
-      closing.signal,
-      ...(request.signal === undefined ? [] : [request.signal]),
-    ];
+    const end = (): void => ending.abort(signal?.reason);
+    signal?.addEventListener("abort", end, { once: true });
     try {
-      return await run(request, source, AbortSignal.any(signals));
+      return await run(request, source, ending.signal);
     } finally {
       clearTimeout(timer);
+      signal?.removeEventListener("abort", end);
     }
   }
 
   return {
     async fetch(request, source) {
-      closing.signal.throwIfAborted();
-      const response = start(request, source);
-      underway.add(response);
+      if (isClosed) throw closed();
+      const ending = new AbortController();
+      const response = start(request, source, ending);
+      underway.set(ending, response);
       try {
         return await response;
       } finally {
-        underway.delete(response);
+        underway.delete(ending);
       }
     },
     async [Symbol.asyncDispose]() {
-      if (closing.signal.aborted) return;
-      closing.abort(new EgressError(egressClosed, "Cannot send a request: the egress was closed"));
-      await Promise.allSettled(underway);
+      if (isClosed) return;
+      isClosed = true;
+      for (const ending of underway.keys()) ending.abort(closed());
+      await Promise.allSettled(underway.values());
       await pools[Symbol.asyncDispose]();
     },
   };
+}
+
+function closed(): EgressError {
+  return new EgressError(egressClosed, "Cannot send a request: the egress was closed");
 }

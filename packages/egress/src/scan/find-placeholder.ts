@@ -12,6 +12,8 @@ export interface Misplaced {
 
 /** The placeholder in `text`, wherever that comes from; `undefined` when there is none. */
 export function findPlaceholder(where: string, text: string | Uint8Array): Misplaced | undefined {
+  // A byte of a placeholder is a character of its own.
+  if (text.length < placeholderMatcher.shortest) return undefined;
   const scanner = new PlaceholderScanner(where);
   return scanner.push(typeof text === "string" ? Buffer.from(text, "utf8") : text) ?? scanner.end();
 }

@@ -29,6 +29,8 @@ export type Finding<Tag> =
 
 /** Looks for a fixed set of forms. */
 export interface Matcher<Tag> {
+  /** Bytes of the shortest form: what is shorter holds none. */
+  readonly shortest: number;
   /**
    * The first form at or after `from`.
    *
@@ -44,9 +46,11 @@ const noEnd = -1;
 export function createMatcher<Tag>(wanted: readonly Wanted<Tag>[]): Matcher<Tag> {
   const forms = wanted.map(({ form }) => form);
   const { first, pairs, triples } = beginningsOf(forms);
-  const stride = strideOf(forms);
+  const shortest = Math.min(...forms.map(shortestOf));
+  const stride = strideOf(shortest);
   const within = pairsWithin(forms, stride + behindStride - 1);
   return {
+    shortest,
     find(bytes, from, isEnd) {
       const last = bytes.length - 1;
       for (let at = nextCandidate(bytes, from); at <= last; at = nextCandidate(bytes, at + 1)) {
@@ -230,11 +234,14 @@ const strideMax = 24;
 const behindStride = 3;
 
 /** What leaves room for the pairs behind it in the shortest form. */
-function strideOf(forms: readonly Form[]): number {
-  const lengths = forms.map((form) => form.reduce((sum, symbol) => sum + edgesOf(symbol).shortest, 0));
-  const stride = Math.min(strideMax, ...lengths.map((length) => length - behindStride));
+function strideOf(shortest: number): number {
+  const stride = Math.min(strideMax, shortest - behindStride);
   if (stride < 1) throw new RangeError("A form to look for has less than four bytes");
   return stride;
+}
+
+function shortestOf(form: Form): number {
+  return form.reduce((sum, symbol) => sum + edgesOf(symbol).shortest, 0);
 }
 
 /** At each pair of bytes of which the first can be among the first `count` bytes of a form: 1. Some others, too. */

@@ -9,7 +9,7 @@
 
 import type { EgressCredential } from "../egress-types.ts";
 import { createMatcher, type Matcher } from "../scan/matcher.ts";
-import { secretForms, secretMinLength } from "../scan/secret-forms.ts";
+import { secretForms } from "../scan/secret-forms.ts";
 
 /** A credential and the texts that it must not be recognised by. */
 export interface KnownSecret {
@@ -38,7 +38,7 @@ export function createSecretScrubber(secrets: readonly KnownSecret[]): SecretScr
   const matcher = createMatcher(wanted);
   return {
     text(text, onFound) {
-      if (text.length < secretMinLength) return text;
+      if (text.length < matcher.shortest) return text;
       const bytes = Buffer.from(text, "latin1");
       if (matcher.find(bytes, 0, true).kind === "none") return text;
       const stream = new StreamScrubber(matcher, onFound);
