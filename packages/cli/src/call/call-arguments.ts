@@ -1,14 +1,12 @@
 /**
  * The arguments of a call as they are given on the command line: a JSON object,
- * `-` for one on standard input, or `--arg NAME=VALUE` for each. Pure, except
- * for reading standard input.
+ * or `--arg NAME=VALUE` for each. Pure.
  */
 
 import { type Diagnostic, isCodedError } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from "@toolcrib/json";
 import { CliError } from "../cli-error.ts";
 import { cliArgumentsInvalid } from "../codes.ts";
-import type { World } from "../world.ts";
 import { findJsonError } from "./find-json-error.ts";
 
 /** Longest JSON text in characters. */
@@ -106,28 +104,4 @@ function typeName(value: JsonValue): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "array";
   return typeof value;
-}
-
-/**
- * All of standard input.
- *
- * @throws {CliError} `CLI_ARGUMENTS_INVALID` past the longest text; the reason of `interrupted`.
- */
-export async function readStandardInput({ stdin, interrupted }: World): Promise<string> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  const stop = () => void stdin.destroy(interrupted.reason as Error);
-  interrupted.addEventListener("abort", stop);
-  try {
-    for await (const chunk of stdin) {
-      chunks.push(Buffer.from(chunk as Buffer));
-      length += (chunk as Buffer).length;
-      if (length > textMaxLength) {
-        throw new CliError(cliArgumentsInvalid, `Standard input is longer than ${textMaxLength} bytes`);
-      }
-    }
-  } finally {
-    interrupted.removeEventListener("abort", stop);
-  }
-  return Buffer.concat(chunks).toString("utf8");
 }

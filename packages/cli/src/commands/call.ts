@@ -4,7 +4,7 @@ import type { JsonObject } from "@toolcrib/json";
 import type { ToolResult } from "@toolcrib/tool";
 import { openToolAccess } from "../access/open-tool-access.ts";
 import type { ToolAccess } from "../access/tool-access.ts";
-import { parseArgumentPairs, parseArguments, readStandardInput } from "../call/call-arguments.ts";
+import { parseArgumentPairs, parseArguments } from "../call/call-arguments.ts";
 import { resultLines } from "../call/print-result.ts";
 import { createProgressLine } from "../call/progress-line.ts";
 import { CliError } from "../cli-error.ts";
@@ -12,6 +12,7 @@ import { cliTimeout, cliUsage } from "../codes.ts";
 import type { CommandContext } from "../command-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeText } from "../output/output.ts";
+import { readStandardInput } from "../standard-input.ts";
 import { explainUnknownTool, findTool, isUnknownTool } from "./find-tool.ts";
 import { serverOfName } from "./tool-names.ts";
 

@@ -1,12 +1,13 @@
 /** `toolcrib eval FILE`: run a composite program once, with the tools, and save nothing. */
 
 import { openToolAccess } from "../access/open-tool-access.ts";
-import { parseArgumentPairs, parseArguments, readStandardInput } from "../call/call-arguments.ts";
+import { parseArgumentPairs, parseArguments } from "../call/call-arguments.ts";
 import { CliError } from "../cli-error.ts";
 import { cliUsage } from "../codes.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import { printResponse } from "../saved/print-response.ts";
+import { readStandardInput } from "../standard-input.ts";
 import { readProgram, standardInput } from "../starlark/program-file.ts";
 
 /** Its options. */

@@ -1,7 +1,7 @@
 /** `toolcrib saved run NAME`: run a saved tool and print its result. */
 
 import { openToolAccess } from "../access/open-tool-access.ts";
-import { parseArgumentPairs, parseArguments, readStandardInput } from "../call/call-arguments.ts";
+import { parseArgumentPairs, parseArguments } from "../call/call-arguments.ts";
 import { createProgressLine } from "../call/progress-line.ts";
 import { CliError } from "../cli-error.ts";
 import { cliUsage } from "../codes.ts";
@@ -9,6 +9,7 @@ import type { CommandContext } from "../command-context.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import { openSaved, requireSaved } from "../saved/open-saved.ts";
 import { printResponse } from "../saved/print-response.ts";
+import { readStandardInput } from "../standard-input.ts";
 
 /** Its options. */
 export interface SavedRunFlags {

@@ -14,12 +14,13 @@ import {
   toStarlark,
   type Value,
 } from "@toolcrib/starlark";
-import { parseArgumentPairs, parseArguments, readStandardInput } from "../call/call-arguments.ts";
+import { parseArgumentPairs, parseArguments } from "../call/call-arguments.ts";
 import { CliError } from "../cli-error.ts";
 import { cliProgramInvalid, cliUsage } from "../codes.ts";
 import type { CommandContext } from "../command-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeText } from "../output/output.ts";
+import { readStandardInput } from "../standard-input.ts";
 import { failureJson, failureLines } from "../starlark/failure-report.ts";
 import { toWritable } from "../starlark/json-result.ts";
 import { readProgram, standardInput } from "../starlark/program-file.ts";

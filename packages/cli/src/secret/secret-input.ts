@@ -5,6 +5,7 @@ import { readRegularFile } from "@toolcrib/gateway";
 import { createEnvSource, explainFileFailure, secretMaxBytes, toSecretValue } from "@toolcrib/secrets";
 import { CliError } from "../cli-error.ts";
 import { cliFileUnusable, cliUsage } from "../codes.ts";
+import { readStandardBytes } from "../standard-input.ts";
 import type { World } from "../world.ts";
 import { askHidden } from "./ask-hidden.ts";
 
@@ -33,7 +34,7 @@ export async function readSecretInput(
   if (fromEnv !== undefined) return createEnvSource(world.environment).read(fromEnv);
   if (fromFile !== undefined) return await readFromFile(fromFile, world);
   if (world.stdin.isTTY === true) return askHidden(`Value of ${name} (it is not shown): `, world);
-  return toSecretValue(await readBytes(world), "standard input");
+  return toSecretValue(await readStandardBytes(world, secretMaxBytes), "standard input");
 }
 
 async function readFromFile(file: string, world: World): Promise<string> {
@@ -51,22 +52,4 @@ async function readFromFile(file: string, world: World): Promise<string> {
 
 function isNoRegularFile(error: unknown): boolean {
   return error instanceof Error && "code" in error && (error.code === "EISDIR" || error.code === "EINVAL");
-}
-
-/** Standard input, up to one byte more than a secret with a line break may have. */
-async function readBytes({ stdin, interrupted }: World): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  const stop = () => void stdin.destroy(interrupted.reason as Error);
-  interrupted.addEventListener("abort", stop);
-  try {
-    for await (const chunk of stdin) {
-      chunks.push(Buffer.from(chunk as Buffer));
-      length += (chunk as Buffer).length;
-      if (length > secretMaxBytes) break;
-    }
-  } finally {
-    interrupted.removeEventListener("abort", stop);
-  }
-  return Buffer.concat(chunks);
 }

@@ -4,9 +4,9 @@ import { open } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Source } from "@toolcrib/diagnostics";
 import { maxSourceLength } from "@toolcrib/starlark";
-import { readStandardInput } from "../call/call-arguments.ts";
 import { CliError } from "../cli-error.ts";
 import { cliFileUnusable } from "../codes.ts";
+import { readStandardInput } from "../standard-input.ts";
 import type { World } from "../world.ts";
 
 /** The file name that stands for standard input. */

@@ -1,0 +1,41 @@
+/** Standard input as a whole, for the commands that take a text or a secret there. It reads on by one piece at the most where it is enough. */
+
+import { CliError } from "./cli-error.ts";
+import { cliArgumentsInvalid } from "./codes.ts";
+import type { World } from "./world.ts";
+
+/** Most bytes of a text. */
+const textMaxBytes = 16 * 1024 * 1024;
+
+/**
+ * All of standard input as a text.
+ *
+ * @throws {CliError} `CLI_ARGUMENTS_INVALID` past the longest text; the reason of `interrupted`.
+ */
+export async function readStandardInput(world: World): Promise<string> {
+  const bytes = await readStandardBytes(world, textMaxBytes);
+  if (bytes.length <= textMaxBytes) return bytes.toString("utf8");
+  throw new CliError(cliArgumentsInvalid, `Standard input is longer than ${textMaxBytes} bytes`);
+}
+
+/**
+ * All of standard input, or its beginning, longer than `maxBytes`, where it is longer.
+ *
+ * @throws the reason of `interrupted`.
+ */
+export async function readStandardBytes({ stdin, interrupted }: World, maxBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  const stop = () => void stdin.destroy(interrupted.reason as Error);
+  interrupted.addEventListener("abort", stop);
+  try {
+    for await (const chunk of stdin) {
+      chunks.push(Buffer.from(chunk as Buffer));
+      length += (chunk as Buffer).length;
+      if (length > maxBytes) break;
+    }
+  } finally {
+    interrupted.removeEventListener("abort", stop);
+  }
+  return Buffer.concat(chunks);
+}
