@@ -31,6 +31,7 @@ import { type Environment, programEnvironment, proxyVariables } from "../egress/
 import { readManifest } from "../egress/read-manifest.ts";
 import { runProgram } from "../egress/run-program.ts";
 import { type ExitCode, exitCodes, toExitCode } from "../exit-codes.ts";
+import { readPairs } from "../name-value-pairs.ts";
 import { shellQuote } from "../serve/shell-quote.ts";
 import { logEvent, placeholderVariable, readSecretNames } from "../toolpack/way-out.ts";
 
@@ -143,14 +144,12 @@ async function readSettings(context: CommandContext, flags: EgressFlags): Promis
 
 /** @throws {CliError} `CLI_USAGE` */
 function readConnectTo(given: readonly string[]): { readonly [host: string]: string } {
-  return Object.fromEntries(
-    given.map((text) => {
-      const at = text.indexOf("=");
-      if (at > 0) return [text.slice(0, at), text.slice(at + 1)];
-      throw new CliError(cliUsage, `--connect-to ${JSON.stringify(text)} does not say where to`, {
+  return readPairs(
+    given,
+    (text) =>
+      new CliError(cliUsage, `--connect-to ${JSON.stringify(text)} does not say where to`, {
         hint: "write --connect-to HOST=ADDRESS:PORT",
-      });
-    }),
+      }),
   );
 }
 

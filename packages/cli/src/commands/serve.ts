@@ -4,11 +4,9 @@
  * what to do with it; with `--stdio` it is the protocol and nothing else.
  */
 
-import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { CodedError, formatDiagnostics, isCodedError, type Logger } from "@toolcrib/diagnostics";
 import { type Gateway, httpAddressInUse, readToken, startGateway } from "@toolcrib/gateway";
-import { startStdioServer } from "@toolcrib/mcp";
 import { defaultTokenName } from "../access/gateway-token.ts";
 import { findRunningGateway, removeRunFile, writeRunFile } from "../access/run-file.ts";
 import { CliError } from "../cli-error.ts";
@@ -19,6 +17,7 @@ import { createCommandLogger } from "../create-command-logger.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import type { Output } from "../output/output.ts";
 import { announce, announceServers } from "../serve/announce.ts";
+import { serveStdio, untilInterrupted } from "../serve/serve-stdio.ts";
 import { version } from "../version.ts";
 
 /** Its options. */
@@ -41,9 +40,6 @@ export async function serve(context: CommandContext, flags: ServeFlags): Promise
   const loaded = await loadCliConfig(context, flags);
   if (loaded.warnings.length > 0) output.note(formatDiagnostics(loaded.warnings), "");
   const logger = warnOfContainment(context, loaded);
-  const { promise: stopped, resolve: stop } = Promise.withResolvers<void>();
-  world.interrupted.addEventListener("abort", () => stop());
-  if (world.interrupted.aborted) stop();
   const hungUp = () => logger.info({}, "SIGHUP is ignored; the configuration is read at start");
   process.on("SIGHUP", hungUp);
   try {
@@ -56,8 +52,8 @@ export async function serve(context: CommandContext, flags: ServeFlags): Promise
       configFiles: loaded.files,
     });
     try {
-      if (flags.stdio === true) await serveStdio(context, gateway, logger, stopped);
-      else await serveHttp(context, gateway, loaded, flags.quiet === true, stopped);
+      if (flags.stdio === true) await serveStdio(gateway.service, world, logger);
+      else await serveHttp(context, gateway, loaded, flags.quiet === true);
     } finally {
       await gateway[Symbol.asyncDispose]();
     }
@@ -82,31 +78,11 @@ function warnOfContainment(context: CommandContext, { config }: LoadedConfig): L
   };
 }
 
-async function serveStdio(
-  { world }: CommandContext,
-  gateway: Gateway,
-  logger: Logger,
-  stopped: Promise<void>,
-): Promise<void> {
-  await using server = startStdioServer(
-    gateway.service,
-    { input: world.stdin, output: world.stdout as NodeJS.WriteStream },
-    {
-      view: "",
-      identity: { kind: "stdio", name: "stdio" },
-      sessionId: randomUUID(),
-      onStray: (reason) => logger.debug({ reason }, "message fits nowhere"),
-    },
-  );
-  await Promise.race([server.ended, stopped]);
-}
-
 async function serveHttp(
   context: CommandContext,
   gateway: Gateway,
   { config, files }: LoadedConfig,
   isQuiet: boolean,
-  stopped: Promise<void>,
 ): Promise<void> {
   const { output, options, world } = context;
   const { auth } = config.serve;
@@ -123,7 +99,7 @@ async function serveHttp(
     if (token === undefined) warnOfOpenDoor(output);
     if (!isQuiet) announce(context, endpoint, gateway.status());
     const told = isQuiet ? undefined : announceServers(context, gateway, endpoint);
-    await stopped;
+    await untilInterrupted(world);
     output.note("Stopping; calls in flight have 10 s to finish (Ctrl-C again to stop at once)");
     await told;
   } finally {

@@ -8,13 +8,14 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { formatDiagnostics } from "@toolcrib/diagnostics";
-import { startStdioServer } from "@toolcrib/mcp";
 import { createToolpackSource } from "@toolcrib/toolpack";
 import { CliError } from "../cli-error.ts";
 import { cliUsage } from "../codes.ts";
 import type { CommandContext } from "../command-context.ts";
 import { createCommandLogger } from "../create-command-logger.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { readPairs } from "../name-value-pairs.ts";
+import { serveStdio } from "../serve/serve-stdio.ts";
 import { type PairFlags, readPair } from "../toolpack/read-pair.ts";
 import { createToolpackService } from "../toolpack/toolpack-service.ts";
 import { openWayOut } from "../toolpack/way-out.ts";
@@ -64,36 +65,17 @@ export async function toolpack(context: CommandContext, flags: ToolpackFlags): P
     now: world.now,
     newCallId: randomUUID,
   });
-  await using server = startStdioServer(
-    service,
-    { input: world.stdin, output: world.stdout as NodeJS.WriteStream },
-    {
-      view: "",
-      identity: { kind: "stdio", name: "stdio" },
-      sessionId: randomUUID(),
-      onStray: (reason) => logger.debug({ reason }, "message fits nowhere"),
-    },
-  );
-  await Promise.race([server.ended, untilInterrupted(world.interrupted)]);
+  await serveStdio(service, world, logger);
   return exitCodes.done;
-}
-
-function untilInterrupted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }
 
 /** @throws {CliError} `CLI_USAGE` */
 function readVariables(given: readonly string[]): { readonly [name: string]: string } {
-  return Object.fromEntries(
-    given.map((text) => {
-      const at = text.indexOf("=");
-      if (at > 0) return [text.slice(0, at), text.slice(at + 1)];
-      throw new CliError(cliUsage, `--variable ${JSON.stringify(text)} has no value`, {
+  return readPairs(
+    given,
+    (text) =>
+      new CliError(cliUsage, `--variable ${JSON.stringify(text)} has no value`, {
         hint: "write --variable NAME=VALUE",
-      });
-    }),
+      }),
   );
 }
