@@ -222,6 +222,64 @@ test("a variable of a server without a default is one that the configuration set
   assert.deepEqual(lintOf(report), []);
 });
 
+/** How a list goes on: the parameters of its operation, the properties of its answer (none for an array), and what comes of them. */
+function checkPagination(params: string, properties: string | undefined, expected: object | undefined) {
+  test(`a list with ${params} and ${properties ?? "an array"} goes on by ${JSON.stringify(expected)}`, async () => {
+    const parameters = params.split("; ").map((one) => {
+      const [name, type = "", initial] = one.split(/[ ,]/);
+      const rest = initial === undefined ? "" : `, ${initial.replace(":", ": ")}`;
+      return `{name: ${name}, in: query, schema: {type: ${type}${rest}}}`;
+    });
+    const schema = properties === undefined ? "{type: array}" : `{type: object, properties: {${properties}}}`;
+    const report = await importText(
+      api(
+        `/x: {get: {parameters: [${parameters.join(", ")}], responses: {"200": {description: ok, content: {application/json: {schema: ${schema}}}}}}}`,
+      ),
+    );
+    assert.deepEqual(report.value?.toolspec.tools[0]?.pagination, expected);
+    assert.deepEqual(lintOf(report), []);
+  });
+}
+
+const items = "items: {type: array}";
+const address = "{type: [string, 'null'], format: uri}";
+checkPagination("page integer,default:1", items, { kind: "page", param: "page", next: "$.items" });
+checkPagination("page integer,default:0", items, { kind: "page", param: "page", next: "$.items", first: 0 });
+checkPagination("page integer", items, undefined);
+checkPagination("page integer,default:5", items, undefined);
+checkPagination("offset integer", items, { kind: "offset", param: "offset", next: "$.items" });
+checkPagination("skip integer,default:0; limit integer", undefined, {
+  kind: "offset",
+  param: "skip",
+  next: "$",
+});
+checkPagination("offset integer", `${items}, meta: {properties: {total: {type: integer}}}`, {
+  kind: "offset",
+  param: "offset",
+  next: "$.items",
+  total: "$.meta.total",
+});
+checkPagination("offset integer", `${items}, total: {type: string}`, {
+  kind: "offset",
+  param: "offset",
+  next: "$.items",
+});
+checkPagination("offset string", items, undefined);
+checkPagination("offset integer,default:1", items, undefined);
+checkPagination("offset integer", "items: {type: array}, data: {type: array}", undefined);
+checkPagination("page integer", `${items}, next: ${address}`, { kind: "link", next: "$.next" });
+checkPagination("after string", `links: {properties: {next: ${address}}}`, {
+  kind: "link",
+  next: "$.links.next",
+});
+checkPagination("after string", `links: {properties: {next: {type: string}}}`, undefined);
+checkPagination("name string", `${items}, next: ${address}`, undefined);
+checkPagination("cursor string; page integer", `next_cursor: {type: string}, next: ${address}`, {
+  kind: "cursor",
+  param: "cursor",
+  next: "$.next_cursor",
+});
+
 /** The credentials of a document with these security lines. */
 function checkCredentials(
   title: string,

@@ -1,14 +1,21 @@
 /**
  * How a list goes on, where the document leaves no doubt: a parameter and the
- * field of the response that belong together by their names, pages that are
- * counted from one over a list, or a Link header. Anything less certain is not
- * guessed.
+ * field of the response that belong together by their names, the address of the
+ * next page in a field or a Link header, pages that are counted from one or zero
+ * over a list, or items of a list that are passed over. Anything less certain is
+ * not guessed.
  */
 
-import type { ToolspecPagination } from "@toolcrib/toolspec";
+import type { ToolspecPagination, ToolspecParam } from "@toolcrib/toolspec";
 import { entriesOf, fieldOf, type Node } from "../document/node.ts";
 import type { Operation } from "../operations.ts";
-import { readSchema, type Schema, type SchemaContext, type SchemaPart } from "../schema/read-schema.ts";
+import {
+  factText,
+  readSchema,
+  type Schema,
+  type SchemaContext,
+  type SchemaPart,
+} from "../schema/read-schema.ts";
 import { fieldsOf, typesOf } from "../schema/type-of-schema.ts";
 import type { DraftParam } from "./draft-param.ts";
 
@@ -36,6 +43,36 @@ const cursors: readonly (readonly [param: RegExp, paths: readonly string[]])[] =
   [/^continue$/, ["$.metadata.continue"]],
 ];
 
+/** Fields that hold the address of the next page. */
+const addresses = [
+  "$.next",
+  "$.next_url",
+  "$.next_page_url",
+  "$.links.next",
+  "$.links.next.href",
+  "$._links.next",
+  "$._links.next.href",
+  "$.paging.next",
+  "$.pagination.next",
+];
+
+/** Fields that say how many items there are. */
+const totals = [
+  "$.total",
+  "$.total_count",
+  "$.totalCount",
+  "$.total_items",
+  "$.totalItems",
+  "$.total_results",
+  "$.totalResults",
+  "$.meta.total",
+  "$.meta.total_count",
+  "$.pagination.total",
+];
+
+/** Parameters that the address of a next page has. */
+const asking = /^(?:page(?:_?number|_?no|_?token)?|cursor|after|since|starting_after|offset|skip)$/i;
+
 /** Names of the list of a page. */
 const lists = ["data", "items", "results", "records", "entries", "values"];
 
@@ -56,19 +93,49 @@ export function readPagination(
   for (const { param } of queries) {
     if (schema === undefined) break;
     const paths = cursors.find(([pattern]) => pattern.test(param.name))?.[1] ?? [];
-    const next = paths.find((path) => isCursorAt(schema, path.split(".").slice(1), context));
+    const next = paths.find((path) => isOfType(fieldAt(schema, path, context), ["string", "integer"]));
     if (next !== undefined) return { kind: "cursor", param: param.name, next };
   }
-  const page = queries.find(({ param }) => /^page(?:_?number|_?no)?$/i.test(param.name));
+  const page = queries.find(({ param }) => pageName.test(param.name));
   if (
     answer.hasLink &&
     (page !== undefined ||
       queries.some(({ param }) => /^(?:cursor|after|since|page_?token)$/i.test(param.name)))
   )
     return { kind: "link" };
-  const isCounted = page?.param.type === "integer" && /\bDefault: 1\b/.test(page.param.description ?? "");
-  const items = schema === undefined ? undefined : listAt(schema, context);
-  return isCounted && items !== undefined ? { kind: "page", param: page.param.name, next: items } : undefined;
+  if (schema === undefined) return undefined;
+  const next = addresses.find((path) => isAddressAt(schema, path, context));
+  if (next !== undefined && queries.some(({ param }) => asking.test(param.name)))
+    return { kind: "link", next };
+  const items = listAt(schema, context);
+  return items === undefined ? undefined : readCount(queries, items, schema, context);
+}
+
+/** Pages or items that are counted, over the list at `items`. */
+function readCount(
+  queries: readonly DraftParam[],
+  items: string,
+  schema: Schema,
+  context: SchemaContext,
+): ToolspecPagination | undefined {
+  const counting = (pattern: RegExp) =>
+    queries.find(({ param }) => param.type === "integer" && pattern.test(param.name))?.param;
+  const page = counting(pageName);
+  const first = firstOf(page);
+  if (page !== undefined && (first === "0" || first === "1"))
+    return { kind: "page", param: page.name, next: items, ...(first === "0" ? { first: 0 } : {}) };
+  const offset = counting(/^(?:offset|skip)$/i);
+  const isFromStart = (firstOf(offset) ?? "0") === "0";
+  if (page !== undefined || offset === undefined || !isFromStart) return undefined;
+  const total = totals.find((path) => isOfType(fieldAt(schema, path, context), ["integer", "number"]));
+  return { kind: "offset", param: offset.name, next: items, ...(total === undefined ? {} : { total }) };
+}
+
+const pageName = /^page(?:_?number|_?no)?$/i;
+
+/** The default that the description of a parameter tells. */
+function firstOf(param: ToolspecParam | undefined): string | undefined {
+  return /\bDefault: (\d+)\b/.exec(param?.description ?? "")?.[1];
 }
 
 interface Answer {
@@ -97,15 +164,27 @@ function readAnswer(operation: Operation, context: SchemaContext): Answer | unde
   return { schema: readSchema({ node: schema, file, place }, context), hasLink };
 }
 
-/** Whether a text or number stands at `path`. */
-function isCursorAt(schema: Schema, path: readonly string[], context: SchemaContext): boolean {
-  const [name = "", ...rest] = path;
-  const field: SchemaPart | undefined = fieldsOf(schema).fields.get(name);
-  if (field === undefined) return false;
-  const inner = readSchema(field, context);
-  if (rest.length > 0) return isCursorAt(inner, rest, context);
-  const types = typesOf(inner, 0);
-  return types.length > 0 && types.every((type) => type === "string" || type === "integer");
+/** The schema of what stands at `path`, a JSONPath of names. */
+function fieldAt(schema: Schema, path: string, context: SchemaContext): Schema | undefined {
+  let found: Schema | undefined = schema;
+  for (const name of path.split(".").slice(1)) {
+    const part: SchemaPart | undefined = fieldsOf(found).fields.get(name);
+    if (part === undefined) return undefined;
+    found = readSchema(part, context);
+  }
+  return found;
+}
+
+function isOfType(schema: Schema | undefined, allowed: readonly string[]): boolean {
+  const types = schema === undefined ? [] : typesOf(schema, 0);
+  return types.length > 0 && types.every((type) => allowed.includes(type));
+}
+
+/** Whether a text that says that it is an address stands at `path`. */
+function isAddressAt(schema: Schema, path: string, context: SchemaContext): boolean {
+  const found = fieldAt(schema, path, context);
+  if (found === undefined || !isOfType(found, ["string"])) return false;
+  return /^(?:uri|url)(?:-reference)?$/.test(factText(found, "format") ?? "");
 }
 
 /** Where the list of a page stands: the whole response, or the only list in it. */

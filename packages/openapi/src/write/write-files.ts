@@ -91,12 +91,14 @@ export function writeTool(tool: ToolspecTool): string {
   if (tool.params !== undefined)
     lines.push("    params:", ...tool.params.map((param) => `      - ${writeParam(param)}`));
   if (tool.pagination !== undefined) {
-    const { kind, param, next } = tool.pagination;
+    const { kind, param, next, first, total } = tool.pagination;
     lines.push(
       `    pagination: ${yamlMap([
         ["kind", kind],
         ["param", param],
         ["next", next],
+        ["first", first],
+        ["total", total],
       ])}`,
     );
   }
