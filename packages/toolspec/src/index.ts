@@ -1,4 +1,5 @@
 // For users.
+export { documentMaxBytes } from "@toolcrib/document";
 export { type FileLayout, layoutOf, manifestPathsOf } from "./catalog/layout.ts";
 export {
   type CatalogFile,
@@ -8,10 +9,6 @@ export {
   lintCatalog,
 } from "./catalog/lint-catalog.ts";
 export { toolspecArgumentInvalid, toolspecRequestTooLarge, toolspecValueHostile } from "./codes.ts";
-export { documentMaxBytes } from "./document/document-tree.ts";
-export type { ParsedDocument } from "./document/parse-document.ts";
-// For other packages here.
-export { readPlainYaml } from "./document/read-plain-yaml.ts";
 export { manifestJsonSchema, toolspecJsonSchema } from "./json-schema.ts";
 export { egressPatterns } from "./manifest/egress-patterns.ts";
 export type {
@@ -24,7 +21,7 @@ export type {
   ManifestTool,
   Tier,
 } from "./manifest/manifest.ts";
-export { parseManifest, parseToolspec } from "./parse.ts";
+export { type ParsedDocument, parseManifest, parseToolspec } from "./parse.ts";
 export { argumentName, toParamNames } from "./plan/argument-names.ts";
 export { compareExample, type ExampleDifference } from "./plan/check-example.ts";
 export {

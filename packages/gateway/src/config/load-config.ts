@@ -55,7 +55,7 @@ export async function loadConfig(
   const sources = read.flatMap((result) => ("source" in result ? [result.source] : []));
   const all = [...sources, ...(options.overrides ?? [])];
   const isLong = all.some(({ text }) => text.length > longText);
-  const readPlain = isLong ? (await import("@toolcrib/toolspec")).readPlainYaml : undefined;
+  const readPlain = isLong ? (await import("@toolcrib/document")).readPlainYaml : undefined;
   const parsed = all.map((source) => parseConfigLayer(source, readPlain));
   const namesFiles = parsed.some(
     ({ toolspecs, sections }) => toolspecs.length > 0 || sections.egress?.ca_files !== undefined,

@@ -4,6 +4,16 @@
  */
 
 import { type Diagnostic, hasErrors } from "@toolcrib/diagnostics";
+import {
+  checkDocument,
+  type DocumentNode,
+  entryOf,
+  fieldOf,
+  itemsOf,
+  type OpenDocument,
+  quote,
+  stringOf,
+} from "@toolcrib/document";
 import { findDenied, type HostDenylist, parseHostPattern } from "@toolcrib/policy";
 import {
   manifestEgressDenied,
@@ -14,11 +24,9 @@ import {
   toolspecFileMisplaced,
   toolspecManifestMissing,
 } from "../codes.ts";
-import { type DocumentNode, entryOf, fieldOf, itemsOf, stringOf } from "../document/document-tree.ts";
-import { checkDocument, type OpenDocument, openDocument } from "../document/parse-document.ts";
-import { quote } from "../document/reporter.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import { manifestKind, manifestShape } from "../manifest/manifest-shape.ts";
+import { openSource } from "../open-source.ts";
 import { lintExamples } from "../plan/lint-examples.ts";
 import { isEntryText } from "../spec/entry-name.ts";
 import { type JsonPathFault, lintJsonPaths } from "../spec/lint-json-paths.ts";
@@ -131,7 +139,7 @@ function openFile({ path, text, name = path, kind }: CatalogFile): Entry[] {
       ? placed
       : { kind, name: undefined, version: undefined, pairKey: path };
   if (layout === undefined) return [];
-  const open = openDocument({ name, text }, layout.kind === "manifest" ? manifestKind : toolspecKind);
+  const open = openSource({ name, text }, layout.kind === "manifest" ? manifestKind : toolspecKind);
   // A folder of nothing but specs may have any name: the file says what it is.
   const isSpec =
     kind === undefined &&
@@ -139,7 +147,7 @@ function openFile({ path, text, name = path, kind }: CatalogFile): Entry[] {
     !/(?:^|\/)manifests\//.test(path) &&
     isToolspecTree(open.tree);
   if (!isSpec) return [{ ...open, layout }];
-  return [{ ...openDocument({ name, text }, toolspecKind), layout: { ...layout, kind: "toolspec" } }];
+  return [{ ...openSource({ name, text }, toolspecKind), layout: { ...layout, kind: "toolspec" } }];
 }
 
 function isToolspecTree(tree: DocumentNode | undefined): boolean {

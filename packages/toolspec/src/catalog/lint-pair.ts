@@ -3,6 +3,17 @@
  * that a file with a fault of its own is still compared in everything else.
  */
 
+import {
+  type DocumentNode,
+  entryOf,
+  fieldOf,
+  itemsOf,
+  listOf,
+  type OpenDocument,
+  type Problem,
+  quote,
+  stringOf,
+} from "@toolcrib/document";
 import { type HostPattern, parseHostPattern } from "@toolcrib/policy";
 import {
   toolspecAuthForbidden,
@@ -14,9 +25,6 @@ import {
   toolspecToolUndeclared,
   toolspecVersionMismatch,
 } from "../codes.ts";
-import { type DocumentNode, entryOf, fieldOf, itemsOf, stringOf } from "../document/document-tree.ts";
-import type { OpenDocument } from "../document/parse-document.ts";
-import { listOf, type Problem, quote } from "../document/reporter.ts";
 import { canBeAllowed, parseBaseUrl } from "../spec/base-url.ts";
 import { isEntryText } from "../spec/entry-name.ts";
 import { lintCollisions } from "../spec/lint-collisions.ts";

@@ -1,6 +1,18 @@
 /** How the credentials of a manifest enter requests, by its tier. Reads the tree; never quotes a format. */
 
 import {
+  type DocumentNode,
+  entryOf,
+  fieldOf,
+  itemsOf,
+  listOf,
+  type MapNode,
+  type Place,
+  quote,
+  reportAt,
+  stringOf,
+} from "@toolcrib/document";
+import {
   manifestInjectCollides,
   manifestInjectEntrusted,
   manifestInjectFormat,
@@ -10,16 +22,6 @@ import {
   manifestInjectSealed,
   manifestVendorRequired,
 } from "../codes.ts";
-import {
-  type DocumentNode,
-  entryOf,
-  fieldOf,
-  itemsOf,
-  type MapNode,
-  stringOf,
-} from "../document/document-tree.ts";
-import { listOf, quote } from "../document/reporter.ts";
-import { type Place, reportAt } from "../document/shape.ts";
 import { formatFault, formatHint, pathPrefixFault, singleFormatFault } from "../spec/credential-format.ts";
 import { isClientHeader, isHeaderName } from "../spec/header-name.ts";
 

@@ -4,6 +4,22 @@
  * for credentials.
  */
 
+import {
+  choice,
+  type DocumentKind,
+  type DocumentNode,
+  fieldOf,
+  flag,
+  list,
+  literalNumber,
+  type MapEntry,
+  quote,
+  record,
+  reportAt,
+  reportRepeated,
+  type Shape,
+  text,
+} from "@toolcrib/document";
 import { parseHostPattern } from "@toolcrib/policy";
 import {
   manifestBareWord,
@@ -32,11 +48,6 @@ import {
   manifestVersionInvalid,
   manifestWrongType,
 } from "../codes.ts";
-import { type DocumentNode, fieldOf, type MapEntry } from "../document/document-tree.ts";
-import type { DocumentKind } from "../document/parse-document.ts";
-import { quote } from "../document/reporter.ts";
-import { choice, flag, literalNumber, reportAt, type Shape, text } from "../document/shape.ts";
-import { list, record, reportRepeated } from "../document/shape-collection.ts";
 import { entryName, entryVersion, toEntryName } from "../spec/entry-name.ts";
 import { lintCredentials } from "./lint-credentials.ts";
 import type { Manifest } from "./manifest.ts";

@@ -6,9 +6,9 @@
  * one in the input schema, and both are understood in a call.
  */
 
+import { quote } from "@toolcrib/document";
 import type { JsonObject } from "@toolcrib/json";
 import { toolspecArgumentInvalid } from "../codes.ts";
-import { quote } from "../document/reporter.ts";
 import type { ToolspecTool } from "../spec/toolspec.ts";
 import { ToolspecError } from "../toolspec-error.ts";
 

@@ -6,9 +6,9 @@
  */
 
 import { nearestName } from "@toolcrib/diagnostics";
+import { listOf, quote } from "@toolcrib/document";
 import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
 import { toolspecArgumentInvalid, toolspecValueHostile } from "../codes.ts";
-import { listOf, quote } from "../document/reporter.ts";
 import type { ParamType, ToolspecParam, ToolspecTool } from "../spec/toolspec.ts";
 import { ToolspecError } from "../toolspec-error.ts";
 import { argumentName, toParamNames } from "./argument-names.ts";

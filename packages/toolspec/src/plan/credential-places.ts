@@ -4,9 +4,9 @@
  * pipeline may replace. Pure: knows no secret but the token it is handed.
  */
 
+import { quote } from "@toolcrib/document";
 import { encodeBase64 } from "../base64.ts";
 import { toolspecCredentialUnfit } from "../codes.ts";
-import { quote } from "../document/reporter.ts";
 import type { Manifest, ManifestCredential } from "../manifest/manifest.ts";
 import type { Toolspec } from "../spec/toolspec.ts";
 import { ToolspecError } from "../toolspec-error.ts";

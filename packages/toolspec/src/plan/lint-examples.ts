@@ -1,11 +1,9 @@
 /** The examples of a toolspec are its tests: each is planned, and must make the request that it expects. */
 
 import { isCodedError } from "@toolcrib/diagnostics";
+import { type DocumentNode, entryOf, fieldOf, itemsOf, type OpenDocument, quote } from "@toolcrib/document";
 import { parseHostPattern } from "@toolcrib/policy";
 import { toolspecExampleFails, toolspecVariableUnset } from "../codes.ts";
-import { type DocumentNode, entryOf, fieldOf, itemsOf } from "../document/document-tree.ts";
-import type { OpenDocument } from "../document/parse-document.ts";
-import { quote } from "../document/reporter.ts";
 import type { Toolspec, ToolspecExample, ToolspecTool } from "../spec/toolspec.ts";
 import { compareExample } from "./check-example.ts";
 import { exampleVariables } from "./example-variables.ts";

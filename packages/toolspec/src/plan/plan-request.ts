@@ -6,6 +6,7 @@
  * sent. Pure: sends nothing, knows no secret but what it is handed.
  */
 
+import { quote } from "@toolcrib/document";
 import type { JsonObject } from "@toolcrib/json";
 import { type HostPattern, isHostAllowed } from "@toolcrib/policy";
 import {
@@ -14,7 +15,6 @@ import {
   toolspecValueHostile,
   toolspecVariableUnset,
 } from "../codes.ts";
-import { quote } from "../document/reporter.ts";
 import { fillHost, parseBaseUrl } from "../spec/base-url.ts";
 import type { Toolspec, ToolspecMethod, ToolspecTool } from "../spec/toolspec.ts";
 import { ToolspecError } from "../toolspec-error.ts";

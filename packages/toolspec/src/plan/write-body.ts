@@ -1,8 +1,8 @@
 /** The body of a request, and its media type. */
 
+import { quote } from "@toolcrib/document";
 import { isJsonObject, type JsonValue } from "@toolcrib/json";
 import { toolspecArgumentInvalid } from "../codes.ts";
-import { quote } from "../document/reporter.ts";
 import type { BodyEncoding, ToolspecMethod, ToolspecTool } from "../spec/toolspec.ts";
 import { ToolspecError } from "../toolspec-error.ts";
 import { type Argument, argumentJson, argumentText } from "./arguments.ts";

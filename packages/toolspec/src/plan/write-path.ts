@@ -3,8 +3,8 @@
  * none of `.` and `..` to anyone on the way, and holds no control characters.
  */
 
+import { quote } from "@toolcrib/document";
 import { toolspecValueHostile, toolspecVariableUnset } from "../codes.ts";
-import { quote } from "../document/reporter.ts";
 import { isDotSegment, type PathPart, parsePathTemplate, segmentFault } from "../spec/path-template.ts";
 import type { ToolspecTool } from "../spec/toolspec.ts";
 import { ToolspecError } from "../toolspec-error.ts";

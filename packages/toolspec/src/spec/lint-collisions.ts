@@ -1,8 +1,7 @@
 /** Parameters that stand where a credential does: an agent must not be able to set it. */
 
+import { type DocumentNode, fieldOf, itemsOf, type Problem, quote, stringOf } from "@toolcrib/document";
 import { toolspecHeaderCollides, toolspecQueryCollides } from "../codes.ts";
-import { type DocumentNode, fieldOf, itemsOf, stringOf } from "../document/document-tree.ts";
-import { type Problem, quote } from "../document/reporter.ts";
 
 /** The headers and query parameters that carry credentials. */
 export interface TakenNames {

@@ -1,9 +1,7 @@
 /** The JSONPaths of a toolspec, by whoever can read them: this package cannot. */
 
+import { fieldOf, itemsOf, type OpenDocument, quote, stringOf } from "@toolcrib/document";
 import { toolspecJsonPathInvalid } from "../codes.ts";
-import { fieldOf, itemsOf, stringOf } from "../document/document-tree.ts";
-import type { OpenDocument } from "../document/parse-document.ts";
-import { quote } from "../document/reporter.ts";
 
 /** What is wrong with a JSONPath; `undefined` where nothing is. */
 export type JsonPathFault = (path: string) => string | undefined;

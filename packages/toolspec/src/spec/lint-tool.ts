@@ -5,6 +5,18 @@
  */
 
 import {
+  type DocumentNode,
+  fieldOf,
+  itemsOf,
+  listOf,
+  type Place,
+  quote,
+  reportAt,
+  reportRepeated,
+  spanWithin,
+  stringOf,
+} from "@toolcrib/document";
+import {
   toolspecBodyInvalid,
   toolspecBodyNotAllowed,
   toolspecHeaderDuplicate,
@@ -19,10 +31,6 @@ import {
   toolspecStyleInvalid,
   toolspecValueInvalid,
 } from "../codes.ts";
-import { type DocumentNode, fieldOf, itemsOf, stringOf } from "../document/document-tree.ts";
-import { listOf, quote, spanWithin } from "../document/reporter.ts";
-import { type Place, reportAt } from "../document/shape.ts";
-import { reportRepeated } from "../document/shape-collection.ts";
 import { isClientHeader, isHeaderName } from "./header-name.ts";
 import { parsePathTemplate, placeholdersOf } from "./path-template.ts";
 

@@ -1,9 +1,18 @@
 /** The variables of base URLs and paths: each one that is used is declared, and the other way round. */
 
+import {
+  type DocumentNode,
+  entryOf,
+  fieldOf,
+  fieldPlace,
+  itemsOf,
+  type Place,
+  quote,
+  reportAt,
+  spanWithin,
+  stringOf,
+} from "@toolcrib/document";
 import { toolspecVariableInvalid } from "../codes.ts";
-import { type DocumentNode, entryOf, fieldOf, itemsOf, stringOf } from "../document/document-tree.ts";
-import { quote, spanWithin } from "../document/reporter.ts";
-import { fieldPlace, type Place, reportAt } from "../document/shape.ts";
 import { variablesOf } from "./base-url.ts";
 import { parsePathTemplate, placeholdersOf, segmentFault } from "./path-template.ts";
 

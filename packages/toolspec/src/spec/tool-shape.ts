@@ -4,6 +4,20 @@
  * lint-tool.ts.
  */
 
+import {
+  anyJson,
+  choice,
+  dictionary,
+  flag,
+  integer,
+  list,
+  type MapEntry,
+  quote,
+  record,
+  reportAt,
+  type Shape,
+  text,
+} from "@toolcrib/document";
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import {
   toolspecBaseUrlInvalid,
@@ -18,11 +32,7 @@ import {
   toolspecValueInvalid,
   toolspecWrongType,
 } from "../codes.ts";
-import type { MapEntry } from "../document/document-tree.ts";
 
-import { quote } from "../document/reporter.ts";
-import { anyJson, choice, flag, integer, reportAt, type Shape, text } from "../document/shape.ts";
-import { dictionary, list, record } from "../document/shape-collection.ts";
 import { parseBaseUrl } from "./base-url.ts";
 
 import type { ToolspecTool } from "./toolspec.ts";

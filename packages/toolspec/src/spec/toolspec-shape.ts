@@ -4,6 +4,24 @@
  */
 
 import {
+  type DocumentKind,
+  type DocumentNode,
+  dictionary,
+  fieldOf,
+  type Inspect,
+  itemsOf,
+  list,
+  literalNumber,
+  type Place,
+  quote,
+  record,
+  reportAt,
+  reportRepeated,
+  type Shape,
+  stringOf,
+  text,
+} from "@toolcrib/document";
+import {
   toolspecAuthFormat,
   toolspecAuthHeader,
   toolspecBareWord,
@@ -21,11 +39,6 @@ import {
   toolspecVersionInvalid,
   toolspecWrongType,
 } from "../codes.ts";
-import { type DocumentNode, fieldOf, itemsOf, stringOf } from "../document/document-tree.ts";
-import type { DocumentKind } from "../document/parse-document.ts";
-import { quote } from "../document/reporter.ts";
-import { type Inspect, literalNumber, type Place, reportAt, type Shape, text } from "../document/shape.ts";
-import { dictionary, list, record, reportRepeated } from "../document/shape-collection.ts";
 
 import { formatFault, formatHint } from "./credential-format.ts";
 import { entryName, entryVersion, toEntryName } from "./entry-name.ts";

@@ -1,11 +1,13 @@
 /**
- * YAML text to a tree. One document, YAML 1.2 core schema: a bare `on` is a
- * text. Anchors and aliases are followed, merge keys and custom tags are
- * refused. Nothing is thrown for any text.
+ * YAML text to a tree by a full reader of YAML, which has a word for every
+ * fault. One document, YAML 1.2 core schema: a bare `on` is a text. Anchors and
+ * aliases are followed, merge keys and custom tags are refused. Nothing is
+ * thrown for any text.
  */
 
 import { positionAt, type Span } from "@toolcrib/diagnostics";
 import { isAlias, isMap, isScalar, isSeq, type Node, parseDocument, type YAMLError } from "yaml";
+import type { DocumentKind } from "./document-kind.ts";
 import {
   type DocumentNode,
   documentMaxDepth,
@@ -13,7 +15,8 @@ import {
   type MapEntry,
   type ScalarNode,
 } from "./document-tree.ts";
-import { type Problem, quote, type StructureCodes } from "./reporter.ts";
+import type { Problem } from "./reporter.ts";
+import { quote } from "./shown-text.ts";
 import { wordingOf } from "./yaml-messages.ts";
 
 /** Lines with syntax errors that are shown of one text: those that follow are consequences of the first. */
@@ -22,7 +25,7 @@ const maxSyntaxErrors = 3;
 type Report = (problem: Problem) => void;
 
 /** The tree of `text`; `undefined` for an empty text and when `report` was told of a syntax error. */
-export function readYaml(text: string, codes: StructureCodes, report: Report): DocumentNode | undefined {
+export function readYaml(text: string, kind: DocumentKind, report: Report): DocumentNode | undefined {
   const document = parseDocument(text, {
     version: "1.2",
     schema: "core",
@@ -34,25 +37,25 @@ export function readYaml(text: string, codes: StructureCodes, report: Report): D
   });
   const findings = [...document.errors, ...document.warnings];
   if (findings.length > 0) {
-    reportSyntax(text, findings, codes, report);
+    reportSyntax(text, findings, kind, report);
     return undefined;
   }
   if (document.directives?.yaml.explicit === true && document.directives.yaml.version !== "1.2") {
     report({
-      code: codes.syntax,
+      code: kind.codes.syntax,
       message: "Cannot read YAML 1.1: this file is read as YAML 1.2",
       hint: "remove the %YAML line",
       span: { start: 0, end: 1 },
     });
     return undefined;
   }
-  return document.contents === null ? undefined : readTree(document.contents, codes, report);
+  return document.contents === null ? undefined : readTree(document.contents, kind, report);
 }
 
 function reportSyntax(
   text: string,
   findings: readonly YAMLError[],
-  codes: StructureCodes,
+  { codes }: DocumentKind,
   report: Report,
 ): void {
   const textEnd = Math.max(0, text.trimEnd().length - 1);
@@ -74,15 +77,17 @@ function reportSyntax(
   }
 }
 
-/** A node, and how large it would be if each alias were a copy. */
+/** A node, where its text ends, and how large it would be if each alias were a copy. */
 interface Measured {
   readonly node: DocumentNode;
+  readonly end: number;
   readonly size: number;
   readonly height: number;
 }
 
 /** Read the library's nodes in the order of the text, so that an alias finds the latest anchor of its name. */
-function readTree(root: Node, codes: StructureCodes, report: Report): DocumentNode | undefined {
+function readTree(root: Node, kind: DocumentKind, report: Report): DocumentNode | undefined {
+  const { codes } = kind;
   const anchors = new Map<string, Node>();
   const done = new Map<Node, Measured>();
   let isBroken = false;
@@ -96,21 +101,33 @@ function readTree(root: Node, codes: StructureCodes, report: Report): DocumentNo
   function read(node: Node, depth: number): Measured {
     const span = spanOf(node);
     if (isBroken) return measured(emptyScalar(span));
-    if (isAlias(node)) return readAlias(node.source, span);
-    const tooDeep = { code: codes.tooComplex, message: tooDeepMessage, span };
+    if (isAlias(node)) return { ...readAlias(node.source, span), end: span.end };
+    const tooDeep = {
+      code: codes.tooComplex,
+      message: `Cannot read the ${kind.noun}: it nests deeper than ${documentMaxDepth} levels`,
+      span,
+    };
     if (depth > documentMaxDepth) return giveUp(tooDeep);
     if (node.anchor !== undefined) anchors.set(node.anchor, node);
-    const result = isMap<Node, Node | null>(node)
-      ? readMap(node.items, span, depth)
-      : isSeq<Node>(node)
-        ? combined({ kind: "list", span, items: [] }, node.items, (item) => read(item, depth + 1))
-        : measured(toScalar(node, span));
+    const result = readContent(node, span, depth);
     if (isBroken) return result;
-    if (result.size > documentMaxNodes)
-      return giveUp({ code: codes.tooComplex, message: tooManyMessage, span });
+    if (result.size > documentMaxNodes) {
+      const most = documentMaxNodes.toLocaleString("en");
+      const message = `Cannot read the ${kind.noun}: with its aliases it has more than ${most} values`;
+      return giveUp({ code: codes.tooComplex, message, span });
+    }
     if (depth + result.height > documentMaxDepth + 1) return giveUp(tooDeep);
     done.set(node, result);
     return result;
+  }
+
+  function readContent(node: Node, span: Span, depth: number): Measured {
+    if (isMap<Node, Node | null>(node)) return readMap(node.items, span, node.flow === true, depth);
+    if (!isSeq<Node>(node)) return measured(toScalar(node, span));
+    const parts = node.items.map((item) => read(item, depth + 1));
+    const end = node.flow === true ? span.end : (parts.at(-1)?.end ?? span.end);
+    const items = parts.map((part) => part.node);
+    return combined({ kind: "list", span: { start: span.start, end }, items }, parts);
   }
 
   function readAlias(name: string, span: Span): Measured {
@@ -130,11 +147,11 @@ function readTree(root: Node, codes: StructureCodes, report: Report): DocumentNo
   function readMap(
     pairs: readonly { readonly key: Node | null; readonly value: Node | null }[],
     span: Span,
+    isFlow: boolean,
     depth: number,
   ): Measured {
     const entries = new Map<string, MapEntry>();
-    let size = 1;
-    let height = 0;
+    const parts: Measured[] = [];
     for (const pair of pairs) {
       if (pair.key === null || !isScalar(pair.key)) {
         giveUp({
@@ -146,49 +163,40 @@ function readTree(root: Node, codes: StructureCodes, report: Report): DocumentNo
       }
       const key = toScalar(pair.key, spanOf(pair.key));
       const part = pair.value === null ? measured(emptyScalar(key.span)) : read(pair.value, depth + 1);
-      size += part.size;
-      height = Math.max(height, part.height);
-      if (entries.has(key.text)) report(duplicateKey(codes, key.text, key.span));
+      parts.push(part);
+      if (entries.has(key.text)) report(duplicateKey(kind, key.text, key.span));
       else entries.set(key.text, { key: key.text, keySpan: key.span, value: part.node });
     }
-    return { node: { kind: "map", span, entries: [...entries.values()] }, size, height: height + 1 };
+    const end = isFlow ? span.end : (parts.at(-1)?.end ?? span.end);
+    return combined({ kind: "map", span: { start: span.start, end }, entries: [...entries.values()] }, parts);
   }
 
   const { node } = read(root, 1);
   return isBroken ? undefined : node;
 }
 
-const tooDeepMessage = `Cannot read the file: it nests deeper than ${documentMaxDepth} levels`;
-const tooManyMessage = `Cannot read the file: with its aliases it has more than ${documentMaxNodes.toLocaleString("en")} values`;
-
 /** What is reported for a field that is given again; the first one counts. */
-export function duplicateKey(codes: StructureCodes, key: string, span: Span): Problem {
+export function duplicateKey(kind: DocumentKind, key: string, span: Span): Problem {
   return {
-    code: codes.duplicateKey,
-    message: `Duplicate field ${quote(key)}: it is given before in the same map`,
+    code: kind.codes.duplicateKey,
+    message: `Duplicate field ${(kind.quote ?? quote)(key)}: it is given before in the same map`,
     hint: "remove one of the two",
     span,
   };
 }
 
 function measured(node: ScalarNode): Measured {
-  return { node, size: 1, height: 1 };
+  return { node, end: node.span.end, size: 1, height: 1 };
 }
 
-function combined<T>(
-  list: Extract<DocumentNode, { kind: "list" }>,
-  items: readonly T[],
-  read: (item: T) => Measured,
-): Measured {
+function combined(node: DocumentNode, parts: readonly Measured[]): Measured {
   let size = 1;
   let height = 0;
-  const nodes = items.map((item) => {
-    const part = read(item);
+  for (const part of parts) {
     size += part.size;
     height = Math.max(height, part.height);
-    return part.node;
-  });
-  return { node: { ...list, items: nodes }, size, height: height + 1 };
+  }
+  return { node, end: node.span.end, size, height: height + 1 };
 }
 
 function spanOf(node: Node): Span {

@@ -1,4 +1,7 @@
-/** What the YAML library finds, in our words, by its error code. Its own messages quote the text. */
+/**
+ * What the YAML library finds, in our words, by its error code. Its own
+ * messages quote the text, and the text may hold a secret.
+ */
 
 import { documentMaxDepth } from "./document-tree.ts";
 
@@ -14,12 +17,12 @@ const unclosed: Wording = {
 };
 
 const wordings: { readonly [code: string]: Wording } = {
-  BAD_ALIAS: { message: "Cannot read this alias", hint: "quote a text that begins with *" },
+  BAD_ALIAS: { message: "Cannot read this alias", hint: "write *name, or quote a text that begins with *" },
   BAD_COLLECTION_TYPE: { message: "This tag does not fit its value", hint: "remove the tag" },
   BAD_DIRECTIVE: { message: "Cannot read this directive", hint: "remove the line that begins with %" },
   BAD_DQ_ESCAPE: {
     message: "Unknown escape sequence in a text in double quotes",
-    hint: "write \\\\ for a backslash, or use single quotes",
+    hint: "write \\\\ for a backslash, or use single quotes: 'C:\\tools'",
   },
   BAD_INDENT: {
     message: "The indentation does not fit the lines before",
@@ -32,9 +35,12 @@ const wordings: { readonly [code: string]: Wording } = {
   },
   BLOCK_AS_IMPLICIT_KEY: {
     message: "A second `: ` in one line",
-    hint: "put a text that contains `: ` in quotes",
+    hint: "put a text that contains `: ` in quotes, or begin a new line for a nested map",
   },
-  BLOCK_IN_FLOW: { message: "A list or map of several lines cannot stand between brackets" },
+  BLOCK_IN_FLOW: {
+    message: "A list or map of several lines cannot stand between brackets",
+    hint: "separate what stands between brackets with commas",
+  },
   COMMENT_SPACE: {
     message: "A comment needs a space before its #",
     hint: "put the text in quotes if it is no comment",
@@ -48,7 +54,7 @@ const wordings: { readonly [code: string]: Wording } = {
   MULTIPLE_ANCHORS: { message: "A value can have one anchor only" },
   MULTIPLE_DOCS: {
     message: "Cannot read more than one YAML document from a file",
-    hint: "make a file of each",
+    hint: "remove the --- line, or make a file of each",
   },
   MULTIPLE_TAGS: { message: "A value can have one tag only" },
   NON_STRING_KEY: { message: "Field names are texts" },
@@ -58,7 +64,7 @@ const wordings: { readonly [code: string]: Wording } = {
   TAB_AS_INDENT: { message: "A tab cannot indent YAML", hint: "use spaces" },
   TAG_RESOLVE_FAILED: {
     message: "Tags are not read, and a value must fit the tag it has",
-    hint: "remove the tag, or quote a text that begins with !",
+    hint: "remove the tag that begins with !, or quote a text that begins with !",
   },
   UNEXPECTED_TOKEN: { ...unreadable, hint: "look for a bracket or quote too many just before" },
 };

@@ -1,44 +1,53 @@
 /**
- * A manifest or toolspec as a tree of values that know where they stand in the
- * text, the same for YAML and JSON. Data only: two readers build it, shapes
- * check it. An aliased value is shared; there is never a cycle.
+ * A document as a tree of values that know where they stand in the text, the
+ * same for YAML and JSON. Data only: readers build it, shapes check it. An
+ * aliased value is shared, so a tree may be a graph; it never has a cycle, and
+ * its depth and its size with all aliases expanded are bounded.
  */
 
 import type { Span } from "@toolcrib/diagnostics";
 import type { JsonValue } from "@toolcrib/json";
 
-/** Longest file, in bytes. */
+/** Longest text of a document that people write for Toolcrib, in bytes. */
 export const documentMaxBytes = 1024 * 1024;
-/** Deepest nesting. */
+/** Deepest nesting of such a document. */
 export const documentMaxDepth = 64;
-/** Most values of a file, aliases expanded. */
+/** Most values of such a document, aliases expanded. */
 export const documentMaxNodes = 100_000;
 
+/** A value of a document. */
 export type DocumentNode = MapNode | ListNode | ScalarNode;
 
+/** A map; every key is there once. */
 export interface MapNode {
   readonly kind: "map";
   readonly span: Span;
   readonly entries: readonly MapEntry[];
 }
 
+/** A field of a map. The place of its name includes quotes. */
 export interface MapEntry {
   readonly key: string;
   readonly keySpan: Span;
   readonly value: DocumentNode;
 }
 
+/** A list. */
 export interface ListNode {
   readonly kind: "list";
   readonly span: Span;
   readonly items: readonly DocumentNode[];
 }
 
+/** What a scalar is. */
+export type ScalarValue = string | number | boolean | null;
+
+/** A text, a number, `true`, `false`, or nothing. */
 export interface ScalarNode {
   readonly kind: "scalar";
   readonly span: Span;
-  readonly value: string | number | boolean | null;
-  /** A number or boolean as it is written (`1.10`); a string's value. */
+  readonly value: ScalarValue;
+  /** A number, boolean or null as it is written (`1.10`); a string's value. */
   readonly text: string;
   /** Whether it stands without quotes in YAML, so that its look decides its type. */
   readonly isPlain: boolean;
@@ -54,10 +63,24 @@ export function entryOf(node: DocumentNode | undefined, key: string): MapEntry |
   return node?.kind === "map" ? node.entries.find((entry) => entry.key === key) : undefined;
 }
 
-/** The items of field `key`, if `node` is a map that has a list there. */
+/** The items of field `key`, if `node` is a map that has a list there; else none. */
 export function itemsOf(node: DocumentNode | undefined, key: string): readonly DocumentNode[] {
   const value = fieldOf(node, key);
   return value?.kind === "list" ? value.items : [];
+}
+
+/** The node below `root` at a path of field names and list indexes. */
+export function nodeAt(
+  root: DocumentNode | undefined,
+  path: readonly (string | number)[],
+): DocumentNode | undefined {
+  let node = root;
+  for (const step of path) {
+    if (node === undefined) return undefined;
+    if (typeof step === "string") node = fieldOf(node, step);
+    else node = node.kind === "list" ? node.items[step] : undefined;
+  }
+  return node;
 }
 
 /** The text of a string; `undefined` for everything else. */

@@ -1,6 +1,6 @@
 /**
  * Texts without quotes that YAML 1.1 readers change: `on` becomes true there,
- * `010` eight, `1e3` a text. This package reads YAML 1.2; other programs that
+ * `010` eight, `1e3` a text. Documents are YAML 1.2 here; other programs that
  * read the same file may not.
  */
 

@@ -1,0 +1,126 @@
+/**
+ * A file's text to a tree, and the tree to a checked value. YAML 1.2 or JSON.
+ * Collects everything that is wrong; throws for no text.
+ */
+
+import { hasErrors, type Source } from "@toolcrib/diagnostics";
+import { DocumentBuilder } from "./build-document.ts";
+import type { DocumentKind } from "./document-kind.ts";
+import { type DocumentNode, documentMaxBytes, documentMaxDepth, documentMaxNodes } from "./document-tree.ts";
+import { readFastYaml } from "./read-fast-yaml.ts";
+import { readJson, skipJsonSpace } from "./read-json.ts";
+import { duplicateKey, readYaml } from "./read-yaml.ts";
+import { createReporter, type Problem, type Reporter } from "./reporter.ts";
+import type { Shape } from "./shape.ts";
+import { secretSpans, starOut } from "./shown-text.ts";
+import { Unreadable } from "./unreadable.ts";
+
+/** A file as it was read: its text, or its bytes. */
+export interface UnreadSource {
+  readonly name: string;
+  readonly text: string | Uint8Array;
+}
+
+/** A document that was read, whatever is wrong with it. */
+export interface OpenDocument {
+  /** Holds what was found so far, and the text that may be shown. */
+  readonly reporter: Reporter;
+  /** `undefined` for an empty text and for one with syntax errors. */
+  readonly tree: DocumentNode | undefined;
+}
+
+type Report = (problem: Problem) => void;
+
+/** Read the text of `source` into a tree. JSON where it begins like JSON, unless the name says YAML. */
+export function openDocument(source: UnreadSource, kind: DocumentKind): OpenDocument {
+  const text = readText(source.text, kind);
+  if (typeof text !== "string") {
+    const reporter = createReporter({ name: source.name, text: "" }, kind);
+    reporter.report(text);
+    return { reporter, tree: undefined };
+  }
+  const problems: Problem[] = [];
+  const report = (problem: Problem): void => void problems.push(problem);
+  const tree = isJson(source.name, text, kind)
+    ? readJsonTree(text, kind, report)
+    : (readPlainYaml(text) ?? readYaml(text, kind, report));
+  const given = { name: source.name, text };
+  const reporter = createReporter(kind.toShown?.(given, tree) ?? withoutSecrets(given), kind);
+  if (tree === undefined && problems.length === 0 && kind.emptyHint !== undefined) {
+    const message = `The ${kind.noun} is empty`;
+    report({ code: kind.codes.syntax, message, hint: kind.emptyHint, span: { start: 0, end: 0 } });
+  }
+  for (const problem of problems) reporter.report(problem);
+  return { reporter, tree };
+}
+
+/** Check `open` by `shape`; `undefined` where there is an error. */
+export function checkDocument<T>(open: OpenDocument, shape: Shape<T>): T | undefined {
+  const { tree, reporter } = open;
+  if (tree === undefined) return undefined;
+  const value = shape.check(tree, { path: "", key: "", keySpan: tree.span, reporter });
+  return hasErrors(reporter.diagnostics) ? undefined : value;
+}
+
+/** What is reported for a document of more than `documentMaxBytes`. */
+export function tooLarge({ noun, codes, tooLargeHint }: DocumentKind): Problem {
+  const message = `Cannot read a ${noun} of more than ${documentMaxBytes.toLocaleString("en")} bytes`;
+  return { code: codes.fileTooLarge, message, hint: tooLargeHint, span: { start: 0, end: 0 } };
+}
+
+/** What is reported for a document that is not UTF-8. */
+export function notUtf8({ noun, codes }: DocumentKind): Problem {
+  const message = `Cannot read the ${noun}: it is not text in UTF-8`;
+  return { code: codes.syntax, message, hint: "store the file as UTF-8", span: { start: 0, end: 0 } };
+}
+
+/** The text without its byte order mark, or what keeps it from being read. */
+function readText(given: string | Uint8Array, kind: DocumentKind): string | Problem {
+  const isTooLong =
+    given.length > documentMaxBytes ||
+    (typeof given === "string" &&
+      // No character takes more than three bytes.
+      given.length * 3 > documentMaxBytes &&
+      new TextEncoder().encode(given).length > documentMaxBytes);
+  if (isTooLong) return tooLarge(kind);
+  if (typeof given === "string") return given.startsWith("\ufeff") ? given.slice(1) : given;
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(given);
+  } catch {
+    return notUtf8(kind);
+  }
+}
+
+function isJson(name: string, text: string, { allowsComments = false }: DocumentKind): boolean {
+  const first = text[skipJsonSpace(text, 0, allowsComments)];
+  return !/\.ya?ml$/i.test(name) && (first === "{" || first === "[");
+}
+
+function readJsonTree(text: string, kind: DocumentKind, report: Report): DocumentNode | undefined {
+  const builder = new DocumentBuilder((key, span) => report(duplicateKey(kind, key, span)));
+  const { noun, codes, allowsComments } = kind;
+  const limits = { noun, maxDepth: documentMaxDepth, maxNodes: documentMaxNodes };
+  const reading = readJson(text, builder, { ...limits, allowsComments });
+  if (reading.kind === "read") return reading.root;
+  const { message, hint, span } = reading.fault;
+  report({ code: codes[reading.fault.kind], message, hint, span });
+  return undefined;
+}
+
+/** The tree of the YAML `text` where it is written plainly; `undefined` where it is left to the library. */
+export function readPlainYaml(text: string): DocumentNode | undefined {
+  const builder = new DocumentBuilder(() => {
+    throw new Unreadable("syntax", "The library says where a field is given again", 0);
+  });
+  try {
+    const limits = { noun: "text", maxDepth: documentMaxDepth, maxNodes: documentMaxNodes };
+    return readFastYaml(text, builder, { ...limits, isExact: true });
+  } catch (error) {
+    if (error instanceof Unreadable) return undefined;
+    throw error;
+  }
+}
+
+function withoutSecrets({ name, text }: Source): Source {
+  return { name, text: starOut(text, secretSpans(text)) };
+}

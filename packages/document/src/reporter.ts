@@ -1,0 +1,69 @@
+/**
+ * Collects what is wrong with one document. The same finding at the same place
+ * (an aliased value, a check that runs again) counts once.
+ */
+
+import type { Diagnostic, Severity, Source, Span } from "@toolcrib/diagnostics";
+import type { DocumentKind, StructureCodes } from "./document-kind.ts";
+import { quote } from "./shown-text.ts";
+
+/** Most findings reported for one document; one with more has one cause. */
+export const problemsMaxCount = 500;
+
+/** A finding before its source is known. */
+export interface Problem {
+  /** @default "error" */
+  readonly severity?: Severity;
+  readonly code: string;
+  readonly message: string;
+  readonly hint?: string | undefined;
+  readonly span?: Span | undefined;
+  /** Such as `tools[0].path`. */
+  readonly path?: string;
+}
+
+/** Where the problems of a document go. */
+export interface Reporter {
+  /** The text that findings point into; secrets are starred out. */
+  readonly source: Source;
+  /** What the document is called in messages. */
+  readonly noun: string;
+  readonly codes: StructureCodes;
+  /** `text` as messages quote it. */
+  readonly quote: (text: string) => string;
+  readonly diagnostics: readonly Diagnostic[];
+  report(problem: Problem): void;
+}
+
+/** Create a reporter of problems with `source`. */
+export function createReporter(source: Source, kind: DocumentKind): Reporter {
+  const diagnostics: Diagnostic[] = [];
+  const seen = new Set<string>();
+  return {
+    source,
+    noun: kind.noun,
+    codes: kind.codes,
+    quote: kind.quote ?? quote,
+    diagnostics,
+    report(problem) {
+      const identity = `${problem.code} ${problem.span?.start} ${problem.span?.end} ${problem.message}`;
+      if (seen.has(identity) || diagnostics.length >= problemsMaxCount) return;
+      seen.add(identity);
+      diagnostics.push(toDiagnostic(problem, source));
+    },
+  };
+}
+
+/** `problem` as a finding about `source`. */
+export function toDiagnostic(problem: Problem, source: Source): Diagnostic {
+  const { severity = "error", code, message, hint, span, path } = problem;
+  return {
+    severity,
+    code,
+    message,
+    ...(hint === undefined ? {} : { hint }),
+    source,
+    ...(span === undefined ? {} : { span }),
+    ...(path === undefined || path === "" ? {} : { path }),
+  };
+}

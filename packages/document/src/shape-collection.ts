@@ -1,0 +1,330 @@
+/**
+ * Shapes of lists, of maps with fixed fields (`record`), of maps with free keys
+ * (`dictionary`), and of values with several forms.
+ */
+
+import { nearestName, positionAt } from "@toolcrib/diagnostics";
+import type { JsonObject } from "@toolcrib/json";
+import type { DocumentNode, MapEntry, MapNode } from "./document-tree.ts";
+import type { Problem } from "./reporter.ts";
+import {
+  type Definitions,
+  fieldPlace,
+  type Inspect,
+  knownFieldPlace,
+  type Place,
+  reportAt,
+  reportType,
+  type Shape,
+} from "./shape.ts";
+
+/** What a list holds. */
+export interface ListOptions<T> {
+  readonly description: string;
+  readonly maxItems: number;
+  /** Code of an empty list. @default an empty list passes */
+  readonly emptyCode?: string;
+  /** What to do about a value of another type. */
+  readonly otherTypeHint?: (node: DocumentNode) => string | undefined;
+  /** Sees the items with their places; those of unusable items are `undefined`. */
+  readonly inspect?: Inspect<readonly (T | undefined)[]>;
+}
+
+/** A list of like values. */
+export function list<T>(item: Shape<T>, options: ListOptions<T>): Shape<readonly T[]> {
+  const { description, maxItems, emptyCode, inspect } = options;
+  return {
+    check(node, place) {
+      const { quote } = place.reporter;
+      if (node.kind !== "list")
+        return reportType(node, place, "a list", options.otherTypeHint?.(node) ?? loneItemHint(node, place));
+      if (node.items.length === 0 && emptyCode !== undefined) {
+        const message = `${quote(place.path)} must not be empty`;
+        return reportAt(node, place, { code: emptyCode, message, hint: "add an item" });
+      }
+      if (node.items.length > maxItems) reportTooMany(place, node.items.length, "items", maxItems);
+      // Those past the limit are not looked at: one finding about a runaway list is enough.
+      const values = node.items
+        .slice(0, maxItems)
+        .map((child, index) => item.check(child, itemPlace(place, child, index)));
+      inspect?.(values, node, place);
+      return values.filter((value) => value !== undefined);
+    },
+    toJsonSchema: (definitions) => ({
+      type: "array",
+      description,
+      items: item.toJsonSchema(definitions),
+      maxItems,
+      ...(emptyCode === undefined ? {} : { minItems: 1 }),
+    }),
+  };
+}
+
+function loneItemHint(node: DocumentNode, { reporter }: Place): string | undefined {
+  if (node.kind !== "scalar" || node.value === null) return undefined;
+  const quoted = reporter.quote(node.text);
+  return quoted.startsWith('"') ? `write it as a list: [${quoted}]` : "write it as a list";
+}
+
+function itemPlace(place: Place, node: DocumentNode, index: number): Place {
+  const path = `${place.path}[${index}]`;
+  return { path, key: String(index), keySpan: node.span, reporter: place.reporter };
+}
+
+function reportTooMany({ path, keySpan, reporter }: Place, count: number, what: string, most: number): void {
+  const message = `${reporter.quote(path)} has ${count} ${what}; at most ${most} are allowed`;
+  reporter.report({ code: reporter.codes.valueInvalid, message, span: keySpan, path });
+}
+
+/** What a map with free keys holds. */
+export interface DictionaryOptions<T> {
+  readonly description: string;
+  readonly maxEntries: number;
+  /** What each key must match as a whole, and what that means in words. */
+  readonly key: { readonly source: string; readonly meaning: string };
+  readonly inspect?: Inspect<{ readonly [key: string]: T }>;
+}
+
+/** A map whose keys are the author's. */
+export function dictionary<T>(
+  value: Shape<T>,
+  options: DictionaryOptions<T>,
+): Shape<{ readonly [key: string]: T }> {
+  const { description, maxEntries, key, inspect } = options;
+  const whole = new RegExp(`^(?:${key.source})$`);
+  return {
+    check(node, place) {
+      if (node.kind !== "map") return reportType(node, place, "a map", "write it as a map: { NAME: value }");
+      const { quote, codes } = place.reporter;
+      if (node.entries.length > maxEntries) reportTooMany(place, node.entries.length, "entries", maxEntries);
+      const pairs: [string, T][] = [];
+      for (const entry of node.entries.slice(0, maxEntries)) {
+        const at = fieldPlace(place, entry.key, entry.keySpan);
+        if (!whole.test(entry.key)) {
+          const message = `${quote(entry.key)} cannot be a name in ${quote(place.path)}: a name is ${key.meaning}`;
+          at.reporter.report({ code: codes.valueInvalid, message, span: entry.keySpan, path: at.path });
+        }
+        const checked = value.check(entry.value, at);
+        if (checked !== undefined) pairs.push([entry.key, checked]);
+      }
+      // Defines own properties only, whatever the keys are called.
+      const result = Object.fromEntries(pairs);
+      inspect?.(result, node, place);
+      return result;
+    },
+    toJsonSchema: (definitions) => ({
+      type: "object",
+      description,
+      propertyNames: { pattern: `^(?:${key.source})$` },
+      additionalProperties: value.toJsonSchema(definitions),
+      maxProperties: maxEntries,
+    }),
+  };
+}
+
+/** A field that must be there. */
+export interface Required<T> {
+  readonly required: Shape<T>;
+  /** Why, for the message. */
+  readonly because?: string;
+  /** What is said when it is not. @default a plain sentence with the code of required fields */
+  readonly missing?: { readonly code: string; readonly message: string; readonly hint: string };
+}
+
+type Fields = { readonly [name: string]: Shape<unknown> | Required<unknown> };
+
+/** The value of a `record` with these fields. */
+export type RecordOf<F extends Fields> = {
+  readonly [K in keyof F as F[K] extends Required<unknown> ? K : never]: F[K] extends Required<infer T>
+    ? T
+    : never;
+} & {
+  readonly [K in keyof F as F[K] extends Required<unknown> ? never : K]?: F[K] extends Shape<infer T>
+    ? T
+    : never;
+};
+
+interface RecordBase {
+  readonly description: string;
+  readonly fields: Fields;
+  /** What to do about fields that people try, by their name. */
+  readonly hints?: { readonly [field: string]: string | ((entry: MapEntry) => string) };
+  /** Whether fields that are not listed pass without a look. @default false */
+  readonly isOpen?: boolean;
+  /** Takes over a field that is not listed; `undefined` leaves it to be reported as unknown. */
+  readonly misplaced?: (
+    entry: MapEntry,
+    place: Place,
+  ) => { readonly code: string; readonly message: string; readonly hint: string } | undefined;
+  /** Its name in the `$defs` of the JSON Schema; without one it is written where it is used. */
+  readonly name?: string;
+}
+
+/** What a map with fixed fields holds. */
+export interface RecordOptions<F extends Fields> extends RecordBase {
+  readonly fields: F;
+  readonly inspect?: Inspect<Partial<RecordOf<F>>>;
+}
+
+/** A map with fixed fields. Any other field is an error. */
+export function record<const F extends Fields>(options: RecordOptions<F>): Shape<RecordOf<F>> {
+  return {
+    check(node, place) {
+      if (node.kind !== "map") return reportType(node, place, "a map");
+      const value = Object.fromEntries(checkFields(node, place, options)) as Partial<RecordOf<F>>;
+      options.inspect?.(value, node, place);
+      return value as RecordOf<F>;
+    },
+    toJsonSchema(definitions) {
+      if (options.name === undefined || definitions === undefined) return recordSchema(options, definitions);
+      if (!definitions.has(options.name)) definitions.set(options.name, recordSchema(options, definitions));
+      return { $ref: `#/$defs/${options.name}` };
+    },
+  };
+}
+
+function checkFields(node: MapNode, place: Place, options: RecordBase): [string, unknown][] {
+  const found: [string, unknown][] = [];
+  const present = new Map(node.entries.map((entry) => [entry.key, entry]));
+  for (const entry of node.entries) {
+    const field = Object.hasOwn(options.fields, entry.key) ? options.fields[entry.key] : undefined;
+    if (field === undefined) {
+      if (options.isOpen !== true) reportUnknown(entry, present, place, options);
+    } else if (!isMissing(field, entry)) {
+      const at = knownFieldPlace(place, entry.key, entry.keySpan);
+      const value = shapeOf(field).check(entry.value, at);
+      if (value !== undefined) found.push([entry.key, value]);
+    }
+  }
+  for (const [name, field] of Object.entries(options.fields)) {
+    const entry = present.get(name);
+    if ("required" in field && isMissing(field, entry)) reportMissing(node, place, name, field, entry);
+  }
+  return found;
+}
+
+/** Whether a required field is not there; one without a value is not, so that one message says so. */
+function isMissing(field: Shape<unknown> | Required<unknown>, entry: MapEntry | undefined): boolean {
+  if (!("required" in field)) return false;
+  if (entry === undefined) return true;
+  return entry.value.kind === "scalar" && (entry.value.value === null || entry.value.text.trim() === "");
+}
+
+function reportMissing(
+  node: MapNode,
+  place: Place,
+  name: string,
+  { missing, because }: Required<unknown>,
+  entry: MapEntry | undefined,
+): void {
+  const { quote, codes } = place.reporter;
+  const reason = because === undefined ? "" : ` (${because})`;
+  const message = missing?.message ?? `Field ${quote(name)} is required in ${ownerName(place)}${reason}`;
+  place.reporter.report({
+    code: missing?.code ?? codes.fieldRequired,
+    message: entry === undefined ? message : `${message}: it is empty`,
+    hint: missing?.hint ?? (entry === undefined ? `add ${name}` : `write a value behind ${name}:`),
+    span: entry?.keySpan ?? node.entries[0]?.keySpan ?? node.span,
+    path: place.path,
+  });
+}
+
+function ownerName({ path, reporter }: Place): string {
+  return path === "" ? `the ${reporter.noun}` : reporter.quote(path);
+}
+
+function reportUnknown(
+  entry: MapEntry,
+  present: ReadonlyMap<string, MapEntry>,
+  place: Place,
+  options: RecordBase,
+): void {
+  const at = fieldPlace(place, entry.key, entry.keySpan);
+  const misplaced = options.misplaced?.(entry, at);
+  if (misplaced !== undefined) {
+    at.reporter.report({ ...misplaced, span: entry.keySpan, path: at.path });
+    return;
+  }
+  const { quote, codes } = place.reporter;
+  const known = Object.keys(options.fields);
+  const free = known.filter((name) => !present.has(name));
+  const near = nearestName(entry.key, free) ?? nearestName(entry.key, known);
+  at.reporter.report({
+    code: codes.unknownField,
+    message: `Unknown field ${quote(entry.key)} in ${ownerName(place)}`,
+    hint:
+      ownHint(entry, options) ??
+      (near === undefined ? `allowed: ${known.join(", ")}` : `did you mean ${near}?`),
+    span: entry.keySpan,
+    path: at.path,
+  });
+}
+
+function ownHint(entry: MapEntry, { hints = {} }: RecordBase): string | undefined {
+  if (entry.key === "<<")
+    return "merge keys are not read: repeat the fields, or use an alias for the whole map";
+  const own = Object.hasOwn(hints, entry.key) ? hints[entry.key] : undefined;
+  return typeof own === "function" ? own(entry) : own;
+}
+
+function shapeOf(field: Shape<unknown> | Required<unknown>): Shape<unknown> {
+  return "required" in field ? field.required : field;
+}
+
+function recordSchema(options: RecordBase, definitions: Definitions | undefined): JsonObject {
+  const required: string[] = [];
+  const properties: { [name: string]: JsonObject } = {};
+  for (const [name, field] of Object.entries(options.fields)) {
+    if ("required" in field) required.push(name);
+    properties[name] = shapeOf(field).toJsonSchema(definitions);
+  }
+  return {
+    type: "object",
+    description: options.description,
+    properties,
+    ...(required.length > 0 ? { required } : {}),
+    ...(options.isOpen === true ? {} : { additionalProperties: false }),
+  };
+}
+
+/** A value of one of two forms, told apart by its look. */
+export function either<A, B>(
+  isFirst: (node: DocumentNode) => boolean,
+  first: Shape<A>,
+  second: Shape<B>,
+  description: string,
+): Shape<A | B> {
+  return {
+    check: (node, place) => (isFirst(node) ? first.check(node, place) : second.check(node, place)),
+    toJsonSchema: (definitions) => ({
+      description,
+      oneOf: [first.toJsonSchema(definitions), second.toJsonSchema(definitions)],
+    }),
+  };
+}
+
+/** Report at a whole map: at its first field, because a map may be many lines. */
+export function reportAtMap(node: DocumentNode, place: Place, problem: Problem): undefined {
+  const span = node.kind === "map" ? node.entries[0]?.keySpan : undefined;
+  return reportAt(node, place, span === undefined ? problem : { ...problem, span });
+}
+
+/** Report every item of `node` whose `field` is that of an earlier item. */
+export function reportRepeated(
+  node: DocumentNode,
+  place: Place,
+  field: string,
+  problemOf: (value: string, lineNumber: number) => Problem,
+): void {
+  const first = new Map<string, DocumentNode>();
+  for (const item of node.kind === "list" ? node.items : []) {
+    const found = item.kind === "map" ? item.entries.find(({ key }) => key === field)?.value : undefined;
+    if (found?.kind !== "scalar" || typeof found.value !== "string" || found.value === "") continue;
+    const earlier = first.get(found.value);
+    if (earlier === undefined) first.set(found.value, found);
+    else {
+      const { lineNumber } = positionAt(place.reporter.source.text, earlier.span.start);
+      reportAt(found, place, problemOf(found.value, lineNumber));
+    }
+  }
+}
