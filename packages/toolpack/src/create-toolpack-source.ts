@@ -29,7 +29,7 @@ import {
   placedCredentials,
   planRequest,
   type RequestPlan,
-  type SelectJson,
+  selectionPaths,
   type Toolspec,
   ToolspecError,
   type ToolspecTool,
@@ -41,7 +41,7 @@ import {
 } from "@toolcrib/toolspec";
 import { toolpackToolUnknown } from "./codes.ts";
 import { type ExchangeDeps, exchange } from "./exchange.ts";
-import { type CompiledPath, compilePath } from "./json-path.ts";
+import { type CompiledPath, compilePath, createSelect } from "./json-path.ts";
 import { notePage, type PageNote } from "./page-note.ts";
 import { ToolpackError } from "./toolpack-error.ts";
 
@@ -96,7 +96,6 @@ export function createToolpackSource(settings: ToolpackSettings, deps: ToolpackD
   const health: Health = { state: "ready", since: deps.now() };
   const placed = placedCredentials(manifest, toolspec);
   const egress = egressPatterns(manifest);
-  const select: SelectJson = (path, value) => paths.get(path)?.select(value) ?? [];
 
   function plan(tool: ToolspecTool, args: JsonObject, credentials: readonly FilledCredential[]): RequestPlan {
     return planRequest(tool, toolspec, args, {
@@ -117,9 +116,9 @@ export function createToolpackSource(settings: ToolpackSettings, deps: ToolpackD
     const args = toParamNames(tool, given);
     const request = { tool, plan: planned.plan, credentials, signal, deadline, callId };
     const { response, url, refusal } = await exchange(request, deps);
-    const { result, note } = mapSelected(tool, response, `toolspec:${id}/${tool.name}`, select);
+    const { result, note } = mapSelected(tool, response, `toolspec:${id}/${tool.name}`, paths);
     const isDone = result.isError !== true;
-    const page = isDone ? pageNoteOf(tool, { args, url, response }, select) : undefined;
+    const page = isDone ? pageNoteOf(tool, { args, url, response }, paths) : undefined;
     const notes = [refusal === undefined ? undefined : `[${refusal}]`, note, page?.text].filter(
       (text) => text !== undefined,
     );
@@ -186,14 +185,16 @@ function toTool(id: string, { category }: Manifest, definition: Definition): Too
   };
 }
 
+/** Compiled paths by their texts. */
+type Paths = ReadonlyMap<string, CompiledPath>;
+
 /** @throws {ToolpackError} `TOOLPACK_PATH_INVALID` */
-function compilePaths(tools: readonly ToolspecTool[]): ReadonlyMap<string, CompiledPath> {
-  const texts = tools.flatMap(({ response, pagination }) => [
-    response?.select,
-    pagination?.next,
-    pagination?.total,
+function compilePaths(tools: readonly ToolspecTool[]): Paths {
+  const texts = tools.flatMap(({ response = {}, pagination }) => [
+    ...selectionPaths(response),
+    ...[pagination?.next, pagination?.total].filter((text) => text !== undefined),
   ]);
-  return new Map(texts.flatMap((text) => (text === undefined ? [] : [[text, compilePath(text)] as const])));
+  return new Map([...new Set(texts)].map((text) => [text, compilePath(text)]));
 }
 
 type Planned =
@@ -215,9 +216,10 @@ function mapSelected(
   tool: ToolspecTool,
   response: HttpResponse,
   uri: string,
-  select: SelectJson,
+  paths: Paths,
 ): { readonly result: ReturnType<typeof mapResponse>["result"]; readonly note: string | undefined } {
   try {
+    const select = createSelect(paths);
     return { result: mapResponse(tool, response, { uri, select }).result, note: undefined };
   } catch (error) {
     if (!isCodedError(error)) throw error;
@@ -230,9 +232,9 @@ function mapSelected(
 }
 
 /** What is said of the next page; that nothing is known of it, where finding it takes too long. */
-function pageNoteOf(tool: ToolspecTool, answer: PageAnswer, select: SelectJson): PageNote | undefined {
+function pageNoteOf(tool: ToolspecTool, answer: PageAnswer, paths: Paths): PageNote | undefined {
   try {
-    const next = nextPage(tool, answer, select);
+    const next = nextPage(tool, answer, createSelect(paths));
     return next === undefined ? undefined : notePage(answer.args, next, (param) => argumentName(tool, param));
   } catch (error) {
     if (!isCodedError(error)) throw error;

@@ -8,18 +8,26 @@
 
 import { messageOf } from "@toolcrib/diagnostics";
 import type { JsonValue } from "@toolcrib/json";
+import type { SelectJson } from "@toolcrib/toolspec";
 import { JSONPathEnvironment, type JSONPathNode, type JSONPathQuery } from "json-p3";
 import { toolpackPathInvalid, toolpackPathTooCostly } from "./codes.ts";
 import { ToolpackError } from "./toolpack-error.ts";
 
 /** A path that can be applied to many values. */
 export interface CompiledPath {
-  /** What it finds, in order. @throws {ToolpackError} `TOOLPACK_PATH_TOO_COSTLY` */
-  select(value: JsonValue): readonly JsonValue[];
+  /** What it finds, in order, by steps of `budget`. @throws {ToolpackError} `TOOLPACK_PATH_TOO_COSTLY` */
+  select(value: JsonValue, budget: StepBudget): readonly JsonValue[];
 }
 
-/** Most steps of one application. */
+/** Steps that are left for all paths that are applied to one response. */
+export interface StepBudget {
+  left: number;
+}
+
+/** Most steps of all paths that are applied to one response. */
 const stepsMaxCount = 2_000_000;
+/** Steps of beginning with a value: a field is a path for each object of a list. */
+const stepsOfQuery = 4;
 /** Deepest value that `..` goes into; JSON that is read here is no deeper. */
 const depthMax = 200;
 
@@ -48,21 +56,30 @@ export function compilePath(path: string): CompiledPath {
       cause,
     });
   }
-  const meter = { left: 0 };
+  const meter: StepBudget = { left: 0 };
   countSteps(query, meter);
   return {
-    select(value) {
-      meter.left = stepsMaxCount;
+    select(value, budget) {
+      meter.left = budget.left;
       try {
+        spend(meter, stepsOfQuery);
         // Its type of JSON has mutable arrays; nothing is changed.
         const nodes = query.lazyQuery(value as Parameters<JSONPathQuery["query"]>[0]);
         return Array.from(nodes, (node) => node.value as JsonValue);
       } catch (cause) {
-        const message = `The JSONPath ${JSON.stringify(path)} takes more than ${stepsMaxCount} steps on this response`;
+        const message = `The JSONPaths of this tool take more than ${stepsMaxCount} steps on this response, at ${JSON.stringify(path)}`;
         throw new ToolpackError(toolpackPathTooCostly, message, { cause });
+      } finally {
+        budget.left = meter.left;
       }
     },
   };
+}
+
+/** Applies `paths` to one response, all of them together within the bound. */
+export function createSelect(paths: ReadonlyMap<string, CompiledPath>): SelectJson {
+  const budget: StepBudget = { left: stepsMaxCount };
+  return (path, value) => paths.get(path)?.select(value, budget) ?? [];
 }
 
 /** A selector of a compiled query. */
@@ -71,7 +88,7 @@ interface Selector {
 }
 
 /** Make every selector below `part`, in filters too, take its steps from `meter`. */
-function countSteps(part: unknown, meter: { left: number }): void {
+function countSteps(part: unknown, meter: StepBudget): void {
   if (typeof part !== "object" || part === null || part === environment) return;
   if (isSelector(part)) {
     const resolve = part.resolve.bind(part);
@@ -96,7 +113,7 @@ function sizeOf(value: unknown): number {
   return Array.isArray(value) ? value.length : 0;
 }
 
-function spend(meter: { left: number }, steps: number): void {
+function spend(meter: StepBudget, steps: number): void {
   meter.left -= steps;
   if (meter.left < 0) throw new RangeError("too many steps");
 }

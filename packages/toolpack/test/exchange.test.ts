@@ -344,6 +344,104 @@ check(
   },
 );
 
+// Fields of each object.
+const keeping = (response: string) => `${get}\nresponse: ${response}`;
+const issues = JSON.stringify({
+  total: 2,
+  items: [
+    {
+      id: 1,
+      title: "Found a bug",
+      url: "https://api.example.com/1",
+      user: { login: "ada", url: "x" },
+      labels: [{ name: "bug", color: "f00" }],
+      milestone: null,
+    },
+    { id: 2, title: "Another", user: null, labels: [], closed_by: { login: "bob" } },
+  ],
+});
+const fields =
+  '{id: $.id, title: "$[\'title\']", by: $.user.login, labels: "$.labels[*].name", first: "$.labels[0].name", milestone: $.milestone}';
+const kept = [
+  { id: 1, title: "Found a bug", by: "ada", labels: ["bug"], first: "bug", milestone: null },
+  { id: 2, title: "Another", labels: [] },
+];
+for (const [title, response, body, structured] of [
+  ["of a list that is selected", `{select: $.items, fields: ${fields}}`, issues, kept],
+  [
+    "of a list within what else there is",
+    `{fields: {total: $.total, items: {select: $.items, fields: ${fields}}}}`,
+    issues,
+    { total: 2, items: kept },
+  ],
+  [
+    "of each object that is selected",
+    `{select: "$.items[*]", fields: {id: $.id}}`,
+    issues,
+    [{ id: 1 }, { id: 2 }],
+  ],
+  ["of one object", `{select: "$.items[0]", fields: {id: $.id}}`, issues, { id: 1 }],
+  [
+    "of the whole, which is a list",
+    "{fields: {id: $.id}}",
+    '[{"id":1,"x":2},{"id":3}]',
+    [{ id: 1 }, { id: 3 }],
+  ],
+  ["of the whole, which is an object", "{fields: {id: $.id}}", '{"id":1,"x":2}', { id: 1 }],
+  [
+    "of what is no object",
+    "{fields: {id: $.id}}",
+    '[1,"a",null,[{"id":1}],{"id":2,"x":1}]',
+    [1, "a", null, [{ id: 1 }], { id: 2 }],
+  ],
+  ["of a text", "{fields: {id: $.id}}", '"text"', "text"],
+  [
+    "that lead on into fields",
+    '{fields: {a: {select: "$.a[*]", fields: {b: {select: $.b, fields: {c: $.c}}}}}}',
+    '{"a":[{"b":{"c":1,"d":2}}],"e":3}',
+    { a: [{ b: { c: 1 } }] },
+  ],
+  ["of a selection without fields", "{fields: {a: {select: $.a}}}", '{"a":{"b":1},"c":2}', { a: { b: 1 } }],
+  [
+    "that are not there: an answer that is something else",
+    "{fields: {id: $.id, tags: '$.tags[*]'}}",
+    '{"ok":false,"error":"not_authed"}',
+    { ok: false, error: "not_authed" },
+  ],
+  [
+    "named as JavaScript names its own",
+    '{fields: {constructor: $.constructor, id: "$.__proto__"}}',
+    '{"__proto__":{"a":1},"constructor":2,"x":3}',
+    { constructor: 2, id: { a: 1 } },
+  ],
+] as const)
+  check(`fields ${title} are kept, and nothing else`, keeping(response), [{ headers: json, body }], {
+    seen: ["GET /x"],
+    texts: [JSON.stringify(structured)],
+    structured,
+  });
+check(
+  "a list goes on by what it was before its fields were kept",
+  `${cursor}\nresponse: {select: $.items, fields: {id: $.id}}`,
+  [{ headers: json, body: '{"items":[{"id":1,"x":2}],"next":"c2"}' }],
+  {
+    seen: ["GET /x"],
+    texts: ['[{"id":1}]', '[more results: call again with the same arguments and {"after":"c2"}]'],
+    meta: { [nextPageKey]: { after: "c2" } },
+    structured: [{ id: 1 }],
+  },
+);
+check(
+  "an error is told whole, whatever the fields",
+  keeping("{fields: {id: $.id}}"),
+  [status(404, json, '{"id":1,"no":2}')],
+  {
+    seen: ["GET /x"],
+    texts: ['HTTP 404 Not Found: {"id":1,"no":2}'],
+    isError: true,
+  },
+);
+
 // What is no text, what is too long, and what is nothing.
 check("nothing is its status", get, [status(204)], { seen: ["GET /x"], texts: ["HTTP 204 No Content"] });
 check(
@@ -522,6 +620,6 @@ test("a selection that takes too many steps returns the whole response", async (
   assert.equal(result.isError, undefined);
   assert.deepEqual(textsOf(result), [
     body,
-    '[the whole response: The JSONPath "$.items[?count($.items[?@.id > 1]) > 1]" takes more than 2000000 steps on this response]',
+    '[the whole response: The JSONPaths of this tool take more than 2000000 steps on this response, at "$.items[?count($.items[?@.id > 1]) > 1]"]',
   ]);
 });

@@ -88,7 +88,7 @@ test("a list whose next page takes too long to find says so", async () => {
   assert.equal(text, body);
   assert.match(
     String(note),
-    /^\[there may be more results: The JSONPath .* takes more than 2000000 steps on this response\]$/,
+    /^\[there may be more results: The JSONPaths of this tool take more than 2000000 steps on this response, at .*\]$/,
   );
   assert.equal(result._meta, undefined);
 });
@@ -101,6 +101,21 @@ test("JSON that nests too deep, or is none, is text: nothing is selected and no 
     assert.equal(result.structuredContent, undefined);
     assert.equal(result._meta, undefined);
   }
+});
+
+test("fields of all objects together have one bound, however many objects there are", async () => {
+  const fields = Array.from({ length: 100 }, (_, index) => `f${index}: "$..a[?@.b]"`).join(", ");
+  const body = JSON.stringify(Array.from({ length: 20_000 }, (_, id) => ({ id, a: [{ b: 1 }] })));
+  const { result } = await callOnce(`method: GET\npath: /x\nresponse: {maxBytes: 20, fields: {${fields}}}`, {
+    headers: json,
+    body,
+  });
+  const [text, note] = textsOf(result);
+  assert.ok(String(text).startsWith(body.slice(0, 20)));
+  assert.match(
+    String(note),
+    /^\[the whole response: The JSONPaths of this tool take more than 2000000 steps/,
+  );
 });
 
 test("names of JavaScript's own are names like others", async () => {

@@ -44,6 +44,7 @@ export {
 export { type NextPage, nextPage, type PageAnswer } from "./response/next-page.ts";
 export { mayRetry, type RateLimit } from "./response/rate-limit.ts";
 export { isSameHost } from "./response/same-host.ts";
+export { selectionPaths } from "./response/select-response.ts";
 export type { JsonPathFault } from "./spec/lint-json-paths.ts";
 export type {
   BodyEncoding,
@@ -54,10 +55,12 @@ export type {
   ToolspecAnnotations,
   ToolspecAuth,
   ToolspecExample,
+  ToolspecFields,
   ToolspecMethod,
   ToolspecPagination,
   ToolspecParam,
   ToolspecResponse,
+  ToolspecSelection,
   ToolspecTool,
   ToolspecVariable,
 } from "./spec/toolspec.ts";

@@ -621,6 +621,36 @@ export const badToolspecs2: readonly BadFile[] = [
     ["t 5:13 TOOLSPEC_VALUE_INVALID", "t 5:13 TOOLSPEC_VARIABLE_INVALID"],
   ],
   ["body on GET in version 2", "in: query", "in: body", ["t 12:27 TOOLSPEC_BODY_NOT_ALLOWED"]],
+  [
+    "fields of nothing",
+    "method: GET",
+    "method: GET\n    response: {fields: {}}",
+    ["t 9:24 TOOLSPEC_VALUE_INVALID"],
+  ],
+  [
+    "fields in a list",
+    "method: GET",
+    "method: GET\n    response: {fields: [id]}",
+    ["t 9:24 TOOLSPEC_WRONG_TYPE"],
+  ],
+  [
+    "fields without paths",
+    "method: GET",
+    'method: GET\n    response: {fields: {id: id, "a b": $.a, n: 1, s: {fields: {x: $.x}, where: y}}}',
+    [
+      "t 9:29 TOOLSPEC_VALUE_INVALID",
+      "t 9:33 TOOLSPEC_VALUE_INVALID",
+      "t 9:48 TOOLSPEC_WRONG_TYPE",
+      "t 9:73 TOOLSPEC_UNKNOWN_FIELD",
+      "t 9:55 TOOLSPEC_FIELD_REQUIRED",
+    ],
+  ],
+  [
+    "fields too deep",
+    "method: GET",
+    "method: GET\n    response: {fields: {a: {select: $, fields: {b: {select: $, fields: {c: {select: $, fields: {d: {select: $}}}}}}}}}",
+    ["t 9:100 TOOLSPEC_WRONG_TYPE"],
+  ],
 ];
 
 /** Changes of the manifest. */

@@ -277,7 +277,7 @@ test("lintCatalog() of manifests alone passes over toolspecs", () => {
 
 test("lintCatalog() reports JSONPaths that whoever reads them cannot use", () => {
   const lines =
-    "    response: {select: $.a}\n    pagination: {kind: offset, param: limit, next: $.b, total: $.b.c}\n    params:";
+    "    response: {select: $.a, fields: {x: $.a, y: $.b, z: {select: $.a, fields: {w: $.b.d}}}}\n    pagination: {kind: offset, param: limit, next: $.b, total: $.b.c}\n    params:";
   const second = change(toolspec, "schemaVersion: 1", "schemaVersion: 2");
   const files = [
     { path: paths.m, text: manifest },
@@ -287,6 +287,8 @@ test("lintCatalog() reports JSONPaths that whoever reads them cannot use", () =>
   const jsonPathFault = (path: string) => (path.startsWith("$.b") ? "it is odd" : undefined);
   const { diagnostics, pairs } = lintCatalog(files, { ...options, jsonPathFault });
   assert.deepEqual(diagnostics.map(shortForm), [
+    "t 10:49 TOOLSPEC_JSON_PATH_INVALID",
+    "t 10:83 TOOLSPEC_JSON_PATH_INVALID",
     "t 11:52 TOOLSPEC_JSON_PATH_INVALID",
     "t 11:64 TOOLSPEC_JSON_PATH_INVALID",
   ]);

@@ -5,7 +5,7 @@
  */
 
 import assert from "node:assert/strict";
-import { cpSync, globSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { makeTemporaryDirectory, runProcess } from "@toolcrib/testing";
@@ -59,6 +59,7 @@ describe("the guides", () => {
       cpSync(join(dirname(quickstartConfig), "files"), directory.join("files"), { recursive: true });
       for (const step of steps) {
         if (step.kind === "file") {
+          mkdirSync(dirname(directory.join(step.name)), { recursive: true });
           writeFileSync(directory.join(step.name), step.text);
           continue;
         }

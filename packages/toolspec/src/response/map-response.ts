@@ -11,6 +11,7 @@ import { cutText } from "./cut-text.ts";
 import { decodeBody } from "./decode-body.ts";
 import { type RateLimit, rateLimitOf } from "./rate-limit.ts";
 import { statusLine } from "./reason-phrase.ts";
+import { selectResponse } from "./select-response.ts";
 
 /** A response as it was received. */
 export interface HttpResponse {
@@ -31,7 +32,7 @@ export interface MapResponseOptions {
   readonly binaryMaxBytes?: number;
   /** Where a body that is no text came from, for the resource that holds it. @default "toolspec:response" */
   readonly uri?: string;
-  /** Evaluates JSONPath (RFC 9535); needed for tools with `response.select`. */
+  /** Evaluates JSONPath (RFC 9535); needed for tools with `response.select` or `response.fields`. */
   readonly select?: SelectJson;
 }
 
@@ -88,15 +89,15 @@ function doneResult(
   const decoded = decodeBody(contentType, response.body);
   if (decoded.kind === "empty") return { content: [textContent(statusLine(response.status))] };
   if (decoded.kind === "binary") return binaryResult(decoded.mediaType, response, options);
-  const { select } = tool.response ?? {};
+  const { response: selection = {} } = tool;
   // What failed is told as a whole.
   const failure = isGraphqlFailure(tool.path, decoded.json) ? { isError: true } : undefined;
   const isSelected =
-    select !== undefined &&
+    (selection.select !== undefined || selection.fields !== undefined) &&
     decoded.json !== undefined &&
     options.select !== undefined &&
     failure === undefined;
-  const json = isSelected ? only(options.select(select, decoded.json)) : decoded.json;
+  const json = isSelected ? selectResponse(decoded.json, selection, options.select) : decoded.json;
   const text = isSelected ? JSON.stringify(json) : decoded.text;
   const maxBytes = tool.response?.maxBytes ?? options.textMaxBytes ?? 102_400;
   const shown = cutText(text, maxBytes);
@@ -117,11 +118,6 @@ function isGraphqlFailure(path: string, json: JsonValue | undefined): boolean {
   const { errors, data } = json;
   if (!Array.isArray(errors) || errors.length === 0) return false;
   return !isJsonObject(data) || Object.values(data).every((value) => value === null);
-}
-
-/** One value for one hit, a list for any other number. */
-function only(found: readonly JsonValue[]): JsonValue {
-  return found.length === 1 ? (found[0] ?? null) : found;
 }
 
 function binaryResult(

@@ -35,6 +35,7 @@ import {
 
 import { parseBaseUrl } from "./base-url.ts";
 
+import { fieldsShape, jsonPath } from "./selection-shape.ts";
 import type { ToolspecTool } from "./toolspec.ts";
 
 const paramsMaxCount = 200;
@@ -155,19 +156,12 @@ const param2 = record({
   },
 });
 
-const jsonPath = (description: string) =>
-  text({
-    description,
-    maxLength: 1000,
-    pattern: { source: "\\$(?:[.[].*)?", meaning: "a JSONPath that begins with $" },
-    examples: ["$.items[*].name"],
-  });
-
 const secondFields = {
   response: record({
     description: "What of the response is returned.",
     fields: {
       select: jsonPath("JSONPath of the part that is returned."),
+      fields: fieldsShape,
       maxBytes: integer({ description: "Most bytes of text returned.", minimum: 1, maximum: 10_485_760 }),
     },
   }),

@@ -76,10 +76,21 @@ export interface ToolspecParam {
   readonly filename?: string;
 }
 
-/** What of a response is returned (schemaVersion 2). */
-export interface ToolspecResponse {
-  /** JSONPath (RFC 9535) of the part that is returned. */
+/** A part of a JSON value, and what is kept of it (schemaVersion 2). */
+export interface ToolspecSelection {
+  /** JSONPath (RFC 9535) of the part; the whole value where it is absent. */
   readonly select?: string;
+  /** What is kept of each object of the part. */
+  readonly fields?: ToolspecFields;
+}
+
+/** Fields by name: the JSONPath of each, from the object, or a selection of its own. */
+export interface ToolspecFields {
+  readonly [name: string]: string | ToolspecSelection;
+}
+
+/** What of a response is returned (schemaVersion 2). */
+export interface ToolspecResponse extends ToolspecSelection {
   /** Most bytes of text returned. */
   readonly maxBytes?: number;
 }
