@@ -150,14 +150,22 @@ export function createToolpackSource(settings: ToolpackSettings, deps: ToolpackD
   };
 }
 
-/** @throws {ToolpackError} `TOOLPACK_TOOL_UNKNOWN` */
+/**
+ * Definitions of what is served and of nothing else: of a thousand tools a test serves one at a time.
+ *
+ * @throws {ToolpackError} `TOOLPACK_TOOL_UNKNOWN`
+ */
 function servedTools({ manifest, toolspec, tools }: ToolpackSettings): ReturnType<typeof toolDefinitions> {
-  const all = toolDefinitions(toolspec, manifest);
-  if (tools === undefined) return all.filter(({ isDefault }) => isDefault);
-  const names = all.map(({ definition }) => definition.name);
-  const unknown = tools.find((name) => !names.includes(name));
+  const names = toolspec.tools.map(({ name }) => name);
+  const known = new Set(names);
+  const unknown = tools?.find((name) => !known.has(name));
   if (unknown !== undefined) throw unknownTool(unknown, names, toolspec);
-  return all.filter(({ definition }) => tools.includes(definition.name));
+  const defaults = (manifest.tools ?? []).filter((tool) => tool.default === true);
+  const served = new Set(tools ?? defaults.map(({ name }) => name));
+  return toolDefinitions(
+    { ...toolspec, tools: toolspec.tools.filter(({ name }) => served.has(name)) },
+    manifest,
+  );
 }
 
 function unknownTool(name: string, names: readonly string[], { name: spec }: Toolspec): ToolpackError {

@@ -13,6 +13,7 @@ import { test } from "node:test";
 import { createEgress, createPlaceholder } from "@toolcrib/egress";
 import type { JsonObject } from "@toolcrib/json";
 import {
+  clientCall,
   createTestAuthority,
   makeTemporaryDirectory,
   type RecordedRequest,
@@ -20,7 +21,7 @@ import {
 } from "@toolcrib/testing";
 import { createToolpackSource } from "@toolcrib/toolpack";
 import { egressPatterns, lintCatalog, placedCredentials } from "@toolcrib/toolspec";
-import { contextOf, startedAt, textsOf } from "./samples.ts";
+import { startedAt, textsOf } from "./samples.ts";
 
 const catalogue = join(import.meta.dirname, "../../../catalog");
 
@@ -162,7 +163,7 @@ function checkConversation(name: string, host: string, secret: string): void {
       );
       const tool = toolpack.tools().find(({ definition }) => definition.name === turn.tool);
       assert.ok(tool, `the catalogue has no ${turn.tool}`);
-      const result = await toolpack.call(tool, turn.args, contextOf());
+      const result = await toolpack.call(tool, turn.args, clientCall());
       assert.equal(differences[0], differences[1]);
       assert.equal(heard, turn.exchanges.length);
       const { body } = parseResponse(turn.exchanges.at(-1)?.response ?? "");

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import type { JsonObject } from "@toolcrib/json";
+import { clientCall } from "@toolcrib/testing";
 import type { CallContext, ToolResult, ToolSource } from "@toolcrib/tool";
 import { createToolpackSource, type ToolpackDeps, type ToolpackSettings } from "@toolcrib/toolpack";
 import { type Manifest, parseManifest, parseToolspec, type Toolspec } from "@toolcrib/toolspec";
@@ -87,25 +88,8 @@ export function createBench(
     async call(args, context = {}) {
       const [tool] = source.tools();
       assert.ok(tool);
-      return source.call(tool, args as JsonObject, contextOf(context));
+      return source.call(tool, args as JsonObject, clientCall(context));
     },
-  };
-}
-
-/** The surroundings of a call that nobody listens to. */
-export function contextOf(given: Partial<CallContext> = {}): CallContext {
-  return {
-    callId: "call-1",
-    depth: 0,
-    identity: { kind: "library", name: "test" },
-    era: "modern",
-    signal: new AbortController().signal,
-    deadline: startedAt + 60_000,
-    wantsProgress: false,
-    progress() {},
-    notify() {},
-    ask: () => Promise.reject(new Error("nobody to ask")),
-    ...given,
   };
 }
 
