@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { request as httpRequest } from "node:http";
 import { test } from "node:test";
 import { runsAll } from "@toolcrib/testing";
-import { type RequestPlan, ToolspecError } from "@toolcrib/toolspec";
+import { exampleVariables, type RequestPlan, ToolspecError } from "@toolcrib/toolspec";
 import fc from "fast-check";
 import { plan, specWith } from "./samples.ts";
 
@@ -185,6 +185,31 @@ test(`${runs.numRuns} values of variables leave the template's segments, whateve
       assert.equal(decodeURIComponent(first), team);
       assert.equal(decodeURIComponent(second), `x${team}${id}.json`);
       assert.equal(decodeURIComponent(third), w);
+    }),
+    runs,
+  );
+  assert.ok(sent > (200 / 10_000) * runs.numRuns, `only ${sent} were sent`);
+});
+
+test(`${runs.numRuns} URLs tell the variables that they were made of`, () => {
+  const lines = `method: GET\npath: /v{v}/{team}/x/{+id}/{w}.json\nparams:\n  - {name: id, ${required}}`;
+  const spec = specWith(lines, 2, "variables: {v: {}, team: {}, w: {}}\n");
+  const [tool] = spec.tools;
+  assert.ok(tool);
+  const ids = fc.array(fc.constantFrom("a", "b c", "{w}"), { minLength: 1, maxLength: 3 });
+  let sent = 0;
+  fc.assert(
+    fc.property(hostile, hostile, hostile, ids, (v, team, w, id) => {
+      const variables = { v, team, w };
+      let planned: RequestPlan | undefined;
+      try {
+        planned = plan(spec, { id: id.join("/") }, { variables });
+      } catch (error) {
+        assert.ok(error instanceof ToolspecError && error.code === "TOOLSPEC_VARIABLE_UNSET", String(error));
+        return;
+      }
+      sent += 1;
+      assert.deepEqual(exampleVariables(tool, spec, planned.url), variables);
     }),
     runs,
   );

@@ -291,7 +291,12 @@ const total = "{kind: offset, param: page, next: $.items, total: $.total}";
 checkNext(total, { page: 3 }, { body: '{"items":[1,2],"total":6}' }, { page: 5 });
 checkNext(total, { page: 4 }, { body: '{"items":[1,2],"total":6}' }, undefined);
 checkNext(total, { page: 4 }, { body: '{"items":[1,2],"total":"6"}' }, undefined);
-for (const body of ['{"items":[1,2]}', '{"items":[1,2],"total":null}', '{"items":[1,2],"total":"many"}'])
+for (const body of [
+  '{"items":[1,2]}',
+  '{"items":[1,2],"total":null}',
+  '{"items":[1,2],"total":"many"}',
+  '{"items":[1,2],"total":""}',
+])
   checkNext(total, { page: 4 }, { body }, { page: 6 });
 const fromOne = "{kind: offset, param: page, next: $.items, first: 1, total: $.total}";
 checkNext(fromOne, {}, { body: '{"items":[1,2],"total":3}' }, { page: 3 });

@@ -75,8 +75,8 @@ function nextNumber(
   if (count === 0 || !Number.isSafeInteger(current)) return undefined;
   const next = current + (kind === "page" ? 1 : count);
   const [all] = total === undefined ? [] : select(total);
-  const isLast = (typeof all === "number" || typeof all === "string") && next - first >= Number(all);
-  return isLast ? undefined : next;
+  const isKnown = typeof all === "number" || (typeof all === "string" && /^[0-9]+$/.test(all));
+  return isKnown && next - first >= Number(all) ? undefined : next;
 }
 
 /** Items of a page: a list that was found, or else whatever was. */
