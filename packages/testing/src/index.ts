@@ -1,4 +1,5 @@
 // For users.
+export { clientCall } from "./client-call.ts";
 export type { EchoCapability, EchoOptions } from "./echo/echo-options.ts";
 export type { EchoHttpOptions, EchoHttpServer } from "./echo/http-options.ts";
 export type { AnswerForm } from "./echo/http-session.ts";

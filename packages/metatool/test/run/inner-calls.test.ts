@@ -6,7 +6,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { CodedError } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
 import type { InnerReply } from "@toolcrib/metatool";
-import { clientCall, setUpWorkshop } from "./workshop.ts";
+import { clientCall } from "@toolcrib/testing";
+import { setUpWorkshop } from "./workshop.ts";
 
 test("parallel calls run side by side, and no more of them than the width", async () => {
   let underWay = 0;

@@ -6,9 +6,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import { CodedError } from "@toolcrib/diagnostics";
 import type { JsonValue } from "@toolcrib/json";
 import { type CompositeOutcome, startIsolatedExecutions } from "@toolcrib/metatool";
-import { canFindProcesses, isProcessAlive, runProcess, waitUntil } from "@toolcrib/testing";
+import { canFindProcesses, clientCall, isProcessAlive, runProcess, waitUntil } from "@toolcrib/testing";
 import { textResult } from "@toolcrib/tool";
-import { clientCall, type RunRequest, setUpWorkshop } from "./workshop.ts";
+import { type RunRequest, setUpWorkshop } from "./workshop.ts";
 
 const workshop = setUpWorkshop({
   "github.searchIssues": {

@@ -5,9 +5,9 @@ import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { createSchemaValidator } from "@toolcrib/json";
 import { analyseComposite, createMetatool, languagePrimer, openSavedTools } from "@toolcrib/metatool";
-import { makeTemporaryDirectory } from "@toolcrib/testing";
+import { clientCall, makeTemporaryDirectory } from "@toolcrib/testing";
 import { textResult } from "@toolcrib/tool";
-import { clientCall, defaultOptions, setUpWorkshop } from "./workshop.ts";
+import { defaultOptions, setUpWorkshop } from "./workshop.ts";
 
 const issue = (number: number) => ({
   number,

@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CodedError } from "@toolcrib/diagnostics";
 import type { JsonValue } from "@toolcrib/json";
-import { trackerExample } from "@toolcrib/testing";
+import { clientCall, trackerExample } from "@toolcrib/testing";
 import { textResult } from "@toolcrib/tool";
-import { clientCall, type RunRequest, setUpWorkshop } from "./workshop.ts";
+import { type RunRequest, setUpWorkshop } from "./workshop.ts";
 
 const workshop = setUpWorkshop({
   "github.searchIssues": ({ query }) => [

@@ -16,6 +16,7 @@ import {
   type ExecutionOptions,
   runComposite,
 } from "@toolcrib/metatool";
+import { clientCall } from "@toolcrib/testing";
 import {
   type CallContext,
   type ToolAnnotations,
@@ -66,23 +67,6 @@ export const defaultOptions: ExecutionOptions = {
   debug: false,
   isolation: "none",
 };
-
-/** A call of a client's own. */
-export function clientCall(parts: Partial<CallContext> = {}): CallContext {
-  return {
-    callId: "call-1",
-    depth: 0,
-    identity: { kind: "library", name: "test" },
-    era: "modern",
-    signal: new AbortController().signal,
-    deadline: Number.MAX_SAFE_INTEGER,
-    wantsProgress: false,
-    progress() {},
-    notify() {},
-    ask: () => Promise.reject(new Error("nobody is there to answer")),
-    ...parts,
-  };
-}
 
 /** Set up a workshop. */
 export function setUpWorkshop(tools: { readonly [name: string]: Work | WorkshopTool }): Workshop {

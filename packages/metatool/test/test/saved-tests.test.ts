@@ -21,8 +21,8 @@ import {
   testSavedTool,
   toTestResult,
 } from "@toolcrib/metatool";
-import { makeTemporaryDirectory } from "@toolcrib/testing";
-import { clientCall, defaultOptions, setUpWorkshop, type Workshop } from "../run/workshop.ts";
+import { clientCall, makeTemporaryDirectory } from "@toolcrib/testing";
+import { defaultOptions, setUpWorkshop, type Workshop } from "../run/workshop.ts";
 
 const validator = createSchemaValidator();
 
