@@ -187,6 +187,7 @@ function readPair(name: string) {
 }
 
 checkConversation("github", "api.github.com", "github-test-token");
+checkConversation("gitlab", "gitlab.com", "gitlab-test-token");
 checkConversation("stripe", "api.stripe.com", "stripe-test-key");
 checkConversation("linear", "api.linear.app", "linear-test-key");
 checkConversation("pagerduty", "api.pagerduty.com", "pagerduty-test-key");
