@@ -37,7 +37,7 @@ export class DocumentBuilder implements TreeBuilder<DocumentNode, OpenMap, OpenL
   }
 
   scalar(value: ScalarValue, text: string, start: number, end: number, isPlain: boolean): ScalarNode {
-    return { kind: "scalar", span: { start, end }, value, text, isPlain };
+    return { kind: "scalar", span: { start, end }, value, text: value === null ? "" : text, isPlain };
   }
 
   openMap(start: number): OpenMap {

@@ -47,7 +47,7 @@ export interface ScalarNode {
   readonly kind: "scalar";
   readonly span: Span;
   readonly value: ScalarValue;
-  /** A number, boolean or null as it is written (`1.10`); a string's value. */
+  /** A number or boolean as it is written (`1.10`); a string's value; empty for null. */
   readonly text: string;
   /** Whether it stands without quotes in YAML, so that its look decides its type. */
   readonly isPlain: boolean;

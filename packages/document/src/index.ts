@@ -23,7 +23,6 @@ export {
   notUtf8,
   type OpenDocument,
   openDocument,
-  readPlainYaml,
   tooLarge,
   type UnreadSource,
 } from "./open-document.ts";

@@ -65,13 +65,13 @@ export function checkDocument<T>(open: OpenDocument, shape: Shape<T>): T | undef
 /** What is reported for a document of more than `documentMaxBytes`. */
 export function tooLarge({ noun, codes, tooLargeHint }: DocumentKind): Problem {
   const message = `Cannot read a ${noun} of more than ${documentMaxBytes.toLocaleString("en")} bytes`;
-  return { code: codes.fileTooLarge, message, hint: tooLargeHint, span: { start: 0, end: 0 } };
+  return { code: codes.fileTooLarge, message, hint: tooLargeHint };
 }
 
 /** What is reported for a document that is not UTF-8. */
 export function notUtf8({ noun, codes }: DocumentKind): Problem {
   const message = `Cannot read the ${noun}: it is not text in UTF-8`;
-  return { code: codes.syntax, message, hint: "store the file as UTF-8", span: { start: 0, end: 0 } };
+  return { code: codes.syntax, message, hint: "store the file as UTF-8" };
 }
 
 /** The text without its byte order mark, or what keeps it from being read. */
@@ -108,7 +108,7 @@ function readJsonTree(text: string, kind: DocumentKind, report: Report): Documen
 }
 
 /** The tree of the YAML `text` where it is written plainly; `undefined` where it is left to the library. */
-export function readPlainYaml(text: string): DocumentNode | undefined {
+function readPlainYaml(text: string): DocumentNode | undefined {
   const builder = new DocumentBuilder(() => {
     throw new Unreadable("syntax", "The library says where a field is given again", 0);
   });

@@ -215,5 +215,5 @@ function toScalar(node: Node, span: Span): ScalarNode {
   const text = isScalar(node) && node.source !== undefined ? node.source : String(value);
   if (typeof value === "number" || typeof value === "boolean")
     return { kind: "scalar", span, value, text, isPlain };
-  return { kind: "scalar", span, value: null, text, isPlain };
+  return { kind: "scalar", span, value: null, text: "", isPlain };
 }

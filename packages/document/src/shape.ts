@@ -91,7 +91,7 @@ export interface TextOptions {
   readonly pattern?: { readonly source: string; readonly meaning: string; readonly code?: string };
   /** Code of a value that does not pass. @default that of invalid values */
   readonly code?: string;
-  /** Fewest characters, white space at the ends not counted; 0 allows an empty text. @default 1 */
+  /** Fewest characters, white space at the ends not counted: one when left out, and 0 allows an empty text. */
   readonly minLength?: number;
   readonly maxLength: number;
   /** For the JSON Schema. */
@@ -174,7 +174,7 @@ export interface IntegerOptions {
   readonly maximum: number;
   /** For the JSON Schema. */
   readonly default?: number;
-  /** What one second is of it, where it is a time. @default 1 */
+  /** What one second is of it, where it is a time; one when left out. */
   readonly perSecond?: number;
 }
 

@@ -338,7 +338,7 @@ test("loadConfig() reads files and tells all problems of all files at once", asy
       ({ code, message, source }) => `${source?.name.slice(folder.length + 1)} ${code} ${message}`,
     );
     assert.deepEqual(told.sort(), [
-      'bad.yaml CONFIG_INVALID_VALUE "serve.mode" must be one of full, search or auto, but is "fast"',
+      'bad.yaml CONFIG_INVALID_VALUE "serve.mode" must be full, search or auto, but is "fast"',
       "binary.yaml CONFIG_SYNTAX Cannot read the configuration: it is not text in UTF-8",
       "folder.yaml CONFIG_FILE_UNREADABLE Cannot read the configuration: it is a folder",
       "large.yaml CONFIG_FILE_TOO_LARGE Cannot read a configuration of more than 1,048,576 bytes",

@@ -5,7 +5,16 @@
  */
 
 import { type Diagnostic, hasErrors, type Source, type Span } from "@toolcrib/diagnostics";
-import { type ConfigNode, fieldOf, nodeAt, stringOf } from "./config-tree.ts";
+import {
+  createReporter,
+  type DocumentNode,
+  fieldOf,
+  nodeAt,
+  openDocument,
+  type Reporter,
+  stringOf,
+} from "@toolcrib/document";
+import { configKind } from "./config-kind.ts";
 import type { ContainmentConfig, ToolServerConfig, ToolspecConfig } from "./config-types.ts";
 import { type ConfigDocument, documentShape } from "./document-shape.ts";
 import { withCompletePaths } from "./egress-shape.ts";
@@ -15,9 +24,6 @@ import {
   upstreamServers,
   upstreamServersOf,
 } from "./foreign-config.ts";
-import { parseTree } from "./parse-tree.ts";
-import type { ReadPlainYaml } from "./parse-yaml-tree.ts";
-import { createReporter, type Reporter } from "./reporter.ts";
 import { toServerDeclaration } from "./server-declaration.ts";
 import { maxToolServers } from "./tool-server-shape.ts";
 import { toolspecIdOf, toToolspecDeclaration } from "./toolspec-declaration.ts";
@@ -26,14 +32,14 @@ import { maxToolspecs, toolspecShape } from "./toolspec-shape.ts";
 /** A tool server as its file declares it; what holds follows from all files. */
 export interface ServerDeclaration extends Omit<ToolServerConfig, "containment" | "notEnforced"> {
   readonly declared: Partial<ContainmentConfig>;
-  readonly node: ConfigNode;
+  readonly node: DocumentNode;
 }
 
 /** A toolspec as its file declares it. */
 export interface ToolspecDeclaration extends ToolspecConfig {
   /** Whether the file gives the id; else it is a guess until the manifest is read. */
   readonly isIdGiven: boolean;
-  readonly node: ConfigNode;
+  readonly node: DocumentNode;
 }
 
 /** An id and where it stands. */
@@ -57,16 +63,12 @@ export interface ConfigLayer {
   readonly serverIds: readonly PlacedId[];
   readonly toolspecIds: readonly PlacedId[];
   readonly targetIds: readonly PlacedId[];
-  readonly tree: ConfigNode | undefined;
+  readonly tree: DocumentNode | undefined;
 }
 
-/**
- * Read one file: Toolcrib's own configuration, or that of another MCP host (told apart by content).
- *
- * @param readPlain tried before the whole of YAML. @default nothing
- */
-export function parseConfigLayer(source: Source, readPlain?: ReadPlainYaml): ConfigLayer {
-  const { tree, reporter } = parseTree(source, readPlain);
+/** Read one file: Toolcrib's own configuration, or that of another MCP host (told apart by content). */
+export function parseConfigLayer(source: Source): ConfigLayer {
+  const { tree, reporter } = openDocument(source, configKind);
   const foreign = tree === undefined ? undefined : foreignServersOf(tree);
   if (foreign === undefined) return nativeLayer(tree, reporter);
   const servers = parseForeignServers(foreign, reporter);
@@ -83,7 +85,7 @@ export function parseConfigLayer(source: Source, readPlain?: ReadPlainYaml): Con
   };
 }
 
-function nativeLayer(whole: ConfigNode | undefined, reporter: Reporter): ConfigLayer {
+function nativeLayer(whole: DocumentNode | undefined, reporter: Reporter): ConfigLayer {
   const place = { path: "", key: "", keySpan: { start: 0, end: 1 }, reporter };
   const upstream = whole === undefined ? undefined : upstreamServersOf(whole);
   const foreign = upstream === undefined ? [] : parseForeignServers(upstream, reporter);
@@ -98,7 +100,7 @@ function nativeLayer(whole: ConfigNode | undefined, reporter: Reporter): ConfigL
     servers: isSound
       ? (document.tool_servers ?? [])
           .map((server, index) =>
-            toServerDeclaration(server, serverNodes[index] as ConfigNode, reporter.source),
+            toServerDeclaration(server, serverNodes[index] as DocumentNode, reporter.source),
           )
           .concat(foreign)
       : [],
@@ -111,7 +113,7 @@ function nativeLayer(whole: ConfigNode | undefined, reporter: Reporter): ConfigL
   };
 }
 
-function withoutUpstream(tree: ConfigNode | undefined): ConfigNode | undefined {
+function withoutUpstream(tree: DocumentNode | undefined): DocumentNode | undefined {
   if (tree?.kind !== "map") return tree;
   return { ...tree, entries: tree.entries.filter(({ key }) => key !== upstreamServers) };
 }
@@ -122,18 +124,18 @@ function sectionsOf(document: ConfigDocument, source: Source): ConfigLayer["sect
 }
 
 /** The declaration that `node` holds, if it is sound; what is wrong with it was reported with the document. */
-function soundToolspec(node: ConfigNode, source: Source): readonly ToolspecDeclaration[] {
-  const reporter = createReporter(source);
+function soundToolspec(node: DocumentNode, source: Source): readonly ToolspecDeclaration[] {
+  const reporter = createReporter(source, configKind);
   const document = toolspecShape.check(node, { path: "toolspecs", key: "", keySpan: node.span, reporter });
   if (document === undefined || hasErrors(reporter.diagnostics)) return [];
   return [toToolspecDeclaration(document, node, source)];
 }
 
-function itemsOf(node: ConfigNode | undefined, maxItems: number): readonly ConfigNode[] {
+function itemsOf(node: DocumentNode | undefined, maxItems: number): readonly DocumentNode[] {
   return node?.kind === "list" ? node.items.slice(0, maxItems) : [];
 }
 
-function idsOf(nodes: readonly ConfigNode[]): readonly PlacedId[] {
+function idsOf(nodes: readonly DocumentNode[]): readonly PlacedId[] {
   return nodes.flatMap((node) => {
     const idNode = fieldOf(node, "id");
     const id = stringOf(idNode)?.trim() ?? "";

@@ -1,6 +1,6 @@
 /** `deny`, `allow` or `scoped`, and what other programs call them. */
 
-import { choice } from "./shape.ts";
+import { choice } from "@toolcrib/document";
 
 /** A level of containment. */
 export const containmentLevel = (description: string) =>

@@ -4,6 +4,8 @@
  * that is shown. Pure; never says what the value is.
  */
 
+import { looksLikeSecret, tokenPattern } from "@toolcrib/document";
+
 const credentialHeader = /^(?:authorization|proxy-authorization|cookie|.*-key|.*-token|.*-secret|api-key)$/i;
 const credentialVariable = /key|token|secret|password|credential/i;
 
@@ -17,13 +19,6 @@ export function isCredentialVariable(name: string): boolean {
   return credentialVariable.test(name);
 }
 
-/**
- * Tokens that are recognised wherever they stand in a text. `sk-` and the like
- * need a run of letters behind them here, because `task-list` is no key.
- */
-const embeddedToken =
-  /(?<![A-Za-z0-9_-])(?:(?:sk-|ghp_|gho_|ghs_|ghu_|github_pat_|glpat-|xoxb-|xoxp-)[A-Za-z0-9_-]{16,}|AKIA[0-9A-Z]{12,}|eyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{2,}\.[A-Za-z0-9_-]*)|-----BEGIN [A-Z0-9 ]{1,40}-----/;
-
 /** What a value that is nothing but a credential begins with. */
 const leadingToken = /^\s*(?:Bearer\s+\S|(?:sk-|ghp_|gho_|glpat-|xoxb-|xoxp-)\S|AKIA[0-9A-Z])/i;
 const leadingCase = /^\s*(?:bearer|sk-|ghp_|gho_|glpat-|xoxb-|xoxp-|AKIA)/i;
@@ -32,14 +27,9 @@ const slovakLocale = /^\s*sk-SK(?![A-Za-z0-9])/;
 
 /** Whether `value` looks like a credential by itself (`Bearer …`, `sk-…`, `ghp_…`, a JWT, a PEM block, …). */
 export function looksLikeCredential(value: string): boolean {
-  if (hasEmbeddedCredential(value)) return true;
+  if (looksLikeSecret(value)) return true;
   if (!leadingCase.test(value) || slovakLocale.test(value)) return false;
   return leadingToken.test(value);
-}
-
-/** Whether a credential stands somewhere in a longer text. */
-export function hasEmbeddedCredential(text: string): boolean {
-  return embeddedToken.test(text);
 }
 
 /** The stretches of `text` that are credentials by themselves, whatever they stand under. */
@@ -57,7 +47,7 @@ export function credentialStretches(text: string): { start: number; end: number 
 }
 
 /** A piece of text that every pattern of `shownAway` begins with: most texts have none, and need one look. */
-const beginning = /sk-|gh[opsu]_|github_pat_|glpat-|xox[bp]-|AKIA|eyJ|-----BEGIN|Bearer|Basic|:\/\/|[?&]/i;
+const beginning = /sk-|[rs]k_|gh[opsu]_|pat[-_]|xox[bp]-|AKIA|eyJ|-----BEGIN|Bearer|Basic|:\/\/|[?&]/i;
 
 /**
  * Quantifiers are bounded where a failed match could be tried again from the
@@ -65,7 +55,7 @@ const beginning = /sk-|gh[opsu]_|github_pat_|glpat-|xox[bp]-|AKIA|eyJ|-----BEGIN
  * Each pattern ends with what is hidden: all of it, or its group `value`.
  */
 const shownAway: readonly RegExp[] = [
-  new RegExp(embeddedToken.source, "g"),
+  new RegExp(tokenPattern, "g"),
   /(?<![A-Za-z0-9])(?:sk-|ghp_|gho_|ghs_|ghu_|github_pat_|glpat-|xoxb-|xoxp-)[A-Za-z0-9_-]{6,}/g,
   /-----BEGIN [A-Z0-9 ]{1,40}-----[\s\S]*?(?:-----END [A-Z0-9 ]{1,40}-----|$)/g,
   /\b(?:Bearer|Basic)[ \t]+(?<value>(?!\$\{)[^\s"',}]+)/gi,

@@ -6,7 +6,7 @@
  */
 
 import type { Source, Span } from "@toolcrib/diagnostics";
-import type { ConfigNode, ConfigScalar } from "./config-tree.ts";
+import { type DocumentNode, quote as quoteText, type ScalarNode, starOut } from "@toolcrib/document";
 import {
   credentialStretches,
   isCredentialHeader,
@@ -15,8 +15,13 @@ import {
   suspectedCredentials,
 } from "./credential.ts";
 
+/** `text` in quotes, harmless to a terminal and cut to a line; never a credential. */
+export function quote(text: string): string {
+  return looksLikeCredential(text) ? "(what looks like a secret)" : quoteText(text);
+}
+
 /** `source` as it may be shown. Without a `tree` (the text has syntax errors) it hides what it suspects. */
-export function toDisplaySource(source: Source, tree: ConfigNode | undefined): Source {
+export function toDisplaySource(source: Source, tree: DocumentNode | undefined): Source {
   const hidden: Span[] = tree === undefined ? suspectedCredentials(source.text) : [];
   if (tree !== undefined) {
     hidden.push(...credentialStretches(source.text));
@@ -33,36 +38,22 @@ function harmless(text: string): string {
   );
 }
 
-function starOut(text: string, spans: readonly Span[]): string {
-  const sorted = [...spans].sort((a, b) => a.start - b.start);
-  const pieces: string[] = [];
-  let at = 0;
-  for (const span of sorted) {
-    if (span.end <= at) continue;
-    const start = Math.max(span.start, at);
-    pieces.push(text.slice(at, start), text.slice(start, span.end).replace(/[^\r\n]/g, "*"));
-    at = span.end;
-  }
-  pieces.push(text.slice(at));
-  return pieces.join("");
-}
-
 /** What stands around a value: nothing special, the name of a credential, or a reference to a secret. */
 type Surroundings = "plain" | "credential" | "reference";
 
 /** Fields that hold names of secrets, not secrets. */
 const referenceFields: ReadonlySet<string> = new Set(["env", "file", "store", "keychain"]);
 
-function credentialSpans(tree: ConfigNode): Span[] {
+function credentialSpans(tree: DocumentNode): Span[] {
   const hidden: Span[] = [];
   // Aliases share nodes; each is visited at most once for each kind of surroundings.
   const seen = {
-    plain: new Set<ConfigNode>(),
-    credential: new Set<ConfigNode>(),
-    reference: new Set<ConfigNode>(),
+    plain: new Set<DocumentNode>(),
+    credential: new Set<DocumentNode>(),
+    reference: new Set<DocumentNode>(),
   };
 
-  function visit(node: ConfigNode, around: Surroundings): void {
+  function visit(node: DocumentNode, around: Surroundings): void {
     if (seen[around].has(node)) return;
     seen[around].add(node);
     if (node.kind === "list") {
@@ -87,7 +78,7 @@ function surroundingsOf(key: string, around: Surroundings): Surroundings {
   return around !== "plain" || isCredentialHeader(key) || isCredentialVariable(key) ? "credential" : "plain";
 }
 
-function isHidden(node: ConfigScalar, around: Surroundings): boolean {
+function isHidden(node: ScalarNode, around: Surroundings): boolean {
   if (looksLikeCredential(node.text)) return !isVariable(node.text);
   if (around === "plain" || node.value === null || typeof node.value === "boolean") return false;
   // What is no name may be a secret that was written in place of one.

@@ -4,15 +4,26 @@
  */
 
 import { positionAt } from "@toolcrib/diagnostics";
-import { configIdDuplicate, configInvalidValue } from "./codes.ts";
-import { type ConfigNode, fieldOf, stringOf } from "./config-tree.ts";
+import {
+  anything,
+  choice,
+  type DocumentNode,
+  fieldOf,
+  list,
+  type Place,
+  record,
+  reportAt,
+  type Shape,
+  stringOf,
+  text,
+  type ValueOf,
+} from "@toolcrib/document";
+import { configIdDuplicate, configInvalidValue, configSectionNotAvailable } from "./codes.ts";
+import { quote } from "./display-source.ts";
 import { egressShape } from "./egress-shape.ts";
 import { executionShape } from "./execution-shape.ts";
 import { policyShape } from "./policy-shape.ts";
-import { quote } from "./reporter.ts";
 import { serveShape } from "./serve-shape.ts";
-import { anything, choice, type Place, reportAt, sectionOfLater, text, type ValueOf } from "./shape.ts";
-import { list, record } from "./shape-collection.ts";
 import { maxToolServers, toolServerShape } from "./tool-server-shape.ts";
 import { maxToolspecs, toolspecShape } from "./toolspec-shape.ts";
 
@@ -20,9 +31,9 @@ const toolServersShape = list(toolServerShape, {
   description:
     "Durable MCP servers. Several files compose: a later server replaces an earlier one of the same id as a whole.",
   maxItems: maxToolServers,
-  instead: (node) => (node.kind === "map" ? "write each server as an item: - id: NAME" : undefined),
+  otherTypeHint: (node) => (node.kind === "map" ? "write each server as an item: - id: NAME" : undefined),
   inspect(_values, node, place) {
-    const first = new Map<string, ConfigNode>();
+    const first = new Map<string, DocumentNode>();
     for (const item of node.kind === "list" ? node.items.slice(0, maxToolServers) : []) {
       const idNode = fieldOf(item, "id");
       const id = stringOf(idNode)?.trim();
@@ -34,7 +45,7 @@ const toolServersShape = list(toolServerShape, {
   },
 });
 
-function reportDuplicate(id: string, node: ConfigNode, earlier: ConfigNode, place: Place): void {
+function reportDuplicate(id: string, node: DocumentNode, earlier: DocumentNode, place: Place): void {
   const { lineNumber } = positionAt(place.reporter.source.text, earlier.span.start);
   reportAt(node, place, {
     code: configIdDuplicate,
@@ -61,7 +72,22 @@ const providersShape = record({
   },
 });
 
-const later = "remove the section; a later version reads it";
+/** A section that a later version reads. */
+function sectionOfLater(description: string): Shape<never> {
+  return {
+    check(_node, { path, keySpan, reporter }) {
+      reporter.report({
+        code: configSectionNotAvailable,
+        message: `Section ${quote(path)} is not available: this version of Toolcrib does not read it yet`,
+        hint: "remove the section; a later version reads it",
+        span: keySpan,
+        path,
+      });
+      return undefined;
+    },
+    toJsonSchema: () => ({ not: {}, description: `${description} Not available in this version.` }),
+  };
+}
 
 const fields = {
   $schema: text({ description: "Where this schema is, for editors.", maxLength: 1000 }),
@@ -84,25 +110,21 @@ const fields = {
   secrets: record({
     description: "The secret store. Nothing to set in this version; never holds a secret.",
     fields: {},
-    onUnknown(entry, at) {
-      at.reporter.report({
-        code: configInvalidValue,
-        message: `Section "secrets" takes no fields in this version, but has ${quote(entry.key)}`,
-        hint: "secrets never stand in the configuration: name them where they are used, with secret_key_ref",
-        span: entry.keySpan,
-        path: at.path,
-      });
-      return true;
-    },
+    misplaced: ({ key }) => ({
+      code: configInvalidValue,
+      message: `Section "secrets" takes no fields in this version, but has ${quote(key)}`,
+      hint: "secrets never stand in the configuration: name them where they are used, with secret_key_ref",
+    }),
   }),
   toolspecs: list(toolspecShape, {
     description:
       "REST APIs as tools. Several files compose: a later entry replaces an earlier one of the same id as a whole.",
     maxItems: maxToolspecs,
-    instead: (node) => (node.kind === "map" ? "write each toolspec as an item: - name: NAME" : undefined),
+    otherTypeHint: (node) =>
+      node.kind === "map" ? "write each toolspec as an item: - name: NAME" : undefined,
   }),
   egress: egressShape,
-  packages: sectionOfLater("Installed .mcpkg packages.", later),
+  packages: sectionOfLater("Installed .mcpkg packages."),
   execution: executionShape,
 };
 

@@ -5,13 +5,20 @@
 
 import { isIP } from "node:net";
 import { dirname, isAbsolute, resolve } from "node:path";
+import {
+  type DocumentNode,
+  dictionary,
+  list,
+  type Place,
+  record,
+  reportAt,
+  text,
+  type ValueOf,
+} from "@toolcrib/document";
 import { parseHostName } from "@toolcrib/policy";
 import { configInvalidValue } from "./codes.ts";
-import type { ConfigNode } from "./config-tree.ts";
 import type { EgressConfig } from "./config-types.ts";
-import { quote } from "./reporter.ts";
-import { type Place, reportAt, text, type ValueOf } from "./shape.ts";
-import { dictionary, list, record } from "./shape-collection.ts";
+import { quote } from "./display-source.ts";
 
 const range = text({
   description: "A range of addresses, such as 10.0.0.0/8 or fd00::/8.",
@@ -55,7 +62,7 @@ function isEndpoint(value: string): boolean {
   return isAddress && Number(port) >= 1 && Number(port) <= 65_535;
 }
 
-function invalidAt(node: ConfigNode, place: Place, message: string, hint: string): void {
+function invalidAt(node: DocumentNode, place: Place, message: string, hint: string): void {
   reportAt(node, place, { code: configInvalidValue, message: `${quote(place.path)}: ${message}`, hint });
 }
 

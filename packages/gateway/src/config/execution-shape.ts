@@ -4,11 +4,19 @@
  * as the document spells them, and the others to match.
  */
 
-import type { ConfigNode } from "./config-tree.ts";
+import {
+  choice,
+  type DocumentNode,
+  flag,
+  integer,
+  invalid,
+  type Place,
+  record,
+  text,
+  type ValueOf,
+} from "@toolcrib/document";
 import type { ExecutionConfig } from "./config-types.ts";
-import { quote } from "./reporter.ts";
-import { choice, flag, integer, invalid, type Place, text, type ValueOf } from "./shape.ts";
-import { record } from "./shape-collection.ts";
+import { quote } from "./display-source.ts";
 
 /** Defaults of `execution`, as they are documented. */
 export const executionDefaults: ExecutionConfig = {
@@ -40,7 +48,7 @@ function megabytesMeant(value: number): number {
   return value < leastMemory ? value : Math.ceil(value / 1024 ** 2);
 }
 
-function inspectMemory(value: string, node: ConfigNode, place: Place): void {
+function inspectMemory(value: string, node: DocumentNode, place: Place): void {
   const bytes = parseMemorySize(value);
   if (bytes !== undefined && bytes >= leastMemory && bytes <= mostMemory) return;
   invalid(
@@ -74,13 +82,12 @@ export const executionShape = record({
       maxLength: 20,
       default: "128MB",
       inspect: inspectMemory,
-      instead: (node) =>
+      otherTypeHint: (node) =>
         node.kind === "scalar" && typeof node.value === "number"
           ? `write "${megabytesMeant(node.value)}MB"`
           : undefined,
     }),
-    enableDebug: flag({
-      description: "Whether errors of composite tools carry their stack.",
+    enableDebug: flag("Whether errors of composite tools carry their stack.", {
       default: executionDefaults.debug,
     }),
     maxSteps: integer({

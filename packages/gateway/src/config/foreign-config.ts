@@ -8,6 +8,18 @@
 
 import { nearestName } from "@toolcrib/diagnostics";
 import {
+  type DocumentNode,
+  entryOf,
+  fieldOf,
+  type MapEntry,
+  type MapNode,
+  type Problem,
+  type Reporter,
+  stringOf,
+  toDiagnostic,
+  typeName,
+} from "@toolcrib/document";
+import {
   configFieldRequired,
   configForeignDisabled,
   configForeignField,
@@ -17,25 +29,16 @@ import {
   configWrongType,
 } from "./codes.ts";
 import type { ServerDeclaration } from "./config-layer.ts";
-import {
-  type ConfigEntry,
-  type ConfigMap,
-  type ConfigNode,
-  entryOf,
-  fieldOf,
-  stringOf,
-  typeName,
-} from "./config-tree.ts";
 import type { TransportConfig } from "./config-types.ts";
+import { quote } from "./display-source.ts";
 import { documentFields } from "./document-shape.ts";
 import { createForeignTexts, type ForeignTexts } from "./foreign-text.ts";
-import { type Problem, quote, type Reporter, toDiagnostic } from "./reporter.ts";
 import { toServerId } from "./server-id.ts";
 import { maxToolServers } from "./tool-server-shape.ts";
 import { kindMeant, type TransportKind } from "./transport-kind.ts";
 
 /** The servers of another program's file; `undefined` when `tree` is Toolcrib's own configuration. */
-export function foreignServersOf(tree: ConfigNode): ConfigEntry | undefined {
+export function foreignServersOf(tree: DocumentNode): MapEntry | undefined {
   if (entryOf(tree, upstreamServers) !== undefined) return undefined;
   if (documentFields.some((name) => name !== "$schema" && entryOf(tree, name) !== undefined))
     return undefined;
@@ -47,7 +50,7 @@ export function foreignServersOf(tree: ConfigNode): ConfigEntry | undefined {
  * The list of servers of a metatool configuration, whose other sections are
  * Toolcrib's own; `undefined` when `tree` has none, or `tool_servers` besides.
  */
-export function upstreamServersOf(tree: ConfigNode): ConfigEntry | undefined {
+export function upstreamServersOf(tree: DocumentNode): MapEntry | undefined {
   return entryOf(tree, "tool_servers") === undefined ? entryOf(tree, upstreamServers) : undefined;
 }
 
@@ -55,7 +58,7 @@ export function upstreamServersOf(tree: ConfigNode): ConfigEntry | undefined {
 export const upstreamServers = "upstreamServers";
 
 /** Read the servers of `section`; reports to `reporter`. Faulty ones are left out. */
-export function parseForeignServers(section: ConfigEntry, reporter: Reporter): ServerDeclaration[] {
+export function parseForeignServers(section: MapEntry, reporter: Reporter): ServerDeclaration[] {
   const entries =
     section.key === upstreamServers ? namedItems(section, reporter) : mapEntries(section, reporter);
   if (entries.length > maxToolServers) {
@@ -73,7 +76,7 @@ export function parseForeignServers(section: ConfigEntry, reporter: Reporter): S
   return [...byId.values()];
 }
 
-function mapEntries({ key, keySpan, value }: ConfigEntry, reporter: Reporter): readonly ConfigEntry[] {
+function mapEntries({ key, keySpan, value }: MapEntry, reporter: Reporter): readonly MapEntry[] {
   if (value.kind === "map") return value.entries;
   const message = `${quote(key)} must be a map of servers, but is ${typeName(value)}`;
   reporter.report({ code: configWrongType, message, span: keySpan });
@@ -81,7 +84,7 @@ function mapEntries({ key, keySpan, value }: ConfigEntry, reporter: Reporter): r
 }
 
 /** The items of a list, by the name that each of them has. */
-function namedItems({ key, keySpan, value }: ConfigEntry, reporter: Reporter): readonly ConfigEntry[] {
+function namedItems({ key, keySpan, value }: MapEntry, reporter: Reporter): readonly MapEntry[] {
   if (value.kind !== "list") {
     const message = `${quote(key)} must be a list of servers, but is ${typeName(value)}`;
     const hint = 'write [{ "name": "github", "command": "mcp-server-github" }]';
@@ -104,7 +107,7 @@ function namedItems({ key, keySpan, value }: ConfigEntry, reporter: Reporter): r
   });
 }
 
-function parseServer(entry: ConfigEntry, reporter: Reporter): ServerDeclaration | undefined {
+function parseServer(entry: MapEntry, reporter: Reporter): ServerDeclaration | undefined {
   const name = entry.key;
   const node = entry.value;
   if (node.kind !== "map") {
@@ -139,7 +142,7 @@ function parseServer(entry: ConfigEntry, reporter: Reporter): ServerDeclaration 
   };
 }
 
-function idOf({ key, keySpan }: ConfigEntry, reporter: Reporter): string {
+function idOf({ key, keySpan }: MapEntry, reporter: Reporter): string {
   const id = toServerId(key);
   if (id !== key) {
     reporter.report({
@@ -152,7 +155,7 @@ function idOf({ key, keySpan }: ConfigEntry, reporter: Reporter): string {
   return id;
 }
 
-function reportSameId(entry: ConfigEntry, id: string, earlier: ServerDeclaration, reporter: Reporter): void {
+function reportSameId(entry: MapEntry, id: string, earlier: ServerDeclaration, reporter: Reporter): void {
   reporter.report({
     code: configIdDuplicate,
     message: `Servers ${quote(earlier.name ?? "")} and ${quote(entry.key)} get the same id ${quote(id)}`,
@@ -165,8 +168,8 @@ function reportSameId(entry: ConfigEntry, id: string, earlier: ServerDeclaration
 const urlFields = ["url", "httpUrl", "serverUrl"] as const;
 
 function parseTransport(
-  entry: ConfigEntry,
-  node: ConfigMap,
+  entry: MapEntry,
+  node: MapNode,
   texts: ForeignTexts,
   reporter: Reporter,
   problems: Problem[],
@@ -198,7 +201,7 @@ function parseTransport(
   };
 }
 
-function reportMissing(entry: ConfigEntry, field: string, reporter: Reporter): undefined {
+function reportMissing(entry: MapEntry, field: string, reporter: Reporter): undefined {
   reporter.report({
     code: configFieldRequired,
     message: `Server ${quote(entry.key)} needs ${field}`,
@@ -213,9 +216,9 @@ function reportMissing(entry: ConfigEntry, field: string, reporter: Reporter): u
 
 function kindOf(
   name: string,
-  node: ConfigMap,
-  command: ConfigNode | undefined,
-  url: ConfigEntry | undefined,
+  node: MapNode,
+  command: DocumentNode | undefined,
+  url: MapEntry | undefined,
   problems: Problem[],
 ): TransportKind | undefined {
   const typeNode = ["type", "transport", "transportType"]
@@ -272,7 +275,7 @@ const ignoredHints: { readonly [field: string]: string } = {
   tools: policyHint,
 };
 
-function reportIgnored(name: string, node: ConfigMap, kind: TransportKind, reporter: Reporter): void {
+function reportIgnored(name: string, node: MapNode, kind: TransportKind, reporter: Reporter): void {
   const known = [...readFields[kind === "stdio" ? "stdio" : "http"], ...commonFields];
   const present = new Set(node.entries.map(({ key }) => key));
   const free = known.filter((field) => !present.has(field));
@@ -289,10 +292,10 @@ function reportIgnored(name: string, node: ConfigMap, kind: TransportKind, repor
   }
 }
 
-function isTrue(node: ConfigNode | undefined): boolean {
+function isTrue(node: DocumentNode | undefined): boolean {
   return node?.kind === "scalar" && node.value === true;
 }
 
-function isFalse(node: ConfigNode | undefined): boolean {
+function isFalse(node: DocumentNode | undefined): boolean {
   return node?.kind === "scalar" && node.value === false;
 }

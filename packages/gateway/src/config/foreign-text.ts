@@ -3,6 +3,7 @@
  * stand there in clear (read, with a warning), and variables.
  */
 
+import { type DocumentNode, type Problem, type Reporter, typeName } from "@toolcrib/document";
 import {
   configForeignField,
   configInlineSecret,
@@ -10,33 +11,32 @@ import {
   configVariableNotAvailable,
   configWrongType,
 } from "./codes.ts";
-import { type ConfigNode, typeName } from "./config-tree.ts";
 import type { ConfigText, TemplatePart } from "./config-types.ts";
 import { isCredentialHeader, isCredentialVariable, looksLikeCredential } from "./credential.ts";
-import { type Problem, quote, type Reporter } from "./reporter.ts";
+import { quote } from "./display-source.ts";
 import { lintServerUrl } from "./server-url.ts";
 import { parseTemplate } from "./template.ts";
 import { inlineHint, toVariableName } from "./text-shape.ts";
 import { ownHeaders, urlHoldsCredential } from "./transport-shape.ts";
 
 export interface ForeignTexts {
-  one(node: ConfigNode, field: string): ConfigText;
-  optional(node: ConfigNode | undefined, field: string): ConfigText | undefined;
-  list(node: ConfigNode | undefined, field: string): readonly ConfigText[];
-  map(node: ConfigNode | undefined, field: "env" | "headers"): { readonly [name: string]: ConfigText };
-  url(node: ConfigNode): ConfigText;
+  one(node: DocumentNode, field: string): ConfigText;
+  optional(node: DocumentNode | undefined, field: string): ConfigText | undefined;
+  list(node: DocumentNode | undefined, field: string): readonly ConfigText[];
+  map(node: DocumentNode | undefined, field: "env" | "headers"): { readonly [name: string]: ConfigText };
+  url(node: DocumentNode): ConfigText;
 }
 
 /** Reader of the texts of server `name`. What keeps it from starting goes to `problems`. */
 export function createForeignTexts(name: string, reporter: Reporter, problems: Problem[]): ForeignTexts {
   const server = quote(name);
 
-  function wrongType(node: ConfigNode, field: string, wanted: string): void {
+  function wrongType(node: DocumentNode, field: string, wanted: string): void {
     const message = `Field ${quote(field)} of server ${server} must be ${wanted}, but is ${typeName(node)}`;
     reporter.report({ code: configWrongType, message, span: node.span });
   }
 
-  function read(node: ConfigNode, field: string, credential?: { what: string; hint: string }): ConfigText {
+  function read(node: DocumentNode, field: string, credential?: { what: string; hint: string }): ConfigText {
     if (node.kind !== "scalar" || node.value === null) wrongType(node, field, "a text");
     const text = node.kind === "scalar" ? node.text : "";
     const { parts, unknown } = parseTemplate(text);
@@ -62,7 +62,7 @@ export function createForeignTexts(name: string, reporter: Reporter, problems: P
       : { kind: "template", text, parts, isSecret: isSecret || credential !== undefined, span: node.span };
   }
 
-  function unknownVariable(variable: string, node: ConfigNode): Problem {
+  function unknownVariable(variable: string, node: DocumentNode): Problem {
     const isInput = variable.startsWith("input:");
     return {
       code: configVariableNotAvailable,
@@ -74,7 +74,7 @@ export function createForeignTexts(name: string, reporter: Reporter, problems: P
     };
   }
 
-  function readNamed(entryName: string, node: ConfigNode, field: "env" | "headers"): ConfigText {
+  function readNamed(entryName: string, node: DocumentNode, field: "env" | "headers"): ConfigText {
     const isHeader = field === "headers";
     const isCredential = isHeader ? isCredentialHeader(entryName) : isCredentialVariable(entryName);
     if (!isCredential) return read(node, `${field}.${entryName}`);

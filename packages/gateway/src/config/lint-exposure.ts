@@ -4,11 +4,11 @@
  */
 
 import type { Diagnostic, Source, Span } from "@toolcrib/diagnostics";
+import { nodeAt, toDiagnostic } from "@toolcrib/document";
 import { configAuthExposed } from "./codes.ts";
 import type { ConfigLayer } from "./config-layer.ts";
-import { nodeAt } from "./config-tree.ts";
+import { quote } from "./display-source.ts";
 import { placeOf } from "./lint-ids.ts";
-import { quote, toDiagnostic } from "./reporter.ts";
 import { parseListen } from "./serve-shape.ts";
 import { isLoopbackHost } from "./server-url.ts";
 

@@ -5,9 +5,10 @@
  */
 
 import { type Diagnostic, positionAt, type Source } from "@toolcrib/diagnostics";
+import { toDiagnostic } from "@toolcrib/document";
 import { configConflatedTarget, configIdCollision, configIdDuplicate } from "./codes.ts";
 import type { ConfigLayer, PlacedId } from "./config-layer.ts";
-import { quote, toDiagnostic } from "./reporter.ts";
+import { quote } from "./display-source.ts";
 import { foldServerId } from "./server-id.ts";
 
 interface Sighting extends PlacedId {

@@ -5,6 +5,7 @@
  */
 
 import { nearestName } from "@toolcrib/diagnostics";
+import { entryOf, fieldOf, listOf, nodeAt, type Problem } from "@toolcrib/document";
 import { canonicalHost, isHostAllowed } from "@toolcrib/policy";
 import { egressPatterns, pathVariableFaults, placedCredentials } from "@toolcrib/toolspec";
 import {
@@ -16,9 +17,8 @@ import {
   configToolUnknown,
 } from "./codes.ts";
 import type { ToolspecDeclaration } from "./config-layer.ts";
-import { entryOf, fieldOf, nodeAt } from "./config-tree.ts";
 import type { ToolspecPair } from "./config-types.ts";
-import { listOf, type Problem, quote } from "./reporter.ts";
+import { quote } from "./display-source.ts";
 import { lintServerId } from "./server-id.ts";
 import { hostsOf, suggestedSecretName } from "./toolspec-facts.ts";
 

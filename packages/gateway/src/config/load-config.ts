@@ -4,15 +4,14 @@
  */
 
 import { type Diagnostic, hasErrors, type Source } from "@toolcrib/diagnostics";
+import { documentMaxBytes, notUtf8, toDiagnostic, tooLarge } from "@toolcrib/document";
 import { explainFileFailure } from "@toolcrib/secrets";
-import { configFileUnreadable, configSyntax } from "./codes.ts";
+import { configFileUnreadable } from "./codes.ts";
+import { configKind } from "./config-kind.ts";
 import { parseConfigLayer } from "./config-layer.ts";
-import { configMaxBytes } from "./config-tree.ts";
 import type { LoadToolspecsDeps } from "./load-toolspecs.ts";
 import { type ConfigResult, mergeConfigs } from "./merge-configs.ts";
-import { tooLarge } from "./parse-tree.ts";
 import type { FileContent } from "./read-file.ts";
-import { toDiagnostic } from "./reporter.ts";
 
 /**
  * Read `sources` as one configuration, composed left to right (`mergeConfigs`).
@@ -27,9 +26,6 @@ import { toDiagnostic } from "./reporter.ts";
 export function parseConfig(sources: readonly Source[]): ConfigResult {
   return mergeConfigs(sources.map((source) => parseConfigLayer(source)));
 }
-
-/** Characters from which on a text is read by the quick reader first, which takes a moment to load. */
-const longText = 8192;
 
 /** What `loadConfig` needs of the world. */
 export type LoadConfigDeps = LoadToolspecsDeps;
@@ -54,9 +50,7 @@ export async function loadConfig(
   const unreadable = read.flatMap((result) => ("diagnostic" in result ? [result.diagnostic] : []));
   const sources = read.flatMap((result) => ("source" in result ? [result.source] : []));
   const all = [...sources, ...(options.overrides ?? [])];
-  const isLong = all.some(({ text }) => text.length > longText);
-  const readPlain = isLong ? (await import("@toolcrib/document")).readPlainYaml : undefined;
-  const parsed = all.map((source) => parseConfigLayer(source, readPlain));
+  const parsed = all.map((source) => parseConfigLayer(source));
   const namesFiles = parsed.some(
     ({ toolspecs, sections }) => toolspecs.length > 0 || sections.egress?.ca_files !== undefined,
   );
@@ -75,7 +69,7 @@ async function readSource(path: string, deps: LoadConfigDeps): Promise<ReadResul
   const nameless: Source = { name: path, text: "" };
   let content: FileContent;
   try {
-    content = await deps.readFile(path, configMaxBytes);
+    content = await deps.readFile(path, documentMaxBytes);
   } catch (error) {
     const problem = {
       code: configFileUnreadable,
@@ -84,15 +78,11 @@ async function readSource(path: string, deps: LoadConfigDeps): Promise<ReadResul
     };
     return { diagnostic: toDiagnostic(problem, nameless) };
   }
-  if (content.bytes.length > configMaxBytes) return { diagnostic: toDiagnostic(tooLarge(), nameless) };
+  if (content.bytes.length > documentMaxBytes)
+    return { diagnostic: toDiagnostic(tooLarge(configKind), nameless) };
   try {
     return { source: { name: path, text: new TextDecoder("utf-8", { fatal: true }).decode(content.bytes) } };
   } catch {
-    const problem = {
-      code: configSyntax,
-      message: "Cannot read the configuration: it is not text in UTF-8",
-      hint: "store the file as UTF-8",
-    };
-    return { diagnostic: toDiagnostic(problem, nameless) };
+    return { diagnostic: toDiagnostic(notUtf8(configKind), nameless) };
   }
 }

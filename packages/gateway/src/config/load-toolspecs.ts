@@ -8,16 +8,16 @@
 import { hash, X509Certificate } from "node:crypto";
 import { join } from "node:path";
 import { type Diagnostic, hasErrors } from "@toolcrib/diagnostics";
+import { fieldOf, nodeAt, type Problem, toDiagnostic } from "@toolcrib/document";
 import { explainFileFailure } from "@toolcrib/secrets";
 import { lintCatalog } from "@toolcrib/toolspec";
 import { configCaFileInvalid, configToolspecInvalid, configToolspecUnreadable } from "./codes.ts";
 import type { ConfigLayer, ToolspecDeclaration } from "./config-layer.ts";
-import { fieldOf, nodeAt } from "./config-tree.ts";
 import type { ToolspecPair } from "./config-types.ts";
+import { quote } from "./display-source.ts";
 import { toCompletePath } from "./egress-shape.ts";
 import { lintToolspecEntry } from "./lint-toolspec-entry.ts";
 import { openPairCache, type PairCache, pairKeyOf, type SoundPair } from "./pair-cache.ts";
-import { type Problem, quote, toDiagnostic } from "./reporter.ts";
 import {
   type PairFiles,
   type PairProblem,

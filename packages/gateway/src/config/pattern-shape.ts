@@ -3,11 +3,10 @@
  * and over `namespace__name`. `*` stands for any number of characters, `?` for one.
  */
 
+import { list, reportAt, text } from "@toolcrib/document";
 import { configInvalidValue } from "./codes.ts";
 import { looksLikeCredential } from "./credential.ts";
-import { quote } from "./reporter.ts";
-import { reportAt, text } from "./shape.ts";
-import { list } from "./shape-collection.ts";
+import { quote } from "./display-source.ts";
 
 const toolPattern = text({
   description: 'A tool, such as "github:get_issue", "github:*", "*:delete_*" or "github__get_issue".',

@@ -5,13 +5,13 @@
  */
 
 import type { Diagnostic, Source, Span } from "@toolcrib/diagnostics";
+import { nodeAt, toDiagnostic } from "@toolcrib/document";
 import { configPolicyFloor } from "./codes.ts";
 import type { ConfigLayer, ServerDeclaration } from "./config-layer.ts";
-import { nodeAt } from "./config-tree.ts";
 import type { ContainmentLevel, PolicyFloor } from "./config-types.ts";
 import { isBelow } from "./containment.ts";
+import { quote } from "./display-source.ts";
 import { placeOf } from "./lint-ids.ts";
-import { quote, toDiagnostic } from "./reporter.ts";
 
 const floorFields = ["network_egress", "filesystem_write", "max_execution_seconds"] as const;
 type FloorField = (typeof floorFields)[number];

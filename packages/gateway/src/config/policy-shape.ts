@@ -3,10 +3,9 @@
  * that no file may go below.
  */
 
+import { dictionary, integer, record, type ValueOf } from "@toolcrib/document";
 import { containmentLevel } from "./containment-level.ts";
 import { toolPatterns } from "./pattern-shape.ts";
-import { integer, type ValueOf } from "./shape.ts";
-import { dictionary, record } from "./shape-collection.ts";
 
 const rules = {
   allow: toolPatterns("Tools that may be listed and called. Without this list: all that are not denied."),

@@ -6,12 +6,13 @@
 
 import { basename, dirname, resolve } from "node:path";
 import { type Diagnostic, positionAt, type Span } from "@toolcrib/diagnostics";
+import { type Problem, toDiagnostic } from "@toolcrib/document";
 import type { ResolvedTransport } from "@toolcrib/upstream";
 import { GatewayError } from "../gateway-error.ts";
 import { configSecretUnusable, configVariableNotSet } from "./codes.ts";
 import type { ConfigText, TemplatePart, ToolServerConfig } from "./config-types.ts";
 import { looksLikeCredential } from "./credential.ts";
-import { type Problem, quote, toDiagnostic } from "./reporter.ts";
+import { quote } from "./display-source.ts";
 import { fromFolder, type SecretResolver } from "./secret-resolver.ts";
 import { lintServerUrl } from "./server-url.ts";
 

@@ -26,8 +26,8 @@ import {
   configSecretUnusable,
 } from "./codes.ts";
 import type { SecretRef } from "./config-types.ts";
+import { quote } from "./display-source.ts";
 import type { ReadFile } from "./read-file.ts";
-import { quote } from "./reporter.ts";
 
 /** Most values that are remembered; the oldest is forgotten first. */
 const maxRememberedValues = 10_000;

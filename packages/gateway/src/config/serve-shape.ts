@@ -3,10 +3,10 @@
  * takes on. Every limit has a finite default, and this is where it stands.
  */
 
+import { choice, integer, invalid, list, record, text, type ValueOf } from "@toolcrib/document";
+import { configValueNotAvailable } from "./codes.ts";
+import { quote } from "./display-source.ts";
 import { toolPatterns } from "./pattern-shape.ts";
-import { quote } from "./reporter.ts";
-import { choice, integer, invalid, text, type ValueOf } from "./shape.ts";
-import { list, record } from "./shape-collection.ts";
 
 /** Above this many tools, `serve.mode: auto` offers search in place of the full list. */
 export const autoModeMaxTools = 40;
@@ -53,7 +53,7 @@ export const serveShape = record({
       description: "Address and port. Port 0 takes a free one.",
       maxLength: 300,
       default: serveDefaults.listen,
-      instead: (node) =>
+      otherTypeHint: (node) =>
         node.kind === "scalar" && typeof node.value === "number" ? `write 127.0.0.1:${node.text}` : undefined,
       inspect(value, node, place) {
         if (parseListen(value) !== undefined) return;
@@ -65,7 +65,10 @@ export const serveShape = record({
     auth: choice({
       description: "How clients prove who they are. none is refused on anything but loopback.",
       values: ["token", "none"],
-      notAvailable: { jwt: "write token, and put a proxy that checks JWTs before it if you need them" },
+      later: {
+        code: configValueNotAvailable,
+        hints: { jwt: "write token, and put a proxy that checks JWTs before it if you need them" },
+      },
       aliases: { bearer: "token", off: "none", no: "none", false: "none", disabled: "none", true: "token" },
       default: serveDefaults.auth,
     }),

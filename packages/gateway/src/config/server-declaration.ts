@@ -4,8 +4,8 @@
  */
 
 import type { Source } from "@toolcrib/diagnostics";
+import { type DocumentNode, fieldOf, nodeAt } from "@toolcrib/document";
 import type { ServerDeclaration } from "./config-layer.ts";
-import { type ConfigNode, fieldOf, nodeAt } from "./config-tree.ts";
 import type { ConfigText, ContainmentConfig, TransportConfig } from "./config-types.ts";
 import type { ToolServerDocument } from "./tool-server-shape.ts";
 import type { TransportDocument } from "./transport-shape.ts";
@@ -13,7 +13,7 @@ import type { TransportDocument } from "./transport-shape.ts";
 /** Translate `document`, which `node` of `source` holds. */
 export function toServerDeclaration(
   document: ToolServerDocument,
-  node: ConfigNode,
+  node: DocumentNode,
   source: Source,
 ): ServerDeclaration {
   return {
@@ -32,7 +32,7 @@ export function toServerDeclaration(
   };
 }
 
-function toTransport(document: TransportDocument, node: ConfigNode): TransportConfig {
+function toTransport(document: TransportDocument, node: DocumentNode): TransportConfig {
   const literal = (text: string, ...path: (string | number)[]): ConfigText => ({
     kind: "literal",
     text,

@@ -4,8 +4,9 @@
  * quotes a URL, because its path and query may hold a secret.
  */
 
+import type { Problem } from "@toolcrib/document";
 import { configUrlCredentials, configUrlInsecure, configUrlInvalid } from "./codes.ts";
-import { type Problem, quote } from "./reporter.ts";
+import { quote } from "./display-source.ts";
 
 /** What is wrong with `url`; `undefined` when it may be used. */
 export function lintServerUrl(url: string, allowHttp: boolean): Problem | undefined {

@@ -4,13 +4,22 @@
  * is never said.
  */
 
+import {
+  type DocumentNode,
+  either,
+  type Inspect,
+  invalid,
+  listOf,
+  type Place,
+  record,
+  reportAt,
+  type Shape,
+  text,
+} from "@toolcrib/document";
 import { configInlineSecret, configInvalidValue, configVariableNotAvailable } from "./codes.ts";
-import type { ConfigNode } from "./config-tree.ts";
 import type { ConfigText, SecretRef } from "./config-types.ts";
 import { isCredentialHeader, isCredentialVariable, looksLikeCredential } from "./credential.ts";
-import { listOf, quote } from "./reporter.ts";
-import { type Inspect, invalid, type Place, reportAt, type Shape, text } from "./shape.ts";
-import { either, record } from "./shape-collection.ts";
+import { quote } from "./display-source.ts";
 
 const secretName = {
   source: "[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,126}[A-Za-z0-9_-])?",
@@ -92,8 +101,8 @@ export const secretKeyRef: Shape<SecretRef> = {
   },
   toJsonSchema: (definitions) => {
     const schema = refShape.toJsonSchema(definitions);
-    const full = definitions.get("SecretRef");
-    if (full !== undefined) definitions.set("SecretRef", { ...full, minProperties: 1, maxProperties: 1 });
+    const full = definitions?.get("SecretRef");
+    if (full !== undefined) definitions?.set("SecretRef", { ...full, minProperties: 1, maxProperties: 1 });
     return {
       description: "Where the secret is kept.",
       oneOf: [nameShape.toJsonSchema(definitions), schema],
@@ -202,7 +211,7 @@ export const inspectVariables: Inspect<string> = (value, node, place) => {
 };
 
 /** Report `inline secret not allowed`. */
-export function reportInline(node: ConfigNode, place: Place, what: string, hint: string): undefined {
+export function reportInline(node: DocumentNode, place: Place, what: string, hint: string): undefined {
   reportAt(node, place, { code: configInlineSecret, message: `inline secret not allowed: ${what}`, hint });
   return undefined;
 }

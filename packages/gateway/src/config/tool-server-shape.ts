@@ -4,23 +4,29 @@
  * lists that say what `scoped` containment is scoped to.
  */
 
-import { configIdInvalid, configScopeMissing, configScopeUnused, configTransportKind } from "./codes.ts";
-import { type ConfigEntry, type ConfigNode, entryOf } from "./config-tree.ts";
-import { containmentLevel } from "./containment-level.ts";
-import { hasEmbeddedCredential, looksLikeCredential } from "./credential.ts";
-import { type Problem, quote } from "./reporter.ts";
-import { lintServerId, serverIdMaxLength, serverIdPattern } from "./server-id.ts";
 import {
   choice,
+  type DocumentNode,
+  dictionary,
+  entryOf,
   type Inspect,
   integer,
+  list,
+  looksLikeSecret,
+  type MapEntry,
   type Place,
+  type Problem,
+  record,
   reportAt,
   type Shape,
   text,
   type ValueOf,
-} from "./shape.ts";
-import { dictionary, list, record } from "./shape-collection.ts";
+} from "@toolcrib/document";
+import { configIdInvalid, configScopeMissing, configScopeUnused, configTransportKind } from "./codes.ts";
+import { containmentLevel } from "./containment-level.ts";
+import { looksLikeCredential } from "./credential.ts";
+import { quote } from "./display-source.ts";
+import { lintServerId, serverIdMaxLength, serverIdPattern } from "./server-id.ts";
 import { reportInline } from "./text-shape.ts";
 import { transportShape } from "./transport-shape.ts";
 
@@ -55,7 +61,7 @@ export const idShape: Shape<string> = {
 
 function refuseEmbeddedSecret(field: string): Inspect<string> {
   return (value, node, place) => {
-    if (!hasEmbeddedCredential(value)) return;
+    if (!looksLikeSecret(value)) return;
     reportInline(
       node,
       place,
@@ -131,7 +137,7 @@ export const containmentShape = record({
 
 /** `scoped` without its list, and the list without `scoped`. */
 function inspectScope(
-  node: ConfigNode,
+  node: DocumentNode,
   place: Place,
   field: string,
   scopeField: string,
@@ -162,7 +168,7 @@ function inspectScope(
 }
 
 /** What to write in place of a field that holds a time in other units. */
-function secondsHint(entry: ConfigEntry, unitsPerSecond = 1): string {
+function secondsHint(entry: MapEntry, unitsPerSecond = 1): string {
   const number = entry.value.kind === "scalar" ? Number(entry.value.value) : Number.NaN;
   const seconds = Number.isFinite(number) && number > 0 ? Math.ceil(number / unitsPerSecond) : 30;
   return `write max_execution_seconds: ${Math.min(seconds, 3600)}`;

@@ -5,15 +5,15 @@
 
 import { basename } from "node:path";
 import type { Source } from "@toolcrib/diagnostics";
+import { type DocumentNode, fieldOf, stringOf } from "@toolcrib/document";
 import type { PlacedId, ToolspecDeclaration } from "./config-layer.ts";
-import { type ConfigNode, fieldOf, stringOf } from "./config-tree.ts";
 import { toServerId } from "./server-id.ts";
 import type { ToolspecDocument } from "./toolspec-shape.ts";
 
 /** Translate `document`, which `node` of `source` holds. */
 export function toToolspecDeclaration(
   document: ToolspecDocument,
-  node: ConfigNode,
+  node: DocumentNode,
   source: Source,
 ): ToolspecDeclaration {
   const { name, path } = document;
@@ -40,7 +40,7 @@ export function toToolspecDeclaration(
 }
 
 /** The id of the entry `node`, as far as the configuration alone tells it, and where that stands. */
-export function toolspecIdOf(node: ConfigNode): PlacedId | undefined {
+export function toolspecIdOf(node: DocumentNode): PlacedId | undefined {
   for (const field of ["id", "name"]) {
     const found = fieldOf(node, field);
     const id = stringOf(found)?.trim() ?? "";

@@ -9,11 +9,12 @@ import { readdirSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
 import { nearestName } from "@toolcrib/diagnostics";
+import { listOf } from "@toolcrib/document";
 import { explainFileFailure } from "@toolcrib/secrets";
 import type { CatalogFile } from "@toolcrib/toolspec";
 import { configToolspecNotFound, configToolspecUnreadable } from "./codes.ts";
+import { quote } from "./display-source.ts";
 import type { ReadFile } from "./read-file.ts";
-import { listOf, quote } from "./reporter.ts";
 
 /** Where toolspecs are looked for. */
 export interface ToolspecFilesDeps {

@@ -5,13 +5,25 @@
  * (`load-toolspecs.ts`).
  */
 
+import {
+  type DocumentNode,
+  dictionary,
+  either,
+  entryOf,
+  invalid,
+  list,
+  type Place,
+  record,
+  reportAt,
+  reportAtMap,
+  type Shape,
+  text,
+  type ValueOf,
+} from "@toolcrib/document";
 import { configFieldRequired, configInvalidValue } from "./codes.ts";
-import { type ConfigNode, entryOf } from "./config-tree.ts";
 import type { SecretRef } from "./config-types.ts";
 import { looksLikeCredential } from "./credential.ts";
-import { quote } from "./reporter.ts";
-import { invalid, type Place, reportAt, type Shape, text, type ValueOf } from "./shape.ts";
-import { dictionary, either, list, record, reportAtMap } from "./shape-collection.ts";
+import { quote } from "./display-source.ts";
 import { reportInline, secretKeyRef } from "./text-shape.ts";
 import { idShape, labelsShape } from "./tool-server-shape.ts";
 
@@ -66,7 +78,7 @@ const allTools: Shape<"all"> = {
 
 const toolNames = list(
   text({ description: "A tool, by its name in the toolspec.", pattern: toolName, maxLength: 128 }),
-  { description: "These tools.", maxItems: 1000, minItems: 1 },
+  { description: "These tools.", maxItems: 1000, emptyCode: configInvalidValue },
 );
 
 const entryRecord = record({
@@ -86,7 +98,7 @@ const entryRecord = record({
       description: "Which version of the catalogue. Default: the newest.",
       pattern: { source: "[0-9]+\\.[0-9]+\\.[0-9]+", meaning: "a version such as 0.1.0" },
       maxLength: 64,
-      instead: (node) => (node.kind === "scalar" ? 'write it in quotes, such as "0.1.0"' : undefined),
+      otherTypeHint: (node) => (node.kind === "scalar" ? 'write it in quotes, such as "0.1.0"' : undefined),
     }),
     path: text({
       description:
@@ -158,15 +170,15 @@ export const toolspecShape: Shape<ValueOf<typeof entryRecord>> = {
   check: entryRecord.check,
   toJsonSchema(definitions) {
     const schema = entryRecord.toJsonSchema(definitions);
-    const full = definitions.get("Toolspec");
+    const full = definitions?.get("Toolspec");
     const oneOf = [{ required: ["name"] }, { required: ["path"], not: { required: ["version"] } }];
-    if (full !== undefined) definitions.set("Toolspec", { ...full, oneOf });
+    if (full !== undefined) definitions?.set("Toolspec", { ...full, oneOf });
     return schema;
   },
 };
 
 /** One of `name` and `path`, and no version with a path. */
-function inspectReference(node: ConfigNode, place: Place): void {
+function inspectReference(node: DocumentNode, place: Place): void {
   const [name, path, version] = ["name", "path", "version"].map((key) => entryOf(node, key));
   if (name === undefined && path === undefined) {
     reportAtMap(node, place, {

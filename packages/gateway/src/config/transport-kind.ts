@@ -4,18 +4,20 @@
  */
 
 import { nearestName } from "@toolcrib/diagnostics";
-import { configTransportKind } from "./codes.ts";
 import {
-  type ConfigEntry,
-  type ConfigMap,
-  type ConfigNode,
+  type DocumentNode,
   entryOf,
   fieldOf,
+  listOf,
+  type MapEntry,
+  type MapNode,
+  type Place,
+  reportAt,
+  reportAtMap,
   stringOf,
-} from "./config-tree.ts";
-import { listOf, quote } from "./reporter.ts";
-import { type Place, reportAt } from "./shape.ts";
-import { reportAtMap } from "./shape-collection.ts";
+} from "@toolcrib/document";
+import { configTransportKind } from "./codes.ts";
+import { quote } from "./display-source.ts";
 
 export const transportKinds = ["stdio", "sse", "streamable_http"] as const;
 export type TransportKind = (typeof transportKinds)[number];
@@ -47,7 +49,7 @@ export const fieldsOfKind: { readonly [K in TransportKind]: readonly string[] } 
 };
 
 /** The kind, or what it was probably meant to be after reporting that it is none. */
-export function settleKind(node: ConfigMap, place: Place): TransportKind | undefined {
+export function settleKind(node: MapNode, place: Place): TransportKind | undefined {
   const entry = entryOf(node, "kind");
   const named = stringOf(entry?.value);
   const kind = transportKinds.find((one) => one === named);
@@ -67,7 +69,7 @@ export function settleKind(node: ConfigMap, place: Place): TransportKind | undef
   return guess;
 }
 
-function stateOfKind(entry: ConfigEntry | undefined, other: ConfigEntry | undefined): string {
+function stateOfKind(entry: MapEntry | undefined, other: MapEntry | undefined): string {
   if (other !== undefined) return "the field is called kind, not type";
   if (entry === undefined) return "it is absent";
   if (entry.value.kind !== "scalar") return "it is not a word";
@@ -86,23 +88,23 @@ export function kindMeant(written: string): TransportKind | undefined {
   return transportKinds.find((kind) => kind === near);
 }
 
-function kindByFields(node: ConfigMap): TransportKind | undefined {
+function kindByFields(node: MapNode): TransportKind | undefined {
   const has = (name: string): boolean => entryOf(node, name) !== undefined;
   if (fieldsOfKind.stdio.some(has)) return "stdio";
   return fieldsOfKind.streamable_http.some(has) ? "streamable_http" : undefined;
 }
 
 /** Without a `type` that was reported in place of the missing `kind`, and with a kind where there is none. */
-export function settled(node: ConfigMap, kind: TransportKind): ConfigNode {
+export function settled(node: MapNode, kind: TransportKind): DocumentNode {
   if (stringOf(fieldOf(node, "kind")) === kind) return node;
   const entries = node.entries.filter(
     ({ key }) => key !== "kind" && (key !== "type" || entryOf(node, "kind") !== undefined),
   );
   const span = node.entries[0]?.keySpan ?? node.span;
-  const kindEntry: ConfigEntry = {
+  const kindEntry: MapEntry = {
     key: "kind",
     keySpan: span,
-    value: { kind: "scalar", span, value: kind, text: kind },
+    value: { kind: "scalar", span, value: kind, text: kind, isPlain: true },
   };
   return { ...node, entries: [kindEntry, ...entries] };
 }

@@ -4,6 +4,23 @@
  * Tool Servers document.
  */
 
+import {
+  type Definitions,
+  dictionary,
+  fieldOf,
+  flag,
+  list,
+  looksLikeSecret,
+  type MapEntry,
+  type Place,
+  record,
+  reportAt,
+  reportType,
+  type Shape,
+  stringOf,
+  text,
+  type ValueOf,
+} from "@toolcrib/document";
 import type { JsonObject } from "@toolcrib/json";
 import {
   configCommandRequired,
@@ -12,21 +29,9 @@ import {
   configHeaderNotAllowed,
   configUrlRequired,
 } from "./codes.ts";
-import { type ConfigEntry, fieldOf, stringOf } from "./config-tree.ts";
-import { hasEmbeddedCredential, looksLikeCredential } from "./credential.ts";
-import { quote } from "./reporter.ts";
+import { looksLikeCredential } from "./credential.ts";
+import { quote } from "./display-source.ts";
 import { lintServerUrl } from "./server-url.ts";
-import {
-  type Definitions,
-  flag,
-  type Place,
-  reportAt,
-  reportType,
-  type Shape,
-  text,
-  type ValueOf,
-} from "./shape.ts";
-import { dictionary, list, record } from "./shape-collection.ts";
 import { inspectVariables, reportInline, textShape } from "./text-shape.ts";
 import { fieldsOfKind, settled, settleKind, type TransportKind, transportKinds } from "./transport-kind.ts";
 
@@ -90,7 +95,7 @@ const url = text({
 export function urlHoldsCredential(value: string): boolean {
   const [, query = ""] = value.split("?", 2);
   const parameters = query.split(/[&#]/).map((pair) => pair.slice(pair.indexOf("=") + 1));
-  return hasEmbeddedCredential(value) || parameters.some(looksLikeCredential);
+  return looksLikeSecret(value) || parameters.some(looksLikeCredential);
 }
 
 /** Headers that carry the protocol or the connection, in lower case. */
@@ -114,7 +119,7 @@ const headers = dictionary(textShape("header"), {
   },
 });
 
-function inspectHeader(entry: ConfigEntry, seen: Set<string>, place: Place): void {
+function inspectHeader(entry: MapEntry, seen: Set<string>, place: Place): void {
   const folded = entry.key.toLowerCase();
   const at = { span: entry.keySpan, path: place.path };
   if (ownHeaders.has(folded)) {
@@ -187,7 +192,7 @@ const stdioRecord = record({
     timeout: "write containment: { max_execution_seconds: 30 } beside transport",
     timeout_ms: "write containment: { max_execution_seconds: 30 } beside transport, in seconds",
   },
-  onUnknown: (entry, at) => reportMisplaced(entry, at, "stdio"),
+  misplaced: (entry, at) => misplaced(entry, at, "stdio"),
 });
 
 function httpRecord<K extends "sse" | "streamable_http">(kind: K, name: string, description: string) {
@@ -205,10 +210,7 @@ function httpRecord<K extends "sse" | "streamable_http">(kind: K, name: string, 
         },
       },
       headers,
-      allow_http: flag({
-        description: "Whether url may be plain http to another machine.",
-        default: false,
-      }),
+      allow_http: flag("Whether url may be plain http to another machine.", { default: false }),
     },
     hints: {
       type: "remove it: kind says it",
@@ -223,7 +225,7 @@ function httpRecord<K extends "sse" | "streamable_http">(kind: K, name: string, 
       timeout: "write containment: { max_execution_seconds: 30 } beside transport",
       timeout_ms: "write containment: { max_execution_seconds: 30 } beside transport, in seconds",
     },
-    onUnknown: (entry, at) => reportMisplaced(entry, at, kind),
+    misplaced: (entry, at) => misplaced(entry, at, kind),
     inspect(value, node, place) {
       const urlNode = fieldOf(node, "url");
       if (value.url === undefined || urlNode === undefined) return;
@@ -233,18 +235,16 @@ function httpRecord<K extends "sse" | "streamable_http">(kind: K, name: string, 
   });
 }
 
-function reportMisplaced(entry: ConfigEntry, at: Place, kind: TransportKind): boolean {
+/** What is said of a field that another kind of transport has. */
+function misplaced(entry: MapEntry, at: Place, kind: TransportKind) {
   const owner = transportKinds.find((other) => fieldsOfKind[other].includes(entry.key));
-  if (owner === undefined) return false;
+  if (owner === undefined) return undefined;
   const owners = owner === "stdio" ? "stdio" : "sse and streamable_http";
-  at.reporter.report({
+  return {
     code: configFieldMisplaced,
     message: `Field ${quote(at.path)} belongs to ${owners}, but kind is ${kind}`,
     hint: owner === "stdio" ? "remove it, or write kind: stdio" : "remove it, or write kind: streamable_http",
-    span: entry.keySpan,
-    path: at.path,
-  });
-  return true;
+  };
 }
 
 const recordOfKind = {
