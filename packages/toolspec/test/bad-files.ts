@@ -519,6 +519,12 @@ export const badToolspecs2: readonly BadFile[] = [
     ["t 13:37 TOOLSPEC_PAGINATION_INVALID"],
   ],
   [
+    "pagination by a field of what is no object",
+    "type: integer}",
+    "type: integer}\n    pagination: {kind: cursor, param: limit.after, next: $.next}",
+    ["t 13:39 TOOLSPEC_PAGINATION_INVALID"],
+  ],
+  [
     "pagination by an offset that is no number",
     "type: integer}",
     "type: string}\n    pagination: {kind: offset, param: limit, next: $.items}",

@@ -226,7 +226,7 @@ test("429 may be tried again, 502 to 504 with methods that may be repeated", () 
 
 function paged(pagination: string): ToolspecTool {
   return specWith(
-    `method: GET\npath: /x\npagination: ${pagination}\nparams:\n  - {name: after, in: query, type: string}\n  - {name: page, in: query, type: integer}`,
+    `method: GET\npath: /x\npagination: ${pagination}\nparams:\n  - {name: after, in: query, type: string}\n  - {name: page, in: query, type: integer}\n  - {name: vars, in: query, type: object}`,
     2,
   ).tools[0] as ToolspecTool;
 }
@@ -263,6 +263,31 @@ checkNext(cursor, { after: "c1" }, { body: '{"next":"c1"}' }, undefined);
 checkNext(cursor, {}, { body: '{"next":17}' }, { after: "17" });
 checkNext(cursor, { after: "17" }, { body: '{"next":17}' }, undefined);
 checkNext("{kind: cursor, param: page, next: $.next}", {}, { body: '{"next":"17"}' }, { page: 17 });
+
+const within = "{kind: cursor, param: vars.after, next: $.next}";
+checkNext(within, {}, { body: '{"next":"c1"}' }, { vars: { after: "c1" } });
+checkNext(
+  within,
+  { page: 1, vars: { after: "c1", first: 5 } },
+  { body: '{"next":"c2"}' },
+  { page: 1, vars: { after: "c2", first: 5 } },
+);
+checkNext(within, { vars: { after: "c1" } }, { body: '{"next":"c1"}' }, undefined);
+checkNext(within, { vars: { first: 5 } }, { body: '{"next":null}' }, undefined);
+checkNext(
+  "{kind: cursor, param: vars.__proto__, next: $.next}",
+  {},
+  { body: '{"next":"c"}' },
+  {
+    vars: JSON.parse('{"__proto__":"c"}'),
+  },
+);
+checkNext(
+  "{kind: offset, param: vars.skip, next: $.items}",
+  { vars: { skip: 2 } },
+  { body: '{"items":[1,2]}' },
+  { vars: { skip: 4 } },
+);
 
 const numbered = "{kind: page, param: page, next: $.items}";
 checkNext(numbered, {}, { body: '{"items":[1]}' }, { page: 2 });

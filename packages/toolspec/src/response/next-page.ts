@@ -4,9 +4,9 @@
  * that the tool has are taken, and only where it leads to the same host.
  */
 
-import type { JsonObject, JsonValue } from "@toolcrib/json";
-import { parseJson } from "@toolcrib/json";
-import type { ParamType, ToolspecPagination, ToolspecTool } from "../spec/toolspec.ts";
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from "@toolcrib/json";
+import { findPageParam, type PageParam } from "../spec/page-param.ts";
+import type { ParamType, ToolspecPagination, ToolspecParam, ToolspecTool } from "../spec/toolspec.ts";
 import type { HttpResponse, SelectJson } from "./map-response.ts";
 import { isSameHost } from "./same-host.ts";
 
@@ -44,23 +44,38 @@ export function nextPage(tool: ToolspecTool, answer: PageAnswer, select: SelectJ
     const [target] = found;
     return typeof target === "string" && target !== "" ? nextOfAddress(tool, answer, target) : undefined;
   }
-  if (param === undefined) return undefined;
+  const asked = findPageParam(tool.params ?? [], param ?? "");
+  if (asked === undefined) return undefined;
+  const given = givenValue(asked, answer.args);
   const value =
     kind === "cursor"
-      ? nextCursor(tool, param, answer.args, found)
-      : nextNumber(pagination, answer.args[param], found, (path) => select(path, json));
-  return value === undefined ? undefined : { kind: "next", args: { ...answer.args, [param]: value } };
+      ? nextCursor(asked, given, found)
+      : nextNumber(pagination, given, found, (path) => select(path, json));
+  return value === undefined ? undefined : { kind: "next", args: withValue(asked, answer.args, value) };
+}
+
+type Asked = PageParam<ToolspecParam>;
+
+function givenValue({ param, field }: Asked, args: JsonObject): JsonValue | undefined {
+  const value = args[param.name];
+  if (field === undefined) return value;
+  return isJsonObject(value) && Object.hasOwn(value, field) ? value[field] : undefined;
+}
+
+function withValue({ param, field }: Asked, args: JsonObject, value: JsonValue): JsonObject {
+  if (field === undefined) return { ...args, [param.name]: value };
+  const object = args[param.name];
+  return { ...args, [param.name]: { ...(isJsonObject(object) ? object : {}), [field]: value } };
 }
 
 function nextCursor(
-  tool: ToolspecTool,
-  param: string,
-  args: JsonObject,
+  { param, field }: Asked,
+  given: JsonValue | undefined,
   [found]: readonly JsonValue[],
 ): JsonValue | undefined {
   const isCursor = (typeof found === "string" && found !== "") || typeof found === "number";
-  if (!isCursor || String(args[param]) === String(found)) return undefined;
-  return toType(tool.params?.find(({ name }) => name === param)?.type, found);
+  if (!isCursor || String(given) === String(found)) return undefined;
+  return toType(field === undefined ? param.type : undefined, found);
 }
 
 /** The number of the next page, or how many items come before it. */

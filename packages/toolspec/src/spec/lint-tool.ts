@@ -32,6 +32,7 @@ import {
   toolspecValueInvalid,
 } from "../codes.ts";
 import { isClientHeader, isHeaderName } from "./header-name.ts";
+import { findPageParam } from "./page-param.ts";
 import { parsePathTemplate, placeholdersOf } from "./path-template.ts";
 
 /** A parameter as far as it can be read. */
@@ -327,9 +328,10 @@ function lintPageParam(
     report(pagination, `kind: ${kind} needs the parameter that asks for a page`, "add param");
     return;
   }
-  const param = params.find((one) => one.name === name);
+  const { param, field } = findPageParam(params, name) ?? {};
   const isPaging = param?.place === "query" || param?.place === "body";
-  const isCounted = kind === "cursor" || param?.type === "integer";
+  // Of what type a field is, nobody says.
+  const isCounted = kind === "cursor" || field !== undefined || param?.type === "integer";
   if (!isPaging) {
     const message = `Cannot page by ${quote(name)}: no query or body parameter has that name`;
     report(paramNode, message, "name a parameter of the tool");

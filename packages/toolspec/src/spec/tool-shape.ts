@@ -177,7 +177,10 @@ const secondFields = {
           aliases: { skip: "offset", start: "offset", token: "cursor", url: "link" },
         }),
       },
-      param: anyText("The query or body parameter that asks for a page.", 256),
+      param: anyText(
+        "The query or body parameter that asks for a page, or a field of one that is an object: variables.after.",
+        256,
+      ),
       next: jsonPath(
         "JSONPath of the next cursor; with page and offset, of the items of a page; with link, of the address of the next page.",
       ),

@@ -98,7 +98,7 @@ export interface ToolspecResponse extends ToolspecSelection {
 /** How a list goes on (schemaVersion 2). */
 export interface ToolspecPagination {
   readonly kind: "cursor" | "page" | "offset" | "link";
-  /** The query or body parameter that asks for a page; not with `link`. */
+  /** The query or body parameter that asks for a page, or `parameter.field` of an object; not with `link`. */
   readonly param?: string;
   /**
    * JSONPath of the next cursor; with `page` and `offset` of the items of a
