@@ -81,8 +81,14 @@ function relayScrubbed(body: BodySource, to: Writable, { stream, finish, fail }:
   let timer: NodeJS.Timeout | undefined;
   const release = (): void => {
     timer = undefined;
+    if (to.destroyed || to.writableEnded) return;
+    // A client that does not take what it has waits for nothing.
+    if (to.writableNeedDrain) {
+      timer = setTimeout(release, releaseAfterMs);
+      return;
+    }
     const rest = stream.release();
-    if (rest.length > 0 && !to.destroyed && !to.writableEnded) to.write(rest);
+    if (rest.length > 0) to.write(rest);
   };
   to.once("close", () => clearTimeout(timer));
   relayBody(body, to, {

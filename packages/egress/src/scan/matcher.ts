@@ -47,13 +47,15 @@ export function createMatcher<Tag>(wanted: readonly Wanted<Tag>[]): Matcher<Tag>
   const forms = wanted.map(({ form }) => form);
   const { first, pairs, triples } = beginningsOf(forms);
   const shortest = Math.min(...forms.map(shortestOf));
-  const stride = strideOf(shortest);
+  const stride = strideOf(forms, shortest);
   const within = pairsWithin(forms, stride + behindStride - 1);
+  const byFirst = groupByFirst(wanted);
   return {
     shortest,
     find(bytes, from, isEnd) {
-      const last = bytes.length - 1;
-      for (let at = nextCandidate(bytes, from); at <= last; at = nextCandidate(bytes, at + 1)) {
+      // Where nothing follows, a form has to have room.
+      const limit = isEnd ? bytes.length - shortest + 1 : bytes.length;
+      for (let at = nextCandidate(bytes, from, limit); at < limit; at = nextCandidate(bytes, at + 1, limit)) {
         const finding = findAt(bytes, at, isEnd);
         if (finding !== undefined) return finding;
       }
@@ -61,8 +63,8 @@ export function createMatcher<Tag>(wanted: readonly Wanted<Tag>[]): Matcher<Tag>
     },
   };
 
-  /** Where a form can begin, at or after `from`; the length of `bytes` when that is nowhere. */
-  function nextCandidate(bytes: Uint8Array, from: number): number {
+  /** Where a form can begin, at or after `from` and before `limit`; at least `limit` when that is nowhere. */
+  function nextCandidate(bytes: Uint8Array, from: number, limit: number): number {
     // Locals: this is the loop that every stride passes.
     const pairsOfForms = within;
     const ahead = stride - 1;
@@ -77,7 +79,7 @@ export function createMatcher<Tag>(wanted: readonly Wanted<Tag>[]): Matcher<Tag>
       const found = candidateWithin(bytes, pairAt - ahead, pairAt + 1);
       if (found <= pairAt) return found;
     }
-    return candidateWithin(bytes, Math.max(from, length - ahead), bytes.length);
+    return candidateWithin(bytes, Math.max(from, length - ahead), limit);
   }
 
   /** The same from `from` to before `end`, place by place; `end` when it is nowhere there. */
@@ -97,7 +99,7 @@ export function createMatcher<Tag>(wanted: readonly Wanted<Tag>[]): Matcher<Tag>
   function findAt(bytes: Uint8Array, start: number, isEnd: boolean): Finding<Tag> | undefined {
     let longest = noEnd;
     let tag: Tag | undefined;
-    for (const one of wanted) {
+    for (const one of byFirst[bytes[start] as number] ?? []) {
       const { end, ranOut } = follow(bytes, start, one.form);
       if (ranOut && !isEnd) return { kind: "pending", start };
       if (end > longest) ({ tag } = one);
@@ -228,16 +230,40 @@ function spellingHeads({ runByte, runMin, runMax, sets }: Spelling, count: numbe
   return heads;
 }
 
-/** Longer ones let more pairs in, and gain little. */
+/** Longer ones gain little. */
 const strideMax = 24;
 /** How far the last pair that is looked at goes beyond its stride. */
 const behindStride = 3;
 
-/** What leaves room for the pairs behind it in the shortest form. */
-function strideOf(shortest: number): number {
-  const stride = Math.min(strideMax, shortest - behindStride);
-  if (stride < 1) throw new RangeError("A form to look for has less than four bytes");
-  return stride;
+/** A symbol that more bytes can be tells little: the letter of a class, in either case. */
+const narrowMaxCount = 4;
+
+/** What leaves room for the pairs behind it in the shortest form, and in what comes before anything may. */
+function strideOf(forms: readonly Form[], shortest: number): number {
+  if (shortest <= behindStride) throw new RangeError("A form to look for has less than four bytes");
+  const narrow = forms.map((form) => {
+    const wide = form.findIndex(({ plain }) => plain.reduce((sum, is) => sum + is, 0) > narrowMaxCount);
+    return wide === -1 ? strideMax : shortestOf(form.slice(0, wide));
+  });
+  return Math.max(
+    1,
+    Math.min(strideMax, shortest - behindStride, ...narrow.map((one) => one - behindStride)),
+  );
+}
+
+/** By the bytes with which they can begin. */
+function groupByFirst<Tag>(wanted: readonly Wanted<Tag>[]): readonly (readonly Wanted<Tag>[] | undefined)[] {
+  const groups: Wanted<Tag>[][] = [];
+  for (const one of wanted) {
+    const [first] = one.form;
+    if (first === undefined) continue;
+    const bytes = new Set([...edgesOf(first).firsts].flatMap(bytesOf));
+    for (const byte of bytes) {
+      groups[byte] ??= [];
+      groups[byte].push(one);
+    }
+  }
+  return groups;
 }
 
 function shortestOf(form: Form): number {
