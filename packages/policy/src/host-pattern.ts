@@ -117,7 +117,11 @@ export function isHostAllowed(patterns: readonly HostPattern[], host: string): b
   return patterns.some(({ isWildcard, name }) => name === (isWildcard ? parent : canonical));
 }
 
+/** Most names, at a glance: labels of at most 63 characters, the last of which begins with a letter. */
+const commonPattern = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
 function judgeName(name: string): HostFault | undefined {
+  if (name.length <= nameMaxLength && commonPattern.test(name)) return undefined;
   if (name === "") return "empty";
   if (/^[A-Za-z][A-Za-z0-9+.-]*:\/\//.test(name)) return "url";
   if (name.includes("@")) return "user_information";

@@ -124,6 +124,7 @@ function as(value: JsonValue): Read {
 
 /** `value` in decimal without exponent: as many digits as JavaScript needs to read the same number back. */
 export function plainNumber(value: number): string {
+  if (Number.isSafeInteger(value)) return String(value);
   if (Number.isInteger(value)) return BigInt(value).toString();
   const [, sign = "", whole = "", fraction = "", exponent = "0"] =
     /^(-?)([0-9]+)(?:\.([0-9]+))?(?:e([+-][0-9]+))?$/.exec(String(value)) ?? [];

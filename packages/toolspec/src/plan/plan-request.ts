@@ -164,7 +164,7 @@ function checkUrl(url: string, origin: string, { segmentCount }: WrittenPath, ur
     const message = `The URL has ${url.length} characters; at most ${urlMaxLength} are allowed`;
     throw new ToolspecError(toolspecRequestTooLarge, message);
   }
-  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  const parsed = URL.parse(url);
   const isSame =
     parsed?.origin === origin && parsed.href === url && parsed.pathname.split("/").length === segmentCount;
   if (!isSame) {

@@ -5,7 +5,13 @@
 
 import { quote } from "@toolcrib/document";
 import { toolspecValueHostile, toolspecVariableUnset } from "../codes.ts";
-import { isDotSegment, type PathPart, parsePathTemplate, segmentFault } from "../spec/path-template.ts";
+import {
+  isDotSegment,
+  type PathPart,
+  type PathTemplate,
+  parsePathTemplate,
+  segmentFault,
+} from "../spec/path-template.ts";
 import type { ToolspecTool } from "../spec/toolspec.ts";
 import { ToolspecError } from "../toolspec-error.ts";
 import { type Argument, argumentText, textOf } from "./arguments.ts";
@@ -33,7 +39,7 @@ export interface PathOptions {
  * @throws {ToolspecError} `TOOLSPEC_VALUE_HOSTILE` for a parameter, `TOOLSPEC_VARIABLE_UNSET` for a variable.
  */
 export function writePath(tool: ToolspecTool, args: readonly Argument[], options: PathOptions): WrittenPath {
-  const { template } = parsePathTemplate(tool.path, { hasReserved: options.hasReserved });
+  const template = templateOf(tool, options.hasReserved);
   const values = new Map(
     args.filter(({ param }) => param.in === "path").map((one) => [one.param.name, pathText(one)]),
   );
@@ -51,6 +57,22 @@ export function writePath(tool: ToolspecTool, args: readonly Argument[], options
   }
   const path = `/${written.join("/")}`;
   return { path, segmentCount: path.split("/").length };
+}
+
+/** Templates of tools with and without `{+name}`. They do not change, and every call asks. */
+const [reservedTemplates, plainTemplates] = [
+  new WeakMap<ToolspecTool, PathTemplate>(),
+  new WeakMap<ToolspecTool, PathTemplate>(),
+];
+
+function templateOf(tool: ToolspecTool, hasReserved: boolean): PathTemplate {
+  const templates = hasReserved ? reservedTemplates : plainTemplates;
+  let template = templates.get(tool);
+  if (template === undefined) {
+    ({ template } = parsePathTemplate(tool.path, { hasReserved }));
+    templates.set(tool, template);
+  }
+  return template;
 }
 
 function pathText(argument: Argument): string {

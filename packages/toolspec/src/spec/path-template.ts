@@ -93,6 +93,11 @@ function literalFault(part: string): PathFault {
   return { reason: `it holds ${JSON.stringify(part)}`, part, hint };
 }
 
+/** Without one of these, a text is no dot segment, and its own decoding. */
+const mayDecodePattern = /[%.]/;
+/** Nothing in it means anything to anyone. */
+const plainPattern = /^[A-Za-z0-9_-]+$/;
+
 /** Most rounds of decoding that anyone on the way might do. */
 const maxDecodings = 8;
 
@@ -112,16 +117,20 @@ function decodings(text: string): readonly string[] {
 
 /** Whether a segment is `.` or `..` to anyone: as it is, after decoding, or before a `;` (servlet parameters). */
 export function isDotSegment(segment: string): boolean {
-  return decodings(segment).some((form) =>
-    form.split(/[/\\]/).some((part) => {
-      const name = part.replace(/;.*$/s, "");
-      return name === "." || name === "..";
-    }),
+  return (
+    mayDecodePattern.test(segment) &&
+    decodings(segment).some((form) =>
+      form.split(/[/\\]/).some((part) => {
+        const name = part.replace(/;.*$/s, "");
+        return name === "." || name === "..";
+      }),
+    )
   );
 }
 
 /** What keeps `value` from being a segment, or a part of one, as the end of a sentence. */
 export function segmentFault(value: string): string | undefined {
+  if (plainPattern.test(value)) return undefined;
   if (value === "") return "is empty, and would change the path";
   if (decodings(value).some((form) => /[\x00-\x1f\x7f-\x9f]/.test(form))) return "holds control characters";
   if (isDotSegment(value)) return 'is or holds "." or ".." as a segment, and would change the path';
