@@ -69,7 +69,7 @@ checkLost("#/components/schemas/None", {}, /nothing stands there/);
 checkLost("#/components/schemas/Loop", {}, /in a circle/);
 checkLost("#bad", {}, /nothing stands there/);
 checkLost("other.yaml#/x", {}, /Cannot read other\.yaml/);
-checkLost("other.yaml#/x", { "other.yaml": "x: [" }, /a bracket is not closed/);
+checkLost("other.yaml#/x", { "other.yaml": "x: [" }, /its document has an error: A bracket is not closed/);
 checkLost("other.yaml#/y", { "other.yaml": "x: 1" }, /nothing stands there/);
 
 test("without a reader no other document is read, and that is told", async () => {

@@ -1,12 +1,11 @@
 /** The text of a document to a tree: bounds, syntax. JSON or YAML 1.2. Nothing is thrown for any text. */
 
 import type { Diagnostic, Source } from "@toolcrib/diagnostics";
+import { readJson, readLargeYaml } from "@toolcrib/document";
 import { openapiSyntax, openapiTooLarge } from "../codes.ts";
+import { nodeBuilder } from "./build-tree.ts";
 import type { OpenFile } from "./findings.ts";
-import { documentMaxLength, isMap, type Node } from "./node.ts";
-import { readJson } from "./read-json.ts";
-import { readYaml } from "./read-yaml.ts";
-import { Unreadable } from "./unreadable.ts";
+import { documentMaxDepth, documentMaxLength, documentMaxNodes, isMap } from "./node.ts";
 
 /** A document, or what keeps it from being read. */
 export type OpenedDocument =
@@ -21,16 +20,16 @@ export function openDocument(given: Source): OpenedDocument {
     const message = `Cannot read a document of more than ${documentMaxLength.toLocaleString("en")} characters`;
     return unreadable(openapiTooLarge, message, { name: given.name, text: "" }, 0);
   }
-  try {
-    const root: Node | undefined = /^\s*[{[]/.test(text) ? readJson(text) : readYaml(text);
-    if (isMap(root)) return { kind: "open", file: { source, root } };
-    return unreadable(openapiSyntax, "The document is empty or no map of fields", source, 0);
-  } catch (error) {
-    if (!(error instanceof Unreadable)) throw error;
-    const isBound = / than [\d,]+ /.test(error.message);
-    const code = isBound ? openapiTooLarge : openapiSyntax;
-    return unreadable(code, `Cannot read the document: ${error.message}`, source, error.at, error.hint);
+  const limits = { noun: "document", maxDepth: documentMaxDepth, maxNodes: documentMaxNodes };
+  const isJson = /^\s*[{[]/.test(text);
+  const reading = isJson ? readJson(text, nodeBuilder, limits) : readLargeYaml(text, nodeBuilder, limits);
+  if (reading.kind === "unreadable") {
+    const { kind, message, hint, span } = reading.fault;
+    return unreadable(kind === "syntax" ? openapiSyntax : openapiTooLarge, message, source, span.start, hint);
   }
+  const { root } = reading;
+  if (isMap(root)) return { kind: "open", file: { source, root } };
+  return unreadable(openapiSyntax, "The document is empty or no map of fields", source, 0);
 }
 
 function unreadable(

@@ -71,7 +71,8 @@ export function createDocuments(root: OpenFile): Documents {
       if (same !== undefined) return { kind: "open", file: same };
       length += source.text.length;
       const opened = openDocument(source);
-      if (opened.kind === "unreadable") return { kind: "missing", reason: opened.finding.message };
+      if (opened.kind === "unreadable")
+        return { kind: "missing", reason: `its document has an error: ${opened.finding.message}` };
       byName.set(source.name, opened.file);
       return opened;
     } catch (error) {
