@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { checkGolden, freePort, isProcessAlive, makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
+import { fileURLToPath } from "node:url";
+import {
+  checkGolden,
+  freePort,
+  isProcessAlive,
+  makeTemporaryDirectory,
+  startServerProcess,
+  waitUntil,
+} from "@toolcrib/testing";
 import { echoServer, golden, normalize, runToolcrib, startServe, transcript } from "./transcript.ts";
 
 const config = {
@@ -151,4 +159,17 @@ test("serve --quiet prints nothing, and is found by its run file", async () => {
   process.kill(JSON.parse(readFileSync(path, "utf8")).pid, "SIGTERM");
   const { code, stdout } = await ended;
   assert.deepEqual([code, stdout], [0, ""]);
+});
+
+test("serve gives memory back once everything has started", async () => {
+  await using directory = await makeTemporaryDirectory();
+  writeFileSync(directory.join("toolcrib.json"), JSON.stringify({ tool_servers: [echoServer("echo")] }));
+  const start = fileURLToPath(new URL("../bin/toolcrib.js", import.meta.url));
+  const options = ["--config", directory.join("toolcrib.json"), "--home", directory.join("home")];
+  const args = ["--trace-gc", start, "serve", ...options, "--listen", "127.0.0.1:0"];
+  await using server = await startServerProcess(process.execPath, args, {
+    urlPattern: /http:\/\/127\.0\.0\.1:\d+\/mcp/,
+  });
+  // What V8 calls it when memory is to become less, and not only free.
+  await waitUntil(() => server.stdout().includes("Mark-Compact (reduce)"), { what: "memory is given back" });
 });

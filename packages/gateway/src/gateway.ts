@@ -111,6 +111,8 @@ export interface Gateway extends AsyncDisposable {
   readonly service: McpService;
   /** Resolves when every source made first contact, whether it succeeded or not. Never rejects. */
   ready(): Promise<void>;
+  /** Resolves when, after that, the words of all tools were read for search: nothing of the start is left to do. Never rejects. */
+  prepared(): Promise<void>;
   status(): GatewayStatus;
   /** Tools that `identity` may see, in list order. */
   listTools(identity: Identity): readonly ToolSummary[];

@@ -362,6 +362,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     ready: async () => {
       await Promise.allSettled([...starts, toolspecs.started]);
     },
+    prepared: () => preparing,
     status: () => ({
       version,
       startedAt: new Date(startedAt).toISOString(),

@@ -17,6 +17,7 @@ import { createCommandLogger } from "../create-command-logger.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import type { Output } from "../output/output.ts";
 import { announce, announceServers } from "../serve/announce.ts";
+import { giveBackMemory } from "../serve/give-back-memory.ts";
 import { serveStdio, untilInterrupted } from "../serve/serve-stdio.ts";
 import { version } from "../version.ts";
 
@@ -51,6 +52,7 @@ export async function serve(context: CommandContext, flags: ServeFlags): Promise
       version,
       configFiles: loaded.files,
     });
+    void giveBackMemory(gateway);
     try {
       if (flags.stdio === true) await serveStdio(gateway.service, world, logger);
       else await serveHttp(context, gateway, loaded, flags.quiet === true);
