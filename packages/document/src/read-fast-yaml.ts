@@ -74,41 +74,87 @@ export function readFastYaml<Node, MapNode extends Node, ListNode extends Node>(
   builder: TreeBuilder<Node, MapNode, ListNode>,
   options: FastYamlOptions,
 ): Node | undefined {
-  const { isExact } = options;
-  const end = text.length;
-  const anchors = new Map<string, Node>();
-  let at = 0;
-  let lineStart = 0;
-  let count = 0;
-  /** Where the value that was read last ends. */
-  let valueEnd = 0;
-  /** The scalar that was read last, as text; `undefined` behind a collection. */
-  let lastText: string | undefined;
-  /** A place that was looked behind, and the next one behind it that is no space or line break. */
-  let peekedFrom = -1;
-  let peekedAt = 0;
-  let peekedLine = 0;
+  return new FastYamlReader(text, builder, options).read();
+}
 
-  function fail(message: string, hint?: string, where = at): never {
+/** One text and how far it is read. A class for the reason that `JsonReader` is one. */
+class FastYamlReader<Node, MapNode extends Node, ListNode extends Node> {
+  readonly #text: string;
+  readonly #builder: TreeBuilder<Node, MapNode, ListNode>;
+  readonly #options: ReadLimits;
+  readonly #isExact: boolean;
+  readonly #end: number;
+  readonly #anchors = new Map<string, Node>();
+  #at = 0;
+  #lineStart = 0;
+  #count = 0;
+  /** Where the value that was read last ends. */
+  #valueEnd = 0;
+  /** The scalar that was read last, as text; `undefined` behind a collection. */
+  #lastText: string | undefined;
+  /** A place that was looked behind, and the next one behind it that is no space or line break. */
+  #peekedFrom = -1;
+  #peekedAt = 0;
+  #peekedLine = 0;
+
+  constructor(text: string, builder: TreeBuilder<Node, MapNode, ListNode>, options: FastYamlOptions) {
+    this.#text = text;
+    this.#builder = builder;
+    this.#options = options;
+    this.#isExact = options.isExact;
+    this.#end = text.length;
+  }
+
+  read(): Node | undefined {
+    if (this.#isExact && (notExact.test(this.#text) || mark.test(this.#text))) this.#refuseExact();
+    this.#skipBlank();
+    while (this.#text.charCodeAt(this.#at) === percent && this.#at === this.#lineStart) {
+      this.#at = this.#lineEnd(this.#at);
+      this.#skipBlank();
+    }
+    if (this.#isMarker() && this.#text.charCodeAt(this.#at) === dash) this.#at += 3;
+    this.#skipSpaces();
+    const isOnMarker = this.#at !== this.#lineStart && !this.#isAtLineEnd();
+    this.#skipBlank();
+    if (this.#at >= this.#end) return undefined;
+    if (this.#isExact && this.#at !== this.#lineStart) this.#refuseExact();
+    const root = isOnMarker
+      ? this.#readNode(-1, 1, false)
+      : this.#readBlock(-1, this.#at - this.#lineStart, 1);
+    this.#skipSpaces();
+    this.#skipBlank();
+    if (this.#isMarker() && this.#text[this.#at] === ".") {
+      this.#at += 3;
+      this.#skipBlank();
+    }
+    if (this.#at < this.#end)
+      this.#fail(
+        this.#isMarker() ? "A second YAML document begins here" : "Something follows the document here",
+      );
+    return root;
+  }
+
+  #fail(message: string, hint?: string, where = this.#at): never {
     throw new Unreadable("syntax", message, where, hint);
   }
 
   /** Leave to the library what it reads in another way, or not at all. */
-  function refuseExact(): void {
-    if (isExact) fail("This is read by the library");
+  #refuseExact(): void {
+    if (this.#isExact) this.#fail("This is read by the library");
   }
 
-  function step(depth: number): void {
-    count += 1;
-    if (depth > options.maxDepth || count > options.maxNodes) checkLimits(options, depth, count, at);
+  #step(depth: number): void {
+    this.#count += 1;
+    if (depth > this.#options.maxDepth || this.#count > this.#options.maxNodes)
+      checkLimits(this.#options, depth, this.#count, this.#at);
   }
 
-  function isGap(index: number): boolean {
-    const unit = text.charCodeAt(index);
-    return unit === space || unit === newline || unit === tab || index >= end;
+  #isGap(index: number): boolean {
+    const unit = this.#text.charCodeAt(index);
+    return unit === space || unit === newline || unit === tab || index >= this.#end;
   }
 
-  function isFlowIndicator(unit: number): boolean {
+  #isFlowIndicator(unit: number): boolean {
     return (
       unit === comma ||
       unit === closeBracket ||
@@ -118,603 +164,609 @@ export function readFastYaml<Node, MapNode extends Node, ListNode extends Node>(
     );
   }
 
-  function skipSpaces(): void {
+  #skipSpaces(): void {
     for (;;) {
-      const unit = text.charCodeAt(at);
+      const unit = this.#text.charCodeAt(this.#at);
       if (unit !== space && unit !== tab) return;
-      at += 1;
+      this.#at += 1;
     }
   }
 
-  function lineEnd(from: number): number {
-    const found = text.indexOf("\n", from);
-    return found === -1 ? end : found;
+  #lineEnd(from: number): number {
+    const found = this.#text.indexOf("\n", from);
+    return found === -1 ? this.#end : found;
   }
 
   /** Whether nothing but a comment stands between here and the end of the line. */
-  function isAtLineEnd(): boolean {
-    const unit = text.charCodeAt(at);
-    return at >= end || unit === newline || (unit === hash && (at === lineStart || isGap(at - 1)));
+  #isAtLineEnd(): boolean {
+    const unit = this.#text.charCodeAt(this.#at);
+    return (
+      this.#at >= this.#end ||
+      unit === newline ||
+      (unit === hash && (this.#at === this.#lineStart || this.#isGap(this.#at - 1)))
+    );
   }
 
   /** To the next thing that is no space, comment or line break. */
-  function skipBlank(): void {
-    if (at === peekedFrom) {
-      at = peekedAt;
-      lineStart = peekedLine;
-      if (!isAtLineEnd()) return;
+  #skipBlank(): void {
+    if (this.#at === this.#peekedFrom) {
+      this.#at = this.#peekedAt;
+      this.#lineStart = this.#peekedLine;
+      if (!this.#isAtLineEnd()) return;
     }
     for (;;) {
-      const from = at;
-      while (text.charCodeAt(at) === space) at += 1;
-      if (text.charCodeAt(at) === tab) {
-        const isIndentation = from === lineStart;
-        skipSpaces();
-        if (isIndentation && !isAtLineEnd()) fail("A tab cannot indent YAML", "use spaces");
+      const from = this.#at;
+      while (this.#text.charCodeAt(this.#at) === space) this.#at += 1;
+      if (this.#text.charCodeAt(this.#at) === tab) {
+        const isIndentation = from === this.#lineStart;
+        this.#skipSpaces();
+        if (isIndentation && !this.#isAtLineEnd()) this.#fail("A tab cannot indent YAML", "use spaces");
       }
-      if (!isAtLineEnd()) return;
-      if (text.charCodeAt(at) === hash) at = lineEnd(at);
-      if (at >= end) return;
-      at += 1;
-      lineStart = at;
+      if (!this.#isAtLineEnd()) return;
+      if (this.#text.charCodeAt(this.#at) === hash) this.#at = this.#lineEnd(this.#at);
+      if (this.#at >= this.#end) return;
+      this.#at += 1;
+      this.#lineStart = this.#at;
     }
   }
 
-  function isMarker(): boolean {
-    if (at !== lineStart) return false;
-    return (text.startsWith("---", at) || text.startsWith("...", at)) && isGap(at + 3);
+  #isMarker(): boolean {
+    if (this.#at !== this.#lineStart) return false;
+    return (
+      (this.#text.startsWith("---", this.#at) || this.#text.startsWith("...", this.#at)) &&
+      this.#isGap(this.#at + 3)
+    );
   }
 
-  function isDash(): boolean {
-    return text.charCodeAt(at) === dash && isGap(at + 1);
+  #isDash(): boolean {
+    return this.#text.charCodeAt(this.#at) === dash && this.#isGap(this.#at + 1);
   }
 
-  function isQuestion(): boolean {
-    return text.charCodeAt(at) === question && isGap(at + 1);
+  #isQuestion(): boolean {
+    return this.#text.charCodeAt(this.#at) === question && this.#isGap(this.#at + 1);
   }
 
   /** Small letters and capitals: neither indicators nor spaces. */
-  function isLetter(unit: number): boolean {
+  #isLetter(unit: number): boolean {
     return (unit > 0x60 && unit < openBrace) || (unit > 0x40 && unit < openBracket);
   }
 
-  function isQuote(unit: number): boolean {
+  #isQuote(unit: number): boolean {
     return unit === doubleQuote || unit === singleQuote;
   }
 
   /** The colon behind the field name that begins here; -1 where none begins. */
-  function keyEnd(): number {
-    const first = text.charCodeAt(at);
+  #keyEnd(): number {
+    const first = this.#text.charCodeAt(this.#at);
     if (first === openBrace || first === openBracket || first === pipe || first === greater || first === hash)
       return -1;
-    if (isQuote(first)) {
-      const stop = quotedEnd(at);
-      const broken = text.indexOf("\n", at);
+    if (this.#isQuote(first)) {
+      const stop = this.#quotedEnd(this.#at);
+      const broken = this.#text.indexOf("\n", this.#at);
       if (stop === -1 || (broken !== -1 && broken < stop)) return -1;
       let index = stop;
-      while (text.charCodeAt(index) === space) index += 1;
-      return text.charCodeAt(index) === colon && isGap(index + 1) ? index : -1;
+      while (this.#text.charCodeAt(index) === space) index += 1;
+      return this.#text.charCodeAt(index) === colon && this.#isGap(index + 1) ? index : -1;
     }
-    plainKey.lastIndex = at;
-    if (plainKey.test(text)) return plainKey.lastIndex - 1;
-    const stop = plainEnd(false);
-    return text.charCodeAt(stop) === colon ? stop : -1;
+    plainKey.lastIndex = this.#at;
+    if (plainKey.test(this.#text)) return plainKey.lastIndex - 1;
+    const stop = this.#plainEnd(false);
+    return this.#text.charCodeAt(stop) === colon ? stop : -1;
   }
 
   /** Index behind the quoted text that begins at `from`; -1 where it is not closed. */
-  function quotedEnd(from: number): number {
-    const isSingle = text.charCodeAt(from) === singleQuote;
+  #quotedEnd(from: number): number {
+    const isSingle = this.#text.charCodeAt(from) === singleQuote;
     for (let index = from + 1; ; index += 1) {
-      index = text.indexOf(isSingle ? "'" : '"', index);
+      index = this.#text.indexOf(isSingle ? "'" : '"', index);
       if (index === -1) return -1;
       if (isSingle) {
-        if (text.charCodeAt(index + 1) !== singleQuote) return index + 1;
+        if (this.#text.charCodeAt(index + 1) !== singleQuote) return index + 1;
         index += 1;
         continue;
       }
       let slashes = 0;
-      while (text[index - 1 - slashes] === "\\") slashes += 1;
+      while (this.#text[index - 1 - slashes] === "\\") slashes += 1;
       if (slashes % 2 === 0) return index + 1;
     }
   }
 
-  function readQuoted(): string {
-    const from = at;
-    const stop = quotedEnd(from);
-    if (stop === -1) fail("A quoted text begins here that is not closed");
-    const inner = text.slice(from + 1, stop - 1);
-    at = stop;
-    valueEnd = stop;
+  #readQuoted(): string {
+    const from = this.#at;
+    const stop = this.#quotedEnd(from);
+    if (stop === -1) this.#fail("A quoted text begins here that is not closed");
+    const inner = this.#text.slice(from + 1, stop - 1);
+    this.#at = stop;
+    this.#valueEnd = stop;
     if (inner.includes("\n")) {
-      refuseExact();
-      lineStart = text.lastIndexOf("\n", stop - 1) + 1;
+      this.#refuseExact();
+      this.#lineStart = this.#text.lastIndexOf("\n", stop - 1) + 1;
     }
-    if (text.charCodeAt(from) === singleQuote) return foldLines(inner).replaceAll("''", "'");
+    if (this.#text.charCodeAt(from) === singleQuote) return foldLines(inner).replaceAll("''", "'");
     const hint = "write \\\\ for a backslash";
-    return unescapeDoubleQuoted(inner) ?? fail("A text in double quotes holds a bad escape", hint, from);
+    return (
+      unescapeDoubleQuoted(inner) ?? this.#fail("A text in double quotes holds a bad escape", hint, from)
+    );
   }
 
   /** Anchors and tags before a value. */
-  function readProperties(): string | undefined {
+  #readProperties(): string | undefined {
     let anchor: string | undefined;
     for (;;) {
-      const unit = text.charCodeAt(at);
+      const unit = this.#text.charCodeAt(this.#at);
       if (unit === exclamation)
-        fail("Tags are not read", "remove the tag, or quote a text that begins with !");
+        this.#fail("Tags are not read", "remove the tag, or quote a text that begins with !");
       if (unit !== ampersand) return anchor;
-      refuseExact();
-      const from = at + 1;
-      while (!isGap(at)) at += 1;
-      anchor = text.slice(from, at);
-      skipSpaces();
+      this.#refuseExact();
+      const from = this.#at + 1;
+      while (!this.#isGap(this.#at)) this.#at += 1;
+      anchor = this.#text.slice(from, this.#at);
+      this.#skipSpaces();
     }
   }
 
-  function nothing(): Node {
-    refuseExact();
-    valueEnd = at;
-    lastText = "";
-    return builder.scalar(null, "", at, at, true);
+  #nothing(): Node {
+    this.#refuseExact();
+    this.#valueEnd = this.#at;
+    this.#lastText = "";
+    return this.#builder.scalar(null, "", this.#at, this.#at, true);
   }
 
   /** The value behind `key:` or `-`, of a parent at column `indent`. */
-  function readNode(indent: number, depth: number, takesSameColumn: boolean): Node {
-    skipSpaces();
-    if (isLetter(text.charCodeAt(at))) {
-      step(depth);
-      return readPlain(indent, false);
+  #readNode(indent: number, depth: number, takesSameColumn: boolean): Node {
+    this.#skipSpaces();
+    if (this.#isLetter(this.#text.charCodeAt(this.#at))) {
+      this.#step(depth);
+      return this.#readPlain(indent, false);
     }
-    const anchor = readProperties();
-    const node = isAtLineEnd() ? readBelow(indent, depth, takesSameColumn) : readInline(indent, depth);
-    if (anchor !== undefined) anchors.set(anchor, node);
+    const anchor = this.#readProperties();
+    const node = this.#isAtLineEnd()
+      ? this.#readBelow(indent, depth, takesSameColumn)
+      : this.#readInline(indent, depth);
+    if (anchor !== undefined) this.#anchors.set(anchor, node);
     return node;
   }
 
   /** A value on the lines below; nothing is `null`. */
-  function readBelow(indent: number, depth: number, takesSameColumn: boolean): Node {
-    skipBlank();
-    const column = at - lineStart;
-    const isOwn = column > indent || (takesSameColumn && column === indent && isDash());
-    if (at >= end || isMarker() || !isOwn) return nothing();
-    return readBlock(indent, column, depth);
+  #readBelow(indent: number, depth: number, takesSameColumn: boolean): Node {
+    this.#skipBlank();
+    const column = this.#at - this.#lineStart;
+    const isOwn = column > indent || (takesSameColumn && column === indent && this.#isDash());
+    if (this.#at >= this.#end || this.#isMarker() || !isOwn) return this.#nothing();
+    return this.#readBlock(indent, column, depth);
   }
 
-  function readBlock(indent: number, column: number, depth: number): Node {
-    if (isDash()) return readList(column, depth);
-    if (isQuestion()) return readMap(column, depth, -1);
-    const first = text.charCodeAt(at);
-    if (first === ampersand || first === exclamation) return readNode(indent, depth, false);
-    const stop = keyEnd();
-    if (stop !== -1) return readMap(column, depth, stop);
+  #readBlock(indent: number, column: number, depth: number): Node {
+    if (this.#isDash()) return this.#readList(column, depth);
+    if (this.#isQuestion()) return this.#readMap(column, depth, -1);
+    const first = this.#text.charCodeAt(this.#at);
+    if (first === ampersand || first === exclamation) return this.#readNode(indent, depth, false);
+    const stop = this.#keyEnd();
+    if (stop !== -1) return this.#readMap(column, depth, stop);
     // The library objects to some scalars below their names where comments are between.
-    if (depth > 1) refuseExact();
-    return readInline(indent, depth);
+    if (depth > 1) this.#refuseExact();
+    return this.#readInline(indent, depth);
   }
 
-  function readList(column: number, depth: number): Node {
-    step(depth);
-    const list = builder.openList(at);
+  #readList(column: number, depth: number): Node {
+    this.#step(depth);
+    const list = this.#builder.openList(this.#at);
     for (;;) {
-      at += 1;
-      skipSpaces();
-      const start = at;
-      builder.addItem(list, readCompact(column, depth + 1), start);
-      if (!goesOn(column) || !isDash()) break;
+      this.#at += 1;
+      this.#skipSpaces();
+      const start = this.#at;
+      this.#builder.addItem(list, this.#readCompact(column, depth + 1), start);
+      if (!this.#goesOn(column) || !this.#isDash()) break;
     }
-    return builder.closeList(list, valueEnd);
+    return this.#builder.closeList(list, this.#valueEnd);
   }
 
   /** A value behind a dash, or behind the colon of `? name`: a map or list may begin right there. */
-  function readCompact(column: number, depth: number): Node {
-    skipSpaces();
-    if (!isAtLineEnd()) {
-      const own = at - lineStart;
-      if (isDash()) return readList(own, depth);
-      if (isQuestion()) return readMap(own, depth, -1);
-      const first = text.charCodeAt(at);
-      const stop = first === ampersand || first === exclamation ? -1 : keyEnd();
-      if (stop !== -1) return readMap(own, depth, stop);
+  #readCompact(column: number, depth: number): Node {
+    this.#skipSpaces();
+    if (!this.#isAtLineEnd()) {
+      const own = this.#at - this.#lineStart;
+      if (this.#isDash()) return this.#readList(own, depth);
+      if (this.#isQuestion()) return this.#readMap(own, depth, -1);
+      const first = this.#text.charCodeAt(this.#at);
+      const stop = first === ampersand || first === exclamation ? -1 : this.#keyEnd();
+      if (stop !== -1) return this.#readMap(own, depth, stop);
     }
-    return readNode(column, depth, false);
+    return this.#readNode(column, depth, false);
   }
 
   /** A field name whose colon is at `stop`, and the colon. */
-  function readKey(stop: number): string {
+  #readKey(stop: number): string {
     if (stop === -1) {
       const hint = "indent the fields of one map by the same number of spaces";
-      fail('A field name and ":" belong here', hint);
+      this.#fail('A field name and ":" belong here', hint);
     }
-    if (stop - at > keyMaxLength) refuseExact();
-    if (isQuote(text.charCodeAt(at))) {
-      const key = readQuoted();
-      at = stop + 1;
+    if (stop - this.#at > keyMaxLength) this.#refuseExact();
+    if (this.#isQuote(this.#text.charCodeAt(this.#at))) {
+      const key = this.#readQuoted();
+      this.#at = stop + 1;
       return key;
     }
-    if (isExact && !canBeginPlain(false)) fail("This is no name of a field");
-    const key = text.slice(at, endOfText(at, stop));
-    if (isExact && typeof readScalar(key) !== "string") refuseExact();
-    at = stop + 1;
+    if (this.#isExact && !this.#canBeginPlain(false)) this.#fail("This is no name of a field");
+    const key = this.#text.slice(this.#at, this.#endOfText(this.#at, stop));
+    if (this.#isExact && typeof readScalar(key) !== "string") this.#refuseExact();
+    this.#at = stop + 1;
     return key;
   }
 
   /** `? name`, which long names are written as; its colon begins the next line. */
-  function readAskedKey(column: number): string {
-    refuseExact();
-    const first = text.charCodeAt(at);
-    if (first === openBracket || first === openBrace || isAtLineEnd())
-      fail("A field name must be a plain text");
+  #readAskedKey(column: number): string {
+    this.#refuseExact();
+    const first = this.#text.charCodeAt(this.#at);
+    if (first === openBracket || first === openBrace || this.#isAtLineEnd())
+      this.#fail("A field name must be a plain text");
     let key: string;
-    if (isQuote(first)) key = readQuoted();
+    if (this.#isQuote(first)) key = this.#readQuoted();
     else {
-      readPlain(column, false);
-      key = lastText ?? "";
+      this.#readPlain(column, false);
+      key = this.#lastText ?? "";
     }
-    skipBlank();
-    if (at - lineStart !== column || text.charCodeAt(at) !== colon) fail('":" belongs here, below the "?"');
-    at += 1;
+    this.#skipBlank();
+    if (this.#at - this.#lineStart !== column || this.#text.charCodeAt(this.#at) !== colon)
+      this.#fail('":" belongs here, below the "?"');
+    this.#at += 1;
     return key;
   }
 
   /** A block map at `column`; the colon of its first field is at `stop`, which is -1 where that begins with `?`. */
-  function readMap(column: number, depth: number, stop: number): Node {
-    step(depth);
-    const map = builder.openMap(at);
+  #readMap(column: number, depth: number, stop: number): Node {
+    this.#step(depth);
+    const map = this.#builder.openMap(this.#at);
     let merged: Node[] | undefined;
     let nextStop = stop;
     for (;;) {
-      const isAsked = isQuestion();
+      const isAsked = this.#isQuestion();
       if (isAsked) {
-        at += 1;
-        skipSpaces();
+        this.#at += 1;
+        this.#skipSpaces();
       }
-      const start = at;
-      const isQuoted = isQuote(text.charCodeAt(at));
-      const key = isAsked ? readAskedKey(column) : readKey(nextStop);
-      const keyTo = isQuoted ? valueEnd : start + key.length;
-      const value = isAsked ? readCompact(column, depth + 1) : readNode(column, depth + 1, true);
+      const start = this.#at;
+      const isQuoted = this.#isQuote(this.#text.charCodeAt(this.#at));
+      const key = isAsked ? this.#readAskedKey(column) : this.#readKey(nextStop);
+      const keyTo = isQuoted ? this.#valueEnd : start + key.length;
+      const value = isAsked ? this.#readCompact(column, depth + 1) : this.#readNode(column, depth + 1, true);
       if (key === "<<" && !isQuoted) {
         merged ??= [];
         merged.push(value);
-      } else builder.addField(map, key, start, keyTo, value);
-      if (!goesOn(column)) break;
-      if (isDash()) fail("A list item stands among the fields of a map");
-      nextStop = isQuestion() ? -1 : keyEnd();
+      } else this.#builder.addField(map, key, start, keyTo, value);
+      if (!this.#goesOn(column)) break;
+      if (this.#isDash()) this.#fail("A list item stands among the fields of a map");
+      nextStop = this.#isQuestion() ? -1 : this.#keyEnd();
     }
     for (const from of merged ?? []) {
-      if (builder.merge === undefined) fail("Merge keys are not read", "repeat the fields");
-      builder.merge(map, from);
+      if (this.#builder.merge === undefined) this.#fail("Merge keys are not read", "repeat the fields");
+      this.#builder.merge(map, from);
     }
-    return builder.closeMap(map, valueEnd);
+    return this.#builder.closeMap(map, this.#valueEnd);
   }
 
   /** Whether nothing but spaces stands before this on its line. */
-  function isLineHead(): boolean {
-    let index = at - 1;
-    while (index >= lineStart && text.charCodeAt(index) === space) index -= 1;
-    return index < lineStart;
+  #isLineHead(): boolean {
+    let index = this.#at - 1;
+    while (index >= this.#lineStart && this.#text.charCodeAt(index) === space) index -= 1;
+    return index < this.#lineStart;
   }
 
   /** Whether the block at `column` has another line; the position is then there. */
-  function goesOn(column: number): boolean {
+  #goesOn(column: number): boolean {
     // What was read ends on its line, or the position is at the next thing already.
-    if (!isLineHead()) {
-      skipSpaces();
-      if (!isAtLineEnd())
-        fail("Something follows the value on its line", "put a text that holds `: ` or ` #` in quotes");
+    if (!this.#isLineHead()) {
+      this.#skipSpaces();
+      if (!this.#isAtLineEnd())
+        this.#fail("Something follows the value on its line", "put a text that holds `: ` or ` #` in quotes");
     }
-    skipBlank();
-    if (at >= end || isMarker()) return false;
-    const found = at - lineStart;
-    if (found > column) fail("The indentation does not fit the lines before");
+    this.#skipBlank();
+    if (this.#at >= this.#end || this.#isMarker()) return false;
+    const found = this.#at - this.#lineStart;
+    if (found > column) this.#fail("The indentation does not fit the lines before");
     return found === column;
   }
 
   /** A value that begins on this line, behind a name, a dash or by itself. */
-  function readInline(indent: number, depth: number): Node {
-    const first = text.charCodeAt(at);
-    if (first === openBracket) return readFlowList(depth);
-    if (first === openBrace) return readFlowMap(depth);
-    step(depth);
-    if (first === pipe || first === greater) return readBlockScalar(indent);
-    if (isQuote(first)) return readQuotedNode();
-    if (first === asterisk) return readAlias();
-    return readPlain(indent, false);
+  #readInline(indent: number, depth: number): Node {
+    const first = this.#text.charCodeAt(this.#at);
+    if (first === openBracket) return this.#readFlowList(depth);
+    if (first === openBrace) return this.#readFlowMap(depth);
+    this.#step(depth);
+    if (first === pipe || first === greater) return this.#readBlockScalar(indent);
+    if (this.#isQuote(first)) return this.#readQuotedNode();
+    if (first === asterisk) return this.#readAlias();
+    return this.#readPlain(indent, false);
   }
 
-  function readQuotedNode(): Node {
-    const from = at;
-    const value = readQuoted();
-    lastText = value;
-    return builder.scalar(value, value, from, at, false);
+  #readQuotedNode(): Node {
+    const from = this.#at;
+    const value = this.#readQuoted();
+    this.#lastText = value;
+    return this.#builder.scalar(value, value, from, this.#at, false);
   }
 
-  function readAlias(): Node {
-    const from = at;
-    at += 1;
-    while (!isGap(at) && !isFlowIndicator(text.charCodeAt(at))) at += 1;
-    const name = text.slice(from + 1, at);
-    const found = anchors.get(name);
+  #readAlias(): Node {
+    const from = this.#at;
+    this.#at += 1;
+    while (!this.#isGap(this.#at) && !this.#isFlowIndicator(this.#text.charCodeAt(this.#at))) this.#at += 1;
+    const name = this.#text.slice(from + 1, this.#at);
+    const found = this.#anchors.get(name);
     if (found === undefined)
-      fail(`No anchor stands before the alias *${name}`, "quote a text that begins with *", from);
-    valueEnd = at;
-    lastText = undefined;
+      this.#fail(`No anchor stands before the alias *${name}`, "quote a text that begins with *", from);
+    this.#valueEnd = this.#at;
+    this.#lastText = undefined;
     return found;
   }
 
-  function readBlockScalar(indent: number): Node {
-    const start = at;
+  #readBlockScalar(indent: number): Node {
+    const start = this.#at;
     const header = /[|>]([-+]?)([1-9]?)([-+]?)[ \t]*(?:#[^\n]*)?(?=\n|$)/y;
-    header.lastIndex = at;
-    const found = header.exec(text);
-    if (found === null) fail("The head of a text of several lines cannot be read");
-    const isFolded = text.charCodeAt(at) === greater;
+    header.lastIndex = this.#at;
+    const found = header.exec(this.#text);
+    if (found === null) this.#fail("The head of a text of several lines cannot be read");
+    const isFolded = this.#text.charCodeAt(this.#at) === greater;
     const chomping = found[1] || found[3] || "";
-    at += found[0].length;
-    if (!/^[|>]-?$/.test(found[0])) refuseExact();
+    this.#at += found[0].length;
+    if (!/^[|>]-?$/.test(found[0])) this.#refuseExact();
     let column = found[2] === "" ? -1 : Math.max(indent, 0) + Number(found[2]);
     const lines: string[] = [];
-    valueEnd = at;
-    while (at < end) {
-      const from = at + 1;
-      const stop = lineEnd(from);
+    this.#valueEnd = this.#at;
+    while (this.#at < this.#end) {
+      const from = this.#at + 1;
+      const stop = this.#lineEnd(from);
       let content = from;
-      while (content < stop && text.charCodeAt(content) === space) content += 1;
+      while (content < stop && this.#text.charCodeAt(content) === space) content += 1;
       const isEmpty = content === stop;
-      if (isEmpty && (column === -1 || stop - from > column)) refuseExact();
+      if (isEmpty && (column === -1 || stop - from > column)) this.#refuseExact();
       if (!isEmpty && column === -1) column = content - from;
       if (!isEmpty && (content - from < column || column <= indent)) break;
-      lines.push(isEmpty && (column === -1 || stop - from <= column) ? "" : text.slice(from + column, stop));
-      if (!isEmpty) valueEnd = Math.min(stop + 1, end);
-      at = stop;
-      lineStart = from;
+      lines.push(
+        isEmpty && (column === -1 || stop - from <= column) ? "" : this.#text.slice(from + column, stop),
+      );
+      if (!isEmpty) this.#valueEnd = Math.min(stop + 1, this.#end);
+      this.#at = stop;
+      this.#lineStart = from;
     }
-    if (lines.length === 0) refuseExact();
+    if (lines.length === 0) this.#refuseExact();
     const value = blockText(lines, { isFolded, chomping });
-    lastText = value;
-    return builder.scalar(value, value, start, valueEnd, false);
+    this.#lastText = value;
+    return this.#builder.scalar(value, value, start, this.#valueEnd, false);
   }
 
   /** Whether a text without quotes may begin here. */
-  function canBeginPlain(isFlow: boolean): boolean {
-    const unit = text.charCodeAt(at);
+  #canBeginPlain(isFlow: boolean): boolean {
+    const unit = this.#text.charCodeAt(this.#at);
     if (unit === dash || unit === question || unit === colon) {
-      return !isGap(at + 1) && !(isExact && isFlow && isFlowIndicator(text.charCodeAt(at + 1)));
+      return (
+        !this.#isGap(this.#at + 1) &&
+        !(this.#isExact && isFlow && this.#isFlowIndicator(this.#text.charCodeAt(this.#at + 1)))
+      );
     }
     return unit > 0x7f || !isIndicator[unit];
   }
 
   /** `to` without the white space before it. */
-  function endOfText(from: number, to: number): number {
+  #endOfText(from: number, to: number): number {
     let index = to;
     for (; index > from; index -= 1) {
-      const unit = text.charCodeAt(index - 1);
+      const unit = this.#text.charCodeAt(index - 1);
       if (unit !== space && unit !== tab) break;
     }
     return index;
   }
 
   /** A text without quotes, over as many lines as belong to it. */
-  function readPlain(indent: number, isFlow: boolean): Node {
-    if (!canBeginPlain(isFlow))
-      fail(`A text without quotes cannot begin with ${text[at] ?? "nothing"}`, "put the text in quotes");
-    const from = at;
-    const written = readPlainLine(isFlow);
-    const blank = text.charCodeAt(at) === newline ? skipToContinuation(indent, isFlow) : undefined;
-    if (blank !== undefined && isFlow) refuseExact();
-    if (blank !== undefined) return readPlainLines(from, written, blank, indent, isFlow);
+  #readPlain(indent: number, isFlow: boolean): Node {
+    if (!this.#canBeginPlain(isFlow))
+      this.#fail(
+        `A text without quotes cannot begin with ${this.#text[this.#at] ?? "nothing"}`,
+        "put the text in quotes",
+      );
+    const from = this.#at;
+    const written = this.#readPlainLine(isFlow);
+    const blank =
+      this.#text.charCodeAt(this.#at) === newline ? this.#skipToContinuation(indent, isFlow) : undefined;
+    if (blank !== undefined && isFlow) this.#refuseExact();
+    if (blank !== undefined) return this.#readPlainLines(from, written, blank, indent, isFlow);
     const value = readScalar(written);
-    if (isExact && typeof value === "string" && from < valueEnd && text.charCodeAt(from) < 0x3a)
-      refuseNotJson(written);
-    lastText = written;
-    return builder.scalar(value, written, from, valueEnd, true);
+    if (
+      this.#isExact &&
+      typeof value === "string" &&
+      from < this.#valueEnd &&
+      this.#text.charCodeAt(from) < 0x3a
+    )
+      this.#refuseNotJson(written);
+    this.#lastText = written;
+    return this.#builder.scalar(value, written, from, this.#valueEnd, true);
   }
 
-  function refuseNotJson(written: string): void {
-    if (notJson.test(written)) refuseExact();
+  #refuseNotJson(written: string): void {
+    if (notJson.test(written)) this.#refuseExact();
   }
 
   /** What of a text without quotes is on this line. */
-  function readPlainLine(isFlow: boolean): string {
-    const from = at;
-    at = plainEnd(isFlow);
-    valueEnd = endOfText(from, at);
-    if (!isFlow && text.charCodeAt(at) === colon)
-      fail("A second `: ` stands in one text", "put a text that holds `: ` in quotes");
-    return text.slice(from, valueEnd);
+  #readPlainLine(isFlow: boolean): string {
+    const from = this.#at;
+    this.#at = this.#plainEnd(isFlow);
+    this.#valueEnd = this.#endOfText(from, this.#at);
+    if (!isFlow && this.#text.charCodeAt(this.#at) === colon)
+      this.#fail("A second `: ` stands in one text", "put a text that holds `: ` in quotes");
+    return this.#text.slice(from, this.#valueEnd);
   }
 
   /** The further lines of a text that began with `first`; `blank` empty ones stand before the first of them. */
-  function readPlainLines(from: number, first: string, blank: number, indent: number, isFlow: boolean): Node {
+  #readPlainLines(from: number, first: string, blank: number, indent: number, isFlow: boolean): Node {
     let joined = first;
     let breaks: number | undefined = blank;
     while (breaks !== undefined) {
       joined += breaks === 0 ? " " : "\n".repeat(breaks);
-      joined += readPlainLine(isFlow);
-      breaks = text.charCodeAt(at) === newline ? skipToContinuation(indent, isFlow) : undefined;
+      joined += this.#readPlainLine(isFlow);
+      breaks =
+        this.#text.charCodeAt(this.#at) === newline ? this.#skipToContinuation(indent, isFlow) : undefined;
     }
-    lastText = joined;
-    return builder.scalar(joined, joined, from, valueEnd, true);
+    this.#lastText = joined;
+    return this.#builder.scalar(joined, joined, from, this.#valueEnd, true);
   }
 
-  function plainEnd(isFlow: boolean): number {
+  #plainEnd(isFlow: boolean): number {
     const run = isFlow ? flowRun : plainRun;
-    run.lastIndex = at;
+    run.lastIndex = this.#at;
     for (;;) {
-      run.test(text);
+      run.test(this.#text);
       const index = run.lastIndex;
-      const unit = text.charCodeAt(index);
+      const unit = this.#text.charCodeAt(index);
       if (unit === colon) {
-        if (isGap(index + 1) || (isFlow && isFlowIndicator(text.charCodeAt(index + 1)))) return index;
-      } else if (unit !== hash || isGap(index - 1)) return index;
+        if (this.#isGap(index + 1) || (isFlow && this.#isFlowIndicator(this.#text.charCodeAt(index + 1))))
+          return index;
+      } else if (unit !== hash || this.#isGap(index - 1)) return index;
       run.lastIndex = index + 1;
     }
   }
 
   /** Go to the line on which a text goes on and tell how many empty ones are between; stays where there is none. */
-  function skipToContinuation(indent: number, isFlow: boolean): number | undefined {
-    const savedAt = at;
-    const savedStart = lineStart;
+  #skipToContinuation(indent: number, isFlow: boolean): number | undefined {
+    const savedAt = this.#at;
+    const savedStart = this.#lineStart;
     let blank = -1;
     let hasTab = false;
-    while (at < end) {
-      at += 1;
-      lineStart = at;
+    while (this.#at < this.#end) {
+      this.#at += 1;
+      this.#lineStart = this.#at;
       blank += 1;
-      while (text.charCodeAt(at) === space) at += 1;
-      if (text.charCodeAt(at) === tab) {
+      while (this.#text.charCodeAt(this.#at) === space) this.#at += 1;
+      if (this.#text.charCodeAt(this.#at) === tab) {
         hasTab = true;
-        skipSpaces();
+        this.#skipSpaces();
       }
-      if (text.charCodeAt(at) !== newline) break;
+      if (this.#text.charCodeAt(this.#at) !== newline) break;
     }
-    const unit = text.charCodeAt(at);
-    const isOver = at >= end || unit === hash || isMarker();
-    const isDeeper = isFlow || at - lineStart > indent;
+    const unit = this.#text.charCodeAt(this.#at);
+    const isOver = this.#at >= this.#end || unit === hash || this.#isMarker();
+    const isDeeper = isFlow || this.#at - this.#lineStart > indent;
     const isClosed = isFlow && (unit === comma || unit === closeBracket || unit === closeBrace);
     if (!isOver && isDeeper && !isClosed) return blank;
-    peekedFrom = hasTab ? -1 : savedAt;
-    peekedAt = at;
-    peekedLine = lineStart;
-    at = savedAt;
-    lineStart = savedStart;
+    this.#peekedFrom = hasTab ? -1 : savedAt;
+    this.#peekedAt = this.#at;
+    this.#peekedLine = this.#lineStart;
+    this.#at = savedAt;
+    this.#lineStart = savedStart;
     return undefined;
   }
 
   /** Spaces, line breaks and comments between brackets. */
-  function skipFlow(): void {
+  #skipFlow(): void {
     for (;;) {
-      skipSpaces();
-      const unit = text.charCodeAt(at);
-      if (unit === hash && isGap(at - 1)) at = lineEnd(at);
+      this.#skipSpaces();
+      const unit = this.#text.charCodeAt(this.#at);
+      if (unit === hash && this.#isGap(this.#at - 1)) this.#at = this.#lineEnd(this.#at);
       else if (unit !== newline) break;
-      if (at >= end) break;
-      refuseExact();
-      at += 1;
-      lineStart = at;
+      if (this.#at >= this.#end) break;
+      this.#refuseExact();
+      this.#at += 1;
+      this.#lineStart = this.#at;
     }
-    if (at >= end) fail("A bracket is not closed");
+    if (this.#at >= this.#end) this.#fail("A bracket is not closed");
   }
 
-  function readFlowValue(depth: number): Node {
-    if (isLetter(text.charCodeAt(at))) {
-      step(depth);
-      return readPlain(-1, true);
+  #readFlowValue(depth: number): Node {
+    if (this.#isLetter(this.#text.charCodeAt(this.#at))) {
+      this.#step(depth);
+      return this.#readPlain(-1, true);
     }
-    const anchor = readProperties();
-    skipFlow();
-    const first = text.charCodeAt(at);
+    const anchor = this.#readProperties();
+    this.#skipFlow();
+    const first = this.#text.charCodeAt(this.#at);
     let node: Node;
-    if (first === openBracket) node = readFlowList(depth);
-    else if (first === openBrace) node = readFlowMap(depth);
+    if (first === openBracket) node = this.#readFlowList(depth);
+    else if (first === openBrace) node = this.#readFlowMap(depth);
     else {
-      step(depth);
-      if (isQuote(first)) node = readQuotedNode();
-      else if (first === asterisk) node = readAlias();
-      else if (first === comma || first === closeBracket || first === closeBrace) node = nothing();
-      else node = readPlain(-1, true);
+      this.#step(depth);
+      if (this.#isQuote(first)) node = this.#readQuotedNode();
+      else if (first === asterisk) node = this.#readAlias();
+      else if (first === comma || first === closeBracket || first === closeBrace) node = this.#nothing();
+      else node = this.#readPlain(-1, true);
     }
-    if (anchor !== undefined) anchors.set(anchor, node);
+    if (anchor !== undefined) this.#anchors.set(anchor, node);
     return node;
   }
 
-  function readFlowList(depth: number): Node {
-    step(depth);
-    const list = builder.openList(at);
-    at += 1;
-    skipFlow();
-    while (text.charCodeAt(at) !== closeBracket) {
-      const start = at;
-      const item = readFlowValue(depth + 1);
-      skipFlow();
-      if (text.charCodeAt(at) === colon) builder.addItem(list, readLonePair(start, depth + 1), start);
-      else builder.addItem(list, item, start);
-      endFlowItem(closeBracket);
+  #readFlowList(depth: number): Node {
+    this.#step(depth);
+    const list = this.#builder.openList(this.#at);
+    this.#at += 1;
+    this.#skipFlow();
+    while (this.#text.charCodeAt(this.#at) !== closeBracket) {
+      const start = this.#at;
+      const item = this.#readFlowValue(depth + 1);
+      this.#skipFlow();
+      if (this.#text.charCodeAt(this.#at) === colon)
+        this.#builder.addItem(list, this.#readLonePair(start, depth + 1), start);
+      else this.#builder.addItem(list, item, start);
+      this.#endFlowItem(closeBracket);
     }
-    at += 1;
-    valueEnd = at;
-    lastText = undefined;
-    return builder.closeList(list, at);
+    this.#at += 1;
+    this.#valueEnd = this.#at;
+    this.#lastText = undefined;
+    return this.#builder.closeList(list, this.#at);
   }
 
   /** One field without braces, as in `[a: b]`, whose name was read. */
-  function readLonePair(start: number, depth: number): Node {
-    refuseExact();
-    const key = lastText ?? fail("A field name must be a plain text", undefined, start);
-    const map = builder.openMap(start);
-    const keyTo = valueEnd;
-    at += 1;
-    skipFlow();
-    builder.addField(map, key, start, keyTo, readFlowValue(depth + 1));
-    lastText = undefined;
-    return builder.closeMap(map, valueEnd);
+  #readLonePair(start: number, depth: number): Node {
+    this.#refuseExact();
+    const key = this.#lastText ?? this.#fail("A field name must be a plain text", undefined, start);
+    const map = this.#builder.openMap(start);
+    const keyTo = this.#valueEnd;
+    this.#at += 1;
+    this.#skipFlow();
+    this.#builder.addField(map, key, start, keyTo, this.#readFlowValue(depth + 1));
+    this.#lastText = undefined;
+    return this.#builder.closeMap(map, this.#valueEnd);
   }
 
-  function readFlowMap(depth: number): Node {
-    step(depth);
-    const map = builder.openMap(at);
-    at += 1;
-    skipFlow();
-    while (text.charCodeAt(at) !== closeBrace) {
-      const start = at;
-      const key = readFlowKey();
-      const keyTo = at;
-      skipFlow();
+  #readFlowMap(depth: number): Node {
+    this.#step(depth);
+    const map = this.#builder.openMap(this.#at);
+    this.#at += 1;
+    this.#skipFlow();
+    while (this.#text.charCodeAt(this.#at) !== closeBrace) {
+      const start = this.#at;
+      const key = this.#readFlowKey();
+      const keyTo = this.#at;
+      this.#skipFlow();
       let value: Node;
-      if (text.charCodeAt(at) === colon) {
-        at += 1;
-        skipFlow();
-        value = readFlowValue(depth + 1);
-      } else value = nothing();
-      builder.addField(map, key, start, keyTo, value);
-      endFlowItem(closeBrace);
+      if (this.#text.charCodeAt(this.#at) === colon) {
+        this.#at += 1;
+        this.#skipFlow();
+        value = this.#readFlowValue(depth + 1);
+      } else value = this.#nothing();
+      this.#builder.addField(map, key, start, keyTo, value);
+      this.#endFlowItem(closeBrace);
     }
-    at += 1;
-    valueEnd = at;
-    lastText = undefined;
-    return builder.closeMap(map, at);
+    this.#at += 1;
+    this.#valueEnd = this.#at;
+    this.#lastText = undefined;
+    return this.#builder.closeMap(map, this.#at);
   }
 
-  function readFlowKey(): string {
-    if (isQuote(text.charCodeAt(at))) return readQuoted();
-    if (isExact && !canBeginPlain(true)) refuseExact();
-    const from = at;
-    at = endOfText(from, plainEnd(true));
-    const key = text.slice(from, at);
-    if (isExact && (key === "<<" || key.length > keyMaxLength || typeof readScalar(key) !== "string"))
-      refuseExact();
+  #readFlowKey(): string {
+    if (this.#isQuote(this.#text.charCodeAt(this.#at))) return this.#readQuoted();
+    if (this.#isExact && !this.#canBeginPlain(true)) this.#refuseExact();
+    const from = this.#at;
+    this.#at = this.#endOfText(from, this.#plainEnd(true));
+    const key = this.#text.slice(from, this.#at);
+    if (this.#isExact && (key === "<<" || key.length > keyMaxLength || typeof readScalar(key) !== "string"))
+      this.#refuseExact();
     return key;
   }
 
   /** To the next item, or to the closing bracket. */
-  function endFlowItem(closing: number): void {
-    skipFlow();
-    const unit = text.charCodeAt(at);
+  #endFlowItem(closing: number): void {
+    this.#skipFlow();
+    const unit = this.#text.charCodeAt(this.#at);
     if (unit === comma) {
-      at += 1;
-      skipFlow();
-    } else if (unit !== closing) fail(`"," or "${String.fromCharCode(closing)}" belongs here`);
+      this.#at += 1;
+      this.#skipFlow();
+    } else if (unit !== closing) this.#fail(`"," or "${String.fromCharCode(closing)}" belongs here`);
   }
-
-  if (isExact && (notExact.test(text) || mark.test(text))) refuseExact();
-  skipBlank();
-  while (text.charCodeAt(at) === percent && at === lineStart) {
-    at = lineEnd(at);
-    skipBlank();
-  }
-  if (isMarker() && text.charCodeAt(at) === dash) at += 3;
-  skipSpaces();
-  const isOnMarker = at !== lineStart && !isAtLineEnd();
-  skipBlank();
-  if (at >= end) return undefined;
-  if (isExact && at !== lineStart) refuseExact();
-  const root = isOnMarker ? readNode(-1, 1, false) : readBlock(-1, at - lineStart, 1);
-  skipSpaces();
-  skipBlank();
-  if (isMarker() && text[at] === ".") {
-    at += 3;
-    skipBlank();
-  }
-  if (at < end)
-    fail(isMarker() ? "A second YAML document begins here" : "Something follows the document here");
-  return root;
 }
