@@ -5,7 +5,7 @@
 
 import { nearestName, positionAt } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
-import type { DocumentNode, MapEntry, MapNode } from "./document-tree.ts";
+import { type DocumentNode, entryOf, type MapEntry, type MapNode } from "./document-tree.ts";
 import type { Problem } from "./reporter.ts";
 import {
   type Definitions,
@@ -131,7 +131,8 @@ export interface Required<T> {
   readonly missing?: { readonly code: string; readonly message: string; readonly hint: string };
 }
 
-type Fields = { readonly [name: string]: Shape<unknown> | Required<unknown> };
+type Field = Shape<unknown> | Required<unknown>;
+type Fields = { readonly [name: string]: Field };
 
 /** The value of a `record` with these fields. */
 export type RecordOf<F extends Fields> = {
@@ -168,10 +169,11 @@ export interface RecordOptions<F extends Fields> extends RecordBase {
 
 /** A map with fixed fields. Any other field is an error. */
 export function record<const F extends Fields>(options: RecordOptions<F>): Shape<RecordOf<F>> {
+  const fields = new Map(Object.entries<Field>(options.fields));
   return {
     check(node, place) {
       if (node.kind !== "map") return reportType(node, place, "a map");
-      const value = Object.fromEntries(checkFields(node, place, options)) as Partial<RecordOf<F>>;
+      const value = Object.fromEntries(checkFields(node, place, fields, options)) as Partial<RecordOf<F>>;
       options.inspect?.(value, node, place);
       return value as RecordOf<F>;
     },
@@ -183,28 +185,33 @@ export function record<const F extends Fields>(options: RecordOptions<F>): Shape
   };
 }
 
-function checkFields(node: MapNode, place: Place, options: RecordBase): [string, unknown][] {
+function checkFields(
+  node: MapNode,
+  place: Place,
+  fields: ReadonlyMap<string, Field>,
+  options: RecordBase,
+): [string, unknown][] {
   const found: [string, unknown][] = [];
-  const present = new Map(node.entries.map((entry) => [entry.key, entry]));
   for (const entry of node.entries) {
-    const field = Object.hasOwn(options.fields, entry.key) ? options.fields[entry.key] : undefined;
+    const field = fields.get(entry.key);
     if (field === undefined) {
-      if (options.isOpen !== true) reportUnknown(entry, present, place, options);
+      if (options.isOpen !== true) reportUnknown(entry, node, place, options);
     } else if (!isMissing(field, entry)) {
       const at = knownFieldPlace(place, entry.key, entry.keySpan);
       const value = shapeOf(field).check(entry.value, at);
       if (value !== undefined) found.push([entry.key, value]);
     }
   }
-  for (const [name, field] of Object.entries(options.fields)) {
-    const entry = present.get(name);
-    if ("required" in field && isMissing(field, entry)) reportMissing(node, place, name, field, entry);
+  for (const [name, field] of fields) {
+    if (!("required" in field)) continue;
+    const entry = entryOf(node, name);
+    if (isMissing(field, entry)) reportMissing(node, place, name, field, entry);
   }
   return found;
 }
 
 /** Whether a required field is not there; one without a value is not, so that one message says so. */
-function isMissing(field: Shape<unknown> | Required<unknown>, entry: MapEntry | undefined): boolean {
+function isMissing(field: Field, entry: MapEntry | undefined): boolean {
   if (!("required" in field)) return false;
   if (entry === undefined) return true;
   return entry.value.kind === "scalar" && (entry.value.value === null || entry.value.text.trim() === "");
@@ -233,12 +240,7 @@ function ownerName({ path, reporter }: Place): string {
   return path === "" ? `the ${reporter.noun}` : reporter.quote(path);
 }
 
-function reportUnknown(
-  entry: MapEntry,
-  present: ReadonlyMap<string, MapEntry>,
-  place: Place,
-  options: RecordBase,
-): void {
+function reportUnknown(entry: MapEntry, { entries }: MapNode, place: Place, options: RecordBase): void {
   const at = fieldPlace(place, entry.key, entry.keySpan);
   const misplaced = options.misplaced?.(entry, at);
   if (misplaced !== undefined) {
@@ -247,7 +249,7 @@ function reportUnknown(
   }
   const { quote, codes } = place.reporter;
   const known = Object.keys(options.fields);
-  const free = known.filter((name) => !present.has(name));
+  const free = known.filter((name) => !entries.some(({ key }) => key === name));
   const near = nearestName(entry.key, free) ?? nearestName(entry.key, known);
   at.reporter.report({
     code: codes.unknownField,
@@ -267,7 +269,7 @@ function ownHint(entry: MapEntry, { hints = {} }: RecordBase): string | undefine
   return typeof own === "function" ? own(entry) : own;
 }
 
-function shapeOf(field: Shape<unknown> | Required<unknown>): Shape<unknown> {
+function shapeOf(field: Field): Shape<unknown> {
   return "required" in field ? field.required : field;
 }
 
