@@ -29,6 +29,8 @@ export interface ToolspecsOptions {
 
 const host = "api.bench.example";
 const toolspecCount = 200;
+/** Until what is done behind the start (words read for search, memory given back) is done. */
+const settleMs = 1000;
 const echo = { id: "echo", hangs: false };
 
 /** Measure Toolcrib, started as `contender` in folders below `home`. */
@@ -191,7 +193,7 @@ async function startTable(contender: Contender, home: string, options: Toolspecs
       row("above", above(warm), "400 and 40"),
     ],
     notes: [
-      `Process start until the echo tool is listed and /readyz says that all toolspecs are there; resident memory when every tool was listed. ${toolspecCount} manifests and toolspecs of seven tools each; medians of starts in turns. What was found sound is remembered in the home, so that the second start in it reads less.`,
+      `Process start until the echo tool is listed and /readyz says that all toolspecs are there; resident memory a second after every tool was listed, when the words of all were read for search and memory was given back. ${toolspecCount} manifests and toolspecs of seven tools each; medians of starts in turns. What was found sound is remembered in the home, so that the second start in it reads less.`,
     ],
   };
 }
@@ -223,6 +225,7 @@ async function startOnce(
     const wanted = "toolspecs" in sections ? toolspecCount : 0;
     const found = await countTools(client, "get_item");
     if (found < wanted) throw new Error(`${found} of ${toolspecCount} toolspecs are listed`);
+    await sleep(settleMs);
     return { ms, megabytes: (readUsage(child.pid, upstreamFile)?.rssBytes ?? Number.NaN) / 1e6 };
   } finally {
     client.close();
