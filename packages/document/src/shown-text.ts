@@ -24,7 +24,7 @@ export function quote(text: string): string {
   if (looksLikeSecret(text)) return "(what looks like a secret)";
   const cut = text.length > 80 ? `${text.slice(0, 77)}…` : text;
   return JSON.stringify(cut).replace(
-    /[\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g,
+    /[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }

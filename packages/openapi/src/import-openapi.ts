@@ -7,6 +7,7 @@
  */
 
 import { type Diagnostic, hasErrors, type Source } from "@toolcrib/diagnostics";
+import { quote } from "@toolcrib/document";
 import { lintCatalog, type Manifest, type Toolspec, type ToolspecTool } from "@toolcrib/toolspec";
 import {
   openapiNameMissing,
@@ -17,7 +18,7 @@ import {
   openapiTooLarge,
   openapiVersion,
 } from "./codes.ts";
-import { createFindings, type Findings, quote } from "./document/findings.ts";
+import { createFindings, type Findings } from "./document/findings.ts";
 import { fieldOf, isMap, textOf } from "./document/node.ts";
 import { openDocument } from "./document/open-document.ts";
 import { createDocuments, type Documents, type ReadReference } from "./document/references.ts";

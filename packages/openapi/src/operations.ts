@@ -1,8 +1,9 @@
 /** The operations of a document, and which of them are imported. */
 
 import { nearestName } from "@toolcrib/diagnostics";
+import { quote } from "@toolcrib/document";
 import { openapiOperationDeprecated, openapiOperationMissing, openapiOperationUnfit } from "./codes.ts";
-import { type Findings, type Place, quote } from "./document/findings.ts";
+import type { Findings, Place } from "./document/findings.ts";
 import { fieldOf, isMap, isSet, itemsOf, textOf } from "./document/node.ts";
 import type { Documents, Part } from "./document/references.ts";
 import { toPlainLine } from "./write/plain-text.ts";

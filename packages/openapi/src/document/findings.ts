@@ -57,15 +57,6 @@ export function createFindings(): Findings {
   };
 }
 
-/** `text` in quotes, harmless to a terminal and cut to a line. */
-export function quote(text: string): string {
-  const cut = text.length > 100 ? `${text.slice(0, 97)}…` : text;
-  return JSON.stringify(cut).replace(
-    /[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
-}
-
 /** `a, b and c`. */
 export function listOf(names: readonly string[]): string {
   return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;

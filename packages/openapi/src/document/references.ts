@@ -7,8 +7,9 @@
  */
 
 import { isCodedError } from "@toolcrib/diagnostics";
+import { quote } from "@toolcrib/document";
 import { openapiReference } from "../codes.ts";
-import { type Findings, type OpenFile, type Place, quote } from "./findings.ts";
+import type { Findings, OpenFile, Place } from "./findings.ts";
 import { isList, isMap, type Node } from "./node.ts";
 import { openDocument } from "./open-document.ts";
 

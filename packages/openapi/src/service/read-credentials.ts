@@ -4,8 +4,9 @@
  * that serves most operations is taken, and told where one needs another.
  */
 
+import { quote } from "@toolcrib/document";
 import { openapiCredentialMissing, openapiCredentialUnfit } from "../codes.ts";
-import { type Findings, listOf, type Place, quote } from "../document/findings.ts";
+import { type Findings, listOf, type Place } from "../document/findings.ts";
 import { entriesOf, fieldOf, isList, isMap, type Node, textOf } from "../document/node.ts";
 import type { Documents } from "../document/references.ts";
 import type { Operation } from "../operations.ts";

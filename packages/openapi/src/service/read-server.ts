@@ -5,9 +5,10 @@
  * than a segment), changed (http) or refused (ports), and told.
  */
 
+import { quote } from "@toolcrib/document";
 import { parseToolspec, type ToolspecVariable } from "@toolcrib/toolspec";
 import { openapiServerChanged, openapiServerUnfit } from "../codes.ts";
-import { type Findings, type Place, quote } from "../document/findings.ts";
+import type { Findings, Place } from "../document/findings.ts";
 import { entriesOf, fieldOf, isList, isMap, itemsOf, type Node, textOf } from "../document/node.ts";
 import { toPlainLine } from "../write/plain-text.ts";
 

@@ -1,8 +1,8 @@
 /** One operation as one tool. */
 
+import { quote } from "@toolcrib/document";
 import type { Toolspec, ToolspecMethod, ToolspecParam, ToolspecTool } from "@toolcrib/toolspec";
 import { openapiParameterChanged, openapiParameterUnfit } from "../codes.ts";
-import { quote } from "../document/findings.ts";
 import { textOf } from "../document/node.ts";
 import type { Operation } from "../operations.ts";
 import type { SchemaContext } from "../schema/read-schema.ts";

@@ -4,9 +4,10 @@
  * types the one that a toolspec says best is taken.
  */
 
+import { quote } from "@toolcrib/document";
 import type { BodyEncoding, ParamStyle, ToolspecParam } from "@toolcrib/toolspec";
 import { openapiBodyUnfit, openapiTypeNarrowed } from "../codes.ts";
-import { listOf, type Place, quote } from "../document/findings.ts";
+import { listOf, type Place } from "../document/findings.ts";
 import { entriesOf, fieldOf, isMap, isSet, type Node, textOf } from "../document/node.ts";
 import type { Operation } from "../operations.ts";
 import { describeSchema, itemsOfSchema } from "../schema/describe-schema.ts";

@@ -5,9 +5,10 @@
  * one that cannot be imported.
  */
 
+import { quote } from "@toolcrib/document";
 import type { ParamStyle, ToolspecParam } from "@toolcrib/toolspec";
 import { openapiParameterUnfit, openapiTypeNarrowed } from "../codes.ts";
-import { listOf, type Place, quote } from "../document/findings.ts";
+import { listOf, type Place } from "../document/findings.ts";
 import { entriesOf, fieldOf, isList, isMap, isSet, type Node, textOf } from "../document/node.ts";
 import type { Part } from "../document/references.ts";
 import type { Operation } from "../operations.ts";

@@ -5,8 +5,9 @@
  * body cannot be told apart, and one of them is left out.
  */
 
+import { quote } from "@toolcrib/document";
 import { openapiParameterChanged, openapiParameterUnfit } from "../codes.ts";
-import { type Findings, quote } from "../document/findings.ts";
+import type { Findings } from "../document/findings.ts";
 import { toParamName } from "../write/names.ts";
 import { type DraftParam, UnfitOperation } from "./draft-param.ts";
 import type { PathDraft } from "./read-parameters.ts";
