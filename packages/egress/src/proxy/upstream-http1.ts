@@ -39,11 +39,20 @@ export function createHttp1Upstream(limits: ProxyLimits, connect: ConnectReading
     add: (socket) => void idle.push(keep(Http1Connection.adopt(socket, limits, owner))),
     async open() {
       const connection = takeIdle() ?? keep(await Http1Connection.open(connect, limits, owner));
+      const leave = (): void => {
+        if (connection.isOpen) owner.onIdle(connection);
+      };
       return {
-        send: (head, listener) => connection.send(head, listener),
-        leave: () => {
-          if (connection.isOpen) owner.onIdle(connection);
+        send(head, listener) {
+          try {
+            return connection.send(head, listener);
+          } catch (error) {
+            // Nothing of it was written.
+            leave();
+            throw error;
+          }
         },
+        leave,
       };
     },
     [Symbol.dispose]() {
