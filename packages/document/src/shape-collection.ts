@@ -5,7 +5,14 @@
 
 import { nearestName, positionAt } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
-import { type DocumentNode, entryOf, type MapEntry, type MapNode } from "./document-tree.ts";
+import {
+  type DocumentNode,
+  entryOf,
+  fieldOf,
+  type MapEntry,
+  type MapNode,
+  stringOf,
+} from "./document-tree.ts";
 import type { Problem } from "./reporter.ts";
 import {
   type Definitions,
@@ -311,7 +318,7 @@ export function reportAtMap(node: DocumentNode, place: Place, problem: Problem):
   return reportAt(node, place, span === undefined ? problem : { ...problem, span });
 }
 
-/** Report every item of `node` whose `field` is that of an earlier item. */
+/** Report every item of `node` whose text `field`, white space at its ends not counted, is that of an earlier item. */
 export function reportRepeated(
   node: DocumentNode,
   place: Place,
@@ -320,13 +327,14 @@ export function reportRepeated(
 ): void {
   const first = new Map<string, DocumentNode>();
   for (const item of node.kind === "list" ? node.items : []) {
-    const found = item.kind === "map" ? item.entries.find(({ key }) => key === field)?.value : undefined;
-    if (found?.kind !== "scalar" || typeof found.value !== "string" || found.value === "") continue;
-    const earlier = first.get(found.value);
-    if (earlier === undefined) first.set(found.value, found);
+    const found = fieldOf(item, field);
+    const value = stringOf(found)?.trim() ?? "";
+    if (found === undefined || value === "") continue;
+    const earlier = first.get(value);
+    if (earlier === undefined) first.set(value, found);
     else {
       const { lineNumber } = positionAt(place.reporter.source.text, earlier.span.start);
-      reportAt(found, place, problemOf(found.value, lineNumber));
+      reportAt(found, place, problemOf(value, lineNumber));
     }
   }
 }

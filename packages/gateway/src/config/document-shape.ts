@@ -3,18 +3,13 @@
  * the names of those that it does not read yet.
  */
 
-import { positionAt } from "@toolcrib/diagnostics";
 import {
   anything,
   choice,
-  type DocumentNode,
-  fieldOf,
   list,
-  type Place,
   record,
-  reportAt,
+  reportRepeated,
   type Shape,
-  stringOf,
   text,
   type ValueOf,
 } from "@toolcrib/document";
@@ -32,27 +27,13 @@ const toolServersShape = list(toolServerShape, {
     "Durable MCP servers. Several files compose: a later server replaces an earlier one of the same id as a whole.",
   maxItems: maxToolServers,
   otherTypeHint: (node) => (node.kind === "map" ? "write each server as an item: - id: NAME" : undefined),
-  inspect(_values, node, place) {
-    const first = new Map<string, DocumentNode>();
-    for (const item of node.kind === "list" ? node.items.slice(0, maxToolServers) : []) {
-      const idNode = fieldOf(item, "id");
-      const id = stringOf(idNode)?.trim();
-      if (idNode === undefined || id === undefined || id === "") continue;
-      const earlier = first.get(id);
-      if (earlier === undefined) first.set(id, idNode);
-      else reportDuplicate(id, idNode, earlier, place);
-    }
-  },
+  inspect: (_values, node, place) =>
+    reportRepeated(node, place, "id", (id, lineNumber) => ({
+      code: configIdDuplicate,
+      message: `Duplicate id ${quote(id)}: the tool server in line ${lineNumber} has it too`,
+      hint: "give each tool server of a file an id of its own",
+    })),
 });
-
-function reportDuplicate(id: string, node: DocumentNode, earlier: DocumentNode, place: Place): void {
-  const { lineNumber } = positionAt(place.reporter.source.text, earlier.span.start);
-  reportAt(node, place, {
-    code: configIdDuplicate,
-    message: `Duplicate id ${quote(id)}: the tool server in line ${lineNumber} has it too`,
-    hint: "give each tool server of a file an id of its own",
-  });
-}
 
 const providersShape = record({
   description: "Routing of model traffic. Not read, except that a tool server cannot be a target.",

@@ -9,7 +9,7 @@ import { readdirSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
 import { nearestName } from "@toolcrib/diagnostics";
-import { listOf } from "@toolcrib/document";
+import { documentMaxBytes, listOf } from "@toolcrib/document";
 import { explainFileFailure } from "@toolcrib/secrets";
 import type { CatalogFile } from "@toolcrib/toolspec";
 import { configToolspecNotFound, configToolspecUnreadable } from "./codes.ts";
@@ -133,7 +133,6 @@ async function firstOf(
 ): Promise<ReadFileEntry | undefined> {
   for (const path of paths) {
     const name = join(folder, path);
-    const { documentMaxBytes } = await import("@toolcrib/toolspec");
     const { bytes } = await deps.readFile(name, documentMaxBytes).catch((error: unknown) => {
       if (isAbsence(error)) return { bytes: undefined };
       throw error;
@@ -178,7 +177,6 @@ interface FoundFile {
 }
 
 async function readFound(name: string, deps: ToolspecFilesDeps): Promise<FoundFile> {
-  const { documentMaxBytes } = await import("@toolcrib/toolspec");
   const { bytes } = await deps.readFile(name, documentMaxBytes);
   return { name, text: bytes };
 }
