@@ -1,9 +1,20 @@
 import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { checkGolden, makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
 import { writeCatalog } from "./toolspec-samples.ts";
-import { golden, normalize, type RunSetting, runToolcrib, startServe, transcript } from "./transcript.ts";
+import {
+  cleanEnvironment,
+  commandLine,
+  golden,
+  normalize,
+  type RunSetting,
+  runToolcrib,
+  startServe,
+  transcript,
+} from "./transcript.ts";
 
 const canary = "c4nary-value-of-a-secret";
 
@@ -143,4 +154,39 @@ test("serve, status, list and doctor tell how toolspecs stand", async () => {
   );
   assert.doesNotMatch(told + served, /c4nary/);
   checkGolden(golden("toolspecs-served.txt"), `$ toolcrib serve\n${served}\n${told}`);
+});
+
+const hasScript = spawnSync("script", ["--version"], { env: { PATH: "/usr/bin:/bin" } }).status === 0;
+
+test("add asks on a terminal for the API, whether to write, and the secret, which it does not show", {
+  skip: hasScript ? false : "script of util-linux, which gives a command a terminal, is not installed",
+}, async () => {
+  await using directory = await makeTemporaryDirectory();
+  writeCatalog(directory.join("catalog"));
+  const command = [process.execPath, ...commandLine, "add"].map((word) => `'${word}'`).join(" ");
+  const terminal = spawn("script", ["-qefc", command, "/dev/null"], {
+    cwd: directory.path,
+    env: { ...cleanEnvironment(directory.path), TOOLCRIB_CATALOG: "catalog", NO_COLOR: "1" },
+  });
+  const ended = once(terminal, "close");
+  let shown = "";
+  terminal.stdout.setEncoding("utf8").on("data", (text: string) => {
+    shown += text;
+  });
+  for (const [question, answer] of [
+    [/Which API\?/, "repositories"],
+    [/Which one\? \(1 to \d\)/, "acme"],
+    [/Add it to toolcrib\.yaml\? \[Y\/n\]/, "y"],
+    [/Value of acme-token \(it is not shown\)/, canary],
+  ] as const) {
+    await waitUntil(() => question.test(shown), { what: `${question} is asked` });
+    terminal.stdin.write(`${answer}\r`);
+  }
+  const [code] = await ended;
+  assert.equal(code, 0, shown);
+  assert.match(shown, /added acme to toolcrib\.yaml/);
+  assert.doesNotMatch(shown, /c4nary/);
+  const kept = await runToolcrib(["secret", "test", "acme-token"], { directory: directory.path });
+  assert.equal(kept.code, 0, kept.stderr);
+  assert.match(readFileSync(directory.join("toolcrib.yaml"), "utf8"), /name: acme/);
 });
