@@ -175,7 +175,7 @@ test("add asks on a terminal for the API, whether to write, and the secret, whic
   });
   for (const [question, answer] of [
     [/Which API\?/, "repositories"],
-    [/Which one\? \(1 to \d\)/, "acme"],
+    [/Which one\? \(1 to \d, or nothing/, "acme"],
     [/Add it to toolcrib\.yaml\? \[Y\/n\]/, "y"],
     [/Value of acme-token \(it is not shown\)/, canary],
   ] as const) {
