@@ -49,9 +49,11 @@ export class Http1Connection {
   #socket: TLSSocket | undefined;
   #exchange: Exchange | undefined;
   #sink: BodySink | undefined;
-  /** Body that lies side by side and has not gone on yet. */
-  #waiting: Buffer | undefined;
-  #flushing: NodeJS.Immediate | undefined;
+  /** Body that lies side by side and has not gone on yet: where it lies, from where to where. */
+  #waiting: ArrayBufferLike | undefined;
+  #waitingStart = 0;
+  #waitingEnd = 0;
+  #isFlushDue = false;
   #isPaused = false;
   #wasUsed = false;
   #bodyBytes = 0;
@@ -214,27 +216,34 @@ export class Http1Connection {
 
   #onBody(piece: Buffer): void {
     this.#bodyBytes += piece.length;
-    const waiting = this.#waiting;
-    if (waiting === undefined) {
-      this.#waiting = piece;
-    } else if (waiting.buffer === piece.buffer && waiting.byteOffset + waiting.length === piece.byteOffset) {
-      this.#waiting = Buffer.from(piece.buffer, waiting.byteOffset, waiting.length + piece.length);
+    if (this.#waiting === piece.buffer && this.#waitingEnd === piece.byteOffset) {
+      this.#waitingEnd += piece.length;
     } else {
       this.#flush(true);
-      this.#waiting = piece;
+      this.#waiting = piece.buffer;
+      this.#waitingStart = piece.byteOffset;
+      this.#waitingEnd = piece.byteOffset + piece.length;
     }
-    if ((this.#waiting?.length ?? 0) >= pieceMaxBytes) this.#flush();
-    else this.#flushing ??= setImmediate(() => this.#flush());
+    if (this.#waitingEnd - this.#waitingStart >= pieceMaxBytes) this.#flush();
+    else this.#flushSoon();
+  }
+
+  /** Once everything was read that is there. */
+  #flushSoon(): void {
+    if (this.#isFlushDue) return;
+    this.#isFlushDue = true;
+    setImmediate(() => {
+      this.#isFlushDue = false;
+      this.#flush();
+    });
   }
 
   /** Pass on what waits, unless the reader is to be waited for. */
   #flush(isForced = false): void {
-    if (this.#flushing !== undefined) clearImmediate(this.#flushing);
-    this.#flushing = undefined;
-    const piece = this.#waiting;
-    if (piece === undefined || (this.#isPaused && !isForced)) return;
+    const memory = this.#waiting;
+    if (memory === undefined || (this.#isPaused && !isForced)) return;
     this.#waiting = undefined;
-    this.#sink?.piece(piece);
+    this.#sink?.piece(Buffer.from(memory, this.#waitingStart, this.#waitingEnd - this.#waitingStart));
   }
 
   #onEnd(trailers: RawHeaders): void {

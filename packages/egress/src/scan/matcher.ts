@@ -72,10 +72,10 @@ export function createMatcher<Tag>(wanted: readonly Wanted<Tag>[]): Matcher<Tag>
     // What begins in a stride goes on behind it: the pairs from the last byte of the stride on are pairs of its own.
     for (let pairAt = from + ahead; pairAt < length; pairAt += stride) {
       const second = bytes[pairAt + 1] as number;
-      if (pairsOfForms[((bytes[pairAt] as number) << 8) | second] === 0) continue;
+      if (!hasPair(pairsOfForms, bytes[pairAt] as number, second)) continue;
       const third = bytes[pairAt + 2] as number;
-      if (pairsOfForms[(second << 8) | third] === 0) continue;
-      if (pairsOfForms[(third << 8) | (bytes[pairAt + 3] as number)] === 0) continue;
+      if (!hasPair(pairsOfForms, second, third)) continue;
+      if (!hasPair(pairsOfForms, third, bytes[pairAt + 3] as number)) continue;
       const found = candidateWithin(bytes, pairAt - ahead, pairAt + 1);
       if (found <= pairAt) return found;
     }
@@ -270,9 +270,17 @@ function shortestOf(form: Form): number {
   return form.reduce((sum, symbol) => sum + edgesOf(symbol).shortest, 0);
 }
 
-/** At each pair of bytes of which the first can be among the first `count` bytes of a form: 1. Some others, too. */
-function pairsWithin(forms: readonly Form[], count: number): Uint8Array {
-  const pairs = new Uint8Array(65_536);
+/** Pairs of bytes, a bit for each: small enough to stay next to the processor while a text passes. */
+type PairSet = Int32Array;
+
+function hasPair(pairs: PairSet, first: number, second: number): boolean {
+  // A shift counts by its last five bits.
+  return ((pairs[(first << 3) | (second >>> 5)] as number) & (1 << second)) !== 0;
+}
+
+/** The pairs of bytes of which the first can be among the first `count` bytes of a form, and some others. */
+function pairsWithin(forms: readonly Form[], count: number): PairSet {
+  const pairs = new Int32Array(256 << 3);
   const known = new Map<ByteSet, Set<ByteSet>>();
   const add = (one: ByteSet, two: ByteSet): void => {
     let seconds = known.get(one);
@@ -282,7 +290,9 @@ function pairsWithin(forms: readonly Form[], count: number): Uint8Array {
     }
     if (seconds.has(two)) return;
     seconds.add(two);
-    for (const first of bytesOf(one)) for (const second of bytesOf(two)) pairs[(first << 8) | second] = 1;
+    for (const first of bytesOf(one)) {
+      for (const second of bytesOf(two)) pairs[(first << 3) | (second >>> 5)]! |= 1 << second;
+    }
   };
   for (const form of forms) {
     // Where all that comes before it is as short as it can be.
