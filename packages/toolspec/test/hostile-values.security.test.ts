@@ -191,6 +191,28 @@ test(`${runs.numRuns} values of variables leave the template's segments, whateve
   assert.ok(sent > (200 / 10_000) * runs.numRuns, `only ${sent} were sent`);
 });
 
+test("values that are harmless alone make no control character and no dots together", () => {
+  const lines = `method: GET\npath: /x{a}{b}/end\nparams:\n  - {name: a, ${required}}\n  - {name: b, ${required}}`;
+  const dots = lines.replace("/x{a}", "/{a}");
+  for (const [path, a, b] of [
+    [lines, "%", "1e3"],
+    [lines, "%0", "0"],
+    [lines, "%25", "0a"],
+    [dots, ".", "."],
+    [dots, "%2", "e"],
+  ] as const) {
+    assert.throws(
+      () => plan(specWith(path), { a, b }),
+      (error) => error instanceof ToolspecError && error.code === "TOOLSPEC_VALUE_HOSTILE",
+      `${a} and ${b}`,
+    );
+  }
+  assert.equal(
+    plan(specWith(lines), { a: "%", b: "→é" }).url,
+    "https://api.example.com/x%25%E2%86%92%C3%A9/end",
+  );
+});
+
 test(`${runs.numRuns} URLs tell the variables that they were made of`, () => {
   const lines = `method: GET\npath: /v{v}/{team}/x/{+id}/{w}.json\nparams:\n  - {name: id, ${required}}`;
   const spec = specWith(lines, 2, "variables: {v: {}, team: {}, w: {}}\n");

@@ -6,6 +6,7 @@
 import { quote } from "@toolcrib/document";
 import { toolspecValueHostile, toolspecVariableUnset } from "../codes.ts";
 import {
+  hidesControls,
   isDotSegment,
   type PathPart,
   type PathTemplate,
@@ -53,7 +54,11 @@ export function writePath(tool: ToolspecTool, args: readonly Argument[], options
     return parts.join("");
   });
   for (const [index, segment] of written.entries()) {
-    if (isDotSegment(segment)) refuseSegment(template.segments[index] ?? [], values);
+    const parts = template.segments[index] ?? [];
+    if (isDotSegment(segment)) refuseSegment(parts, values, 'makes a segment "." or ".."');
+    if (parts.length > 1 && hidesControls(segment)) {
+      refuseSegment(parts, values, "makes a segment that holds control characters");
+    }
   }
   const path = `/${written.join("/")}`;
   return { path, segmentCount: path.split("/").length };
@@ -93,9 +98,13 @@ function writePart(name: string, part: string, isOneOfSeveral: boolean): string 
 }
 
 /** Two harmless values side by side may make a segment that is not. */
-function refuseSegment(segment: readonly PathPart[], values: ReadonlyMap<string, string>): void {
+function refuseSegment(
+  segment: readonly PathPart[],
+  values: ReadonlyMap<string, string>,
+  effect: string,
+): void {
   const names = segment.flatMap((part) => (part.kind === "placeholder" ? [part.name] : []));
-  const state = 'makes a segment "." or "..", and would change the path';
+  const state = `${effect}, and would change the path`;
   const named = names.find((name) => values.has(name));
   if (named !== undefined) refuse(named, state);
   if (names[0] !== undefined) refuseVariable(names[0], state);

@@ -128,6 +128,11 @@ export function isDotSegment(segment: string): boolean {
   );
 }
 
+/** Whether a segment that is percent-encoded, as UTF-8, holds control characters of ASCII to anyone who decodes it. */
+export function hidesControls(segment: string): boolean {
+  return mayDecodePattern.test(segment) && decodings(segment).some((form) => /[\x00-\x1f\x7f]/.test(form));
+}
+
 /** What keeps `value` from being a segment, or a part of one, as the end of a sentence. */
 export function segmentFault(value: string): string | undefined {
   if (plainPattern.test(value)) return undefined;
