@@ -19,80 +19,95 @@ const word = /[A-Za-z_$][\w$]*/y;
  * @returns `undefined` when `source` is JSON.
  */
 export function findJsonFault(source: string): Span | undefined {
-  let at = 0;
+  const scan = new Scan(source);
+  for (;;) {
+    const found = scan.skipValue();
+    const then = found === "fault" ? "fault" : scan.skipEnds(found === "opening");
+    if (then === "end") return undefined;
+    if (then === "fault") return faultAt(source, scan.at);
+  }
+}
+
+/**
+ * A place in a text, and the brackets around it. It is an object and not a
+ * variable that functions share: of such a variable, code that Maglev (V8 14.6)
+ * had compiled was seen to read an old value.
+ */
+class Scan {
+  readonly #source: string;
   /** Closing brackets that are awaited, the innermost last. */
-  const open: ("]" | "}")[] = [];
+  readonly #open: ("]" | "}")[] = [];
+  #at = 0;
 
-  function skip(pattern: RegExp): number {
-    pattern.lastIndex = at;
-    const { length } = pattern.exec(source)?.[0] ?? "";
-    at += length;
-    return length;
+  constructor(source: string) {
+    this.#source = source;
   }
 
-  function skipText(): boolean {
-    if (source[at] !== '"') return false;
-    at += 1;
-    // A loop and not one pattern: that would need a stack as long as the text.
-    while (skip(unescaped) > 0 || skip(escaped) > 0);
-    if (source[at] !== '"') return false;
-    at += 1;
-    return true;
-  }
-
-  /** From before a field name to before its value. */
-  function skipKey(): boolean {
-    skip(space);
-    if (!skipText()) return false;
-    skip(space);
-    if (source[at] !== ":") return false;
-    at += 1;
-    return true;
+  /** How far the text is JSON. */
+  get at(): number {
+    return this.#at;
   }
 
   /** A value without parts, or the opening of one with parts: then the first part is next. */
-  function skipValue(): "value" | "opening" | "fault" {
-    skip(space);
-    const character = source[at];
+  skipValue(): "value" | "opening" | "fault" {
+    this.#skip(space);
+    const character = this.#source[this.#at];
     if (character === "{" || character === "[") {
-      at += 1;
-      open.push(character === "{" ? "}" : "]");
+      this.#at += 1;
+      this.#open.push(character === "{" ? "}" : "]");
       return "opening";
     }
-    if (character === '"') return skipText() ? "value" : "fault";
-    const start = at;
-    if (skip(word) > 0) {
-      if (["true", "false", "null"].includes(source.slice(start, at))) return "value";
-      at = start;
+    if (character === '"') return this.#skipText() ? "value" : "fault";
+    const start = this.#at;
+    if (this.#skip(word) > 0) {
+      if (["true", "false", "null"].includes(this.#source.slice(start, this.#at))) return "value";
+      this.#at = start;
       return "fault";
     }
-    return skip(number) > 0 ? "value" : "fault";
+    return this.#skip(number) > 0 ? "value" : "fault";
   }
 
   /** After a value: everything that it ends, up to where the next value begins or the document is over. */
-  function skipEnds(isFirst: boolean): "next" | "end" | "fault" {
+  skipEnds(isFirst: boolean): "next" | "end" | "fault" {
     for (let first = isFirst; ; first = false) {
-      skip(space);
-      const closing = open.at(-1);
-      if (closing === undefined) return at === source.length ? "end" : "fault";
-      if (source[at] === closing) {
-        at += 1;
-        open.pop();
+      this.#skip(space);
+      const closing = this.#open.at(-1);
+      if (closing === undefined) return this.#at === this.#source.length ? "end" : "fault";
+      if (this.#skipCharacter(closing)) {
+        this.#open.pop();
         continue;
       }
-      if (!first) {
-        if (source[at] !== ",") return "fault";
-        at += 1;
-      }
-      return closing === "]" || skipKey() ? "next" : "fault";
+      if (!first && !this.#skipCharacter(",")) return "fault";
+      return closing === "]" || this.#skipKey() ? "next" : "fault";
     }
   }
 
-  for (;;) {
-    const found = skipValue();
-    const then = found === "fault" ? "fault" : skipEnds(found === "opening");
-    if (then === "end") return undefined;
-    if (then === "fault") return faultAt(source, at);
+  #skip(pattern: RegExp): number {
+    pattern.lastIndex = this.#at;
+    const { length } = pattern.exec(this.#source)?.[0] ?? "";
+    this.#at += length;
+    return length;
+  }
+
+  #skipCharacter(character: string): boolean {
+    if (this.#source[this.#at] !== character) return false;
+    this.#at += 1;
+    return true;
+  }
+
+  #skipText(): boolean {
+    if (!this.#skipCharacter('"')) return false;
+    // A loop and not one pattern: that would need a stack as long as the text.
+    while (this.#skip(unescaped) > 0 || this.#skip(escaped) > 0);
+    return this.#skipCharacter('"');
+  }
+
+  /** From before a field name to before its value. */
+  #skipKey(): boolean {
+    this.#skip(space);
+    if (!this.#skipText()) return false;
+    this.#skip(space);
+    return this.#skipCharacter(":");
   }
 }
 
