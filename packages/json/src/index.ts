@@ -2,7 +2,7 @@
 export { canonicalJson } from "./canonical-json.ts";
 export { jsonInvalid, jsonNotSerializable, jsonTooDeep, jsonTooLarge } from "./codes.ts";
 export { JsonError } from "./json-error.ts";
-export { findJsonFault } from "./json-fault.ts";
+export { findJsonFault, type JsonFault } from "./json-fault.ts";
 export { isJsonObject, type JsonObject, type JsonPrimitive, type JsonValue } from "./json-value.ts";
 export { type JsonLimits, parseJson } from "./parse-json.ts";
 export {

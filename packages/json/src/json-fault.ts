@@ -12,19 +12,31 @@ const escaped = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 const number = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const word = /[A-Za-z_$][\w$]*/y;
 
+/** What is wrong with a text that is not JSON. */
+export interface JsonFault {
+  /** What to show: one character or a whole word, or the last character when the end comes too soon. */
+  readonly span: Span;
+  /** UTF-16 units before the fault; all of the text when the end comes too soon. */
+  readonly offset: number;
+  /** What belongs there, as the end of a sentence: `a value`, `":"`. */
+  readonly expected: string;
+}
+
 /**
- * The first place at which no JSON document can go on as `source` does: one
- * character or a whole word, or the last character when the end comes too soon.
+ * The first place at which no JSON document can go on as `source` does.
  *
  * @returns `undefined` when `source` is JSON.
  */
-export function findJsonFault(source: string): Span | undefined {
+export function findJsonFault(source: string): JsonFault | undefined {
   const scan = new Scan(source);
   for (;;) {
     const found = scan.skipValue();
     const then = found === "fault" ? "fault" : scan.skipEnds(found === "opening");
     if (then === "end") return undefined;
-    if (then === "fault") return faultAt(source, scan.at);
+    if (then === "fault") {
+      const { at, expected } = scan;
+      return { span: spanAt(source, at), offset: at, expected };
+    }
   }
 }
 
@@ -38,6 +50,7 @@ class Scan {
   /** Closing brackets that are awaited, the innermost last. */
   readonly #open: ("]" | "}")[] = [];
   #at = 0;
+  #expected = "";
 
   constructor(source: string) {
     this.#source = source;
@@ -46,6 +59,11 @@ class Scan {
   /** How far the text is JSON. */
   get at(): number {
     return this.#at;
+  }
+
+  /** What belongs there, after a fault. */
+  get expected(): string {
+    return this.#expected;
   }
 
   /** A value without parts, or the opening of one with parts: then the first part is next. */
@@ -57,6 +75,7 @@ class Scan {
       this.#open.push(character === "{" ? "}" : "]");
       return "opening";
     }
+    this.#expected = "a value";
     if (character === '"') return this.#skipText() ? "value" : "fault";
     const start = this.#at;
     if (this.#skip(word) > 0) {
@@ -72,11 +91,15 @@ class Scan {
     for (let first = isFirst; ; first = false) {
       this.#skip(space);
       const closing = this.#open.at(-1);
-      if (closing === undefined) return this.#at === this.#source.length ? "end" : "fault";
+      if (closing === undefined) {
+        this.#expected = "the end";
+        return this.#at === this.#source.length ? "end" : "fault";
+      }
       if (this.#skipCharacter(closing)) {
         this.#open.pop();
         continue;
       }
+      this.#expected = `"," or "${closing}"`;
       if (!first && !this.#skipCharacter(",")) return "fault";
       return closing === "]" || this.#skipKey() ? "next" : "fault";
     }
@@ -99,19 +122,23 @@ class Scan {
     if (!this.#skipCharacter('"')) return false;
     // A loop and not one pattern: that would need a stack as long as the text.
     while (this.#skip(unescaped) > 0 || this.#skip(escaped) > 0);
+    const isOver = this.#at === this.#source.length;
+    this.#expected = isOver ? 'a closing "' : "a character that may stand in a text";
     return this.#skipCharacter('"');
   }
 
   /** From before a field name to before its value. */
   #skipKey(): boolean {
     this.#skip(space);
+    this.#expected = 'a name in "double quotes"';
     if (!this.#skipText()) return false;
     this.#skip(space);
+    this.#expected = '":"';
     return this.#skipCharacter(":");
   }
 }
 
-function faultAt(source: string, at: number): Span {
+function spanAt(source: string, at: number): Span {
   word.lastIndex = at;
   const start = Math.min(at, Math.max(0, source.trimEnd().length - 1));
   const length = word.exec(source)?.[0].length ?? 1;

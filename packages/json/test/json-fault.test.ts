@@ -3,34 +3,38 @@ import { describe, test } from "node:test";
 import { findJsonFault } from "@toolcrib/json";
 import fc from "fast-check";
 
-/** Check that the marked stretch of `marked` (`»…«`) is where it stops being JSON. */
-function check(marked: string): void {
+/** Check that the marked stretch of `marked` (`»…«`) is where it stops being JSON, and what belongs there. */
+function check(marked: string, expected: string): void {
   const start = marked.indexOf("»");
   const end = marked.indexOf("«") - 1;
-  assert.deepEqual(findJsonFault(marked.replace(/[»«]/g, "")), { start, end });
+  const fault = findJsonFault(marked.replace(/[»«]/g, ""));
+  assert.deepEqual(fault?.span, { start, end });
+  assert.equal(fault.expected, expected);
 }
 
 describe("findJsonFault() points at", () => {
-  const rows: readonly [what: string, marked: string][] = [
-    ["a word that is none of JSON's", '{"a": »tru«}'],
-    ["a name without quotes", '{\n  »name«: "x"\n}'],
-    ["a value that is missing", '{"a":»}«'],
-    ["a comma that is missing", '{"a": 1\n »"«b": 2}'],
-    ["a comma too many in an object", '{"a":1,»}«'],
-    ["a comma too many in a list", "[1,»]«"],
-    ["a colon that is missing", '{"a" »1«}'],
-    ["the wrong bracket", "[1»}«"],
-    ["what follows the document", "{} »x«"],
-    ["a number with a leading zero", "[0»1«]"],
-    ["a line break in a text", '["a»\n«b"]'],
-    ["a bad escape", String.raw`["a»\«x"]`],
-    ["a text that does not end", '["a»b«'],
-    ["the end of a text that breaks off", '{"a": [1, 2»]«'],
-    ["a comment", "{»/«/ one\n}"],
+  const rows: readonly [what: string, marked: string, expected: string][] = [
+    ["a word that is none of JSON's", '{"a": »tru«}', "a value"],
+    ["a name without quotes", '{\n  »name«: "x"\n}', 'a name in "double quotes"'],
+    ["a value that is missing", '{"a":»}«', "a value"],
+    ["a comma that is missing", '{"a": 1\n »"«b": 2}', '"," or "}"'],
+    ["a comma too many in an object", '{"a":1,»}«', 'a name in "double quotes"'],
+    ["a comma too many in a list", "[1,»]«", "a value"],
+    ["a colon that is missing", '{"a" »1«}', '":"'],
+    ["the wrong bracket", "[1»}«", '"," or "]"'],
+    ["what follows the document", "{} »x«", "the end"],
+    ["a number with a leading zero", "[0»1«]", '"," or "]"'],
+    ["a line break in a text", '["a»\n«b"]', "a character that may stand in a text"],
+    ["a bad escape", String.raw`["a»\«x"]`, "a character that may stand in a text"],
+    ["a text that does not end", '["a»b«', 'a closing "'],
+    ["the end of a text that breaks off", '{"a": [1, 2»]«', '"," or "}"'],
+    ["a comment", "{»/«/ one\n}", 'a name in "double quotes"'],
   ];
-  for (const [what, marked] of rows) test(what, () => check(marked));
+  for (const [what, marked, expected] of rows) test(what, () => check(marked, expected));
 
-  test("the start of an empty text", () => assert.deepEqual(findJsonFault(" "), { start: 0, end: 1 }));
+  test("the start of an empty text", () => {
+    assert.deepEqual(findJsonFault(" "), { span: { start: 0, end: 1 }, offset: 1, expected: "a value" });
+  });
 });
 
 test("findJsonFault() finds nothing in JSON, and something in everything else", () => {
@@ -71,12 +75,14 @@ test("findJsonFault() finds nothing in JSON, and something in everything else", 
       }
       const fault = findJsonFault(text);
       assert.equal(fault === undefined, isJson);
-      if (fault !== undefined) assert(fault.start >= 0 && fault.end > fault.start);
+      if (fault !== undefined) assert(fault.span.start >= 0 && fault.span.end > fault.span.start);
     }),
     { numRuns: 2000 },
   );
 });
 
 test("findJsonFault() takes a million brackets", () => {
-  assert.deepEqual(findJsonFault("[".repeat(1_000_000)), { start: 999_999, end: 1_000_000 });
+  const { span, offset } = findJsonFault("[".repeat(1_000_000)) ?? {};
+  assert.deepEqual(span, { start: 999_999, end: 1_000_000 });
+  assert.equal(offset, 1_000_000);
 });

@@ -4,10 +4,9 @@
  */
 
 import { type Diagnostic, isCodedError } from "@toolcrib/diagnostics";
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from "@toolcrib/json";
+import { findJsonFault, isJsonObject, type JsonObject, type JsonValue, parseJson } from "@toolcrib/json";
 import { CliError } from "../cli-error.ts";
 import { cliArgumentsInvalid } from "../codes.ts";
-import { findJsonError } from "./find-json-error.ts";
 
 /** Longest JSON text in characters. */
 const textMaxLength = 16 * 1024 * 1024;
@@ -24,7 +23,7 @@ export function parseArguments(text: string, name: string, flag = "--arg"): Json
   try {
     value = parseJson(text, { maxLength: textMaxLength });
   } catch (cause) {
-    const fault = findJsonError(text);
+    const fault = findJsonFault(text);
     const reason = isCodedError(cause) ? cause.message : "the text is not JSON";
     if (fault === undefined)
       throw new CliError(cliArgumentsInvalid, `Cannot read the arguments: ${reason}`, { cause });

@@ -62,7 +62,7 @@ function parseText(source: Source): { readonly value?: unknown; readonly fault?:
     if (!(error instanceof JsonError)) throw error;
     // In our own words where the place says it all: an engine's quote the text.
     const isSyntax = error.code === jsonInvalid;
-    const span = isSyntax ? findJsonFault(source.text) : undefined;
+    const span = isSyntax ? findJsonFault(source.text)?.span : undefined;
     const message = `Cannot read the saved tool: ${isSyntax ? "its file stops being JSON here" : error.message}`;
     return { fault: { severity: "error", code: metatoolFileSyntax, message, source, span } };
   }
