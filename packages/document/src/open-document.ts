@@ -43,7 +43,7 @@ export function openDocument(source: UnreadSource, kind: DocumentKind): OpenDocu
   const report = (problem: Problem): void => void problems.push(problem);
   const tree = isJson(source.name, text, kind)
     ? readJsonTree(text, kind, report)
-    : (readPlainYaml(text) ?? readYaml(text, kind, report));
+    : (readPlainJson(text) ?? readPlainYaml(text) ?? readYaml(text, kind, report));
   const given = { name: source.name, text };
   const reporter = createReporter(kind.toShown?.(given, tree) ?? withoutSecrets(given), kind);
   if (tree === undefined && problems.length === 0 && kind.emptyHint !== undefined) {
@@ -107,14 +107,26 @@ function readJsonTree(text: string, kind: DocumentKind, report: Report): Documen
   return undefined;
 }
 
-/** The tree of the YAML `text` where it is written plainly; `undefined` where it is left to the library. */
-function readPlainYaml(text: string): DocumentNode | undefined {
-  const builder = new DocumentBuilder(() => {
+/** The tree of the YAML `text` where it is JSON, which every JSON is; `undefined` for anything else. */
+function readPlainJson(text: string): DocumentNode | undefined {
+  const first = text[skipJsonSpace(text, 0, false)];
+  if (first !== "{" && first !== "[") return undefined;
+  const reading = readJson(text, plainBuilder(), { ...plainLimits, allowsComments: false });
+  return reading.kind === "read" ? reading.root : undefined;
+}
+
+const plainLimits = { noun: "text", maxDepth: documentMaxDepth, maxNodes: documentMaxNodes };
+
+function plainBuilder(): DocumentBuilder {
+  return new DocumentBuilder(() => {
     throw new Unreadable("syntax", "The library says where a field is given again", 0);
   });
+}
+
+/** The tree of the YAML `text` where it is written plainly; `undefined` where it is left to the library. */
+function readPlainYaml(text: string): DocumentNode | undefined {
   try {
-    const limits = { noun: "text", maxDepth: documentMaxDepth, maxNodes: documentMaxNodes };
-    return readFastYaml(text, builder, { ...limits, isExact: true });
+    return readFastYaml(text, plainBuilder(), { ...plainLimits, isExact: true });
   } catch (error) {
     if (error instanceof Unreadable) return undefined;
     throw error;

@@ -126,10 +126,10 @@ class JsonReader<Node, MapNode extends Node, ListNode extends Node> {
     if (first === openBrace) return this.#readMap(depth);
     if (first === openBracket) return this.#readList(depth);
     const digits = this.#match(number);
-    if (digits !== undefined) return this.#builder.scalar(Number(digits), digits, start, this.#at, false);
+    if (digits !== undefined) return this.#builder.scalar(Number(digits), digits, start, this.#at, true);
     const found = this.#match(word);
     if (found === undefined) return this.#failAtValue();
-    return this.#builder.scalar(found === "null" ? null : found === "true", found, start, this.#at, false);
+    return this.#builder.scalar(found === "null" ? null : found === "true", found, start, this.#at, true);
   }
 
   #failAtValue(): never {

@@ -114,6 +114,33 @@ test("the quick reader and the library read what is written for Toolcrib alike",
   for (const text of ["text\n", "- a\n- - b\n  - c: d\n", "a:\n", "a:\nb: c\n", "- \n- a\n"]) check(text);
 });
 
+test("JSON in a file of YAML is read as the library reads it", () => {
+  const hostile = [
+    '{"a": 1, "a": 2}',
+    '{"a": [1, 2,], "b": {}}',
+    '{"a": 1} # a comment',
+    '{"a": 1}\n---\n{"b": 2}',
+    '{"a":1}',
+    "{'a': 1}",
+    '{"a": "two\n  lines"}',
+    '{"a": "\\u00e9\\/\\ud83d\\ude00\\ud800"}',
+    '{"a": 1e400, "b": -0, "c": 12345678901234567890, "d": 0.1e-7, "<<": {"e": 1}}',
+    '{"on": true, "no": null, "": "", "__proto__": {"x": 1}}',
+    "[]",
+    " \n[ 1 ]\n\n",
+    '{"a": \t1}',
+    "{",
+    "[1",
+  ];
+  for (const text of hostile) check(text);
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 4 }), fc.constantFrom(0, 2, "\t"), (value, space) => {
+      if (typeof value === "object" && value !== null) check(JSON.stringify(value, undefined, space));
+    }),
+    { numRuns: 500 },
+  );
+});
+
 test("the quick reader and the library read what is nearly that alike", () => {
   const pieces = [
     ...[
