@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { waitUntil } from "@toolcrib/testing";
 import { host } from "./fixture.ts";
-import { readToEnd, startProxyFixture } from "./proxy-fixture.ts";
+import { openSession, readToEnd, startProxyFixture } from "./proxy-fixture.ts";
 
 const head = (...lines: readonly string[]) => [`Host: ${host}`, ...lines].join("\r\n");
 
@@ -256,5 +257,35 @@ test("the proxy lets no response through that two readers could take for differe
     const inside = await fixture.secure();
     inside.write(`GET / HTTP/1.1\r\n${head("Connection: close")}\r\n\r\n`);
     assert.match(await readToEnd(inside), expected, what);
+  }
+});
+
+test("the proxy sends no body that is longer or shorter than its length says", async () => {
+  let received = "";
+  await using fixture = await startProxyFixture({
+    protocols: ["http/1.1"],
+    onConnection(connection) {
+      connection.on("error", () => {});
+      connection.on("data", (piece: Buffer) => {
+        received += piece.toString("latin1");
+      });
+    },
+  });
+  for (const [said, sent] of [
+    ["5", "0123456789GET /smuggled HTTP/1.1\r\n\r\n"],
+    ["50", "0123456789"],
+    ["5", ""],
+    ["5, 5", "01234"],
+    ["+5", "01234"],
+  ] as const) {
+    received = "";
+    await using opened = openSession(await fixture.secure({ protocols: ["h2"] }));
+    const stream = opened.session.request({ ":method": "POST", ":path": "/", "content-length": said });
+    stream.on("error", () => {});
+    stream.resume();
+    stream.end(sent);
+    await waitUntil(() => stream.closed, { what: `a body of ${said} is refused` });
+    const body = received.slice(received.indexOf("\r\n\r\n") + 4);
+    assert.ok(body.length <= 10 && !body.includes("GET"), `${said}: ${received}`);
   }
 });

@@ -291,16 +291,24 @@ export class Http1Connection {
   }
 }
 
-/** The body of a request, in its chunks where its length is not known. */
+/**
+ * The body of a request, in its chunks where its length is not known. One that
+ * is not as long as was said ends the connection: the origin would take what is
+ * too much for another request.
+ */
 class RequestBody extends Writable {
   readonly #socket: TLSSocket;
   readonly #isChunked: boolean;
+  /** What is to come of it, where its length is known. */
+  #left: number;
   #trailers: RawHeaders = [];
 
   constructor(socket: TLSSocket, { headers, hasBody }: RequestHead, highWaterMark: number) {
     super({ highWaterMark, autoDestroy: false });
     this.#socket = socket;
-    this.#isChunked = hasBody && valuesOf(headers, "content-length").length === 0;
+    const length = lengthOf(headers);
+    this.#isChunked = hasBody && length === undefined;
+    this.#left = length ?? Number.POSITIVE_INFINITY;
     // Told by the connection.
     this.on("error", () => {});
   }
@@ -311,6 +319,12 @@ class RequestBody extends Writable {
   }
 
   override _write(piece: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
+    this.#left -= piece.length;
+    if (this.#left < 0) {
+      this.#socket.destroy();
+      done();
+      return;
+    }
     if (!this.#isChunked || piece.length === 0) return void this.#socket.write(piece, done);
     this.#socket.cork();
     this.#socket.write(`${piece.length.toString(16)}\r\n`, "latin1");
@@ -320,6 +334,7 @@ class RequestBody extends Writable {
   }
 
   override _final(done: (error?: Error | null) => void): void {
+    if (!this.#isChunked && this.#left > 0 && this.#left < Number.POSITIVE_INFINITY) this.#socket.destroy();
     if (this.#isChunked) this.#socket.write(`0\r\n${toFieldLines(this.#trailers)}\r\n`, "latin1");
     done();
   }
@@ -341,8 +356,22 @@ function toFieldLines(fields: RawHeaders): string {
   return lines;
 }
 
+/** @throws {EgressError} `EGRESS_REQUEST_INVALID` for what is not one number. */
+function lengthOf(headers: RawHeaders): number | undefined {
+  const [length, ...others] = valuesOf(headers, "content-length");
+  if (length === undefined) return undefined;
+  if (others.length > 0 || !/^[0-9]{1,15}$/.test(length)) {
+    throw new EgressError(egressRequestInvalid, "Cannot send a request whose length is not one number");
+  }
+  return Number(length);
+}
+
 function toHeadText({ authority, headers, hasBody, method, path, takesTrailers }: RequestHead): string {
-  const hasLength = valuesOf(headers, "content-length").length > 0;
+  const length = lengthOf(headers);
+  const hasLength = length !== undefined;
+  if (!hasBody && hasLength && length > 0) {
+    throw new EgressError(egressRequestInvalid, "Cannot send a request without the body that it announces");
+  }
   const own = ["Host", authority];
   const framing: string[] = [];
   if (hasBody && !hasLength) framing.push("Transfer-Encoding", "chunked");
