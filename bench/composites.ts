@@ -15,6 +15,7 @@ import {
   createCompositeCache,
   runComposite,
 } from "@toolcrib/metatool";
+import { clientCall } from "@toolcrib/testing";
 import type { Contender } from "./contenders.ts";
 import type { McpClient } from "./mcp-client.ts";
 import { untilReady } from "./ready.ts";
@@ -162,18 +163,7 @@ async function measureEngine(rounds: number): Promise<readonly string[]> {
     code: `total = 0\nfor i in range(${callsOfEngine}):\n    total += echo.echo(n=i)\nreturn total\n`,
     params: {},
     catalog,
-    context: {
-      callId: "bench",
-      depth: 0,
-      identity: { kind: "library", name: "bench" },
-      era: "modern",
-      signal: new AbortController().signal,
-      deadline: Number.MAX_SAFE_INTEGER,
-      wantsProgress: false,
-      progress() {},
-      notify() {},
-      ask: () => Promise.reject(new Error("nobody is there")),
-    },
+    context: clientCall({ callId: "bench", identity: { kind: "library", name: "bench" } }),
     options: {
       timeoutMs: 60_000,
       memoryBytes: 128 * 2 ** 20,
