@@ -11,7 +11,7 @@
 import { bytesForm, escapable, type Form, hexForm } from "./symbols.ts";
 
 /** Shorter texts occur by chance, and taking them out would damage what they occur in. */
-export const secretMinLength = 6;
+const secretMinLength = 6;
 
 /** The forms of `secret`; none when it is shorter than `secretMinLength`. */
 export function secretForms(secret: string): readonly Form[] {
