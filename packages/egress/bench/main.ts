@@ -13,7 +13,7 @@ import { isIP } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { createEgress, createPlaceholder, type Egress, type EgressSource } from "@toolcrib/egress";
-import { parseHostPattern } from "@toolcrib/policy";
+import { parseHostPattern } from "@toolcrib/hosts";
 import { Pool } from "undici";
 import { describeMachine } from "../../../bench/machine.ts";
 import { median, percentile } from "../../../bench/statistics.ts";

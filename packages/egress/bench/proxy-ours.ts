@@ -2,7 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import { createEgress, createPlaceholder } from "@toolcrib/egress";
-import { parseHostPattern } from "@toolcrib/policy";
+import { parseHostPattern } from "@toolcrib/hosts";
 
 const [port, certificate, directory] = process.argv.slice(2) as [string, string, string];
 const host = "api.example.com";

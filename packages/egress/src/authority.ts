@@ -9,7 +9,7 @@
  * of a URL can differ about where it leads.
  */
 
-import { canonicalHost, isHostAllowed } from "@toolcrib/policy";
+import { canonicalHost, isHostAllowed } from "@toolcrib/hosts";
 import { egressAuthorityInvalid, egressHostDenied, egressPortDenied } from "./codes.ts";
 import { EgressError } from "./egress-error.ts";
 import type { EgressSource } from "./egress-types.ts";

@@ -1,6 +1,6 @@
 /** What the egress is told and tells: sources, credentials, requests, events. Types only. */
 
-import type { HostPattern } from "@toolcrib/policy";
+import type { HostPattern } from "@toolcrib/hosts";
 
 /** Who sends: the engine of one toolspec pair, or one local process. Events name it. */
 export interface EgressSource {

@@ -14,7 +14,7 @@ import {
   type EgressSource,
   type ResolveHost,
 } from "@toolcrib/egress";
-import { type HostPattern, parseHostPattern } from "@toolcrib/policy";
+import { type HostPattern, parseHostPattern } from "@toolcrib/hosts";
 import {
   createTestAuthority,
   startTlsServer,

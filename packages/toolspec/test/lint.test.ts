@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { type Diagnostic, formatDiagnostics, positionAt } from "@toolcrib/diagnostics";
-import { parseHostDenylist } from "@toolcrib/policy";
+import { parseHostDenylist } from "@toolcrib/hosts";
 import { checkGolden } from "@toolcrib/testing";
 import { type CatalogFile, type LintCatalogOptions, lintCatalog } from "@toolcrib/toolspec";
 import { type BadFile, badManifests, badManifests2, badToolspecs, badToolspecs2 } from "./bad-files.ts";

@@ -1,7 +1,7 @@
 /** Sound files to change one thing in. */
 
 import assert from "node:assert/strict";
-import { parseHostPattern } from "@toolcrib/policy";
+import { parseHostPattern } from "@toolcrib/hosts";
 import {
   parseToolspec,
   planRequest,

@@ -3,7 +3,7 @@
 import { resolve } from "node:path";
 import { formatDiagnostics, hasErrors, messageOf } from "@toolcrib/diagnostics";
 import { readRegularFile } from "@toolcrib/gateway";
-import { type HostDenylist, parseHostDenylist } from "@toolcrib/policy";
+import { type HostDenylist, parseHostDenylist } from "@toolcrib/hosts";
 import { jsonPathFault } from "@toolcrib/toolpack";
 import { type CatalogReport, documentMaxBytes, lintCatalog } from "@toolcrib/toolspec";
 import { CliError } from "../cli-error.ts";

@@ -12,9 +12,9 @@ import { test } from "node:test";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { createEgress, createPlaceholder } from "@toolcrib/egress";
+import { parseHostPattern } from "@toolcrib/hosts";
 import type { JsonObject } from "@toolcrib/json";
 import { metaKeys } from "@toolcrib/mcp";
-import { parseHostPattern } from "@toolcrib/policy";
 import {
   createTestAuthority,
   makeTemporaryDirectory,

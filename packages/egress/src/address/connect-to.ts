@@ -5,7 +5,7 @@
  */
 
 import { isIP } from "node:net";
-import { parseHostName } from "@toolcrib/policy";
+import { parseHostName } from "@toolcrib/hosts";
 import { egressSettingsInvalid } from "../codes.ts";
 import { EgressError } from "../egress-error.ts";
 

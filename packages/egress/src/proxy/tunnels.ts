@@ -7,7 +7,7 @@
 
 import type { Duplex } from "node:stream";
 import { createServer, DEFAULT_CIPHERS as defaultCiphers, type Server, type TLSSocket } from "node:tls";
-import { canonicalHost } from "@toolcrib/policy";
+import { canonicalHost } from "@toolcrib/hosts";
 import type { Authority } from "../authority.ts";
 import type { ClientExchange } from "./client-exchange.ts";
 import { createHttp1Side } from "./client-http1.ts";

@@ -15,7 +15,7 @@ import {
   text,
   type ValueOf,
 } from "@toolcrib/document";
-import { parseHostName } from "@toolcrib/policy";
+import { parseHostName } from "@toolcrib/hosts";
 import { configInvalidValue } from "./codes.ts";
 import type { EgressConfig } from "./config-types.ts";
 import { quote } from "./display-source.ts";

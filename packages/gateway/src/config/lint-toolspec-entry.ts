@@ -6,7 +6,7 @@
 
 import { nearestName } from "@toolcrib/diagnostics";
 import { entryOf, fieldOf, listOf, nodeAt, type Problem } from "@toolcrib/document";
-import { canonicalHost, isHostAllowed } from "@toolcrib/policy";
+import { canonicalHost, isHostAllowed } from "@toolcrib/hosts";
 import { egressPatterns, pathVariableFaults, placedCredentials } from "@toolcrib/toolspec";
 import {
   configCredentialMissing,

@@ -5,8 +5,8 @@
  */
 
 import { isCodedError } from "@toolcrib/diagnostics";
+import { parseHostPattern } from "@toolcrib/hosts";
 import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
-import { parseHostPattern } from "@toolcrib/policy";
 import {
   type ParamType,
   planRequest,

@@ -14,7 +14,7 @@ import {
   quote,
   stringOf,
 } from "@toolcrib/document";
-import { findDenied, type HostDenylist, parseHostPattern } from "@toolcrib/policy";
+import { findDenied, type HostDenylist, parseHostPattern } from "@toolcrib/hosts";
 import {
   manifestEgressDenied,
   manifestFileDuplicate,

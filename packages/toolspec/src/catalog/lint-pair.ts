@@ -14,7 +14,7 @@ import {
   quote,
   stringOf,
 } from "@toolcrib/document";
-import { type HostPattern, parseHostPattern } from "@toolcrib/policy";
+import { type HostPattern, parseHostPattern } from "@toolcrib/hosts";
 import {
   toolspecAuthForbidden,
   toolspecAuthRequired,

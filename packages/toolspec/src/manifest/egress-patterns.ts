@@ -1,6 +1,6 @@
 /** The egress list of a manifest, as it is held against hosts. */
 
-import { type HostPattern, parseHostPattern } from "@toolcrib/policy";
+import { type HostPattern, parseHostPattern } from "@toolcrib/hosts";
 import type { Manifest } from "./manifest.ts";
 
 /** The hosts that `manifest` allows. An entry that is no host pattern, which lint reports, allows nothing. */

@@ -20,7 +20,7 @@ import {
   type Shape,
   text,
 } from "@toolcrib/document";
-import { parseHostPattern } from "@toolcrib/policy";
+import { parseHostPattern } from "@toolcrib/hosts";
 import {
   manifestBareWord,
   manifestBuilderInvalid,

@@ -2,7 +2,7 @@
 
 import { isCodedError } from "@toolcrib/diagnostics";
 import { type DocumentNode, entryOf, fieldOf, itemsOf, type OpenDocument, quote } from "@toolcrib/document";
-import { parseHostPattern } from "@toolcrib/policy";
+import { parseHostPattern } from "@toolcrib/hosts";
 import { toolspecExampleFails, toolspecVariableUnset } from "../codes.ts";
 import type { Toolspec, ToolspecExample, ToolspecTool } from "../spec/toolspec.ts";
 import { compareExample } from "./check-example.ts";

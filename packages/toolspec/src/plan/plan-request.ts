@@ -7,8 +7,8 @@
  */
 
 import { quote } from "@toolcrib/document";
+import { type HostPattern, isHostAllowed } from "@toolcrib/hosts";
 import type { JsonObject } from "@toolcrib/json";
-import { type HostPattern, isHostAllowed } from "@toolcrib/policy";
 import {
   toolspecEgressDenied,
   toolspecRequestTooLarge,

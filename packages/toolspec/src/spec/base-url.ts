@@ -4,7 +4,7 @@
  * gives; the host that results is judged again when a request is built.
  */
 
-import { type HostPattern, isHostAllowed, parseHostName } from "@toolcrib/policy";
+import { type HostPattern, isHostAllowed, parseHostName } from "@toolcrib/hosts";
 import { matchBetween } from "./match-template.ts";
 
 /** A base URL that was read. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { findDenied, parseHostDenylist, parseHostPattern } from "@toolcrib/policy";
+import { findDenied, parseHostDenylist, parseHostPattern } from "@toolcrib/hosts";
 
 const denylist = parseHostDenylist(
   "# capture services\r\nWebhook.site\n\nngrok.io # tunnels\n*.pipedream.net\nlocalhost\ninternal\nnot a name\n",

@@ -1,12 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  type HostFault,
-  isHostAllowed,
-  matchesHost,
-  parseHostName,
-  parseHostPattern,
-} from "@toolcrib/policy";
+import { type HostFault, isHostAllowed, matchesHost, parseHostName, parseHostPattern } from "@toolcrib/hosts";
 import fc from "fast-check";
 
 function checkPattern(text: string, expected: HostFault | "valid", instead?: string): void {
