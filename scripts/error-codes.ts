@@ -1,25 +1,26 @@
 /**
- * The codes of errors and diagnostics: read from every `codes.ts`, and held to
- * what the sources do with them. A code that nothing throws or reports is a
- * lie in the reference; a code that no `codes.ts` lists is missing from it.
+ * Checks the codes of errors and diagnostics: each `codes.ts` is compared with
+ * what the sources produce. A code that nothing throws or reports, and a code
+ * that no `codes.ts` lists, make the reference page wrong.
  */
 
 import type { Diagnostic, Span } from "@toolcrib/diagnostics";
 import {
   isArrayLiteralExpression,
+  isAsExpression,
   isBinaryExpression,
   isCallExpression,
   isCaseClause,
   isComputedPropertyName,
-  isExportSpecifier,
   isIdentifier,
-  isImportSpecifier,
+  isLiteralTypeNode,
   isNewExpression,
   isNoSubstitutionTemplateLiteral,
+  isObjectLiteralExpression,
   isPropertyAccessExpression,
   isPropertyAssignment,
   isStringLiteral,
-  isTypeQueryNode,
+  isTypeAliasDeclaration,
   isVariableDeclaration,
   isVariableStatement,
   type Node,
@@ -30,9 +31,7 @@ import type { Workspace, WorkspaceFile, WorkspacePackage } from "./workspace.ts"
 
 /** One code as its `codes.ts` lists it. */
 export interface ErrorCode {
-  /** The constant, such as `jsonTooDeep`. */
-  readonly name: string;
-  /** What it stands for, such as `JSON_TOO_DEEP`. */
+  /** The code, such as `JSON_TOO_DEEP`. */
   readonly code: string;
   /** Its one sentence. */
   readonly meaning: string;
@@ -46,7 +45,7 @@ export interface ErrorCode {
 const testTools = "testing";
 const codePattern = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/;
 
-/** Every code of every `codes.ts`, in the order of their files, and every line that is not in their form. */
+/** Returns every code of every `codes.ts`, in the order of their files, and a finding for each entry in another form. */
 export function readErrorCodes(workspace: Workspace): {
   readonly codes: readonly ErrorCode[];
   readonly diagnostics: readonly Diagnostic[];
@@ -55,88 +54,87 @@ export function readErrorCodes(workspace: Workspace): {
   const diagnostics: Diagnostic[] = [];
   for (const { folder, src } of workspace.packages) {
     for (const source of src.filter(({ name }) => name.endsWith("/codes.ts"))) {
+      const refuse = (node: Node) => {
+        const message = "A codes.ts exports one object of codes and meanings, and the type of its keys";
+        const hint = 'export const thingCodes = { THING_BROKEN: "The thing is broken." } as const;';
+        diagnostics.push(finding("ERROR_CODE_FORM", message, source, node, hint));
+      };
       for (const statement of source.syntax.statements) {
-        const listed = readStatement(statement);
-        if (listed === undefined) {
-          const message = "A codes.ts holds nothing but codes";
-          const hint = '/** One sentence. */ export const someThing = "SOME_THING";';
-          diagnostics.push(finding("ERROR_CODE_FORM", message, source, statement, hint));
-        } else codes.push({ ...listed, folder, source, span: spanOf(statement) });
+        if (isTypeAliasDeclaration(statement)) continue;
+        const entries = readCodesObject(statement);
+        if (entries === undefined) refuse(statement);
+        for (const entry of entries ?? []) {
+          const listed = readEntry(entry);
+          if (listed === undefined) refuse(entry);
+          else codes.push({ ...listed, folder, source, span: spanOf(entry) });
+        }
       }
     }
   }
   return { codes, diagnostics };
 }
 
-function readStatement(statement: Node): Pick<ErrorCode, "name" | "code" | "meaning"> | undefined {
+/** The properties of `export const xCodes = { … } as const`. */
+function readCodesObject(statement: Node): readonly Node[] | undefined {
   if (!isVariableStatement(statement)) return undefined;
   const isExported = [...(statement.modifiers ?? [])].some(({ kind }) => kind === SyntaxKind.ExportKeyword);
   const [declaration, ...others] = statement.declarationList.declarations;
   if (!isExported || declaration === undefined || others.length > 0) return undefined;
   const { name, initializer } = declaration;
-  if (!isIdentifier(name) || initializer === undefined || !isStringLiteral(initializer)) return undefined;
-  const meaning = /\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s*$/.exec(leadingText(statement))?.[1];
-  if (meaning === undefined) return undefined;
-  return { name: name.text, code: initializer.text, meaning: toProse(meaning) };
+  if (!isIdentifier(name) || !name.text.endsWith("Codes")) return undefined;
+  if (initializer === undefined || !isAsExpression(initializer)) return undefined;
+  return isObjectLiteralExpression(initializer.expression)
+    ? [...initializer.expression.properties]
+    : undefined;
 }
 
-/** What stands before `node`: white space and comments. */
-function leadingText(node: Node): string {
-  return node.getSourceFile().text.slice(node.getFullStart(), node.getStart());
+function readEntry(entry: Node): Pick<ErrorCode, "code" | "meaning"> | undefined {
+  if (!isPropertyAssignment(entry) || !isIdentifier(entry.name)) return undefined;
+  const { initializer } = entry;
+  const isText = isStringLiteral(initializer) || isNoSubstitutionTemplateLiteral(initializer);
+  return isText ? { code: entry.name.text, meaning: initializer.text } : undefined;
 }
 
-function toProse(comment: string): string {
-  return comment
-    .replace(/\n\s*\*/g, " ")
-    .replace(/\s+/g, " ")
-    .trim();
-}
-
-/** Every disagreement between the `codes.ts` files and the sources. */
+/** Returns every disagreement between the `codes.ts` files and the sources. */
 export function checkErrorCodes(workspace: Workspace): Diagnostic[] {
   const { codes, diagnostics } = readErrorCodes(workspace);
   const known = new Set(codes.map(({ code }) => code));
-  const produced = new Set(workspace.packages.flatMap(({ src }) => src.flatMap(listProducedNames)));
+  const produced = new Set(workspace.packages.flatMap(({ src }) => src.flatMap(listProducedCodes)));
   return [
     ...diagnostics,
     ...codes.flatMap((code, index) => checkListed(code, codes.slice(0, index), produced)),
     ...workspace.packages
       .filter(({ folder }) => folder !== testTools)
-      .flatMap((one) => [...checkLiterals(one), ...checkMentions(one, known)]),
+      .flatMap((one) => [...checkLiterals(one, known), ...checkMentions(one, known)]),
   ];
 }
 
 function checkListed(
-  listed: ErrorCode,
+  { source, span, code, meaning }: ErrorCode,
   before: readonly ErrorCode[],
   produced: ReadonlySet<string>,
 ): Diagnostic[] {
-  const { source, span, name, code, meaning } = listed;
   const findings: Diagnostic[] = [];
   const add = (id: string, message: string, hint?: string) =>
     findings.push({ severity: "error", code: id, message, hint, source, span });
-  const expected = code.toLowerCase().replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
-  if (!codePattern.test(code) || name !== expected)
-    add("ERROR_CODE_NAME", `"${name}" does not name the code "${code}"`, `${expected} = "${code}"`);
+  if (!codePattern.test(code)) add("ERROR_CODE_NAME", `"${code}" is not in upper case with underscores`);
   // A sentence may begin with the name of a field.
   if (!/^(?:[A-Z`]|[a-z]+[._]).*\.$/.test(meaning))
     add("ERROR_CODE_MEANING", `The meaning of "${code}" is not a sentence with a full stop`);
   const twin = before.find((other) => other.code === code);
   if (twin !== undefined) add("ERROR_CODE_DUPLICATE", `"${code}" is listed in ${twin.source.name} too`);
-  if (!produced.has(name)) add("ERROR_CODE_UNUSED", `Nothing throws or reports "${code}"`, "remove it");
+  if (!produced.has(code)) add("ERROR_CODE_UNUSED", `Nothing throws or reports "${code}"`, "remove it");
   return findings;
 }
 
-/**
- * The names that `file` does something with. Naming a code in an import, a
- * comparison, a list or a key is not yet producing it.
- */
-function listProducedNames(file: WorkspaceFile): string[] {
-  const names: string[] = [];
+/** Returns the codes that `file` produces. A comparison, a list or a key names a code without producing it. */
+function listProducedCodes(file: WorkspaceFile): string[] {
+  const codes: string[] = [];
   visitNodes(file.syntax, (node) => {
-    if (isIdentifier(node) && isProduction(node)) names.push(node.text);
+    const isText = isStringLiteral(node) || isNoSubstitutionTemplateLiteral(node);
+    if (isText && codePattern.test(node.text) && isProduction(node)) codes.push(node.text);
   });
-  return names;
+  return codes;
 }
 
 const comparisons: ReadonlySet<SyntaxKind> = new Set([
@@ -161,17 +159,15 @@ function isProduction(node: Node): boolean {
     return !(isPropertyAccessExpression(expression) && lookUps.has(expression.name.text));
   }
   return !(
-    isImportSpecifier(parent) ||
-    isExportSpecifier(parent) ||
     isCaseClause(parent) ||
     isArrayLiteralExpression(parent) ||
     isComputedPropertyName(parent) ||
-    isTypeQueryNode(parent)
+    isLiteralTypeNode(parent)
   );
 }
 
-/** Codes written out where an error is made or a finding reported. */
-function checkLiterals({ src }: WorkspacePackage): Diagnostic[] {
+/** Returns the codes that an error or a finding is made with and that no `codes.ts` lists. */
+function checkLiterals({ src }: WorkspacePackage, known: ReadonlySet<string>): Diagnostic[] {
   const findings: Diagnostic[] = [];
   for (const file of src) {
     visitNodes(file.syntax, (node) => {
@@ -180,8 +176,9 @@ function checkLiterals({ src }: WorkspacePackage): Diagnostic[] {
       for (const literal of [place, ...descendants(place)]) {
         const isLiteral = isStringLiteral(literal) || isNoSubstitutionTemplateLiteral(literal);
         if (!isLiteral || !codePattern.test(literal.text) || isCompared(literal)) continue;
-        const message = `The code "${literal.text}" is written out here`;
-        const hint = "list it in the package's codes.ts and import it";
+        if (known.has(literal.text)) continue;
+        const message = `The code "${literal.text}" is in no codes.ts`;
+        const hint = "list it in the package's codes.ts with its meaning";
         findings.push(finding("ERROR_CODE_UNLISTED", message, file, literal, hint));
       }
     });
@@ -207,7 +204,7 @@ function descendants(root: Node): Node[] {
   return all;
 }
 
-/** Codes that a `@throws` line promises. */
+/** Returns the codes that a `@throws` line documents and that no `codes.ts` lists. */
 function checkMentions({ src }: WorkspacePackage, known: ReadonlySet<string>): Diagnostic[] {
   const findings: Diagnostic[] = [];
   for (const source of src) {
@@ -216,7 +213,7 @@ function checkMentions({ src }: WorkspacePackage, known: ReadonlySet<string>): D
         const code = mention[1] ?? "";
         if (known.has(code)) continue;
         const start = promise.index + mention.index + 1;
-        const message = `"${code}" is promised here and listed in no codes.ts`;
+        const message = `"${code}" is documented here and listed in no codes.ts`;
         const span = { start, end: start + code.length };
         findings.push({ severity: "error", code: "ERROR_CODE_UNKNOWN", message, source, span });
       }

@@ -14,23 +14,32 @@ async function check(files: Files, expected: readonly string[]): Promise<void> {
   assert.deepEqual(placesOf(checkErrorCodes(workspace)), [...expected].sort());
 }
 
-const codes = '/** It is broken. */\nexport const mcpBroken = "MCP_BROKEN";\n';
-const thrown = 'import { mcpBroken } from "./codes.ts";\nthrow new McpError(mcpBroken, "It is broken");\n';
+/** A `codes.ts` with an entry for each of `entries`: `CODE: "Meaning."`. */
+function codesFile(name: string, ...entries: readonly string[]): string {
+  return `/** Codes. */\nexport const ${name}Codes = {\n${entries.map((entry) => `  ${entry},\n`).join("")}} as const;\n/** A key. */\nexport type Code = keyof typeof ${name}Codes;\n`;
+}
 
-test("readErrorCodes() reads each code with its meaning, also below a header and over several lines", async () => {
+const codes = codesFile("mcp", 'MCP_BROKEN: "It is broken."');
+const thrown = 'throw new McpError("MCP_BROKEN", "It is broken");\n';
+
+test("readErrorCodes() reads each code with its meaning, by package", async () => {
   await using tree = await makeTree({
-    "packages/mcp/src/codes.ts": `/**\n * The codes.\n */\n\n${codes}\n/**\n * One thing,\n * and another.\n */\nexport const mcpOdd = "MCP_ODD";\n`,
-    "packages/gateway/src/config/codes.ts": '/** Wrong. */\nexport const configWrong = "CONFIG_WRONG";\n',
+    "packages/mcp/src/codes.ts": codesFile(
+      "mcp",
+      'MCP_BROKEN: "It is broken."',
+      'MCP_ODD:\n    "One thing, and another."',
+    ),
+    "packages/gateway/src/config/codes.ts": codesFile("config", 'CONFIG_WRONG: "Wrong."'),
   });
   using workspace = openWorkspace(tree.path, compiler);
   const read = readErrorCodes(workspace);
   assert.deepEqual(read.diagnostics, []);
   assert.deepEqual(
-    read.codes.map(({ folder, name, code, meaning }) => [folder, name, code, meaning]),
+    read.codes.map(({ folder, code, meaning }) => [folder, code, meaning]),
     [
-      ["gateway", "configWrong", "CONFIG_WRONG", "Wrong."],
-      ["mcp", "mcpBroken", "MCP_BROKEN", "It is broken."],
-      ["mcp", "mcpOdd", "MCP_ODD", "One thing, and another."],
+      ["gateway", "CONFIG_WRONG", "Wrong."],
+      ["mcp", "MCP_BROKEN", "It is broken."],
+      ["mcp", "MCP_ODD", "One thing, and another."],
     ],
   );
 });
@@ -39,34 +48,35 @@ describe("checkErrorCodes() finds", () => {
   test("nothing where every code is listed and thrown or reported", () =>
     check(
       {
-        "packages/mcp/src/codes.ts": `${codes}/** It is odd. */\nexport const mcpOdd = "MCP_ODD";\n/** It is late. */\nexport const mcpLate = "MCP_LATE";\n/** It is new. */\nexport const mcpNew = "MCP_NEW";\n`,
+        "packages/mcp/src/codes.ts": codesFile(
+          "mcp",
+          ...["BROKEN", "ODD", "LATE", "NEW"].map((name) => `MCP_${name}: "It is so."`),
+        ),
         "packages/mcp/src/a.ts": thrown,
         "packages/mcp/src/b.ts":
-          'import { mcpLate, mcpNew, mcpOdd } from "./codes.ts";\n/** @throws {McpError} `MCP_BROKEN` when broken. */\nexport const a = { code: mcpOdd };\nexport const b = a ? mcpLate : undefined;\nreport(mcpNew, "text");\n',
+          '/** @throws {McpError} `MCP_BROKEN` when broken. */\nexport const a = { code: "MCP_ODD" };\nexport const b = a ? "MCP_LATE" : undefined;\nreport("MCP_NEW", "text");\n',
       },
       [],
     ));
 
-  test("a code that is imported, compared and listed, but never produced", () =>
+  test("a code that is compared and listed, but never produced", () =>
     check(
       {
         "packages/mcp/src/codes.ts": codes,
-        "packages/mcp/src/index.ts": 'export { mcpBroken } from "./codes.ts";\n',
         "packages/mcp/src/a.ts": [
-          'import { mcpBroken } from "./codes.ts";',
-          "export const a = (code: string) => code === mcpBroken;",
-          "export const b = new Set([mcpBroken]);",
-          "export const c = { [mcpBroken]: 1 };",
-          "export const d = b.has(mcpBroken);",
-          "export type E = typeof mcpBroken;",
-          "switch (String(a)) { case mcpBroken: break; }",
+          'export const a = (code: string) => code === "MCP_BROKEN";',
+          'export const b = new Set(["MCP_BROKEN"]);',
+          "export const c = { MCP_BROKEN: 1 };",
+          'export const d = b.has("MCP_BROKEN");',
+          'export type E = "MCP_BROKEN";',
+          'switch (String(a)) { case "MCP_BROKEN": break; }',
           "",
         ].join("\n"),
       },
-      ["packages/mcp/src/codes.ts:2 ERROR_CODE_UNUSED"],
+      ["packages/mcp/src/codes.ts:3 ERROR_CODE_UNUSED"],
     ));
 
-  test("a code that is written out where it is thrown or reported", () =>
+  test("a code that is thrown or reported and listed nowhere", () =>
     check(
       {
         "packages/mcp/src/a.ts": [
@@ -98,36 +108,40 @@ describe("checkErrorCodes() finds", () => {
       ["packages/mcp/src/a.ts:7 ERROR_CODE_UNKNOWN"],
     ));
 
-  test("lines of a codes.ts that are not in its form", () =>
+  test("statements and entries of a codes.ts that are in another form", () =>
     check(
       {
         "packages/mcp/src/codes.ts": [
           'export const mcpBroken = "MCP_BROKEN";',
-          "/** A number. */",
-          "export const mcpCount = 1;",
-          "/** Not exported. */",
-          'const mcpOdd = "MCP_ODD";',
-          "/** A function. */",
+          "export const mcpCodes = {",
+          "  MCP_COUNT: 1,",
+          '  "MCP-ODD": "It is odd.",',
+          "} as const;",
+          'const moreCodes = { MCP_LATE: "It is late." } as const;',
           "export function f(): void {}",
           "",
         ].join("\n"),
-        "packages/mcp/src/a.ts": thrown,
       },
-      [1, 3, 5, 7].map((line) => `packages/mcp/src/codes.ts:${line} ERROR_CODE_FORM`),
+      [1, 3, 4, 6, 7].map((line) => `packages/mcp/src/codes.ts:${line} ERROR_CODE_FORM`),
     ));
 
-  test("a constant that does not spell its code, a code listed twice, and a meaning that is no sentence", () =>
+  test("a code in lower case, a code listed twice, and a meaning that is no sentence", () =>
     check(
       {
-        "packages/json/src/codes.ts": '/** It is broken. */\nexport const mcpBroken = "MCP_BROKEN";\n',
-        "packages/mcp/src/codes.ts":
-          '/** It is broken. */\nexport const mcpBroken = "MCP_BROKEN";\n/** It is odd. */\nexport const odd = "MCP_ODD";\n/** late */\nexport const mcpLate = "MCP_LATE";\n',
-        "packages/mcp/src/a.ts": 'report(mcpBroken, "");\nreport(odd, "");\nreport(mcpLate, "");\n',
+        "packages/json/src/codes.ts": codes,
+        "packages/mcp/src/codes.ts": codesFile(
+          "mcp",
+          'MCP_BROKEN: "It is broken."',
+          'mcpOdd: "It is odd."',
+          'MCP_LATE: "late"',
+        ),
+        "packages/mcp/src/a.ts": `${thrown}report("MCP_LATE", "");\n`,
       },
       [
-        "packages/mcp/src/codes.ts:2 ERROR_CODE_DUPLICATE",
+        "packages/mcp/src/codes.ts:3 ERROR_CODE_DUPLICATE",
         "packages/mcp/src/codes.ts:4 ERROR_CODE_NAME",
-        "packages/mcp/src/codes.ts:6 ERROR_CODE_MEANING",
+        "packages/mcp/src/codes.ts:4 ERROR_CODE_UNUSED",
+        "packages/mcp/src/codes.ts:5 ERROR_CODE_MEANING",
       ],
     ));
 });

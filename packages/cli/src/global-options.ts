@@ -6,7 +6,6 @@
 import { isAbsolute, join, resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { CliError } from "./cli-error.ts";
-import { cliUsage } from "./codes.ts";
 import type { World } from "./world.ts";
 
 /** Least severe level of the program log. */
@@ -105,7 +104,7 @@ function levelOf(value: string | undefined): LogLevel | undefined {
   if (text === undefined) return undefined;
   const level = logLevels.find((one) => one === text.toLowerCase());
   if (level !== undefined) return level;
-  throw new CliError(cliUsage, `TOOLCRIB_LOG_LEVEL cannot be "${text}"`, {
+  throw new CliError("CLI_USAGE", `TOOLCRIB_LOG_LEVEL cannot be "${text}"`, {
     hint: `write ${logLevels.join(", ")}`,
   });
 }

@@ -2,7 +2,6 @@
 
 import { CommanderError } from "commander";
 import { CliError } from "./cli-error.ts";
-import { cliUsage } from "./codes.ts";
 import { createRunner } from "./command-context.ts";
 import { type ExitCode, exitCodeOfError, exitCodes } from "./exit-codes.ts";
 import { createOutput } from "./output/output.ts";
@@ -39,7 +38,7 @@ function toUsageError(error: CommanderError): CliError {
   const [first = "", ...rest] = error.message.replace(/^error: /, "").split("\n");
   const suggestion = /^\((Did you mean .*\?)\)$/s.exec(rest.join(" ").trim())?.[1];
   const message = first.charAt(0).toUpperCase() + first.slice(1).replace(/\.$/, "");
-  return new CliError(cliUsage, message, {
+  return new CliError("CLI_USAGE", message, {
     hint: suggestion === undefined ? "see toolcrib --help" : suggestion.replace(/^D/, "d"),
   });
 }

@@ -4,7 +4,6 @@
  */
 
 import { CliError } from "./cli-error.ts";
-import { cliInterrupted } from "./codes.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { main } from "./main.ts";
 import { createOutput } from "./output/output.ts";
@@ -34,7 +33,7 @@ export async function runProcess(): Promise<void> {
       return;
     }
     if (interrupt.signal.aborted) process.exit(exitCodes.interrupted);
-    interrupt.abort(new CliError(cliInterrupted, `Interrupted by ${signal}`));
+    interrupt.abort(new CliError("CLI_INTERRUPTED", `Interrupted by ${signal}`));
   };
   process.on("SIGINT", stop);
   process.on("SIGTERM", stop);

@@ -1,7 +1,6 @@
 /** Standard input as a whole, for the commands that take a text or a secret there. It reads on by one piece at the most where it is enough. */
 
 import { CliError } from "./cli-error.ts";
-import { cliArgumentsInvalid } from "./codes.ts";
 import type { World } from "./world.ts";
 
 /** Most bytes of a text. */
@@ -15,7 +14,7 @@ const textMaxBytes = 16 * 1024 * 1024;
 export async function readStandardInput(world: World): Promise<string> {
   const bytes = await readStandardBytes(world, textMaxBytes);
   if (bytes.length <= textMaxBytes) return bytes.toString("utf8");
-  throw new CliError(cliArgumentsInvalid, `Standard input is longer than ${textMaxBytes} bytes`);
+  throw new CliError("CLI_ARGUMENTS_INVALID", `Standard input is longer than ${textMaxBytes} bytes`);
 }
 
 /**

@@ -1,7 +1,7 @@
 /**
- * The one base of every error that an operation throws. Each package derives
- * its own class (`SearchError`, `UpstreamError`, …) and lists its codes in its
- * `codes.ts`; callers branch on `code`, never on `message`.
+ * The base class of every error that an operation throws. Each package derives
+ * one class (`SearchError`, `UpstreamError`, …) whose codes are the keys of its
+ * `codes.ts`. Callers branch on `code`, never on `message`.
  */
 
 /** What a `CodedError` carries besides its code and message. */
@@ -18,14 +18,16 @@ export interface CodedErrorOptions {
  * An operation failed (denied, timed out, unreachable).
  *
  * `message` and `hint` may be shown to anyone; `cause` goes to the log only.
+ *
+ * @typeParam Code the codes that this class of error can carry: keys of its package's `codes.ts`.
  */
-export class CodedError extends Error {
+export class CodedError<Code extends string = string> extends Error {
   /** Stable upper-case identifier, such as `UPSTREAM_TIMEOUT`. */
-  readonly code: string;
+  readonly code: Code;
   readonly hint: string | undefined;
   readonly data: { readonly [key: string]: unknown } | undefined;
 
-  constructor(code: string, message: string, options: CodedErrorOptions = {}) {
+  constructor(code: Code, message: string, options: CodedErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = new.target.name;
     this.code = code;

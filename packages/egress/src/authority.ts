@@ -10,7 +10,6 @@
  */
 
 import { canonicalHost, isHostAllowed } from "@toolcrib/hosts";
-import { egressAuthorityInvalid, egressHostDenied, egressPortDenied } from "./codes.ts";
 import { EgressError } from "./egress-error.ts";
 import type { EgressSource } from "./egress-types.ts";
 import { withoutPlaceholders } from "./scan/placeholder.ts";
@@ -70,14 +69,14 @@ export function parseTarget(url: string): Target {
  */
 export function authorise(source: EgressSource, { host, port }: Authority): void {
   if (!isHostAllowed(source.allow, host)) {
-    throw new EgressError(egressHostDenied, `Cannot reach "${host}": it is not among the allowed hosts`, {
+    throw new EgressError("EGRESS_HOST_DENIED", `Cannot reach "${host}": it is not among the allowed hosts`, {
       hint: `allow "${host}" in the egress list of "${source.id}"`,
     });
   }
   const ports = source.ports ?? [httpsPort];
   if (!ports.includes(port)) {
     throw new EgressError(
-      egressPortDenied,
+      "EGRESS_PORT_DENIED",
       `Cannot reach port ${port} of "${host}": allowed ports are ${ports.join(", ")}`,
     );
   }
@@ -85,7 +84,7 @@ export function authorise(source: EgressSource, { host, port }: Authority): void
 
 function invalid(text: string): EgressError {
   return new EgressError(
-    egressAuthorityInvalid,
+    "EGRESS_AUTHORITY_INVALID",
     `Cannot read "${showHost(text)}": it is not "https://", a host name in ASCII, and a path`,
     { hint: "addresses, user information, fragments and dots at the end are not allowed" },
   );

@@ -3,7 +3,6 @@
  * opened before the first request or proxy.
  */
 
-import { egressClosed } from "./codes.ts";
 import { EgressError } from "./egress-error.ts";
 import { resolveEgressSettings } from "./egress-settings.ts";
 import type { Egress, EgressDeps, EgressSettings } from "./egress-types.ts";
@@ -30,7 +29,7 @@ export function createEgress(settings: EgressSettings, deps: EgressDeps): Egress
   return {
     fetch: door.fetch,
     async openProxy(source) {
-      if (isClosed) throw new EgressError(egressClosed, "Cannot open a proxy: the egress was closed");
+      if (isClosed) throw new EgressError("EGRESS_CLOSED", "Cannot open a proxy: the egress was closed");
       proxies ??= loadProxies();
       return (await proxies).open(source);
     },

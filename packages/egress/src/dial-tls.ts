@@ -18,7 +18,6 @@ import {
 import { isSameAddress } from "./address/address-rules.ts";
 import type { DialPlan } from "./address/find-addresses.ts";
 import type { Authority } from "./authority.ts";
-import { egressSettingsInvalid, egressTlsFailed, egressUnreachable } from "./codes.ts";
 import { EgressError } from "./egress-error.ts";
 
 /** The certificates that are trusted. */
@@ -70,13 +69,13 @@ function parseCertificates(pem: string): readonly string[] {
   try {
     for (const certificate of certificates) new X509Certificate(certificate);
   } catch (cause) {
-    throw new EgressError(egressSettingsInvalid, "Cannot read a certificate that is to be trusted", {
+    throw new EgressError("EGRESS_SETTINGS_INVALID", "Cannot read a certificate that is to be trusted", {
       cause,
     });
   }
   if (certificates.length > 0) return certificates;
   const hint = "certificates are given in PEM, each between its BEGIN and END line";
-  throw new EgressError(egressSettingsInvalid, "Cannot find a certificate in what is to be trusted", {
+  throw new EgressError("EGRESS_SETTINGS_INVALID", "Cannot find a certificate in what is to be trusted", {
     hint,
   });
 }
@@ -129,15 +128,19 @@ export function dialTls(authority: Authority, plan: DialPlan, options: DialOptio
 }
 
 function unreachable(host: string, cause?: unknown): EgressError {
-  return new EgressError(egressUnreachable, `Cannot connect to "${host}": no address accepts a connection`, {
-    cause,
-  });
+  return new EgressError(
+    "EGRESS_UNREACHABLE",
+    `Cannot connect to "${host}": no address accepts a connection`,
+    {
+      cause,
+    },
+  );
 }
 
 function tlsFailed(host: string, cause?: unknown): EgressError {
   const code = codeOf(cause);
   const detail = code === undefined ? "" : ` (${code})`;
-  return new EgressError(egressTlsFailed, `Cannot trust "${host}": the TLS handshake failed${detail}`, {
+  return new EgressError("EGRESS_TLS_FAILED", `Cannot trust "${host}": the TLS handshake failed${detail}`, {
     cause,
     hint: "a certificate authority of your own is trusted once it is among egress.ca_files",
   });

@@ -13,7 +13,6 @@ import { createAddressRules } from "./address/address-rules.ts";
 import { parseConnectTo } from "./address/connect-to.ts";
 import { type AddressBook, findAddresses, lookupHost } from "./address/find-addresses.ts";
 import { type Authority, authorise, parseTarget, showHost, type Target } from "./authority.ts";
-import { egressAddressDenied, egressPlaceholderMisplaced, egressTimedOut } from "./codes.ts";
 import { createTrustedRoots, type DialOptions, dialTls, type TrustedRoots } from "./dial-tls.ts";
 import { EgressError } from "./egress-error.ts";
 import type { ResolvedSettings } from "./egress-settings.ts";
@@ -142,7 +141,7 @@ export function createPipeline(settings: ResolvedSettings, deps: EgressDeps): Pi
     tellAlarm(asker, host, misplaced);
     const { where } = misplaced;
     const message = `Cannot send a placeholder in ${describe(where)}: it may stand in its own place only`;
-    const error = new EgressError(egressPlaceholderMisplaced, message);
+    const error = new EgressError("EGRESS_PLACEHOLDER_MISPLACED", message);
     deny(asker, host, error);
     return error;
   }
@@ -257,7 +256,7 @@ export function createPipeline(settings: ResolvedSettings, deps: EgressDeps): Pi
         if (choice.signal.aborted) throw choice.signal.reason;
         if (signal.aborted) {
           const message = `Cannot connect to "${host}": it took more than ${timeoutMs} ms`;
-          throw new EgressError(egressTimedOut, message);
+          throw new EgressError("EGRESS_TIMED_OUT", message);
         }
         throw error;
       } finally {
@@ -265,7 +264,7 @@ export function createPipeline(settings: ResolvedSettings, deps: EgressDeps): Pi
       }
     },
     denied(asker, host, error) {
-      if (error instanceof EgressError && error.code === egressAddressDenied) deny(asker, host, error);
+      if (error instanceof EgressError && error.code === "EGRESS_ADDRESS_DENIED") deny(asker, host, error);
     },
     refused(asker, host, error, headers) {
       alarmOnDenied(asker, showHost(host), { head: headers, url: host, body: undefined });

@@ -1,36 +1,44 @@
-/** A tool may not be used by this client (`policy.allow`, `policy.deny`). */
-export const policyDenied = "POLICY_DENIED";
-/** No tool has this name, or this client may not see it. */
-export const toolNotFound = "TOOL_NOT_FOUND";
-/** No prompt has this name, or this client may not see it. */
-export const promptNotFound = "PROMPT_NOT_FOUND";
-/** No server offers this resource to this client. */
-export const resourceNotFound = "RESOURCE_NOT_FOUND";
-/** The endpoint names a server that does not exist. */
-export const serverNotFound = "SERVER_NOT_FOUND";
-/** A list was asked for with a cursor that is malformed, or older than the list's last change. */
-export const cursorStale = "CURSOR_STALE";
-/** The parameters of a request are not what its method takes. */
-export const paramsInvalid = "PARAMS_INVALID";
-/** The arguments of a call break the tool's input schema. */
-export const argumentsInvalid = "ARGUMENTS_INVALID";
-/** The result of a call breaks the tool's output schema. */
-export const resultInvalid = "RESULT_INVALID";
-/** The result of a call is larger than `serve.limits.result_max_bytes`. */
-export const resultTooLarge = "RESULT_TOO_LARGE";
-/** A call was not answered within its deadline (`containment.max_execution_seconds`). */
-export const callTimeout = "CALL_TIMEOUT";
-/** A call was cancelled by its client, or its client is gone. */
-export const callCancelled = "CALL_CANCELLED";
-/** More calls are under way than `serve.limits.max_concurrent_calls` allows. */
-export const callsOverloaded = "CALLS_OVERLOADED";
-/** The call could not be recorded, so it was not made. */
-export const auditUnavailable = "AUDIT_UNAVAILABLE";
-/** A composite called deeper than the limit. */
-export const callTooDeep = "CALL_TOO_DEEP";
-/** A call failed for a reason that has no code of its own; the log says more. */
-export const callFailed = "CALL_FAILED";
-/** A tool's name cannot be told from that of a tool declared before it. */
-export const toolNameCollision = "TOOL_NAME_COLLISION";
-/** Of several backends of a tool, the selector chose none that is registered. */
-export const backendNotFound = "BACKEND_NOT_FOUND";
+/** Codes of this package's errors and findings, each with its meaning. */
+export const gatewayCodes = {
+  POLICY_DENIED: "A tool may not be used by this client (`policy.allow`, `policy.deny`).",
+  TOOL_NOT_FOUND: "No tool has this name, or this client may not see it.",
+  PROMPT_NOT_FOUND: "No prompt has this name, or this client may not see it.",
+  RESOURCE_NOT_FOUND: "No server offers this resource to this client.",
+  SERVER_NOT_FOUND: "The endpoint names a server that does not exist.",
+  CURSOR_STALE: "A list was asked for with a cursor that is malformed, or older than the list's last change.",
+  PARAMS_INVALID: "The parameters of a request are not what its method takes.",
+  ARGUMENTS_INVALID: "The arguments of a call break the tool's input schema.",
+  RESULT_INVALID: "The result of a call breaks the tool's output schema.",
+  RESULT_TOO_LARGE: "The result of a call is larger than `serve.limits.result_max_bytes`.",
+  CALL_TIMEOUT: "A call was not answered within its deadline (`containment.max_execution_seconds`).",
+  CALL_CANCELLED: "A call was cancelled by its client, or its client is gone.",
+  CALLS_OVERLOADED: "More calls are under way than `serve.limits.max_concurrent_calls` allows.",
+  AUDIT_UNAVAILABLE: "The call could not be recorded, so it was not made.",
+  CALL_TOO_DEEP: "A composite called deeper than the limit.",
+  CALL_FAILED: "A call failed for a reason that has no code of its own; the log says more.",
+  TOOL_NAME_COLLISION: "A tool's name cannot be told from that of a tool declared before it.",
+  BACKEND_NOT_FOUND: "Of several backends of a tool, the selector chose none that is registered.",
+  HTTP_HOST_REFUSED: "The Host header names something that this gateway does not answer for.",
+  HTTP_ORIGIN_REFUSED: "A web page of an origin that is not allowed made the request.",
+  HTTP_UNAUTHORIZED: "A request has no token, or one that is not valid.",
+  HTTP_HEADER_DUPLICATE: "A header that must be there at most once is there twice.",
+  HTTP_NOT_FOUND: "Nothing is served at this path.",
+  HTTP_METHOD_NOT_ALLOWED: "The path is served, but not with this method.",
+  HTTP_QUERY_INVALID: "A parameter in the query of an API request is not what it takes.",
+  HTTP_MALFORMED: "A request breaks HTTP itself.",
+  HTTP_HEADERS_TOO_LARGE: "The headers of a request are larger than the limit.",
+  HTTP_REQUEST_TIMEOUT: "A request did not arrive in its time.",
+  HTTP_INTERNAL: "The gateway failed while it answered; the log says more.",
+  HTTP_AUTH_REQUIRED:
+    "The endpoint was to be opened without tokens on an address that other machines can reach.",
+  HTTP_ADDRESS_IN_USE: "Another program listens on the address of the endpoint.",
+  HTTP_LISTEN_FAILED: "The operating system refused to open the address of the endpoint.",
+  TOKEN_FILE_EXPOSED:
+    "A token file, or the folder of the tokens, can be read or changed by other users of the machine.",
+  TOKEN_FILE_UNREADABLE: "A token file, or the folder of the tokens, cannot be read or written.",
+  TOKEN_INVALID: "A token is too short, too long, or has characters that a header cannot carry.",
+  TOKEN_TOO_MANY: "More token files than one gateway reads.",
+} as const;
+
+/** A key of `gatewayCodes`. */
+export type GatewayCode = keyof typeof gatewayCodes;

@@ -6,7 +6,7 @@
 
 import type { Logger } from "@toolcrib/diagnostics";
 import { createSchemaValidator, type JsonObject } from "@toolcrib/json";
-import { McpError, mcpClientCapabilityMissing, type ServerInfo } from "@toolcrib/mcp";
+import { McpError, type ServerInfo } from "@toolcrib/mcp";
 import type { AuditTrail } from "@toolcrib/store";
 import type { CallContext, Identity, ToolResult, ToolSource, Unsubscribe } from "@toolcrib/tool";
 import { type CallMetrics, createCallLog } from "./call/call-log.ts";
@@ -14,7 +14,6 @@ import type { CallOrigin, CallTarget } from "./call/call-target.ts";
 import { createCallTargets, featureNames } from "./call/call-targets.ts";
 import { governedCall } from "./call/governed-call.ts";
 import type { SecretScrubber } from "./call/secret-scrubber.ts";
-import { toolNameCollision } from "./codes.ts";
 import type { GatewayConfig } from "./config/config-types.ts";
 import { autoModeMaxTools } from "./config/serve-shape.ts";
 import type { CallOptions, CallOutcome, ToolHit, ToolSummary } from "./gateway.ts";
@@ -86,7 +85,7 @@ export function createGatewayCore(config: GatewayConfig, deps: GatewayCoreDeps):
         server: namespace === "" ? "local" : namespace,
         tool: id,
         reason,
-        code: toolNameCollision,
+        code: "TOOL_NAME_COLLISION",
       });
       logger.warn({ tool: id, reason }, "tool is quarantined");
     },
@@ -323,7 +322,7 @@ function originOfProgram(identity: Identity, options: CallOptions): CallOrigin {
       notify: () => {},
       ask: (method) =>
         Promise.reject(
-          new McpError(mcpClientCapabilityMissing, `Nobody can answer "${method}" for this call`),
+          new McpError("MCP_CLIENT_CAPABILITY_MISSING", `Nobody can answer "${method}" for this call`),
         ),
     },
   };

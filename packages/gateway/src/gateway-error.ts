@@ -1,4 +1,4 @@
-/** The one error class of this package; its codes are in `codes.ts` and the `codes.ts` of its folders. */
+/** The error class of this package. It can carry the code of another package: an error of a source or of the configuration keeps its code on its way to the client. */
 
 import { CodedError, type CodedErrorOptions } from "@toolcrib/diagnostics";
 

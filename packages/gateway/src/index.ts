@@ -3,26 +3,7 @@
 // Pieces. For other packages here.
 export { createSecretScrubber, type SecretScrubber } from "./call/secret-scrubber.ts";
 // Gateway. For users.
-export {
-  argumentsInvalid,
-  auditUnavailable,
-  backendNotFound,
-  callCancelled,
-  callFailed,
-  callsOverloaded,
-  callTimeout,
-  callTooDeep,
-  cursorStale,
-  paramsInvalid,
-  policyDenied,
-  promptNotFound,
-  resourceNotFound,
-  resultInvalid,
-  resultTooLarge,
-  serverNotFound,
-  toolNameCollision,
-  toolNotFound,
-} from "./codes.ts";
+export { type GatewayCode, gatewayCodes } from "./codes.ts";
 // Configuration. For other packages here.
 export { appendToolspecEntry, toolspecEntryText } from "./config/append-toolspec.ts";
 export {
@@ -104,7 +85,6 @@ export type {
 } from "./gateway.ts";
 export { GatewayError } from "./gateway-error.ts";
 // HTTP front door. For users: the logger and the token files; the rest is for other packages here.
-export { httpAddressInUse } from "./http/codes.ts";
 export type { Authenticate } from "./http/front-door.ts";
 export type { HttpLimitOptions, HttpServerOptions } from "./http/http-options.ts";
 export { type HttpServer, type HttpServerDeps, startHttpServer } from "./http/http-server.ts";
@@ -140,7 +120,7 @@ export {
   type RegistryConfig,
   type RegistryHealth,
 } from "./registry/registry.ts";
-export { RegistryError, type RegistryErrorCode, registryRpcCodes } from "./registry/registry-error.ts";
+export { RegistryError, registryRpcCodes } from "./registry/registry-error.ts";
 export { createTemplateMatcher } from "./service/uri-template.ts";
 export { type GatewayDeps, startGateway } from "./start-gateway.ts";
 export { matchesGlob } from "./tool-patterns.ts";

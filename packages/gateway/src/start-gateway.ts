@@ -17,7 +17,6 @@ import {
 } from "@toolcrib/upstream";
 import { createCallIds } from "./call/call-id.ts";
 import { createSecretScrubber } from "./call/secret-scrubber.ts";
-import { serverNotFound } from "./codes.ts";
 import { openComposites } from "./composites/open-composites.ts";
 import type { GatewayConfig, ToolServerConfig } from "./config/config-types.ts";
 import { readRegularFile } from "./config/read-file.ts";
@@ -27,7 +26,6 @@ import { digestConfig } from "./config-digest.ts";
 import type { Gateway, ServerStatus } from "./gateway.ts";
 import { createGatewayCore } from "./gateway-core.ts";
 import { GatewayError } from "./gateway-error.ts";
-import { httpListenFailed } from "./http/codes.ts";
 import { type HttpServer, startHttpServer } from "./http/http-server.ts";
 import { createMetrics } from "./http/metrics.ts";
 import { openTokenStore } from "./http/token-store.ts";
@@ -267,7 +265,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     if (toolspecs.ids.includes(id)) return [];
     const found = servers.find(({ server }) => server.id === id);
     if (found === undefined) {
-      throw new GatewayError(serverNotFound, `No tool server has the id "${id}"`, {
+      throw new GatewayError("SERVER_NOT_FOUND", `No tool server has the id "${id}"`, {
         hint: `the ids are ${servers.map(({ server }) => server.id).join(", ")}`,
       });
     }
@@ -277,7 +275,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
   function listen(): Promise<{ readonly url: string }> {
     if (disposing !== undefined) {
       return Promise.reject(
-        new GatewayError(httpListenFailed, "Cannot listen: the gateway is being stopped"),
+        new GatewayError("HTTP_LISTEN_FAILED", "Cannot listen: the gateway is being stopped"),
       );
     }
     opening ??= openDoor().then(

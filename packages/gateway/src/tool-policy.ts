@@ -8,7 +8,6 @@
  */
 
 import type { Identity, ToolId } from "@toolcrib/tool";
-import { policyDenied } from "./codes.ts";
 import type { PolicyConfig, PolicyRules } from "./config/config-types.ts";
 import { ownNamespace, savedNamespace } from "./index/wire-name.ts";
 import { createToolPatterns, type ToolPatterns } from "./tool-patterns.ts";
@@ -18,7 +17,7 @@ export type Decision =
   | { readonly kind: "allow"; readonly rule: string }
   | {
       readonly kind: "deny";
-      readonly code: typeof policyDenied;
+      readonly code: "POLICY_DENIED";
       readonly reason: string;
       readonly rule: string;
       readonly hint: string;
@@ -75,7 +74,7 @@ function denied(identity: Identity, id: ToolId, rule: string, why: string): Deci
   const shown = id.length <= shownMaxLength ? id : `${id.slice(0, shownMaxLength)}…`;
   return {
     kind: "deny",
-    code: policyDenied,
+    code: "POLICY_DENIED",
     reason: `"${identity.name}" may not use "${shown}": ${why} (${rule})`,
     rule,
     hint: `the operator can change ${rule.replace(/\[\d+\]$/, "")} in toolcrib.yaml`,

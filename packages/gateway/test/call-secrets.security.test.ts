@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { LoggingMessageNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import type { JsonObject } from "@toolcrib/json";
-import { McpError, mcpRemoteError } from "@toolcrib/mcp";
+import { McpError } from "@toolcrib/mcp";
 import { makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
 import {
   dataOf,
@@ -82,7 +82,7 @@ function startLeakingServer(leak: () => string) {
     call(request, name) {
       if (name === "fail") return { ...leaking(), isError: true };
       if (name === "refuse") {
-        throw new McpError(mcpRemoteError, `no access with ${leak()}`, {
+        throw new McpError("MCP_REMOTE_ERROR", `no access with ${leak()}`, {
           rpcCode: -32099,
           rpcData: { tried: [leak()] },
         });
@@ -226,7 +226,7 @@ describe("a secret that the gateway resolved", () => {
     await using server = await startScriptedServer({
       tools: () => [toolNamed("refuse")],
       call() {
-        throw new McpError(mcpRemoteError, `no access with ${secret}`, { rpcCode: -32099 });
+        throw new McpError("MCP_REMOTE_ERROR", `no access with ${secret}`, { rpcCode: -32099 });
       },
     });
     const declared = onHttp("s", server.url);

@@ -7,7 +7,7 @@ import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { createRegistry, type Registry } from "@toolcrib/gateway";
-import { type ClientTransport, McpError, mcpConnectionClosed } from "@toolcrib/mcp";
+import { type ClientTransport, McpError } from "@toolcrib/mcp";
 import { makeTemporaryDirectory, startEchoHttpServer, waitUntil } from "@toolcrib/testing";
 import {
   callsIn,
@@ -47,7 +47,7 @@ function startSdkServer(): {
         kind: "stdio",
         async open(receiver) {
           near.onmessage = (message) => receiver.message(message);
-          near.onclose = () => receiver.closed(new McpError(mcpConnectionClosed, "The server is gone"));
+          near.onclose = () => receiver.closed(new McpError("MCP_CONNECTION_CLOSED", "The server is gone"));
           await server.connect(far);
           await near.start();
         },

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import type { JsonObject } from "@toolcrib/json";
-import { McpError, mcpRemoteError } from "@toolcrib/mcp";
+import { McpError } from "@toolcrib/mcp";
 import { checkGolden, freePort, startEchoHttpServer, waitUntil } from "@toolcrib/testing";
 import {
   echoStdio,
@@ -103,7 +103,7 @@ describe("a server's own JSON-RPC error", () => {
       prompts: () => [{ name: "p" }],
       other({ method }) {
         if (method.includes("list")) return undefined;
-        throw new McpError(mcpRemoteError, "Come back tomorrow", { rpcCode: -32099, rpcData });
+        throw new McpError("MCP_REMOTE_ERROR", "Come back tomorrow", { rpcCode: -32099, rpcData });
       },
     });
     await using bare = await startEchoHttpServer();

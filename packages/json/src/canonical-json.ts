@@ -3,7 +3,6 @@
  * that digests of tool definitions and arguments can be compared.
  */
 
-import { jsonNotSerializable } from "./codes.ts";
 import { JsonError } from "./json-error.ts";
 
 const maxDepth = 256;
@@ -68,5 +67,5 @@ function writeObject(object: object, depth: number): string {
 }
 
 function notSerializable(what: string): JsonError {
-  return new JsonError(jsonNotSerializable, `Cannot write ${what} as JSON`);
+  return new JsonError("JSON_NOT_SERIALIZABLE", `Cannot write ${what} as JSON`);
 }

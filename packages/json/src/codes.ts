@@ -1,8 +1,11 @@
-/** A text is not JSON. */
-export const jsonInvalid = "JSON_INVALID";
-/** A JSON text is longer than its limit. */
-export const jsonTooLarge = "JSON_TOO_LARGE";
-/** A JSON text nests deeper than its limit. */
-export const jsonTooDeep = "JSON_TOO_DEEP";
-/** A value cannot be written as JSON (a function, a date, a cycle, a number that is not finite). */
-export const jsonNotSerializable = "JSON_NOT_SERIALIZABLE";
+/** Codes of this package's errors and findings, each with its meaning. */
+export const jsonCodes = {
+  JSON_INVALID: "A text is not JSON.",
+  JSON_TOO_LARGE: "A JSON text is longer than its limit.",
+  JSON_TOO_DEEP: "A JSON text nests deeper than its limit.",
+  JSON_NOT_SERIALIZABLE:
+    "A value cannot be written as JSON (a function, a date, a cycle, a number that is not finite).",
+} as const;
+
+/** A key of `jsonCodes`. */
+export type JsonCode = keyof typeof jsonCodes;

@@ -1,6 +1,6 @@
 // For users.
 export { canonicalJson } from "./canonical-json.ts";
-export { jsonInvalid, jsonNotSerializable, jsonTooDeep, jsonTooLarge } from "./codes.ts";
+export { type JsonCode, jsonCodes } from "./codes.ts";
 export { JsonError } from "./json-error.ts";
 export { findJsonFault, type JsonFault } from "./json-fault.ts";
 export { isJsonObject, type JsonObject, type JsonPrimitive, type JsonValue } from "./json-value.ts";

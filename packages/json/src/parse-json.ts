@@ -4,7 +4,6 @@
  * document of a million brackets costs a scan and nothing else.
  */
 
-import { jsonInvalid, jsonTooDeep, jsonTooLarge } from "./codes.ts";
 import { JsonError } from "./json-error.ts";
 import type { JsonValue } from "./json-value.ts";
 
@@ -28,19 +27,19 @@ export function parseJson(text: string, limits: JsonLimits = {}): JsonValue {
   const maxLength = limits.maxLength ?? defaultMaxLength;
   if (text.length > maxLength) {
     throw new JsonError(
-      jsonTooLarge,
+      "JSON_TOO_LARGE",
       `JSON text has ${text.length} characters; at most ${maxLength} are allowed`,
     );
   }
   const maxDepth = limits.maxDepth ?? defaultMaxDepth;
   // Every level takes a character and an opening bracket, so that most texts need no scan.
   if (text.length > maxDepth && hasManyBrackets(text, maxDepth) && isDeeperThan(text, maxDepth)) {
-    throw new JsonError(jsonTooDeep, `JSON text nests deeper than ${maxDepth} levels`);
+    throw new JsonError("JSON_TOO_DEEP", `JSON text nests deeper than ${maxDepth} levels`);
   }
   try {
     return JSON.parse(text) as JsonValue;
   } catch (cause) {
-    throw new JsonError(jsonInvalid, `JSON text is not valid: ${(cause as Error).message}`, { cause });
+    throw new JsonError("JSON_INVALID", `JSON text is not valid: ${(cause as Error).message}`, { cause });
   }
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { canonicalJson, JsonError, jsonNotSerializable, parseJson } from "@toolcrib/json";
+import { canonicalJson, JsonError, parseJson } from "@toolcrib/json";
 import fc from "fast-check";
 
 describe("canonicalJson() writes the samples of RFC 8785", () => {
@@ -94,7 +94,7 @@ describe("canonicalJson() refuses", () => {
       assert.throws(
         () => canonicalJson(value),
         (error) =>
-          error instanceof JsonError && error.code === jsonNotSerializable && message.test(error.message),
+          error instanceof JsonError && error.code === "JSON_NOT_SERIALIZABLE" && message.test(error.message),
       );
     });
   }

@@ -11,21 +11,7 @@ export { createHttpTransport, type HttpTransportOptions } from "./client/http-tr
 export { createSseTransport, type SseTransportOptions } from "./client/sse-transport.ts";
 export { createStdioTransport, type StdioTransportOptions } from "./client/stdio-transport.ts";
 export type { ClientTransport, SendHints, TransportReceiver } from "./client/transport.ts";
-export {
-  mcpCancelled,
-  mcpClientCapabilityMissing,
-  mcpConnectionClosed,
-  mcpInvalidMessage,
-  mcpMessageTooLarge,
-  mcpMethodNotFound,
-  mcpOverloaded,
-  mcpRemoteError,
-  mcpSessionExpired,
-  mcpTimeout,
-  mcpUnauthorized,
-  mcpUnreachable,
-  mcpUnsupportedVersion,
-} from "./codes.ts";
+export { type McpCode, mcpCodes } from "./codes.ts";
 export { createLineDecoder, createLineWriter, type LineReceiver } from "./framing/lines.ts";
 export { createSseDecoder, formatSseEvent, type SseEvent, type SseReceiver } from "./framing/sse.ts";
 export { InFlight } from "./in-flight.ts";

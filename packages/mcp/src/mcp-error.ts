@@ -4,7 +4,6 @@
  */
 
 import { CodedError, type CodedErrorOptions, isCodedError } from "@toolcrib/diagnostics";
-import { mcpInvalidMessage, mcpMethodNotFound, mcpRemoteError } from "./codes.ts";
 import { rpcCodes } from "./protocol.ts";
 
 /** Options of `McpError`. */
@@ -40,7 +39,7 @@ export interface RpcErrorObject {
 
 /** `thrown` as it goes over the wire. Errors that nobody coded say only `Internal error`. */
 export function toRpcError(thrown: unknown): RpcErrorObject {
-  if (thrown instanceof McpError && thrown.code === mcpRemoteError) {
+  if (thrown instanceof McpError && thrown.code === "MCP_REMOTE_ERROR") {
     return thrown.rpcData === undefined
       ? { code: thrown.rpcCode, message: thrown.message }
       : { code: thrown.rpcCode, message: thrown.message, data: thrown.rpcData };
@@ -63,12 +62,12 @@ export function invalidRequest(
   rpcCode: number = rpcCodes.invalidRequest,
   httpStatus?: number,
 ): McpError {
-  return new McpError(mcpInvalidMessage, message, { rpcCode, httpStatus });
+  return new McpError("MCP_INVALID_MESSAGE", message, { rpcCode, httpStatus });
 }
 
 /** A method that this side does not have. */
 export function methodNotFound(method: string): McpError {
-  return new McpError(mcpMethodNotFound, `Method not found: "${method}"`, {
+  return new McpError("MCP_METHOD_NOT_FOUND", `Method not found: "${method}"`, {
     rpcCode: rpcCodes.methodNotFound,
     httpStatus: 404,
   });
@@ -76,7 +75,7 @@ export function methodNotFound(method: string): McpError {
 
 /** A modern POST whose headers do not say what its body says. */
 export function headerMismatch(detail: string): McpError {
-  return new McpError(mcpInvalidMessage, `Header mismatch: ${detail}`, {
+  return new McpError("MCP_INVALID_MESSAGE", `Header mismatch: ${detail}`, {
     rpcCode: rpcCodes.headerMismatch,
     httpStatus: 400,
   });

@@ -12,14 +12,6 @@
  */
 
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
-import {
-  mcpCancelled,
-  mcpConnectionClosed,
-  mcpInvalidMessage,
-  mcpOverloaded,
-  mcpRemoteError,
-  mcpTimeout,
-} from "./codes.ts";
 import { InFlight } from "./in-flight.ts";
 import {
   type ClassifiedMessage,
@@ -165,7 +157,7 @@ export class MessageRouter {
     this.#handlers.stray?.(`invalid message: ${reason}`);
     if (isJsonObject(value) && value["method"] === undefined) {
       // A malformed answer must not be answered; it is all that will come for its request.
-      const error = new McpError(mcpInvalidMessage, `The answer is not valid: ${reason}`);
+      const error = new McpError("MCP_INVALID_MESSAGE", `The answer is not valid: ${reason}`);
       if (id !== null) this.#waiters.get(id)?.reject(error);
       return;
     }
@@ -223,7 +215,7 @@ export class MessageRouter {
         timer = setTimeout(
           () => {
             const text = `"${method}" was not answered within ${timeoutMs} ms`;
-            abandon(new McpError(mcpTimeout, text, { data: { timeoutMs } }), text);
+            abandon(new McpError("MCP_TIMEOUT", text, { data: { timeoutMs } }), text);
           },
           Math.min(timeoutMs, timerMaxMs),
         );
@@ -257,7 +249,7 @@ export class MessageRouter {
    */
   close(error?: McpError, inFlightError?: McpError): void {
     if (this.#closedBy !== undefined) return;
-    this.#closedBy = error ?? new McpError(mcpConnectionClosed, "The connection was closed");
+    this.#closedBy = error ?? new McpError("MCP_CONNECTION_CLOSED", "The connection was closed");
     for (const waiter of this.#waiters.values()) waiter.reject(inFlightError ?? this.#closedBy);
     for (const controller of this.#inbound.values()) controller.abort(this.#closedBy);
     for (const id of this.#inbound.ids()) this.#forget(id);
@@ -270,7 +262,10 @@ export class MessageRouter {
     }
     if (this.#workCount >= this.#maxInbound) {
       const text = `More than ${this.#maxInbound} requests are in flight`;
-      this.#refuse(id, new McpError(mcpOverloaded, text, { hint: "wait for answers before sending more" }));
+      this.#refuse(
+        id,
+        new McpError("MCP_OVERLOADED", text, { hint: "wait for answers before sending more" }),
+      );
       return;
     }
     let response: RpcResponse;
@@ -323,7 +318,7 @@ export class MessageRouter {
     }
     const { code, message, data } = response.error;
     waiter.reject(
-      new McpError(mcpRemoteError, typeof message === "string" ? message : "Unknown error", {
+      new McpError("MCP_REMOTE_ERROR", typeof message === "string" ? message : "Unknown error", {
         rpcCode: typeof code === "number" ? code : rpcCodes.internalError,
         rpcData: data,
       }),
@@ -344,7 +339,7 @@ export class MessageRouter {
       if (controller === undefined) return;
       this.#inbound.delete(id);
       const reason = typeof params["reason"] === "string" ? `: ${params["reason"]}` : "";
-      controller.abort(new McpError(mcpCancelled, `The request was cancelled${reason}`));
+      controller.abort(new McpError("MCP_CANCELLED", `The request was cancelled${reason}`));
       this.#handlers.cancelled?.(id);
       this.#forget(id);
       return;

@@ -42,7 +42,7 @@ export const rpcCodes = {
   invalidParams: -32602,
   internalError: -32603,
   /** Revisions up to 2025-11-25; newer ones answer `invalidParams`. */
-  resourceNotFound: -32002,
+  RESOURCE_NOT_FOUND: -32002,
   /** HTTP: the session is unknown (SDK custom, -32001). */
   sessionNotFound: -32001,
   headerMismatch: -32020,

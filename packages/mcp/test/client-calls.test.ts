@@ -9,12 +9,6 @@ import {
   createStdioTransport,
   type InboundRequest,
   type McpError,
-  mcpConnectionClosed,
-  mcpInvalidMessage,
-  mcpMessageTooLarge,
-  mcpOverloaded,
-  mcpRemoteError,
-  mcpTimeout,
   openConnection,
 } from "@toolcrib/mcp";
 import { startEchoHttpServer, startEchoSseServer, waitUntil } from "@toolcrib/testing";
@@ -86,7 +80,7 @@ for (const [name, open] of ways) {
     const texts = Array.from({ length: 50 }, (_, n) => `${n} größe 🛠`);
     assert.deepEqual(await Promise.all(texts.map((text) => upstream.call("echo", { text }))), texts);
     await assert.rejects(upstream.call("rpc_error", { code: -7, message: "no" }), {
-      code: mcpRemoteError,
+      code: "MCP_REMOTE_ERROR",
       rpcCode: -7,
       message: "no",
       rpcData: { tool: "rpc_error" },
@@ -134,7 +128,7 @@ for (const [name, open] of ways) {
     assert.equal(connection.inFlight, 1);
     controller.abort(new Error("enough"));
     await assert.rejects(hanging, /enough/);
-    await assert.rejects(upstream.call("hang", {}, { timeoutMs: 20 }), { code: mcpTimeout });
+    await assert.rejects(upstream.call("hang", {}, { timeoutMs: 20 }), { code: "MCP_TIMEOUT" });
     assert.equal(connection.inFlight, 0);
     if (!(isModern && name.startsWith("HTTP"))) {
       await waitUntil(async () => (await received(upstream, "notifications/cancelled")).length === 2);
@@ -259,7 +253,7 @@ test("A result of an unknown type is invalid, one without a type is complete", a
     upstream.connection.request("tools/call", { name: "x", arguments: given });
   assert.deepEqual(await call({ a: 1 }), { a: 1 });
   await assert.rejects(call({ resultType: "task" }), {
-    code: mcpInvalidMessage,
+    code: "MCP_INVALID_MESSAGE",
     message: /unknown result type "task"/,
   });
 });
@@ -269,10 +263,10 @@ test("A server that dies fails the calls in flight, and closes the connection", 
   const calls = [upstream.call("hang"), upstream.call("hang")];
   await upstream.call("echo");
   upstream.kill();
-  for (const call of calls) await assert.rejects(call, { code: mcpConnectionClosed });
+  for (const call of calls) await assert.rejects(call, { code: "MCP_CONNECTION_CLOSED" });
   await waitUntil(() => upstream.connection.closed.aborted);
-  assert.equal((upstream.connection.closed.reason as McpError).code, mcpConnectionClosed);
-  await assert.rejects(upstream.call("echo"), { code: mcpConnectionClosed });
+  assert.equal((upstream.connection.closed.reason as McpError).code, "MCP_CONNECTION_CLOSED");
+  await assert.rejects(upstream.call("echo"), { code: "MCP_CONNECTION_CLOSED" });
   await upstream[Symbol.asyncDispose]();
   await upstream[Symbol.asyncDispose]();
 });
@@ -280,7 +274,7 @@ test("A server that dies fails the calls in flight, and closes the connection", 
 test("A server that closes its output in the middle of a call ends it", async () => {
   await using upstream = await openStdio();
   await assert.rejects(upstream.call("break_off"), {
-    code: mcpConnectionClosed,
+    code: "MCP_CONNECTION_CLOSED",
     message: /closed its output/,
   });
 });
@@ -288,7 +282,7 @@ test("A server that closes its output in the middle of a call ends it", async ()
 test("Disposing fails what is in flight, is safe to repeat and closes the server's input", async () => {
   const { connection, stdin } = await openPipes();
   const waiting = connection.request("a", {});
-  const failed = assert.rejects(waiting, { code: mcpConnectionClosed });
+  const failed = assert.rejects(waiting, { code: "MCP_CONNECTION_CLOSED" });
   await connection[Symbol.asyncDispose]();
   await connection[Symbol.asyncDispose]();
   await failed;
@@ -316,7 +310,7 @@ test("A server that does not read its input makes requests fail instead of filli
   }
   assert.ok(stdin.writableLength < 150_000, `${stdin.writableLength} bytes wait`);
   assert.ok(failures.length > 80);
-  assert.equal((failures[0] as McpError).code, mcpOverloaded);
+  assert.equal((failures[0] as McpError).code, "MCP_OVERLOADED");
   connection.notify("notifications/x", {});
   assert.match(strays.at(-1) ?? "", /does not read its input/);
   await connection[Symbol.asyncDispose]();
@@ -329,7 +323,7 @@ test("Answers past the limit fail their call, and the connection goes on", async
   for (const server of [http, streaming]) {
     await using upstream = await openHttp(server.url, { transport });
     assert.equal((await upstream.call("large", { bytes: 90_000 })).length, 90_000);
-    await assert.rejects(upstream.call("large", { bytes: 200_000 }), { code: mcpMessageTooLarge });
+    await assert.rejects(upstream.call("large", { bytes: 200_000 }), { code: "MCP_MESSAGE_TOO_LARGE" });
     assert.equal(await upstream.call("echo", { text: "x" }), "x");
   }
   await using pipe = await openStdio([], { transport });

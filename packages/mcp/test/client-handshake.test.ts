@@ -2,15 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  McpError,
-  mcpConnectionClosed,
-  mcpRemoteError,
-  mcpTimeout,
-  mcpUnauthorized,
-  mcpUnreachable,
-  mcpUnsupportedVersion,
-} from "@toolcrib/mcp";
+import { McpError } from "@toolcrib/mcp";
 import { freePort, startEchoHttpServer, startEchoSseServer } from "@toolcrib/testing";
 import { openHttp, openSse, openStdio, startScripted } from "./upstreams.ts";
 
@@ -84,7 +76,7 @@ test("A server that speaks none of our versions is refused by name, in either er
     body.method === "initialize" ? result({ protocolVersion: "1999-01-01", capabilities: {} }) : false,
   );
   await assert.rejects(openHttp(legacy.url), {
-    code: mcpUnsupportedVersion,
+    code: "MCP_UNSUPPORTED_VERSION",
     message: /it offers 1999-01-01$/,
   });
 
@@ -99,7 +91,7 @@ test("A server that speaks none of our versions is refused by name, in either er
       });
   });
   await assert.rejects(openHttp(modern.url), {
-    code: mcpUnsupportedVersion,
+    code: "MCP_UNSUPPORTED_VERSION",
     message: /it offers 2030-01-01$/,
   });
 
@@ -111,7 +103,7 @@ test("A server that speaks none of our versions is refused by name, in either er
     }),
   );
   for (const era of ["legacy", "modern"] as const) {
-    await assert.rejects(openHttp(strict.url, { connection: { era } }), { code: mcpUnsupportedVersion });
+    await assert.rejects(openHttp(strict.url, { connection: { era } }), { code: "MCP_UNSUPPORTED_VERSION" });
   }
 });
 
@@ -131,7 +123,7 @@ test("When both handshakes are refused, the first refusal is told", async () => 
       json(200, { jsonrpc: "2.0", id: body.id, error: { code: -32000, message: "Licence expired" } });
     else json(200, { jsonrpc: "2.0", id: body.id, error: { code: -32601, message: "Method not found" } });
   });
-  await assert.rejects(openHttp(server.url), { code: mcpRemoteError, message: "Licence expired" });
+  await assert.rejects(openHttp(server.url), { code: "MCP_REMOTE_ERROR", message: "Licence expired" });
   assert.deepEqual(server.log, ["POST initialize", "POST server/discover"]);
 });
 
@@ -146,23 +138,23 @@ const httpFailures: [
   [
     401,
     '{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"No token"}}',
-    mcpUnauthorized,
+    "MCP_UNAUTHORIZED",
     /refused the credentials \(HTTP 401\)/,
     /headers/,
   ],
-  [403, "", mcpUnauthorized, /refused the credentials \(HTTP 403\)$/, /headers/],
+  [403, "", "MCP_UNAUTHORIZED", /refused the credentials \(HTTP 403\)$/, /headers/],
   [
     404,
     "<h1>Not\n\n Found\u0000</h1>",
-    mcpUnreachable,
+    "MCP_UNREACHABLE",
     /answered HTTP 404: <h1>Not Found <\/h1>$/,
     /streamable_http or sse/,
   ],
-  [405, "", mcpUnreachable, /answered HTTP 405$/, /streamable_http or sse/],
-  [500, "x".repeat(3 << 20), mcpUnreachable, /answered HTTP 500: x{200}$/, undefined],
-  [502, "Bad gateway", mcpUnreachable, /answered HTTP 502: Bad gateway$/, undefined],
-  [301, "", mcpUnreachable, /answered HTTP 301$/, /redirects are not followed/],
-  [307, "", mcpUnreachable, /answered HTTP 307$/, /redirects are not followed/],
+  [405, "", "MCP_UNREACHABLE", /answered HTTP 405$/, /streamable_http or sse/],
+  [500, "x".repeat(3 << 20), "MCP_UNREACHABLE", /answered HTTP 500: x{200}$/, undefined],
+  [502, "Bad gateway", "MCP_UNREACHABLE", /answered HTTP 502: Bad gateway$/, undefined],
+  [301, "", "MCP_UNREACHABLE", /answered HTTP 301$/, /redirects are not followed/],
+  [307, "", "MCP_UNREACHABLE", /answered HTTP 307$/, /redirects are not followed/],
 ];
 
 test("HTTP refusals of the handshake say what is wrong and what to do", async () => {
@@ -204,7 +196,7 @@ test("Success that is no answer says what came instead", async () => {
     response.writeHead(200, { "content-type": "text/html" }).end("<h1>Sign in</h1>");
   });
   await assert.rejects(openSse(page.url), {
-    code: mcpUnreachable,
+    code: "MCP_UNREACHABLE",
     message: /answered with "text\/html", not a stream/,
   });
 });
@@ -213,7 +205,7 @@ test("A server that is not there is unreachable, with a hint", async () => {
   const url = `http://127.0.0.1:${await freePort()}/mcp`;
   for (const open of [openHttp, openSse]) {
     await assert.rejects(open(url), {
-      code: mcpUnreachable,
+      code: "MCP_UNREACHABLE",
       message: /cannot be reached: ECONNREFUSED/,
       hint: /check that it runs/,
     });
@@ -222,13 +214,13 @@ test("A server that is not there is unreachable, with a hint", async () => {
 
 test("A server that breaks the connection is not taken for an old one", async () => {
   await using server = await startScripted(({ response }) => void response.socket?.destroy());
-  await assert.rejects(openHttp(server.url), { code: mcpConnectionClosed });
+  await assert.rejects(openHttp(server.url), { code: "MCP_CONNECTION_CLOSED" });
   assert.deepEqual(server.log, ["POST initialize"]);
 });
 
 test("A handshake that is not finished in time fails, and leaves nothing open", async () => {
   const connection = { handshakeTimeoutMs: 50 };
-  const expected = { code: mcpTimeout, message: /did not finish its handshake within 50 ms/ };
+  const expected = { code: "MCP_TIMEOUT", message: /did not finish its handshake within 50 ms/ };
   await using hanging = await startEchoHttpServer({ hangInitialize: true });
   await assert.rejects(openHttp(hanging.url, { connection }), expected);
   await assert.rejects(openStdio(["--hang-initialize"], { connection }), expected);
@@ -255,7 +247,7 @@ test("Aborting the signal ends the handshake with its reason", async () => {
 
 test("A process that ends before its handshake is a closed connection", async () => {
   await assert.rejects(openStdio(["--die"]), {
-    code: mcpConnectionClosed,
+    code: "MCP_CONNECTION_CLOSED",
     message: /closed its output|take input/,
   });
 });
@@ -275,7 +267,7 @@ test("An SSE server that names an endpoint of another origin gets no message and
     await using server = await startScripted(({ stream }) => stream(`event: endpoint\ndata: ${named}\n\n`));
     const transport = { headers: { authorization: "Bearer secret" } };
     await assert.rejects(openSse(server.url, { transport }), {
-      code: mcpUnreachable,
+      code: "MCP_UNREACHABLE",
       message: /names an endpoint of another origin/,
     });
     assert.deepEqual(server.log, ["GET"]);

@@ -5,15 +5,7 @@ import { once } from "node:events";
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import { test } from "node:test";
 import type { JsonObject } from "@toolcrib/json";
-import {
-  type McpError,
-  mcpConnectionClosed,
-  mcpRemoteError,
-  mcpSessionExpired,
-  mcpUnauthorized,
-  mcpUnreachable,
-  metaOf,
-} from "@toolcrib/mcp";
+import { type McpError, metaOf } from "@toolcrib/mcp";
 import { startEchoHttpServer, startEchoSseServer, waitUntil } from "@toolcrib/testing";
 import { eventOf, openHttp, openSse, openStdio, type ScriptedRequest, startScripted } from "./upstreams.ts";
 
@@ -68,7 +60,7 @@ test("Modern requests mirror method, name and annotated parameters into headers"
   );
   assert.equal(await upstream.call("mirror", { nested: {} }, { inputSchema }), "{}");
   // Without them the server refuses, which is the proof that it looks.
-  await assert.rejects(upstream.call("mirror", { region }), { code: mcpRemoteError, rpcCode: -32020 });
+  await assert.rejects(upstream.call("mirror", { region }), { code: "MCP_REMOTE_ERROR", rpcCode: -32020 });
   const uri = "echo://watched";
   assert.ok((await upstream.connection.request("resources/read", { uri }))["contents"]);
 });
@@ -98,11 +90,11 @@ test("An expired session closes the connection with MCP_SESSION_EXPIRED", async 
   await upstream.call("echo");
   server.expireSessions();
   await assert.rejects(upstream.call("echo"), {
-    code: mcpSessionExpired,
+    code: "MCP_SESSION_EXPIRED",
     message: /no longer knows the session/,
   });
-  assert.equal((upstream.connection.closed.reason as McpError).code, mcpSessionExpired);
-  await assert.rejects(upstream.call("echo"), { code: mcpSessionExpired });
+  assert.equal((upstream.connection.closed.reason as McpError).code, "MCP_SESSION_EXPIRED");
+  await assert.rejects(upstream.call("echo"), { code: "MCP_SESSION_EXPIRED" });
 });
 
 test("Requests that meet the expiry were not looked at; one that the server began to answer is lost", async () => {
@@ -116,19 +108,19 @@ test("Requests that meet the expiry were not looked at; one that the server bega
   await using upstream = await openHttp(server.url);
   const ask = (name: string) => upstream.connection.request("tools/call", { name });
   const begun = assert.rejects(ask("begun"), {
-    code: mcpConnectionClosed,
+    code: "MCP_CONNECTION_CLOSED",
     message: /session ended before the answer/,
   });
-  const late = assert.rejects(ask("late"), { code: mcpSessionExpired });
+  const late = assert.rejects(ask("late"), { code: "MCP_SESSION_EXPIRED" });
   await waitUntil(() => waiting.length === 2);
   const [aborted] = waiting.map(({ response }) => once(response, "close"));
-  await assert.rejects(ask("met"), { code: mcpSessionExpired });
+  await assert.rejects(ask("met"), { code: "MCP_SESSION_EXPIRED" });
   // It is on its way, and its own answer says that it was not looked at either.
   waiting.find(({ body }) => body.params?.["name"] === "late")?.json(404, {});
   await late;
   await begun;
   await aborted;
-  await assert.rejects(ask("met"), { code: mcpSessionExpired });
+  await assert.rejects(ask("met"), { code: "MCP_SESSION_EXPIRED" });
 });
 
 test("Servers that say 400 for an unknown session are understood; other 400s are answers", async () => {
@@ -138,11 +130,11 @@ test("Servers that say 400 for an unknown session are understood; other 400s are
   );
   await using upstream = await openHttp(server.url);
   await assert.rejects(upstream.connection.request("tools/call", call), {
-    code: mcpRemoteError,
+    code: "MCP_REMOTE_ERROR",
     rpcCode: -32602,
   });
   error = { code: -32000, message: "Bad Request: No valid session ID provided" };
-  await assert.rejects(upstream.connection.request("tools/call", call), { code: mcpSessionExpired });
+  await assert.rejects(upstream.connection.request("tools/call", call), { code: "MCP_SESSION_EXPIRED" });
 });
 
 test("Refusals in mid-session fail their request and no other", async () => {
@@ -153,13 +145,13 @@ test("Refusals in mid-session fail their request and no other", async () => {
   // The GET stream is a request too: handshake, notification, stream.
   await waitUntil(() => server.requestCount === 3);
   for (const [status, code] of [
-    [401, mcpUnauthorized],
-    [403, mcpUnauthorized],
-    [405, mcpUnreachable],
-    [429, mcpUnreachable],
-    [500, mcpUnreachable],
-    [503, mcpUnreachable],
-    [302, mcpUnreachable],
+    [401, "MCP_UNAUTHORIZED"],
+    [403, "MCP_UNAUTHORIZED"],
+    [405, "MCP_UNREACHABLE"],
+    [429, "MCP_UNREACHABLE"],
+    [500, "MCP_UNREACHABLE"],
+    [503, "MCP_UNREACHABLE"],
+    [302, "MCP_UNREACHABLE"],
   ] as const) {
     server.refuseNext(1, status);
     await assert.rejects(upstream.call("echo"), { code, data: { status } }, `${status}`);
@@ -177,7 +169,7 @@ test("A broken stream without event ids fails its call, and so does any of the m
   for (const settings of [{}, { protocol: "2026-07-28", only: true }]) {
     await using server = await startEchoHttpServer(settings);
     await using upstream = await openHttp(server.url);
-    await assert.rejects(upstream.call("break_off"), { code: mcpConnectionClosed });
+    await assert.rejects(upstream.call("break_off"), { code: "MCP_CONNECTION_CLOSED" });
     assert.equal(await upstream.call("echo", { text: "on" }), "on");
   }
 });
@@ -241,7 +233,7 @@ test("Resuming that brings nothing is given up, also when the connection is refu
   await using upstream = await openHttp(server.url, { transport: { maxResumptions: 4 } });
   await waitUntil(() => server.log.includes("GET"));
   await assert.rejects(upstream.connection.request("tools/call", call), {
-    code: mcpConnectionClosed,
+    code: "MCP_CONNECTION_CLOSED",
     message: /ended before the answer came/,
   });
   assert.equal(server.log.filter((entry) => entry === "GET").length, 1 + 4);
@@ -262,7 +254,7 @@ test("A stream that cannot be resumed fails its call; when the session is gone, 
     // The request was looked at: it must not be taken for one that may be repeated.
     await assert.rejects(
       upstream.connection.request("tools/call", call),
-      { code: mcpConnectionClosed },
+      { code: "MCP_CONNECTION_CLOSED" },
       `${status}`,
     );
     assert.equal(upstream.connection.closed.aborted, isSessionGone);
@@ -306,7 +298,7 @@ test("A server that forgets the session on the GET stream closes the connection"
   });
   await using upstream = await openHttp(server.url);
   await waitUntil(() => upstream.connection.closed.aborted);
-  assert.equal((upstream.connection.closed.reason as McpError).code, mcpSessionExpired);
+  assert.equal((upstream.connection.closed.reason as McpError).code, "MCP_SESSION_EXPIRED");
 });
 
 test("A call that is given up closes its stream, in both eras, and its connection is free again", async () => {
@@ -373,7 +365,7 @@ test("Disposing ends the session with DELETE and aborts what is open, and a dead
   for (isDead of [false, true]) {
     const upstream = await openHttp(server.url);
     const failed = assert.rejects(upstream.connection.request("tools/call", call), {
-      code: mcpConnectionClosed,
+      code: "MCP_CONNECTION_CLOSED",
     });
     await waitUntil(() => server.log.filter((entry) => entry === "GET").length === (isDead ? 2 : 1));
     await upstream[Symbol.asyncDispose]();
@@ -386,8 +378,8 @@ test("Disposing ends the session with DELETE and aborts what is open, and a dead
 test("SSE: a session that the server forgot, and a stream that ends, close the connection", async () => {
   await using server = await startEchoSseServer();
   await using forgotten = await openSse(server.url);
-  await assert.rejects(forgotten.call("break_off"), { code: mcpConnectionClosed });
-  assert.equal((forgotten.connection.closed.reason as McpError).code, mcpConnectionClosed);
+  await assert.rejects(forgotten.call("break_off"), { code: "MCP_CONNECTION_CLOSED" });
+  assert.equal((forgotten.connection.closed.reason as McpError).code, "MCP_CONNECTION_CLOSED");
 
   let isKnown = true;
   await using scripted = await startScripted(({ request, response, stream, body }) => {
@@ -404,12 +396,12 @@ test("SSE: a session that the server forgot, and a stream that ends, close the c
   });
   const streams: ServerResponse[] = [];
   await using upstream = await openSse(`${scripted.origin}/sse`);
-  const lost = assert.rejects(upstream.connection.request("a", {}), { code: mcpConnectionClosed });
+  const lost = assert.rejects(upstream.connection.request("a", {}), { code: "MCP_CONNECTION_CLOSED" });
   await waitUntil(() => scripted.log.includes("POST a"));
   isKnown = false;
-  await assert.rejects(upstream.connection.request("b", {}), { code: mcpSessionExpired });
+  await assert.rejects(upstream.connection.request("b", {}), { code: "MCP_SESSION_EXPIRED" });
   await lost;
-  assert.equal((upstream.connection.closed.reason as McpError).code, mcpSessionExpired);
+  assert.equal((upstream.connection.closed.reason as McpError).code, "MCP_SESSION_EXPIRED");
 });
 
 test("SSE: an event past the limit closes the connection and says so", async () => {

@@ -8,11 +8,6 @@ import {
   type InboundRequest,
   McpError,
   MessageRouter,
-  mcpCancelled,
-  mcpConnectionClosed,
-  mcpInvalidMessage,
-  mcpRemoteError,
-  mcpTimeout,
   metaOf,
   type RouterHandlers,
   type RouterOptions,
@@ -209,7 +204,7 @@ test("An answer with an unknown or used id changes nothing and is reported", asy
   router.receive({ jsonrpc: "2.0", id: two, error: { code: 1, message: "no" } });
   router.receive({ jsonrpc: "2.0", id: two, result: {} });
   assert.deepEqual(await first, { of: "a" });
-  await assert.rejects(second, { code: mcpRemoteError, rpcCode: 1, message: "no" });
+  await assert.rejects(second, { code: "MCP_REMOTE_ERROR", rpcCode: 1, message: "no" });
   assert.equal(strays.length, 6);
   assert.match(strays[0] ?? "", /unknown or used id "1"/);
   assert.equal(router.outboundCount, 0);
@@ -225,7 +220,7 @@ test("A malformed answer fails its request instead of leaving it to its deadline
     const { router } = probe();
     const answer = router.request("a", {});
     router.receive({ jsonrpc: "2.0", id: 1, ...members });
-    await assert.rejects(answer, { code: mcpInvalidMessage }, JSON.stringify(members));
+    await assert.rejects(answer, { code: "MCP_INVALID_MESSAGE" }, JSON.stringify(members));
   }
 });
 
@@ -242,7 +237,7 @@ test("Of a result and an error in one answer, the object that is there decides",
 test("What a handler throws becomes a JSON-RPC error: coded with code and hint, anything else without a word", async () => {
   const thrown: unknown[] = [
     new McpError("MCP_OVERLOADED", "Too much", { rpcCode: -1, hint: "wait", cause: new Error("secret") }),
-    new McpError(mcpRemoteError, "theirs", { rpcCode: -7, rpcData: { their: "data" } }),
+    new McpError("MCP_REMOTE_ERROR", "theirs", { rpcCode: -7, rpcData: { their: "data" } }),
     new Error("password is hunter2"),
     "text",
   ];
@@ -291,7 +286,7 @@ test("Aborting a request cancels it at the other side, which then answers nothin
   assert.equal(far.inboundCount, 0);
   assert.equal(near.outboundCount, 0);
   assert.equal(aborted.length, 1);
-  assert.ok(isCodedError(aborted[0]) && aborted[0].code === mcpCancelled);
+  assert.ok(isCodedError(aborted[0]) && aborted[0].code === "MCP_CANCELLED");
   assert.match(aborted[0].message, /changed my mind/);
 });
 
@@ -332,7 +327,7 @@ test("A request with an aborted signal is not sent", async () => {
 test("A request that is not answered in time fails with MCP_TIMEOUT and is cancelled", async () => {
   const { router, sent } = probe();
   await assert.rejects(router.request("slow", {}, { timeoutMs: 5 }), {
-    code: mcpTimeout,
+    code: "MCP_TIMEOUT",
     message: '"slow" was not answered within 5 ms',
   });
   assert.match(JSON.stringify(sent[1]), /notifications\/cancelled.*"requestId":1/);
@@ -413,8 +408,8 @@ test("close() fails what waits, aborts what runs, and ends everything else", asy
   const count = sent.length;
   router.close();
   router.close();
-  await assert.rejects(waiting, { code: mcpConnectionClosed });
-  await assert.rejects(router.request("c", {}), { code: mcpConnectionClosed });
+  await assert.rejects(waiting, { code: "MCP_CONNECTION_CLOSED" });
+  await assert.rejects(router.request("c", {}), { code: "MCP_CONNECTION_CLOSED" });
   router.notify("n", {});
   router.receive({ jsonrpc: "2.0", id: 2, method: "d" });
   router.receive(42);

@@ -81,7 +81,7 @@ test("Error codes are those of JSON-RPC 2.0 and of the MCP schemas", () => {
     methodNotFound: -32601,
     invalidParams: -32602,
     internalError: -32603,
-    resourceNotFound: -32002,
+    RESOURCE_NOT_FOUND: -32002,
     sessionNotFound: -32001,
     headerMismatch: -32020,
     missingClientCapability: -32021,

@@ -1,33 +1,5 @@
 // For users.
-export {
-  metatoolChangedMeanwhile,
-  metatoolClosed,
-  metatoolCountersDamaged,
-  metatoolDirectoryBusy,
-  metatoolDirectoryUnusable,
-  metatoolFieldInvalid,
-  metatoolFieldTooLarge,
-  metatoolFileInTheWay,
-  metatoolFileName,
-  metatoolFileSyntax,
-  metatoolFileTooLarge,
-  metatoolFileUnreadable,
-  metatoolFileVersion,
-  metatoolNameInvalid,
-  metatoolNameReserved,
-  metatoolNameTaken,
-  metatoolNotDurable,
-  metatoolNotFound,
-  metatoolPackageExists,
-  metatoolPackageInvalid,
-  metatoolPackageUnusable,
-  metatoolSchemaInvalid,
-  metatoolTestInvalid,
-  metatoolTestNotRepeatable,
-  metatoolTestTooLarge,
-  metatoolTooManyTools,
-  metatoolUnwritable,
-} from "./codes.ts";
+export { type MetatoolCode, metatoolCodes } from "./codes.ts";
 // For users: composite tools behind a gateway.
 export { type ApprovalDeps, approveSavedTool } from "./core/approval.ts";
 export { createMetatool } from "./core/create-metatool.ts";

@@ -1,6 +1,6 @@
-/** The one error class of this package; its codes are in `codes.ts`. */
+/** The error class of this package. A refused definition carries the code of its first finding, which can be a code of another package. */
 
 import { CodedError } from "@toolcrib/diagnostics";
 
-/** An operation on composite tools failed; `code` is one of this package's codes. */
+/** An operation on composite tools failed */
 export class MetatoolError extends CodedError {}

@@ -9,15 +9,6 @@
 import { type Diagnostic, hasErrors, type Source } from "@toolcrib/diagnostics";
 import { quote } from "@toolcrib/document";
 import { lintCatalog, type Manifest, type Toolspec, type ToolspecTool } from "@toolcrib/toolspec";
-import {
-  openapiNameMissing,
-  openapiOperationLimit,
-  openapiOperationMissing,
-  openapiOperationUnfit,
-  openapiServerUnfit,
-  openapiTooLarge,
-  openapiVersion,
-} from "./codes.ts";
 import { createFindings, type Findings } from "./document/findings.ts";
 import { fieldOf, isMap, textOf } from "./document/node.ts";
 import { openDocument } from "./document/open-document.ts";
@@ -138,7 +129,7 @@ function checkVersion({ root }: Documents, findings: Findings): boolean {
   const isSecond = fieldOf(root.root, "swagger") !== undefined;
   findings.report({
     severity: "error",
-    code: openapiVersion,
+    code: "OPENAPI_VERSION",
     message: isSecond
       ? `Cannot import a document of Swagger ${quote(String(fieldOf(root.root, "swagger")))}: OpenAPI 3.0 and 3.1 are read`
       : "Cannot import a document that does not say openapi: 3.0.x or 3.1.x",
@@ -162,7 +153,7 @@ function nameOf({ root }: Documents, options: ImportOptions, findings: Findings)
   if (/^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/.test(name) && name.length <= 64) return name;
   findings.report({
     severity: "error",
-    code: openapiNameMissing,
+    code: "OPENAPI_NAME_MISSING",
     message:
       options.name === undefined
         ? `The title ${quote(title)} makes no name for the manifest`
@@ -178,7 +169,7 @@ function nameOf({ root }: Documents, options: ImportOptions, findings: Findings)
 function reportNothing(hasOperations: boolean, findings: Findings): void {
   findings.report({
     severity: "error",
-    code: openapiOperationMissing,
+    code: "OPENAPI_OPERATION_MISSING",
     message: hasOperations
       ? "None of the operations is chosen, or none of those chosen can be imported"
       : "The document has no operations",
@@ -200,7 +191,7 @@ function limit(
 
 function reportLimit(message: string, first: Operation, findings: Findings): void {
   const hint = "choose with --tag, --path or --operation; --list shows what there is";
-  findings.report({ code: openapiOperationLimit, message, hint, place: first.place });
+  findings.report({ code: "OPENAPI_OPERATION_LIMIT", message, hint, place: first.place });
 }
 
 interface Api {
@@ -262,7 +253,7 @@ function readApi(
     const count = schemasOfImportMaxCount.toLocaleString("en");
     findings.report({
       severity: "error",
-      code: openapiTooLarge,
+      code: "OPENAPI_TOO_LARGE",
       message: `The schemas of the operations refer to one another more than ${count} times`,
       hint: "choose with --tag, --path or --operation",
     });
@@ -272,7 +263,7 @@ function readApi(
 
 function reportUnfit(operation: Operation, reason: string, findings: Findings, at?: UnfitOperation): void {
   findings.report({
-    code: openapiOperationUnfit,
+    code: "OPENAPI_OPERATION_UNFIT",
     message: `Operation ${quote(operation.label)} is left out: ${reason}`,
     hint: at?.hint,
     place: at?.place ?? operation.place,
@@ -295,7 +286,7 @@ function readServers(
       const message = `Cannot use ${quote(options.baseUrl)} as base URL`;
       findings.report({
         severity: "error",
-        code: openapiServerUnfit,
+        code: "OPENAPI_SERVER_UNFIT",
         message,
         hint: "write https://HOST or https://HOST/PATH",
       });
@@ -319,7 +310,7 @@ function readServers(
   if (first !== undefined) {
     findings.report({
       severity: servers.size === 0 ? "error" : "warning",
-      code: openapiServerUnfit,
+      code: "OPENAPI_SERVER_UNFIT",
       message:
         servers.size === 0
           ? "The document names no server that a base URL can be made of"
@@ -360,7 +351,7 @@ function finish(
       if (operation === undefined) {
         findings.report({
           severity: "error",
-          code: openapiOperationUnfit,
+          code: "OPENAPI_OPERATION_UNFIT",
           message: `The import makes no sound toolspec: ${message}`,
         });
         return { value: undefined, tools };

@@ -2,7 +2,6 @@
 
 import { nearestName } from "@toolcrib/diagnostics";
 import { quote } from "@toolcrib/document";
-import { openapiOperationDeprecated, openapiOperationMissing, openapiOperationUnfit } from "./codes.ts";
 import type { Findings, Place } from "./document/findings.ts";
 import { fieldOf, isMap, isSet, itemsOf, textOf } from "./document/node.ts";
 import type { Documents, Part } from "./document/references.ts";
@@ -116,14 +115,14 @@ export function chooseOperations(
     if (one.isDeprecated) {
       const message = `Operation ${quote(one.label)} is deprecated and left out`;
       const hint = `import it with --operation ${JSON.stringify(one.label)}`;
-      findings.report({ code: openapiOperationDeprecated, message, hint, place: one.place });
+      findings.report({ code: "OPENAPI_OPERATION_DEPRECATED", message, hint, place: one.place });
     }
     return !one.isDeprecated;
   });
   return chosen.filter((one) => {
     if (importable.has(one.method)) return true;
     const message = `Operation ${quote(one.label)} is left out: tools are sent with GET, POST, PUT, PATCH or DELETE, not ${one.method}`;
-    findings.report({ code: openapiOperationUnfit, message, place: one.place });
+    findings.report({ code: "OPENAPI_OPERATION_UNFIT", message, place: one.place });
     return false;
   });
 }
@@ -168,7 +167,7 @@ function reportMissing(what: string, name: string, known: readonly string[], fin
   const near = nearestName(name, known);
   findings.report({
     severity: "error",
-    code: openapiOperationMissing,
+    code: "OPENAPI_OPERATION_MISSING",
     message: `The document has no ${what} ${quote(name)}`,
     hint: near === undefined ? "--list shows what it has" : `did you mean ${near}?`,
   });

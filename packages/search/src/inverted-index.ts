@@ -11,7 +11,6 @@
  * identifiers and exact names, which repeat words, do not count.
  */
 
-import { searchIndexFull } from "./codes.ts";
 import { Dictionary } from "./dictionary.ts";
 import { fieldTextsOf, type SearchDocument } from "./document.ts";
 import { DocumentWords } from "./document-words.ts";
@@ -100,7 +99,7 @@ export class InvertedIndex {
   #takeSlot(id: string): number {
     if (this.#slots.size >= searchLimits.documentsMax) {
       throw new SearchError(
-        searchIndexFull,
+        "SEARCH_INDEX_FULL",
         `Cannot add "${id}" to the search index: it holds ${searchLimits.documentsMax} documents already`,
       );
     }

@@ -3,7 +3,6 @@
  * index: everything that has a default, in one place.
  */
 
-import { searchOptionInvalid } from "./codes.ts";
 import { SearchError } from "./search-error.ts";
 
 /** The fields of a document, in the order in which explanations list them. */
@@ -96,7 +95,7 @@ export function resolveSearchOptions(options: SearchOptions = {}): ResolvedSearc
 function inRange(path: string, value: number, max: number): number {
   if (value >= 0 && value <= max) return value;
   throw new SearchError(
-    searchOptionInvalid,
+    "SEARCH_OPTION_INVALID",
     `Cannot create a search index with ${path} "${value}": it must be a number from 0 to ${max}`,
   );
 }

@@ -7,7 +7,6 @@
  * anything but a letter or digit follows, such as a space. It never looks into the index.
  */
 
-import { searchQueryTooLong } from "./codes.ts";
 import { termTextOf } from "./dictionary.ts";
 import { foldText } from "./fold-text.ts";
 import { searchLimits } from "./options.ts";
@@ -69,7 +68,7 @@ export function parseQuery(query: string): readonly QueryWord[] {
 
 function tooLong(state: string, allowed: string): SearchError {
   return new SearchError(
-    searchQueryTooLong,
+    "SEARCH_QUERY_TOO_LONG",
     `Cannot search for a query of ${state}: at most ${allowed} are allowed`,
     { hint: "describe the tool in a few words" },
   );

@@ -9,7 +9,6 @@
 
 import { bestHits } from "./best-hits.ts";
 import { clausesOf } from "./clauses.ts";
-import { searchLimitInvalid } from "./codes.ts";
 import type { SearchDocument } from "./document.ts";
 import { InvertedIndex } from "./inverted-index.ts";
 import { resolveSearchOptions, type SearchOptions, searchLimits } from "./options.ts";
@@ -84,7 +83,7 @@ export class ToolSearch {
   search(query: string, { limit = 20, filter }: SearchRequest = {}): readonly SearchHit[] {
     if (!Number.isInteger(limit) || limit < 1 || limit > searchLimits.resultsMax) {
       throw new SearchError(
-        searchLimitInvalid,
+        "SEARCH_LIMIT_INVALID",
         `Cannot return "${limit}" results: the limit must be a whole number from 1 to ${searchLimits.resultsMax}`,
       );
     }

@@ -1,21 +1,5 @@
 // For users.
-export {
-  secretsBusy,
-  secretsDamaged,
-  secretsExists,
-  secretsExposed,
-  secretsFull,
-  secretsKeychainUnavailable,
-  secretsKeyInvalid,
-  secretsKeyMissing,
-  secretsKeyWrong,
-  secretsNameInvalid,
-  secretsNotFound,
-  secretsUnreadable,
-  secretsUnusable,
-  secretsUnwritable,
-  secretsValueInvalid,
-} from "./codes.ts";
+export { type SecretsCode, secretsCodes } from "./codes.ts";
 // For other packages here.
 export { explainFileFailure } from "./file-failure.ts";
 export type { SecretKeySettings } from "./key.ts";

@@ -3,7 +3,6 @@
  * that this variable names, or in a file of the store. Never part of a message.
  */
 
-import { secretsKeyInvalid } from "./codes.ts";
 import { readKeychain } from "./keychain.ts";
 import { readPrivateFile, type StoreLayout } from "./layout.ts";
 import { SecretsError } from "./secrets-error.ts";
@@ -62,7 +61,7 @@ function parseKey(text: string, what: string): Buffer {
 
 function invalidKey(what: string): SecretsError {
   return new SecretsError(
-    secretsKeyInvalid,
+    "SECRETS_KEY_INVALID",
     `Cannot use the key of the secret store in ${what}: it is not ${keyBytes} bytes in base64 or hexadecimal`,
     {
       hint: "restore the key that the secrets were set with; openssl rand -base64 32 makes one for a new store",

@@ -6,7 +6,6 @@
  */
 
 import { execFile } from "node:child_process";
-import { secretsKeychainUnavailable, secretsNotFound } from "./codes.ts";
 import { checkSecretName, secretMaxBytes, toSecretValue } from "./secret-text.ts";
 import { SecretsError } from "./secrets-error.ts";
 
@@ -79,9 +78,13 @@ export async function readKeychain(name: string, { environment, platform }: Keyc
   }
   if (code === 0) return toSecretValue(stdout, `the entry ${JSON.stringify(name)} of the keychain`);
   if (typeof code === "number" && keychain.isAbsent(code, stderr.trim())) {
-    throw new SecretsError(secretsNotFound, `Cannot find secret ${JSON.stringify(name)} in the keychain`, {
-      hint: keychain.storeHint(name),
-    });
+    throw new SecretsError(
+      "SECRETS_NOT_FOUND",
+      `Cannot find secret ${JSON.stringify(name)} in the keychain`,
+      {
+        hint: keychain.storeHint(name),
+      },
+    );
   }
   throw unavailable(name, `${keychain.command} failed (${code})`, otherPlace);
 }
@@ -90,7 +93,7 @@ const otherPlace = "keep it in the secret store: toolcrib secret set";
 
 function unavailable(name: string, reason: string, hint: string): SecretsError {
   return new SecretsError(
-    secretsKeychainUnavailable,
+    "SECRETS_KEYCHAIN_UNAVAILABLE",
     `Cannot read secret ${JSON.stringify(name)} from the keychain: ${reason}`,
     { hint },
   );

@@ -14,7 +14,6 @@
 import { constants } from "node:fs";
 import { lstat, open, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { secretsDamaged, secretsExposed, secretsUnreadable } from "./codes.ts";
 import { explainFileFailure, failureCode, isAbsence } from "./file-failure.ts";
 import { SecretsError } from "./secrets-error.ts";
 
@@ -66,7 +65,7 @@ export async function checkFolders({ secretsFolder, folder }: StoreLayout): Prom
   if (outer === undefined || inner === undefined) return false;
   if (!inner.isDirectory()) {
     throw new SecretsError(
-      secretsDamaged,
+      "SECRETS_DAMAGED",
       `Cannot use the secret store ${JSON.stringify(folder)}: it is no folder`,
       {
         hint: "look who put it there, and move it away",
@@ -91,7 +90,7 @@ async function statusOf(path: string, links: "follow" | "stay") {
 function checkMode(path: string, mode: number, forbidden: number, wanted: string): void {
   if (process.platform === "win32" || (mode & forbidden) === 0) return;
   throw new SecretsError(
-    secretsExposed,
+    "SECRETS_EXPOSED",
     `Cannot use ${JSON.stringify(path)}: its mode ${(mode & 0o777).toString(8)} lets other users of this machine at it`,
     { hint: `run chmod ${wanted} ${path}, and replace the secrets if anyone may have read them` },
   );
@@ -131,14 +130,14 @@ export async function readPrivateFile(path: string, maxBytes: number): Promise<B
 }
 
 function notRegular(path: string): SecretsError {
-  return new SecretsError(secretsDamaged, `Cannot use ${JSON.stringify(path)}: it is not a regular file`, {
+  return new SecretsError("SECRETS_DAMAGED", `Cannot use ${JSON.stringify(path)}: it is not a regular file`, {
     hint: "look who put it there, and move it away",
   });
 }
 
 function tooLong(path: string): SecretsError {
   return new SecretsError(
-    secretsDamaged,
+    "SECRETS_DAMAGED",
     `Cannot use ${JSON.stringify(path)}: it is longer than such a file can be`,
     {
       hint: "restore it from a backup, or set the secret again",
@@ -148,7 +147,7 @@ function tooLong(path: string): SecretsError {
 
 function unreadable(path: string, cause: unknown): SecretsError {
   return new SecretsError(
-    secretsUnreadable,
+    "SECRETS_UNREADABLE",
     `Cannot read ${JSON.stringify(path)}: ${explainFileFailure(cause)}`,
     {
       cause,

@@ -2,7 +2,6 @@
 
 import { join } from "node:path";
 import { isCodedError } from "@toolcrib/diagnostics";
-import { secretsNotFound } from "./codes.ts";
 import {
   createEnvSource,
   createFileSource,
@@ -55,11 +54,11 @@ export async function readNamedSecret(
     try {
       return { value: await source.read(place), kind: source.kind, place };
     } catch (error) {
-      if (!isCodedError(error) || error.code !== secretsNotFound) throw error;
+      if (!isCodedError(error) || error.code !== "SECRETS_NOT_FOUND") throw error;
     }
   }
   throw new SecretsError(
-    secretsNotFound,
+    "SECRETS_NOT_FOUND",
     `Cannot find secret ${JSON.stringify(name)}: there is no file ${JSON.stringify(path)}, and ${variable} is not set`,
     { hint: `run toolcrib secret set ${name}, or put it into that file (mode 600), or set ${variable}` },
   );

@@ -12,14 +12,6 @@ import { mkdir, unlink } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { isCodedError } from "@toolcrib/diagnostics";
 import { tryLock } from "@toolcrib/store";
-import {
-  secretsBusy,
-  secretsExists,
-  secretsFull,
-  secretsKeyWrong,
-  secretsNotFound,
-  secretsUnwritable,
-} from "./codes.ts";
 import { explainFileFailure } from "./file-failure.ts";
 import { formatKeyFile, keyBytes, readKey, type SecretKeySettings } from "./key.ts";
 import { checkFolders, listStoredNames, readPrivateFile, toStoreLayout } from "./layout.ts";
@@ -107,7 +99,7 @@ export async function openSecretStore(
     } catch (cause) {
       if (isCodedError(cause)) throw cause;
       throw new SecretsError(
-        secretsUnwritable,
+        "SECRETS_UNWRITABLE",
         `Cannot change the secret store ${JSON.stringify(layout.folder)}: ${explainFileFailure(cause)}`,
         { cause, hint: "give the user who runs Toolcrib write access to it, and look for room on the disk" },
       );
@@ -142,7 +134,7 @@ export async function openSecretStore(
     }
     if (id === keyIdOf(key)) return;
     throw new SecretsError(
-      secretsKeyWrong,
+      "SECRETS_KEY_WRONG",
       `Cannot use this key: secret ${JSON.stringify(name)} was encrypted with another`,
       { hint: "give back the key that the secrets were set with; one store has one key" },
     );
@@ -261,7 +253,7 @@ async function lock(folder: string): Promise<Disposable> {
     await delay(lockRetryMs);
   }
   throw new SecretsError(
-    secretsBusy,
+    "SECRETS_BUSY",
     "Cannot change the secret store: another process has been at it for too long",
     {
       hint: "try again, or look which process has the file write.lock open",
@@ -274,19 +266,27 @@ function checkNew(name: string, names: readonly string[]): void {
   const twin = names.find((one) => one !== name && one.toLowerCase() === name.toLowerCase());
   if (twin !== undefined && isSecretName(twin)) throw exists(twin);
   if (names.includes(name) || names.length < maxSecrets) return;
-  throw new SecretsError(secretsFull, `Cannot keep another secret: there are ${maxSecrets} of them`, {
+  throw new SecretsError("SECRETS_FULL", `Cannot keep another secret: there are ${maxSecrets} of them`, {
     hint: "remove some: toolcrib secret list, toolcrib secret rm NAME",
   });
 }
 
 function exists(name: string): SecretsError {
-  return new SecretsError(secretsExists, `Cannot use this name: there is a secret ${JSON.stringify(name)}`, {
-    hint: "choose another name, or remove that secret first",
-  });
+  return new SecretsError(
+    "SECRETS_EXISTS",
+    `Cannot use this name: there is a secret ${JSON.stringify(name)}`,
+    {
+      hint: "choose another name, or remove that secret first",
+    },
+  );
 }
 
 function notFound(name: string): SecretsError {
-  return new SecretsError(secretsNotFound, `Cannot find secret ${JSON.stringify(name)} in the secret store`, {
-    hint: "see toolcrib secret list",
-  });
+  return new SecretsError(
+    "SECRETS_NOT_FOUND",
+    `Cannot find secret ${JSON.stringify(name)} in the secret store`,
+    {
+      hint: "see toolcrib secret list",
+    },
+  );
 }

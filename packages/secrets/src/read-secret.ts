@@ -1,6 +1,5 @@
 /** Reading one secret of a store. Changes nothing, waits for no lock: files are replaced whole. */
 
-import { secretsKeyMissing } from "./codes.ts";
 import { readKey, type SecretKeySettings } from "./key.ts";
 import { checkFolders, readPrivateFile, type StoreLayout, toStoreLayout } from "./layout.ts";
 import { openSecret, sealedMaxBytes } from "./sealed-secret.ts";
@@ -33,7 +32,7 @@ export async function needKey(layout: StoreLayout, settings: SecretKeySettings):
   const key = await readKey(layout, settings);
   if (key !== undefined) return key;
   throw new SecretsError(
-    secretsKeyMissing,
+    "SECRETS_KEY_MISSING",
     `Cannot decrypt the secret store: its key ${JSON.stringify(layout.keyPath)} is gone`,
     {
       hint: "restore that file, or set TOOLCRIB_SECRETS_KEY; without the key, remove the secrets and set them again",

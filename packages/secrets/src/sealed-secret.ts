@@ -7,7 +7,6 @@
 
 import { createCipheriv, createDecipheriv, createHmac } from "node:crypto";
 import { isJsonObject } from "@toolcrib/json";
-import { secretsDamaged, secretsKeyWrong } from "./codes.ts";
 import { secretMaxBytes } from "./secret-text.ts";
 import { SecretsError } from "./secrets-error.ts";
 
@@ -60,7 +59,7 @@ export function openSecret(line: Uint8Array, name: string, key: Uint8Array): Ope
   const { header, nonce, tag, sealed } = parseSealed(line, name);
   if (header.key !== keyIdOf(key)) {
     throw new SecretsError(
-      secretsKeyWrong,
+      "SECRETS_KEY_WRONG",
       `Cannot decrypt secret ${JSON.stringify(name)}: it was encrypted with another key`,
       {
         hint: "give back the key that it was set with (secrets/.store/key, TOOLCRIB_SECRETS_KEY), or remove the secret and set it again",
@@ -119,7 +118,7 @@ function authenticated({ version, name, createdAt, updatedAt, key }: Header): Bu
 }
 
 function damaged(name: string, problem: string): SecretsError {
-  return new SecretsError(secretsDamaged, `Cannot read secret ${JSON.stringify(name)}: ${problem}`, {
+  return new SecretsError("SECRETS_DAMAGED", `Cannot read secret ${JSON.stringify(name)}: ${problem}`, {
     hint: "restore its file from a backup, or set the secret again",
   });
 }

@@ -4,7 +4,6 @@
  * the next read gives.
  */
 
-import { secretsExposed, secretsNotFound, secretsUnreadable } from "./codes.ts";
 import { explainFileFailure, isAbsence } from "./file-failure.ts";
 import type { SecretKeySettings } from "./key.ts";
 import { type KeychainDeps, readKeychain } from "./keychain.ts";
@@ -35,7 +34,7 @@ export function createEnvSource(env: Environment): SecretSource {
       const value = Object.hasOwn(env, name) ? env[name] : undefined;
       if (value !== undefined && value.trim() !== "") return value;
       throw new SecretsError(
-        secretsNotFound,
+        "SECRETS_NOT_FOUND",
         `Cannot read a secret from the environment: ${name} ${value === undefined ? "is not set" : "is empty"}`,
         { hint: `set ${name} in the environment that starts Toolcrib` },
       );
@@ -67,7 +66,7 @@ export function createFileSource({ readFile, closedTo }: FileSourceOptions): Sec
       });
       if (mode !== undefined && (mode & forbidden) !== 0) {
         throw new SecretsError(
-          secretsExposed,
+          "SECRETS_EXPOSED",
           `Cannot use the secret file ${JSON.stringify(path)}: its mode ${mode.toString(8)} lets other users of this machine at it`,
           { hint: `run chmod 600 ${path}` },
         );
@@ -80,7 +79,7 @@ export function createFileSource({ readFile, closedTo }: FileSourceOptions): Sec
 function unreadableFile(path: string, cause: unknown): SecretsError {
   const isAbsent = isAbsence(cause);
   return new SecretsError(
-    isAbsent ? secretsNotFound : secretsUnreadable,
+    isAbsent ? "SECRETS_NOT_FOUND" : "SECRETS_UNREADABLE",
     `Cannot read the secret file ${JSON.stringify(path)}: ${explainFileFailure(cause)}`,
     {
       cause,
@@ -99,7 +98,7 @@ export function createStoreSource(settings: SecretKeySettings): SecretSource {
       const value = await readStoredSecret(name, settings);
       if (value !== undefined) return value;
       throw new SecretsError(
-        secretsNotFound,
+        "SECRETS_NOT_FOUND",
         `Cannot find secret ${JSON.stringify(name)} in the secret store`,
         {
           hint: `run toolcrib secret set ${name}`,

@@ -1,6 +1,5 @@
 /** What a secret's name and value may be. Pure; never quotes what it refuses, which may be a secret at the wrong place. */
 
-import { secretsNameInvalid, secretsUnusable, secretsValueInvalid } from "./codes.ts";
 import { SecretsError } from "./secrets-error.ts";
 
 /** Longest secret, in bytes. */
@@ -16,7 +15,7 @@ export function isSecretName(name: string): boolean {
 /** @throws {SecretsError} `SECRETS_NAME_INVALID`. */
 export function checkSecretName(name: string): void {
   if (isSecretName(name)) return;
-  throw new SecretsError(secretsNameInvalid, "Cannot use this as the name of a secret", {
+  throw new SecretsError("SECRETS_NAME_INVALID", "Cannot use this as the name of a secret", {
     hint: "a name has letters, digits, _ - and . (at most 128), and no . at either end",
   });
 }
@@ -25,7 +24,7 @@ export function checkSecretName(name: string): void {
 export function checkSecretValue(value: string): void {
   const problem = problemOf(value);
   if (problem === undefined) return;
-  throw new SecretsError(secretsValueInvalid, `Cannot keep this secret: ${problem}`, {
+  throw new SecretsError("SECRETS_VALUE_INVALID", `Cannot keep this secret: ${problem}`, {
     hint: `a secret is text of 1 to ${secretMaxBytes.toLocaleString("en")} bytes`,
   });
 }
@@ -47,7 +46,7 @@ function problemOf(value: string): string | undefined {
  */
 export function toSecretValue(bytes: Uint8Array, what: string): string {
   const unusable = (problem: string, hint: string) =>
-    new SecretsError(secretsUnusable, `Cannot use ${what}: ${problem}`, { hint });
+    new SecretsError("SECRETS_UNUSABLE", `Cannot use ${what}: ${problem}`, { hint });
   if (bytes.length > secretMaxBytes) {
     throw unusable(
       `it is longer than ${secretMaxBytes.toLocaleString("en")} bytes`,

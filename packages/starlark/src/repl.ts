@@ -5,7 +5,6 @@
  */
 
 import { type Diagnostic, hasErrors } from "@toolcrib/diagnostics";
-import { starlarkUnfinished } from "./codes.ts";
 import { compileFile } from "./compile/compiler.ts";
 import { coreDialect, type Dialect } from "./dialect.ts";
 import { methodsFor, universeFor } from "./library/environment.ts";
@@ -89,7 +88,7 @@ export function createReplSession(host: ThreadHost, options: ReplOptions = {}): 
       const source = { name: options.name ?? "<stdin>", text };
       const { value: parsed, diagnostics: syntax } = parseFile(source, dialect);
       if (hasErrors(syntax)) {
-        const incomplete = syntax.some(({ code }) => code === starlarkUnfinished);
+        const incomplete = syntax.some(({ code }) => code === "STARLARK_UNFINISHED");
         return { diagnostics: syntax, incomplete };
       }
       if (isByLine && mayGoOn(parsed)) return { diagnostics: syntax, incomplete: true };

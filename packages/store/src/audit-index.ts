@@ -16,7 +16,6 @@ import type { AuditRecord } from "./audit-event.ts";
 import type { AuditCall, AuditListQuery, AuditProblem } from "./audit-query.ts";
 import { problemMax, toListSql } from "./audit-query.ts";
 import { showCall } from "./call-tree.ts";
-import { auditIndexFailed, auditIndexRebuilt } from "./codes.ts";
 import { type HomeLayout, listSegments, newestSegments, type SegmentName } from "./home-layout.ts";
 import { type IndexDatabase, isDamage, openIndexDatabase, openInMemory, putAside } from "./index-database.ts";
 import { indexLines } from "./index-lines.ts";
@@ -135,7 +134,7 @@ export class AuditIndex {
         if (this.#opened?.file.isCurrent() === false) this.close();
         return action();
       } catch (error) {
-        if (error instanceof StoreError && error.code !== auditIndexFailed) throw error;
+        if (error instanceof StoreError && error.code !== "AUDIT_INDEX_FAILED") throw error;
         if (attempt === 0 && error instanceof StalePointer) this.#forgetSegment(error.segment);
         else if (attempt === 0 && isDamage(error)) this.#rebuild(error);
         else throw this.#failure(error);
@@ -160,7 +159,7 @@ export class AuditIndex {
     }
     this.#problem(
       new StoreError(
-        auditIndexRebuilt,
+        "AUDIT_INDEX_REBUILT",
         aside
           ? `The audit index "${this.#layout.databasePath}" was damaged; it is built again, the damaged file is kept beside it`
           : `The audit index "${this.#layout.databasePath}" is damaged and in use; this process works with an index in memory`,
@@ -171,7 +170,7 @@ export class AuditIndex {
 
   #failure(cause: unknown): StoreError {
     if (cause instanceof StoreError) return cause;
-    return new StoreError(auditIndexFailed, `Cannot use the audit index: ${messageOf(cause)}`, {
+    return new StoreError("AUDIT_INDEX_FAILED", `Cannot use the audit index: ${messageOf(cause)}`, {
       cause,
       hint: "The audit segments are not affected",
     });

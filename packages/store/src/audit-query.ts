@@ -4,7 +4,6 @@
  */
 
 import type { AuditEventType, AuditPosition, AuditRecord } from "./audit-event.ts";
-import { auditQueryInvalid } from "./codes.ts";
 import { StoreError } from "./store-error.ts";
 
 /** Which records `list` returns: those that meet every condition given. */
@@ -140,5 +139,5 @@ function toGlob(pattern: string): string {
 }
 
 function invalid(message: string): StoreError {
-  return new StoreError(auditQueryInvalid, message);
+  return new StoreError("AUDIT_QUERY_INVALID", message);
 }

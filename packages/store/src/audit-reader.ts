@@ -9,7 +9,6 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { AuditRecord } from "./audit-event.ts";
 import { AuditIndex } from "./audit-index.ts";
 import type { AuditCall, AuditListQuery, AuditProblem } from "./audit-query.ts";
-import { storeClosed } from "./codes.ts";
 import { toHomeLayout } from "./home-layout.ts";
 import { StoreError } from "./store-error.ts";
 import { type AuditTailOptions, tailTrail } from "./tail-trail.ts";
@@ -54,10 +53,10 @@ export async function openAuditReader(
   /** Catch up in slices, so that a long way leaves room for signals, then ask. */
   const ask = async <Answer>(question: () => Answer): Promise<Answer> => {
     do {
-      if (isClosed) throw new StoreError(storeClosed, "Cannot read the audit trail: the reader is closed");
+      if (isClosed) throw new StoreError("STORE_CLOSED", "Cannot read the audit trail: the reader is closed");
       await nextTurn();
     } while (!isClosed && index.step());
-    if (isClosed) throw new StoreError(storeClosed, "Cannot read the audit trail: the reader is closed");
+    if (isClosed) throw new StoreError("STORE_CLOSED", "Cannot read the audit trail: the reader is closed");
     return question();
   };
   return {

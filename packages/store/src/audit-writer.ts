@@ -12,7 +12,6 @@
 import { messageOf } from "@toolcrib/diagnostics";
 import type { AuditEvents, AuditEventType } from "./audit-event.ts";
 import type { ResolvedAuditOptions } from "./audit-options.ts";
-import { auditRecordsDropped, auditSegmentDamaged, auditUnwritable, storeClosed } from "./codes.ts";
 import { BodyFormatter, type HeadParts, toHead, toHeadParts } from "./format-record.ts";
 import { type HomeLayout, toWriterId } from "./home-layout.ts";
 import { SegmentAppender } from "./segment-appender.ts";
@@ -133,7 +132,7 @@ export class AuditWriter {
       const isIntent = type === "call.intent";
       if (this.#queuedLength + body.length > this.#options.pendingMaxLength) {
         if (isIntent) this.#refusedIntents += 1;
-        throw new StoreError(auditUnwritable, "Cannot write the audit trail: too many records wait", {
+        throw new StoreError("AUDIT_UNWRITABLE", "Cannot write the audit trail: too many records wait", {
           hint: "The disk does not keep up or does not answer",
         });
       }
@@ -183,7 +182,7 @@ export class AuditWriter {
     const lostCount = waitingCount + (this.#dropped?.count ?? 0);
     if (lostCount === 0) return;
     throw new StoreError(
-      auditUnwritable,
+      "AUDIT_UNWRITABLE",
       `Cannot write the end of the audit trail; records lost: ${lostCount}`,
     );
   }
@@ -302,7 +301,7 @@ export class AuditWriter {
       else others.push(entry);
     }
     const failure = new StoreError(
-      auditUnwritable,
+      "AUDIT_UNWRITABLE",
       `Cannot write the audit trail: ${(cause as NodeJS.ErrnoException).code ?? messageOf(cause)}`,
       {
         cause,
@@ -350,7 +349,7 @@ export class AuditWriter {
     this.#append("audit.dropped", dropped);
     this.#events.problem(
       new StoreError(
-        auditRecordsDropped,
+        "AUDIT_RECORDS_DROPPED",
         `Discarded ${dropped.count} records while the audit trail could not be written`,
       ),
     );
@@ -370,7 +369,7 @@ export class AuditWriter {
     this.#append("audit.recovered", { segment, reason: "torn", position, bytes });
     this.#events.problem(
       new StoreError(
-        auditSegmentDamaged,
+        "AUDIT_SEGMENT_DAMAGED",
         `Audit segment "${segment}" ended in an unfinished line of ${bytes} bytes at byte ${position}; writing goes on behind it`,
       ),
     );
@@ -380,7 +379,7 @@ export class AuditWriter {
     this.#append("audit.recovered", { segment, reason: "missing" });
     this.#events.problem(
       new StoreError(
-        auditSegmentDamaged,
+        "AUDIT_SEGMENT_DAMAGED",
         `Audit segment "${segment}" was removed while it was written to; writing goes on in "${this.#appender.segment}"`,
       ),
     );
@@ -404,5 +403,5 @@ function countLines(bytes: Buffer, end: number): number {
 }
 
 function closedError(): StoreError {
-  return new StoreError(storeClosed, "Cannot write to the audit trail: the store is closed");
+  return new StoreError("STORE_CLOSED", "Cannot write to the audit trail: the store is closed");
 }

@@ -9,7 +9,6 @@
 
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { storeHomeUnusable } from "./codes.ts";
 import { createPrivateFile } from "./home-layout.ts";
 import { StoreError } from "./store-error.ts";
 
@@ -54,7 +53,7 @@ export function tryLock(
   } catch (cause) {
     database?.close();
     if (sqliteResultOf(cause) === sqliteResult.busy) return undefined;
-    throw new StoreError(storeHomeUnusable, `Cannot lock "${path}"`, {
+    throw new StoreError("STORE_HOME_UNUSABLE", `Cannot lock "${path}"`, {
       cause,
       hint: "The file system must support file locks, and the user who runs toolcrib must own the home directory",
     });

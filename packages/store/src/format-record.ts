@@ -5,7 +5,6 @@
  */
 
 import type { AuditEvents, AuditEventType } from "./audit-event.ts";
-import { auditRecordTooLarge } from "./codes.ts";
 import { escapeJson } from "./escape-unsafe.ts";
 import { StoreError } from "./store-error.ts";
 
@@ -44,7 +43,7 @@ export class BodyFormatter {
     const cut = toBody(type, this.#time, shorten(withoutPreview, 0), true);
     if (cut.length <= this.#maxLength) return cut;
     throw new StoreError(
-      auditRecordTooLarge,
+      "AUDIT_RECORD_TOO_LARGE",
       `Cannot write a "${type}" record of ${whole.length} characters; at most ${this.#maxLength} are allowed`,
     );
   }

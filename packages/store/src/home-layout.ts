@@ -8,7 +8,6 @@
 
 import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { storeHomeUnusable } from "./codes.ts";
 import { StoreError } from "./store-error.ts";
 
 /** Paths below one home. */
@@ -53,7 +52,7 @@ export function createHome(layout: HomeLayout): void {
     closeToOthers(layout.lockDirectory, 0o700);
   } catch (cause) {
     throw new StoreError(
-      storeHomeUnusable,
+      "STORE_HOME_UNUSABLE",
       `Cannot create the home directory "${layout.home}": ${(cause as NodeJS.ErrnoException).code}`,
       { cause, hint: "Give the user who runs toolcrib write access to it, or name another with --home" },
     );

@@ -6,7 +6,6 @@
 
 import { existsSync, renameSync, rmSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { auditIndexFailed } from "./codes.ts";
 import { sqliteResult, sqliteResultOf, tryLock } from "./file-lock.ts";
 import { createPrivateFile, type HomeLayout } from "./home-layout.ts";
 import { StoreError } from "./store-error.ts";
@@ -108,10 +107,14 @@ export function putAside(layout: HomeLayout): boolean {
     }
     return true;
   } catch (cause) {
-    throw new StoreError(auditIndexFailed, `Cannot move the damaged index "${layout.databasePath}" away`, {
-      cause,
-      hint: "Delete it; it is built again from the segments",
-    });
+    throw new StoreError(
+      "AUDIT_INDEX_FAILED",
+      `Cannot move the damaged index "${layout.databasePath}" away`,
+      {
+        cause,
+        hint: "Delete it; it is built again from the segments",
+      },
+    );
   } finally {
     lock[Symbol.dispose]();
   }
@@ -125,7 +128,7 @@ function waitForSharedLock(directory: string): Disposable | undefined {
     if (lock !== undefined) return lock;
     Atomics.wait(pause, 0, 0, 10);
   }
-  throw new StoreError(auditIndexFailed, "Cannot open the audit index: another process repairs it");
+  throw new StoreError("AUDIT_INDEX_FAILED", "Cannot open the audit index: another process repairs it");
 }
 
 function isForbidden(error: unknown): boolean {

@@ -6,7 +6,6 @@
  */
 
 import { Worker } from "node:worker_threads";
-import { auditIndexFailed, storeClosed } from "./codes.ts";
 import type { HomeLayout } from "./home-layout.ts";
 import type {
   FromIndexThread,
@@ -76,10 +75,11 @@ export class IndexHost implements AsyncDisposable {
     asked: IndexQuestions[Question]["asked"],
   ): Promise<IndexQuestions[Question]["answer"]> {
     return new Promise((resolve, reject) => {
-      if (this.#closed) throw new StoreError(storeClosed, "Cannot read the audit trail: the store is closed");
+      if (this.#closed)
+        throw new StoreError("STORE_CLOSED", "Cannot read the audit trail: the store is closed");
       if (this.#waiters.size >= questionMax) {
         throw new StoreError(
-          auditIndexFailed,
+          "AUDIT_INDEX_FAILED",
           `Cannot read the audit trail: ${questionMax} questions already wait`,
         );
       }
@@ -112,7 +112,7 @@ export class IndexHost implements AsyncDisposable {
     } catch (cause) {
       this.#isFollowing = false;
       this.#reportBroken(
-        new StoreError(auditIndexFailed, "Cannot start the thread of the audit index", { cause }),
+        new StoreError("AUDIT_INDEX_FAILED", "Cannot start the thread of the audit index", { cause }),
       );
     }
   }
@@ -182,8 +182,8 @@ export class IndexHost implements AsyncDisposable {
     const waiters = [...this.#waiters.values()];
     this.#waiters.clear();
     const error = this.#closed
-      ? new StoreError(storeClosed, "Cannot read the audit trail: the store is closed")
-      : new StoreError(auditIndexFailed, "Cannot read the audit index: its thread ended", { cause });
+      ? new StoreError("STORE_CLOSED", "Cannot read the audit trail: the store is closed")
+      : new StoreError("AUDIT_INDEX_FAILED", "Cannot read the audit index: its thread ended", { cause });
     for (const { reject } of waiters) reject(error);
     if (!this.#closed) this.#reportBroken(error);
   }

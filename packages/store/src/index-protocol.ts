@@ -2,6 +2,7 @@
 
 import type { AuditRecord } from "./audit-event.ts";
 import type { AuditCall, AuditListQuery, AuditProblem } from "./audit-query.ts";
+import type { StoreCode } from "./codes.ts";
 import type { HomeLayout } from "./home-layout.ts";
 
 /** Each question about the trail: what is asked and what the answer is. */
@@ -20,7 +21,7 @@ export type ToIndexThread =
 
 /** A StoreError on its way between threads; the cause stays where it is, as text. */
 export interface ThreadError {
-  readonly code: string;
+  readonly code: StoreCode;
   readonly message: string;
   readonly hint: string | undefined;
   readonly cause: string | undefined;

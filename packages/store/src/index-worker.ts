@@ -8,11 +8,11 @@ import { readlinkSync } from "node:fs";
 import { setPriority } from "node:os";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
-import { CodedError, messageOf } from "@toolcrib/diagnostics";
+import { messageOf } from "@toolcrib/diagnostics";
 import { AuditIndex } from "./audit-index.ts";
 import type { AuditListQuery } from "./audit-query.ts";
-import { auditIndexFailed } from "./codes.ts";
 import type { FromIndexThread, IndexThreadData, ThreadError, ToIndexThread } from "./index-protocol.ts";
+import { StoreError } from "./store-error.ts";
 
 yieldToCalls();
 const port = parentPort!;
@@ -90,9 +90,9 @@ function send(message: FromIndexThread): void {
 }
 
 function toThreadError(error: unknown): ThreadError {
-  const coded = error instanceof CodedError ? error : undefined;
+  const coded = error instanceof StoreError ? error : undefined;
   return {
-    code: coded?.code ?? auditIndexFailed,
+    code: coded?.code ?? "AUDIT_INDEX_FAILED",
     message: messageOf(error),
     hint: coded?.hint,
     cause: coded?.cause === undefined ? undefined : messageOf(coded.cause),

@@ -33,19 +33,7 @@ export {
 } from "./audit-reader.ts";
 export type { AuditTrail } from "./audit-trail.ts";
 export type { AuditStats } from "./audit-writer.ts";
-export {
-  auditIndexFailed,
-  auditIndexRebuilt,
-  auditQueryInvalid,
-  auditRecordsDropped,
-  auditRecordTooLarge,
-  auditRetentionFailed,
-  auditSegmentDamaged,
-  auditUnwritable,
-  storeClosed,
-  storeHomeUnusable,
-  storeWritersExhausted,
-} from "./codes.ts";
+export { type StoreCode, storeCodes } from "./codes.ts";
 // For other packages here.
 export { escapeUnsafe } from "./escape-unsafe.ts";
 export { tryLock } from "./file-lock.ts";

@@ -10,7 +10,6 @@ import { join } from "node:path";
 import { messageOf } from "@toolcrib/diagnostics";
 import type { AuditPruned } from "./audit-event.ts";
 import type { ResolvedAuditOptions } from "./audit-options.ts";
-import { auditRetentionFailed } from "./codes.ts";
 import { tryLock } from "./file-lock.ts";
 import { type HomeLayout, listSegments, newestSegments } from "./home-layout.ts";
 import { readFirstRecord, readSegmentEnd } from "./segment-end.ts";
@@ -60,7 +59,7 @@ export async function pruneSegments(
     }
   } catch (cause) {
     if (cause instanceof StoreError) throw cause;
-    throw new StoreError(auditRetentionFailed, `Cannot delete old audit segments: ${messageOf(cause)}`, {
+    throw new StoreError("AUDIT_RETENTION_FAILED", `Cannot delete old audit segments: ${messageOf(cause)}`, {
       cause,
     });
   }

@@ -6,7 +6,6 @@
  */
 
 import { join } from "node:path";
-import { storeHomeUnusable, storeWritersExhausted } from "./codes.ts";
 import { tryLock } from "./file-lock.ts";
 import { type HomeLayout, listSegments, type SegmentName, toWriterId, writerMax } from "./home-layout.ts";
 import { parseRecord } from "./parse-record.ts";
@@ -47,14 +46,14 @@ export function claimWriterLane(layout: HomeLayout): WriterLane {
       lock[Symbol.dispose]();
       if (cause instanceof StoreError) throw cause;
       throw new StoreError(
-        storeHomeUnusable,
+        "STORE_HOME_UNUSABLE",
         `Cannot read the audit segments in "${layout.auditDirectory}": ${(cause as NodeJS.ErrnoException).code}`,
         { cause },
       );
     }
   }
   throw new StoreError(
-    storeWritersExhausted,
+    "STORE_WRITERS_EXHAUSTED",
     `${writerMax} processes already write to "${layout.home}"; no more are allowed`,
   );
 }

@@ -34,12 +34,8 @@ import {
   ToolspecError,
   type ToolspecTool,
   toolDefinitions,
-  toolspecArgumentInvalid,
-  toolspecRequestTooLarge,
-  toolspecValueHostile,
   toParamNames,
 } from "@toolcrib/toolspec";
-import { toolpackToolUnknown } from "./codes.ts";
 import { type ExchangeDeps, exchange } from "./exchange.ts";
 import { type CompiledPath, compilePath, createSelect } from "./json-path.ts";
 import { notePage, type PageNote } from "./page-note.ts";
@@ -72,9 +68,9 @@ const callTimeoutMs = 30_000;
 
 /** Faults of the arguments: a model mends them, so that they are results. */
 const argumentFaults: ReadonlySet<string> = new Set([
-  toolspecArgumentInvalid,
-  toolspecRequestTooLarge,
-  toolspecValueHostile,
+  "TOOLSPEC_ARGUMENT_INVALID",
+  "TOOLSPEC_REQUEST_TOO_LARGE",
+  "TOOLSPEC_VALUE_HOSTILE",
 ]);
 
 /**
@@ -171,7 +167,7 @@ function servedTools({ manifest, toolspec, tools }: ToolpackSettings): ReturnTyp
 function unknownTool(name: string, names: readonly string[], { name: spec }: Toolspec): ToolpackError {
   const near = nearestName(name, names);
   return new ToolpackError(
-    toolpackToolUnknown,
+    "TOOLPACK_TOOL_UNKNOWN",
     `The toolspec "${spec}" has no tool ${JSON.stringify(name)}`,
     {
       hint: near === undefined ? "the names are in its manifest" : `did you mean ${near}?`,

@@ -1,5 +1,5 @@
 // For users.
-export { toolpackPathInvalid, toolpackPathTooCostly, toolpackToolUnknown } from "./codes.ts";
+export { type ToolpackCode, toolpackCodes } from "./codes.ts";
 // For other packages here.
 export {
   createToolpackSource,

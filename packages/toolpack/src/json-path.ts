@@ -10,7 +10,6 @@ import { messageOf } from "@toolcrib/diagnostics";
 import type { JsonValue } from "@toolcrib/json";
 import type { SelectJson } from "@toolcrib/toolspec";
 import { JSONPathEnvironment, type JSONPathNode, type JSONPathQuery } from "json-p3";
-import { toolpackPathInvalid, toolpackPathTooCostly } from "./codes.ts";
 import { ToolpackError } from "./toolpack-error.ts";
 
 /** A path that can be applied to many values. */
@@ -51,7 +50,7 @@ export function compilePath(path: string): CompiledPath {
     query = environment.compile(path);
   } catch (cause) {
     const message = `Cannot use the JSONPath ${JSON.stringify(path)}: ${messageOf(cause)}`;
-    throw new ToolpackError(toolpackPathInvalid, message, {
+    throw new ToolpackError("TOOLPACK_PATH_INVALID", message, {
       hint: "write a path of RFC 9535 without match() and search()",
       cause,
     });
@@ -68,7 +67,7 @@ export function compilePath(path: string): CompiledPath {
         return Array.from(nodes, (node) => node.value as JsonValue);
       } catch (cause) {
         const message = `The JSONPaths of this tool take more than ${stepsMaxCount} steps on this response, at ${JSON.stringify(path)}`;
-        throw new ToolpackError(toolpackPathTooCostly, message, { cause });
+        throw new ToolpackError("TOOLPACK_PATH_TOO_COSTLY", message, { cause });
       } finally {
         budget.left = meter.left;
       }

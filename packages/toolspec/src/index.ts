@@ -8,7 +8,7 @@ export {
   type LintCatalogOptions,
   lintCatalog,
 } from "./catalog/lint-catalog.ts";
-export { toolspecArgumentInvalid, toolspecRequestTooLarge, toolspecValueHostile } from "./codes.ts";
+export { type ToolspecCode, toolspecCodes } from "./codes.ts";
 export { manifestJsonSchema, toolspecJsonSchema } from "./json-schema.ts";
 export { egressPatterns } from "./manifest/egress-patterns.ts";
 export type {

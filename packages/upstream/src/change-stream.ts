@@ -9,7 +9,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Logger, messageOf } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
-import { type Connection, McpError, mcpCancelled, mcpRemoteError } from "@toolcrib/mcp";
+import { type Connection, McpError } from "@toolcrib/mcp";
 import { createBackoff } from "./backoff.ts";
 
 /** What the stream needs of its session. */
@@ -95,7 +95,9 @@ export function createChangeStream(deps: ChangeStreamDeps): ChangeStream {
     return new Promise((resolve, reject) => {
       let stream: OpenStream | undefined;
       const timer = setTimeout(() => {
-        controller.abort(new McpError(mcpCancelled, "The server did not acknowledge the stream of changes"));
+        controller.abort(
+          new McpError("MCP_CANCELLED", "The server did not acknowledge the stream of changes"),
+        );
       }, acknowledgeTimeoutMs);
       const take = (honoured: JsonObject) => {
         if (stream !== undefined) return;
@@ -130,7 +132,7 @@ export function createChangeStream(deps: ChangeStreamDeps): ChangeStream {
   }
 
   function close({ controller }: OpenStream): void {
-    const end = () => controller.abort(new McpError(mcpCancelled, "The watched resources changed"));
+    const end = () => controller.abort(new McpError("MCP_CANCELLED", "The watched resources changed"));
     if (deps.lingerMs === 0) end();
     else setTimeout(end, deps.lingerMs).unref();
   }
@@ -148,7 +150,7 @@ export function createChangeStream(deps: ChangeStreamDeps): ChangeStream {
     logger.debug({ ...log, reason: messageOf(reason) }, "stream of changes ended");
     deps.onFailure(reason);
     // A server that refuses the method has no such stream.
-    if (reason instanceof McpError && reason.code === mcpRemoteError) return;
+    if (reason instanceof McpError && reason.code === "MCP_REMOTE_ERROR") return;
     const timer = setTimeout(() => void reopen(), backoff.failed());
     timer.unref();
   }

@@ -7,10 +7,9 @@
  */
 
 import { setTimeout as delay } from "node:timers/promises";
-import { McpError, mcpSessionExpired } from "@toolcrib/mcp";
+import { McpError } from "@toolcrib/mcp";
 import type { ClientSession } from "@toolcrib/tool";
 import { type Backoff, createBackoff } from "./backoff.ts";
-import { upstreamClosed, upstreamSessionLimit, upstreamUnavailable } from "./codes.ts";
 import type { UpstreamSession } from "./open-session.ts";
 import { UpstreamError } from "./upstream-error.ts";
 import { reasonOf } from "./upstream-failure.ts";
@@ -140,7 +139,7 @@ export function createClientSessions(
     }
     if (oldest === undefined) {
       throw new UpstreamError(
-        upstreamSessionLimit,
+        "UPSTREAM_SESSION_LIMIT",
         `All ${limits.maxClientSessions} client sessions of the server "${deps.serverId}" are in use`,
         { hint: "try again when other clients' calls have ended", data: { server: deps.serverId } },
       );
@@ -166,7 +165,7 @@ export function createClientSessions(
   function ended(entry: Entry, opening: Promise<UpstreamSession>, session: UpstreamSession): void {
     if (entry.opening !== opening) return;
     const cause: unknown = session.connection.closed.reason;
-    const isExpired = cause instanceof McpError && cause.code === mcpSessionExpired;
+    const isExpired = cause instanceof McpError && cause.code === "MCP_SESSION_EXPIRED";
     const isStable = now() - entry.openedAt >= limits.stableAfterMs;
     if (isStable) entry.backoff.succeeded();
     if (isStable || isExpired) entry.opening = undefined;
@@ -193,7 +192,7 @@ export function createClientSessions(
 
   function unavailable(reason: string, pauseMs: number): UpstreamError {
     return new UpstreamError(
-      upstreamUnavailable,
+      "UPSTREAM_UNAVAILABLE",
       `The server "${deps.serverId}" is not available to this client: ${reason}`,
       {
         hint: `it is tried again in ${Math.max(1, Math.ceil(pauseMs / 1000))} s`,
@@ -204,7 +203,7 @@ export function createClientSessions(
 
   function refuseIfOver(client: ClientSession): void {
     if (disposing !== undefined) {
-      throw new UpstreamError(upstreamClosed, `The server "${deps.serverId}" was stopped`);
+      throw new UpstreamError("UPSTREAM_CLOSED", `The server "${deps.serverId}" was stopped`);
     }
     client.closed.throwIfAborted();
   }

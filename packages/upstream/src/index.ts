@@ -1,21 +1,5 @@
 // For users.
-export {
-  upstreamAskUnattributed,
-  upstreamClosed,
-  upstreamCommandNotExecutable,
-  upstreamCommandNotFound,
-  upstreamDirectoryInvalid,
-  upstreamError,
-  upstreamLauncherClosed,
-  upstreamLaunchInvalid,
-  upstreamListEndless,
-  upstreamProcessLimit,
-  upstreamSessionLimit,
-  upstreamSpawnFailed,
-  upstreamUnavailable,
-  upstreamWatchdogFailed,
-  upstreamWatchRefused,
-} from "./codes.ts";
+export { type UpstreamCode, upstreamCodes } from "./codes.ts";
 export type { Environment } from "./process/child-environment.ts";
 export type { LauncherOptions } from "./process/launcher-options.ts";
 export {

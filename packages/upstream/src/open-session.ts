@@ -11,16 +11,12 @@ import {
   type ConnectionRequestOptions,
   type InboundRequest,
   McpError,
-  mcpConnectionClosed,
-  mcpRemoteError,
-  mcpSessionExpired,
   methodNotFound,
   openConnection,
   type RpcId,
 } from "@toolcrib/mcp";
 import type { CallContext, ClientSession, Era } from "@toolcrib/tool";
 import { type Addressee, createCallLedger, requiredElicitations } from "./call-ledger.ts";
-import { upstreamAskUnattributed } from "./codes.ts";
 import { openTransport } from "./open-transport.ts";
 import type { ServerProcess } from "./process/server-process.ts";
 import { UpstreamError } from "./upstream-error.ts";
@@ -90,7 +86,7 @@ export async function openSession(
     if (addressee?.kind === "client") return addressee.session.ask(method, params, signal);
     if (method === "roots/list") return Promise.resolve({ roots: [] });
     return Promise.reject(
-      new UpstreamError(upstreamAskUnattributed, `"${method}" cannot be attributed to one client's call`),
+      new UpstreamError("UPSTREAM_ASK_UNATTRIBUTED", `"${method}" cannot be attributed to one client's call`),
     );
   }
 
@@ -127,9 +123,10 @@ export async function openSession(
   } catch (error) {
     const exit = process === undefined || options.signal.aborted ? undefined : await exitText(process);
     await process?.stop();
-    const hasEnded = exit !== undefined && error instanceof McpError && error.code === mcpConnectionClosed;
+    const hasEnded =
+      exit !== undefined && error instanceof McpError && error.code === "MCP_CONNECTION_CLOSED";
     if (!hasEnded) throw error;
-    throw new McpError(mcpConnectionClosed, `The server ended before its handshake: it ${exit}`, {
+    throw new McpError("MCP_CONNECTION_CLOSED", `The server ended before its handshake: it ${exit}`, {
       cause: error,
     });
   }
@@ -147,7 +144,7 @@ export async function openSession(
       const settling = settleLogLevel();
       if (settling !== undefined) await untilAborted(settling, context.signal);
       if (connection.closed.aborted) {
-        throw new McpError(mcpSessionExpired, "The session ended before the request was sent", {
+        throw new McpError("MCP_SESSION_EXPIRED", "The session ended before the request was sent", {
           cause: connection.closed.reason,
         });
       }
@@ -165,7 +162,7 @@ export async function openSession(
           ...requestOptions,
         });
       } catch (error) {
-        if (error instanceof McpError && error.code === mcpRemoteError) {
+        if (error instanceof McpError && error.code === "MCP_REMOTE_ERROR") {
           for (const one of requiredElicitations(error.rpcCode, error.rpcData)) ledger.elicited(one, context);
         }
         throw error;

@@ -6,7 +6,6 @@ import {
   createSseTransport,
   createStdioTransport,
 } from "@toolcrib/mcp";
-import { upstreamUnavailable } from "./codes.ts";
 import type { ServerProcess } from "./process/server-process.ts";
 import { UpstreamError } from "./upstream-error.ts";
 import type { ResolvedTransport, UpstreamDeps, UpstreamSettings } from "./upstream-options.ts";
@@ -29,7 +28,7 @@ export async function openTransport(
   const late = new AbortController();
   const timer = setTimeout(() => {
     const text = `The server could not be launched within ${options.timeoutMs} ms`;
-    late.abort(new UpstreamError(upstreamUnavailable, text, { data: { server: settings.id } }));
+    late.abort(new UpstreamError("UPSTREAM_UNAVAILABLE", text, { data: { server: settings.id } }));
   }, options.timeoutMs);
   const signal = AbortSignal.any([options.signal, late.signal]);
   try {

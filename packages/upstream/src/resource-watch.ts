@@ -13,7 +13,6 @@ import type { JsonObject } from "@toolcrib/json";
 import type { ClientSession, ResourceWatcher } from "@toolcrib/tool";
 import { type ChangeStream, createChangeStream } from "./change-stream.ts";
 import type { Lease } from "./client-sessions.ts";
-import { upstreamWatchRefused } from "./codes.ts";
 import type { UpstreamSession } from "./open-session.ts";
 import { UpstreamError } from "./upstream-error.ts";
 
@@ -153,7 +152,7 @@ export function createResourceWatch(deps: ResourceWatchDeps): ResourceWatch {
   }
 
   function refused(message: string): UpstreamError {
-    return new UpstreamError(upstreamWatchRefused, message, { data: { server: deps.serverId } });
+    return new UpstreamError("UPSTREAM_WATCH_REFUSED", message, { data: { server: deps.serverId } });
   }
 
   async function put(watch: Watch): Promise<void> {

@@ -7,9 +7,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Logger, messageOf } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
-import { McpError, mcpRemoteError } from "@toolcrib/mcp";
+import { McpError } from "@toolcrib/mcp";
 import type { SourceChange, Tool } from "@toolcrib/tool";
-import { upstreamListEndless } from "./codes.ts";
 import type { UpstreamSession } from "./open-session.ts";
 import { listAll, toTools } from "./server-lists.ts";
 import { UpstreamError } from "./upstream-error.ts";
@@ -147,8 +146,8 @@ export function createCatalogue(deps: CatalogueDeps): Catalogue {
     try {
       return await read(session, method, key, signal);
     } catch (error) {
-      const isRefused = error instanceof McpError && error.code === mcpRemoteError;
-      const isEndless = error instanceof UpstreamError && error.code === upstreamListEndless;
+      const isRefused = error instanceof McpError && error.code === "MCP_REMOTE_ERROR";
+      const isEndless = error instanceof UpstreamError && error.code === "UPSTREAM_LIST_ENDLESS";
       if (!isRefused && !isEndless) throw error;
       const record = { ...log, method, reason: messageOf(error) };
       if (method === "resources/templates/list") logger.debug(record, "list is left empty");

@@ -7,7 +7,6 @@
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import { type Connection, mirroredParametersOf } from "@toolcrib/mcp";
 import { normalizeTags, type Tool, type ToolDefinition, toToolId } from "@toolcrib/tool";
-import { upstreamListEndless } from "./codes.ts";
 import { UpstreamError } from "./upstream-error.ts";
 
 /** Limits of reading one list. */
@@ -66,7 +65,7 @@ export async function listAll(
 }
 
 function endless(message: string): UpstreamError {
-  return new UpstreamError(upstreamListEndless, message);
+  return new UpstreamError("UPSTREAM_LIST_ENDLESS", message);
 }
 
 /** A definition that cannot be offered, and why. */

@@ -9,10 +9,9 @@
  */
 
 import { messageOf } from "@toolcrib/diagnostics";
-import { McpError, mcpSessionExpired } from "@toolcrib/mcp";
+import { McpError } from "@toolcrib/mcp";
 import type { Era } from "@toolcrib/tool";
 import { createBackoff } from "./backoff.ts";
-import { upstreamClosed, upstreamUnavailable } from "./codes.ts";
 import type { UpstreamSession } from "./open-session.ts";
 import { UpstreamError } from "./upstream-error.ts";
 import { exitText, reasonOf } from "./upstream-failure.ts";
@@ -117,7 +116,7 @@ export function createSharedLink(deps: SharedLinkDeps, limits: Required<Upstream
   function ended(session: UpstreamSession): void {
     const cause: unknown = session.connection.closed.reason;
     // An expired session says that the server is there; nothing is gained by waiting for it.
-    const isExpired = cause instanceof McpError && cause.code === mcpSessionExpired;
+    const isExpired = cause instanceof McpError && cause.code === "MCP_SESSION_EXPIRED";
     replace(session, () => endOf(session, cause), isExpired);
   }
 
@@ -163,7 +162,7 @@ export function createSharedLink(deps: SharedLinkDeps, limits: Required<Upstream
 
   function unavailable(): UpstreamError {
     const why = lastReason === "" ? "" : `: ${lastReason}`;
-    return new UpstreamError(upstreamUnavailable, `The server "${deps.serverId}" is not available${why}`, {
+    return new UpstreamError("UPSTREAM_UNAVAILABLE", `The server "${deps.serverId}" is not available${why}`, {
       hint: hintOf(state, deps.now()),
       data: { server: deps.serverId },
     });
@@ -192,7 +191,7 @@ export function createSharedLink(deps: SharedLinkDeps, limits: Required<Upstream
 
   async function dispose(): Promise<void> {
     const { session } = link;
-    const reason = new UpstreamError(upstreamClosed, `The server "${deps.serverId}" was stopped`);
+    const reason = new UpstreamError("UPSTREAM_CLOSED", `The server "${deps.serverId}" was stopped`);
     clearTimeout(retryTimer);
     stopping.abort(reason);
     enter({ kind: "gone" });

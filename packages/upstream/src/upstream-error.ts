@@ -1,6 +1,7 @@
 /** The one error class of this package; its codes are in `codes.ts`. */
 
 import { CodedError } from "@toolcrib/diagnostics";
+import type { UpstreamCode } from "./codes.ts";
 
 /** An upstream server could not be launched, reached or talked to. */
-export class UpstreamError extends CodedError {}
+export class UpstreamError extends CodedError<UpstreamCode> {}

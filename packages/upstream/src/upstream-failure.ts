@@ -4,28 +4,21 @@
  */
 
 import { type CodedError, isCodedError, messageOf } from "@toolcrib/diagnostics";
-import {
-  McpError,
-  mcpConnectionClosed,
-  mcpRemoteError,
-  mcpSessionExpired,
-  mcpUnreachable,
-} from "@toolcrib/mcp";
-import { upstreamClosed, upstreamError } from "./codes.ts";
+import { McpError } from "@toolcrib/mcp";
 import type { ServerProcess } from "./process/server-process.ts";
 import { UpstreamError } from "./upstream-error.ts";
 
 /** What a caller sees of `error`; errors of the server itself keep their JSON-RPC code. */
 export function toCallerError(server: string, error: unknown, isStopping: boolean): unknown {
   if (!(error instanceof McpError)) return error;
-  if (error.code === mcpRemoteError) {
+  if (error.code === "MCP_REMOTE_ERROR") {
     const { rpcCode, rpcData } = error;
     const data = rpcData === undefined ? { server, rpcCode } : { server, rpcCode, rpcData };
-    return new UpstreamError(upstreamError, error.message, { cause: error, data });
+    return new UpstreamError("UPSTREAM_ERROR", error.message, { cause: error, data });
   }
-  if (error.code !== mcpConnectionClosed && error.code !== mcpSessionExpired) return error;
+  if (error.code !== "MCP_CONNECTION_CLOSED" && error.code !== "MCP_SESSION_EXPIRED") return error;
   const what = isStopping ? "was stopped" : "ended";
-  return new UpstreamError(upstreamClosed, `The server "${server}" ${what} before it answered`, {
+  return new UpstreamError("UPSTREAM_CLOSED", `The server "${server}" ${what} before it answered`, {
     cause: error,
     hint: "the call may have had an effect, so check before you repeat it",
     data: { server },
@@ -34,12 +27,12 @@ export function toCallerError(server: string, error: unknown, isStopping: boolea
 
 /** Whether the session is unknown to the server, so that it never looked at the request. */
 export function isExpired(error: unknown): boolean {
-  return error instanceof McpError && error.code === mcpSessionExpired;
+  return error instanceof McpError && error.code === "MCP_SESSION_EXPIRED";
 }
 
 /** Whether nothing listens at the server's address, so that its sessions are gone. */
 export function isRefused(error: unknown): boolean {
-  if (!(error instanceof McpError) || error.code !== mcpUnreachable) return false;
+  if (!(error instanceof McpError) || error.code !== "MCP_UNREACHABLE") return false;
   return (error.cause as { readonly code?: unknown } | undefined)?.code === "ECONNREFUSED";
 }
 

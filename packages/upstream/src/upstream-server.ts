@@ -9,7 +9,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 import type { JsonObject } from "@toolcrib/json";
-import { McpError, mcpUnauthorized } from "@toolcrib/mcp";
+import { McpError } from "@toolcrib/mcp";
 import type {
   CallContext,
   ClientSession,
@@ -245,7 +245,7 @@ export function createUpstreamServer(
   /** Whether the server refuses credentials that are not the current ones any more. */
   async function isSecretReplaced({ resolved }: UpstreamSession, error: unknown): Promise<boolean> {
     const isRefusal =
-      error instanceof McpError && error.code === mcpUnauthorized && error.data?.["status"] === 401;
+      error instanceof McpError && error.code === "MCP_UNAUTHORIZED" && error.data?.["status"] === 401;
     if (!isRefusal || resolved.kind === "custom") return false;
     // When they cannot be read, the server's refusal is all there is to tell.
     const current = await settings.resolveTransport().catch(() => resolved);

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { randomBytes, randomUUID } from "node:crypto";
 import type { JsonObject } from "@toolcrib/json";
-import { createHttpClient, McpError, mcpClientCapabilityMissing } from "@toolcrib/mcp";
+import { createHttpClient, McpError } from "@toolcrib/mcp";
 import { echoStdioPath, fixtureCommand, waitUntil } from "@toolcrib/testing";
 import type { CallContext, ClientSession, SourceChange, Tool, ToolResult } from "@toolcrib/tool";
 import {
@@ -207,7 +207,7 @@ export function createClient(
       const capability = method.split("/")[0] as string;
       if (capabilities[capability] === undefined || answer === undefined) {
         throw new McpError(
-          mcpClientCapabilityMissing,
+          "MCP_CLIENT_CAPABILITY_MISSING",
           `The client that made this call does not support ${capability}`,
         );
       }

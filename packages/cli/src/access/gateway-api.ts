@@ -6,7 +6,6 @@
 import { isCodedError, messageOf } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonValue, parseJson } from "@toolcrib/json";
 import { CliError } from "../cli-error.ts";
-import { cliGatewayUnusable } from "../codes.ts";
 
 /** Milliseconds for one answer. */
 const answerTimeoutMs = 5000;
@@ -76,7 +75,7 @@ function reasonIn(text: string): string {
 }
 
 function unusable(url: string, reason: string, cause?: unknown): CliError {
-  return new CliError(cliGatewayUnusable, `The gateway at ${url} cannot be used: ${reason}`, {
+  return new CliError("CLI_GATEWAY_UNUSABLE", `The gateway at ${url} cannot be used: ${reason}`, {
     cause,
     hint: "see toolcrib doctor, or use the configuration without it: --config FILE",
   });

@@ -6,7 +6,6 @@
 
 import { CodedError, isCodedError } from "@toolcrib/diagnostics";
 import type { ToolHit, ToolSummary } from "@toolcrib/gateway";
-import { argumentsInvalid } from "@toolcrib/gateway";
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from "@toolcrib/json";
 import {
   type Connection,
@@ -18,7 +17,6 @@ import {
 } from "@toolcrib/mcp";
 import type { ToolResult } from "@toolcrib/tool";
 import { CliError } from "../cli-error.ts";
-import { cliGatewayUnusable } from "../codes.ts";
 import { version } from "../version.ts";
 import { type GatewayAddress, getFromGateway } from "./gateway-api.ts";
 import type { ServerState, ToolAccess, ToolDescription } from "./tool-access.ts";
@@ -126,7 +124,7 @@ async function callTool(
   }
   const meta = isJsonObject(result["_meta"]) ? result["_meta"] : {};
   const code = meta["toolcrib/code"];
-  if (result["isError"] === true && typeof code === "string" && code !== argumentsInvalid) {
+  if (result["isError"] === true && typeof code === "string" && code !== "ARGUMENTS_INVALID") {
     const [message = "", hint] = textOf(result).split("\nHint: ");
     throw new CodedError(code, message, { hint, data: { callId: meta["toolcrib/callId"] } });
   }
@@ -164,7 +162,11 @@ function textOf(result: JsonObject): string {
 }
 
 function unexpected(what: string): CliError {
-  return new CliError(cliGatewayUnusable, `The gateway answered ${what} in a form that is not known here`, {
-    hint: "it may be of another version: restart it",
-  });
+  return new CliError(
+    "CLI_GATEWAY_UNUSABLE",
+    `The gateway answered ${what} in a form that is not known here`,
+    {
+      hint: "it may be of another version: restart it",
+    },
+  );
 }

@@ -6,7 +6,6 @@
 import { type Diagnostic, isCodedError } from "@toolcrib/diagnostics";
 import { findJsonFault, isJsonObject, type JsonObject, type JsonValue, parseJson } from "@toolcrib/json";
 import { CliError } from "../cli-error.ts";
-import { cliArgumentsInvalid } from "../codes.ts";
 
 /** Longest JSON text in characters. */
 const textMaxLength = 16 * 1024 * 1024;
@@ -26,24 +25,24 @@ export function parseArguments(text: string, name: string, flag = "--arg"): Json
     const fault = findJsonFault(text);
     const reason = isCodedError(cause) ? cause.message : "the text is not JSON";
     if (fault === undefined)
-      throw new CliError(cliArgumentsInvalid, `Cannot read the arguments: ${reason}`, { cause });
+      throw new CliError("CLI_ARGUMENTS_INVALID", `Cannot read the arguments: ${reason}`, { cause });
     const end = text.trimEnd().length;
     const start = Math.min(fault.offset, end);
     const diagnostic: Diagnostic = {
       severity: "error",
-      code: cliArgumentsInvalid,
+      code: "CLI_ARGUMENTS_INVALID",
       message: `${start === end ? "The JSON ends too early" : "This is not JSON"}: expected ${fault.expected}`,
       source: { name, text },
       span: { start, end: start + 1 },
     };
-    throw new CliError(cliArgumentsInvalid, "Cannot read the arguments: they are not valid JSON", {
+    throw new CliError("CLI_ARGUMENTS_INVALID", "Cannot read the arguments: they are not valid JSON", {
       cause,
       hint: `put them in 'single quotes' with "double quotes" inside, or use ${flag} NAME=VALUE`,
       data: { diagnostics: [diagnostic] },
     });
   }
   if (isJsonObject(value)) return value;
-  throw new CliError(cliArgumentsInvalid, "Cannot read the arguments: they are not a JSON object", {
+  throw new CliError("CLI_ARGUMENTS_INVALID", "Cannot read the arguments: they are not a JSON object", {
     hint: `write '{"NAME": VALUE}', or ${flag} NAME=VALUE`,
   });
 }
@@ -61,12 +60,12 @@ export function parseArgumentPairs(pairs: readonly string[], schema: JsonObject,
   for (const pair of pairs) {
     const [, name, text] = /^([^=]+)=([\s\S]*)$/.exec(pair) ?? [];
     if (name === undefined || text === undefined) {
-      throw new CliError(cliArgumentsInvalid, `Cannot read ${flag} "${pair}"`, {
+      throw new CliError("CLI_ARGUMENTS_INVALID", `Cannot read ${flag} "${pair}"`, {
         hint: `write ${flag} NAME=VALUE`,
       });
     }
     if (entries.has(name)) {
-      throw new CliError(cliArgumentsInvalid, `The argument "${name}" is given twice`, {
+      throw new CliError("CLI_ARGUMENTS_INVALID", `The argument "${name}" is given twice`, {
         hint: `write a list as JSON: ${flag} ${name}='["a", "b"]'`,
       });
     }

@@ -20,13 +20,6 @@ import type { JsonObject } from "@toolcrib/json";
 import { inputSchemaOf, type ToolspecTool } from "@toolcrib/toolspec";
 import { findRunningGateway } from "../access/run-file.ts";
 import { CliError } from "../cli-error.ts";
-import {
-  cliConfigNotEditable,
-  cliFileUnusable,
-  cliInterrupted,
-  cliToolspecNotFound,
-  cliUsage,
-} from "../codes.ts";
 import type { CommandContext } from "../command-context.ts";
 import { configFileNames, shortPath } from "../config/find-config-files.ts";
 import { invalidConfig } from "../config/load-cli-config.ts";
@@ -107,7 +100,7 @@ async function chooseEntry(
   const { world } = context;
   const isAsking = canAsk(world);
   if (asked === undefined && !isAsking) {
-    throw new CliError(cliUsage, "Name the API that is to be added", {
+    throw new CliError("CLI_USAGE", "Name the API that is to be added", {
       hint: "see toolcrib add --list, or find one with toolcrib catalog search WORDS",
     });
   }
@@ -119,7 +112,7 @@ async function chooseEntry(
   if (hits.length === 0) return { entry: await readEntry(world, name, version), version };
   if (isAsking) return { entry: await chooseHit(context, hits), version };
   const names = hits.map(({ manifest }) => manifest.name);
-  throw new CliError(cliToolspecNotFound, `The catalogue has no toolspec ${JSON.stringify(name)}`, {
+  throw new CliError("CLI_TOOLSPEC_NOT_FOUND", `The catalogue has no toolspec ${JSON.stringify(name)}`, {
     hint: names.length === 1 ? `did you mean ${names[0]}?` : `did you mean one of ${names.join(", ")}?`,
   });
 }
@@ -133,7 +126,7 @@ async function chooseHit(context: CommandContext, hits: readonly CatalogEntry[])
   );
   for (;;) {
     const answer = await askLine(`Which one? (1 to ${hits.length}, or nothing to stop) `, world);
-    if (answer === "") throw new CliError(cliInterrupted, "Nothing was added");
+    if (answer === "") throw new CliError("CLI_INTERRUPTED", "Nothing was added");
     const hit = hits.find(({ manifest }, at) => manifest.name === answer || String(at + 1) === answer);
     if (hit !== undefined) return hit;
   }
@@ -162,9 +155,13 @@ function openConfigFile({ options, world }: CommandContext): ConfigFile {
   try {
     return { path, shown, text: readFileSync(path, "utf8"), isNew: false };
   } catch (cause) {
-    throw new CliError(cliFileUnusable, `Cannot read ${shown}: ${(cause as NodeJS.ErrnoException).code}`, {
-      cause,
-    });
+    throw new CliError(
+      "CLI_FILE_UNUSABLE",
+      `Cannot read ${shown}: ${(cause as NodeJS.ErrnoException).code}`,
+      {
+        cause,
+      },
+    );
   }
 }
 
@@ -180,7 +177,7 @@ function presentEntry(
   const present = layer.toolspecs.find((toolspec) => toolspec.id === id);
   const isSame = present?.reference.kind === "catalog" && present.reference.name === name;
   if (!isTaken && (present === undefined || isSame)) return present;
-  throw new CliError(cliUsage, `${shown} has something else called ${JSON.stringify(id)}`, {
+  throw new CliError("CLI_USAGE", `${shown} has something else called ${JSON.stringify(id)}`, {
     hint: "choose another name for it: --id NAME",
   });
 }
@@ -188,7 +185,7 @@ function presentEntry(
 /** What the secrets of an entry that is there are called. Only those kept by name can be asked for. */
 function namesOf(present: ToolspecDeclaration, { secret = [] }: AddFlags): ReadonlyMap<string, string> {
   if (secret.length > 0) {
-    throw new CliError(cliUsage, `${JSON.stringify(present.id)} is in the configuration already`, {
+    throw new CliError("CLI_USAGE", `${JSON.stringify(present.id)} is in the configuration already`, {
       hint: "change its credentials there, or leave --secret out",
     });
   }
@@ -209,14 +206,14 @@ async function chooseVariables(
   const unknown = [...given.keys()].find((name) => !Object.hasOwn(declared, name));
   if (unknown !== undefined) {
     const known = Object.keys(declared).join(", ");
-    throw new CliError(cliUsage, `It has no variable ${JSON.stringify(unknown)}`, {
+    throw new CliError("CLI_USAGE", `It has no variable ${JSON.stringify(unknown)}`, {
       hint: known === "" ? "leave --variable out: it has none" : `its variables are ${known}`,
     });
   }
   for (const [name, { description, default: fallback }] of Object.entries(declared)) {
     if (given.has(name) || fallback !== undefined) continue;
     if (!canAsk(world) || flags.yes === true) {
-      throw new CliError(cliUsage, `It needs a value for its variable ${JSON.stringify(name)}`, {
+      throw new CliError("CLI_USAGE", `It needs a value for its variable ${JSON.stringify(name)}`, {
         hint: `give it: --variable ${name}=VALUE${description === undefined ? "" : ` (${safeLine(description)})`}`,
       });
     }
@@ -228,7 +225,7 @@ async function chooseVariables(
 
 async function confirm({ world }: CommandContext, shown: string): Promise<void> {
   const answer = await askLine(`Add it to ${shown}? [Y/n] `, world);
-  if (!/^(?:y|yes)?$/i.test(answer)) throw new CliError(cliInterrupted, "Nothing was added");
+  if (!/^(?:y|yes)?$/i.test(answer)) throw new CliError("CLI_INTERRUPTED", "Nothing was added");
 }
 
 /** What the operator decided of an entry. */
@@ -272,7 +269,7 @@ async function withEntry(context: CommandContext, file: ConfigFile, entry: JsonO
   const text = appendToolspecEntry(file.text, entry);
   if (text === undefined) {
     const message = `Cannot add to ${file.shown}: its toolspecs are in a form that is left to you`;
-    throw new CliError(cliConfigNotEditable, message, {
+    throw new CliError("CLI_CONFIG_NOT_EDITABLE", message, {
       hint: `write this into it:\n${configurationLines(entry).join("\n")}`,
     });
   }
@@ -292,7 +289,7 @@ async function write(file: ConfigFile, text: string): Promise<void> {
     await rename(unfinished, file.path);
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    throw new CliError(cliFileUnusable, `Cannot write ${file.shown}: ${code}`, { cause });
+    throw new CliError("CLI_FILE_UNUSABLE", `Cannot write ${file.shown}: ${code}`, { cause });
   }
 }
 

@@ -7,7 +7,6 @@ import { type AuditRecord, openAuditReader } from "@toolcrib/store";
 import { type AuditFlags, isWanted, toQuery } from "../audit/audit-filter.ts";
 import { callTree, recordColumns, recordRow } from "../audit/record-row.ts";
 import { CliError } from "../cli-error.ts";
-import { cliCallNotFound, cliUsage } from "../codes.ts";
 import type { CommandContext } from "../command-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import type { Output } from "../output/output.ts";
@@ -54,13 +53,13 @@ async function findCallId(
   const [first] = ids;
   if (first === undefined) throw unknownCall(id);
   if (ids.size === 1) return first;
-  throw new CliError(cliUsage, `Several calls begin with "${id}"`, {
+  throw new CliError("CLI_USAGE", `Several calls begin with "${id}"`, {
     hint: `write more: ${[...ids].slice(0, 5).join(", ")}`,
   });
 }
 
 function unknownCall(id: string): CliError {
-  return new CliError(cliCallNotFound, `The audit trail knows no call "${id}"`, {
+  return new CliError("CLI_CALL_NOT_FOUND", `The audit trail knows no call "${id}"`, {
     hint: "see toolcrib audit list; another home has another trail (--home)",
   });
 }

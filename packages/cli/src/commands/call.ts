@@ -8,7 +8,6 @@ import { parseArgumentPairs, parseArguments } from "../call/call-arguments.ts";
 import { resultLines } from "../call/print-result.ts";
 import { createProgressLine } from "../call/progress-line.ts";
 import { CliError } from "../cli-error.ts";
-import { cliTimeout, cliUsage } from "../codes.ts";
 import type { CommandContext } from "../command-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeText } from "../output/output.ts";
@@ -31,7 +30,7 @@ export async function callTool(
 ): Promise<ExitCode> {
   const pairs = flags.arg ?? [];
   if (text !== undefined && pairs.length > 0) {
-    throw new CliError(cliUsage, "Arguments are given twice: as JSON and with --arg", {
+    throw new CliError("CLI_USAGE", "Arguments are given twice: as JSON and with --arg", {
       hint: "use one of the two",
     });
   }
@@ -63,7 +62,7 @@ async function callWithin(
   const timeout = new AbortController();
   const late = () =>
     timeout.abort(
-      new CliError(cliTimeout, `"${name}" did not answer within ${timeoutSeconds} s (--timeout)`),
+      new CliError("CLI_TIMEOUT", `"${name}" did not answer within ${timeoutSeconds} s (--timeout)`),
     );
   const timer = timeoutSeconds === undefined ? undefined : setTimeout(late, timeoutSeconds * 1000);
   using progress = createProgressLine(world.stderr);

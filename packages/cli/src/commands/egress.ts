@@ -22,7 +22,6 @@ import {
 import { readRegularFile } from "@toolcrib/gateway";
 import { egressPatterns, type Manifest, placedCredentials } from "@toolcrib/toolspec";
 import { CliError } from "../cli-error.ts";
-import { cliFileUnusable, cliUsage } from "../codes.ts";
 import type { CommandContext } from "../command-context.ts";
 import { loadCliConfig } from "../config/load-cli-config.ts";
 import { createCommandLogger } from "../create-command-logger.ts";
@@ -76,17 +75,17 @@ export async function egress(
 /** @throws {CliError} `CLI_USAGE` */
 function checkUse(program: readonly string[], { listen: isListening }: EgressFlags, isJson: boolean): void {
   if (isListening === true && program.length > 0) {
-    throw new CliError(cliUsage, "--listen runs no program", {
+    throw new CliError("CLI_USAGE", "--listen runs no program", {
       hint: "leave out the program, or --listen",
     });
   }
   if (isListening !== true && program.length === 0) {
-    throw new CliError(cliUsage, "No program to run", {
+    throw new CliError("CLI_USAGE", "No program to run", {
       hint: "write it behind --, such as toolcrib egress --manifest FILE -- curl https://…; or --listen, to use the proxy from elsewhere",
     });
   }
   if (isJson && program.length > 0) {
-    throw new CliError(cliUsage, "--json cannot be used with a program", {
+    throw new CliError("CLI_USAGE", "--json cannot be used with a program", {
       hint: "standard output is the program's",
     });
   }
@@ -147,7 +146,7 @@ function readConnectTo(given: readonly string[]): { readonly [host: string]: str
   return readPairs(
     given,
     (text) =>
-      new CliError(cliUsage, `--connect-to ${JSON.stringify(text)} does not say where to`, {
+      new CliError("CLI_USAGE", `--connect-to ${JSON.stringify(text)} does not say where to`, {
         hint: "write --connect-to HOST=ADDRESS:PORT",
       }),
   );
@@ -161,7 +160,7 @@ async function readCertificates({ world }: CommandContext, path: string): Promis
     const { bytes } = await readRegularFile(resolve(world.directory, path), certificatesMaxBytes);
     return new TextDecoder().decode(bytes);
   } catch (error) {
-    throw new CliError(cliFileUnusable, `Cannot read "${path}": ${messageOf(error)}`);
+    throw new CliError("CLI_FILE_UNUSABLE", `Cannot read "${path}": ${messageOf(error)}`);
   }
 }
 

@@ -3,7 +3,6 @@
 import { openToolAccess } from "../access/open-tool-access.ts";
 import { parseArgumentPairs, parseArguments } from "../call/call-arguments.ts";
 import { CliError } from "../cli-error.ts";
-import { cliUsage } from "../codes.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import { printResponse } from "../saved/print-response.ts";
@@ -20,7 +19,7 @@ export interface EvalFlags {
 export async function evaluate(context: CommandContext, file: string, flags: EvalFlags): Promise<ExitCode> {
   const { world } = context;
   if (file === standardInput && flags.params === standardInput) {
-    throw new CliError(cliUsage, "Standard input cannot be both the program and its params");
+    throw new CliError("CLI_USAGE", "Standard input cannot be both the program and its params");
   }
   const pairs = parseArgumentPairs(flags.param ?? [], {}, "--param");
   const text = flags.params === standardInput ? await readStandardInput(world) : flags.params;

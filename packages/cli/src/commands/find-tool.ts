@@ -1,10 +1,8 @@
 /** Finding the one tool that a command is about, or saying why it cannot be found. */
 
-import { toolNotFound } from "@toolcrib/gateway";
 import { missingOf } from "../access/open-tool-access.ts";
 import type { ServerState, ToolAccess, ToolDescription } from "../access/tool-access.ts";
 import { CliError } from "../cli-error.ts";
-import { cliServerNotReady, cliToolNotFound } from "../codes.ts";
 import { ownNameOf, serverOfName, suggestTools } from "./tool-names.ts";
 
 /**
@@ -33,7 +31,7 @@ export async function explainUnknownTool(access: ToolAccess, name: string): Prom
   const shown = name.slice(0, 200);
   // Where no server was named, the tool may be one of those that are not known now.
   const others = named === undefined ? missingOf(servers).map(({ id }) => id) : [];
-  return new CliError(cliToolNotFound, `Unknown tool: "${shown}"`, {
+  return new CliError("CLI_TOOL_NOT_FOUND", `Unknown tool: "${shown}"`, {
     hint: [
       suggestions.length === 0 ? "see toolcrib list" : `did you mean ${orList(suggestions)}?`,
       ...(others.length === 0 ? [] : [`the tools of ${others.join(", ")} are not known: see toolcrib list`]),
@@ -43,7 +41,7 @@ export async function explainUnknownTool(access: ToolAccess, name: string): Prom
 
 /** Whether an error of a call says that there is no such tool. */
 export function isUnknownTool(error: unknown): boolean {
-  return (error as { code?: unknown } | undefined)?.code === toolNotFound;
+  return (error as { code?: unknown } | undefined)?.code === "TOOL_NOT_FOUND";
 }
 
 /** The error for a server that is needed and is not there. */
@@ -51,9 +49,9 @@ export function serverNotReady({ id, kind, state, reason }: ServerState): CliErr
   const detail = reason === undefined ? `it is ${state}` : reason;
   if (kind === "toolspec") {
     const hint = "see toolcrib doctor; a secret that is set is taken up at once";
-    return new CliError(cliServerNotReady, `The toolspec "${id}" is not ready: ${detail}`, { hint });
+    return new CliError("CLI_SERVER_NOT_READY", `The toolspec "${id}" is not ready: ${detail}`, { hint });
   }
-  return new CliError(cliServerNotReady, `The tool server "${id}" is not ready: ${detail}`, {
+  return new CliError("CLI_SERVER_NOT_READY", `The tool server "${id}" is not ready: ${detail}`, {
     hint: `see toolcrib doctor, or what it writes to logs/${id}.log in Toolcrib's home`,
   });
 }

@@ -3,7 +3,6 @@
 import { nearestName } from "@toolcrib/diagnostics";
 import type { Command } from "commander";
 import { CliError } from "../cli-error.ts";
-import { cliUsage } from "../codes.ts";
 import type { RunCommand } from "../command-context.ts";
 import { exitCodeMeanings, exitCodes } from "../exit-codes.ts";
 
@@ -70,7 +69,7 @@ function helpText(program: Command, words: readonly string[]): string {
     if (next === undefined) {
       const names = [...command.commands.map((one) => one.name()), ...Object.keys(topics)];
       const near = nearestName(word, names);
-      throw new CliError(cliUsage, `There is no help about "${word}"`, {
+      throw new CliError("CLI_USAGE", `There is no help about "${word}"`, {
         hint: near === undefined ? "see toolcrib --help" : `did you mean ${near}?`,
       });
     }

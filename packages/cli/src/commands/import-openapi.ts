@@ -6,7 +6,6 @@ import { dirname, join, resolve } from "node:path";
 import { hasErrors, messageOf } from "@toolcrib/diagnostics";
 import { type ImportOptions, importOpenapi, listOpenapi } from "@toolcrib/openapi";
 import { CliError } from "../cli-error.ts";
-import { cliFileExists, cliFileUnusable, cliImportFailed } from "../codes.ts";
 import type { CommandContext } from "../command-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { openDocumentReader } from "../openapi/document-reader.ts";
@@ -82,7 +81,7 @@ function failed(place: string, diagnostics: ImportDiagnostics): CliError {
     (a, b) => Number(b.severity === "error") - Number(a.severity === "error"),
   );
   const shown = order.slice(0, shownMaxCount);
-  return new CliError(cliImportFailed, `Cannot import "${place}"`, { data: { diagnostics: shown } });
+  return new CliError("CLI_IMPORT_FAILED", `Cannot import "${place}"`, { data: { diagnostics: shown } });
 }
 
 type ImportDiagnostics = Awaited<ReturnType<typeof importOpenapi>>["diagnostics"];
@@ -96,7 +95,7 @@ async function writeBoth(
   const isForced = flags.force === true;
   for (const [path] of files) {
     if (isForced || !existsSync(resolve(world.directory, path))) continue;
-    throw new CliError(cliFileExists, `"${path}" exists already`, {
+    throw new CliError("CLI_FILE_EXISTS", `"${path}" exists already`, {
       hint: "give another --spec-version or --out, or overwrite it with --force",
     });
   }
@@ -106,7 +105,7 @@ async function writeBoth(
       await mkdir(dirname(full), { recursive: true });
       await writeFile(full, text, { flag: isForced ? "w" : "wx" });
     } catch (error) {
-      throw new CliError(cliFileUnusable, `Cannot write "${path}": ${messageOf(error)}`);
+      throw new CliError("CLI_FILE_UNUSABLE", `Cannot write "${path}": ${messageOf(error)}`);
     }
   }
 }

@@ -9,7 +9,6 @@ import { join, resolve } from "node:path";
 import { formatDiagnostics, hasErrors } from "@toolcrib/diagnostics";
 import { configJsonSchemaText, parseConfig } from "@toolcrib/gateway";
 import { CliError } from "../cli-error.ts";
-import { cliFileExists, cliFileUnusable, cliImportFailed } from "../codes.ts";
 import type { CommandContext } from "../command-context.ts";
 import { shortPath } from "../config/find-config-files.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
@@ -38,7 +37,7 @@ export async function init(context: CommandContext, directory: string, flags: In
   const folder = resolve(world.directory, directory);
   const path = join(folder, "toolcrib.yaml");
   if (existsSync(path) && flags.force !== true) {
-    throw new CliError(cliFileExists, `${shortPath(path, world.directory)} is there already`, {
+    throw new CliError("CLI_FILE_EXISTS", `${shortPath(path, world.directory)} is there already`, {
       hint: "overwrite it with --force, or add to it what you need",
     });
   }
@@ -85,7 +84,7 @@ function checkWritten(path: string, text: string): void {
   const { diagnostics } = parseConfig([{ name: path, text }]);
   if (!hasErrors(diagnostics)) return;
   throw new CliError(
-    cliImportFailed,
+    "CLI_IMPORT_FAILED",
     "Cannot import: the servers do not make a sound configuration together",
     {
       hint: "import fewer files at once, or mend what is listed above in them",
@@ -101,7 +100,7 @@ function write(folder: string, path: string, text: string): void {
     writeFileSync(join(folder, schemaFileName), configJsonSchemaText());
   } catch (cause) {
     throw new CliError(
-      cliFileUnusable,
+      "CLI_FILE_UNUSABLE",
       `Cannot write in ${folder}: ${(cause as NodeJS.ErrnoException).code}`,
       { cause },
     );

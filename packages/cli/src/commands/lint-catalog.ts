@@ -7,7 +7,6 @@ import { type HostDenylist, parseHostDenylist } from "@toolcrib/hosts";
 import { jsonPathFault } from "@toolcrib/toolpack";
 import { type CatalogReport, documentMaxBytes, lintCatalog } from "@toolcrib/toolspec";
 import { CliError } from "../cli-error.ts";
-import { cliUsage } from "../codes.ts";
 import type { CommandContext } from "../command-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { toJsonDiagnostic } from "../output/report-error.ts";
@@ -43,14 +42,14 @@ async function readDenylist({ world }: CommandContext, path: string): Promise<Ho
     const { bytes } = await readRegularFile(resolve(world.directory, path), documentMaxBytes);
     text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (error) {
-    throw new CliError(cliUsage, `Cannot read the denylist "${path}": ${messageOf(error)}`);
+    throw new CliError("CLI_USAGE", `Cannot read the denylist "${path}": ${messageOf(error)}`);
   }
   const denylist = parseHostDenylist(text);
   const [first] = denylist.unreadable;
   // A list that is read in part would let through what it was to stop.
   if (first !== undefined) {
     const message = `Cannot read line ${first.lineNumber} of the denylist "${path}": it is no host name`;
-    throw new CliError(cliUsage, message, {
+    throw new CliError("CLI_USAGE", message, {
       hint: "a line is a name such as example.com; # begins a comment",
     });
   }

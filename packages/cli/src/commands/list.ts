@@ -4,7 +4,6 @@ import { nearestName } from "@toolcrib/diagnostics";
 import type { ToolSummary } from "@toolcrib/gateway";
 import { noteMissing, openToolAccess } from "../access/open-tool-access.ts";
 import { CliError } from "../cli-error.ts";
-import { cliServerNotFound } from "../codes.ts";
 import type { CommandContext } from "../command-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine } from "../output/output.ts";
@@ -61,7 +60,7 @@ function checkServer(server: string, ids: readonly string[]): void {
   if (ids.includes(server)) return;
   const near = nearestName(server, ids);
   const known = ids.length === 0 ? "there are none" : `the ids are ${ids.join(", ")}`;
-  throw new CliError(cliServerNotFound, `No tool server has the id "${server}"`, {
+  throw new CliError("CLI_SERVER_NOT_FOUND", `No tool server has the id "${server}"`, {
     hint: near === undefined ? known : `did you mean ${near}?`,
   });
 }

@@ -7,7 +7,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { CliError } from "../cli-error.ts";
-import { cliConfigNotFound } from "../codes.ts";
 import type { CommandContext } from "../command-context.ts";
 import { shortPath } from "../config/find-config-files.ts";
 import type { ExitCode } from "../exit-codes.ts";
@@ -28,7 +27,7 @@ function configInHome({ options, world }: CommandContext): string {
   const path = join(options.home, configFileName);
   if (existsSync(path)) return shortPath(path, world.directory);
   throw new CliError(
-    cliConfigNotFound,
+    "CLI_CONFIG_NOT_FOUND",
     `No configuration: there is no ${configFileName} in ${options.home}`,
     {
       hint: 'name one with --config FILE; {"upstreamServers": []} is enough to begin with',

@@ -6,7 +6,6 @@ import type { SavedTool } from "@toolcrib/metatool";
 import { openToolAccess } from "../access/open-tool-access.ts";
 import { parseArguments } from "../call/call-arguments.ts";
 import { CliError } from "../cli-error.ts";
-import { cliUsage } from "../codes.ts";
 import type { CommandContext } from "../command-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine } from "../output/output.ts";
@@ -31,12 +30,12 @@ export interface SaveFlags {
 export async function saveTool(context: CommandContext, file: string, flags: SaveFlags): Promise<ExitCode> {
   const { world, output } = context;
   const name = flags.name ?? (file === standardInput ? undefined : basename(file).replace(/\.[^.]*$/, ""));
-  if (name === undefined) throw new CliError(cliUsage, "A program from standard input needs --name NAME");
+  if (name === undefined) throw new CliError("CLI_USAGE", "A program from standard input needs --name NAME");
   const program = await readProgram(file, world);
   const before = await findBefore(context, name);
   const description = flags.description ?? describeByComment(program.text) ?? before?.description;
   if (description === undefined) {
-    throw new CliError(cliUsage, `"${name}" has no description`, {
+    throw new CliError("CLI_USAGE", `"${name}" has no description`, {
       hint: "add --description TEXT, or begin the program with a comment that says what the tool does",
     });
   }

@@ -6,7 +6,6 @@ import { formatDiagnostics } from "@toolcrib/diagnostics";
 import { createSchemaValidator } from "@toolcrib/json";
 import { exportSavedTool, importSavedTool, storedStanding } from "@toolcrib/metatool";
 import { CliError } from "../cli-error.ts";
-import { cliFileExists, cliImportFailed } from "../codes.ts";
 import type { CommandContext } from "../command-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine } from "../output/output.ts";
@@ -62,11 +61,11 @@ export async function importSaved(
     flags.name === undefined ? {} : { name: flags.name },
   );
   if (value === undefined) {
-    throw new CliError(cliImportFailed, `Cannot import ${folder}`, { data: { diagnostics } });
+    throw new CliError("CLI_IMPORT_FAILED", `Cannot import ${folder}`, { data: { diagnostics } });
   }
   await using saved = await openSaved(context);
   if (flags.force !== true && (await saved.get(value.name)) !== undefined) {
-    throw new CliError(cliFileExists, `A saved tool is called "${value.name}" already`, {
+    throw new CliError("CLI_FILE_EXISTS", `A saved tool is called "${value.name}" already`, {
       hint: "give the new one another name with --name NAME, or replace it with --force",
     });
   }

@@ -4,7 +4,6 @@ import { openToolAccess } from "../access/open-tool-access.ts";
 import { parseArgumentPairs, parseArguments } from "../call/call-arguments.ts";
 import { createProgressLine } from "../call/progress-line.ts";
 import { CliError } from "../cli-error.ts";
-import { cliUsage } from "../codes.ts";
 import type { CommandContext } from "../command-context.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import { openSaved, requireSaved } from "../saved/open-saved.ts";
@@ -27,7 +26,7 @@ export async function runSaved(
   const { world } = context;
   const pairs = flags.arg ?? [];
   if (text !== undefined && pairs.length > 0) {
-    throw new CliError(cliUsage, "Arguments are given twice: as JSON and with --arg", {
+    throw new CliError("CLI_USAGE", "Arguments are given twice: as JSON and with --arg", {
       hint: "use one of the two",
     });
   }

@@ -4,7 +4,6 @@ import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
 import { openToolAccess } from "../access/open-tool-access.ts";
 import { parseArguments } from "../call/call-arguments.ts";
 import { CliError } from "../cli-error.ts";
-import { cliUsage } from "../codes.ts";
 import type { CommandContext } from "../command-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine, safeText } from "../output/output.ts";
@@ -26,10 +25,10 @@ export async function testSaved(
 ): Promise<ExitCode> {
   const { world, output } = context;
   if (name === undefined && flags.record === true) {
-    throw new CliError(cliUsage, "--record needs the name of the tool to run");
+    throw new CliError("CLI_USAGE", "--record needs the name of the tool to run");
   }
   if (flags.record !== true && (flags.params !== undefined || flags.case !== undefined)) {
-    throw new CliError(cliUsage, "--params and --case are for --record");
+    throw new CliError("CLI_USAGE", "--params and --case are for --record");
   }
   const params = flags.params === undefined ? {} : parseArguments(flags.params, "<params>", "--params");
   const names = await findNames(context, name);

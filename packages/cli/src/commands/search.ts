@@ -2,7 +2,6 @@
 
 import { noteMissing, openToolAccess } from "../access/open-tool-access.ts";
 import { CliError } from "../cli-error.ts";
-import { cliUsage } from "../codes.ts";
 import type { CommandContext } from "../command-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine } from "../output/output.ts";
@@ -15,7 +14,7 @@ const reasonsMaxCount = 3;
 export async function searchTools(context: CommandContext, query: string, limit: number): Promise<ExitCode> {
   const { output } = context;
   if (query.trim() === "")
-    throw new CliError(cliUsage, "There is nothing to search for", { hint: "give a few words" });
+    throw new CliError("CLI_USAGE", "There is nothing to search for", { hint: "give a few words" });
   await using access = await openToolAccess(context);
   const hits = await access.search(query, limit);
   output.json(hits.map(({ id, name, score, why }) => ({ id, name, score, why })));

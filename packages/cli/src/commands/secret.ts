@@ -12,12 +12,9 @@ import {
   type SecretEntry,
   type SecretStore,
   SecretsError,
-  secretsDamaged,
-  secretsNotFound,
   secretVariable,
 } from "@toolcrib/secrets";
 import { CliError } from "../cli-error.ts";
-import { cliUsage } from "../codes.ts";
 import type { CommandContext } from "../command-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine } from "../output/output.ts";
@@ -42,7 +39,7 @@ export async function setSecret(
   const { output, world } = context;
   if (isInArguments) {
     throw new CliError(
-      cliUsage,
+      "CLI_USAGE",
       "A secret is never given as an argument: the list of processes and the history of the shell show arguments",
       {
         hint: "pipe it, name its place with --from-env or --from-file, or give the name alone and be asked; and replace a secret that has been an argument",
@@ -70,7 +67,7 @@ export async function setSecret(
 
 /** Whether a secret that cannot be read cannot be replaced either. */
 function isInTheWay({ code }: SecretsError): boolean {
-  return code !== secretsDamaged;
+  return code !== "SECRETS_DAMAGED";
 }
 
 /** `secret list`. */
@@ -118,7 +115,7 @@ export async function removeSecret(context: CommandContext, name: string): Promi
   await using store = await openStore(context);
   if (!(await store.delete(name))) {
     throw new SecretsError(
-      secretsNotFound,
+      "SECRETS_NOT_FOUND",
       `Cannot find secret ${JSON.stringify(name)} in the secret store`,
       {
         hint: "see toolcrib secret list; variables and plain files are removed where they are",

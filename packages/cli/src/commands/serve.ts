@@ -6,11 +6,10 @@
 
 import { resolve } from "node:path";
 import { CodedError, formatDiagnostics, isCodedError, type Logger } from "@toolcrib/diagnostics";
-import { type Gateway, httpAddressInUse, readToken, startGateway } from "@toolcrib/gateway";
+import { type Gateway, readToken, startGateway } from "@toolcrib/gateway";
 import { defaultTokenName } from "../access/gateway-token.ts";
 import { findRunningGateway, removeRunFile, writeRunFile } from "../access/run-file.ts";
 import { CliError } from "../cli-error.ts";
-import { cliUsage } from "../codes.ts";
 import type { CommandContext } from "../command-context.ts";
 import { type LoadedConfig, loadCliConfig } from "../config/load-cli-config.ts";
 import { createCommandLogger } from "../create-command-logger.ts";
@@ -34,7 +33,7 @@ export interface ServeFlags {
 export async function serve(context: CommandContext, flags: ServeFlags): Promise<ExitCode> {
   const { output, options, world } = context;
   if (flags.stdio === true && (flags.listen !== undefined || options.isJson)) {
-    throw new CliError(cliUsage, `--stdio cannot be used with ${options.isJson ? "--json" : "--listen"}`, {
+    throw new CliError("CLI_USAGE", `--stdio cannot be used with ${options.isJson ? "--json" : "--listen"}`, {
       hint: "standard input and output are the only way in and out then",
     });
   }
@@ -123,7 +122,7 @@ async function listen(
   try {
     return await gateway.listen();
   } catch (error) {
-    if (!isCodedError(error) || error.code !== httpAddressInUse) throw error;
+    if (!isCodedError(error) || error.code !== "HTTP_ADDRESS_IN_USE") throw error;
     const running = findRunningGateway(options.home);
     const isOurs = running !== undefined && Number(new URL(running.url).port) === port;
     const hint = isOurs

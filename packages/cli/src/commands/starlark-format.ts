@@ -5,7 +5,6 @@ import { resolve } from "node:path";
 import { type Diagnostic, formatDiagnostics, hasErrors } from "@toolcrib/diagnostics";
 import { formatProgram } from "@toolcrib/starlark";
 import { CliError } from "../cli-error.ts";
-import { cliFileUnusable, cliUsage } from "../codes.ts";
 import type { CommandContext } from "../command-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { toJsonDiagnostic } from "../output/report-error.ts";
@@ -25,7 +24,7 @@ export async function formatPrograms(
   flags: FormatFlags,
 ): Promise<ExitCode> {
   if (files.includes(standardInput) && files.length > 1) {
-    throw new CliError(cliUsage, "Standard input is formatted alone", { hint: "name files, or - alone" });
+    throw new CliError("CLI_USAGE", "Standard input is formatted alone", { hint: "name files, or - alone" });
   }
   const isCheck = flags.check === true;
   const findings: Diagnostic[] = [];
@@ -58,6 +57,9 @@ async function replace(path: string, name: string, text: string): Promise<void> 
   try {
     await writeFile(path, text);
   } catch (cause) {
-    throw new CliError(cliFileUnusable, `Cannot write ${name}`, { cause, hint: "look at its permissions" });
+    throw new CliError("CLI_FILE_UNUSABLE", `Cannot write ${name}`, {
+      cause,
+      hint: "look at its permissions",
+    });
   }
 }

@@ -16,7 +16,6 @@ import {
 } from "@toolcrib/starlark";
 import { parseArgumentPairs, parseArguments } from "../call/call-arguments.ts";
 import { CliError } from "../cli-error.ts";
-import { cliProgramInvalid, cliUsage } from "../codes.ts";
 import type { CommandContext } from "../command-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeText } from "../output/output.ts";
@@ -54,7 +53,7 @@ export async function runProgram(context: CommandContext, file: string, flags: R
     predeclared: [...modules.keys(), "params"],
   });
   if (program === undefined) {
-    throw new CliError(cliProgramInvalid, `Cannot run ${source.name}: it has errors`, {
+    throw new CliError("CLI_PROGRAM_INVALID", `Cannot run ${source.name}: it has errors`, {
       data: { diagnostics },
     });
   }
@@ -118,7 +117,7 @@ async function readParams({ world }: CommandContext, file: string, flags: RunFla
   if (params === undefined) return pairs;
   if (params !== standardInput) return { ...parseArguments(params, "<params>", "--param"), ...pairs };
   if (file === standardInput) {
-    throw new CliError(cliUsage, "Standard input cannot be both the program and its params");
+    throw new CliError("CLI_USAGE", "Standard input cannot be both the program and its params");
   }
   return { ...parseArguments(await readStandardInput(world), "<stdin>", "--param"), ...pairs };
 }

@@ -11,7 +11,6 @@ import { findGatewayToken } from "../access/gateway-token.ts";
 import { findAnsweringGateway } from "../access/open-tool-access.ts";
 import type { RunningGateway } from "../access/run-file.ts";
 import { CliError } from "../cli-error.ts";
-import { cliGatewayUnusable } from "../codes.ts";
 import type { CommandContext } from "../command-context.ts";
 import { loadCliConfig } from "../config/load-cli-config.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
@@ -30,7 +29,7 @@ async function showRunning(context: CommandContext, running: RunningGateway): Pr
   const answer = await getFromGateway({ url: running.url, token }, "/api/status", world.interrupted);
   if (!isJsonObject(answer) || !Array.isArray(answer["servers"])) {
     throw new CliError(
-      cliGatewayUnusable,
+      "CLI_GATEWAY_UNUSABLE",
       `The gateway at ${running.url} answered in a form that is not known here`,
       {
         hint: "it may be of another version: restart it",

@@ -10,7 +10,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { formatDiagnostics } from "@toolcrib/diagnostics";
 import { createToolpackSource } from "@toolcrib/toolpack";
 import { CliError } from "../cli-error.ts";
-import { cliUsage } from "../codes.ts";
 import type { CommandContext } from "../command-context.ts";
 import { createCommandLogger } from "../create-command-logger.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
@@ -32,7 +31,7 @@ export interface ToolpackFlags extends PairFlags {
 export async function toolpack(context: CommandContext, flags: ToolpackFlags): Promise<ExitCode> {
   const { options, output, world } = context;
   if (options.isJson) {
-    throw new CliError(cliUsage, "toolpack cannot be used with --json", {
+    throw new CliError("CLI_USAGE", "toolpack cannot be used with --json", {
       hint: "standard output is the protocol",
     });
   }
@@ -74,7 +73,7 @@ function readVariables(given: readonly string[]): { readonly [name: string]: str
   return readPairs(
     given,
     (text) =>
-      new CliError(cliUsage, `--variable ${JSON.stringify(text)} has no value`, {
+      new CliError("CLI_USAGE", `--variable ${JSON.stringify(text)} has no value`, {
         hint: "write --variable NAME=VALUE",
       }),
   );

@@ -23,7 +23,6 @@ import {
   type ToolspecTool,
 } from "@toolcrib/toolspec";
 import { CliError } from "../cli-error.ts";
-import { cliConfigInvalid } from "../codes.ts";
 import type { CommandContext } from "../command-context.ts";
 import { createCommandLogger } from "../create-command-logger.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
@@ -92,7 +91,7 @@ async function readPairs({ world, output }: CommandContext, path: string): Promi
       errors.length > 0
         ? `The toolspecs have ${errors.length === 1 ? "an error" : `${errors.length} errors`}`
         : `"${path}" has no toolspec`;
-    throw new CliError(cliConfigInvalid, message, { data: { diagnostics: errors } });
+    throw new CliError("CLI_CONFIG_INVALID", message, { data: { diagnostics: errors } });
   }
   const warnings = report.diagnostics.filter(({ severity }) => severity === "warning");
   if (warnings.length > 0 && !output.isJson) output.note(formatDiagnostics(warnings), "");

@@ -10,7 +10,6 @@
 import { existsSync } from "node:fs";
 import { isAbsolute, join, relative } from "node:path";
 import { CliError } from "../cli-error.ts";
-import { cliConfigNotFound } from "../codes.ts";
 import type { CommandContext } from "../command-context.ts";
 
 /** Names of Toolcrib's own configuration, in the order in which they are looked for. */
@@ -32,7 +31,7 @@ export function findConfigFiles(context: Pick<CommandContext, "options" | "world
   const other = projectFilesOfOthers.find((name) => existsSync(join(world.directory, name)));
   const first = `write one with toolcrib init`;
   throw new CliError(
-    cliConfigNotFound,
+    "CLI_CONFIG_NOT_FOUND",
     `No configuration: there is no toolcrib.yaml in ${world.directory} or ${options.home}`,
     {
       hint:

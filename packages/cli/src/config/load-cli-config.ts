@@ -7,7 +7,6 @@
 import { type Diagnostic, hasErrors, type Source } from "@toolcrib/diagnostics";
 import { type GatewayConfig, loadConfig } from "@toolcrib/gateway";
 import { CliError } from "../cli-error.ts";
-import { cliConfigInvalid } from "../codes.ts";
 import type { CommandContext } from "../command-context.ts";
 import { findConfigFiles } from "./find-config-files.ts";
 import { toLoadConfigDeps } from "./load-config-deps.ts";
@@ -48,7 +47,7 @@ export async function loadCliConfig(context: CommandContext, flags: ConfigFlags 
 export function invalidConfig(files: readonly string[], diagnostics: readonly Diagnostic[]): CliError {
   const count = diagnostics.filter(({ severity }) => severity === "error").length;
   return new CliError(
-    cliConfigInvalid,
+    "CLI_CONFIG_INVALID",
     `The configuration has ${count === 1 ? "an error" : `${count} errors`}: ${files.join(", ")}`,
     { hint: "correct what is listed above", data: { diagnostics } },
   );

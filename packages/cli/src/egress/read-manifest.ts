@@ -5,7 +5,6 @@ import { type Diagnostic, messageOf } from "@toolcrib/diagnostics";
 import { readRegularFile } from "@toolcrib/gateway";
 import { documentMaxBytes, type Manifest, parseManifest } from "@toolcrib/toolspec";
 import { CliError } from "../cli-error.ts";
-import { cliConfigInvalid, cliFileUnusable } from "../codes.ts";
 import type { World } from "../world.ts";
 
 /** A sound manifest, and what might be better about it. */
@@ -25,13 +24,13 @@ export async function readManifest(path: string, world: World): Promise<ReadMani
     const { bytes } = await readRegularFile(resolve(world.directory, path), documentMaxBytes);
     text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (error) {
-    throw new CliError(cliFileUnusable, `Cannot read "${path}": ${messageOf(error)}`);
+    throw new CliError("CLI_FILE_UNUSABLE", `Cannot read "${path}": ${messageOf(error)}`);
   }
   const { value, diagnostics } = parseManifest({ name: path, text });
   if (value !== undefined) return { manifest: value, warnings: diagnostics };
   const count = diagnostics.filter(({ severity }) => severity === "error").length;
   const message = `The manifest has ${count === 1 ? "an error" : `${count} errors`}: ${path}`;
-  throw new CliError(cliConfigInvalid, message, {
+  throw new CliError("CLI_CONFIG_INVALID", message, {
     hint: "correct what is listed above",
     data: { diagnostics },
   });

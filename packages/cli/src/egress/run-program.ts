@@ -9,7 +9,6 @@ import { once } from "node:events";
 import { constants } from "node:os";
 import { messageOf } from "@toolcrib/diagnostics";
 import { CliError } from "../cli-error.ts";
-import { cliProgramUnusable } from "../codes.ts";
 import type { World } from "../world.ts";
 import type { Environment } from "./program-environment.ts";
 
@@ -35,7 +34,7 @@ export async function runProgram({ command, args, environment }: ProgramRun, wor
   try {
     return await ended(child);
   } catch (error) {
-    throw new CliError(cliProgramUnusable, `Cannot run "${command}": ${messageOf(error)}`, {
+    throw new CliError("CLI_PROGRAM_UNUSABLE", `Cannot run "${command}": ${messageOf(error)}`, {
       hint: "write the program and its arguments behind --",
       cause: error,
     });

@@ -18,7 +18,6 @@ import {
   type TemplatePart,
 } from "@toolcrib/gateway";
 import { CliError } from "../cli-error.ts";
-import { cliImportFailed } from "../codes.ts";
 import { shortPath } from "../config/find-config-files.ts";
 import { safeLine } from "../output/output.ts";
 import { yamlComment, yamlList, yamlText } from "./yaml-text.ts";
@@ -61,17 +60,21 @@ export async function importServers(
 ): Promise<ImportedServers> {
   const layer = parseConfigLayer({ name: path, text: await readText(path) });
   if (hasErrors(layer.diagnostics)) {
-    throw new CliError(cliImportFailed, `Cannot import ${path}: it has errors`, {
+    throw new CliError("CLI_IMPORT_FAILED", `Cannot import ${path}: it has errors`, {
       data: { diagnostics: layer.diagnostics },
     });
   }
   if (Object.keys(layer.sections).length > 0) {
-    throw new CliError(cliImportFailed, `Cannot import ${path}: it is a configuration of Toolcrib already`, {
-      hint: `use it as it is: --config ${path}`,
-    });
+    throw new CliError(
+      "CLI_IMPORT_FAILED",
+      `Cannot import ${path}: it is a configuration of Toolcrib already`,
+      {
+        hint: `use it as it is: --config ${path}`,
+      },
+    );
   }
   if (layer.servers.length === 0) {
-    throw new CliError(cliImportFailed, `Cannot import ${path}: there are no servers in it`, {
+    throw new CliError("CLI_IMPORT_FAILED", `Cannot import ${path}: there are no servers in it`, {
       hint: "name a file with mcpServers, such as .mcp.json, or with the servers of VS Code",
     });
   }
@@ -92,7 +95,7 @@ export async function importServers(
   if (ids.length === 0) {
     const reasons = leftOut.map(({ id, reason }) => `${id}: ${reason}`).join("; ");
     throw new CliError(
-      cliImportFailed,
+      "CLI_IMPORT_FAILED",
       `Cannot import ${path}: none of its servers can be taken over (${reasons})`,
     );
   }
@@ -116,9 +119,9 @@ async function readText(path: string): Promise<string> {
   } catch (cause) {
     const reason =
       (cause as NodeJS.ErrnoException).code === "ENOENT" ? "there is no such file" : "it cannot be read";
-    throw new CliError(cliImportFailed, `Cannot import ${path}: ${reason}`, { cause });
+    throw new CliError("CLI_IMPORT_FAILED", `Cannot import ${path}: ${reason}`, { cause });
   }
-  throw new CliError(cliImportFailed, `Cannot import ${path}: it is longer than ${fileMaxBytes} bytes`);
+  throw new CliError("CLI_IMPORT_FAILED", `Cannot import ${path}: it is longer than ${fileMaxBytes} bytes`);
 }
 
 type Written =

@@ -15,7 +15,6 @@ import { readRegularFile } from "@toolcrib/gateway";
 import { parseHostPattern } from "@toolcrib/hosts";
 import type { ReadReference } from "@toolcrib/openapi";
 import { CliError } from "../cli-error.ts";
-import { cliFetchFailed, cliFileUnusable, cliImportFailed, cliUsage } from "../codes.ts";
 import type { CommandContext } from "../command-context.ts";
 import { createProxiedSend, findHttpsProxy } from "../toolpack/proxied-send.ts";
 import { readTrustedRoots } from "../toolpack/trusted-roots.ts";
@@ -42,7 +41,7 @@ export interface DocumentReader extends AsyncDisposable {
 export function openDocumentReader(context: CommandContext, place: string): Promise<DocumentReader> {
   if (/^https:\/\//i.test(place)) return openUrl(context, place);
   if (/^[a-z][a-z0-9+.-]+:\/\//i.test(place)) {
-    throw new CliError(cliUsage, `Cannot read "${place}": only https URLs are fetched`, {
+    throw new CliError("CLI_USAGE", `Cannot read "${place}": only https URLs are fetched`, {
       hint: "give a file, or a URL that begins with https://",
     });
   }
@@ -86,7 +85,7 @@ function decodePath(reference: string): string {
 }
 
 function refused(reason: string): CliError {
-  return new CliError(cliImportFailed, `it is not read, because ${reason}`);
+  return new CliError("CLI_IMPORT_FAILED", `it is not read, because ${reason}`);
 }
 
 async function readFile(full: string, shown: string): Promise<string> {
@@ -96,7 +95,7 @@ async function readFile(full: string, shown: string): Promise<string> {
   } catch (error) {
     const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
     const state = isMissing ? "it does not exist" : messageOf(error);
-    throw new CliError(cliFileUnusable, `Cannot read "${shown}": ${state}`);
+    throw new CliError("CLI_FILE_UNUSABLE", `Cannot read "${shown}": ${state}`);
   }
 }
 
@@ -112,7 +111,7 @@ async function openUrl(context: CommandContext, place: string): Promise<Document
   const pattern = url === undefined || url.port !== "" ? undefined : parseHostPattern(url.hostname);
   if (url === undefined || pattern?.kind !== "valid" || url.username !== "" || url.password !== "") {
     throw new CliError(
-      cliUsage,
+      "CLI_USAGE",
       `Cannot fetch "${place}": a URL is https:// and a host name, without port and user`,
       {
         hint: "download the document and give the file",
@@ -183,7 +182,7 @@ function createFetchText(host: string, send: Send, interrupted: AbortSignal): Fe
       const signal = AbortSignal.any([interrupted, AbortSignal.timeout(fetchTimeoutMs)]);
       const response = await send(url, signal).catch((error: unknown) => {
         if (isCodedError(error) || interrupted.aborted) throw error;
-        throw new CliError(cliFetchFailed, `Cannot fetch "${url}": ${messageOf(error)}`);
+        throw new CliError("CLI_FETCH_FAILED", `Cannot fetch "${url}": ${messageOf(error)}`);
       });
       const { location } = response.headers;
       const isRedirect = response.status >= 300 && response.status < 400 && location !== undefined;
@@ -192,16 +191,19 @@ function createFetchText(host: string, send: Send, interrupted: AbortSignal): Fe
       if (target?.protocol !== "https:" || target.host !== host) {
         const message = `Cannot fetch "${url}": it leads to another host`;
         const hint = target === undefined ? undefined : `give that URL: ${target.href.slice(0, 500)}`;
-        throw new CliError(cliFetchFailed, message, hint === undefined ? {} : { hint });
+        throw new CliError("CLI_FETCH_FAILED", message, hint === undefined ? {} : { hint });
       }
       url = target.href;
     }
-    throw new CliError(cliFetchFailed, `Cannot fetch "${given}": more than ${redirectsMaxCount} redirects`);
+    throw new CliError(
+      "CLI_FETCH_FAILED",
+      `Cannot fetch "${given}": more than ${redirectsMaxCount} redirects`,
+    );
   };
 }
 
 function textOf(url: string, { status, body, totalBytes = body.length }: Awaited<ReturnType<Send>>): string {
-  const fail = (state: string) => new CliError(cliFetchFailed, `Cannot fetch "${url}": ${state}`);
+  const fail = (state: string) => new CliError("CLI_FETCH_FAILED", `Cannot fetch "${url}": ${state}`);
   if (status !== 200) throw fail(`the answer is HTTP ${status}`);
   if (totalBytes > body.length) throw fail(`it has more than ${documentMaxBytes.toLocaleString("en")} bytes`);
   try {

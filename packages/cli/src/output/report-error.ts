@@ -11,7 +11,6 @@ import {
   messageOf,
   positionAt,
 } from "@toolcrib/diagnostics";
-import { cliInternal } from "../codes.ts";
 import type { Output } from "./output.ts";
 import { safeText } from "./output.ts";
 
@@ -36,7 +35,7 @@ export function reportError(output: Output, error: unknown, isDebug: boolean): v
 function describeError(error: unknown): { code: string; message: string; hint: string | undefined } {
   if (isCodedError(error)) return { code: error.code, message: error.message, hint: error.hint };
   return {
-    code: cliInternal,
+    code: "CLI_INTERNAL",
     message: messageOf(error),
     hint: "this is a defect of Toolcrib; run the command with --debug and report what it prints",
   };

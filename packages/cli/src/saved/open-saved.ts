@@ -10,7 +10,6 @@ import { nearestName } from "@toolcrib/diagnostics";
 import { openSavedTools, type SavedTool, type SavedTools } from "@toolcrib/metatool";
 import { openStore, type SavedToolEvent } from "@toolcrib/store";
 import { CliError } from "../cli-error.ts";
-import { cliToolNotFound } from "../codes.ts";
 import type { CommandContext } from "../command-context.ts";
 
 /** Open the saved tools. @throws {MetatoolError} `METATOOL_DIRECTORY_UNUSABLE` */
@@ -33,7 +32,7 @@ export async function requireSaved(saved: SavedTools, name: string): Promise<Sav
     name,
     saved.current().map((one) => one.name),
   );
-  throw new CliError(cliToolNotFound, `No saved tool is named "${name.slice(0, 200)}"`, {
+  throw new CliError("CLI_TOOL_NOT_FOUND", `No saved tool is named "${name.slice(0, 200)}"`, {
     hint: near === undefined ? "see toolcrib saved list" : `did you mean ${near}?`,
   });
 }

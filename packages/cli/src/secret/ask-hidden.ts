@@ -3,7 +3,6 @@
 import type { ReadStream } from "node:tty";
 import { stripVTControlCharacters } from "node:util";
 import { CliError } from "../cli-error.ts";
-import { cliInterrupted, cliUsage } from "../codes.ts";
 import type { World } from "../world.ts";
 
 /**
@@ -46,7 +45,7 @@ export function askHidden(question: string, { stdin, stderr, interrupted }: Worl
           return;
         }
         if (character === "\u0003" || character === "\u0004") {
-          fail(new CliError(cliInterrupted, "Nothing was kept"));
+          fail(new CliError("CLI_INTERRUPTED", "Nothing was kept"));
           return;
         }
         typed = nextTyped(typed, character);
@@ -68,7 +67,7 @@ function nextTyped(typed: readonly string[], character: string): readonly string
 }
 
 function severalLines(): CliError {
-  return new CliError(cliUsage, "A secret of several lines cannot be pasted here", {
+  return new CliError("CLI_USAGE", "A secret of several lines cannot be pasted here", {
     hint: "put it into a file and name that with --from-file, or pipe it",
   });
 }

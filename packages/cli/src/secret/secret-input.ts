@@ -4,7 +4,6 @@ import { resolve } from "node:path";
 import { readRegularFile } from "@toolcrib/gateway";
 import { createEnvSource, explainFileFailure, secretMaxBytes, toSecretValue } from "@toolcrib/secrets";
 import { CliError } from "../cli-error.ts";
-import { cliFileUnusable, cliUsage } from "../codes.ts";
 import { readStandardBytes } from "../standard-input.ts";
 import type { World } from "../world.ts";
 import { askHidden } from "./ask-hidden.ts";
@@ -27,7 +26,7 @@ export async function readSecretInput(
   world: World,
 ): Promise<string> {
   if (fromEnv !== undefined && fromFile !== undefined) {
-    throw new CliError(cliUsage, "A secret comes from one place", {
+    throw new CliError("CLI_USAGE", "A secret comes from one place", {
       hint: "write --from-env or --from-file, not both",
     });
   }
@@ -43,7 +42,7 @@ async function readFromFile(file: string, world: World): Promise<string> {
     return toSecretValue(bytes, `the file ${file}`);
   } catch (cause) {
     if (!(cause instanceof Error && "syscall" in cause) && !isNoRegularFile(cause)) throw cause;
-    throw new CliError(cliFileUnusable, `Cannot read ${file}: ${explainFileFailure(cause)}`, {
+    throw new CliError("CLI_FILE_UNUSABLE", `Cannot read ${file}: ${explainFileFailure(cause)}`, {
       cause,
       hint: "name a file that holds nothing but the secret",
     });

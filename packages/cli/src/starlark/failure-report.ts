@@ -3,7 +3,6 @@
 import type { Source } from "@toolcrib/diagnostics";
 import { type Diagnostic, formatDiagnostic, formatDiagnostics, isCodedError } from "@toolcrib/diagnostics";
 import { type StackEntry, StarlarkError } from "@toolcrib/starlark";
-import { cliProgramFailed } from "../codes.ts";
 import { safeText } from "../output/output.ts";
 import { toJsonDiagnostic } from "../output/report-error.ts";
 
@@ -28,7 +27,7 @@ export function failureLines(error: StarlarkError, sources: ReadonlyMap<string, 
 export function failureJson(error: StarlarkError): object {
   const findings = findingsOf(error);
   return {
-    code: cliProgramFailed,
+    code: "CLI_PROGRAM_FAILED",
     kind: error.kind,
     message: error.message,
     hint: hintOf(error),
@@ -78,5 +77,5 @@ function diagnosticOf(
   const start = entry?.offset ?? 0;
   const span = source === undefined ? undefined : { start, end: start + 1 };
   const { message } = error;
-  return { severity: "error", code: cliProgramFailed, message, hint: hintOf(error), source, span };
+  return { severity: "error", code: "CLI_PROGRAM_FAILED", message, hint: hintOf(error), source, span };
 }

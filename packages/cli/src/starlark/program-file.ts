@@ -5,7 +5,6 @@ import { resolve } from "node:path";
 import type { Source } from "@toolcrib/diagnostics";
 import { maxSourceLength } from "@toolcrib/starlark";
 import { CliError } from "../cli-error.ts";
-import { cliFileUnusable } from "../codes.ts";
 import { readStandardInput } from "../standard-input.ts";
 import type { World } from "../world.ts";
 
@@ -37,15 +36,15 @@ export async function readProgramFile(path: string, name: string): Promise<Sourc
   } catch (cause) {
     const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
     const reason = reasons[code] ?? `reading it failed (${code})`;
-    throw new CliError(cliFileUnusable, `Cannot read ${name}: ${reason}`, { cause });
+    throw new CliError("CLI_FILE_UNUSABLE", `Cannot read ${name}: ${reason}`, { cause });
   }
   if (bytes.length > maxBytes) {
-    throw new CliError(cliFileUnusable, `Cannot read ${name}: it is longer than ${maxBytes} bytes`);
+    throw new CliError("CLI_FILE_UNUSABLE", `Cannot read ${name}: it is longer than ${maxBytes} bytes`);
   }
   try {
     return { name, text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes) };
   } catch (cause) {
-    throw new CliError(cliFileUnusable, `Cannot read ${name}: it is not UTF-8`, { cause });
+    throw new CliError("CLI_FILE_UNUSABLE", `Cannot read ${name}: it is not UTF-8`, { cause });
   }
 }
 

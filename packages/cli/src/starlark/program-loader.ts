@@ -20,7 +20,6 @@ import {
   type Value,
 } from "@toolcrib/starlark";
 import { CliError } from "../cli-error.ts";
-import { cliProgramInvalid } from "../codes.ts";
 import { readProgramFile } from "./program-file.ts";
 
 /** What loaded files are run with. */
@@ -76,7 +75,7 @@ export function createLoad(options: LoaderOptions, path: string | undefined): Lo
     const { dialect, predeclared } = options;
     const { program, diagnostics } = compileProgram(source, { dialect, predeclared: predeclared.keys() });
     if (program === undefined) {
-      throw new CliError(cliProgramInvalid, "it has errors", {
+      throw new CliError("CLI_PROGRAM_INVALID", "it has errors", {
         data: { diagnostics: diagnostics.filter((one) => hasErrors([one])) },
       });
     }

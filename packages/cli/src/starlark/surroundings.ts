@@ -14,7 +14,6 @@ import {
   type Value,
 } from "@toolcrib/starlark";
 import { CliError } from "../cli-error.ts";
-import { cliUsage } from "../codes.ts";
 
 /** The names of the dialects. */
 export type DialectName = "tool" | "core";
@@ -72,5 +71,5 @@ export function limitsOf({ steps, memoryMb, wallMs }: LimitFlags): Partial<Limit
 
 function checkLimit(flag: string, value: number | undefined, ceiling: number): void {
   if (value === undefined || value <= ceiling) return;
-  throw new CliError(cliUsage, `${flag} cannot be ${value}`, { hint: `it is at most ${ceiling}` });
+  throw new CliError("CLI_USAGE", `${flag} cannot be ${value}`, { hint: `it is at most ${ceiling}` });
 }

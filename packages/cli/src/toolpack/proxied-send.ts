@@ -12,7 +12,6 @@ import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { isCodedError, messageOf } from "@toolcrib/diagnostics";
 import type { OutgoingRequest, SendRequest } from "@toolcrib/toolpack";
 import { CliError } from "../cli-error.ts";
-import { cliProxyUnusable, cliUsage } from "../codes.ts";
 
 /** The proxy of the environment. */
 export interface HttpsProxy {
@@ -41,7 +40,7 @@ export function findHttpsProxy(environment: {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   // The address may hold a password, and is not shown.
   if (url?.protocol !== "http:" || url.hostname === "") {
-    throw new CliError(cliUsage, "HTTPS_PROXY is no address of an HTTP proxy", {
+    throw new CliError("CLI_USAGE", "HTTPS_PROXY is no address of an HTTP proxy", {
       hint: "write it as http://host:port",
     });
   }
@@ -82,7 +81,7 @@ function hostOf(url: string): string {
 }
 
 function unusable(message: string, hint: string | undefined, cause?: unknown): CliError {
-  return new CliError(cliProxyUnusable, message, { ...(hint === undefined ? {} : { hint }), cause });
+  return new CliError("CLI_PROXY_UNUSABLE", message, { ...(hint === undefined ? {} : { hint }), cause });
 }
 
 /** A connection to `hostname` by CONNECT. */

@@ -13,7 +13,6 @@ import {
   type Toolspec,
 } from "@toolcrib/toolspec";
 import { CliError } from "../cli-error.ts";
-import { cliConfigInvalid, cliFileUnusable, cliUsage } from "../codes.ts";
 import type { World } from "../world.ts";
 
 /** Where an image of the document has them. */
@@ -49,7 +48,7 @@ export async function readPair(flags: PairFlags, world: World): Promise<ReadPair
   const names = files.map(({ name }) => name).join(", ");
   const message = `The manifest and its toolspec have ${count === 1 ? "an error" : `${count} errors`}: ${names}`;
   const hint = "correct what is listed above";
-  throw new CliError(cliConfigInvalid, message, { hint, data: { diagnostics } });
+  throw new CliError("CLI_CONFIG_INVALID", message, { hint, data: { diagnostics } });
 }
 
 async function readOne(
@@ -59,7 +58,7 @@ async function readOne(
 ): Promise<CatalogFile> {
   const name = given ?? imagePaths[kind];
   if (given === undefined && !existsSync(name)) {
-    throw new CliError(cliUsage, `No ${kind}: there is no ${name}`, {
+    throw new CliError("CLI_USAGE", `No ${kind}: there is no ${name}`, {
       hint: "name both files: toolcrib toolpack --manifest FILE --toolspec FILE",
     });
   }
@@ -68,6 +67,6 @@ async function readOne(
     // Under one path the two are a pair, whatever their files are called.
     return { path: "pair", name, text: bytes, kind };
   } catch (error) {
-    throw new CliError(cliFileUnusable, `Cannot read "${name}": ${messageOf(error)}`);
+    throw new CliError("CLI_FILE_UNUSABLE", `Cannot read "${name}": ${messageOf(error)}`);
   }
 }

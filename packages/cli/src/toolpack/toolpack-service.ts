@@ -17,7 +17,6 @@ import {
 } from "@toolcrib/mcp";
 import { type CallContext, failedResult, type Tool, type ToolSource } from "@toolcrib/tool";
 import { CliError } from "../cli-error.ts";
-import { cliInternal, cliTimeout } from "../codes.ts";
 
 /** What the service works with. */
 export interface ToolpackServiceDeps {
@@ -78,7 +77,9 @@ export function createToolpackService(deps: ToolpackServiceDeps): McpService {
 function startDeadline({ definition }: Tool, ms: number): { signal: AbortSignal; ms: number } & Disposable {
   const controller = new AbortController();
   const timer = setTimeout(() => {
-    controller.abort(new CliError(cliTimeout, `"${definition.name}" did not answer within ${ms / 1000} s`));
+    controller.abort(
+      new CliError("CLI_TIMEOUT", `"${definition.name}" did not answer within ${ms / 1000} s`),
+    );
   }, ms);
   return { signal: controller.signal, ms, [Symbol.dispose]: () => clearTimeout(timer) };
 }
@@ -110,6 +111,6 @@ function toContext(
 function toFailedResult({ definition }: Tool, error: unknown, callId: string): JsonObject {
   const failure = isCodedError(error)
     ? error
-    : { code: cliInternal, message: `"${definition.name}" failed: ${messageOf(error)}` };
+    : { code: "CLI_INTERNAL", message: `"${definition.name}" failed: ${messageOf(error)}` };
   return failedResult(failure, callId) as unknown as JsonObject;
 }

@@ -9,7 +9,6 @@ import { getCACertificates } from "node:tls";
 import { messageOf } from "@toolcrib/diagnostics";
 import { readRegularFile } from "@toolcrib/gateway";
 import { CliError } from "../cli-error.ts";
-import { cliFileUnusable } from "../codes.ts";
 import type { World } from "../world.ts";
 
 /** Certificates, PEM. */
@@ -38,11 +37,11 @@ async function readCertificates(variable: string, world: World): Promise<readonl
     const { bytes } = await readRegularFile(resolve(world.directory, path), fileMaxBytes);
     text = new TextDecoder().decode(bytes);
   } catch (error) {
-    throw new CliError(cliFileUnusable, `Cannot read ${variable}: ${messageOf(error)}`);
+    throw new CliError("CLI_FILE_UNUSABLE", `Cannot read ${variable}: ${messageOf(error)}`);
   }
   const found = text.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g);
   if (found !== null) return found;
-  throw new CliError(cliFileUnusable, `Cannot read ${variable}: the file holds no certificate`, {
+  throw new CliError("CLI_FILE_UNUSABLE", `Cannot read ${variable}: the file holds no certificate`, {
     hint: "it is to hold certificates in PEM",
   });
 }

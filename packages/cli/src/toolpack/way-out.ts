@@ -22,7 +22,6 @@ import {
   type Toolspec,
 } from "@toolcrib/toolspec";
 import { CliError } from "../cli-error.ts";
-import { cliCredentialMissing, cliUsage } from "../codes.ts";
 import type { CommandContext } from "../command-context.ts";
 import { createProxiedSend, findHttpsProxy } from "./proxied-send.ts";
 import { readTrustedRoots } from "./trusted-roots.ts";
@@ -88,11 +87,15 @@ function readVariable(
 ): string {
   const value = environment[variable]?.trim() ?? "";
   if (value !== "") return value;
-  throw new CliError(cliCredentialMissing, `No value for the credential "${id}": ${variable} is not set`, {
-    hint: variable.startsWith("TOOLCRIB_CREDENTIAL_")
-      ? "a proxy that puts secrets in sets it, such as toolcrib egress; without HTTPS_PROXY, secrets are read from here"
-      : `set ${variable}`,
-  });
+  throw new CliError(
+    "CLI_CREDENTIAL_MISSING",
+    `No value for the credential "${id}": ${variable} is not set`,
+    {
+      hint: variable.startsWith("TOOLCRIB_CREDENTIAL_")
+        ? "a proxy that puts secrets in sets it, such as toolcrib egress; without HTTPS_PROXY, secrets are read from here"
+        : `set ${variable}`,
+    },
+  );
 }
 
 /** The names of `--secret ID=NAME`, by id. @throws {CliError} `CLI_USAGE` */
@@ -103,11 +106,11 @@ export function readSecretNames(given: readonly string[], manifest: Manifest): R
       const [id = "", ...rest] = text.split("=");
       const name = rest.join("=");
       if (name === "")
-        throw new CliError(cliUsage, "--secret takes the id of a credential and the name of a secret", {
+        throw new CliError("CLI_USAGE", "--secret takes the id of a credential and the name of a secret", {
           hint: "write --secret ID=NAME; never the secret itself",
         });
       if (ids.includes(id)) return [id, name];
-      throw new CliError(cliUsage, `The manifest has no credential "${id}"`, {
+      throw new CliError("CLI_USAGE", `The manifest has no credential "${id}"`, {
         hint: ids.length === 0 ? "it declares none" : `it has ${ids.join(", ")}`,
       });
     }),

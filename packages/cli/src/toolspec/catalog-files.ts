@@ -11,7 +11,6 @@ import { messageOf } from "@toolcrib/diagnostics";
 import { readRegularFile } from "@toolcrib/gateway";
 import { type CatalogFile, documentMaxBytes, layoutOf, manifestPathsOf } from "@toolcrib/toolspec";
 import { CliError } from "../cli-error.ts";
-import { cliFileUnusable, cliUsage } from "../codes.ts";
 
 /** Most entries of folders that are looked at. */
 const entriesMaxCount = 200_000;
@@ -41,7 +40,7 @@ async function statusOf(full: string, shown: string): Promise<Stats> {
   } catch (error) {
     const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
     const state = isMissing ? "it does not exist" : messageOf(error);
-    throw new CliError(isMissing ? cliUsage : cliFileUnusable, `Cannot read "${shown}": ${state}`, {
+    throw new CliError(isMissing ? "CLI_USAGE" : "CLI_FILE_UNUSABLE", `Cannot read "${shown}": ${state}`, {
       hint: "give a folder with manifests and toolspecs, or one file",
     });
   }
@@ -106,7 +105,7 @@ async function listFiles(full: string, shown: string): Promise<readonly string[]
     count += entries.length;
     if (count > entriesMaxCount) {
       const message = `Cannot read "${shown}": it has more than ${entriesMaxCount.toLocaleString("en")} files and folders`;
-      throw new CliError(cliUsage, message, { hint: "give the folder of the catalogue" });
+      throw new CliError("CLI_USAGE", message, { hint: "give the folder of the catalogue" });
     }
     for (const entry of entries) {
       if (entry.name.startsWith(".") || entry.name === "node_modules") continue;
@@ -122,7 +121,7 @@ async function readFile(full: string, name: string, path: string): Promise<Catal
     const { bytes } = await readRegularFile(full, documentMaxBytes);
     return { path, name, text: bytes };
   } catch (error) {
-    throw new CliError(cliFileUnusable, `Cannot read "${name}": ${messageOf(error)}`);
+    throw new CliError("CLI_FILE_UNUSABLE", `Cannot read "${name}": ${messageOf(error)}`);
   }
 }
 

@@ -16,7 +16,6 @@ import {
 import { createToolSearch } from "@toolcrib/search";
 import { type CatalogReport, lintCatalog } from "@toolcrib/toolspec";
 import { CliError } from "../cli-error.ts";
-import { cliConfigInvalid, cliToolspecNotFound } from "../codes.ts";
 import type { World } from "../world.ts";
 import { findCatalogFolder } from "./find-catalog.ts";
 
@@ -56,13 +55,13 @@ export async function readEntry(
   if (pair !== undefined) return pair;
   const shown = JSON.stringify(version === undefined ? name : `${name} ${version}`);
   if (report !== undefined) {
-    throw new CliError(cliConfigInvalid, `The toolspec ${shown} of the catalogue has errors`, {
+    throw new CliError("CLI_CONFIG_INVALID", `The toolspec ${shown} of the catalogue has errors`, {
       hint: "correct what is listed above, or choose another version",
       data: { diagnostics: report.diagnostics },
     });
   }
   const near = nearestName(name, await listCatalogNames(folder));
-  throw new CliError(cliToolspecNotFound, `The catalogue has no toolspec ${shown}`, {
+  throw new CliError("CLI_TOOLSPEC_NOT_FOUND", `The catalogue has no toolspec ${shown}`, {
     hint:
       near === undefined || near === name
         ? "see toolcrib catalog list, or find one with toolcrib catalog search WORDS"
@@ -96,7 +95,7 @@ function catalogFolder(world: World): string {
   const folder = findCatalogFolder(world);
   if (folder !== undefined && existsSync(join(folder, "manifests"))) return folder;
   throw new CliError(
-    cliToolspecNotFound,
+    "CLI_TOOLSPEC_NOT_FOUND",
     folder === undefined ? "There is no catalogue beside this command" : `There is no catalogue in ${folder}`,
     { hint: "name a folder with manifests and toolspecs in TOOLCRIB_CATALOG" },
   );

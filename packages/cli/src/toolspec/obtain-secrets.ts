@@ -7,10 +7,9 @@
 import { randomBytes } from "node:crypto";
 import { isCodedError } from "@toolcrib/diagnostics";
 import { readRegularFile, suggestedSecretName } from "@toolcrib/gateway";
-import { openSecretStore, readNamedSecret, secretsNotFound, secretsUnusable } from "@toolcrib/secrets";
+import { openSecretStore, readNamedSecret } from "@toolcrib/secrets";
 import { type ManifestCredential, placedCredentials } from "@toolcrib/toolspec";
 import { CliError } from "../cli-error.ts";
-import { cliUsage } from "../codes.ts";
 import type { CommandContext } from "../command-context.ts";
 import { askHidden } from "../secret/ask-hidden.ts";
 import { readSecretInput } from "../secret/secret-input.ts";
@@ -86,7 +85,7 @@ export async function obtainSecrets(
   }
   if (missing.length > 1 && !canAsk(context.world)) {
     const all = missing.map(({ name }) => `toolcrib secret set ${name}`).join(", ");
-    throw new CliError(cliUsage, "Standard input is one secret, and several are missing", {
+    throw new CliError("CLI_USAGE", "Standard input is one secret, and several are missing", {
       hint: `run ${all} first, or give --without-secrets`,
     });
   }
@@ -108,7 +107,7 @@ function checkNames(credentials: readonly ManifestCredential[], names: ReadonlyM
   const unknown = [...names.keys()].find((given) => !credentials.some(({ id }) => id === given));
   if (unknown === undefined) return;
   const known = credentials.map(({ id }) => id).join(", ");
-  throw new CliError(cliUsage, `It has no credential ${JSON.stringify(unknown)}`, {
+  throw new CliError("CLI_USAGE", `It has no credential ${JSON.stringify(unknown)}`, {
     hint: known === "" ? "leave --secret out: it needs none" : `its credentials are ${known}`,
   });
 }
@@ -126,7 +125,7 @@ async function isThere({ options, world }: CommandContext, name: string, mustBe:
     await readNamedSecret(name, { env: world.environment, readFile: readRegularFile, home: options.home });
     return true;
   } catch (error) {
-    if (!mustBe && isCodedError(error) && error.code === secretsNotFound) return false;
+    if (!mustBe && isCodedError(error) && error.code === "SECRETS_NOT_FOUND") return false;
     throw error;
   }
 }
@@ -149,8 +148,8 @@ async function readPiped(credentialId: string, name: string, world: World): Prom
   try {
     return await readSecretInput(name, {}, world);
   } catch (cause) {
-    if (!isCodedError(cause) || cause.code !== secretsUnusable) throw cause;
-    throw new CliError(cliUsage, `${cause.message}, where the secret ${name} is read from`, {
+    if (!isCodedError(cause) || cause.code !== "SECRETS_UNUSABLE") throw cause;
+    throw new CliError("CLI_USAGE", `${cause.message}, where the secret ${name} is read from`, {
       cause,
       hint: `pipe the secret, name one that is kept with --secret ${credentialId}=NAME, or leave it for later with --without-secrets`,
     });
@@ -160,7 +159,7 @@ async function readPiped(credentialId: string, name: string, world: World): Prom
 /** Requests carry it in one line. */
 function oneLine(value: string, name: string): string {
   if (value.trim() !== "" && !/[\r\n]/.test(value)) return value.trim();
-  throw new CliError(cliUsage, `The value of ${name} cannot be sent: it is empty or has line breaks`, {
+  throw new CliError("CLI_USAGE", `The value of ${name} cannot be sent: it is empty or has line breaks`, {
     hint: "give the value alone, in one line",
   });
 }

@@ -8,7 +8,6 @@
 
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
-import { egressSettingsInvalid } from "../codes.ts";
 import { EgressError } from "../egress-error.ts";
 
 /** An address that may be dialled. */
@@ -89,7 +88,7 @@ function parseRange(text: string): Range {
     /^(?:0|[1-9][0-9]{0,2})$/.test(bits ?? "") &&
     Number(bits) <= (family === 4 ? 32 : 128);
   if (!isRange) {
-    throw new EgressError(egressSettingsInvalid, `Cannot read internal range ${JSON.stringify(text)}`, {
+    throw new EgressError("EGRESS_SETTINGS_INVALID", `Cannot read internal range ${JSON.stringify(text)}`, {
       hint: "write an address and a number of bits, such as 10.0.0.0/8 or fd00::/8",
     });
   }

@@ -6,7 +6,6 @@
 
 import { isIP } from "node:net";
 import { parseHostName } from "@toolcrib/hosts";
-import { egressSettingsInvalid } from "../codes.ts";
 import { EgressError } from "../egress-error.ts";
 
 /** An address and a port. */
@@ -32,7 +31,7 @@ function parseHost(host: string): string {
   const verdict = parseHostName(host);
   if (verdict.kind === "valid") return verdict.value;
   const message = `Cannot connect ${JSON.stringify(host)} elsewhere: ${verdict.reason}`;
-  throw new EgressError(egressSettingsInvalid, message);
+  throw new EgressError("EGRESS_SETTINGS_INVALID", message);
 }
 
 function parseEndpoint(host: string, text: string): Endpoint {
@@ -43,7 +42,7 @@ function parseEndpoint(host: string, text: string): Endpoint {
   if (match === null || isIP(address) !== family || address.includes("%") || port > 65_535) {
     const message = `Cannot connect "${host}" to ${JSON.stringify(text)}: it is no address with a port`;
     const hint = "write an address and a port, such as 10.1.2.3:8443 or [fd00::1]:8443";
-    throw new EgressError(egressSettingsInvalid, message, { hint });
+    throw new EgressError("EGRESS_SETTINGS_INVALID", message, { hint });
   }
   return { address, port };
 }

@@ -7,7 +7,6 @@
 
 import { lookup } from "node:dns/promises";
 import type { Authority } from "../authority.ts";
-import { egressAddressDenied, egressUnreachable } from "../codes.ts";
 import { EgressError } from "../egress-error.ts";
 import type { ResolveHost } from "../egress-types.ts";
 import { untilAborted } from "../until-aborted.ts";
@@ -43,10 +42,10 @@ export async function findAddresses(
   const endpoint = connectTo.get(host);
   const found = endpoint === undefined ? await resolveHost(host, resolve, signal) : [endpoint.address];
   if (found.length === 0)
-    throw new EgressError(egressUnreachable, `Cannot reach "${host}": it has no address`);
+    throw new EgressError("EGRESS_UNREACHABLE", `Cannot reach "${host}": it has no address`);
   if (found.length > maxAddresses) {
     throw new EgressError(
-      egressUnreachable,
+      "EGRESS_UNREACHABLE",
       `Cannot reach "${host}": it has more than ${maxAddresses} addresses`,
     );
   }
@@ -55,7 +54,7 @@ export async function findAddresses(
     if (verdict.kind === "allowed") return verdict.value;
     // Which address it was stays here: what DNS says of an inner network is nobody's business outside.
     throw new EgressError(
-      egressAddressDenied,
+      "EGRESS_ADDRESS_DENIED",
       `Cannot reach "${host}": it has an address that is not public (${verdict.range})`,
       { hint: "list the range under egress.internal_ranges, if it is meant to be reached" },
     );
@@ -72,7 +71,7 @@ async function resolveHost(
     return await untilAborted(resolve(host, signal), signal);
   } catch (cause) {
     if (signal.aborted) throw signal.reason;
-    throw new EgressError(egressUnreachable, `Cannot reach "${host}": its addresses cannot be found`, {
+    throw new EgressError("EGRESS_UNREACHABLE", `Cannot reach "${host}": its addresses cannot be found`, {
       cause,
     });
   }

@@ -6,7 +6,6 @@
  */
 
 import type { Transform } from "node:stream";
-import { egressResponseInvalid } from "../codes.ts";
 import { EgressError } from "../egress-error.ts";
 import type { StreamScrubber } from "../scrub/secret-scrubber.ts";
 import type { CreateDecoder } from "./decoding.ts";
@@ -128,7 +127,7 @@ export class BodyReader {
     if (this.#isDone) return;
     this.destroy();
     this.#options.onError(
-      new EgressError(egressResponseInvalid, `Cannot read a response: ${state}`, { cause }),
+      new EgressError("EGRESS_RESPONSE_INVALID", `Cannot read a response: ${state}`, { cause }),
     );
   }
 }

@@ -7,7 +7,6 @@
 import type { Pool } from "undici";
 import UndiciPool from "undici/lib/dispatcher/pool.js";
 import type { Authority } from "../authority.ts";
-import { egressClosed } from "../codes.ts";
 import { EgressError } from "../egress-error.ts";
 import type { ResolvedSettings } from "../egress-settings.ts";
 import type { EgressSource } from "../egress-types.ts";
@@ -58,7 +57,7 @@ export function createConnectionPools(pipeline: Pipeline, settings: ResolvedSett
   }
 
   async function destroy({ pool, dialling }: Entry): Promise<void> {
-    const error = new EgressError(egressClosed, "Cannot send a request: the egress was closed");
+    const error = new EgressError("EGRESS_CLOSED", "Cannot send a request: the egress was closed");
     dialling.abort(error);
     await pool.destroy(error);
   }

@@ -4,7 +4,6 @@
  * to the host.
  */
 
-import { egressClosed, egressTimedOut } from "../codes.ts";
 import { EgressError } from "../egress-error.ts";
 import type { ResolvedSettings } from "../egress-settings.ts";
 import type { Egress, EgressRequest, EgressResponse, EgressSource } from "../egress-types.ts";
@@ -57,7 +56,7 @@ export function createFetch(pipeline: Pipeline, settings: ResolvedSettings): Fet
     const { requestTimeoutMs } = settings;
     const timer = setTimeout(() => {
       const message = `Cannot wait longer for a response: it took more than ${requestTimeoutMs} ms`;
-      ending.abort(new EgressError(egressTimedOut, message));
+      ending.abort(new EgressError("EGRESS_TIMED_OUT", message));
     }, requestTimeoutMs);
     const end = (): void => ending.abort(signal?.reason);
     signal?.addEventListener("abort", end, { once: true });
@@ -92,5 +91,5 @@ export function createFetch(pipeline: Pipeline, settings: ResolvedSettings): Fet
 }
 
 function closed(): EgressError {
-  return new EgressError(egressClosed, "Cannot send a request: the egress was closed");
+  return new EgressError("EGRESS_CLOSED", "Cannot send a request: the egress was closed");
 }

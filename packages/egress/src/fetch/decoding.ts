@@ -8,7 +8,6 @@ import {
   createInflateRaw,
   createZstdDecompress,
 } from "node:zlib";
-import { egressResponseInvalid } from "../codes.ts";
 import { EgressError } from "../egress-error.ts";
 
 /** What is asked for where the body is decompressed here. */
@@ -39,12 +38,15 @@ export function parseContentEncoding(contentEncoding: string | undefined): reado
     .map((name) => name.trim().toLowerCase())
     .filter((name) => name !== "" && name !== "identity");
   if (names.length > maxCodings) {
-    throw new EgressError(egressResponseInvalid, `Cannot read a response of more than ${maxCodings} codings`);
+    throw new EgressError(
+      "EGRESS_RESPONSE_INVALID",
+      `Cannot read a response of more than ${maxCodings} codings`,
+    );
   }
   return names.reverse().map((name) => {
     if (Object.hasOwn(decoders, name)) return decoders[name] as CreateDecoder;
     // It is not named: a host may write the secret there, and in lower case nobody would know it.
     const message = `Cannot read a response: its content coding is none of ${acceptedEncodings}`;
-    throw new EgressError(egressResponseInvalid, message);
+    throw new EgressError("EGRESS_RESPONSE_INVALID", message);
   });
 }

@@ -1,6 +1,5 @@
 /** The headers of a response, checked, scrubbed and without what no longer holds. */
 
-import { egressResponseInvalid } from "../codes.ts";
 import { EgressError } from "../egress-error.ts";
 import type { OnFound, SecretScrubber } from "../scrub/secret-scrubber.ts";
 
@@ -39,7 +38,10 @@ export function cleanHeaders(
     if (given === undefined || dropped.has(name)) continue;
     const values = typeof given === "string" ? [given] : given;
     if (!namePattern.test(name) || !values.every((value) => valuePattern.test(value))) {
-      throw new EgressError(egressResponseInvalid, "Cannot read a response: one of its headers is not valid");
+      throw new EgressError(
+        "EGRESS_RESPONSE_INVALID",
+        "Cannot read a response: one of its headers is not valid",
+      );
     }
     // A name that holds a secret is left out: with a placeholder it would be another header.
     if (scrubber !== undefined && scrubber.text(name, echoed("header")) !== name) continue;

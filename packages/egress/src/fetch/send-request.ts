@@ -5,13 +5,6 @@
  */
 
 import type { Dispatcher, Pool } from "undici";
-import {
-  egressClosed,
-  egressConnectionLost,
-  egressRequestInvalid,
-  egressResponseInvalid,
-  egressTimedOut,
-} from "../codes.ts";
 import { EgressError } from "../egress-error.ts";
 import type { EgressResponse } from "../egress-types.ts";
 import type { AdmittedRequest } from "../pipeline.ts";
@@ -65,7 +58,7 @@ export function sendRequest(
     onRequestStart(started) {
       controller = started;
       if (isSettled)
-        started.abort(new EgressError(egressClosed, "Cannot send a request that nobody waits for"));
+        started.abort(new EgressError("EGRESS_CLOSED", "Cannot send a request that nobody waits for"));
       else request.sending();
     },
     onResponseStart(_, status, raw) {
@@ -83,7 +76,7 @@ export function sendRequest(
             settle(() => {
               resolve({ status, headers, ...read });
               // At the ceiling there is more to come, which nobody reads.
-              if (!isComplete) controller?.abort(new EgressError(egressResponseInvalid, "Body was cut"));
+              if (!isComplete) controller?.abort(new EgressError("EGRESS_RESPONSE_INVALID", "Body was cut"));
             }),
           onError: fail,
         });
@@ -148,23 +141,31 @@ function toEgressError(error: unknown, host: string, scrubber: SecretScrubber | 
   // A parser's error carries the bytes that it could not read, and so would its log line.
   const cause = new Error(`${code}: ${scrubber?.text(message, () => {}) ?? message}`);
   if (timeoutCodes.has(code)) {
-    return new EgressError(egressTimedOut, `Cannot wait longer for "${host}": it does not answer`, { cause });
+    return new EgressError("EGRESS_TIMED_OUT", `Cannot wait longer for "${host}": it does not answer`, {
+      cause,
+    });
   }
   if (closedCodes.has(code)) {
-    return new EgressError(egressClosed, `Cannot reach "${host}": the egress was closed`, { cause });
+    return new EgressError("EGRESS_CLOSED", `Cannot reach "${host}": the egress was closed`, { cause });
   }
   // Its code says what was wrong, or there is none.
   if ((error instanceof Error && error.name === "HTTPParserError") || invalidCodes.has(code)) {
-    return new EgressError(egressResponseInvalid, `Cannot read the response of "${host}": it is no HTTP`, {
-      cause,
-    });
+    return new EgressError(
+      "EGRESS_RESPONSE_INVALID",
+      `Cannot read the response of "${host}": it is no HTTP`,
+      {
+        cause,
+      },
+    );
   }
   if (code === "UND_ERR_INVALID_ARG") {
-    return new EgressError(egressRequestInvalid, `Cannot send a request to "${host}": it is not valid`, {
+    return new EgressError("EGRESS_REQUEST_INVALID", `Cannot send a request to "${host}": it is not valid`, {
       cause,
     });
   }
-  return new EgressError(egressConnectionLost, `Cannot read from "${host}": the connection broke`, { cause });
+  return new EgressError("EGRESS_CONNECTION_LOST", `Cannot read from "${host}": the connection broke`, {
+    cause,
+  });
 }
 
 function codeOf(error: unknown): string {

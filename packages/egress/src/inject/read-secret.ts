@@ -1,7 +1,6 @@
 /** The secret of a credential, read for one request, in the form in which it is sent. Its errors name the secret and never hold it. */
 
 import { isCodedError } from "@toolcrib/diagnostics";
-import { egressSecretUnavailable } from "../codes.ts";
 import { EgressError } from "../egress-error.ts";
 import type { EgressCredential } from "../egress-types.ts";
 
@@ -50,7 +49,7 @@ function unavailable(
   options: { readonly cause?: unknown; readonly hint?: string } = {},
 ): EgressError {
   const message = `Cannot use secret "${secretName}" for credential "${id}": ${state}`;
-  return new EgressError(egressSecretUnavailable, message, options);
+  return new EgressError("EGRESS_SECRET_UNAVAILABLE", message, options);
 }
 
 /** A part of `user:password` that says nothing: APIs that take their key as the user name write these behind it. */

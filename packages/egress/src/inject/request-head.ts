@@ -1,7 +1,6 @@
 /** What a request says before its body, and what of it may be sent. Pure. */
 
 import type { Authority, Target } from "../authority.ts";
-import { egressAuthorityInvalid, egressRequestInvalid } from "../codes.ts";
 import { EgressError } from "../egress-error.ts";
 
 /** Method, target and headers of a request. */
@@ -74,9 +73,9 @@ function checkHost(value: string, authority: Authority): void {
   if (value.toLowerCase() === authority.text || value.toLowerCase() === `${authority.host}:${authority.port}`)
     return;
   const message = `Cannot send a header "host" that is not "${authority.text}", the host of the URL`;
-  throw new EgressError(egressAuthorityInvalid, message);
+  throw new EgressError("EGRESS_AUTHORITY_INVALID", message);
 }
 
 function refuse(message: string): EgressError {
-  return new EgressError(egressRequestInvalid, message);
+  return new EgressError("EGRESS_REQUEST_INVALID", message);
 }

@@ -6,10 +6,8 @@
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { egressRequestInvalid } from "../codes.ts";
 import { EgressError } from "../egress-error.ts";
 import type { ClientExchange, RawHeaders } from "./client-exchange.ts";
-import { egressUpgradeRefused } from "./codes.ts";
 import type { ProxyLimits } from "./proxy-limits.ts";
 import { toPairs } from "./raw-headers.ts";
 import { toRefusalBytes } from "./refusal.ts";
@@ -43,14 +41,14 @@ export function createHttp1Side(limits: ProxyLimits): Http1Side {
   server.on("request", (request, response) => take(request, response, false));
   server.on("checkContinue", (request, response) => take(request, response, true));
   server.on("connect", (_request, socket) => {
-    const error = new EgressError(egressUpgradeRefused, "Cannot open a tunnel within a tunnel");
+    const error = new EgressError("EGRESS_UPGRADE_REFUSED", "Cannot open a tunnel within a tunnel");
     socket.on("error", () => socket.destroy());
     socket.end(toRefusalBytes(error), () => socket.destroy());
   });
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
     const state = error.code === "HPE_HEADER_OVERFLOW" ? "its head is too large" : "it is not HTTP/1.1";
-    const refusal = new EgressError(egressRequestInvalid, `Cannot read the request: ${state}`);
+    const refusal = new EgressError("EGRESS_REQUEST_INVALID", `Cannot read the request: ${state}`);
     socket.end(toRefusalBytes(refusal), () => socket.destroy());
   });
   return {

@@ -1,6 +1,5 @@
 /** The proxies of one egress: they share one local authority, which is opened with the first of them, and end with it. */
 
-import { egressClosed } from "../codes.ts";
 import { EgressError } from "../egress-error.ts";
 import type { ResolvedSettings } from "../egress-settings.ts";
 import type { EgressDeps, EgressProxy, EgressSource } from "../egress-types.ts";
@@ -65,5 +64,5 @@ export function createProxies(
 }
 
 function closed(): EgressError {
-  return new EgressError(egressClosed, "Cannot open a proxy: the egress was closed");
+  return new EgressError("EGRESS_CLOSED", "Cannot open a proxy: the egress was closed");
 }

@@ -8,7 +8,6 @@
 import type { OnReadOpts } from "node:net";
 import { Writable } from "node:stream";
 import type { TLSSocket } from "node:tls";
-import { egressRequestInvalid, egressTimedOut } from "../codes.ts";
 import { EgressError } from "../egress-error.ts";
 import type { BodySink, BodySource } from "./body-source.ts";
 import type { RawHeaders } from "./client-exchange.ts";
@@ -349,7 +348,7 @@ function toFieldLines(fields: RawHeaders): string {
     const name = fields[index] as string;
     const value = fields[index + 1] as string;
     if (unsafePattern.test(name) || unsafePattern.test(value)) {
-      throw new EgressError(egressRequestInvalid, "Cannot send a header that is not one line");
+      throw new EgressError("EGRESS_REQUEST_INVALID", "Cannot send a header that is not one line");
     }
     lines += `${name}: ${value}\r\n`;
   }
@@ -361,7 +360,7 @@ function lengthOf(headers: RawHeaders): number | undefined {
   const [length, ...others] = valuesOf(headers, "content-length");
   if (length === undefined) return undefined;
   if (others.length > 0 || !/^[0-9]{1,15}$/.test(length)) {
-    throw new EgressError(egressRequestInvalid, "Cannot send a request whose length is not one number");
+    throw new EgressError("EGRESS_REQUEST_INVALID", "Cannot send a request whose length is not one number");
   }
   return Number(length);
 }
@@ -370,7 +369,10 @@ function toHeadText({ authority, headers, hasBody, method, path, takesTrailers }
   const length = lengthOf(headers);
   const hasLength = length !== undefined;
   if (!hasBody && hasLength && length > 0) {
-    throw new EgressError(egressRequestInvalid, "Cannot send a request without the body that it announces");
+    throw new EgressError(
+      "EGRESS_REQUEST_INVALID",
+      "Cannot send a request without the body that it announces",
+    );
   }
   const own = ["Host", authority];
   const framing: string[] = [];
@@ -381,10 +383,10 @@ function toHeadText({ authority, headers, hasBody, method, path, takesTrailers }
   if (takesTrailers) framing.push("TE", "trailers", "Connection", "TE, keep-alive");
   else framing.push("Connection", "keep-alive");
   if (unsafePattern.test(path))
-    throw new EgressError(egressRequestInvalid, "Cannot send a path that is not one line");
+    throw new EgressError("EGRESS_REQUEST_INVALID", "Cannot send a path that is not one line");
   return `${method} ${path} HTTP/1.1\r\n${toFieldLines([...own, ...headers, ...framing])}\r\n`;
 }
 
 function timedOut(host: string): EgressError {
-  return new EgressError(egressTimedOut, `Cannot go on with "${host}": nothing came for too long`);
+  return new EgressError("EGRESS_TIMED_OUT", `Cannot go on with "${host}": nothing came for too long`);
 }

@@ -17,7 +17,6 @@ import { join } from "node:path";
 import { getCACertificates } from "node:tls";
 import { messageOf } from "@toolcrib/diagnostics";
 import { EgressError } from "../egress-error.ts";
-import { egressAuthorityUnusable } from "./codes.ts";
 import {
   type AuthorityDeps,
   authorityRenewMs,
@@ -75,7 +74,7 @@ export async function openLocalAuthority(
   } catch (error) {
     if (error instanceof EgressError) throw error;
     throw new EgressError(
-      egressAuthorityUnusable,
+      "EGRESS_AUTHORITY_UNUSABLE",
       `Cannot use the local authority in "${deps.directory}": ${messageOf(error)}`,
       { hint: `remove "${path}" to have a new one made`, cause: error },
     );
@@ -114,12 +113,16 @@ async function checkPrivate(path: string, kind: "file" | "folder"): Promise<void
     : isOpen
       ? "others can read or change it"
       : "it is too large";
-  throw new EgressError(egressAuthorityUnusable, `Cannot use the local authority at "${path}": ${state}`, {
-    hint:
-      kind === "file"
-        ? "remove it, and a new one is made; what trusted the old one has to be started again"
-        : `give it to this user alone (mode ${folderMode.toString(8)})`,
-  });
+  throw new EgressError(
+    "EGRESS_AUTHORITY_UNUSABLE",
+    `Cannot use the local authority at "${path}": ${state}`,
+    {
+      hint:
+        kind === "file"
+          ? "remove it, and a new one is made; what trusted the old one has to be started again"
+          : `give it to this user alone (mode ${folderMode.toString(8)})`,
+    },
+  );
 }
 
 /** Make a new pair at `path`, unless another process did meanwhile; what is there then counts. */

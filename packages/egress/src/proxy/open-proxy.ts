@@ -16,11 +16,9 @@ import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { messageOf } from "@toolcrib/diagnostics";
 import { type Authority, authorise, parseAuthority } from "../authority.ts";
-import { egressClosed, egressRequestInvalid } from "../codes.ts";
 import { EgressError } from "../egress-error.ts";
 import type { EgressProxy, EgressSource } from "../egress-types.ts";
 import type { Asker, Pipeline } from "../pipeline.ts";
-import { egressAuthorityMismatch, egressListenFailed, egressPlainHttp } from "./codes.ts";
 import { passExchange } from "./exchange.ts";
 import type { LeafCache } from "./leaf-cache.ts";
 import type { OpenAuthority } from "./open-local-authority.ts";
@@ -63,7 +61,7 @@ export async function openProxy(source: EgressSource, deps: ProxyDeps): Promise<
         pipeline.dial(authority, { protocols, onRead, signal: ending.signal }),
       );
       connection.once("close", () => {
-        ending.abort(new EgressError(egressClosed, "The client went away"));
+        ending.abort(new EgressError("EGRESS_CLOSED", "The client went away"));
         upstream[Symbol.dispose]();
       });
       return (exchange) => void passExchange(exchange, { asker, authority, pipeline, upstream });
@@ -107,7 +105,7 @@ export async function openProxy(source: EgressSource, deps: ProxyDeps): Promise<
   });
   server.on("clientError", (_error, socket) => {
     if (!socket.writable) return void socket.destroy();
-    const error = new EgressError(egressRequestInvalid, "Cannot read the request: it is not HTTP/1.1");
+    const error = new EgressError("EGRESS_REQUEST_INVALID", "Cannot read the request: it is not HTTP/1.1");
     endWith(socket, toRefusalBytes(error), limits);
   });
 
@@ -116,7 +114,7 @@ export async function openProxy(source: EgressSource, deps: ProxyDeps): Promise<
     await once(server, "listening");
   } catch (error) {
     const message = `Cannot listen on 127.0.0.1: ${messageOf(error)}`;
-    throw new EgressError(egressListenFailed, message, { cause: error });
+    throw new EgressError("EGRESS_LISTEN_FAILED", message, { cause: error });
   }
   let closed: Promise<void> | undefined;
   return {
@@ -159,7 +157,10 @@ function readConnect(request: IncomingMessage): Authority {
       ? parseAuthority(host).text === authority.text
       : parseAuthority(host).host === authority.host;
     if (!isSame) {
-      throw new EgressError(egressAuthorityMismatch, "Cannot connect: CONNECT and its Host are not the same");
+      throw new EgressError(
+        "EGRESS_AUTHORITY_MISMATCH",
+        "Cannot connect: CONNECT and its Host are not the same",
+      );
     }
   }
   return authority;
@@ -167,13 +168,13 @@ function readConnect(request: IncomingMessage): Authority {
 
 function plainRefusal(url: string): EgressError {
   if (!/^[a-z][a-z0-9+.-]*:/i.test(url)) return invalid("it is a proxy, which takes CONNECT only");
-  return new EgressError(egressPlainHttp, "Cannot pass on a request in plain HTTP", {
+  return new EgressError("EGRESS_PLAIN_HTTP", "Cannot pass on a request in plain HTTP", {
     hint: "use https:// URLs; what is sent in the clear can be read and changed on the way",
   });
 }
 
 function invalid(state: string): EgressError {
-  return new EgressError(egressRequestInvalid, `Cannot serve the request: ${state}`);
+  return new EgressError("EGRESS_REQUEST_INVALID", `Cannot serve the request: ${state}`);
 }
 
 /** Write the last bytes of a connection, and let the client read them. */

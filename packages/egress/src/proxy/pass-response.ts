@@ -6,7 +6,6 @@
  */
 
 import type { Writable } from "node:stream";
-import { egressResponseInvalid } from "../codes.ts";
 import { EgressError } from "../egress-error.ts";
 import type { AdmittedRequest } from "../pipeline.ts";
 import type { StreamScrubber } from "../scrub/secret-scrubber.ts";
@@ -139,5 +138,5 @@ function cleanTrailers(raw: RawHeaders, admitted: AdmittedRequest): RawHeaders {
 }
 
 function invalid(state: string): EgressError {
-  return new EgressError(egressResponseInvalid, `Cannot pass the response on: ${state}`);
+  return new EgressError("EGRESS_RESPONSE_INVALID", `Cannot pass the response on: ${state}`);
 }

@@ -6,11 +6,9 @@
  */
 
 import { type Authority, parseAuthority } from "../authority.ts";
-import { egressRequestInvalid } from "../codes.ts";
 import { EgressError } from "../egress-error.ts";
 import type { HeaderField, RequestHead } from "../inject/request-head.ts";
 import type { ClientExchange, RawHeaders } from "./client-exchange.ts";
-import { egressAuthorityMismatch, egressUpgradeRefused } from "./codes.ts";
 import { connectionOptions, valuesOf } from "./raw-headers.ts";
 
 /** A request that may be admitted, and what is passed on beside it. */
@@ -138,18 +136,18 @@ function sortHeaders(headers: RawHeaders): { fields: readonly HeaderField[]; fra
 }
 
 function invalid(state: string): EgressError {
-  return new EgressError(egressRequestInvalid, `Cannot pass the request on: ${state}`);
+  return new EgressError("EGRESS_REQUEST_INVALID", `Cannot pass the request on: ${state}`);
 }
 
 function mismatch(state: string): EgressError {
-  return new EgressError(egressAuthorityMismatch, `Cannot pass the request on in this tunnel: ${state}`, {
+  return new EgressError("EGRESS_AUTHORITY_MISMATCH", `Cannot pass the request on in this tunnel: ${state}`, {
     hint: "CONNECT, the name of the TLS handshake and the host of the request have to be the same",
   });
 }
 
 function upgradeRefused(asked: string): EgressError {
   const shown = JSON.stringify(asked.slice(0, 40));
-  return new EgressError(egressUpgradeRefused, `Cannot change the protocol to ${shown}`, {
+  return new EgressError("EGRESS_UPGRADE_REFUSED", `Cannot change the protocol to ${shown}`, {
     hint: "the proxy passes on HTTP requests; WebSocket and CONNECT within the tunnel are not supported",
   });
 }

@@ -4,20 +4,7 @@
  * no `EgressError` stays inside; its text is not for a foreign process.
  */
 
-import {
-  egressAddressDenied,
-  egressAuthorityInvalid,
-  egressClosed,
-  egressConnectionLost,
-  egressHostDenied,
-  egressPlaceholderMisplaced,
-  egressPortDenied,
-  egressRequestInvalid,
-  egressSecretUnavailable,
-  egressTimedOut,
-} from "../codes.ts";
 import { EgressError } from "../egress-error.ts";
-import { egressAuthorityMismatch, egressPlainHttp, egressUpgradeRefused } from "./codes.ts";
 
 /** An answer of the proxy's own. */
 export interface Refusal {
@@ -39,18 +26,18 @@ const statusTexts: { readonly [status: number]: string } = {
 };
 
 const statuses: { readonly [code: string]: number } = {
-  [egressHostDenied]: 403,
-  [egressPortDenied]: 403,
-  [egressAddressDenied]: 403,
-  [egressPlaceholderMisplaced]: 403,
-  [egressPlainHttp]: 403,
-  [egressAuthorityInvalid]: 400,
-  [egressRequestInvalid]: 400,
-  [egressAuthorityMismatch]: 421,
-  [egressUpgradeRefused]: 501,
-  [egressSecretUnavailable]: 503,
-  [egressClosed]: 503,
-  [egressTimedOut]: 504,
+  EGRESS_HOST_DENIED: 403,
+  EGRESS_PORT_DENIED: 403,
+  EGRESS_ADDRESS_DENIED: 403,
+  EGRESS_PLACEHOLDER_MISPLACED: 403,
+  EGRESS_PLAIN_HTTP: 403,
+  EGRESS_AUTHORITY_INVALID: 400,
+  EGRESS_REQUEST_INVALID: 400,
+  EGRESS_AUTHORITY_MISMATCH: 421,
+  EGRESS_UPGRADE_REFUSED: 501,
+  EGRESS_SECRET_UNAVAILABLE: 503,
+  EGRESS_CLOSED: 503,
+  EGRESS_TIMED_OUT: 504,
 };
 
 /** The answer for what was thrown. */
@@ -58,7 +45,7 @@ export function toRefusal(thrown: unknown): Refusal {
   const { code, message, hint } =
     thrown instanceof EgressError
       ? thrown
-      : new EgressError(egressConnectionLost, "Cannot pass the request on: the connection broke");
+      : new EgressError("EGRESS_CONNECTION_LOST", "Cannot pass the request on: the connection broke");
   const status = statuses[code] ?? 502;
   return {
     status,

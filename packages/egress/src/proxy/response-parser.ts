@@ -6,7 +6,6 @@
  * is passed on as it lies in what was pushed, without a copy.
  */
 
-import { egressResponseInvalid } from "../codes.ts";
 import { EgressError } from "../egress-error.ts";
 import type { ResponseHead } from "./client-exchange.ts";
 import { valuesOf } from "./raw-headers.ts";
@@ -250,5 +249,5 @@ function isKept(headers: readonly string[], isCurrent: boolean): boolean {
 }
 
 function invalid(state: string): EgressError {
-  return new EgressError(egressResponseInvalid, `Cannot pass the response on: ${state}`);
+  return new EgressError("EGRESS_RESPONSE_INVALID", `Cannot pass the response on: ${state}`);
 }

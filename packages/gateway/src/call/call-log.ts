@@ -8,7 +8,6 @@ import { type CodedError, type Logger, messageOf } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
 import type { AuditCallSubject, AuditTrail } from "@toolcrib/store";
 import type { ToolResult } from "@toolcrib/tool";
-import { argumentsInvalid, callCancelled } from "../codes.ts";
 import type { Decision } from "../tool-policy.ts";
 
 /** A call's arguments as the audit keeps them; empty for what is not JSON and never dispatched. */
@@ -89,13 +88,13 @@ export function createCallLog(deps: {
     },
     completed(subject, result, { durationMs, resultBytes }) {
       const isError = result.isError === true;
-      const code = result._meta?.["toolcrib/code"] === argumentsInvalid ? argumentsInvalid : undefined;
+      const code = result._meta?.["toolcrib/code"] === "ARGUMENTS_INVALID" ? "ARGUMENTS_INVALID" : undefined;
       const outcome = isError ? "tool_error" : "ok";
       record("call.completed", { ...subject, outcome, code, durationMs, resultBytes });
       metrics.callFinished(serverOf(subject), outcome, durationMs / 1000);
     },
     failed(subject, error, durationMs) {
-      const outcome = error.code === callCancelled ? "cancelled" : "failed";
+      const outcome = error.code === "CALL_CANCELLED" ? "cancelled" : "failed";
       record("call.completed", { ...subject, outcome, code: error.code, durationMs });
       metrics.callFinished(serverOf(subject), outcome, durationMs / 1000);
       const { callId, tool } = subject;

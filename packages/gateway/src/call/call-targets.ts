@@ -5,7 +5,6 @@
 
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import { type Origin, type ToolId, toToolId } from "@toolcrib/tool";
-import { backendNotFound, resultInvalid } from "../codes.ts";
 import type { ToolServerConfig } from "../config/config-types.ts";
 import { GatewayError } from "../gateway-error.ts";
 import type { BackendSelector, IndexedTool } from "../index/tool-index.ts";
@@ -81,7 +80,7 @@ export function createCallTargets(deps: CallTargetsDeps): CallTargets {
         async execute(args, context) {
           const backend = backends.length === 1 ? backends[0] : deps.selectBackend(backends);
           if (backend === undefined || !backends.includes(backend)) {
-            throw new GatewayError(backendNotFound, `The backend selector chose no backend of "${id}"`);
+            throw new GatewayError("BACKEND_NOT_FOUND", `The backend selector chose no backend of "${id}"`);
           }
           return toToolResult(await backend.source.call(backend.tool, args, context), wireName);
         },
@@ -107,7 +106,7 @@ export function createCallTargets(deps: CallTargetsDeps): CallTargets {
 /** What a source answered, if it is a result at all. @throws {GatewayError} `RESULT_INVALID` */
 function toResult(answer: unknown, wireName: string): JsonObject {
   if (isJsonObject(answer)) return answer;
-  throw new GatewayError(resultInvalid, `The answer of "${wireName}" is not a result`, {
+  throw new GatewayError("RESULT_INVALID", `The answer of "${wireName}" is not a result`, {
     hint: "tell whoever runs this server; the answer was not passed on",
   });
 }

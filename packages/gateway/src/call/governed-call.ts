@@ -16,18 +16,6 @@ import { hash } from "node:crypto";
 import { type CodedError, isCodedError, messageOf } from "@toolcrib/diagnostics";
 import { canonicalJson, isJsonObject, type JsonObject, type SchemaValidator } from "@toolcrib/json";
 import { type CallContext, type ToolResult, textResult } from "@toolcrib/tool";
-import {
-  argumentsInvalid,
-  auditUnavailable,
-  callCancelled,
-  callFailed,
-  callsOverloaded,
-  callTimeout,
-  callTooDeep,
-  paramsInvalid,
-  resultInvalid,
-  resultTooLarge,
-} from "../codes.ts";
 import type { CallOutcome } from "../gateway.ts";
 import { GatewayError } from "../gateway-error.ts";
 import type { Decision, ToolPolicy } from "../tool-policy.ts";
@@ -150,10 +138,10 @@ function decide({ policy, scrubber }: GovernedCallDeps, target: CallTarget, orig
 
 function refuse({ limits, underWay }: GovernedCallDeps, depth: number): GatewayError | undefined {
   if (depth > limits.maxDepth) {
-    return new GatewayError(callTooDeep, `Calls within calls go ${limits.maxDepth} deep at most`);
+    return new GatewayError("CALL_TOO_DEEP", `Calls within calls go ${limits.maxDepth} deep at most`);
   }
   if (depth > 0 || underWay.count < limits.maxConcurrentCalls) return undefined;
-  return new GatewayError(callsOverloaded, `More than ${limits.maxConcurrentCalls} calls are under way`, {
+  return new GatewayError("CALLS_OVERLOADED", `More than ${limits.maxConcurrentCalls} calls are under way`, {
     hint: "try again when other calls have ended, or raise serve.limits.max_concurrent_calls",
   });
 }
@@ -166,13 +154,13 @@ function describeArguments({ scrubber }: GovernedCallDeps, args: JsonObject) {
     return { facts: { argumentsDigest, preview: previewArguments(args, scrubber.text) }, error: undefined };
   } catch (cause) {
     const message = `The arguments are not JSON: ${messageOf(cause)}`;
-    return { facts: {}, error: new GatewayError(paramsInvalid, message, { cause }) };
+    return { facts: {}, error: new GatewayError("PARAMS_INVALID", message, { cause }) };
   }
 }
 
 function unrecordedError(cause: unknown): GatewayError {
   return new GatewayError(
-    auditUnavailable,
+    "AUDIT_UNAVAILABLE",
     `The call was not made because it could not be recorded: ${messageOf(cause)}`,
     { hint: isCodedError(cause) ? cause.hint : undefined, cause },
   );
@@ -201,7 +189,7 @@ function validateArguments(
   const text = `Invalid arguments for "${target.wireName}":\n${lines.join("\n")}`;
   return {
     ...textResult(text, true),
-    _meta: { "toolcrib/code": argumentsInvalid, "toolcrib/callId": callId },
+    _meta: { "toolcrib/code": "ARGUMENTS_INVALID", "toolcrib/callId": callId },
   } as JsonObject;
 }
 
@@ -280,7 +268,7 @@ function toContext(
     ask(method, params, askSignal) {
       if (way.isOpen) return wayBack.ask(method, scrubber.value(params), askSignal);
       return Promise.reject(
-        new GatewayError(callCancelled, `"${method}" was asked after the end of its call`),
+        new GatewayError("CALL_CANCELLED", `"${method}" was asked after the end of its call`),
       );
     },
   };
@@ -289,14 +277,16 @@ function toContext(
 /** Why a call was cancelled; the end of an outer call ends what it calls for the same reason. */
 function cancelledError(reason: unknown): GatewayError {
   const isOurs =
-    reason instanceof GatewayError && (reason.code === callTimeout || reason.code === callCancelled);
+    reason instanceof GatewayError && (reason.code === "CALL_TIMEOUT" || reason.code === "CALL_CANCELLED");
   if (isOurs) return reason;
-  return new GatewayError(callCancelled, `The call was cancelled: ${messageOf(reason)}`, { cause: reason });
+  return new GatewayError("CALL_CANCELLED", `The call was cancelled: ${messageOf(reason)}`, {
+    cause: reason,
+  });
 }
 
 function timeoutError(target: CallTarget): GatewayError {
   const seconds = target.deadlineMs / 1000;
-  return new GatewayError(callTimeout, `"${target.wireName}" did not answer within ${seconds} s`, {
+  return new GatewayError("CALL_TIMEOUT", `"${target.wireName}" did not answer within ${seconds} s`, {
     hint:
       target.server === undefined || target.origin !== "server"
         ? undefined
@@ -309,7 +299,7 @@ function timeoutError(target: CallTarget): GatewayError {
 function limit({ limits }: GovernedCallDeps, result: JsonObject): number {
   const size = jsonSize(result, limits.resultMaxBytes);
   if (size <= limits.resultMaxBytes) return size;
-  throw new GatewayError(resultTooLarge, `The result is larger than ${limits.resultMaxBytes} bytes`, {
+  throw new GatewayError("RESULT_TOO_LARGE", `The result is larger than ${limits.resultMaxBytes} bytes`, {
     hint: "ask the tool for less, or raise serve.limits.result_max_bytes",
   });
 }
@@ -329,7 +319,7 @@ function validateResult(deps: GovernedCallDeps, target: CallTarget, result: Json
   }
   const lines = verdict.problems.map(({ path, message }) => `- structuredContent${path} ${message}`);
   throw new GatewayError(
-    resultInvalid,
+    "RESULT_INVALID",
     `The result of "${target.wireName}" breaks the tool's own output schema:\n${lines.join("\n")}`,
     { hint: "tell whoever runs this server; the result was not passed on" },
   );
@@ -344,7 +334,7 @@ function toCallError(
 ): CodedError {
   if (isCodedError(thrown)) return scrubError(scrubber, thrown);
   const text = `"${target.wireName}" failed: ${messageOf(thrown)} (call ${call.subject.callId})`;
-  return new GatewayError(callFailed, scrubber.text(text), { cause: scrubCause(scrubber, thrown) });
+  return new GatewayError("CALL_FAILED", scrubber.text(text), { cause: scrubCause(scrubber, thrown) });
 }
 
 /** Whether `value` can be the `arguments` of a call; absent arguments are empty. */

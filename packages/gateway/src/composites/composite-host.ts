@@ -7,7 +7,6 @@
 import type { JsonObject } from "@toolcrib/json";
 import type { Catalog, CatalogTool, MetatoolHost } from "@toolcrib/metatool";
 import { type CallContext, foldName, type Identity, type ToolId, type ToolResult } from "@toolcrib/tool";
-import { toolNotFound } from "../codes.ts";
 import type { GatewayConfig, ToolServerConfig } from "../config/config-types.ts";
 import { hostsOf } from "../config/toolspec-facts.ts";
 import type { GatewayCore } from "../gateway-core.ts";
@@ -68,7 +67,7 @@ export function createCompositeHost(core: GatewayCore, config: GatewayConfig): C
     },
     async callTool(context: CallContext, id: ToolId, args: JsonObject): Promise<ToolResult> {
       if (index.find(id)?.tool.origin === "meta") {
-        throw new GatewayError(toolNotFound, `A composite cannot call "${id}"`, {
+        throw new GatewayError("TOOL_NOT_FOUND", `A composite cannot call "${id}"`, {
           hint: "it changes nothing of the gateway; call what the tool is about",
         });
       }

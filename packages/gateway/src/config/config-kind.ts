@@ -1,30 +1,20 @@
 /** Configurations as a kind of document: their codes, and what of them may be shown. */
 
 import type { DocumentKind } from "@toolcrib/document";
-import {
-  configDuplicateKey,
-  configFieldRequired,
-  configFileTooLarge,
-  configInvalidValue,
-  configSyntax,
-  configTooComplex,
-  configUnknownField,
-  configWrongType,
-} from "./codes.ts";
 import { quote, toDisplaySource } from "./display-source.ts";
 
 /** Configurations. An empty one is none: all that it could say has a default. */
 export const configKind: DocumentKind = {
   noun: "configuration",
   codes: {
-    fileTooLarge: configFileTooLarge,
-    syntax: configSyntax,
-    tooComplex: configTooComplex,
-    duplicateKey: configDuplicateKey,
-    unknownField: configUnknownField,
-    fieldRequired: configFieldRequired,
-    wrongType: configWrongType,
-    valueInvalid: configInvalidValue,
+    fileTooLarge: "CONFIG_FILE_TOO_LARGE",
+    syntax: "CONFIG_SYNTAX",
+    tooComplex: "CONFIG_TOO_COMPLEX",
+    duplicateKey: "CONFIG_DUPLICATE_KEY",
+    unknownField: "CONFIG_UNKNOWN_FIELD",
+    fieldRequired: "CONFIG_FIELD_REQUIRED",
+    wrongType: "CONFIG_WRONG_TYPE",
+    valueInvalid: "CONFIG_INVALID_VALUE",
   },
   // Other MCP hosts write theirs with comments.
   allowsComments: true,

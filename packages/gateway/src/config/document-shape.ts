@@ -13,7 +13,6 @@ import {
   text,
   type ValueOf,
 } from "@toolcrib/document";
-import { configIdDuplicate, configInvalidValue, configSectionNotAvailable } from "./codes.ts";
 import { quote } from "./display-source.ts";
 import { egressShape } from "./egress-shape.ts";
 import { executionShape } from "./execution-shape.ts";
@@ -29,7 +28,7 @@ const toolServersShape = list(toolServerShape, {
   otherTypeHint: (node) => (node.kind === "map" ? "write each server as an item: - id: NAME" : undefined),
   inspect: (_values, node, place) =>
     reportRepeated(node, place, "id", (id, lineNumber) => ({
-      code: configIdDuplicate,
+      code: "CONFIG_ID_DUPLICATE",
       message: `Duplicate id ${quote(id)}: the tool server in line ${lineNumber} has it too`,
       hint: "give each tool server of a file an id of its own",
     })),
@@ -58,7 +57,7 @@ function sectionOfLater(description: string): Shape<never> {
   return {
     check(_node, { path, keySpan, reporter }) {
       reporter.report({
-        code: configSectionNotAvailable,
+        code: "CONFIG_SECTION_NOT_AVAILABLE",
         message: `Section ${quote(path)} is not available: this version of Toolcrib does not read it yet`,
         hint: "remove the section; a later version reads it",
         span: keySpan,
@@ -92,7 +91,7 @@ const fields = {
     description: "The secret store. Nothing to set in this version; never holds a secret.",
     fields: {},
     misplaced: ({ key }) => ({
-      code: configInvalidValue,
+      code: "CONFIG_INVALID_VALUE",
       message: `Section "secrets" takes no fields in this version, but has ${quote(key)}`,
       hint: "secrets never stand in the configuration: name them where they are used, with secret_key_ref",
     }),

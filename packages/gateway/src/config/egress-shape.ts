@@ -16,7 +16,6 @@ import {
   type ValueOf,
 } from "@toolcrib/document";
 import { parseHostName } from "@toolcrib/hosts";
-import { configInvalidValue } from "./codes.ts";
 import type { EgressConfig } from "./config-types.ts";
 import { quote } from "./display-source.ts";
 
@@ -63,7 +62,7 @@ function isEndpoint(value: string): boolean {
 }
 
 function invalidAt(node: DocumentNode, place: Place, message: string, hint: string): void {
-  reportAt(node, place, { code: configInvalidValue, message: `${quote(place.path)}: ${message}`, hint });
+  reportAt(node, place, { code: "CONFIG_INVALID_VALUE", message: `${quote(place.path)}: ${message}`, hint });
 }
 
 export const egressShape = record({
@@ -84,7 +83,7 @@ export const egressShape = record({
           const verdict = parseHostName(key);
           if (verdict.kind === "valid") continue;
           place.reporter.report({
-            code: configInvalidValue,
+            code: "CONFIG_INVALID_VALUE",
             message: `${quote(key)} is no host name: ${verdict.reason}`,
             hint: "write the host as the toolspec has it, such as api.example.com",
             span: keySpan,

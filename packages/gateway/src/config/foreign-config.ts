@@ -19,15 +19,6 @@ import {
   toDiagnostic,
   typeName,
 } from "@toolcrib/document";
-import {
-  configFieldRequired,
-  configForeignDisabled,
-  configForeignField,
-  configIdDuplicate,
-  configIdNormalized,
-  configInvalidValue,
-  configWrongType,
-} from "./codes.ts";
 import type { ServerDeclaration } from "./config-layer.ts";
 import type { TransportConfig } from "./config-types.ts";
 import { quote } from "./display-source.ts";
@@ -63,7 +54,7 @@ export function parseForeignServers(section: MapEntry, reporter: Reporter): Serv
     section.key === upstreamServers ? namedItems(section, reporter) : mapEntries(section, reporter);
   if (entries.length > maxToolServers) {
     const message = `${quote(section.key)} has more than ${maxToolServers} servers`;
-    reporter.report({ code: configInvalidValue, message, span: section.keySpan });
+    reporter.report({ code: "CONFIG_INVALID_VALUE", message, span: section.keySpan });
   }
   const byId = new Map<string, ServerDeclaration>();
   for (const entry of entries.slice(0, maxToolServers)) {
@@ -79,7 +70,7 @@ export function parseForeignServers(section: MapEntry, reporter: Reporter): Serv
 function mapEntries({ key, keySpan, value }: MapEntry, reporter: Reporter): readonly MapEntry[] {
   if (value.kind === "map") return value.entries;
   const message = `${quote(key)} must be a map of servers, but is ${typeName(value)}`;
-  reporter.report({ code: configWrongType, message, span: keySpan });
+  reporter.report({ code: "CONFIG_WRONG_TYPE", message, span: keySpan });
   return [];
 }
 
@@ -88,13 +79,13 @@ function namedItems({ key, keySpan, value }: MapEntry, reporter: Reporter): read
   if (value.kind !== "list") {
     const message = `${quote(key)} must be a list of servers, but is ${typeName(value)}`;
     const hint = 'write [{ "name": "github", "command": "mcp-server-github" }]';
-    reporter.report({ code: configWrongType, message, hint, span: keySpan });
+    reporter.report({ code: "CONFIG_WRONG_TYPE", message, hint, span: keySpan });
     return [];
   }
   return value.items.flatMap((item, index) => {
     if (item.kind !== "map") {
       const message = `"${key}[${index}]" must be a map, but is ${typeName(item)}`;
-      reporter.report({ code: configWrongType, message, span: item.span });
+      reporter.report({ code: "CONFIG_WRONG_TYPE", message, span: item.span });
       return [];
     }
     const name = fieldOf(item, "name");
@@ -102,7 +93,7 @@ function namedItems({ key, keySpan, value }: MapEntry, reporter: Reporter): read
     if (name !== undefined && text !== "") return [{ key: text, keySpan: name.span, value: item }];
     const message = `"${key}[${index}]" needs a name`;
     const hint = 'add "name": "github"; its tools are called by it';
-    reporter.report({ code: configFieldRequired, message, hint, span: name?.span ?? item.span });
+    reporter.report({ code: "CONFIG_FIELD_REQUIRED", message, hint, span: name?.span ?? item.span });
     return [];
   });
 }
@@ -112,12 +103,12 @@ function parseServer(entry: MapEntry, reporter: Reporter): ServerDeclaration | u
   const node = entry.value;
   if (node.kind !== "map") {
     const message = `Server ${quote(name)} must be a map, but is ${typeName(node)}`;
-    reporter.report({ code: configWrongType, message, span: entry.keySpan });
+    reporter.report({ code: "CONFIG_WRONG_TYPE", message, span: entry.keySpan });
     return undefined;
   }
   if (isTrue(fieldOf(node, "disabled")) || isFalse(fieldOf(node, "enabled"))) {
     const message = `Server ${quote(name)} is disabled in its file and left out`;
-    reporter.report({ severity: "warning", code: configForeignDisabled, message, span: entry.keySpan });
+    reporter.report({ severity: "warning", code: "CONFIG_FOREIGN_DISABLED", message, span: entry.keySpan });
     return undefined;
   }
   const problems: Problem[] = [];
@@ -147,7 +138,7 @@ function idOf({ key, keySpan }: MapEntry, reporter: Reporter): string {
   if (id !== key) {
     reporter.report({
       severity: "warning",
-      code: configIdNormalized,
+      code: "CONFIG_ID_NORMALIZED",
       message: `Server ${quote(key)} gets the id ${quote(id)}: its name does not fit into tool names`,
       span: keySpan,
     });
@@ -157,7 +148,7 @@ function idOf({ key, keySpan }: MapEntry, reporter: Reporter): string {
 
 function reportSameId(entry: MapEntry, id: string, earlier: ServerDeclaration, reporter: Reporter): void {
   reporter.report({
-    code: configIdDuplicate,
+    code: "CONFIG_ID_DUPLICATE",
     message: `Servers ${quote(earlier.name ?? "")} and ${quote(entry.key)} get the same id ${quote(id)}`,
     hint: "rename one of the two",
     span: entry.keySpan,
@@ -203,7 +194,7 @@ function parseTransport(
 
 function reportMissing(entry: MapEntry, field: string, reporter: Reporter): undefined {
   reporter.report({
-    code: configFieldRequired,
+    code: "CONFIG_FIELD_REQUIRED",
     message: `Server ${quote(entry.key)} needs ${field}`,
     hint:
       field === "url"
@@ -229,7 +220,7 @@ function kindOf(
     const kind = kindMeant(written);
     if (kind !== undefined) return kind;
     problems.push({
-      code: configWrongType,
+      code: "CONFIG_WRONG_TYPE",
       message: `Server ${quote(name)} cannot start: its type ${quote(written)} is none of stdio, http, sse`,
       hint: "write stdio, http or sse",
       span: typeNode.span,
@@ -288,7 +279,7 @@ function reportIgnored(name: string, node: MapNode, kind: TransportKind, reporte
         ? undefined
         : `did you mean ${near}?`;
     const message = `Field ${quote(key)} of server ${quote(name)} has no effect here`;
-    reporter.report({ severity: "warning", code: configForeignField, message, hint, span: keySpan });
+    reporter.report({ severity: "warning", code: "CONFIG_FOREIGN_FIELD", message, hint, span: keySpan });
   }
 }
 

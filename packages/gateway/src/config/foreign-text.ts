@@ -4,13 +4,6 @@
  */
 
 import { type DocumentNode, type Problem, type Reporter, typeName } from "@toolcrib/document";
-import {
-  configForeignField,
-  configInlineSecret,
-  configUrlInsecure,
-  configVariableNotAvailable,
-  configWrongType,
-} from "./codes.ts";
 import type { ConfigText, TemplatePart } from "./config-types.ts";
 import { isCredentialHeader, isCredentialVariable, looksLikeCredential } from "./credential.ts";
 import { quote } from "./display-source.ts";
@@ -33,7 +26,7 @@ export function createForeignTexts(name: string, reporter: Reporter, problems: P
 
   function wrongType(node: DocumentNode, field: string, wanted: string): void {
     const message = `Field ${quote(field)} of server ${server} must be ${wanted}, but is ${typeName(node)}`;
-    reporter.report({ code: configWrongType, message, span: node.span });
+    reporter.report({ code: "CONFIG_WRONG_TYPE", message, span: node.span });
   }
 
   function read(node: DocumentNode, field: string, credential?: { what: string; hint: string }): ConfigText {
@@ -51,7 +44,7 @@ export function createForeignTexts(name: string, reporter: Reporter, problems: P
     if (isSecret) {
       reporter.report({
         severity: "warning",
-        code: configInlineSecret,
+        code: "CONFIG_INLINE_SECRET",
         message: `inline secret in server ${server}: ${credential?.what ?? `field ${quote(field)} holds what looks like a secret`}`,
         hint: credential?.hint ?? `write \${NAME} in its place and set that variable`,
         span: node.span,
@@ -65,7 +58,7 @@ export function createForeignTexts(name: string, reporter: Reporter, problems: P
   function unknownVariable(variable: string, node: DocumentNode): Problem {
     const isInput = variable.startsWith("input:");
     return {
-      code: configVariableNotAvailable,
+      code: "CONFIG_VARIABLE_NOT_AVAILABLE",
       message: `Server ${server} cannot start: ${quote(`\${${variable}}`)} ${isInput ? "asks a person, and Toolcrib has nobody to ask" : "is a variable that only its own program can fill"}`,
       hint: isInput
         ? `write \${${toVariableName(variable.slice("input:".length))}} and set that environment variable`
@@ -106,7 +99,7 @@ export function createForeignTexts(name: string, reporter: Reporter, problems: P
       const pairs = node.entries.flatMap(({ key, keySpan, value }): [string, ConfigText][] => {
         if (field === "headers" && ownHeaders.has(key.toLowerCase())) {
           const message = `Header ${quote(key)} of server ${server} has no effect here: Toolcrib sets it itself`;
-          reporter.report({ severity: "warning", code: configForeignField, message, span: keySpan });
+          reporter.report({ severity: "warning", code: "CONFIG_FOREIGN_FIELD", message, span: keySpan });
           return [];
         }
         return [[key, readNamed(key, value, field)]];
@@ -128,7 +121,7 @@ export function createForeignTexts(name: string, reporter: Reporter, problems: P
       const problem = text.kind === "literal" ? lintServerUrl(text.text.trim(), false) : undefined;
       if (problem !== undefined) {
         const hint =
-          problem.code === configUrlInsecure
+          problem.code === "CONFIG_URL_INSECURE"
             ? "write https, or declare the server under tool_servers with allow_http: true"
             : problem.hint;
         problems.push({

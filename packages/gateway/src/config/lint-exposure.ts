@@ -5,7 +5,6 @@
 
 import type { Diagnostic, Source, Span } from "@toolcrib/diagnostics";
 import { nodeAt, toDiagnostic } from "@toolcrib/document";
-import { configAuthExposed } from "./codes.ts";
 import type { ConfigLayer } from "./config-layer.ts";
 import { quote } from "./display-source.ts";
 import { placeOf } from "./lint-ids.ts";
@@ -29,7 +28,7 @@ export function lintExposure(layers: readonly ConfigLayer[]): Diagnostic[] {
   return [
     toDiagnostic(
       {
-        code: configAuthExposed,
+        code: "CONFIG_AUTH_EXPOSED",
         message: `serve.auth none is refused on ${quote(listen.value)}${elsewhere}: other machines can reach that address`,
         hint: "write auth: token, or listen on 127.0.0.1",
         span: auth.span,

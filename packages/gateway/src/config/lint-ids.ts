@@ -6,7 +6,6 @@
 
 import { type Diagnostic, positionAt, type Source } from "@toolcrib/diagnostics";
 import { toDiagnostic } from "@toolcrib/document";
-import { configConflatedTarget, configIdCollision, configIdDuplicate } from "./codes.ts";
 import type { ConfigLayer, PlacedId } from "./config-layer.ts";
 import { quote } from "./display-source.ts";
 import { foldServerId } from "./server-id.ts";
@@ -41,7 +40,7 @@ function lintTwins(servers: readonly Sighting[], toolspecs: readonly Sighting[])
     if (twin === undefined) return [];
     return toDiagnostic(
       {
-        code: configIdDuplicate,
+        code: "CONFIG_ID_DUPLICATE",
         message: `Duplicate id ${quote(toolspec.id)}: the ${twin.kind} at ${placeOf(twin)} has it too`,
         hint: "give the toolspec an id of its own: id: NAME",
         span: toolspec.span,
@@ -58,7 +57,7 @@ function lintConflation(servers: readonly Sighting[], targets: readonly Sighting
     if (target === undefined) return [];
     return toDiagnostic(
       {
-        code: configConflatedTarget,
+        code: "CONFIG_CONFLATED_TARGET",
         message: `conflated tool_server and provider target: ${quote(server.id)} is also the id of the provider target at ${placeOf(target)}`,
         hint: "use distinct ids for tool servers and provider targets",
         span: server.span,
@@ -77,7 +76,7 @@ function lintCollisions(servers: readonly Sighting[]): Diagnostic[] {
     if (first === undefined || first.id === server.id) return [];
     return toDiagnostic(
       {
-        code: configIdCollision,
+        code: "CONFIG_ID_COLLISION",
         message: `Ids ${quote(server.id)} and ${quote(first.id)} (${placeOf(first)}) differ only in case or separators`,
         hint: "rename one of the two, or give both the same id if the later one is to replace the earlier",
         span: server.span,

@@ -8,14 +8,6 @@ import { nearestName } from "@toolcrib/diagnostics";
 import { entryOf, fieldOf, listOf, nodeAt, type Problem } from "@toolcrib/document";
 import { canonicalHost, isHostAllowed } from "@toolcrib/hosts";
 import { egressPatterns, pathVariableFaults, placedCredentials } from "@toolcrib/toolspec";
-import {
-  configCredentialMissing,
-  configCredentialUnknown,
-  configIdInvalid,
-  configToolspecHost,
-  configToolspecVariable,
-  configToolUnknown,
-} from "./codes.ts";
 import type { ToolspecDeclaration } from "./config-layer.ts";
 import type { ToolspecPair } from "./config-types.ts";
 import { quote } from "./display-source.ts";
@@ -37,7 +29,7 @@ function lintId(entry: ToolspecDeclaration, report: Report): void {
   const finding = entry.isIdGiven ? undefined : lintServerId(entry.id);
   if (finding === undefined) return;
   report({
-    code: configIdInvalid,
+    code: "CONFIG_ID_INVALID",
     message: `The manifest's name ${quote(entry.id)} cannot be the id: ${finding.reason}`,
     hint: `add id: ${finding.fix}`,
     span: entry.span,
@@ -50,7 +42,7 @@ function lintCredentials(entry: ToolspecDeclaration, pair: ToolspecPair, report:
     if (known.includes(given.key)) continue;
     const near = nearestName(given.key, known);
     report({
-      code: configCredentialUnknown,
+      code: "CONFIG_CREDENTIAL_UNKNOWN",
       message: `The manifest ${pair.manifestFile} has no credential ${quote(given.key)}`,
       hint:
         near !== undefined
@@ -70,7 +62,7 @@ function lintCredentials(entry: ToolspecDeclaration, pair: ToolspecPair, report:
   const fields = names.map(({ id, secret }) => `${id}: { secret_key_ref: ${secret} }`).join(", ");
   const commands = names.map(({ secret }) => `toolcrib secret set ${secret}`).join(", ");
   report({
-    code: configCredentialMissing,
+    code: "CONFIG_CREDENTIAL_MISSING",
     message: `Toolspec ${quote(entry.id)} needs ${missing.length === 1 ? "a secret" : "secrets"} for ${listOf(missing.map(({ id }) => quote(id))).replace(" or ", " and ")}`,
     hint: `add credentials: { ${fields} } and run ${commands}`,
     span: entryOf(entry.node, "credentials")?.keySpan ?? entry.span,
@@ -84,7 +76,7 @@ function lintTools(entry: ToolspecDeclaration, { manifest, toolspec }: ToolspecP
     if ((manifest.tools ?? []).some((tool) => tool.default === true)) return;
     report({
       severity: "warning",
-      code: configToolUnknown,
+      code: "CONFIG_TOOL_UNKNOWN",
       message: `Toolspec ${quote(entry.id)} offers no tool: its manifest marks none with default: true`,
       hint: "write tools: all, or list those that are wanted",
       span: entry.span,
@@ -97,7 +89,7 @@ function lintTools(entry: ToolspecDeclaration, { manifest, toolspec }: ToolspecP
     if (known.includes(name)) continue;
     const near = nearestName(name, known);
     report({
-      code: configToolUnknown,
+      code: "CONFIG_TOOL_UNKNOWN",
       message: `The toolspec has no tool ${quote(name)}`,
       hint: near === undefined ? `it has ${listOf(known.slice(0, 20))}` : `did you mean ${near}?`,
       span: nodeAt(entry.node, ["tools", index])?.span ?? entry.span,
@@ -114,7 +106,7 @@ function lintReserved(entry: ToolspecDeclaration, { toolspec }: ToolspecPair, re
     if (known.includes(name)) continue;
     const near = nearestName(name, known);
     report({
-      code: configToolUnknown,
+      code: "CONFIG_TOOL_UNKNOWN",
       message: `The toolspec has no path parameter ${quote(name)}`,
       hint:
         near === undefined ? "write TOOL.PARAMETER, of a parameter with in: path" : `did you mean ${near}?`,
@@ -131,7 +123,7 @@ function lintVariables(entry: ToolspecDeclaration, pair: ToolspecPair, report: R
     if (known.includes(given.key)) continue;
     const near = nearestName(given.key, known);
     report({
-      code: configToolspecVariable,
+      code: "CONFIG_TOOLSPEC_VARIABLE",
       message: `The toolspec has no variable ${quote(given.key)}`,
       hint:
         near !== undefined
@@ -149,7 +141,7 @@ function lintVariables(entry: ToolspecDeclaration, pair: ToolspecPair, report: R
   for (const name of unset) {
     const description = declared[name]?.description;
     report({
-      code: configToolspecVariable,
+      code: "CONFIG_TOOLSPEC_VARIABLE",
       message: `Variable ${quote(name)} of toolspec ${quote(entry.id)} is not set${description === undefined ? "" : `: ${description}`}`,
       hint: `add variables: { ${name}: … }`,
       span: entryOf(entry.node, "variables")?.keySpan ?? entry.span,
@@ -159,7 +151,7 @@ function lintVariables(entry: ToolspecDeclaration, pair: ToolspecPair, report: R
   for (const { name, reason } of pathVariableFaults(pair.toolspec, entry.variables)) {
     const variables = fieldOf(entry.node, "variables");
     report({
-      code: configToolspecVariable,
+      code: "CONFIG_TOOLSPEC_VARIABLE",
       message: `Variable ${quote(name)} of toolspec ${quote(entry.id)} cannot stand in a path: it ${reason}`,
       hint: "write an id, not a path",
       span: (fieldOf(variables, name) ?? variables)?.span ?? entry.span,
@@ -176,7 +168,7 @@ function lintHosts(entry: ToolspecDeclaration, { manifest, toolspec }: ToolspecP
     const host = canonicalHost(written);
     if (host !== undefined && isHostAllowed(allowed, host)) continue;
     report({
-      code: configToolspecHost,
+      code: "CONFIG_TOOLSPEC_HOST",
       message:
         host === undefined
           ? `The variables of toolspec ${quote(entry.id)} make ${quote(written)}, which is no host name`

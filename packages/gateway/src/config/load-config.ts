@@ -6,7 +6,6 @@
 import { type Diagnostic, hasErrors, type Source } from "@toolcrib/diagnostics";
 import { documentMaxBytes, notUtf8, toDiagnostic, tooLarge } from "@toolcrib/document";
 import { explainFileFailure } from "@toolcrib/secrets";
-import { configFileUnreadable } from "./codes.ts";
 import { configKind } from "./config-kind.ts";
 import { parseConfigLayer } from "./config-layer.ts";
 import type { LoadToolspecsDeps } from "./load-toolspecs.ts";
@@ -72,7 +71,7 @@ async function readSource(path: string, deps: LoadConfigDeps): Promise<ReadResul
     content = await deps.readFile(path, documentMaxBytes);
   } catch (error) {
     const problem = {
-      code: configFileUnreadable,
+      code: "CONFIG_FILE_UNREADABLE",
       message: `Cannot read the configuration: ${explainFileFailure(error)}`,
       hint: "check the path, and that the user who runs Toolcrib can read the file",
     };

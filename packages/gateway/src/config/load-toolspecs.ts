@@ -11,7 +11,6 @@ import { type Diagnostic, hasErrors } from "@toolcrib/diagnostics";
 import { fieldOf, nodeAt, type Problem, toDiagnostic } from "@toolcrib/document";
 import { explainFileFailure } from "@toolcrib/secrets";
 import { lintCatalog } from "@toolcrib/toolspec";
-import { configCaFileInvalid, configToolspecInvalid, configToolspecUnreadable } from "./codes.ts";
 import type { ConfigLayer, ToolspecDeclaration } from "./config-layer.ts";
 import type { ToolspecPair } from "./config-types.ts";
 import { quote } from "./display-source.ts";
@@ -114,7 +113,7 @@ async function readPair(
     found = await finding;
   } catch (error) {
     const message = `Cannot read the toolspec: ${explainFileFailure(error)}`;
-    found = { code: configToolspecUnreadable, message, hint: "check the permissions of its files" };
+    found = { code: "CONFIG_TOOLSPEC_UNREADABLE", message, hint: "check the permissions of its files" };
   }
   if ("code" in found) return { pair: undefined, digest: undefined, diagnostics: [], problem: found };
   const digest = digestOf(found);
@@ -129,7 +128,11 @@ async function readPair(
   if (sound === undefined || hasErrors(diagnostics)) {
     const count = diagnostics.filter(({ severity }) => severity === "error").length;
     const message = `Cannot use ${quote(toolspec.name)}: the toolspec and its manifest have ${count === 1 ? "an error" : `${count} errors`}`;
-    const problem = { code: configToolspecInvalid, message, hint: "correct what is listed for these files" };
+    const problem = {
+      code: "CONFIG_TOOLSPEC_INVALID",
+      message,
+      hint: "correct what is listed for these files",
+    };
     return { pair: undefined, digest: undefined, diagnostics, problem };
   }
   if (diagnostics.length === 0) cache?.put(key, { manifest: sound.manifest, toolspec: sound.toolspec });
@@ -216,10 +219,15 @@ async function readCertificates(
       const problem = bytes.length > caFileMaxBytes ? "it is longer than 1 MiB" : problemOf(text);
       if (problem === undefined) texts.set(path, text);
       else
-        report({ code: configCaFileInvalid, message: `Cannot use ${quote(path)}: ${problem}`, hint, ...at });
+        report({
+          code: "CONFIG_CA_FILE_INVALID",
+          message: `Cannot use ${quote(path)}: ${problem}`,
+          hint,
+          ...at,
+        });
     } catch (error) {
       const message = `Cannot read ${quote(path)}: ${explainFileFailure(error)}`;
-      report({ code: configCaFileInvalid, message, hint, ...at });
+      report({ code: "CONFIG_CA_FILE_INVALID", message, hint, ...at });
     }
   }
   return texts;

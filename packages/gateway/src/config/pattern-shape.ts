@@ -4,7 +4,6 @@
  */
 
 import { list, reportAt, text } from "@toolcrib/document";
-import { configInvalidValue } from "./codes.ts";
 import { looksLikeCredential } from "./credential.ts";
 import { quote } from "./display-source.ts";
 
@@ -16,7 +15,7 @@ const toolPattern = text({
     const bad = /[^A-Za-z0-9_.:*?-]/.exec(value)?.[0];
     if (bad === undefined) return;
     reportAt(node, place, {
-      code: configInvalidValue,
+      code: "CONFIG_INVALID_VALUE",
       message: `Tool pattern ${quote(value)} cannot match: no tool name contains ${quote(bad)}`,
       hint:
         bad === "/" && value.length <= 80 && !looksLikeCredential(value)

@@ -6,7 +6,6 @@
 
 import type { Diagnostic, Source, Span } from "@toolcrib/diagnostics";
 import { nodeAt, toDiagnostic } from "@toolcrib/document";
-import { configPolicyFloor } from "./codes.ts";
 import type { ConfigLayer, ServerDeclaration } from "./config-layer.ts";
 import type { ContainmentLevel, PolicyFloor } from "./config-types.ts";
 import { isBelow } from "./containment.ts";
@@ -80,7 +79,7 @@ function lintLowered(layers: readonly ConfigLayer[], field: FloorField): Diagnos
     findings.push(
       toDiagnostic(
         {
-          code: configPolicyFloor,
+          code: "CONFIG_POLICY_FLOOR",
           message: `Cannot lower the policy floor: ${field}: ${demand.value} (${placeOf(demand)}) is less than ${strictest.value}, which ${placeOf(strictest)} demands`,
           hint: `write ${field}: ${strictest.value}, or change the floor where it is set first`,
           span: demand.span,
@@ -104,7 +103,7 @@ function lintServer(server: ServerDeclaration, field: FloorField, demand: Demand
   return [
     toDiagnostic(
       {
-        code: configPolicyFloor,
+        code: "CONFIG_POLICY_FLOOR",
         message: `Tool server ${quote(server.id)} is below the policy floor: ${field}: ${declared} (${placeOf({ source: server.source, span })}) is less than ${demand.value}, which ${placeOf(demand)} demands`,
         hint: `write ${field}: ${demand.value}, or change the floor where it is set`,
         span,

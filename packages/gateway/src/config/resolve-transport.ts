@@ -9,7 +9,6 @@ import { type Diagnostic, positionAt, type Span } from "@toolcrib/diagnostics";
 import { type Problem, toDiagnostic } from "@toolcrib/document";
 import type { ResolvedTransport } from "@toolcrib/upstream";
 import { GatewayError } from "../gateway-error.ts";
-import { configSecretUnusable, configVariableNotSet } from "./codes.ts";
 import type { ConfigText, TemplatePart, ToolServerConfig } from "./config-types.ts";
 import { looksLikeCredential } from "./credential.ts";
 import { quote } from "./display-source.ts";
@@ -84,7 +83,7 @@ function createTexts(server: ToolServerConfig, resolver: SecretResolver, report:
     const value = set === undefined || set === "" ? (part.fallback ?? set) : set;
     if (value === undefined) {
       report({
-        code: configVariableNotSet,
+        code: "CONFIG_VARIABLE_NOT_SET",
         message: `Cannot fill ${quote(`\${${part.variable}}`)} (${field}): ${part.variable} is not set`,
         hint: `set ${part.variable} in the environment that starts Toolcrib, or write \${${part.variable}:-default}`,
         span: text.span,
@@ -135,7 +134,7 @@ function lintHeaders(
   for (const [name, value] of Object.entries(resolved)) {
     if (/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) continue;
     report({
-      code: configSecretUnusable,
+      code: "CONFIG_SECRET_UNUSABLE",
       message: `Cannot send header ${quote(name)}: its value holds a line break or another character that a header cannot carry`,
       hint: "store the value in one line",
       span: declared[name]?.span as Span,
@@ -151,7 +150,7 @@ function toError(id: string, problems: readonly Diagnostic[]): GatewayError {
     return `${message} [${source.name}:${lineNumber}:${columnNumber}]`;
   });
   return new GatewayError(
-    first?.code ?? configSecretUnusable,
+    first?.code ?? "CONFIG_SECRET_UNUSABLE",
     `Tool server ${quote(id)} cannot start: ${lines.join("; ")}`,
     {
       hint: first?.hint,

@@ -13,18 +13,7 @@ import {
   createStoreSource,
   readNamedSecret,
   type SecretSource,
-  secretsExposed,
-  secretsKeychainUnavailable,
-  secretsNotFound,
-  secretsUnusable,
 } from "@toolcrib/secrets";
-import {
-  configSecretExposed,
-  configSecretNotAvailable,
-  configSecretNotFound,
-  configSecretUnreadable,
-  configSecretUnusable,
-} from "./codes.ts";
 import type { SecretRef } from "./config-types.ts";
 import { quote } from "./display-source.ts";
 import type { ReadFile } from "./read-file.ts";
@@ -98,16 +87,16 @@ async function resolveRef(
 /** The finding of a configuration for what a place failed with. */
 function toFailed(placeCode: string, message: string, hint: string): SecretResolution {
   switch (placeCode) {
-    case secretsNotFound:
-      return failed(configSecretNotFound, message, hint);
-    case secretsExposed:
-      return failed(configSecretExposed, message, hint);
-    case secretsUnusable:
-      return failed(configSecretUnusable, message, hint);
-    case secretsKeychainUnavailable:
-      return failed(configSecretNotAvailable, message, hint);
+    case "SECRETS_NOT_FOUND":
+      return failed("CONFIG_SECRET_NOT_FOUND", message, hint);
+    case "SECRETS_EXPOSED":
+      return failed("CONFIG_SECRET_EXPOSED", message, hint);
+    case "SECRETS_UNUSABLE":
+      return failed("CONFIG_SECRET_UNUSABLE", message, hint);
+    case "SECRETS_KEYCHAIN_UNAVAILABLE":
+      return failed("CONFIG_SECRET_NOT_AVAILABLE", message, hint);
     default:
-      return failed(configSecretUnreadable, message, hint);
+      return failed("CONFIG_SECRET_UNREADABLE", message, hint);
   }
 }
 

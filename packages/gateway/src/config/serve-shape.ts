@@ -4,7 +4,6 @@
  */
 
 import { choice, integer, invalid, list, record, text, type ValueOf } from "@toolcrib/document";
-import { configValueNotAvailable } from "./codes.ts";
 import { quote } from "./display-source.ts";
 import { toolPatterns } from "./pattern-shape.ts";
 
@@ -66,7 +65,7 @@ export const serveShape = record({
       description: "How clients prove who they are. none is refused on anything but loopback.",
       values: ["token", "none"],
       later: {
-        code: configValueNotAvailable,
+        code: "CONFIG_VALUE_NOT_AVAILABLE",
         hints: { jwt: "write token, and put a proxy that checks JWTs before it if you need them" },
       },
       aliases: { bearer: "token", off: "none", no: "none", false: "none", disabled: "none", true: "token" },

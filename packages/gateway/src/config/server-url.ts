@@ -5,7 +5,6 @@
  */
 
 import type { Problem } from "@toolcrib/document";
-import { configUrlCredentials, configUrlInsecure, configUrlInvalid } from "./codes.ts";
 import { quote } from "./display-source.ts";
 
 /** What is wrong with `url`; `undefined` when it may be used. */
@@ -14,28 +13,28 @@ export function lintServerUrl(url: string, allowHttp: boolean): Problem | undefi
   const parsed = isClean && URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined || parsed.hostname === "") {
     return {
-      code: configUrlInvalid,
+      code: "CONFIG_URL_INVALID",
       message: "Cannot read transport.url: it is not a complete URL",
       hint: "write a scheme and a host: https://host/path",
     };
   }
   if (parsed.protocol !== "https:" && parsed.protocol !== "http:") {
     return {
-      code: configUrlInvalid,
+      code: "CONFIG_URL_INVALID",
       message: `transport.url cannot have the scheme ${quote(parsed.protocol.slice(0, -1))}: https and http are allowed`,
       hint: "write https://host/path",
     };
   }
   if (parsed.username !== "" || parsed.password !== "") {
     return {
-      code: configUrlCredentials,
+      code: "CONFIG_URL_CREDENTIALS",
       message: "transport.url cannot carry a user name or password",
       hint: "remove what stands before the @ and write headers: { Authorization: { secret_key_ref: NAME } }",
     };
   }
   if (parsed.protocol === "http:" && !allowHttp && !isLoopbackHost(parsed.hostname)) {
     return {
-      code: configUrlInsecure,
+      code: "CONFIG_URL_INSECURE",
       message: `transport.url cannot be http to ${quote(parsed.hostname)}: http is allowed to this machine only`,
       hint: "write https, or allow_http: true if the network between is trusted",
     };

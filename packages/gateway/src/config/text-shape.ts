@@ -16,7 +16,6 @@ import {
   type Shape,
   text,
 } from "@toolcrib/document";
-import { configInlineSecret, configInvalidValue, configVariableNotAvailable } from "./codes.ts";
 import type { ConfigText, SecretRef } from "./config-types.ts";
 import { isCredentialHeader, isCredentialVariable, looksLikeCredential } from "./credential.ts";
 import { quote } from "./display-source.ts";
@@ -68,7 +67,7 @@ const refShape = record({
     if (given === 1 || Object.keys(value).length === 1) return;
     if (given > 0 && Object.keys(value).length === 0) return;
     reportAt(node, place, {
-      code: configInvalidValue,
+      code: "CONFIG_INVALID_VALUE",
       message: `${quote(place.path)} must have exactly one of ${listOf(refFields)}, but has ${given === 0 ? "none" : String(given)}`,
     });
   },
@@ -204,7 +203,7 @@ export const inspectVariables: Inspect<string> = (value, node, place) => {
   const isText = place.path.includes(".env.") || place.path.includes(".headers.");
   reportAt(node, place, {
     severity: "warning",
-    code: configVariableNotAvailable,
+    code: "CONFIG_VARIABLE_NOT_AVAILABLE",
     message: `Variables are not filled in here: ${quote(`\${${variable}}`)} stays as it is`,
     hint: isText ? `write ${place.key}: { secret_key_ref: { env: ${variable} } }` : "write the value",
   });
@@ -212,6 +211,10 @@ export const inspectVariables: Inspect<string> = (value, node, place) => {
 
 /** Report `inline secret not allowed`. */
 export function reportInline(node: DocumentNode, place: Place, what: string, hint: string): undefined {
-  reportAt(node, place, { code: configInlineSecret, message: `inline secret not allowed: ${what}`, hint });
+  reportAt(node, place, {
+    code: "CONFIG_INLINE_SECRET",
+    message: `inline secret not allowed: ${what}`,
+    hint,
+  });
   return undefined;
 }

@@ -22,7 +22,6 @@ import {
   text,
   type ValueOf,
 } from "@toolcrib/document";
-import { configIdInvalid, configScopeMissing, configScopeUnused, configTransportKind } from "./codes.ts";
 import { containmentLevel } from "./containment-level.ts";
 import { looksLikeCredential } from "./credential.ts";
 import { quote } from "./display-source.ts";
@@ -42,7 +41,7 @@ const idText = text({
     const finding = lintServerId(id);
     if (finding === undefined) return;
     reportAt(node, place, {
-      code: configIdInvalid,
+      code: "CONFIG_ID_INVALID",
       message: `Id ${quote(id)} cannot be used: ${finding.reason}`,
       hint: looksLikeCredential(id) ? "write a name" : `write a name such as ${finding.fix}`,
     });
@@ -151,7 +150,7 @@ function inspectScope(
     place.reporter.report({ path: `${place.path}.${field}`, ...problem });
   if (isScoped && !isListed) {
     report({
-      code: configScopeMissing,
+      code: "CONFIG_SCOPE_MISSING",
       message: `${field}: scoped needs its scope: ${scopeField} is ${scope === undefined ? "absent" : "empty"}`,
       hint: `add ${scopeField}: ${example}, or write ${field}: deny`,
       span: entry.value.span,
@@ -159,7 +158,7 @@ function inspectScope(
   } else if (!isScoped && scope !== undefined) {
     const state = entry?.value.kind === "scalar" ? `is ${quote(entry.value.text)}` : "is absent";
     report({
-      code: configScopeUnused,
+      code: "CONFIG_SCOPE_UNUSED",
       message: `${scopeField} has no effect: ${field} ${state}`,
       hint: `write ${field}: scoped, or remove ${scopeField}`,
       span: scope.keySpan,
@@ -217,7 +216,7 @@ export const toolServerShape = record({
     transport: {
       required: transportShape,
       missing: {
-        code: configTransportKind,
+        code: "CONFIG_TRANSPORT_KIND",
         message: "transport.kind missing or invalid: the server has no transport",
         hint: "add transport: { kind: stdio, command: … } or transport: { kind: streamable_http, url: … }",
       },

@@ -12,7 +12,6 @@ import { nearestName } from "@toolcrib/diagnostics";
 import { documentMaxBytes, listOf } from "@toolcrib/document";
 import { explainFileFailure } from "@toolcrib/secrets";
 import type { CatalogFile } from "@toolcrib/toolspec";
-import { configToolspecNotFound, configToolspecUnreadable } from "./codes.ts";
 import { quote } from "./display-source.ts";
 import type { ReadFile } from "./read-file.ts";
 
@@ -148,7 +147,7 @@ export async function readPairAt(path: string, deps: ToolspecFilesDeps): Promise
     const status = await stat(path);
     return status.isDirectory() ? await readPairIn(path, deps) : await readPairOf(path, deps);
   } catch (error) {
-    const code = isAbsence(error) ? configToolspecNotFound : configToolspecUnreadable;
+    const code = isAbsence(error) ? "CONFIG_TOOLSPEC_NOT_FOUND" : "CONFIG_TOOLSPEC_UNREADABLE";
     return {
       code,
       message: `Cannot read ${quote(path)}: ${explainFileFailure(error)}`,
@@ -281,7 +280,7 @@ function toolspecsFor(path: string): readonly string[] {
 }
 
 function notFound(message: string, hint: string): PairProblem {
-  return { code: configToolspecNotFound, message, hint };
+  return { code: "CONFIG_TOOLSPEC_NOT_FOUND", message, hint };
 }
 
 function isAbsence(error: unknown): boolean {

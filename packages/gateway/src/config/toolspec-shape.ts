@@ -20,7 +20,6 @@ import {
   text,
   type ValueOf,
 } from "@toolcrib/document";
-import { configFieldRequired, configInvalidValue } from "./codes.ts";
 import type { SecretRef } from "./config-types.ts";
 import { looksLikeCredential } from "./credential.ts";
 import { quote } from "./display-source.ts";
@@ -78,7 +77,7 @@ const allTools: Shape<"all"> = {
 
 const toolNames = list(
   text({ description: "A tool, by its name in the toolspec.", pattern: toolName, maxLength: 128 }),
-  { description: "These tools.", maxItems: 1000, emptyCode: configInvalidValue },
+  { description: "These tools.", maxItems: 1000, emptyCode: "CONFIG_INVALID_VALUE" },
 );
 
 const entryRecord = record({
@@ -182,20 +181,20 @@ function inspectReference(node: DocumentNode, place: Place): void {
   const [name, path, version] = ["name", "path", "version"].map((key) => entryOf(node, key));
   if (name === undefined && path === undefined) {
     reportAtMap(node, place, {
-      code: configFieldRequired,
+      code: "CONFIG_FIELD_REQUIRED",
       message: `Field "name" is required in ${quote(place.path)}`,
       hint: "add name: with a name of the catalogue (toolcrib catalog list), or path: with a file or folder",
     });
   } else if (name !== undefined && path !== undefined) {
     reportAt(path.value, place, {
-      code: configInvalidValue,
+      code: "CONFIG_INVALID_VALUE",
       message: `${quote(place.path)} has both name and path`,
       hint: "write name for a toolspec of the catalogue, path for one from files",
       span: path.keySpan,
     });
   } else if (path !== undefined && version !== undefined) {
     reportAt(version.value, place, {
-      code: configInvalidValue,
+      code: "CONFIG_INVALID_VALUE",
       message: `${quote(place.path)} has both path and version`,
       hint: "remove version: the files say which it is",
       span: version.keySpan,

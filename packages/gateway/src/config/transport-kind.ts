@@ -16,7 +16,6 @@ import {
   reportAtMap,
   stringOf,
 } from "@toolcrib/document";
-import { configTransportKind } from "./codes.ts";
 import { quote } from "./display-source.ts";
 
 export const transportKinds = ["stdio", "sse", "streamable_http"] as const;
@@ -60,7 +59,7 @@ export function settleKind(node: MapNode, place: Place): TransportKind | undefin
   const meant = written === undefined ? undefined : kindMeant(written);
   const guess = meant ?? kindByFields(node);
   const problem = {
-    code: configTransportKind,
+    code: "CONFIG_TRANSPORT_KIND",
     message: `transport.kind missing or invalid: ${stateOfKind(entry, other)}, allowed are ${listOf(transportKinds)}`,
     hint: guess === undefined ? "add kind: stdio, or kind: streamable_http" : `write kind: ${guess}`,
   };

@@ -22,13 +22,6 @@ import {
   type ValueOf,
 } from "@toolcrib/document";
 import type { JsonObject } from "@toolcrib/json";
-import {
-  configCommandRequired,
-  configCommandSuspicious,
-  configFieldMisplaced,
-  configHeaderNotAllowed,
-  configUrlRequired,
-} from "./codes.ts";
 import { looksLikeCredential } from "./credential.ts";
 import { quote } from "./display-source.ts";
 import { lintServerUrl } from "./server-url.ts";
@@ -44,7 +37,7 @@ const command = text({
     if (!/\s/.test(value.trim()) || /[\\/]/.test(value)) return;
     reportAt(node, place, {
       severity: "warning",
-      code: configCommandSuspicious,
+      code: "CONFIG_COMMAND_SUSPICIOUS",
       message: "transport.command is the executable alone, but holds a space",
       hint: `write command: ${value.trim().split(/\s+/, 1)[0]} and the rest as args`,
     });
@@ -124,7 +117,7 @@ function inspectHeader(entry: MapEntry, seen: Set<string>, place: Place): void {
   const at = { span: entry.keySpan, path: place.path };
   if (ownHeaders.has(folded)) {
     place.reporter.report({
-      code: configHeaderNotAllowed,
+      code: "CONFIG_HEADER_NOT_ALLOWED",
       message: `Header ${quote(entry.key)} cannot be declared: Toolcrib sets it itself`,
       hint: "remove it",
       ...at,
@@ -132,7 +125,7 @@ function inspectHeader(entry: MapEntry, seen: Set<string>, place: Place): void {
   }
   if (seen.has(folded)) {
     place.reporter.report({
-      code: configHeaderNotAllowed,
+      code: "CONFIG_HEADER_NOT_ALLOWED",
       message: `Header ${quote(entry.key)} is declared twice: case makes no difference`,
       hint: "remove one of the two",
       ...at,
@@ -157,7 +150,7 @@ const stdioRecord = record({
     command: {
       required: commandOrList,
       missing: {
-        code: configCommandRequired,
+        code: "CONFIG_COMMAND_REQUIRED",
         message: "transport.command required for stdio",
         hint: "add command: with the path to the executable",
       },
@@ -204,7 +197,7 @@ function httpRecord<K extends "sse" | "streamable_http">(kind: K, name: string, 
       url: {
         required: url,
         missing: {
-          code: configUrlRequired,
+          code: "CONFIG_URL_REQUIRED",
           message: `transport.url required for ${kind}`,
           hint: "add url: with the endpoint, such as https://host/mcp",
         },
@@ -241,7 +234,7 @@ function misplaced(entry: MapEntry, at: Place, kind: TransportKind) {
   if (owner === undefined) return undefined;
   const owners = owner === "stdio" ? "stdio" : "sse and streamable_http";
   return {
-    code: configFieldMisplaced,
+    code: "CONFIG_FIELD_MISPLACED",
     message: `Field ${quote(at.path)} belongs to ${owners}, but kind is ${kind}`,
     hint: owner === "stdio" ? "remove it, or write kind: stdio" : "remove it, or write kind: streamable_http",
   };

@@ -13,15 +13,6 @@ import type { Logger } from "@toolcrib/diagnostics";
 import type { HttpEndpoint, SseEndpoint } from "@toolcrib/mcp";
 import type { Identity } from "@toolcrib/tool";
 import { GatewayError } from "../gateway-error.ts";
-import {
-  httpHeaderDuplicate,
-  httpHostRefused,
-  httpInternal,
-  httpMethodNotAllowed,
-  httpNotFound,
-  httpOriginRefused,
-  httpUnauthorized,
-} from "./codes.ts";
 import { answerPreflight, isPreflight, shareWith } from "./cross-origin.ts";
 import type { HostCheck, OriginCheck } from "./host-check.ts";
 import { discardBody, type Refusal, type Refuser, refusalError } from "./refusal.ts";
@@ -60,20 +51,23 @@ export function createFrontDoor(
       const message = `The header "${duplicate}" is there more than once`;
       return {
         status: 400,
-        error: refusalError(httpHeaderDuplicate, message),
+        error: refusalError("HTTP_HEADER_DUPLICATE", message),
         headers: { connection: "close" },
       };
     }
     const { host, origin } = headers;
     if (!parts.isHostAllowed(host, () => request.socket.localAddress)) {
       const hint = "call it by localhost or 127.0.0.1, or add the host to serve.allowed_hosts";
-      return { status: 403, error: refusalError(httpHostRefused, "This Host is not answered here", hint) };
+      return {
+        status: 403,
+        error: refusalError("HTTP_HOST_REFUSED", "This Host is not answered here", hint),
+      };
     }
     if (!parts.isOriginAllowed(origin)) {
       const hint = "add the origin to serve.allowed_origins if this web page may use your tools";
       return {
         status: 403,
-        error: refusalError(httpOriginRefused, "This Origin is not answered here", hint),
+        error: refusalError("HTTP_ORIGIN_REFUSED", "This Origin is not answered here", hint),
       };
     }
     return undefined;
@@ -152,7 +146,7 @@ export function createFrontDoor(
       response.destroy();
       return;
     }
-    const error = new GatewayError(httpInternal, "Internal error");
+    const error = new GatewayError("HTTP_INTERNAL", "Internal error");
     refuser.refuse(request, response, { status: 500, error });
   }
 
@@ -205,7 +199,7 @@ const singleHeaders: ReadonlyMap<string, number> = new Map(
 const notFound: Refusal = {
   status: 404,
   error: refusalError(
-    httpNotFound,
+    "HTTP_NOT_FOUND",
     "Nothing is served at this path",
     "MCP clients use /mcp, or /mcp/s/<server>",
   ),
@@ -214,7 +208,7 @@ const notFound: Refusal = {
 const unauthorized: Refusal = {
   status: 401,
   error: refusalError(
-    httpUnauthorized,
+    "HTTP_UNAUTHORIZED",
     "This request has no valid token",
     'send the header "Authorization: Bearer TOKEN" with a token from the folder tokens of the home of Toolcrib; tokens in a URL are not accepted',
   ),
@@ -222,6 +216,6 @@ const unauthorized: Refusal = {
 };
 
 function methodNotAllowed(allow: string): Refusal {
-  const error = refusalError(httpMethodNotAllowed, `This path takes ${allow} only`);
+  const error = refusalError("HTTP_METHOD_NOT_ALLOWED", `This path takes ${allow} only`);
   return { status: 405, error, headers: { allow } };
 }

@@ -16,7 +16,6 @@ import { createHttpEndpoint, createSseEndpoint, type McpService } from "@toolcri
 import type { Identity } from "@toolcrib/tool";
 import { isLoopbackHost } from "../config/server-url.ts";
 import { GatewayError } from "../gateway-error.ts";
-import { httpAddressInUse, httpAuthRequired, httpListenFailed } from "./codes.ts";
 import { type Authenticate, createFrontDoor } from "./front-door.ts";
 import { bracketed, createHostCheck, createOriginCheck } from "./host-check.ts";
 import { type HttpLimits, type HttpServerOptions, resolveHttpLimits } from "./http-options.ts";
@@ -214,18 +213,18 @@ function listen(server: Server, host: string, port: number): Promise<AddressInfo
 function toListenError(cause: NodeJS.ErrnoException, host: string, port: number): GatewayError {
   const place = `${bracketed(host)}:${port}`;
   if (cause.code === "EADDRINUSE") {
-    return new GatewayError(httpAddressInUse, `Cannot listen on ${place}: another program does`, {
+    return new GatewayError("HTTP_ADDRESS_IN_USE", `Cannot listen on ${place}: another program does`, {
       hint: "stop the other program, or choose another port with --listen 127.0.0.1:PORT (0 takes a free one)",
       cause,
     });
   }
   const message = `Cannot listen on ${place}: ${cause.code ?? cause.message}`;
-  return new GatewayError(httpListenFailed, message, { cause });
+  return new GatewayError("HTTP_LISTEN_FAILED", message, { cause });
 }
 
 function authRequired(host: string): GatewayError {
   return new GatewayError(
-    httpAuthRequired,
+    "HTTP_AUTH_REQUIRED",
     `Cannot listen on "${host}" without tokens: other machines can reach it`,
     {
       hint: "write serve.auth: token, or listen on 127.0.0.1",

@@ -10,7 +10,6 @@ import type { Socket } from "node:net";
 import type { Logger } from "@toolcrib/diagnostics";
 import { sendJson, toRpcError } from "@toolcrib/mcp";
 import { GatewayError } from "../gateway-error.ts";
-import { httpHeadersTooLarge, httpMalformed, httpRequestTimeout } from "./codes.ts";
 import type { Metrics } from "./metrics.ts";
 
 /** A refusal: what to answer and why. */
@@ -109,13 +108,13 @@ function toBrokenRequest(cause: NodeJS.ErrnoException): {
   readonly error: GatewayError;
 } {
   if (cause.code === "HPE_HEADER_OVERFLOW") {
-    const error = refusalError(httpHeadersTooLarge, "The headers of the request are too large");
+    const error = refusalError("HTTP_HEADERS_TOO_LARGE", "The headers of the request are too large");
     return { status: 431, phrase: "Request Header Fields Too Large", error };
   }
   if (cause.code === "ERR_HTTP_REQUEST_TIMEOUT") {
-    const error = refusalError(httpRequestTimeout, "The request did not arrive in its time");
+    const error = refusalError("HTTP_REQUEST_TIMEOUT", "The request did not arrive in its time");
     return { status: 408, phrase: "Request Timeout", error };
   }
-  const error = refusalError(httpMalformed, "The request is not valid HTTP/1.1");
+  const error = refusalError("HTTP_MALFORMED", "The request is not valid HTTP/1.1");
   return { status: 400, phrase: "Bad Request", error };
 }

@@ -7,9 +7,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { sendJson } from "@toolcrib/mcp";
 import type { Identity } from "@toolcrib/tool";
-import { serverNotFound } from "../codes.ts";
 import type { GatewayStatus, ToolSummary } from "../gateway.ts";
-import { httpQueryInvalid } from "./codes.ts";
 import type { Metrics } from "./metrics.ts";
 import { type Refusal, refusalError } from "./refusal.ts";
 
@@ -104,7 +102,7 @@ export function createStatusRoutes(
         const lines = /^[0-9]{1,5}$/.test(asked) ? Number(asked) : 0;
         if (lines < 1 || lines > linesMaxCount) {
           const message = `Cannot read "lines": it is a number from 1 to ${linesMaxCount}`;
-          return { status: 400, error: refusalError(httpQueryInvalid, message) };
+          return { status: 400, error: refusalError("HTTP_QUERY_INVALID", message) };
         }
         sendJson(response, 200, JSON.stringify({ id, lines: deps.serverLog(id, lines) }), plainHeaders);
         return undefined;
@@ -125,7 +123,7 @@ export function unknownServer(id: string, serverIds: ReadonlySet<string>): Refus
   const hint = ids === "" ? "no tool server is configured" : `the servers are ${ids}`;
   // What is no id at all is not repeated.
   const name = /^[A-Za-z0-9_.-]{1,64}$/.test(id) ? `"${id}"` : "of this name";
-  return { status: 404, error: refusalError(serverNotFound, `There is no server ${name}`, hint) };
+  return { status: 404, error: refusalError("SERVER_NOT_FOUND", `There is no server ${name}`, hint) };
 }
 
 /** Methods of these routes. */

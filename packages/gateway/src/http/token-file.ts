@@ -18,7 +18,6 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { GatewayError } from "../gateway-error.ts";
-import { tokenFileExposed, tokenFileUnreadable, tokenInvalid } from "./codes.ts";
 
 /** Unpredictable bytes, as `randomBytes` of `node:crypto` gives them. */
 export type RandomBytes = (count: number) => Uint8Array;
@@ -51,7 +50,7 @@ export function parseToken(text: string, place: string): string {
   const token = text.trim();
   if (/^[A-Za-z0-9._~+/-]{16,512}=*$/.test(token) && token.length <= 512) return token;
   throw new GatewayError(
-    tokenInvalid,
+    "TOKEN_INVALID",
     `Cannot use the token in ${place}: it must have 16 to 512 letters, digits and . _ ~ + / - characters`,
     { hint: "make one: openssl rand -hex 32" },
   );
@@ -116,7 +115,7 @@ export function refuseExposed(path: string, status: Stats, mode: "600" | "700"):
   if (process.platform === "win32" || (status.mode & 0o077) === 0) return;
   const found = (status.mode & 0o777).toString(8);
   throw new GatewayError(
-    tokenFileExposed,
+    "TOKEN_FILE_EXPOSED",
     `Cannot trust "${path}": other users of this machine may use it (mode ${found}, must be ${mode})`,
     { hint: `chmod ${mode} '${path}'; make a new token if anyone may have read it` },
   );
@@ -125,5 +124,5 @@ export function refuseExposed(path: string, status: Stats, mode: "600" | "700"):
 /** The error for a file or folder that cannot be used. */
 export function unreadable(path: string, cause: unknown): GatewayError {
   const reason = (cause as NodeJS.ErrnoException).code ?? (cause as Error).message;
-  return new GatewayError(tokenFileUnreadable, `Cannot use "${path}": ${reason}`, { cause });
+  return new GatewayError("TOKEN_FILE_UNREADABLE", `Cannot use "${path}": ${reason}`, { cause });
 }

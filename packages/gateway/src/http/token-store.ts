@@ -14,7 +14,6 @@ import { join } from "node:path";
 import { CodedError, type Logger, messageOf } from "@toolcrib/diagnostics";
 import type { Identity } from "@toolcrib/tool";
 import { GatewayError } from "../gateway-error.ts";
-import { tokenTooMany } from "./codes.ts";
 import {
   createTokenFile,
   isTokenName,
@@ -146,7 +145,7 @@ function lookAt(directory: string): TokenFiles {
     signature += `${name}/${ino}/${size}/${mode}/${mtimeMs}/${ctimeMs}\n`;
   }
   if (names.length > filesMaxCount) {
-    throw new GatewayError(tokenTooMany, `"${directory}" holds more than ${filesMaxCount} token files`, {
+    throw new GatewayError("TOKEN_TOO_MANY", `"${directory}" holds more than ${filesMaxCount} token files`, {
       hint: "remove the files of tokens that nobody uses",
     });
   }

@@ -4,7 +4,6 @@
  * streams of this process.
  */
 
-import { registryInvalidRequest } from "./codes.ts";
 import { RegistryError } from "./registry-error.ts";
 
 /** What a backend URL says. */
@@ -27,7 +26,7 @@ export function parseBackendUrl(url: string): BackendAddress {
 }
 
 function invalid(message: string): RegistryError {
-  return new RegistryError(registryInvalidRequest, message, {
+  return new RegistryError("REGISTRY_INVALID_REQUEST", message, {
     hint: "allowed are http://, https://, sse://, sses:// and stdio://; credentials go into headers",
   });
 }

@@ -17,7 +17,6 @@ import {
   toToolId,
 } from "@toolcrib/tool";
 import { wirePrefixOf } from "../index/wire-name.ts";
-import { registryHandlerNotFound, registryInvalidRequest } from "./codes.ts";
 import { RegistryError } from "./registry-error.ts";
 
 /**
@@ -106,7 +105,7 @@ export function createLocalSource(now: () => number): LocalSource {
       const entry = entries.get(tool.id);
       if (entry === undefined) {
         throw new RegistryError(
-          registryHandlerNotFound,
+          "REGISTRY_HANDLER_NOT_FOUND",
           `The local tool "${tool.id}" has no handler any more`,
         );
       }
@@ -148,7 +147,7 @@ function check(
   if (!isJsonObject(inputSchema)) throw invalid(`The input schema of "${name}" must be an object`);
   if (typeof handler !== "function") {
     throw new RegistryError(
-      registryHandlerNotFound,
+      "REGISTRY_HANDLER_NOT_FOUND",
       `The local tool "${name}" is registered without a handler`,
       {
         hint: "pass a function as the fourth argument",
@@ -158,7 +157,7 @@ function check(
 }
 
 function invalid(message: string): RegistryError {
-  return new RegistryError(registryInvalidRequest, message);
+  return new RegistryError("REGISTRY_INVALID_REQUEST", message);
 }
 
 /** What a function returned as a result. It is copied: the function may go on changing what it returned. */

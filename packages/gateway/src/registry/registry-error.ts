@@ -4,43 +4,25 @@
  */
 
 import { CodedError, type CodedErrorOptions } from "@toolcrib/diagnostics";
-import {
-  registryAlreadyStarted,
-  registryBackendNotFound,
-  registryExecutionFailed,
-  registryHandlerNotFound,
-  registryInvalidRequest,
-  registryNotStarted,
-  registryToolNotFound,
-} from "./codes.ts";
-
-/** Codes of `RegistryError`. */
-export type RegistryErrorCode =
-  | typeof registryNotStarted
-  | typeof registryAlreadyStarted
-  | typeof registryToolNotFound
-  | typeof registryBackendNotFound
-  | typeof registryHandlerNotFound
-  | typeof registryExecutionFailed
-  | typeof registryInvalidRequest;
+import type { RegistryCode } from "./codes.ts";
 
 /** JSON-RPC 2.0 codes of the registry's errors. */
-export const registryRpcCodes: { readonly [Code in RegistryErrorCode]: number } = {
-  [registryNotStarted]: -32603,
-  [registryAlreadyStarted]: -32603,
-  [registryToolNotFound]: -32602,
-  [registryBackendNotFound]: -32603,
-  [registryHandlerNotFound]: -32603,
-  [registryExecutionFailed]: -32603,
-  [registryInvalidRequest]: -32600,
+export const registryRpcCodes: { readonly [Code in RegistryCode]: number } = {
+  REGISTRY_NOT_STARTED: -32603,
+  REGISTRY_ALREADY_STARTED: -32603,
+  REGISTRY_TOOL_NOT_FOUND: -32602,
+  REGISTRY_BACKEND_NOT_FOUND: -32603,
+  REGISTRY_HANDLER_NOT_FOUND: -32603,
+  REGISTRY_EXECUTION_FAILED: -32603,
+  REGISTRY_INVALID_REQUEST: -32600,
 };
 
 /** A registry operation failed. */
-export class RegistryError extends CodedError {
+export class RegistryError extends CodedError<RegistryCode> {
   /** JSON-RPC code that stands for it on the wire. */
   readonly rpcCode: number;
 
-  constructor(code: RegistryErrorCode, message: string, options: CodedErrorOptions = {}) {
+  constructor(code: RegistryCode, message: string, options: CodedErrorOptions = {}) {
     super(code, message, options);
     this.rpcCode = registryRpcCodes[code];
   }

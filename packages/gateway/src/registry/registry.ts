@@ -29,7 +29,6 @@ import type { Health, Identity, Tool, ToolId, Unsubscribe } from "@toolcrib/tool
 import { createProcessLauncher, createUpstreamServer, type UpstreamServer } from "@toolcrib/upstream";
 import { createCallIds } from "../call/call-id.ts";
 import { createSecretScrubber } from "../call/secret-scrubber.ts";
-import { backendNotFound, paramsInvalid, toolNotFound } from "../codes.ts";
 import type { PolicyConfig } from "../config/config-types.ts";
 import { parseConfig } from "../config/load-config.ts";
 import { lintServerId } from "../config/server-id.ts";
@@ -38,15 +37,6 @@ import { createGatewayCore, type GatewayCore } from "../gateway-core.ts";
 import type { BackendSelector } from "../index/tool-index.ts";
 import { pageOf } from "../service/list-pages.ts";
 import { parseBackendUrl } from "./backend-url.ts";
-import {
-  registryAlreadyStarted,
-  registryBackendNotFound,
-  registryExecutionFailed,
-  registryHandlerNotFound,
-  registryInvalidRequest,
-  registryNotStarted,
-  registryToolNotFound,
-} from "./codes.ts";
 import { createLocalSource, type LocalHandler, type LocalToolOptions } from "./local-source.ts";
 import { RegistryError } from "./registry-error.ts";
 
@@ -214,7 +204,7 @@ export function createRegistry(config: RegistryConfig = {}): Registry {
 
   function requireStarted(action: string): void {
     if (state === "started") return;
-    throw new RegistryError(registryNotStarted, `Cannot ${action}: the registry is not started`, {
+    throw new RegistryError("REGISTRY_NOT_STARTED", `Cannot ${action}: the registry is not started`, {
       hint: state === "stopped" ? "it was stopped; create a new one" : "call start() first",
     });
   }
@@ -284,7 +274,7 @@ export function createRegistry(config: RegistryConfig = {}): Registry {
   function takeStandardStreams(by: string): void {
     if (standardStreamsTakenBy !== undefined) {
       throw new RegistryError(
-        registryInvalidRequest,
+        "REGISTRY_INVALID_REQUEST",
         `Cannot use this process's standard streams for ${by}: ${standardStreamsTakenBy} uses them`,
       );
     }
@@ -300,11 +290,11 @@ export function createRegistry(config: RegistryConfig = {}): Registry {
       const problem = lintServerId(backend.name);
       if (problem !== undefined) {
         const message = `Backend name "${backend.name}" is not allowed: ${problem.reason}`;
-        throw new RegistryError(registryInvalidRequest, message, { hint: `write ${problem.fix}` });
+        throw new RegistryError("REGISTRY_INVALID_REQUEST", message, { hint: `write ${problem.fix}` });
       }
       if (backends.has(backend.name)) {
         throw new RegistryError(
-          registryInvalidRequest,
+          "REGISTRY_INVALID_REQUEST",
           `A backend named "${backend.name}" is already registered`,
         );
       }
@@ -316,7 +306,7 @@ export function createRegistry(config: RegistryConfig = {}): Registry {
     async unregisterBackend(name) {
       const backend = backends.get(name);
       if (backend === undefined) {
-        throw new RegistryError(registryBackendNotFound, `No backend is named "${name}"`);
+        throw new RegistryError("REGISTRY_BACKEND_NOT_FOUND", `No backend is named "${name}"`);
       }
       backends.delete(name);
       if (standardStreamsTakenBy === standardUserOf(name)) standardStreamsTakenBy = undefined;
@@ -326,7 +316,7 @@ export function createRegistry(config: RegistryConfig = {}): Registry {
     async start() {
       if (state !== "new") {
         throw new RegistryError(
-          registryAlreadyStarted,
+          "REGISTRY_ALREADY_STARTED",
           state === "started"
             ? "The registry is already started"
             : "The registry was stopped and cannot start again",
@@ -356,8 +346,9 @@ export function createRegistry(config: RegistryConfig = {}): Registry {
     async execute(id, args = {}, options = {}) {
       requireStarted(`execute "${id}"`);
       if (typeof id !== "string")
-        throw new RegistryError(registryInvalidRequest, "A tool id must be a string");
-      if (!isJsonObject(args)) throw new RegistryError(registryInvalidRequest, "Arguments must be an object");
+        throw new RegistryError("REGISTRY_INVALID_REQUEST", "A tool id must be a string");
+      if (!isJsonObject(args))
+        throw new RegistryError("REGISTRY_INVALID_REQUEST", "Arguments must be an object");
       const outcome = await core.call(identity, id, args, options);
       if (outcome.kind === "result" && outcome.result.isError !== true) return mapResult(outcome.result);
       throw toRegistryError(id, outcome);
@@ -368,7 +359,7 @@ export function createRegistry(config: RegistryConfig = {}): Registry {
       const { namespace, tags = [], cursor, limit = 100 } = options;
       if (!Number.isInteger(limit) || limit < 1 || limit > 1000) {
         throw new RegistryError(
-          registryInvalidRequest,
+          "REGISTRY_INVALID_REQUEST",
           `limit must be a whole number from 1 to 1000, not ${limit}`,
         );
       }
@@ -449,34 +440,34 @@ function mapResult(result: Awaited<ReturnType<UpstreamServer["call"]>>): unknown
 
 function toRegistryError(id: ToolId, outcome: Awaited<ReturnType<GatewayCore["call"]>>): RegistryError {
   if (outcome.kind === "denied") {
-    return new RegistryError(registryExecutionFailed, `Cannot execute "${id}": ${outcome.reason}`, {
+    return new RegistryError("REGISTRY_EXECUTION_FAILED", `Cannot execute "${id}": ${outcome.reason}`, {
       hint: outcome.hint,
       data: { cause: outcome.code },
     });
   }
   if (outcome.kind === "result") {
     const text = outcome.result.content.map((block) => block["text"] ?? `[${block.type}]`).join("\n");
-    return new RegistryError(registryExecutionFailed, `"${id}" failed: ${text}`, {
+    return new RegistryError("REGISTRY_EXECUTION_FAILED", `"${id}" failed: ${text}`, {
       data: { callId: outcome.callId },
     });
   }
   const { error } = outcome;
   if (error instanceof RegistryError) return error;
-  if (isCodedError(error) && error.code === toolNotFound) {
-    return new RegistryError(registryToolNotFound, `No tool has the id "${id}"`, {
+  if (isCodedError(error) && error.code === "TOOL_NOT_FOUND") {
+    return new RegistryError("REGISTRY_TOOL_NOT_FOUND", `No tool has the id "${id}"`, {
       hint: "see listTools() and search()",
     });
   }
-  if (isCodedError(error) && error.code === paramsInvalid) {
-    return new RegistryError(registryInvalidRequest, error.message, { cause: error });
+  if (isCodedError(error) && error.code === "PARAMS_INVALID") {
+    return new RegistryError("REGISTRY_INVALID_REQUEST", error.message, { cause: error });
   }
-  if (isCodedError(error) && error.code === registryHandlerNotFound) {
-    return new RegistryError(registryHandlerNotFound, error.message, { cause: error });
+  if (isCodedError(error) && error.code === "REGISTRY_HANDLER_NOT_FOUND") {
+    return new RegistryError("REGISTRY_HANDLER_NOT_FOUND", error.message, { cause: error });
   }
-  if (isCodedError(error) && error.code === backendNotFound) {
-    return new RegistryError(registryBackendNotFound, error.message, { cause: error });
+  if (isCodedError(error) && error.code === "BACKEND_NOT_FOUND") {
+    return new RegistryError("REGISTRY_BACKEND_NOT_FOUND", error.message, { cause: error });
   }
-  return new RegistryError(registryExecutionFailed, `"${id}" failed: ${messageOf(error)}`, {
+  return new RegistryError("REGISTRY_EXECUTION_FAILED", `"${id}" failed: ${messageOf(error)}`, {
     cause: error,
     hint: isCodedError(error) ? error.hint : undefined,
     data: isCodedError(error) ? { ...error.data, cause: error.code } : undefined,
@@ -487,6 +478,6 @@ function toRegistryError(id: ToolId, outcome: Awaited<ReturnType<GatewayCore["ca
 function toGatewayConfig(config: RegistryConfig) {
   const { value } = parseConfig([{ name: "<registry>", text: "{}" }]);
   if (value === undefined)
-    throw new RegistryError(registryInvalidRequest, "The default configuration is not valid");
+    throw new RegistryError("REGISTRY_INVALID_REQUEST", "The default configuration is not valid");
   return { ...value, policy: { ...value.policy, ...config.policy } };
 }

@@ -23,7 +23,6 @@ import type { CallOrigin, CallTarget } from "../call/call-target.ts";
 import { featureNames } from "../call/call-targets.ts";
 import { toArguments } from "../call/governed-call.ts";
 import { type SecretScrubber, scrubError } from "../call/secret-scrubber.ts";
-import { paramsInvalid, promptNotFound, resourceNotFound } from "../codes.ts";
 import type { CallOutcome } from "../gateway.ts";
 import { GatewayError } from "../gateway-error.ts";
 import type { IndexedTool, ToolIndex } from "../index/tool-index.ts";
@@ -165,7 +164,9 @@ export function createGatewayService(deps: GatewayServiceDeps): GatewayService {
     const sources = sourcesOf(request.view);
     const found = typeof name === "string" ? findPrompt(sources, name, isPrefixed) : undefined;
     if (found === undefined) {
-      throw new GatewayError(promptNotFound, `Unknown prompt: "${String(name)}"`, { rpcCode: invalidParams });
+      throw new GatewayError("PROMPT_NOT_FOUND", `Unknown prompt: "${String(name)}"`, {
+        rpcCode: invalidParams,
+      });
     }
     const target = deps.featureTarget(found.source, "prompts", found.name, "prompts/get");
     const args = { ...withoutMeta(request.params), name: found.name };
@@ -389,7 +390,7 @@ function uriOf({ params }: ServiceRequest): string {
 }
 
 function unknownResource(request: ServiceRequest, uri: string): GatewayError {
-  return new GatewayError(resourceNotFound, `Resource not found: "${uri.slice(0, 500)}"`, {
+  return new GatewayError("RESOURCE_NOT_FOUND", `Resource not found: "${uri.slice(0, 500)}"`, {
     // The modern era folded this code into invalid params.
     rpcCode: request.era === "modern" ? invalidParams : -32002,
     data: { uri },
@@ -397,5 +398,5 @@ function unknownResource(request: ServiceRequest, uri: string): GatewayError {
 }
 
 function invalid(message: string): GatewayError {
-  return new GatewayError(paramsInvalid, message, { rpcCode: invalidParams });
+  return new GatewayError("PARAMS_INVALID", message, { rpcCode: invalidParams });
 }

@@ -3,7 +3,6 @@
  * was: after a change it is refused, so that no client skips or repeats items.
  */
 
-import { cursorStale } from "../codes.ts";
 import { GatewayError } from "../gateway-error.ts";
 
 const invalidParams = -32602;
@@ -42,10 +41,14 @@ function startOf(cursor: unknown, edition: string): number {
       : "";
   const match = /^(\d{1,9}) (.*)$/s.exec(text);
   if (match === null || match[2] !== edition) {
-    throw new GatewayError(cursorStale, "The cursor is not valid, or the list changed since it was given", {
-      rpcCode: invalidParams,
-      hint: "list again from the start, without a cursor",
-    });
+    throw new GatewayError(
+      "CURSOR_STALE",
+      "The cursor is not valid, or the list changed since it was given",
+      {
+        rpcCode: invalidParams,
+        hint: "list again from the start, without a cursor",
+      },
+    );
   }
   return Number(match[1]);
 }

@@ -6,9 +6,8 @@
 
 import { isCodedError } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
-import { McpError, mcpRemoteError } from "@toolcrib/mcp";
+import { McpError } from "@toolcrib/mcp";
 import { type CallFailure, type Era, failedResult } from "@toolcrib/tool";
-import { callFailed } from "../codes.ts";
 import type { CallOutcome } from "../gateway.ts";
 
 /** The outcome of a tool call as its `CallToolResult`. @throws {McpError} the server's own JSON-RPC error */
@@ -25,7 +24,7 @@ function failureOf(outcome: Exclude<CallOutcome, { kind: "result" }>): CallFailu
   const { error } = outcome;
   const remote = remoteErrorOf(error, "legacy");
   if (remote !== undefined) throw remote;
-  return isCodedError(error) ? error : { code: callFailed, message: error.message };
+  return isCodedError(error) ? error : { code: "CALL_FAILED", message: error.message };
 }
 
 /** The outcome of another request as its result. @throws {McpError} when it was denied or failed */
@@ -46,7 +45,7 @@ export function toWireError(error: Error, era: Era): Error {
 function remoteErrorOf(error: Error, era: Era): McpError | undefined {
   if (!isCodedError(error) || typeof error.data?.["rpcCode"] !== "number") return undefined;
   const rpcCode = error.data["rpcCode"];
-  return new McpError(mcpRemoteError, error.message, {
+  return new McpError("MCP_REMOTE_ERROR", error.message, {
     rpcCode: era === "modern" && rpcCode === -32002 ? -32602 : rpcCode,
     rpcData: error.data["rpcData"],
   });

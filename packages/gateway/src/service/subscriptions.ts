@@ -5,7 +5,7 @@
  * its end, whenever that comes.
  */
 
-import { type Listener, McpError, mcpOverloaded, type ServerSession } from "@toolcrib/mcp";
+import { type Listener, McpError, type ServerSession } from "@toolcrib/mcp";
 import type { ResourceWatcher } from "@toolcrib/tool";
 import type { FeatureSource } from "./feature-routes.ts";
 
@@ -103,7 +103,7 @@ export function createSubscriptions(
 }
 
 function tooMany(): McpError {
-  return new McpError(mcpOverloaded, `More than ${maxUris} resources are watched by this client`, {
+  return new McpError("MCP_OVERLOADED", `More than ${maxUris} resources are watched by this client`, {
     hint: "unsubscribe from some first",
   });
 }

@@ -5,7 +5,6 @@
  */
 
 import type { Identity, ToolSource } from "@toolcrib/tool";
-import { toolNotFound } from "../codes.ts";
 import { GatewayError } from "../gateway-error.ts";
 import type { IndexedTool, ToolIndex } from "../index/tool-index.ts";
 import type { ToolPolicy } from "../tool-policy.ts";
@@ -59,7 +58,7 @@ export function createUnknownTool(deps: UnknownToolDeps): UnknownTool {
 
   return (identity, name, serverId) => {
     const shown = name.slice(0, nameMaxLength);
-    return new GatewayError(toolNotFound, `Unknown tool: "${shown}"`, {
+    return new GatewayError("TOOL_NOT_FOUND", `Unknown tool: "${shown}"`, {
       rpcCode: invalidParams,
       hint: hintFor(identity, shown, serverId),
     });

@@ -14,7 +14,6 @@ import type { Egress, EgressSource } from "@toolcrib/egress";
 import type { Health, SourceChange, Tool, ToolSource } from "@toolcrib/tool";
 import { createToolpackSource } from "@toolcrib/toolpack";
 import { egressPatterns, placedCredentials } from "@toolcrib/toolspec";
-import { configSecretNotFound } from "../config/codes.ts";
 import type { SecretRef, ToolspecConfig } from "../config/config-types.ts";
 import type { ReadSecret, SecretCache } from "./secret-cache.ts";
 
@@ -193,7 +192,7 @@ function createEngine(config: ToolspecConfig, readers: NamedReader[], deps: Tool
 function reasonOf(error: unknown, ref: SecretRef | undefined): string {
   if (!isCodedError(error)) return "a secret cannot be read";
   const isKeptByName = ref?.kind === "named" || ref?.kind === "store";
-  if (error.code === configSecretNotFound && isKeptByName) {
+  if (error.code === "CONFIG_SECRET_NOT_FOUND" && isKeptByName) {
     return `Cannot find secret ${JSON.stringify(ref.name)}: run toolcrib secret set ${ref.name}`;
   }
   return error.hint === undefined ? error.message : `${error.message}: ${error.hint}`;

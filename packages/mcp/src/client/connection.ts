@@ -11,16 +11,6 @@
 
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import type { ClientInfo, Era } from "@toolcrib/tool";
-import {
-  mcpClientCapabilityMissing,
-  mcpConnectionClosed,
-  mcpInvalidMessage,
-  mcpRemoteError,
-  mcpSessionExpired,
-  mcpTimeout,
-  mcpUnreachable,
-  mcpUnsupportedVersion,
-} from "../codes.ts";
 import { metaOf, type RpcId } from "../json-rpc.ts";
 import { McpError, methodNotFound } from "../mcp-error.ts";
 import { type InboundRequest, MessageRouter } from "../message-router.ts";
@@ -123,8 +113,8 @@ export async function openConnection(
   function end(error: McpError): void {
     // An expired session means that a request was not looked at, which nobody can say of those in flight.
     const inFlightError =
-      error.code === mcpSessionExpired
-        ? new McpError(mcpConnectionClosed, "The session ended before the answer came", { cause: error })
+      error.code === "MCP_SESSION_EXPIRED"
+        ? new McpError("MCP_CONNECTION_CLOSED", "The session ended before the answer came", { cause: error })
         : undefined;
     router.close(error, inFlightError);
     if (!ended.signal.aborted) ended.abort(error);
@@ -139,7 +129,9 @@ export async function openConnection(
   const opening = new AbortController();
   const timer = setTimeout(() => {
     const text = `The server did not finish its handshake within ${timeoutMs} ms`;
-    opening.abort(new McpError(mcpTimeout, text, { hint: "see its log; a slow server may need more time" }));
+    opening.abort(
+      new McpError("MCP_TIMEOUT", text, { hint: "see its log; a slow server may need more time" }),
+    );
   }, timeoutMs);
   const aborted = () => opening.abort(signal.reason);
   signal.addEventListener("abort", aborted);
@@ -159,7 +151,9 @@ export async function openConnection(
   } catch (error) {
     await transport.close();
     end(
-      error instanceof McpError ? error : new McpError(mcpConnectionClosed, "The connection was not opened"),
+      error instanceof McpError
+        ? error
+        : new McpError("MCP_CONNECTION_CLOSED", "The connection was not opened"),
     );
     throw error;
   } finally {
@@ -197,7 +191,7 @@ export async function openConnection(
       request: isModern ? requestModern : (method, params, given) => router.request(method, params, given),
       notify: (method, params) => router.notify(method, params),
       async [Symbol.asyncDispose]() {
-        end(new McpError(mcpConnectionClosed, "The connection was closed"));
+        end(new McpError("MCP_CONNECTION_CLOSED", "The connection was closed"));
         await transport.close();
       },
     };
@@ -225,7 +219,7 @@ async function negotiate(
       return await second(router, transport, options, signal);
     } catch (other) {
       // The first refusal tells more than the failed second attempt, unless that one found the server's era.
-      throw other instanceof McpError && other.code === mcpUnsupportedVersion ? other : error;
+      throw other instanceof McpError && other.code === "MCP_UNSUPPORTED_VERSION" ? other : error;
     }
   }
 }
@@ -237,12 +231,12 @@ async function negotiate(
  * when a legacy one is among them.
  */
 function isRefusal(error: McpError, isModern: boolean): boolean {
-  if (error.code === mcpUnsupportedVersion) {
+  if (error.code === "MCP_UNSUPPORTED_VERSION") {
     const supported = error.data?.["supported"];
     return isModern && Array.isArray(supported) && supported.some((one) => eraOf(String(one)) === "legacy");
   }
-  if (error.code === mcpRemoteError) return true;
-  const status = error.code === mcpUnreachable ? error.data?.["status"] : undefined;
+  if (error.code === "MCP_REMOTE_ERROR") return true;
+  const status = error.code === "MCP_UNREACHABLE" ? error.data?.["status"] : undefined;
   // Which 4xx a legacy server answers to a modern request is its own choice.
   return status === 400 || (isModern && (status === 404 || status === 405 || status === 406));
 }
@@ -318,7 +312,7 @@ function versionsIn(data: unknown): unknown {
 function unsupported(offered: unknown): McpError {
   const supported = Array.isArray(offered) ? offered.map(String) : [];
   return new McpError(
-    mcpUnsupportedVersion,
+    "MCP_UNSUPPORTED_VERSION",
     `The server speaks none of our protocol versions; it offers ${supported.join(", ") || "none"}`,
     { rpcCode: rpcCodes.unsupportedVersion, data: { supported } },
   );
@@ -337,13 +331,13 @@ function withoutResultType(result: JsonObject): JsonObject {
   if (resultType === undefined || resultType === "complete") return rest;
   if (resultType === "input_required") {
     throw new McpError(
-      mcpClientCapabilityMissing,
+      "MCP_CLIENT_CAPABILITY_MISSING",
       "The server needs input from the client that cannot be passed on while a call runs",
       { hint: "call the server directly, or use a tool that needs no input while it runs" },
     );
   }
   throw new McpError(
-    mcpInvalidMessage,
+    "MCP_INVALID_MESSAGE",
     `The server answered with the unknown result type "${String(resultType)}"`,
   );
 }

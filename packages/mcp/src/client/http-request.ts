@@ -4,7 +4,6 @@
  */
 
 import type { Dispatcher } from "undici";
-import { mcpConnectionClosed, mcpMessageTooLarge, mcpUnauthorized, mcpUnreachable } from "../codes.ts";
 import { createSseDecoder, type SseReceiver } from "../framing/sse.ts";
 import { McpError } from "../mcp-error.ts";
 
@@ -19,7 +18,7 @@ export async function readText(body: ResponseBody, maxBytes: number): Promise<st
     length += (chunk as Buffer).length;
     if (length > maxBytes) {
       body.destroy();
-      throw new McpError(mcpMessageTooLarge, `The server's answer is larger than ${maxBytes} bytes`);
+      throw new McpError("MCP_MESSAGE_TOO_LARGE", `The server's answer is larger than ${maxBytes} bytes`);
     }
     chunks.push(chunk as Buffer);
   }
@@ -62,7 +61,10 @@ export async function readEvents(
     decode(text.decode(chunk as Buffer, { stream: true }));
     if (isTooLarge) {
       body.destroy();
-      throw new McpError(mcpMessageTooLarge, `The server sent an event larger than ${maxLength} characters`);
+      throw new McpError(
+        "MCP_MESSAGE_TOO_LARGE",
+        `The server sent an event larger than ${maxLength} characters`,
+      );
     }
   }
 }
@@ -83,7 +85,7 @@ export function statusError(status: number, url: string, text: string): McpError
   const detail = shown === "" ? "" : `: ${shown.slice(0, 200)}`;
   if (status === 401 || status === 403) {
     return new McpError(
-      mcpUnauthorized,
+      "MCP_UNAUTHORIZED",
       `The server at ${url} refused the credentials (HTTP ${status})${detail}`,
       {
         hint: "check the headers of this server's transport; values may be given with secret_key_ref",
@@ -91,7 +93,7 @@ export function statusError(status: number, url: string, text: string): McpError
       },
     );
   }
-  return new McpError(mcpUnreachable, `The server at ${url} answered HTTP ${status}${detail}`, {
+  return new McpError("MCP_UNREACHABLE", `The server at ${url} answered HTTP ${status}${detail}`, {
     data: { status },
     hint: statusHint(status),
   });
@@ -110,7 +112,7 @@ export function networkError(url: string, cause: unknown): McpError {
   const reason = typeof code === "string" ? code : cause instanceof Error ? cause.message : String(cause);
   const isDown = code === "ECONNREFUSED" || code === "ENOTFOUND";
   return new McpError(
-    code === "UND_ERR_SOCKET" || code === "ECONNRESET" ? mcpConnectionClosed : mcpUnreachable,
+    code === "UND_ERR_SOCKET" || code === "ECONNRESET" ? "MCP_CONNECTION_CLOSED" : "MCP_UNREACHABLE",
     `The server at ${url} cannot be reached: ${reason}`,
     { cause, hint: isDown ? "check that it runs and that the URL is right" : undefined },
   );

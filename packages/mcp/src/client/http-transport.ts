@@ -7,7 +7,6 @@
 import { messageOf } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from "@toolcrib/json";
 import type { Dispatcher } from "undici";
-import { mcpConnectionClosed, mcpInvalidMessage, mcpMessageTooLarge, mcpSessionExpired } from "../codes.ts";
 import { paramsOf, type RpcId, type RpcMessage } from "../json-rpc.ts";
 import { McpError } from "../mcp-error.ts";
 import { encodeHeaderValue, mirroredName } from "../mirrored-headers.ts";
@@ -168,12 +167,12 @@ export function createHttpTransport(dispatcher: Dispatcher, options: HttpTranspo
       const detail = `HTTP ${response.statusCode} with "${type}" and no JSON-RPC answer`;
       receiver?.failed(
         id,
-        new McpError(mcpInvalidMessage, `The server at ${shownUrl} answered ${detail}`, { cause }),
+        new McpError("MCP_INVALID_MESSAGE", `The server at ${shownUrl} answered ${detail}`, { cause }),
       );
       return;
     }
     // Nothing more comes for this request.
-    if (!handOn(value, id)) receiver?.failed(id, noAnswer(mcpInvalidMessage, "does not hold the answer"));
+    if (!handOn(value, id)) receiver?.failed(id, noAnswer("MCP_INVALID_MESSAGE", "does not hold the answer"));
   }
 
   function noAnswer(code: string, what: string, cause?: unknown): McpError {
@@ -213,9 +212,10 @@ export function createHttpTransport(dispatcher: Dispatcher, options: HttpTranspo
       }
       clearTimeout(linger);
       if (isAnswered || signal.aborted) return;
-      const oversized = broken instanceof McpError && broken.code === mcpMessageTooLarge ? broken : undefined;
+      const oversized =
+        broken instanceof McpError && broken.code === "MCP_MESSAGE_TOO_LARGE" ? broken : undefined;
       if (oversized !== undefined || lastEventId === "" || !isLegacy() || fruitless >= maxResumptions) {
-        const lost = noAnswer(mcpConnectionClosed, "ended before the answer came", broken);
+        const lost = noAnswer("MCP_CONNECTION_CLOSED", "ended before the answer came", broken);
         receiver?.failed(id, oversized ?? lost);
         return;
       }
@@ -240,7 +240,7 @@ export function createHttpTransport(dispatcher: Dispatcher, options: HttpTranspo
   async function notResumed(response: Dispatcher.ResponseData, id: RpcId): Promise<void> {
     const text = await readRefusal(response.body);
     const refusal = statusError(response.statusCode, shownUrl, text);
-    receiver?.failed(id, noAnswer(mcpConnectionClosed, "broke and cannot be resumed", refusal));
+    receiver?.failed(id, noAnswer("MCP_CONNECTION_CLOSED", "broke and cannot be resumed", refusal));
     if (sessionId !== undefined && isUnknownSession(response.statusCode, text)) expire(undefined);
   }
 
@@ -280,7 +280,10 @@ export function createHttpTransport(dispatcher: Dispatcher, options: HttpTranspo
    * on their way are told the same by their own answers, which are waited for.
    */
   function expire(id: RpcId | undefined): void {
-    const error = new McpError(mcpSessionExpired, `The server at ${shownUrl} no longer knows the session`);
+    const error = new McpError(
+      "MCP_SESSION_EXPIRED",
+      `The server at ${shownUrl} no longer knows the session`,
+    );
     if (id !== undefined) {
       unseen.delete(id);
       receiver?.failed(id, error);
@@ -381,7 +384,7 @@ export function createHttpTransport(dispatcher: Dispatcher, options: HttpTranspo
       clearTimeout(expiryTimer);
       if (isClosed && !wasExpired) return;
       isClosed = true;
-      abortAll(new McpError(mcpConnectionClosed, "The connection was closed"));
+      abortAll(new McpError("MCP_CONNECTION_CLOSED", "The connection was closed"));
       if (sessionId === undefined || wasExpired) return;
       const signal = AbortSignal.timeout(deleteTimeoutMs);
       await exchange("DELETE", headersFor(), signal)

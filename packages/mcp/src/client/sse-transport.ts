@@ -7,7 +7,6 @@
 import { messageOf } from "@toolcrib/diagnostics";
 import { parseJson } from "@toolcrib/json";
 import type { Dispatcher } from "undici";
-import { mcpConnectionClosed, mcpSessionExpired, mcpUnreachable } from "../codes.ts";
 import type { RpcMessage } from "../json-rpc.ts";
 import { McpError } from "../mcp-error.ts";
 import {
@@ -73,7 +72,7 @@ export function createSseTransport(dispatcher: Dispatcher, options: SseTransport
       const error = statusError(response.statusCode, shownUrl, await readRefusal(response.body));
       if (response.statusCode !== 404) throw error;
       const text = `The server at ${shownUrl} no longer knows the session`;
-      const expired = new McpError(mcpSessionExpired, text, { cause: error });
+      const expired = new McpError("MCP_SESSION_EXPIRED", text, { cause: error });
       if (id !== undefined) receiver?.failed(id, expired);
       end(expired);
     } catch (cause) {
@@ -97,7 +96,7 @@ export function createSseTransport(dispatcher: Dispatcher, options: SseTransport
   function endpointOf(data: string): URL {
     const named = URL.canParse(data, base) ? new URL(data, base) : undefined;
     if (named?.origin === base.origin) return named;
-    throw new McpError(mcpUnreachable, `The server at ${shownUrl} names an endpoint of another origin`, {
+    throw new McpError("MCP_UNREACHABLE", `The server at ${shownUrl} names an endpoint of another origin`, {
       hint: "credentials are sent to the endpoint, so it must be where the stream is",
     });
   }
@@ -140,7 +139,7 @@ export function createSseTransport(dispatcher: Dispatcher, options: SseTransport
         body.destroy();
         const type = String(headers["content-type"] ?? "no content type");
         throw new McpError(
-          mcpUnreachable,
+          "MCP_UNREACHABLE",
           `The server at ${shownUrl} answered with "${type}", not a stream`,
           {
             hint: "check the URL, and whether the server speaks this transport (sse or streamable_http)",
@@ -156,7 +155,7 @@ export function createSseTransport(dispatcher: Dispatcher, options: SseTransport
           .then((cause) => {
             const text = `The stream of the server at ${shownUrl} ended`;
             const error =
-              cause instanceof McpError ? cause : new McpError(mcpConnectionClosed, text, { cause });
+              cause instanceof McpError ? cause : new McpError("MCP_CONNECTION_CLOSED", text, { cause });
             reject(signal.aborted ? signal.reason : error);
             end(error);
           });
@@ -171,7 +170,7 @@ export function createSseTransport(dispatcher: Dispatcher, options: SseTransport
     async close() {
       if (isClosed) return;
       isClosed = true;
-      closing.abort(new McpError(mcpConnectionClosed, "The connection was closed"));
+      closing.abort(new McpError("MCP_CONNECTION_CLOSED", "The connection was closed"));
     },
   };
 }

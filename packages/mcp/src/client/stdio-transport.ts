@@ -4,7 +4,6 @@
  */
 
 import type { Readable, Writable } from "node:stream";
-import { mcpConnectionClosed, mcpOverloaded } from "../codes.ts";
 import { createLineWriter, readLines } from "../framing/lines.ts";
 import { McpError } from "../mcp-error.ts";
 import type { ClientTransport, TransportReceiver } from "./transport.ts";
@@ -34,7 +33,7 @@ export function createStdioTransport(
       const end = (text: string, cause?: Error) => {
         if (isClosed) return;
         isClosed = true;
-        to.closed(new McpError(mcpConnectionClosed, text, { cause }));
+        to.closed(new McpError("MCP_CONNECTION_CLOSED", text, { cause }));
       };
       readLines(
         stdout,
@@ -55,7 +54,7 @@ export function createStdioTransport(
         write(message);
         return;
       }
-      const error = new McpError(mcpOverloaded, "The server does not read its input", {
+      const error = new McpError("MCP_OVERLOADED", "The server does not read its input", {
         hint: `more than ${unreadMaxBytes} bytes wait for it`,
       });
       if ("method" in message && "id" in message) receiver?.failed(message.id, error);

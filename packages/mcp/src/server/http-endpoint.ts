@@ -10,7 +10,6 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isJsonObject } from "@toolcrib/json";
-import { mcpOverloaded } from "../codes.ts";
 import {
   type Classified,
   type ClassifiedMessage,
@@ -360,10 +359,10 @@ function oldestIdle(sessions: Iterable<HttpSession>): HttpSession | undefined {
 /** Longest wait of a disposal for requests that were aborted. */
 const disposeWaitMs = 1000;
 
-const shuttingDown = new McpError(mcpOverloaded, "The gateway is shutting down");
+const shuttingDown = new McpError("MCP_OVERLOADED", "The gateway is shutting down");
 
 function overloaded(message: string): McpError {
-  return new McpError(mcpOverloaded, message, { httpStatus: 503, hint: "try again later" });
+  return new McpError("MCP_OVERLOADED", message, { httpStatus: 503, hint: "try again later" });
 }
 
 function headersFor(status: number | undefined): { readonly [name: string]: string } {

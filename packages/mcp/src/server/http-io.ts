@@ -7,7 +7,6 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { messageOf } from "@toolcrib/diagnostics";
 import { type JsonLimits, type JsonValue, parseJson } from "@toolcrib/json";
 import type { Identity } from "@toolcrib/tool";
-import { mcpInvalidMessage, mcpMessageTooLarge } from "../codes.ts";
 import type { RpcId } from "../json-rpc.ts";
 import { invalidRequest, McpError, toRpcError } from "../mcp-error.ts";
 import { rpcCodes } from "../protocol.ts";
@@ -33,7 +32,7 @@ export function readBody(request: IncomingMessage, maxBytes: number): Promise<st
     let length = 0;
     const tooLarge = () =>
       reject(
-        new McpError(mcpMessageTooLarge, `The body is larger than ${maxBytes} bytes`, {
+        new McpError("MCP_MESSAGE_TOO_LARGE", `The body is larger than ${maxBytes} bytes`, {
           rpcCode: rpcCodes.invalidRequest,
           httpStatus: 413,
         }),
@@ -55,7 +54,7 @@ export function readBody(request: IncomingMessage, maxBytes: number): Promise<st
       else resolve((chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)).toString("utf8"));
     });
     const endedEarly = (cause: Error) =>
-      reject(new McpError(mcpInvalidMessage, "The body ended early", { httpStatus: 400, cause }));
+      reject(new McpError("MCP_INVALID_MESSAGE", "The body ended early", { httpStatus: 400, cause }));
     // A client that goes away half-way is an error too (ECONNRESET, from Node).
     request.on("error", endedEarly);
   });

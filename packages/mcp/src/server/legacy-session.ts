@@ -6,7 +6,6 @@
 
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import type { ClientInfo, Identity, Unsubscribe } from "@toolcrib/tool";
-import { mcpClientCapabilityMissing, mcpConnectionClosed } from "../codes.ts";
 import { metaOf, type RpcId } from "../json-rpc.ts";
 import { invalidRequest, McpError, toRpcError } from "../mcp-error.ts";
 import { type InboundRequest, MessageRouter, type Outlet } from "../message-router.ts";
@@ -128,7 +127,7 @@ export class LegacySession implements ServerSession {
     if (this.#state === "closed") return;
     const wasOpen = this.#state === "open";
     this.#state = "closed";
-    const error = new McpError(mcpConnectionClosed, reason);
+    const error = new McpError("MCP_CONNECTION_CLOSED", reason);
     this.router.close(error);
     this.#closing.abort(error);
     if (wasOpen) this.#service.sessionClosed(this);
@@ -231,7 +230,7 @@ export class LegacySession implements ServerSession {
 /** The client that caused the call did not declare what it would be asked for. */
 function clientCapabilityMissing(capability: string): McpError {
   return new McpError(
-    mcpClientCapabilityMissing,
+    "MCP_CLIENT_CAPABILITY_MISSING",
     `The client that made this call does not support ${capability}`,
     {
       rpcCode: rpcCodes.invalidRequest,

@@ -6,7 +6,6 @@
 
 import type { ServerResponse } from "node:http";
 import type { JsonObject } from "@toolcrib/json";
-import { mcpCancelled } from "../codes.ts";
 import { formatSseEvent } from "../framing/sse.ts";
 import { paramsOf, type RpcRequest } from "../json-rpc.ts";
 import { McpError, toRpcError } from "../mcp-error.ts";
@@ -63,7 +62,7 @@ export async function answerModernHttp(
     abort: (reason) => controller.abort(reason),
   };
   exchanges.add(exchange);
-  const closed = () => controller.abort(new McpError(mcpCancelled, "The client closed the response"));
+  const closed = () => controller.abort(new McpError("MCP_CANCELLED", "The client closed the response"));
   response.on("close", closed);
   let status = 200;
   let text: string;

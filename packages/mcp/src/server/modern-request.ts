@@ -6,7 +6,6 @@
 
 import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
 import type { Identity } from "@toolcrib/tool";
-import { mcpClientCapabilityMissing, mcpUnsupportedVersion } from "../codes.ts";
 import { metaOf, type RpcId } from "../json-rpc.ts";
 import { invalidRequest, McpError, methodNotFound } from "../mcp-error.ts";
 import {
@@ -101,7 +100,7 @@ export async function answerModernRequest(service: McpService, request: ModernRe
 
 /** The error for a revision that is not spoken here, with those that are. */
 export function unsupportedVersion(requested: string): McpError {
-  return new McpError(mcpUnsupportedVersion, `Unsupported protocol version: "${requested}"`, {
+  return new McpError("MCP_UNSUPPORTED_VERSION", `Unsupported protocol version: "${requested}"`, {
     rpcCode: rpcCodes.unsupportedVersion,
     httpStatus: 400,
     rpcData: { supported: [...modernVersions, ...legacyVersions], requested },
@@ -153,13 +152,13 @@ function cannotAsk(method: string, clientCapabilities: JsonObject): McpError {
   const capability = capabilityFor[method] ?? method;
   if (isJsonObject(clientCapabilities[capability])) {
     return new McpError(
-      mcpClientCapabilityMissing,
+      "MCP_CLIENT_CAPABILITY_MISSING",
       `"${method}" cannot be passed on to a client of revision ${modernVersions[0]} while a call runs`,
       { hint: `use a client of revision ${legacyVersions[0]} for this tool` },
     );
   }
   return new McpError(
-    mcpClientCapabilityMissing,
+    "MCP_CLIENT_CAPABILITY_MISSING",
     `The client that made this call does not support ${capability}`,
     {
       rpcCode: rpcCodes.missingClientCapability,

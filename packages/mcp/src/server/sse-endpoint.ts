@@ -8,7 +8,6 @@
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { mcpOverloaded } from "../codes.ts";
 import { formatSseEvent } from "../framing/sse.ts";
 import { classify } from "../json-rpc.ts";
 import { invalidRequest, McpError } from "../mcp-error.ts";
@@ -172,5 +171,5 @@ function holdsRequest(value: unknown): boolean {
 }
 
 function overloaded(message: string): McpError {
-  return new McpError(mcpOverloaded, message, { httpStatus: 503, hint: "try again later" });
+  return new McpError("MCP_OVERLOADED", message, { httpStatus: 503, hint: "try again later" });
 }

@@ -9,7 +9,6 @@
 
 import type { Readable, Writable } from "node:stream";
 import type { Identity } from "@toolcrib/tool";
-import { mcpCancelled } from "../codes.ts";
 import { createLineWriter, readLines } from "../framing/lines.ts";
 import { classify, paramsOf, type RpcId } from "../json-rpc.ts";
 import { McpError } from "../mcp-error.ts";
@@ -143,7 +142,7 @@ export function startStdioServer(
   async function inputEnded(): Promise<void> {
     const reason = "The client closed the pipe";
     const timer = setTimeout(() => end(reason), options.endGraceMs ?? 10_000);
-    stopping.abort(new McpError(mcpCancelled, reason));
+    stopping.abort(new McpError("MCP_CANCELLED", reason));
     await Promise.all([session.router.whenIdle(), modern.whenIdle()]);
     // The line writer's turn ends first; an empty write then calls back after all that was written before.
     await new Promise((resolve) => setImmediate(resolve));
@@ -165,7 +164,7 @@ export function startStdioServer(
     ended: ended.promise,
     async [Symbol.asyncDispose]() {
       // Streams of changes are answered, which is how a server says that it ends them.
-      stopping.abort(new McpError(mcpCancelled, "The server is shutting down"));
+      stopping.abort(new McpError("MCP_CANCELLED", "The server is shutting down"));
       await new Promise((resolve) => setImmediate(resolve));
       end("The server is shutting down");
       input.pause();

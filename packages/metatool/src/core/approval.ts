@@ -6,7 +6,6 @@
 
 import { isJsonObject } from "@toolcrib/json";
 import type { CallContext } from "@toolcrib/tool";
-import { metatoolNotFound } from "../codes.ts";
 import { MetatoolError } from "../metatool-error.ts";
 import type { CompositeError } from "../run/outcome.ts";
 import type { SavedTool } from "../saved/saved-tool.ts";
@@ -111,5 +110,8 @@ function describeGrowth(growth: readonly string[]): string {
 
 /** The error for a saved tool that is not there. */
 export function notFound(name: string): MetatoolError {
-  return new MetatoolError(metatoolNotFound, `No saved tool is named ${JSON.stringify(name.slice(0, 100))}`);
+  return new MetatoolError(
+    "METATOOL_NOT_FOUND",
+    `No saved tool is named ${JSON.stringify(name.slice(0, 100))}`,
+  );
 }

@@ -2,14 +2,13 @@
 
 import type { Diagnostic } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonObject, type SchemaValidator } from "@toolcrib/json";
-import { metatoolSchemaInvalid } from "../codes.ts";
 
 /** Findings about the input schema of a composite. */
 export function lintInputSchema(schema: JsonObject, validator: SchemaValidator): readonly Diagnostic[] {
   const { type, properties, required } = schema;
   const findings: Diagnostic[] = [];
   const report = (path: string, message: string, hint?: string) =>
-    findings.push({ severity: "error", code: metatoolSchemaInvalid, message, hint, path });
+    findings.push({ severity: "error", code: "METATOOL_SCHEMA_INVALID", message, hint, path });
   if (type !== undefined && type !== "object") {
     const hint = 'write {"type": "object", "properties": {…}}';
     report(

@@ -7,15 +7,6 @@
 import type { Diagnostic } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
 import { type CallContext, foldName, type ToolResult } from "@toolcrib/tool";
-import {
-  metatoolChangedMeanwhile,
-  metatoolFieldInvalid,
-  metatoolFileInTheWay,
-  metatoolFileTooLarge,
-  metatoolNameReserved,
-  metatoolNameTaken,
-  metatoolTooManyTools,
-} from "../codes.ts";
 import { MetatoolError } from "../metatool-error.ts";
 import { analyseComposite, type CompositeAnalysis } from "../run/analyse/analyse-composite.ts";
 import type { Reach } from "../run/analyse/reach.ts";
@@ -162,12 +153,12 @@ export class ToolSaver {
     if (other !== undefined) {
       const message = `Cannot save a tool as ${shown}: it cannot be told from the saved tool "${other.name}"`;
       const hint = `use another name, or update "${other.name}"`;
-      return [{ severity: "error", code: metatoolNameTaken, message, hint, path: "name" }];
+      return [{ severity: "error", code: "METATOOL_NAME_TAKEN", message, hint, path: "name" }];
     }
     if (!this.#deps.host.isNameTaken(name)) return [];
     const message = `Cannot save a tool as ${shown}: another tool is called so, or could be mistaken for it`;
     const hint = "use a name of its own";
-    return [{ severity: "error", code: metatoolNameReserved, message, hint, path: "name" }];
+    return [{ severity: "error", code: "METATOOL_NAME_RESERVED", message, hint, path: "name" }];
   }
 }
 
@@ -192,7 +183,7 @@ function lintUnknownFields(args: JsonObject): Diagnostic[] {
     .slice(0, maxProblems)
     .map((field) => ({
       severity: "error",
-      code: metatoolFieldInvalid,
+      code: "METATOOL_FIELD_INVALID",
       message: `Unknown field ${JSON.stringify(field.slice(0, 80))}; the fields are ${fields.join(", ")}`,
       path: field.slice(0, 80),
     }));
@@ -244,10 +235,10 @@ function problemsOfRefusal(error: unknown): readonly JsonObject[] | undefined {
 }
 
 const refusalCodes: ReadonlySet<string> = new Set([
-  metatoolNameTaken,
-  metatoolNameReserved,
-  metatoolTooManyTools,
-  metatoolFileTooLarge,
-  metatoolFileInTheWay,
-  metatoolChangedMeanwhile,
+  "METATOOL_NAME_TAKEN",
+  "METATOOL_NAME_RESERVED",
+  "METATOOL_TOO_MANY_TOOLS",
+  "METATOOL_FILE_TOO_LARGE",
+  "METATOOL_FILE_IN_THE_WAY",
+  "METATOOL_CHANGED_MEANWHILE",
 ]);

@@ -6,7 +6,6 @@
 import { type Diagnostic, hasErrors } from "@toolcrib/diagnostics";
 import { isJsonObject, JsonError, parseJson, type SchemaValidator } from "@toolcrib/json";
 import { parseFile, toolDialect } from "@toolcrib/starlark";
-import { metatoolPackageInvalid } from "../codes.ts";
 import { lintInputSchema } from "../core/lint-input-schema.ts";
 import { MetatoolError } from "../metatool-error.ts";
 import { lintSavedTool } from "../saved/lint-saved-tool.ts";
@@ -47,7 +46,7 @@ export async function exportSavedTool(
   const { value, diagnostics } = formatPackage(tool, options);
   if (hasErrors(diagnostics)) {
     const message = `Cannot export "${tool.name}": ${diagnostics[0]?.message}`;
-    throw new MetatoolError(metatoolPackageInvalid, message, { data: { diagnostics } });
+    throw new MetatoolError("METATOOL_PACKAGE_INVALID", message, { data: { diagnostics } });
   }
   await writePackageFiles(folder, value, randomBytes);
   return [...value.keys()];
@@ -80,7 +79,7 @@ export async function importSavedTool(
   const paths = pathsIn(files.texts.get(manifestPath));
   if (paths.length > packageFilesMaxCount) {
     const message = `Cannot import: the manifest names ${paths.length} files; at most ${packageFilesMaxCount} are allowed`;
-    return { diagnostics: [{ severity: "error", code: metatoolPackageInvalid, message }] };
+    return { diagnostics: [{ severity: "error", code: "METATOOL_PACKAGE_INVALID", message }] };
   }
   await readPackageFiles(folder, paths, files);
   const { value, diagnostics: found } = parsePackage(files.texts, name);

@@ -3,7 +3,6 @@
  * what is in its file. No tool need be there for it, and no gateway.
  */
 
-import { metatoolNotFound } from "../codes.ts";
 import { digestCode, growthOf, keptReachOf, namesOf, withKeptReach } from "../core/tool-facts.ts";
 import { MetatoolError } from "../metatool-error.ts";
 import type { SavedTool } from "../saved/saved-tool.ts";
@@ -46,7 +45,10 @@ export async function approveStoredTool(
 ): Promise<{ readonly tool: SavedTool; readonly before: StoredStanding }> {
   const tool = await saved.get(name);
   if (tool === undefined) {
-    throw new MetatoolError(metatoolNotFound, `No saved tool is named ${JSON.stringify(name.slice(0, 100))}`);
+    throw new MetatoolError(
+      "METATOOL_NOT_FOUND",
+      `No saved tool is named ${JSON.stringify(name.slice(0, 100))}`,
+    );
   }
   const before = storedStanding(tool);
   if (!before.needsApproval) return { tool, before };

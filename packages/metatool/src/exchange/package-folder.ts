@@ -7,7 +7,6 @@
 import { lstat, mkdir, realpath, rename, rm } from "node:fs/promises";
 import { dirname, join, resolve, sep } from "node:path";
 import type { Diagnostic } from "@toolcrib/diagnostics";
-import { metatoolPackageExists, metatoolPackageInvalid, metatoolPackageUnusable } from "../codes.ts";
 import { MetatoolError } from "../metatool-error.ts";
 import { reasonOf } from "../saved/replace-file.ts";
 import { errnoOf, nodeFiles } from "../saved/saved-files.ts";
@@ -139,7 +138,7 @@ export async function writePackageFiles(
     await rm(draft, { recursive: true, force: true });
     if (["ENOTEMPTY", "EEXIST", "ENOTDIR"].includes(errnoOf(cause) ?? "")) {
       const message = `Cannot export to "${folder}": something is there already`;
-      throw new MetatoolError(metatoolPackageExists, message, {
+      throw new MetatoolError("METATOOL_PACKAGE_EXISTS", message, {
         cause,
         hint: "name a folder that is not there",
       });
@@ -149,7 +148,7 @@ export async function writePackageFiles(
 }
 
 function unusable(folder: string, reason: string, cause?: unknown): MetatoolError {
-  return new MetatoolError(metatoolPackageUnusable, `Cannot use the folder "${folder}": ${reason}`, {
+  return new MetatoolError("METATOOL_PACKAGE_UNUSABLE", `Cannot use the folder "${folder}": ${reason}`, {
     cause,
   });
 }
@@ -157,5 +156,5 @@ function unusable(folder: string, reason: string, cause?: unknown): MetatoolErro
 function finding(path: string, reason: string): Diagnostic {
   const shown = path.slice(0, pathMaxLength);
   const message = `Cannot read ${JSON.stringify(shown)}: ${reason}`;
-  return { severity: "error", code: metatoolPackageInvalid, message, path: shown };
+  return { severity: "error", code: "METATOOL_PACKAGE_INVALID", message, path: shown };
 }

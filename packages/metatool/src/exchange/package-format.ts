@@ -7,7 +7,6 @@
 
 import type { Diagnostic, Source } from "@toolcrib/diagnostics";
 import { isJsonObject, JsonError, type JsonObject, type JsonValue, parseJson } from "@toolcrib/json";
-import { metatoolPackageInvalid } from "../codes.ts";
 import { keptReachOf } from "../core/tool-facts.ts";
 import type { SavedToolDefinition } from "../saved/saved-tool.ts";
 import { lintTestCase, parseTestCases, type TestCase, withTestCases } from "../test/test-case.ts";
@@ -152,7 +151,7 @@ export function parsePackage(
       const message = `"${member.slice(0, 60)}" in ${manifestPath} is not known and is not kept`;
       diagnostics.push({
         severity: "warning",
-        code: metatoolPackageInvalid,
+        code: "METATOOL_PACKAGE_INVALID",
         message,
         path: member.slice(0, 60),
       });
@@ -259,7 +258,7 @@ function parseJsonFile(
     if (!(error instanceof JsonError)) throw error;
     const source: Source = { name: path, text };
     const message = `Cannot read ${JSON.stringify(path)}: ${error.message}`;
-    diagnostics.push({ severity: "error", code: metatoolPackageInvalid, message, source, path });
+    diagnostics.push({ severity: "error", code: "METATOOL_PACKAGE_INVALID", message, source, path });
     return undefined;
   }
 }
@@ -286,5 +285,5 @@ function textsOf(value: JsonValue | undefined): readonly string[] {
 
 function invalid(path: string, reason: string): Diagnostic {
   const message = `Cannot use "${path}": ${reason}`;
-  return { severity: "error", code: metatoolPackageInvalid, message, path };
+  return { severity: "error", code: "METATOOL_PACKAGE_INVALID", message, path };
 }

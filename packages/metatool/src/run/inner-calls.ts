@@ -6,7 +6,6 @@
 
 import type { JsonObject, JsonValue } from "@toolcrib/json";
 import type { CallContext } from "@toolcrib/tool";
-import { metatoolReplyMissing } from "../codes.ts";
 import { CallRecords } from "./call-records.ts";
 import type { CatalogTool, MetatoolHost } from "./catalog.ts";
 import { type InnerReply, toInnerFailure, toInnerReply } from "./inner-reply.ts";
@@ -114,6 +113,6 @@ function noReply(tool: CatalogTool): InnerReply {
   return {
     kind: "error",
     message: `No reply is on record for ${displayName(tool)} with these arguments`,
-    details: { code: metatoolReplyMissing },
+    details: { code: "METATOOL_REPLY_MISSING" },
   };
 }

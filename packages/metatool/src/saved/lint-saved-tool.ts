@@ -6,7 +6,6 @@
 
 import type { Diagnostic } from "@toolcrib/diagnostics";
 import { isJsonObject } from "@toolcrib/json";
-import { metatoolFieldInvalid, metatoolFieldTooLarge } from "../codes.ts";
 import { lintSavedName } from "./saved-name.ts";
 import { resolveSavedToolLimits, type SavedToolLimits } from "./saved-tool.ts";
 
@@ -41,20 +40,26 @@ function lintObject(path: string, value: unknown, maxBytes: number): Diagnostic[
     return lintSize(path, Buffer.byteLength(JSON.stringify(value)), maxBytes);
   } catch {
     // A cycle, a BigInt or more levels than the stack has: nothing that JSON can hold.
-    return [fieldFinding(metatoolFieldInvalid, path, `Cannot use "${path}": it cannot be written as JSON`)];
+    return [
+      fieldFinding("METATOOL_FIELD_INVALID", path, `Cannot use "${path}": it cannot be written as JSON`),
+    ];
   }
 }
 
 function lintSize(path: string, bytes: number, maxBytes: number): Diagnostic[] {
   if (bytes <= maxBytes) return [];
   const message = `Cannot use "${path}": it has ${bytes} bytes; at most ${maxBytes} are allowed`;
-  return [fieldFinding(metatoolFieldTooLarge, path, message)];
+  return [fieldFinding("METATOOL_FIELD_TOO_LARGE", path, message)];
 }
 
 /** A field that is missing or not `expected`. */
 export function wrongType(path: string, expected: string, value: unknown): Diagnostic {
   const state = value === undefined ? "it is missing" : `it is ${typeName(value)}`;
-  return fieldFinding(metatoolFieldInvalid, path, `Cannot use "${path}": ${state}; it must be ${expected}`);
+  return fieldFinding(
+    "METATOOL_FIELD_INVALID",
+    path,
+    `Cannot use "${path}": ${state}; it must be ${expected}`,
+  );
 }
 
 function fieldFinding(code: string, path: string, message: string): Diagnostic {

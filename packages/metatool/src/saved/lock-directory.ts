@@ -6,7 +6,6 @@
 
 import { setTimeout as delay } from "node:timers/promises";
 import { tryLock } from "@toolcrib/store";
-import { metatoolDirectoryBusy } from "../codes.ts";
 import { MetatoolError } from "../metatool-error.ts";
 import { toUnwritable } from "./replace-file.ts";
 
@@ -25,7 +24,7 @@ export async function lockDirectory(directory: string, timeoutMs: number): Promi
     if (lock !== undefined) return lock;
     if (waitedMs >= timeoutMs) {
       throw new MetatoolError(
-        metatoolDirectoryBusy,
+        "METATOOL_DIRECTORY_BUSY",
         `Cannot lock "${directory}": another process has been writing to it for ${timeoutMs} ms`,
         { hint: "Try again; if it stays like this, look for a process of toolcrib that hangs" },
       );

@@ -15,13 +15,6 @@
 import { join } from "node:path";
 import type { Diagnostic } from "@toolcrib/diagnostics";
 import type { Unsubscribe } from "@toolcrib/tool";
-import {
-  metatoolClosed,
-  metatoolCountersDamaged,
-  metatoolDirectoryUnusable,
-  metatoolFileTooLarge,
-  metatoolNotDurable,
-} from "../codes.ts";
 import { MetatoolError } from "../metatool-error.ts";
 import {
   countersFileName,
@@ -118,7 +111,7 @@ class SavedToolStore implements SavedTools {
     } catch (cause) {
       const message = `Cannot create the directory of saved tools "${directory}": ${reasonOf(cause)}`;
       const hint = "Give the user who runs toolcrib write access to it, or name another";
-      throw new MetatoolError(metatoolDirectoryUnusable, message, {
+      throw new MetatoolError("METATOOL_DIRECTORY_UNUSABLE", message, {
         cause,
         hint,
         data: { errno: errnoOf(cause) },
@@ -135,7 +128,7 @@ class SavedToolStore implements SavedTools {
     if (this.#view.areCountersDamaged) {
       const path = join(directory, countersFileName);
       const message = `Cannot read the execution counters "${path}"; those in the files of the tools count`;
-      this.#report(new MetatoolError(metatoolCountersDamaged, message));
+      this.#report(new MetatoolError("METATOOL_COUNTERS_DAMAGED", message));
     }
   }
 
@@ -205,7 +198,7 @@ class SavedToolStore implements SavedTools {
     const bytes = Buffer.byteLength(text);
     if (bytes <= fileMaxBytes) return text;
     const message = `Cannot save "${definition.name}": its file would have ${bytes} bytes; at most ${fileMaxBytes} are allowed`;
-    throw new MetatoolError(metatoolFileTooLarge, message);
+    throw new MetatoolError("METATOOL_FILE_TOO_LARGE", message);
   }
 
   /** A time at which no earlier tool of this name, whose total may still be there, was created. */
@@ -483,7 +476,7 @@ class SavedToolStore implements SavedTools {
   }
 
   #acceptNotDurable(error: unknown): void {
-    if (!(error instanceof MetatoolError) || error.code !== metatoolNotDurable) throw error;
+    if (!(error instanceof MetatoolError) || error.code !== "METATOOL_NOT_DURABLE") throw error;
     this.#report(error);
   }
 
@@ -493,6 +486,7 @@ class SavedToolStore implements SavedTools {
   }
 
   #assertOpen(): void {
-    if (!this.#isOpen) throw new MetatoolError(metatoolClosed, "Cannot use the saved tools: they are closed");
+    if (!this.#isOpen)
+      throw new MetatoolError("METATOOL_CLOSED", "Cannot use the saved tools: they are closed");
   }
 }

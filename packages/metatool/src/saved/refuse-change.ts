@@ -5,13 +5,6 @@
 
 import { type Diagnostic, formatDiagnostic } from "@toolcrib/diagnostics";
 import { foldName } from "@toolcrib/tool";
-import {
-  metatoolChangedMeanwhile,
-  metatoolFileInTheWay,
-  metatoolNameReserved,
-  metatoolNameTaken,
-  metatoolTooManyTools,
-} from "../codes.ts";
 import { MetatoolError } from "../metatool-error.ts";
 import type { SavedFile } from "./saved-file.ts";
 import { fromFileName, toFileName } from "./saved-name.ts";
@@ -36,7 +29,7 @@ export function refuseUnusable({ unusable }: DirectoryView, name: string): void 
     .slice(0, 2)
     .join(" ");
   throw new MetatoolError(
-    metatoolFileInTheWay,
+    "METATOOL_FILE_IN_THE_WAY",
     `Cannot change "${name}": its file is there and is no usable saved tool, so it is left alone`,
     { hint: `mend or remove the file, or use another name; ${problem}` },
   );
@@ -48,7 +41,7 @@ export function refuseChanged(name: string, previous: SavedFile | undefined, exp
   if (modified === expectedModified) return;
   const state = modified === undefined ? "it was deleted" : `it was modified at ${modified}`;
   throw new MetatoolError(
-    metatoolChangedMeanwhile,
+    "METATOOL_CHANGED_MEANWHILE",
     `Cannot save "${name}": ${state}, and not what its caller has seen ("${expectedModified.slice(0, 40)}")`,
     { hint: "Look at the tool as it is now and save again", data: { modified } },
   );
@@ -66,21 +59,21 @@ export function refuseNewName(
   const other = others.find((one) => foldName(one) === fold);
   if (other !== undefined) {
     throw new MetatoolError(
-      metatoolNameTaken,
+      "METATOOL_NAME_TAKEN",
       `Cannot save a tool as "${name}": it cannot be told from "${other}", which is there already; names must differ in more than case, separators and lookalike characters`,
       { hint: `use "${other}" to replace that tool, or a name that differs more` },
     );
   }
   if (isReserved(name)) {
     throw new MetatoolError(
-      metatoolNameReserved,
+      "METATOOL_NAME_RESERVED",
       `Cannot save a tool as "${name}": a tool that is not a saved one has that name`,
       { hint: "use another name" },
     );
   }
   if (others.length >= maxTools) {
     throw new MetatoolError(
-      metatoolTooManyTools,
+      "METATOOL_TOO_MANY_TOOLS",
       `Cannot save "${name}": there are ${others.length} saved tools; at most ${maxTools} are allowed`,
       { hint: "delete tools that nobody uses" },
     );

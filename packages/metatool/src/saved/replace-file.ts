@@ -6,7 +6,6 @@
  */
 
 import { join } from "node:path";
-import { metatoolNotDurable, metatoolUnwritable } from "../codes.ts";
 import { MetatoolError } from "../metatool-error.ts";
 import { errnoOf, type SavedFiles } from "./saved-files.ts";
 
@@ -105,7 +104,7 @@ async function syncNames(files: SavedFiles, directory: string, path: string): Pr
     await files.syncDirectory(directory);
   } catch (cause) {
     throw new MetatoolError(
-      metatoolNotDurable,
+      "METATOOL_NOT_DURABLE",
       `Changed "${path}", but the disk did not confirm that it lasts: ${reasonOf(cause)}`,
       { cause, hint: "Check the disk; after a power failure the file may be as it was before" },
     );
@@ -115,7 +114,7 @@ async function syncNames(files: SavedFiles, directory: string, path: string): Pr
 /** The error for a change that could not be made to what is at `path`. */
 export function toUnwritable(path: string, cause: unknown): MetatoolError {
   const errno = errnoOf(cause);
-  return new MetatoolError(metatoolUnwritable, `Cannot write "${path}": ${reasonOf(cause)}`, {
+  return new MetatoolError("METATOOL_UNWRITABLE", `Cannot write "${path}": ${reasonOf(cause)}`, {
     cause,
     hint: hintFor(errno),
     data: { errno },

@@ -6,15 +6,7 @@
 
 import { hash } from "node:crypto";
 import type { Diagnostic, Source } from "@toolcrib/diagnostics";
-import {
-  findJsonFault,
-  isJsonObject,
-  JsonError,
-  type JsonObject,
-  jsonInvalid,
-  parseJson,
-} from "@toolcrib/json";
-import { metatoolFieldInvalid, metatoolFileName, metatoolFileSyntax, metatoolFileVersion } from "../codes.ts";
+import { findJsonFault, isJsonObject, JsonError, type JsonObject, parseJson } from "@toolcrib/json";
 import { lintSavedTool, wrongType } from "./lint-saved-tool.ts";
 import type { SavedTool, SavedToolDefinition, SavedToolLimits, SavedToolMetadata } from "./saved-tool.ts";
 
@@ -45,7 +37,7 @@ export function parseSavedFile(
   if (fault !== undefined) return { diagnostics: [fault] };
   if (!isJsonObject(value)) {
     const message = "Cannot read the saved tool: the file holds something else than an object";
-    return { diagnostics: [{ severity: "error", code: metatoolFieldInvalid, message, source }] };
+    return { diagnostics: [{ severity: "error", code: "METATOOL_FIELD_INVALID", message, source }] };
   }
   const found = lintDocument(value, name, limits);
   if (found.length > 0) return { diagnostics: found.map((one) => ({ ...one, source })) };
@@ -61,10 +53,10 @@ function parseText(source: Source): { readonly value?: unknown; readonly fault?:
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
     // In our own words where the place says it all: an engine's quote the text.
-    const isSyntax = error.code === jsonInvalid;
+    const isSyntax = error.code === "JSON_INVALID";
     const span = isSyntax ? findJsonFault(source.text)?.span : undefined;
     const message = `Cannot read the saved tool: ${isSyntax ? "its file stops being JSON here" : error.message}`;
-    return { fault: { severity: "error", code: metatoolFileSyntax, message, source, span } };
+    return { fault: { severity: "error", code: "METATOOL_FILE_SYNTAX", message, source, span } };
   }
 }
 
@@ -72,13 +64,13 @@ function lintDocument(document: JsonObject, name: string, limits: SavedToolLimit
   if (document["version"] !== formatVersion) {
     const found = JSON.stringify(document["version"]) ?? "missing";
     const message = `Cannot read the saved tool: its version is ${found.slice(0, 40)}; "${formatVersion}" is the only one that is known`;
-    return [{ severity: "error", code: metatoolFileVersion, message, path: "version" }];
+    return [{ severity: "error", code: "METATOOL_FILE_VERSION", message, path: "version" }];
   }
   const findings = [...lintSavedTool(document, limits), ...lintMetadata(document["metadata"])];
   if (findings.length === 0 && document["name"] !== name) {
     const message = `Cannot use the saved tool: it is called "${document["name"]}" and its file "${name}.json"`;
     const hint = `name the file "${document["name"]}.json", or the tool "${name}"`;
-    findings.push({ severity: "error", code: metatoolFileName, message, hint, path: "name" });
+    findings.push({ severity: "error", code: "METATOOL_FILE_NAME", message, hint, path: "name" });
   }
   return findings;
 }

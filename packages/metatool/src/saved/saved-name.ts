@@ -6,7 +6,6 @@
  */
 
 import type { Diagnostic } from "@toolcrib/diagnostics";
-import { metatoolNameInvalid } from "../codes.ts";
 
 /** Longest name. */
 const nameMaxLength = 64;
@@ -38,7 +37,7 @@ function suggest(name: string): string | undefined {
 }
 
 function invalid(message: string, hint: string | undefined): Diagnostic {
-  return { severity: "error", code: metatoolNameInvalid, message, hint, path: "name" };
+  return { severity: "error", code: "METATOOL_NAME_INVALID", message, hint, path: "name" };
 }
 
 const extension = ".json";

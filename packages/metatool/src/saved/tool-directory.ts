@@ -7,14 +7,6 @@
 import { join, sep } from "node:path";
 import type { Diagnostic, Source } from "@toolcrib/diagnostics";
 import { foldName } from "@toolcrib/tool";
-import {
-  metatoolDirectoryUnusable,
-  metatoolFileSyntax,
-  metatoolFileTooLarge,
-  metatoolFileUnreadable,
-  metatoolNameTaken,
-  metatoolTooManyTools,
-} from "../codes.ts";
 import { MetatoolError } from "../metatool-error.ts";
 import {
   countersFileName,
@@ -95,7 +87,7 @@ export class ToolDirectory {
       this.#looks = looks;
     } catch (cause) {
       throw new MetatoolError(
-        metatoolDirectoryUnusable,
+        "METATOOL_DIRECTORY_UNUSABLE",
         `Cannot read the saved tools in "${this.#path}": ${reasonOf(cause)}`,
         {
           cause,
@@ -156,14 +148,16 @@ export class ToolDirectory {
     if (content.kind === "not-a-file") return unreadable(empty, "it is not a file", "move it elsewhere");
     if (content.kind === "too-large" || content.bytes.length > fileMaxBytes) {
       const message = `Cannot read the saved tool: its file is longer than ${fileMaxBytes} bytes`;
-      return { diagnostics: [{ severity: "error", code: metatoolFileTooLarge, message, source: empty }] };
+      return {
+        diagnostics: [{ severity: "error", code: "METATOOL_FILE_TOO_LARGE", message, source: empty }],
+      };
     }
     const { signature, modifiedAtMs } = content.status;
     const text = decode(content.bytes);
     if (text === undefined) {
       const message = "Cannot read the saved tool: its file is not UTF-8";
       return {
-        diagnostics: [{ severity: "error", code: metatoolFileSyntax, message, source: empty }],
+        diagnostics: [{ severity: "error", code: "METATOOL_FILE_SYNTAX", message, source: empty }],
         signature,
       };
     }
@@ -178,7 +172,7 @@ export class ToolDirectory {
     const { maxTools } = this.#limits;
     const message = `Cannot use the saved tool: there are more than ${maxTools} files, which is the most that are read`;
     const source = { name: join(this.#path, fileName), text: "" };
-    const finding = { severity: "error" as const, code: metatoolTooManyTools, message, source };
+    const finding = { severity: "error" as const, code: "METATOOL_TOO_MANY_TOOLS", message, source };
     return { diagnostics: [{ ...finding, hint: "delete tools that nobody uses" }] };
   }
 
@@ -226,7 +220,7 @@ export class ToolDirectory {
     const message = `Cannot use the saved tool: "${name}" cannot be told from "${other}", which was created first`;
     const hint = `rename or delete one of them ("${toFileName(other)}")`;
     const source = { name: join(this.#path, fileName), text: "" };
-    return { severity: "error", code: metatoolNameTaken, message, hint, source };
+    return { severity: "error", code: "METATOOL_NAME_TAKEN", message, hint, source };
   }
 }
 
@@ -236,7 +230,7 @@ function createdAt({ tool }: SavedFile): number {
 
 function unreadable(source: Source, reason: string, hint: string): Look {
   const message = `Cannot read the saved tool: ${reason}`;
-  return { diagnostics: [{ severity: "error", code: metatoolFileUnreadable, message, hint, source }] };
+  return { diagnostics: [{ severity: "error", code: "METATOOL_FILE_UNREADABLE", message, hint, source }] };
 }
 
 /** The text of `bytes`, without a byte order mark; `undefined` when they are not UTF-8. */

@@ -5,7 +5,6 @@
  */
 
 import type { JsonObject } from "@toolcrib/json";
-import { metatoolTestNotRepeatable, metatoolTestTooLarge } from "../codes.ts";
 import { MetatoolError } from "../metatool-error.ts";
 import type { ReplyListener } from "../run/inner-calls.ts";
 import type { InnerReply } from "../run/inner-reply.ts";
@@ -70,12 +69,12 @@ export async function recordTestCase(
   if (bytes > testCaseMaxBytes) {
     const message = `Cannot keep the run as a test: it has ${bytes} bytes; at most ${testCaseMaxBytes} are allowed`;
     const hint = "record a run over less data, or write a case by hand";
-    throw new MetatoolError(metatoolTestTooLarge, message, { hint });
+    throw new MetatoolError("METATOOL_TEST_TOO_LARGE", message, { hint });
   }
   const report = await runTestCase(testCase, request, deps);
   if (!report.passed) {
     const message = `Cannot keep the run as a test: when it is repeated, ${report.problems[0]}`;
-    throw new MetatoolError(metatoolTestNotRepeatable, message);
+    throw new MetatoolError("METATOOL_TEST_NOT_REPEATABLE", message);
   }
   return { testCase, outcome, report };
 }
@@ -123,7 +122,7 @@ function expectationOf(outcome: CompositeOutcome): TestCase["expect"] {
   const { type, message } = outcome.error;
   if (type !== "timeout_error") return { error: { type, message } };
   throw new MetatoolError(
-    metatoolTestNotRepeatable,
+    "METATOOL_TEST_NOT_REPEATABLE",
     `Cannot keep the run as a test: it timed out, which another run need not do (${message})`,
   );
 }

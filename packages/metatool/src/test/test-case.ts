@@ -6,7 +6,6 @@
 
 import type { Diagnostic } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
-import { metatoolTestInvalid } from "../codes.ts";
 import { type CompositeErrorType, compositeErrorTypes, isCompositeErrorType } from "../run/outcome.ts";
 
 /** An error that a tool answers with. */
@@ -186,5 +185,10 @@ function lintSize(value: JsonObject, path: string): Diagnostic[] {
 }
 
 function invalid(path: string, reason: string): Diagnostic {
-  return { severity: "error", code: metatoolTestInvalid, message: `Cannot use "${path}": ${reason}`, path };
+  return {
+    severity: "error",
+    code: "METATOOL_TEST_INVALID",
+    message: `Cannot use "${path}": ${reason}`,
+    path,
+  };
 }

@@ -7,15 +7,6 @@
 import type { Diagnostic } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
 import type { CallContext, ToolResult } from "@toolcrib/tool";
-import {
-  metatoolChangedMeanwhile,
-  metatoolFieldTooLarge,
-  metatoolFileTooLarge,
-  metatoolNotFound,
-  metatoolTestInvalid,
-  metatoolTestNotRepeatable,
-  metatoolTestTooLarge,
-} from "../codes.ts";
 import { MetatoolError } from "../metatool-error.ts";
 import type { Catalog } from "../run/catalog.ts";
 import { toArgumentsError } from "../run/composite-error.ts";
@@ -93,7 +84,10 @@ export async function testSavedTool(
 async function requireTool(saved: SavedTools, name: string): Promise<SavedTool> {
   const tool = await saved.get(name);
   if (tool !== undefined) return tool;
-  throw new MetatoolError(metatoolNotFound, `No saved tool is named ${JSON.stringify(name.slice(0, 100))}`);
+  throw new MetatoolError(
+    "METATOOL_NOT_FOUND",
+    `No saved tool is named ${JSON.stringify(name.slice(0, 100))}`,
+  );
 }
 
 function toCases(list: JsonValue): readonly TestCase[] {
@@ -166,12 +160,12 @@ export function toTestResult(outcome: Extract<SavedTestOutcome, { kind: "tested"
 }
 
 const refusalCodes: ReadonlySet<string> = new Set([
-  metatoolChangedMeanwhile,
-  metatoolFieldTooLarge,
-  metatoolFileTooLarge,
-  metatoolTestInvalid,
-  metatoolTestNotRepeatable,
-  metatoolTestTooLarge,
+  "METATOOL_CHANGED_MEANWHILE",
+  "METATOOL_FIELD_TOO_LARGE",
+  "METATOOL_FILE_TOO_LARGE",
+  "METATOOL_TEST_INVALID",
+  "METATOOL_TEST_NOT_REPEATABLE",
+  "METATOOL_TEST_TOO_LARGE",
 ]);
 
 /** An error that is about what was asked for, as its caller reads it; undefined for those of the machine. */

@@ -2,7 +2,6 @@
 
 import type { Diagnostic, Source } from "@toolcrib/diagnostics";
 import { readJson, readLargeYaml } from "@toolcrib/document";
-import { openapiSyntax, openapiTooLarge } from "../codes.ts";
 import { nodeBuilder } from "./build-tree.ts";
 import type { OpenFile } from "./findings.ts";
 import { documentMaxDepth, documentMaxLength, documentMaxNodes, isMap } from "./node.ts";
@@ -18,18 +17,24 @@ export function openDocument(given: Source): OpenedDocument {
   const source = { name: given.name, text };
   if (text.length > documentMaxLength) {
     const message = `Cannot read a document of more than ${documentMaxLength.toLocaleString("en")} characters`;
-    return unreadable(openapiTooLarge, message, { name: given.name, text: "" }, 0);
+    return unreadable("OPENAPI_TOO_LARGE", message, { name: given.name, text: "" }, 0);
   }
   const limits = { noun: "document", maxDepth: documentMaxDepth, maxNodes: documentMaxNodes };
   const isJson = /^\s*[{[]/.test(text);
   const reading = isJson ? readJson(text, nodeBuilder, limits) : readLargeYaml(text, nodeBuilder, limits);
   if (reading.kind === "unreadable") {
     const { kind, message, hint, span } = reading.fault;
-    return unreadable(kind === "syntax" ? openapiSyntax : openapiTooLarge, message, source, span.start, hint);
+    return unreadable(
+      kind === "syntax" ? "OPENAPI_SYNTAX" : "OPENAPI_TOO_LARGE",
+      message,
+      source,
+      span.start,
+      hint,
+    );
   }
   const { root } = reading;
   if (isMap(root)) return { kind: "open", file: { source, root } };
-  return unreadable(openapiSyntax, "The document is empty or no map of fields", source, 0);
+  return unreadable("OPENAPI_SYNTAX", "The document is empty or no map of fields", source, 0);
 }
 
 function unreadable(

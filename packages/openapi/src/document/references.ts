@@ -8,7 +8,6 @@
 
 import { isCodedError } from "@toolcrib/diagnostics";
 import { quote } from "@toolcrib/document";
-import { openapiReference } from "../codes.ts";
 import type { Findings, OpenFile, Place } from "./findings.ts";
 import { isList, isMap, type Node } from "./node.ts";
 import { openDocument } from "./open-document.ts";
@@ -104,7 +103,7 @@ export function createDocuments(root: OpenFile): Documents {
             : undefined;
         if (found === undefined) {
           findings.report({
-            code: openapiReference,
+            code: "OPENAPI_REFERENCE",
             message: `Cannot follow $ref ${quote(written)}: ${reasonOf(target, hop)}`,
             hint: "put what is meant into this document",
             place,

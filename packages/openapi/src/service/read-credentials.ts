@@ -5,7 +5,6 @@
  */
 
 import { quote } from "@toolcrib/document";
-import { openapiCredentialMissing, openapiCredentialUnfit } from "../codes.ts";
 import { type Findings, listOf, type Place } from "../document/findings.ts";
 import { entriesOf, fieldOf, isList, isMap, type Node, textOf } from "../document/node.ts";
 import type { Documents } from "../document/references.ts";
@@ -56,7 +55,7 @@ export function readCredentials(
     const hint =
       "a credential is sent in a header or in the query; set one up by hand if the API takes another";
     findings.report({
-      code: openapiCredentialUnfit,
+      code: "OPENAPI_CREDENTIAL_UNFIT",
       message: `Cannot use security scheme ${quote(name)}: ${scheme}`,
       hint,
       place: placeOf(name),
@@ -66,7 +65,7 @@ export function readCredentials(
   const names = [...new Set(chosen)];
   if (names.length === 0 && schemes.size === 0) {
     findings.report({
-      code: openapiCredentialMissing,
+      code: "OPENAPI_CREDENTIAL_MISSING",
       message: "The document declares no credential",
       hint: "if the API needs one, add it to credentials of the manifest",
     });
@@ -192,7 +191,7 @@ function reportUnserved(
       ? "none can be sent"
       : `the manifest sends ${listOf(chosen.map(quote))} with every call`;
   findings.report({
-    code: openapiCredentialUnfit,
+    code: "OPENAPI_CREDENTIAL_UNFIT",
     message: `Operation ${quote(first.label)}${others} needs ${names}, but ${taken}`,
     hint: "import these operations under another --name",
     place: first.place,

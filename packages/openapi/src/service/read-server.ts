@@ -7,7 +7,6 @@
 
 import { quote } from "@toolcrib/document";
 import { parseToolspec, type ToolspecVariable } from "@toolcrib/toolspec";
-import { openapiServerChanged, openapiServerUnfit } from "../codes.ts";
 import type { Findings, Place } from "../document/findings.ts";
 import { entriesOf, fieldOf, isList, isMap, itemsOf, type Node, textOf } from "../document/node.ts";
 import { toPlainLine } from "../write/plain-text.ts";
@@ -42,7 +41,7 @@ export function readServer(
     }
     for (const message of read.changes) {
       options.findings.report({
-        code: openapiServerChanged,
+        code: "OPENAPI_SERVER_CHANGED",
         message,
         hint: "give another with --base-url",
         place,
@@ -52,7 +51,7 @@ export function readServer(
   }
   for (const reason of faults) {
     options.findings.report({
-      code: openapiServerUnfit,
+      code: "OPENAPI_SERVER_UNFIT",
       message: `Cannot use a server: ${reason}`,
       hint: "give the base URL with --base-url https://HOST/PATH",
       place,

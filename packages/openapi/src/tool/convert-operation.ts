@@ -2,7 +2,6 @@
 
 import { quote } from "@toolcrib/document";
 import type { Toolspec, ToolspecMethod, ToolspecParam, ToolspecTool } from "@toolcrib/toolspec";
-import { openapiParameterChanged, openapiParameterUnfit } from "../codes.ts";
 import { textOf } from "../document/node.ts";
 import type { Operation } from "../operations.ts";
 import type { SchemaContext } from "../schema/read-schema.ts";
@@ -111,13 +110,13 @@ function completePath(
   const kept = declared.filter(({ param, place }) => {
     if (names.has(param.name)) return true;
     const message = `Parameter ${quote(param.name)} of operation ${quote(operation.label)} is left out: its path has no such placeholder`;
-    findings.report({ code: openapiParameterUnfit, message, place });
+    findings.report({ code: "OPENAPI_PARAMETER_UNFIT", message, place });
     return false;
   });
   const missing = [...names].filter((name) => !kept.some(({ param }) => param.name === name));
   for (const name of missing) {
     const message = `Placeholder ${quote(`{${name}}`)} of operation ${quote(operation.label)} has no parameter and is taken for a text`;
-    findings.report({ code: openapiParameterChanged, message, place: operation.place });
+    findings.report({ code: "OPENAPI_PARAMETER_CHANGED", message, place: operation.place });
   }
   return [
     ...kept,

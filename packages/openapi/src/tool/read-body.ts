@@ -6,7 +6,6 @@
 
 import { quote } from "@toolcrib/document";
 import type { BodyEncoding, ParamStyle, ToolspecParam } from "@toolcrib/toolspec";
-import { openapiBodyUnfit, openapiTypeNarrowed } from "../codes.ts";
 import { listOf, type Place } from "../document/findings.ts";
 import { entriesOf, fieldOf, isMap, isSet, type Node, textOf } from "../document/node.ts";
 import type { Operation } from "../operations.ts";
@@ -57,7 +56,7 @@ export function readBody(operation: Operation, context: SchemaContext): Body {
     if (isRequired)
       throw new UnfitOperation(`${operation.method} is sent without a body, and its body is required`, own);
     context.findings.report({
-      code: openapiBodyUnfit,
+      code: "OPENAPI_BODY_UNFIT",
       message: `The body of operation ${quote(operation.label)} is left out: ${operation.method} is sent without one`,
       place: own,
     });
@@ -72,7 +71,7 @@ export function readBody(operation: Operation, context: SchemaContext): Body {
     const reason = `its body is of ${listOf(all.map(({ type }) => quote(type)))}, which cannot be sent`;
     if (isRequired) throw new UnfitOperation(reason, own);
     context.findings.report({
-      code: openapiBodyUnfit,
+      code: "OPENAPI_BODY_UNFIT",
       message: `The body of operation ${quote(operation.label)} is left out: ${reason}`,
       place: own,
     });
@@ -197,7 +196,7 @@ function toParam(one: FieldReading): ToolspecParam {
     report(`may be ${listOf([type, ...chosen.lost])}; the tool takes it as ${type}`);
   function report(state: string): void {
     context.findings.report({
-      code: openapiTypeNarrowed,
+      code: "OPENAPI_TYPE_NARROWED",
       message: `Parameter ${quote(name)} of operation ${quote(operation.label)} ${state}`,
       hint: "write another type into the toolspec where that one is needed",
       place: part.place,

@@ -7,7 +7,6 @@
 
 import { quote } from "@toolcrib/document";
 import type { ParamStyle, ToolspecParam } from "@toolcrib/toolspec";
-import { openapiParameterUnfit, openapiTypeNarrowed } from "../codes.ts";
 import { listOf, type Place } from "../document/findings.ts";
 import { entriesOf, fieldOf, isList, isMap, isSet, type Node, textOf } from "../document/node.ts";
 import type { Part } from "../document/references.ts";
@@ -60,7 +59,7 @@ export function readParameters(operation: Operation, context: SchemaContext): Pa
       const isNeeded = written.isRequired || written.where === "path";
       if (isNeeded) throw error;
       context.findings.report({
-        code: openapiParameterUnfit,
+        code: "OPENAPI_PARAMETER_UNFIT",
         message: `Parameter ${quote(written.name)} of operation ${quote(operation.label)} is left out: ${error.message}`,
         hint: error.hint,
         place: written.place,
@@ -243,7 +242,7 @@ function toParam(
 function reportNarrowed({ name, place }: Written, { type, lost }: ChosenType, context: SchemaContext): void {
   if (lost.length === 0) return;
   context.findings.report({
-    code: openapiTypeNarrowed,
+    code: "OPENAPI_TYPE_NARROWED",
     message: `Parameter ${quote(name)} may be ${listOf([type, ...lost])}; the tool takes it as ${type}`,
     hint: "write another type into the toolspec where that one is needed",
     place,

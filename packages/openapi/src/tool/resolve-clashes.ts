@@ -6,7 +6,6 @@
  */
 
 import { quote } from "@toolcrib/document";
-import { openapiParameterChanged, openapiParameterUnfit } from "../codes.ts";
 import type { Findings } from "../document/findings.ts";
 import { toParamName } from "../write/names.ts";
 import { type DraftParam, UnfitOperation } from "./draft-param.ts";
@@ -81,7 +80,7 @@ function keepOthers(
           place,
         );
       findings.report({
-        code: openapiParameterUnfit,
+        code: "OPENAPI_PARAMETER_UNFIT",
         message: `Parameter ${quote(param.name)} in the ${param.in} of operation ${quote(label)} is left out: the ${other.param.in} has one of that name too`,
         hint: "write a tool of its own for it",
         place,
@@ -107,7 +106,7 @@ export function limitParams(
   if (dropped.some(({ param }) => param.required === true))
     throw new UnfitOperation(`it needs more than ${paramsMaxCount} parameters`, first.place);
   findings.report({
-    code: openapiParameterChanged,
+    code: "OPENAPI_PARAMETER_CHANGED",
     message: `Operation ${quote(label)} has ${params.length} parameters; ${dropped.length} optional ones are left out`,
     place: first.place,
   });

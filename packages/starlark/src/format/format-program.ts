@@ -6,7 +6,6 @@
  */
 
 import { type Diagnostic, hasErrors, type Source } from "@toolcrib/diagnostics";
-import { starlarkTooLarge } from "../codes.ts";
 import type { Dialect } from "../dialect.ts";
 import { maxSourceLength, parseFile } from "../syntax/parser.ts";
 import { printFile } from "./statement-printer.ts";
@@ -32,7 +31,7 @@ export function formatProgram(source: Source, dialect: Dialect): FormattedProgra
   if (text !== undefined) return { text, diagnostics };
   const problem: Diagnostic = {
     severity: "error",
-    code: starlarkTooLarge,
+    code: "STARLARK_TOO_LARGE",
     message: `The formatted program would be longer than ${maxSourceLength} characters`,
     hint: "divide it into several files",
     source,

@@ -21,17 +21,6 @@
  */
 
 import { type Diagnostic, positionAt } from "@toolcrib/diagnostics";
-import {
-  starlarkBadArguments,
-  starlarkBadLoad,
-  starlarkBadParameters,
-  starlarkBadTarget,
-  starlarkMisplaced,
-  starlarkNotInDialect,
-  starlarkPythonHabit,
-  starlarkReassigned,
-  starlarkUndefinedName,
-} from "../codes.ts";
 import type { Dialect } from "../dialect.ts";
 import type {
   CallExpression,
@@ -194,7 +183,7 @@ class Resolver {
       const scope = binding.kind === "global" ? "global" : "local";
       const message = `cannot reassign ${scope} ${name} declared at ${place}`;
       this.#error(
-        starlarkReassigned,
+        "STARLARK_REASSIGNED",
         start,
         end,
         message,
@@ -254,7 +243,7 @@ class Resolver {
     }
     if (!isPredeclared && name === "set" && this.#dialect.set !== true) {
       const hint = "use a dict with the elements as keys";
-      this.#error(starlarkNotInDialect, start, end, "this Starlark dialect does not support sets", hint);
+      this.#error("STARLARK_NOT_IN_DIALECT", start, end, "this Starlark dialect does not support sets", hint);
     }
     const binding: Binding = {
       kind: isPredeclared ? "predeclared" : "universal",
@@ -271,14 +260,14 @@ class Resolver {
     const { name, start, end } = use.identifier;
     const foreign = foreignNameHint(name);
     if (foreign !== undefined) {
-      this.#error(starlarkPythonHabit, start, end, `undefined: ${name}`, foreign);
+      this.#error("STARLARK_PYTHON_HABIT", start, end, `undefined: ${name}`, foreign);
       return;
     }
     const meant = nearestSpelling(name, this.#visibleNames(use.block));
     const message =
       meant === undefined ? `undefined: ${name}` : `undefined: ${name} (did you mean ${meant}?)`;
     const hint = meant === undefined ? undefined : `write ${meant}`;
-    this.#error(starlarkUndefinedName, start, end, message, hint);
+    this.#error("STARLARK_UNDEFINED_NAME", start, end, message, hint);
   }
 
   /** Names to suggest, nearest first; only so many that looking at them takes no time. */
@@ -359,7 +348,7 @@ class Resolver {
         if (this.#dialect.while !== true) {
           const message = "this Starlark dialect does not support while loops";
           const hint = "loop over a range: for _ in range(1000): with a break";
-          this.#error(starlarkNotInDialect, statement.start, statement.start + 5, message, hint);
+          this.#error("STARLARK_NOT_IN_DIALECT", statement.start, statement.start + 5, message, hint);
         }
         this.#control(statement.start, 5, "while loop");
         this.#expression(statement.test);
@@ -369,7 +358,7 @@ class Resolver {
         if (!this.#container.isFunction && this.#dialect.topLevelReturn !== true) {
           const message = "return statement not within a function";
           this.#error(
-            starlarkMisplaced,
+            "STARLARK_MISPLACED",
             statement.start,
             statement.start + 6,
             message,
@@ -382,7 +371,7 @@ class Resolver {
         if (statement.word !== "pass" && this.#around.loops === 0) {
           const message = `${statement.word} not in a loop`;
           const hint = this.#container.isFunction ? "return leaves a function" : undefined;
-          this.#error(starlarkMisplaced, statement.start, statement.end, message, hint);
+          this.#error("STARLARK_MISPLACED", statement.start, statement.end, message, hint);
         }
         break;
       case "DefStatement":
@@ -409,7 +398,7 @@ class Resolver {
   #control(start: number, length: number, what: string): void {
     if (this.#container.isFunction || this.#dialect.topLevelControl === true) return;
     const hint = "put the code into a def and call it";
-    this.#error(starlarkMisplaced, start, start + length, `${what} not within a function`, hint);
+    this.#error("STARLARK_MISPLACED", start, start + length, `${what} not within a function`, hint);
   }
 
   #conditional(body: readonly Statement[]): void {
@@ -435,23 +424,29 @@ class Resolver {
           : undefined;
     if (place !== undefined) {
       const hint = "load at the top of the file";
-      this.#error(starlarkMisplaced, start, start + 4, `load statement within ${place}`, hint);
+      this.#error("STARLARK_MISPLACED", start, start + 4, `load statement within ${place}`, hint);
     }
     for (const { local, remote, remoteStart } of bindings) {
       const remoteEnd = remoteStart + remote.length;
       if (remote === "") {
-        this.#error(starlarkBadLoad, remoteStart, remoteEnd, "load: empty identifier", "name what to load");
+        this.#error(
+          "STARLARK_BAD_LOAD",
+          remoteStart,
+          remoteEnd,
+          "load: empty identifier",
+          "name what to load",
+        );
         continue;
       }
       if (remote.startsWith("_")) {
         const message = `load: names with leading underscores are not exported: ${remote}`;
-        this.#error(starlarkBadLoad, remoteStart, remoteEnd, message);
+        this.#error("STARLARK_BAD_LOAD", remoteStart, remoteEnd, message);
       }
       if (this.#dialect.loadBindsGlobally === true) this.#bind(local);
       else if (this.#bindLocal(local) && this.#dialect.globalReassign !== true) {
         const message = `cannot reassign top-level ${local.name}`;
         const hint = `load it by another name: other="${remote}"`;
-        this.#error(starlarkReassigned, local.start, local.end, message, hint);
+        this.#error("STARLARK_REASSIGNED", local.start, local.end, message, hint);
       }
     }
   }
@@ -474,7 +469,13 @@ class Resolver {
         if (isAugmented) {
           const what = target.kind === "ListExpression" ? "list" : "tuple";
           const message = `can't use ${what} expression in augmented assignment`;
-          this.#error(starlarkBadTarget, target.start, target.end, message, "assign to one name at a time");
+          this.#error(
+            "STARLARK_BAD_TARGET",
+            target.start,
+            target.end,
+            message,
+            "assign to one name at a time",
+          );
         }
         for (const element of target.elements) this.#assign(element, isAugmented);
         break;
@@ -487,7 +488,7 @@ class Resolver {
             ? "a lambda holds one expression; write a def"
             : "assign to a name, an element x[i], a field x.f, or a list of those; == compares";
         const message = `can't assign to ${targetNames[target.kind]}`;
-        this.#error(starlarkBadTarget, target.start, target.end, message, hint);
+        this.#error("STARLARK_BAD_TARGET", target.start, target.end, message, hint);
       }
     }
   }
@@ -611,7 +612,7 @@ class Resolver {
           names ??= new Set();
           if (names.has(name!.name)) {
             const repeated = `keyword argument "${name!.name}" is repeated`;
-            this.#error(starlarkBadArguments, name!.start, name!.end, repeated, "remove one of them");
+            this.#error("STARLARK_BAD_ARGUMENTS", name!.start, name!.end, repeated, "remove one of them");
           }
           names.add(name!.name);
           break;
@@ -623,17 +624,17 @@ class Resolver {
       }
       if (message !== undefined) {
         const hint = "the order is positional, named, *args, **kwargs";
-        this.#error(starlarkBadArguments, at, atEnd, message, hint);
+        this.#error("STARLARK_BAD_ARGUMENTS", at, atEnd, message, hint);
       }
       this.#expression(value);
     }
     if (positionalCount > maxArguments) {
       const message = `${positionalCount} positional arguments in call, limit is ${maxArguments}`;
-      this.#error(starlarkBadArguments, start, end, message, "pass a list");
+      this.#error("STARLARK_BAD_ARGUMENTS", start, end, message, "pass a list");
     }
     if (namedCount > maxArguments) {
       const message = `${namedCount} keyword arguments in call, limit is ${maxArguments}`;
-      this.#error(starlarkBadArguments, start, end, message, "pass a dict");
+      this.#error("STARLARK_BAD_ARGUMENTS", start, end, message, "pass a dict");
     }
   }
 
@@ -643,7 +644,7 @@ class Resolver {
     if (hint === undefined) return;
     const end = start + name.length;
     const message = `no value of Starlark has a method "${name}"`;
-    this.#problems.add({ severity: "warning", code: starlarkPythonHabit, start, end, message, hint });
+    this.#problems.add({ severity: "warning", code: "STARLARK_PYTHON_HABIT", start, end, message, hint });
   }
 
   // Functions.
@@ -705,14 +706,20 @@ class Resolver {
       }
       if (message !== undefined) {
         const hint = "the order is required, optional, *args, keyword-only, **kwargs";
-        this.#error(starlarkBadParameters, start, end, message, hint);
+        this.#error("STARLARK_BAD_PARAMETERS", start, end, message, hint);
       }
       if (kind === "required" || kind === "optional") this.#parameter(name!);
     }
     if (star?.name !== undefined) this.#parameter(star.name);
     else if (star !== undefined && keywordOnlyCount === 0) {
       const message = "bare * must be followed by keyword-only parameters";
-      this.#error(starlarkBadParameters, star.start, star.end, message, "name it, as in *args, or remove it");
+      this.#error(
+        "STARLARK_BAD_PARAMETERS",
+        star.start,
+        star.end,
+        message,
+        "name it, as in *args, or remove it",
+      );
     }
     if (doubleStar?.name !== undefined) this.#parameter(doubleStar.name);
   }
@@ -720,7 +727,7 @@ class Resolver {
   #parameter(name: Identifier): void {
     if (!this.#bindLocal(name)) return;
     const message = `duplicate parameter: ${name.name}`;
-    this.#error(starlarkBadParameters, name.start, name.end, message, "rename one of them");
+    this.#error("STARLARK_BAD_PARAMETERS", name.start, name.end, message, "rename one of them");
   }
 }
 

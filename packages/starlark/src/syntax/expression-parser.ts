@@ -7,7 +7,6 @@
  * grammar reads best in one place.
  */
 
-import { starlarkPythonHabit, starlarkSyntax } from "../codes.ts";
 import { isFormatSpec, parseFormatSpec } from "../library/format-spec-syntax.ts";
 import type {
   Argument,
@@ -132,7 +131,7 @@ export class ExpressionParser extends TokenReader {
         if (!allowsTrailingComma) {
           const message = "unparenthesized tuple with trailing comma";
           const hint = "put the tuple in parentheses, or remove the comma";
-          this.problems.add({ code: starlarkSyntax, start, end, message, hint });
+          this.problems.add({ code: "STARLARK_SYNTAX", start, end, message, hint });
         }
         break;
       }
@@ -168,7 +167,7 @@ export class ExpressionParser extends TokenReader {
       if (!scanner.is(Token.Illegal)) {
         const message = "conditional expression without else clause";
         const hint = `write ${this.piece(body)} if ${this.piece(test)} else None`;
-        this.problems.add({ code: starlarkSyntax, start: ifStart, end: ifEnd, message, hint });
+        this.problems.add({ code: "STARLARK_SYNTAX", start: ifStart, end: ifEnd, message, hint });
       }
       throw abandoned;
     }
@@ -462,7 +461,7 @@ export class ExpressionParser extends TokenReader {
       const { start } = scanner;
       if (this.#isDictKey(first.start)) {
         const hint = `write ${this.piece(first)}: ${this.piece(scanner)}`;
-        this.fail("got string literal, want ':'", { code: starlarkSyntax, hint });
+        this.fail("got string literal, want ':'", { code: "STARLARK_SYNTAX", hint });
       }
       const second = this.#string();
       if (this.height > height) height = this.height;
@@ -541,7 +540,7 @@ export class ExpressionParser extends TokenReader {
     scanner.next();
     if (scanner.is(Token.RightBrace)) {
       const hint = "write {{}} for a pair of braces";
-      this.fail("f-string: empty expression", { code: starlarkSyntax, hint });
+      this.fail("f-string: empty expression", { code: "STARLARK_SYNTAX", hint });
     }
     const expression = this.expression(false);
     const height = this.height;
@@ -551,7 +550,7 @@ export class ExpressionParser extends TokenReader {
       const word = scanner.text;
       if (!scanner.is(Token.Identifier) || (word !== "r" && word !== "s")) {
         const hint = "write !r for repr(x) or !s for str(x)";
-        this.fail("f-string: want r or s after '!'", { code: starlarkSyntax, hint });
+        this.fail("f-string: want r or s after '!'", { code: "STARLARK_SYNTAX", hint });
       }
       conversion = word;
       scanner.next();
@@ -561,12 +560,12 @@ export class ExpressionParser extends TokenReader {
     else if (scanner.is(Token.Equal)) {
       const shown = this.piece(expression);
       const hint = `write ${shown} = {${shown}!r}`;
-      const code = starlarkPythonHabit;
+      const code = "STARLARK_PYTHON_HABIT";
       this.fail("f-string: got '=', want '}'", { code, hint });
     } else if (!scanner.is(Token.RightBrace)) {
       const hint = "close the field with }; write {{ for a brace";
       const known = this.advice("'}'");
-      const advice = known?.code === starlarkPythonHabit ? known : { code: starlarkSyntax, hint };
+      const advice = known?.code === "STARLARK_PYTHON_HABIT" ? known : { code: "STARLARK_SYNTAX", hint };
       this.fail(`f-string: got ${describeToken(scanner.kind)}, want '}'`, advice);
     }
     this.height = height + 1;
@@ -583,7 +582,7 @@ export class ExpressionParser extends TokenReader {
     const read = parseFormatSpec(spec);
     if (!isFormatSpec(read)) {
       const message = `f-string: ${read.problem}: ${JSON.stringify(spec)}`;
-      this.problems.add({ code: starlarkSyntax, start, end, message, hint: read.hint });
+      this.problems.add({ code: "STARLARK_SYNTAX", start, end, message, hint: read.hint });
     }
     return spec;
   }
@@ -788,7 +787,7 @@ export class ExpressionParser extends TokenReader {
     }
     if (value.kind !== "Identifier") {
       const hint = "write == to compare, or a name before the =";
-      this.fail("keyword argument must have form name=expr", { code: starlarkSyntax, hint });
+      this.fail("keyword argument must have form name=expr", { code: "STARLARK_SYNTAX", hint });
     }
     scanner.next();
     const named = this.test();

@@ -10,13 +10,6 @@
  */
 
 import type { Diagnostic, Source } from "@toolcrib/diagnostics";
-import {
-  starlarkNotInDialect,
-  starlarkPythonHabit,
-  starlarkSyntax,
-  starlarkTooLarge,
-  starlarkUnfinished,
-} from "../codes.ts";
 import type { Dialect } from "../dialect.ts";
 import type {
   AssignOperator,
@@ -80,7 +73,7 @@ class Parser extends ExpressionParser {
     if (isTooLarge) {
       const message = `The program is longer than ${maxSourceLength} characters`;
       const hint = "pass large data as an argument";
-      problems.add({ code: starlarkTooLarge, start: 0, end: 0, message, hint });
+      problems.add({ code: "STARLARK_TOO_LARGE", start: 0, end: 0, message, hint });
     }
   }
 
@@ -231,7 +224,7 @@ class Parser extends ExpressionParser {
     if (hasHeader) this.#block(statements);
     else {
       const hint = "indent this line like the one before";
-      this.fail("got indent, want primary expression", { code: starlarkSyntax, hint });
+      this.fail("got indent, want primary expression", { code: "STARLARK_SYNTAX", hint });
     }
   }
 
@@ -257,7 +250,7 @@ class Parser extends ExpressionParser {
       const advice = this.advice("':'");
       const { start } = scanner;
       this.problems.add({
-        code: advice?.code ?? starlarkSyntax,
+        code: advice?.code ?? "STARLARK_SYNTAX",
         start,
         end: start,
         message: "got newline, want ':'",
@@ -278,7 +271,7 @@ class Parser extends ExpressionParser {
     const { kind, start, end } = scanner;
     if (kind !== Token.Illegal) {
       this.problems.add({
-        code: scanner.isAtEnd ? starlarkUnfinished : starlarkSyntax,
+        code: scanner.isAtEnd ? "STARLARK_UNFINISHED" : "STARLARK_SYNTAX",
         start,
         end: scanner.isAtEnd ? start : end,
         message: `got ${describeToken(kind)}, want indent`,
@@ -423,7 +416,7 @@ class Parser extends ExpressionParser {
       const hint = "there are no exceptions to catch; test before you act, as in d.get(key) and if key in d";
       const message = "got try, want primary expression";
       const end = scanner.end;
-      this.problems.add({ code: starlarkNotInDialect, start, end, message, hint });
+      this.problems.add({ code: "STARLARK_NOT_IN_DIALECT", start, end, message, hint });
     }
     scanner.next();
     const body = this.#suite();
@@ -433,7 +426,7 @@ class Parser extends ExpressionParser {
         const { start: at, end } = scanner;
         const message = "except after an except that takes every error";
         const hint = "put the except without a type last";
-        this.problems.add({ code: starlarkSyntax, start: at, end, message, hint });
+        this.problems.add({ code: "STARLARK_SYNTAX", start: at, end, message, hint });
       }
       handlers.push(this.#exceptClause(isKnown));
     }
@@ -450,7 +443,7 @@ class Parser extends ExpressionParser {
       const { kind, start: at, end } = scanner;
       const isEnd = scanner.isAtEnd;
       this.problems.add({
-        code: isEnd ? starlarkUnfinished : starlarkSyntax,
+        code: isEnd ? "STARLARK_UNFINISHED" : "STARLARK_SYNTAX",
         start: at,
         end: isEnd ? at : end,
         message: `got ${describeToken(kind)}, want except or finally`,
@@ -609,7 +602,7 @@ class Parser extends ExpressionParser {
     if (operator !== "+" && operator !== "-") return;
     this.problems.add({
       severity: "warning",
-      code: starlarkPythonHabit,
+      code: "STARLARK_PYTHON_HABIT",
       start,
       end: start + 2,
       message: `"${operator}${operator}" changes nothing`,
@@ -625,7 +618,7 @@ class Parser extends ExpressionParser {
     this.consume(Token.LeftParen);
     if (!scanner.is(Token.String)) {
       const hint = 'write load("module.star", "name")';
-      const advice = { code: starlarkSyntax, hint };
+      const advice = { code: "STARLARK_SYNTAX", hint };
       this.fail("first operand of load statement must be a string literal", advice);
     }
     const module = this.stringLiteral();
@@ -640,7 +633,7 @@ class Parser extends ExpressionParser {
     if (bindings.length === 0) {
       const message = "load statement must import at least 1 symbol";
       const hint = `write load(${this.piece(module)}, "name")`;
-      this.problems.add({ code: starlarkSyntax, start: parenStart, end, message, hint });
+      this.problems.add({ code: "STARLARK_SYNTAX", start: parenStart, end, message, hint });
     }
     return { kind: "LoadStatement", module, bindings, start, end };
   }
@@ -666,13 +659,13 @@ class Parser extends ExpressionParser {
         const form = `"${local.name}" or ${local.name}="originalname"`;
         const hint = `write "${local.name}"`;
         const message = `load operand must be ${form} (want '=' after ${local.name})`;
-        this.fail(message, { code: starlarkSyntax, hint });
+        this.fail(message, { code: "STARLARK_SYNTAX", hint });
       }
       scanner.next();
       if (!scanner.is(Token.String)) {
         const hint = `write ${local.name}="${scanner.text}"`;
         const message = `original name of loaded symbol must be quoted: ${local.name}="originalname"`;
-        this.fail(message, { code: starlarkSyntax, hint });
+        this.fail(message, { code: "STARLARK_SYNTAX", hint });
       }
       const remoteStart = scanner.form.contentStart;
       const remote = this.stringLiteral();

@@ -6,7 +6,6 @@
  * look at nothing but a few hundred characters around the place.
  */
 
-import { starlarkPythonHabit, starlarkSyntax } from "../codes.ts";
 import type { Dialect } from "../dialect.ts";
 import { isKeyword, Token, type TokenKind, tokenText } from "./token.ts";
 
@@ -40,11 +39,11 @@ export interface Misfit {
 const maxQuoted = 120;
 
 function habit(hint: string): Advice {
-  return { code: starlarkPythonHabit, hint };
+  return { code: "STARLARK_PYTHON_HABIT", hint };
 }
 
 function slip(hint: string): Advice {
-  return { code: starlarkSyntax, hint };
+  return { code: "STARLARK_SYNTAX", hint };
 }
 
 /** `text` from `start` to `end` if it is short and on one line: something to paste. */

@@ -11,7 +11,6 @@
  * it works on the same few fields.
  */
 
-import { starlarkPythonHabit, starlarkSyntax, starlarkUnfinished } from "../codes.ts";
 import type { Comment } from "./ast.ts";
 import type { ProblemList } from "./problem-list.ts";
 import { adviseOnCharacter } from "./python-habits.ts";
@@ -167,7 +166,7 @@ export class Scanner {
     this.end = this.#at;
   }
 
-  #illegal(start: number, end: number, message: string, hint?: string, code = starlarkSyntax): TokenKind {
+  #illegal(start: number, end: number, message: string, hint?: string, code = "STARLARK_SYNTAX"): TokenKind {
     this.#problems.add({ code, start, end, message, hint });
     this.#at = Math.max(end, this.#at);
     return Token.Illegal;
@@ -265,7 +264,7 @@ export class Scanner {
       const columns = [...new Set(indents)].join(" or ");
       const hint = `the blocks around it are indented by ${columns} columns; indent this line as one of them`;
       const start = this.#at;
-      this.#problems.add({ code: starlarkSyntax, start, end: start + 1, message, hint });
+      this.#problems.add({ code: "STARLARK_SYNTAX", start, end: start + 1, message, hint });
       // Read on as if the block had been indented like this line all along.
       indents.push(column);
       popped -= 1;
@@ -291,7 +290,7 @@ export class Scanner {
     const end = close === -1 ? this.#text.length : close + 2;
     const hint = "comments begin with # and end with the line";
     const message = "Starlark has no /* */ comments";
-    this.#problems.add({ code: starlarkPythonHabit, start: at, end: at + 2, message, hint });
+    this.#problems.add({ code: "STARLARK_PYTHON_HABIT", start: at, end: at + 2, message, hint });
     this.#at = end;
   }
 
@@ -387,7 +386,7 @@ export class Scanner {
     this.#at = at + foreign.length;
     const message = `Starlark has no operator "${foreign}"`;
     const hint = `write ${ours}`;
-    this.#problems.add({ code: starlarkPythonHabit, start: at, end: this.#at, message, hint });
+    this.#problems.add({ code: "STARLARK_PYTHON_HABIT", start: at, end: this.#at, message, hint });
     return kind;
   }
 
@@ -409,7 +408,7 @@ export class Scanner {
       !endsOperand(this.kind) &&
       (isIdentifierStart(after, this.#text, at + 1) || after === 40 || after === bang);
     const hint = canFollow ? "write not" : "write != for inequality and not for negation";
-    this.#problems.add({ code: starlarkPythonHabit, start: at, end: at + 1, message, hint });
+    this.#problems.add({ code: "STARLARK_PYTHON_HABIT", start: at, end: at + 1, message, hint });
     return canFollow ? Token.Not : Token.Illegal;
   }
 
@@ -460,12 +459,12 @@ export class Scanner {
       if (word !== "u" && word !== "U") return undefined;
       const hint = "leave the prefix out; strings are Unicode";
       const message = `Starlark has no string prefix "${word}"`;
-      this.#problems.add({ code: starlarkPythonHabit, start, end, message, hint });
+      this.#problems.add({ code: "STARLARK_PYTHON_HABIT", start, end, message, hint });
       return { kind: Token.String, raw: false };
     }
     const message = "string prefixes are written in lower case";
     const hint = `write ${word.toLowerCase()}`;
-    this.#problems.add({ code: starlarkPythonHabit, start, end, message, hint });
+    this.#problems.add({ code: "STARLARK_PYTHON_HABIT", start, end, message, hint });
     return meant;
   }
 
@@ -585,7 +584,7 @@ export class Scanner {
         } else {
           const hint = "write }} for a brace, or open a field with {";
           const message = "f-string: single '}' is not allowed";
-          this.#problems.add({ code: starlarkSyntax, start: at, end: at + 1, message, hint });
+          this.#problems.add({ code: "STARLARK_SYNTAX", start: at, end: at + 1, message, hint });
           at += 1;
         }
       } else if (at >= text.length) return this.#unterminated(at, form);
@@ -599,7 +598,7 @@ export class Scanner {
     const hint = message.startsWith("non-ASCII")
       ? undefined
       : `write "\\${written}" for a backslash, or put r before the opening ${quote}`;
-    this.#problems.add({ code: starlarkSyntax, start, end, message, hint });
+    this.#problems.add({ code: "STARLARK_SYNTAX", start, end, message, hint });
   }
 
   #unterminated(at: number, form: StringForm): "illegal" {
@@ -613,7 +612,7 @@ export class Scanner {
     const hint = form.triple
       ? `close the string with ${quotes}`
       : `close the string with ${quotes}; a string over several lines stands in ${quotes.repeat(3)}`;
-    const code = isEnd && form.triple ? starlarkUnfinished : starlarkSyntax;
+    const code = isEnd && form.triple ? "STARLARK_UNFINISHED" : "STARLARK_SYNTAX";
     this.#illegal(form.start, at, message, hint, code);
     return "illegal";
   }
@@ -756,7 +755,7 @@ export class Scanner {
     const digits = text.slice(start, at).replaceAll("_", "");
     this.#at = at;
     const message = "Starlark has no _ between digits";
-    this.#problems.add({ code: starlarkPythonHabit, start, end: at, message, hint: `write ${digits}` });
+    this.#problems.add({ code: "STARLARK_PYTHON_HABIT", start, end: at, message, hint: `write ${digits}` });
     return this.#intValue(start, at, digits);
   }
 }

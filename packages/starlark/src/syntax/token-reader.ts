@@ -11,7 +11,6 @@
  */
 
 import type { Source } from "@toolcrib/diagnostics";
-import { starlarkPythonHabit, starlarkSyntax, starlarkTooDeep, starlarkUnfinished } from "../codes.ts";
 import type { Dialect } from "../dialect.ts";
 import { maxNesting, maxTreeDepth } from "./ast.ts";
 import type { ProblemList } from "./problem-list.ts";
@@ -46,12 +45,12 @@ export class TokenReader {
   protected fail(message: string, advice: Advice | undefined): never {
     const { kind, start, end } = this.scanner;
     if (kind !== Token.Illegal) {
-      const code = advice?.code ?? starlarkSyntax;
-      const isUnfinished = code === starlarkSyntax && kind === Token.EndOfFile && this.#canGoOn();
+      const code = advice?.code ?? "STARLARK_SYNTAX";
+      const isUnfinished = code === "STARLARK_SYNTAX" && kind === Token.EndOfFile && this.#canGoOn();
       // A line break is shown as the place after the line.
       const problemEnd = kind === Token.Newline ? start : end;
       this.problems.add({
-        code: isUnfinished ? starlarkUnfinished : code,
+        code: isUnfinished ? "STARLARK_UNFINISHED" : code,
         start,
         end: problemEnd,
         message,
@@ -92,7 +91,7 @@ export class TokenReader {
 
   /** Record what another language writes differently, and go on. */
   protected habit(start: number, end: number, message: string, hint: string): void {
-    this.problems.add({ code: starlarkPythonHabit, start, end, message, hint });
+    this.problems.add({ code: "STARLARK_PYTHON_HABIT", start, end, message, hint });
   }
 
   protected consume(kind: TokenKind): void {
@@ -116,7 +115,7 @@ export class TokenReader {
     const { start, end } = this.scanner;
     const message = `The program nests deeper than ${limit} levels`;
     const hint = "give parts of it names, and join long lists with join() or a loop";
-    this.problems.add({ code: starlarkTooDeep, start, end, message, hint });
+    this.problems.add({ code: "STARLARK_TOO_DEEP", start, end, message, hint });
     throw abandoned;
   }
 

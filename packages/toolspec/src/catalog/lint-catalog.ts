@@ -15,15 +15,6 @@ import {
   stringOf,
 } from "@toolcrib/document";
 import { findDenied, type HostDenylist, parseHostPattern } from "@toolcrib/hosts";
-import {
-  manifestEgressDenied,
-  manifestFileDuplicate,
-  manifestFileMisplaced,
-  manifestToolspecMissing,
-  toolspecFileDuplicate,
-  toolspecFileMisplaced,
-  toolspecManifestMissing,
-} from "../codes.ts";
 import type { Manifest } from "../manifest/manifest.ts";
 import { manifestKind, manifestShape } from "../manifest/manifest-shape.ts";
 import { openSource } from "../open-source.ts";
@@ -97,15 +88,15 @@ export function lintCatalog(files: readonly CatalogFile[], options: LintCatalogO
     if (options.jsonPathFault !== undefined) lintJsonPaths(spec, options.jsonPathFault);
   }
   for (const one of manifests) {
-    lintPlace(one, manifestFileMisplaced);
+    lintPlace(one, "MANIFEST_FILE_MISPLACED");
     if (options.denylist !== undefined) lintDenied(one, options.denylist);
   }
-  reportTwins(manifests, manifestFileDuplicate);
-  reportTwins(specs, toolspecFileDuplicate);
+  reportTwins(manifests, "MANIFEST_FILE_DUPLICATE");
+  reportTwins(specs, "TOOLSPEC_FILE_DUPLICATE");
   const manifestOf = createPairing(manifests);
   const paired = new Map(specs.map((spec) => [spec, manifestOf(spec)]));
   for (const [spec, manifest] of paired) {
-    lintPlace(spec, toolspecFileMisplaced, manifest);
+    lintPlace(spec, "TOOLSPEC_FILE_MISPLACED", manifest);
     if (manifest === undefined) reportManifestMissing(spec);
     else lintPair(spec, manifest);
   }
@@ -200,7 +191,7 @@ function lintDenied({ tree, reporter }: Entry, denylist: HostDenylist): void {
     const denied = findDenied(verdict.value, denylist);
     if (denied === undefined) continue;
     reporter.report({
-      code: manifestEgressDenied,
+      code: "MANIFEST_EGRESS_DENIED",
       message: `Cannot allow ${quote(verdict.value.text)}: the denylist has ${quote(denied)}`,
       hint: "remove the entry",
       span: item.span,
@@ -230,7 +221,7 @@ function reportTwins(entries: readonly Entry[], code: string): void {
 
 function reportManifestMissing({ tree, reporter, layout }: Entry): void {
   reporter.report({
-    code: toolspecManifestMissing,
+    code: "TOOLSPEC_MANIFEST_MISSING",
     message: "The toolspec has no manifest",
     hint: `add manifests/${layout.name ?? stringOf(fieldOf(tree, "name")) ?? "NAME"}/${layout.version ?? stringOf(fieldOf(tree, "version")) ?? "VERSION"}.yaml`,
     span: fieldOf(tree, "name")?.span ?? { start: 0, end: 0 },
@@ -242,7 +233,7 @@ function reportSpecsMissing(manifests: readonly Entry[], paired: ReadonlySet<Ent
     const builder = fieldOf(fieldOf(one.tree, "image"), "builder");
     if (paired.has(one) || builder === undefined || stringOf(builder) !== "toolpack") continue;
     one.reporter.report({
-      code: manifestToolspecMissing,
+      code: "MANIFEST_TOOLSPEC_MISSING",
       message: "The manifest has builder: toolpack and no toolspec",
       hint: `add toolspecs/${one.layout.name ?? "NAME"}/${one.layout.version}.yaml, or ${one.layout.version}.toolspec.yaml beside the manifest`,
       span: builder.span,

@@ -15,16 +15,6 @@ import {
   stringOf,
 } from "@toolcrib/document";
 import { type HostPattern, parseHostPattern } from "@toolcrib/hosts";
-import {
-  toolspecAuthForbidden,
-  toolspecAuthRequired,
-  toolspecAuthUnused,
-  toolspecHostNotAllowed,
-  toolspecNameMismatch,
-  toolspecToolMissing,
-  toolspecToolUndeclared,
-  toolspecVersionMismatch,
-} from "../codes.ts";
 import { canBeAllowed, parseBaseUrl } from "../spec/base-url.ts";
 import { isEntryText } from "../spec/entry-name.ts";
 import { lintCollisions } from "../spec/lint-collisions.ts";
@@ -49,8 +39,8 @@ type Report = (problem: Problem) => void;
 
 function lintIdentity(spec: DocumentNode, manifest: DocumentNode, file: string, report: Report): void {
   for (const { field, code } of [
-    { field: "name", code: toolspecNameMismatch },
-    { field: "version", code: toolspecVersionMismatch },
+    { field: "name", code: "TOOLSPEC_NAME_MISMATCH" },
+    { field: "version", code: "TOOLSPEC_VERSION_MISMATCH" },
   ] as const) {
     const own = fieldOf(spec, field);
     const written = stringOf(own);
@@ -86,7 +76,7 @@ function lintTools(spec: DocumentNode, manifest: DocumentNode, file: string, rep
     for (const name of theirs.keys()) {
       if (own.has(name)) continue;
       report({
-        code: toolspecToolMissing,
+        code: "TOOLSPEC_TOOL_MISSING",
         message: `Tool ${quote(name)} of the manifest ${file} is missing`,
         hint: "add the tool, or remove it from the manifest",
         span: specTools.keySpan,
@@ -97,7 +87,7 @@ function lintTools(spec: DocumentNode, manifest: DocumentNode, file: string, rep
   for (const [name, node] of own) {
     if (theirs.has(name)) continue;
     report({
-      code: toolspecToolUndeclared,
+      code: "TOOLSPEC_TOOL_UNDECLARED",
       message: `Tool ${quote(name)} is not declared in the manifest ${file}`,
       hint: `add {name: ${name}, default: false} to the tools of the manifest`,
       span: node.span,
@@ -131,7 +121,7 @@ function lintHosts(spec: DocumentNode, manifest: DocumentNode, report: Report): 
     if (!("host" in read) || canBeAllowed(read, egress)) continue;
     const allowed = entries.length === 0 ? "nothing" : listOf(entries.slice(0, 5)).replace(" or ", " and ");
     report({
-      code: toolspecHostNotAllowed,
+      code: "TOOLSPEC_HOST_NOT_ALLOWED",
       message: `Host ${quote(read.host)} is not in the egress list of the manifest, which allows ${allowed}${entries.length > 5 ? " and more" : ""}`,
       hint: hintOf(read.host, egress),
       span: found.span,
@@ -154,7 +144,7 @@ function lintAuth(spec: DocumentNode, manifest: DocumentNode, report: Report): v
   const hasCredentials = itemsOf(manifest, "credentials").length > 0;
   if (tier === "sealed" && auth !== undefined) {
     report({
-      code: toolspecAuthForbidden,
+      code: "TOOLSPEC_AUTH_FORBIDDEN",
       message:
         '"auth" is not allowed: the manifest is of the sealed tier, and its credentials say where they go',
       hint: "remove auth",
@@ -165,7 +155,7 @@ function lintAuth(spec: DocumentNode, manifest: DocumentNode, report: Report): v
   if (tier !== "entrusted") return;
   if (hasCredentials && auth === undefined) {
     report({
-      code: toolspecAuthRequired,
+      code: "TOOLSPEC_AUTH_REQUIRED",
       message:
         '"auth" is required: the manifest is of the entrusted tier and does not say where its credential goes',
       hint: 'add auth: { header: Authorization, format: "Bearer {token}" }',
@@ -174,7 +164,7 @@ function lintAuth(spec: DocumentNode, manifest: DocumentNode, report: Report): v
   } else if (!hasCredentials && auth !== undefined) {
     report({
       severity: "warning",
-      code: toolspecAuthUnused,
+      code: "TOOLSPEC_AUTH_UNUSED",
       message: '"auth" has no effect: the manifest declares no credential',
       hint: "remove auth, or declare the credential in the manifest",
       span: auth.keySpan,

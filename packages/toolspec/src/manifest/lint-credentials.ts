@@ -12,16 +12,6 @@ import {
   reportAt,
   stringOf,
 } from "@toolcrib/document";
-import {
-  manifestInjectCollides,
-  manifestInjectEntrusted,
-  manifestInjectFormat,
-  manifestInjectHeader,
-  manifestInjectPathPrefix,
-  manifestInjectPlace,
-  manifestInjectSealed,
-  manifestVendorRequired,
-} from "../codes.ts";
 import { formatFault, formatHint, pathPrefixFault, singleFormatFault } from "../spec/credential-format.ts";
 import { isClientHeader, isHeaderName } from "../spec/header-name.ts";
 
@@ -68,7 +58,7 @@ function lintTier(
   if (tier !== "sealed" && tier !== "entrusted") return;
   const isSealed = tier === "sealed";
   const wanted = !isSealed ? ["env"] : isPlacedElsewhere(inject, version) ? [] : ["header", "format"];
-  const code = isSealed ? manifestInjectSealed : manifestInjectEntrusted;
+  const code = isSealed ? "MANIFEST_INJECT_SEALED" : "MANIFEST_INJECT_ENTRUSTED";
   const rule = isSealed ? rules[version] : rules.entrusted;
   const missing = wanted.filter(
     (field) => (stringOf(fieldOf(inject, field)) ?? "").trim() === "" && !isFaulty(inject, field),
@@ -116,7 +106,7 @@ function lintFormat(inject: MapNode, name: string, place: Place, version: 1 | 2)
   const fault = version === 1 ? formatFault(format) : singleFormatFault(format);
   if (fault === undefined) return;
   const message = `"inject.format" of credential ${name} ${fault}`;
-  reportAt(formatNode, place, { code: manifestInjectFormat, message, hint: formatHint });
+  reportAt(formatNode, place, { code: "MANIFEST_INJECT_FORMAT", message, hint: formatHint });
 }
 
 function lintHeader(inject: MapNode, name: string, taken: Map<string, string>, place: Place): void {
@@ -126,7 +116,7 @@ function lintHeader(inject: MapNode, name: string, taken: Map<string, string>, p
   if (!isHeaderName(header) || isClientHeader(header)) {
     const state = isHeaderName(header) ? "is set by the client itself" : "is no header name";
     const message = `Cannot send credential ${name} in the header ${quote(header)}: it ${state}`;
-    reportAt(headerNode, place, { code: manifestInjectHeader, message });
+    reportAt(headerNode, place, { code: "MANIFEST_INJECT_HEADER", message });
   }
   const key = `header ${header.toLowerCase()}`;
   const earlier = taken.get(key);
@@ -134,7 +124,7 @@ function lintHeader(inject: MapNode, name: string, taken: Map<string, string>, p
   else {
     reportAt(headerNode, place, {
       severity: "warning",
-      code: manifestInjectCollides,
+      code: "MANIFEST_INJECT_COLLIDES",
       message: `Credentials ${listOf([earlier, name]).replace(" or ", " and ")} are both sent in the header ${quote(header)}: the last one is`,
       hint: "remove one of the two, or give it another header",
     });
@@ -149,7 +139,7 @@ function lintPlaces(inject: MapNode, name: string, taken: Map<string, string>, p
   if (first !== undefined && second !== undefined) {
     const message = `Credential ${name} has inject.${first.key} and inject.${second.key}, but goes to one place`;
     const hint = `remove ${second.key}, or declare a second credential`;
-    reportAt(second.value, place, { code: manifestInjectPlace, message, hint, span: second.keySpan });
+    reportAt(second.value, place, { code: "MANIFEST_INJECT_PLACE", message, hint, span: second.keySpan });
   }
   const prefixNode = fieldOf(inject, "pathPrefix");
   const prefix = stringOf(prefixNode);
@@ -157,13 +147,13 @@ function lintPlaces(inject: MapNode, name: string, taken: Map<string, string>, p
   if (prefixNode !== undefined && format !== undefined && first?.key === "pathPrefix") {
     const message = `Credential ${name} has inject.format beside inject.pathPrefix, which is a format itself`;
     const hint = "remove format, and write {token} into pathPrefix";
-    reportAt(format.value, place, { code: manifestInjectPlace, message, hint, span: format.keySpan });
+    reportAt(format.value, place, { code: "MANIFEST_INJECT_PLACE", message, hint, span: format.keySpan });
   }
   const fault = prefix === undefined || prefix.trim() === "" ? undefined : pathPrefixFault(prefix);
   if (prefixNode !== undefined && fault !== undefined) {
     const message = `"inject.pathPrefix" of credential ${name} ${fault}`;
     const hint = 'write what stands before every path: pathPrefix: "/bot{token}"';
-    reportAt(prefixNode, place, { code: manifestInjectPathPrefix, message, hint });
+    reportAt(prefixNode, place, { code: "MANIFEST_INJECT_PATH_PREFIX", message, hint });
   }
   const query = stringOf(fieldOf(inject, "query"));
   if (query !== undefined) lintShared(inject, "query", `query ${query}`, name, taken, place);
@@ -185,7 +175,7 @@ function lintShared(
   else if (found !== undefined) {
     const where = field === "query" ? "in the same query parameter" : "before the path";
     const message = `Credentials ${earlier} and ${name} are both sent ${where}`;
-    reportAt(found, place, { code: manifestInjectCollides, message, hint: "remove one of the two" });
+    reportAt(found, place, { code: "MANIFEST_INJECT_COLLIDES", message, hint: "remove one of the two" });
   }
 }
 
@@ -197,7 +187,7 @@ function lintVendor(credential: DocumentNode, name: string, place: Place): void 
   if (vendor !== undefined && !isEmpty) return;
   const message = `Credential ${name} is of type oauth2 and has no vendor`;
   reportAt(typeNode, place, {
-    code: manifestVendorRequired,
+    code: "MANIFEST_VENDOR_REQUIRED",
     message,
     hint: "add vendor: NAME, such as google",
   });

@@ -21,33 +21,6 @@ import {
   text,
 } from "@toolcrib/document";
 import { parseHostPattern } from "@toolcrib/hosts";
-import {
-  manifestBareWord,
-  manifestBuilderInvalid,
-  manifestCategoryInvalid,
-  manifestCredentialDuplicate,
-  manifestCredentialTypeInvalid,
-  manifestDigestInvalid,
-  manifestDuplicateKey,
-  manifestEgressInvalid,
-  manifestEntrypointInvalid,
-  manifestFieldRequired,
-  manifestFileTooLarge,
-  manifestInjectEnv,
-  manifestNameInvalid,
-  manifestNeedsVersion2,
-  manifestPackageInvalid,
-  manifestSchemaVersion,
-  manifestSyntax,
-  manifestTierInvalid,
-  manifestTooComplex,
-  manifestToolDuplicate,
-  manifestUnknownField,
-  manifestValueInvalid,
-  manifestVendorInvalid,
-  manifestVersionInvalid,
-  manifestWrongType,
-} from "../codes.ts";
 import { entryName, entryVersion, toEntryName } from "../spec/entry-name.ts";
 import { lintCredentials } from "./lint-credentials.ts";
 import type { Manifest } from "./manifest.ts";
@@ -56,15 +29,15 @@ import type { Manifest } from "./manifest.ts";
 export const manifestKind: DocumentKind = {
   noun: "manifest",
   codes: {
-    fileTooLarge: manifestFileTooLarge,
-    syntax: manifestSyntax,
-    tooComplex: manifestTooComplex,
-    duplicateKey: manifestDuplicateKey,
-    unknownField: manifestUnknownField,
-    fieldRequired: manifestFieldRequired,
-    wrongType: manifestWrongType,
-    valueInvalid: manifestValueInvalid,
-    bareWord: manifestBareWord,
+    fileTooLarge: "MANIFEST_FILE_TOO_LARGE",
+    syntax: "MANIFEST_SYNTAX",
+    tooComplex: "MANIFEST_TOO_COMPLEX",
+    duplicateKey: "MANIFEST_DUPLICATE_KEY",
+    unknownField: "MANIFEST_UNKNOWN_FIELD",
+    fieldRequired: "MANIFEST_FIELD_REQUIRED",
+    wrongType: "MANIFEST_WRONG_TYPE",
+    valueInvalid: "MANIFEST_VALUE_INVALID",
+    bareWord: "MANIFEST_BARE_WORD",
   },
 };
 
@@ -79,7 +52,7 @@ const egressEntry = text({
     if (verdict.kind === "valid") return;
     const message = `Cannot allow ${quote(value)}: ${verdict.reason}`;
     const hint = verdict.instead === undefined ? undefined : `write ${verdict.instead}`;
-    reportAt(node, place, { code: manifestEgressInvalid, message, hint });
+    reportAt(node, place, { code: "MANIFEST_EGRESS_INVALID", message, hint });
   },
 });
 
@@ -91,7 +64,7 @@ const sourceShape = record({
     package: text({
       description: "Folder of the main package within the repository.",
       maxLength: 1024,
-      code: manifestPackageInvalid,
+      code: "MANIFEST_PACKAGE_INVALID",
       pattern: {
         source: "[A-Za-z0-9._-][A-Za-z0-9._/-]*",
         meaning: "a folder within the repository, in letters, digits and . _ / -",
@@ -99,7 +72,7 @@ const sourceShape = record({
       inspect(value, node, place) {
         if (!value.includes("..")) return;
         const message = `"source.package" must be a folder within the repository, without .., but is ${quote(value)}`;
-        reportAt(node, place, { code: manifestPackageInvalid, message });
+        reportAt(node, place, { code: "MANIFEST_PACKAGE_INVALID", message });
       },
     }),
   },
@@ -113,7 +86,7 @@ const imageShape = record({
       required: text({
         description: "The digest that is approved.",
         maxLength: 300,
-        code: manifestDigestInvalid,
+        code: "MANIFEST_DIGEST_INVALID",
         pattern: {
           source: "sha256:[0-9a-f]{64}",
           meaning: "sha256: and 64 hexadecimal digits in lower case",
@@ -125,14 +98,14 @@ const imageShape = record({
       required: text({
         description: "Absolute path within the image.",
         maxLength: 4096,
-        code: manifestEntrypointInvalid,
+        code: "MANIFEST_ENTRYPOINT_INVALID",
         pattern: { source: "/.*", meaning: "an absolute path" },
       }),
     },
     builder: choice({
       description: "How the image is built; go-static when left out.",
       values: ["go-static", "node", "python", "toolpack"],
-      code: manifestBuilderInvalid,
+      code: "MANIFEST_BUILDER_INVALID",
       aliases: { go: "go-static", nodejs: "node", javascript: "node" },
     }),
   },
@@ -144,7 +117,7 @@ const placeInjectFields = {
   env: text({
     description: "The environment variable that holds it.",
     maxLength: 128,
-    code: manifestInjectEnv,
+    code: "MANIFEST_INJECT_ENV",
     pattern: { source: "[A-Za-z_][A-Za-z0-9_]*", meaning: "the name of an environment variable" },
   }),
 };
@@ -158,7 +131,7 @@ const injectShape1 = record({
   misplaced: ({ key }: MapEntry) =>
     key === "query" || key === "pathPrefix"
       ? {
-          code: manifestNeedsVersion2,
+          code: "MANIFEST_NEEDS_VERSION_2",
           message: `Field ${quote(key)} belongs to schemaVersion 2, and this manifest is of schemaVersion 1`,
           hint: "write schemaVersion: 2, or send the credential in a header",
         }
@@ -198,7 +171,7 @@ function credentialShape(inject: typeof injectShape1 | typeof injectShape2) {
         required: choice({
           description: "What it is. basic: user:password, or what that is in base64.",
           values: ["oauth2", "api_key", "basic", "custom_env"],
-          code: manifestCredentialTypeInvalid,
+          code: "MANIFEST_CREDENTIAL_TYPE_INVALID",
           aliases: {
             oauth: "oauth2",
             "api-key": "api_key",
@@ -215,7 +188,7 @@ function credentialShape(inject: typeof injectShape1 | typeof injectShape2) {
       vendor: text({
         description: "Which accounts belong together; required for oauth2.",
         maxLength: 64,
-        code: manifestVendorInvalid,
+        code: "MANIFEST_VENDOR_INVALID",
         pattern: entryName,
         instead: toEntryName,
       }),
@@ -251,7 +224,7 @@ function manifestShapeOf(version: 1 | 2): Shape<Manifest> {
         required: literalNumber({
           description: "The version of this format.",
           values: [version],
-          code: manifestSchemaVersion,
+          code: "MANIFEST_SCHEMA_VERSION",
         }),
       },
       name: {
@@ -259,7 +232,7 @@ function manifestShapeOf(version: 1 | 2): Shape<Manifest> {
           description: "Unique; the namespace of its tools.",
           maxLength: 64,
           pattern: entryName,
-          code: manifestNameInvalid,
+          code: "MANIFEST_NAME_INVALID",
           instead: toEntryName,
         }),
       },
@@ -268,7 +241,7 @@ function manifestShapeOf(version: 1 | 2): Shape<Manifest> {
           description: "MAJOR.MINOR.PATCH.",
           maxLength: 64,
           pattern: entryVersion,
-          code: manifestVersionInvalid,
+          code: "MANIFEST_VERSION_INVALID",
           instead: (value) => value.replace(/^v/, ""),
         }),
       },
@@ -278,7 +251,7 @@ function manifestShapeOf(version: 1 | 2): Shape<Manifest> {
         required: choice({
           description: "sealed: the egress proxy puts the secret in. entrusted: the engine does.",
           values: ["sealed", "entrusted"],
-          code: manifestTierInvalid,
+          code: "MANIFEST_TIER_INVALID",
         }),
       },
       entitlements: record({
@@ -291,7 +264,7 @@ function manifestShapeOf(version: 1 | 2): Shape<Manifest> {
         maxItems: 100,
         inspect: (_values, node, place) =>
           reportRepeated(node, place, "id", (id, lineNumber) => ({
-            code: manifestCredentialDuplicate,
+            code: "MANIFEST_CREDENTIAL_DUPLICATE",
             message: `Duplicate credential ${quote(id)}: the one in line ${lineNumber} has the id too`,
             hint: "give each credential an id of its own",
           })),
@@ -313,7 +286,7 @@ function manifestShapeOf(version: 1 | 2): Shape<Manifest> {
           maxItems: 1000,
           inspect: (_values, node, place) =>
             reportRepeated(node, place, "name", (name, lineNumber) => ({
-              code: manifestToolDuplicate,
+              code: "MANIFEST_TOOL_DUPLICATE",
               message: `Duplicate tool ${quote(name)}: the tool in line ${lineNumber} has the name too`,
               hint: "remove one of the two",
             })),
@@ -321,7 +294,11 @@ function manifestShapeOf(version: 1 | 2): Shape<Manifest> {
       ),
       displayName: anyText("Name for people.", 256),
       description: anyText("What the service is.", 10_000),
-      category: choice({ description: "What it is for.", values: categories, code: manifestCategoryInvalid }),
+      category: choice({
+        description: "What it is for.",
+        values: categories,
+        code: "MANIFEST_CATEGORY_INVALID",
+      }),
       icon: anyText("Path of an icon in the repository."),
     },
     hints: {
@@ -346,7 +323,7 @@ export const manifestShape: Shape<Manifest> = {
     if (!isKnown) {
       const found = fieldOf(node, "schemaVersion") ?? node;
       return reportAt(found, place, {
-        code: manifestSchemaVersion,
+        code: "MANIFEST_SCHEMA_VERSION",
         message: `"schemaVersion" must be 1 or 2, but is ${version}`,
         hint: "write schemaVersion: 1",
         path: "schemaVersion",

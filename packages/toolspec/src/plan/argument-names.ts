@@ -8,7 +8,6 @@
 
 import { quote } from "@toolcrib/document";
 import type { JsonObject } from "@toolcrib/json";
-import { toolspecArgumentInvalid } from "../codes.ts";
 import type { ToolspecTool } from "../spec/toolspec.ts";
 import { ToolspecError } from "../toolspec-error.ts";
 
@@ -75,7 +74,7 @@ export function toParamNames(tool: ToolspecTool, args: JsonObject): JsonObject {
       if (param === undefined) return [name, value];
       if (!Object.hasOwn(args, param)) return [param, value];
       const message = `Parameter ${quote(param)} of tool ${quote(tool.name)} is given twice, as ${quote(name)} too`;
-      throw new ToolspecError(toolspecArgumentInvalid, message, { hint: `leave out ${quote(param)}` });
+      throw new ToolspecError("TOOLSPEC_ARGUMENT_INVALID", message, { hint: `leave out ${quote(param)}` });
     }),
   );
 }

@@ -8,7 +8,6 @@
 import { nearestName } from "@toolcrib/diagnostics";
 import { listOf, quote } from "@toolcrib/document";
 import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
-import { toolspecArgumentInvalid, toolspecValueHostile } from "../codes.ts";
 import type { ParamType, ToolspecParam, ToolspecTool } from "../spec/toolspec.ts";
 import { ToolspecError } from "../toolspec-error.ts";
 import { argumentName, toParamNames } from "./argument-names.ts";
@@ -30,7 +29,7 @@ export function readArguments(tool: ToolspecTool, given: JsonObject): readonly A
     if (args[name] === undefined || names.includes(name)) continue;
     const near = nearestName(name, names);
     throw new ToolspecError(
-      toolspecArgumentInvalid,
+      "TOOLSPEC_ARGUMENT_INVALID",
       `Tool ${quote(tool.name)} has no parameter ${quote(name)}`,
       {
         hint:
@@ -46,7 +45,7 @@ export function readArguments(tool: ToolspecTool, given: JsonObject): readonly A
     if (value !== undefined) return [readArgument(param, value)];
     if (param.required !== true) return [];
     const message = `Parameter ${quote(param.name)} of tool ${quote(tool.name)} is required`;
-    throw new ToolspecError(toolspecArgumentInvalid, message, { hint: `give it as ${param.type}` });
+    throw new ToolspecError("TOOLSPEC_ARGUMENT_INVALID", message, { hint: `give it as ${param.type}` });
   });
 }
 
@@ -54,7 +53,7 @@ function readArgument(param: ToolspecParam, value: JsonValue): Argument {
   const read = coerce(param.type, value);
   if (read === undefined) {
     const message = `Parameter ${quote(param.name)} must be ${articles[param.type]}, but is ${typeOf(value)}`;
-    throw new ToolspecError(toolspecArgumentInvalid, message);
+    throw new ToolspecError("TOOLSPEC_ARGUMENT_INVALID", message);
   }
   if (
     param.enum !== undefined &&
@@ -62,11 +61,11 @@ function readArgument(param: ToolspecParam, value: JsonValue): Argument {
   ) {
     const message = `Parameter ${quote(param.name)} has a value that it may not have`;
     const hint = `it may be ${listOf(param.enum.map(textOf))}`;
-    throw new ToolspecError(toolspecArgumentInvalid, message, { hint });
+    throw new ToolspecError("TOOLSPEC_ARGUMENT_INVALID", message, { hint });
   }
   if (!isWellFormed(value)) {
     const message = `Parameter ${quote(param.name)} holds half a character, which cannot be sent`;
-    throw new ToolspecError(toolspecValueHostile, message);
+    throw new ToolspecError("TOOLSPEC_VALUE_HOSTILE", message);
   }
   return { param, ...read };
 }

@@ -6,7 +6,6 @@
 
 import { quote } from "@toolcrib/document";
 import { encodeBase64 } from "../base64.ts";
-import { toolspecCredentialUnfit } from "../codes.ts";
 import type { Manifest, ManifestCredential } from "../manifest/manifest.ts";
 import type { Toolspec } from "../spec/toolspec.ts";
 import { ToolspecError } from "../toolspec-error.ts";
@@ -89,7 +88,7 @@ function frame(format: string, token: string): string {
 
 function unfit(id: string, state: string): ToolspecError {
   return new ToolspecError(
-    toolspecCredentialUnfit,
+    "TOOLSPEC_CREDENTIAL_UNFIT",
     `Cannot send credential ${quote(id)}: its value ${state}`,
     {
       hint: "store it again, without line breaks around it",

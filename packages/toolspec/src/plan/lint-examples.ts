@@ -3,7 +3,6 @@
 import { isCodedError } from "@toolcrib/diagnostics";
 import { type DocumentNode, entryOf, fieldOf, itemsOf, type OpenDocument, quote } from "@toolcrib/document";
 import { parseHostPattern } from "@toolcrib/hosts";
-import { toolspecExampleFails, toolspecVariableUnset } from "../codes.ts";
 import type { Toolspec, ToolspecExample, ToolspecTool } from "../spec/toolspec.ts";
 import { compareExample } from "./check-example.ts";
 import { exampleVariables } from "./example-variables.ts";
@@ -18,7 +17,7 @@ export function lintExamples(spec: Toolspec, { tree, reporter }: OpenDocument): 
       if (tool === undefined || example === undefined) continue;
       for (const { part, message, hint } of failuresOf(tool, spec, example)) {
         reporter.report({
-          code: toolspecExampleFails,
+          code: "TOOLSPEC_EXAMPLE_FAILS",
           message: `Example ${index + 1} of tool ${quote(tool.name)} fails: ${message}`,
           hint,
           span: placeOf(found, part),
@@ -52,7 +51,7 @@ function failuresOf(tool: ToolspecTool, spec: Toolspec, example: ToolspecExample
     }));
   } catch (error) {
     if (!isCodedError(error)) throw error;
-    if (error.code !== toolspecVariableUnset)
+    if (error.code !== "TOOLSPEC_VARIABLE_UNSET")
       return [{ part: "args", message: error.message, hint: error.hint }];
     const hint = "the values of variables are read from the URL: write the one that is meant";
     return [{ part: "url", message: error.message, hint }];

@@ -9,12 +9,6 @@
 import { quote } from "@toolcrib/document";
 import { type HostPattern, isHostAllowed } from "@toolcrib/hosts";
 import type { JsonObject } from "@toolcrib/json";
-import {
-  toolspecEgressDenied,
-  toolspecRequestTooLarge,
-  toolspecValueHostile,
-  toolspecVariableUnset,
-} from "../codes.ts";
 import { fillHost, parseBaseUrl } from "../spec/base-url.ts";
 import type { Toolspec, ToolspecMethod, ToolspecTool } from "../spec/toolspec.ts";
 import { ToolspecError } from "../toolspec-error.ts";
@@ -85,7 +79,7 @@ export function planRequest(
   const bodyMaxBytes = options.bodyMaxBytes ?? 10_485_760;
   if (body !== undefined && body.bytes.length > bodyMaxBytes) {
     const message = `The request body has ${body.bytes.length} bytes; at most ${bodyMaxBytes} are allowed`;
-    throw new ToolspecError(toolspecRequestTooLarge, message);
+    throw new ToolspecError("TOOLSPEC_REQUEST_TOO_LARGE", message);
   }
   const headers = writeHeaders(given, body?.contentType, options);
   return { method: tool.method, url, headers, body: body?.bytes };
@@ -124,27 +118,27 @@ function hostOf(tool: ToolspecTool, spec: Toolspec, options: PlanOptions): strin
   const base = parseBaseUrl(url, { hasVariables: spec.schemaVersion === 2 });
   if (!("host" in base)) {
     const message = `Cannot use ${quote(url)} as base URL: ${base.reason}`;
-    throw new ToolspecError(toolspecVariableUnset, message);
+    throw new ToolspecError("TOOLSPEC_VARIABLE_UNSET", message);
   }
   const values: { [name: string]: string } = {};
   for (const name of base.variables) {
     const value = variableOf(name, spec, options);
     if (value === undefined) {
       const message = `Variable ${quote(name)} of base URL ${quote(url)} has no value`;
-      throw new ToolspecError(toolspecVariableUnset, message, { hint: unsetHint(name) });
+      throw new ToolspecError("TOOLSPEC_VARIABLE_UNSET", message, { hint: unsetHint(name) });
     }
     values[name] = value;
   }
   const host = fillHost(base, values);
   if (host === undefined) {
     const message = `The variables of base URL ${quote(url)} make no host name`;
-    throw new ToolspecError(toolspecVariableUnset, message, {
+    throw new ToolspecError("TOOLSPEC_VARIABLE_UNSET", message, {
       hint: "a value is letters, digits, hyphens and dots",
     });
   }
   if (!isHostAllowed(options.egress, host)) {
     const message = `Host ${quote(host)} is not in the egress list of the manifest`;
-    throw new ToolspecError(toolspecEgressDenied, message);
+    throw new ToolspecError("TOOLSPEC_EGRESS_DENIED", message);
   }
   return host;
 }
@@ -162,14 +156,14 @@ function ownValue<T>(values: { readonly [name: string]: T } | undefined, name: s
 function checkUrl(url: string, origin: string, { segmentCount }: WrittenPath, urlMaxLength: number): void {
   if (url.length > urlMaxLength) {
     const message = `The URL has ${url.length} characters; at most ${urlMaxLength} are allowed`;
-    throw new ToolspecError(toolspecRequestTooLarge, message);
+    throw new ToolspecError("TOOLSPEC_REQUEST_TOO_LARGE", message);
   }
   const parsed = URL.parse(url);
   const isSame =
     parsed?.origin === origin && parsed.href === url && parsed.pathname.split("/").length === segmentCount;
   if (!isSame) {
     const message = "The values of the call would change the path of the request";
-    throw new ToolspecError(toolspecValueHostile, message);
+    throw new ToolspecError("TOOLSPEC_VALUE_HOSTILE", message);
   }
 }
 
@@ -205,11 +199,11 @@ function headerText(argument: Argument, maxLength: number): string {
   const written = isJson ? text.replace(/[^\x20-\x7e]/g, escapeUnit) : text.replace(/^[\t ]+|[\t ]+$/g, "");
   if (!/^[\t\x20-\x7e]*$/.test(written)) {
     const message = `Cannot send parameter ${quote(name)} in a header: it holds line breaks or characters outside ASCII`;
-    throw new ToolspecError(toolspecValueHostile, message);
+    throw new ToolspecError("TOOLSPEC_VALUE_HOSTILE", message);
   }
   if (written.length > maxLength) {
     const message = `Header ${quote(name)} has ${written.length} characters; at most ${maxLength} are allowed`;
-    throw new ToolspecError(toolspecRequestTooLarge, message);
+    throw new ToolspecError("TOOLSPEC_REQUEST_TOO_LARGE", message);
   }
   return written;
 }

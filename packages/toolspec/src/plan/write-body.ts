@@ -2,7 +2,6 @@
 
 import { quote } from "@toolcrib/document";
 import { isJsonObject, type JsonValue } from "@toolcrib/json";
-import { toolspecArgumentInvalid } from "../codes.ts";
 import type { BodyEncoding, ToolspecMethod, ToolspecTool } from "../spec/toolspec.ts";
 import { ToolspecError } from "../toolspec-error.ts";
 import { type Argument, argumentJson, argumentText } from "./arguments.ts";
@@ -131,7 +130,7 @@ function decodeBase64(name: string, text: string): Uint8Array<ArrayBuffer> {
     return Uint8Array.from(atob(plain), (character) => character.charCodeAt(0));
   } catch {
     const message = `Parameter ${quote(name)} must be binary content in base64`;
-    throw new ToolspecError(toolspecArgumentInvalid, message);
+    throw new ToolspecError("TOOLSPEC_ARGUMENT_INVALID", message);
   }
 }
 

@@ -4,7 +4,6 @@
  */
 
 import { quote } from "@toolcrib/document";
-import { toolspecValueHostile, toolspecVariableUnset } from "../codes.ts";
 import {
   hidesControls,
   isDotSegment,
@@ -112,7 +111,7 @@ function refuseSegment(
 
 function refuse(name: string, state: string): never {
   throw new ToolspecError(
-    toolspecValueHostile,
+    "TOOLSPEC_VALUE_HOSTILE",
     `Cannot send parameter ${quote(name)} in the path: it ${state}`,
     {
       hint: "give an id, not a path",
@@ -124,7 +123,7 @@ function refuse(name: string, state: string): never {
 function writeVariable(name: string, path: string, value: string | undefined): string {
   if (value === undefined) {
     const message = `Variable ${quote(name)} of path ${quote(path)} has no value`;
-    throw new ToolspecError(toolspecVariableUnset, message, { hint: unsetHint(name) });
+    throw new ToolspecError("TOOLSPEC_VARIABLE_UNSET", message, { hint: unsetHint(name) });
   }
   const fault = segmentFault(value);
   return fault === undefined ? encodeSegment(value) : refuseVariable(name, fault);
@@ -137,5 +136,5 @@ export function unsetHint(name: string): string {
 
 function refuseVariable(name: string, state: string): never {
   const message = `Variable ${quote(name)} cannot stand in the path: it ${state}`;
-  throw new ToolspecError(toolspecVariableUnset, message, { hint: "give an id, not a path" });
+  throw new ToolspecError("TOOLSPEC_VARIABLE_UNSET", message, { hint: "give an id, not a path" });
 }

@@ -1,7 +1,6 @@
 /** Parameters that stand where a credential does: an agent must not be able to set it. */
 
 import { type DocumentNode, fieldOf, itemsOf, type Problem, quote, stringOf } from "@toolcrib/document";
-import { toolspecHeaderCollides, toolspecQueryCollides } from "../codes.ts";
 
 /** The headers and query parameters that carry credentials. */
 export interface TakenNames {
@@ -30,10 +29,10 @@ export function lintCollisions(
       };
       if (place === "header" && takenHeaders.has(name.toLowerCase())) {
         const message = `Parameter ${quote(name)} is the header of the credential, whatever its case`;
-        report({ code: toolspecHeaderCollides, message, ...at });
+        report({ code: "TOOLSPEC_HEADER_COLLIDES", message, ...at });
       } else if (place === "query" && queries.includes(name)) {
         const message = `Parameter ${quote(name)} is the query parameter of the credential`;
-        report({ code: toolspecQueryCollides, message, ...at });
+        report({ code: "TOOLSPEC_QUERY_COLLIDES", message, ...at });
       }
     }
   }

@@ -1,7 +1,6 @@
 /** The JSONPaths of a toolspec, by whoever can read them: this package cannot. */
 
 import { fieldOf, itemsOf, type OpenDocument, quote } from "@toolcrib/document";
-import { toolspecJsonPathInvalid } from "../codes.ts";
 import { pathsOfSelection, placedPath } from "./selection-shape.ts";
 
 /** What is wrong with a JSONPath; `undefined` where nothing is. */
@@ -19,7 +18,7 @@ export function lintJsonPaths({ tree, reporter }: OpenDocument, faultOf: JsonPat
       const fault = faultOf(path);
       if (fault === undefined) continue;
       reporter.report({
-        code: toolspecJsonPathInvalid,
+        code: "TOOLSPEC_JSON_PATH_INVALID",
         message: `Cannot use ${quote(path)} as JSONPath: ${fault}`,
         hint: "write a path of RFC 9535 without match() and search()",
         span: node.span,

@@ -16,21 +16,6 @@ import {
   spanWithin,
   stringOf,
 } from "@toolcrib/document";
-import {
-  toolspecBodyInvalid,
-  toolspecBodyNotAllowed,
-  toolspecHeaderDuplicate,
-  toolspecHeaderForbidden,
-  toolspecHeaderInvalid,
-  toolspecPaginationInvalid,
-  toolspecParamDuplicate,
-  toolspecPathInvalid,
-  toolspecPathParamMissing,
-  toolspecPathParamOptional,
-  toolspecPathParamUnused,
-  toolspecStyleInvalid,
-  toolspecValueInvalid,
-} from "../codes.ts";
 import { isClientHeader, isHeaderName } from "./header-name.ts";
 import { findPageParam } from "./page-param.ts";
 import { parsePathTemplate, placeholdersOf } from "./path-template.ts";
@@ -57,7 +42,7 @@ export function lintTool(node: DocumentNode, place: Place, { version, variables 
   const list = fieldOf(node, "params");
   if (list !== undefined) {
     reportRepeated(list, at(place, "params"), "name", (name, lineNumber) => ({
-      code: toolspecParamDuplicate,
+      code: "TOOLSPEC_PARAM_DUPLICATE",
       message: `Duplicate parameter ${quote(name)}: the one in line ${lineNumber} has the name too, and parameters share one namespace`,
       hint: "remove one of the two",
     }));
@@ -97,7 +82,7 @@ function lintPath(node: DocumentNode, params: readonly ReadParam[], place: Place
     // Another finding says that it is no boolean.
     if (isWrongType) continue;
     reportAt(required ?? nameNode, at(place, "params"), {
-      code: toolspecPathParamOptional,
+      code: "TOOLSPEC_PATH_PARAM_OPTIONAL",
       message: `Parameter ${quote(name)} is part of the path and must be required`,
       hint: required === undefined ? "add required: true" : "write required: true",
     });
@@ -108,7 +93,7 @@ function lintPath(node: DocumentNode, params: readonly ReadParam[], place: Place
   for (const { reason, part, hint } of faults) {
     const span = part === "" ? pathNode.span : spanWithin(pathNode, part, source);
     const message = `Cannot use ${quote(path)} as path: ${reason}`;
-    reportAt(pathNode, at(place, "path"), { code: toolspecPathInvalid, message, hint, span });
+    reportAt(pathNode, at(place, "path"), { code: "TOOLSPEC_PATH_INVALID", message, hint, span });
   }
   const list = fieldOf(node, "params");
   const isListed = list === undefined || list.kind === "list";
@@ -120,7 +105,7 @@ function lintPath(node: DocumentNode, params: readonly ReadParam[], place: Place
     if (lint.variables.has(name) && !keepsSlashes) continue;
     const written = `{${keepsSlashes ? "+" : ""}${name}}`;
     reportAt(pathNode, at(place, "path"), {
-      code: toolspecPathParamMissing,
+      code: "TOOLSPEC_PATH_PARAM_MISSING",
       message: `Cannot bind "${written}" in path ${quote(path)}: no parameter with in: path has that name`,
       hint:
         lint.variables.has(name) && keepsSlashes
@@ -132,7 +117,7 @@ function lintPath(node: DocumentNode, params: readonly ReadParam[], place: Place
   for (const { name, nameNode } of inPath) {
     if (placeholders.has(name) || placeholders.has(`+${name}`)) continue;
     reportAt(nameNode, at(place, "params"), {
-      code: toolspecPathParamUnused,
+      code: "TOOLSPEC_PATH_PARAM_UNUSED",
       message: `Parameter ${quote(name)} has in: path, but path ${quote(path)} has no placeholder "{${name}}"`,
       hint: `write {${name}} into the path, or another in`,
     });
@@ -160,7 +145,7 @@ function lintBody(node: DocumentNode, params: readonly ReadParam[], place: Place
   for (const param of params) {
     if (param.place !== "body") continue;
     reportAt(fieldOf(param.node, "in") ?? param.nameNode, at(place, "params"), {
-      code: toolspecBodyNotAllowed,
+      code: "TOOLSPEC_BODY_NOT_ALLOWED",
       message: `Parameter ${quote(param.name)} has in: body, but ${method} has no body: ${others} have one`,
       hint:
         method === "DELETE"
@@ -180,13 +165,13 @@ function lintHeaders(params: readonly ReadParam[], place: Place): void {
     const earlier = first.get(lower);
     if (!isHeaderName(name)) {
       const message = `Parameter ${quote(name)} has in: header, but is no header name`;
-      report(toolspecHeaderInvalid, message, "header names are letters, digits and hyphens");
+      report("TOOLSPEC_HEADER_INVALID", message, "header names are letters, digits and hyphens");
     } else if (isClientHeader(name)) {
       const message = `Cannot send the header ${quote(name)}: it is set by the client itself`;
-      report(toolspecHeaderForbidden, message, "remove the parameter");
+      report("TOOLSPEC_HEADER_FORBIDDEN", message, "remove the parameter");
     } else if (earlier !== undefined && earlier !== name) {
       const message = `Headers ${quote(earlier)} and ${quote(name)} are the same header: case does not count`;
-      report(toolspecHeaderDuplicate, message, "remove one of the two");
+      report("TOOLSPEC_HEADER_DUPLICATE", message, "remove one of the two");
     }
     if (earlier === undefined) first.set(lower, name);
   }
@@ -197,7 +182,7 @@ function lintValues(params: readonly ReadParam[], place: Place): void {
   for (const { node: param, name, place: where, type } of params) {
     const report = (node: DocumentNode, reason: string, hint: string) =>
       reportAt(node, at(place, "params"), {
-        code: toolspecValueInvalid,
+        code: "TOOLSPEC_VALUE_INVALID",
         message: `Parameter ${quote(name)} ${reason}`,
         hint,
       });
@@ -251,7 +236,7 @@ function lintStyles(node: DocumentNode, params: readonly ReadParam[], place: Pla
           : `an object is written as ${listOf(allowed)}`;
     if (state === undefined) continue;
     const message = `Parameter ${quote(name)} cannot have style: ${style}: ${state}`;
-    reportAt(styleNode, at(place, "params"), { code: toolspecStyleInvalid, message });
+    reportAt(styleNode, at(place, "params"), { code: "TOOLSPEC_STYLE_INVALID", message });
   }
 }
 
@@ -261,7 +246,7 @@ function lintEncoding(node: DocumentNode, params: readonly ReadParam[], place: P
   const body = params.filter((param) => param.place === "body");
   if (encoding === "raw" && encodingNode !== undefined && body.length !== 1) {
     const message = `encoding: raw sends one body parameter as it is, but the tool has ${body.length}`;
-    reportAt(encodingNode, at(place, "encoding"), { code: toolspecBodyInvalid, message });
+    reportAt(encodingNode, at(place, "encoding"), { code: "TOOLSPEC_BODY_INVALID", message });
   }
   for (const param of params) {
     for (const field of ["contentEncoding", "contentType", "filename"]) {
@@ -277,7 +262,7 @@ function lintEncoding(node: DocumentNode, params: readonly ReadParam[], place: P
           ? "it is for strings in multipart and raw bodies"
           : `it is for ${field === "filename" ? "multipart" : "multipart and raw"} bodies`;
       const message = `Parameter ${quote(param.name)} cannot have ${field}: ${allowed}`;
-      reportAt(found, at(place, "params"), { code: toolspecBodyInvalid, message });
+      reportAt(found, at(place, "params"), { code: "TOOLSPEC_BODY_INVALID", message });
     }
   }
 }
@@ -300,7 +285,7 @@ function lintPagination(node: DocumentNode, params: readonly ReadParam[], place:
   if (own === undefined) return;
   const report = (found: DocumentNode, message: string, hint: string) =>
     reportAt(found, at(place, "pagination"), {
-      code: toolspecPaginationInvalid,
+      code: "TOOLSPEC_PAGINATION_INVALID",
       message,
       hint,
       ...(found === pagination ? { span: pagination.entries[0]?.keySpan } : {}),

@@ -12,7 +12,6 @@ import {
   spanWithin,
   stringOf,
 } from "@toolcrib/document";
-import { toolspecVariableInvalid } from "../codes.ts";
 import { variablesOf } from "./base-url.ts";
 import { parsePathTemplate, placeholdersOf, segmentFault } from "./path-template.ts";
 
@@ -28,7 +27,7 @@ export function lintVariables(node: DocumentNode, place: Place): void {
       used.add(name);
       if (declared.some(({ key }) => key === name)) continue;
       reportAt(found, place, {
-        code: toolspecVariableInvalid,
+        code: "TOOLSPEC_VARIABLE_INVALID",
         message: `Cannot fill in "{${name}}" in ${quote(stringOf(found) ?? "")}: no variable has that name`,
         hint: `add variables: { ${name}: { description: … } }`,
         span: spanWithin(found, `{${name}}`, place.reporter.source),
@@ -42,7 +41,7 @@ export function lintVariables(node: DocumentNode, place: Place): void {
     if (inPaths.has(key)) lintDefault(key, value, at);
     if (used.has(key) || inPaths.has(key)) continue;
     at.reporter.report({
-      code: toolspecVariableInvalid,
+      code: "TOOLSPEC_VARIABLE_INVALID",
       message: `Variable ${quote(key)} is declared and stands in no base URL and no path`,
       hint: `remove it, or write baseUrl: https://{${key}}.example.com or path: /{${key}}/…`,
       span: keySpan,
@@ -53,7 +52,7 @@ export function lintVariables(node: DocumentNode, place: Place): void {
     const span = entryOf(node, "variables")?.keySpan;
     const message = '"variables" is empty';
     place.reporter.report({
-      code: toolspecVariableInvalid,
+      code: "TOOLSPEC_VARIABLE_INVALID",
       message,
       hint: "remove it",
       span,
@@ -82,7 +81,7 @@ function lintDefault(name: string, variable: DocumentNode, place: Place): void {
   const fault = value === undefined ? undefined : segmentFault(value);
   if (found === undefined || fault === undefined) return;
   reportAt(found, place, {
-    code: toolspecVariableInvalid,
+    code: "TOOLSPEC_VARIABLE_INVALID",
     message: `The default of variable ${quote(name)} cannot stand in a path: it ${fault}`,
     hint: "write an id, not a path",
     path: `${place.path}.default`,

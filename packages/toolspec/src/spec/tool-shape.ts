@@ -19,19 +19,6 @@ import {
   text,
 } from "@toolcrib/document";
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
-import {
-  toolspecBaseUrlInvalid,
-  toolspecEncodingInvalid,
-  toolspecMethodInvalid,
-  toolspecNeedsVersion2,
-  toolspecParamInInvalid,
-  toolspecParamTypeInvalid,
-  toolspecStyleInvalid,
-  toolspecToolNameInvalid,
-  toolspecToolNameUnfit,
-  toolspecValueInvalid,
-  toolspecWrongType,
-} from "../codes.ts";
 
 import { parseBaseUrl } from "./base-url.ts";
 
@@ -48,7 +35,7 @@ export const anyText = (description: string, maxLength = 10_000) => text({ descr
 const toolName = text({
   description: "Unique within the toolspec; the manifest lists the same tools.",
   maxLength: toolNameMaxLength,
-  code: toolspecToolNameInvalid,
+  code: "TOOLSPEC_TOOL_NAME_INVALID",
   pattern: {
     source: "[^\\x00-\\x20\\x7f-\\xa0]+(?: [^\\x00-\\x20\\x7f-\\xa0]+)*",
     meaning: "a name of one line",
@@ -57,7 +44,7 @@ const toolName = text({
     if (/^[A-Za-z0-9_.-]+$/.test(value)) return;
     const hint = `write ${value.trim().replace(/[^A-Za-z0-9_.-]+/g, "_")}, here and in the manifest`;
     const message = `Tool name ${quote(value)} has characters that MCP clients may refuse: letters, digits, _ - and . are safe`;
-    reportAt(node, place, { severity: "warning", code: toolspecToolNameUnfit, message, hint });
+    reportAt(node, place, { severity: "warning", code: "TOOLSPEC_TOOL_NAME_UNFIT", message, hint });
   },
 });
 
@@ -77,7 +64,7 @@ export function baseUrlShape(version: 1 | 2): Shape<string> {
         : `write ${read.instead ?? "https://api.example.com"}`;
       const message = `Cannot use ${quote(value)} as base URL: ${read.reason}; https://<host> is allowed and nothing else`;
       reportAt(node, place, {
-        code: needsSecond ? toolspecNeedsVersion2 : toolspecBaseUrlInvalid,
+        code: needsSecond ? "TOOLSPEC_NEEDS_VERSION_2" : "TOOLSPEC_BASE_URL_INVALID",
         message,
         hint,
       });
@@ -96,7 +83,7 @@ const paramFields = {
     required: choice({
       description: "Where it is sent.",
       values: ["path", "query", "body", "header"],
-      code: toolspecParamInInvalid,
+      code: "TOOLSPEC_PARAM_IN_INVALID",
       aliases: { formdata: "body", form: "body", json: "body", url: "path", headers: "header" },
       hints: { cookie: "cookies are not sent" },
     }),
@@ -105,7 +92,7 @@ const paramFields = {
     required: choice({
       description: "Its JSON type.",
       values: ["string", "integer", "number", "boolean", "object", "array"],
-      code: toolspecParamTypeInvalid,
+      code: "TOOLSPEC_PARAM_TYPE_INVALID",
       aliases: {
         str: "string",
         text: "string",
@@ -135,13 +122,13 @@ const param2 = record({
       description:
         "How an array or object is written in a query or form: repeat (a=1&a=2), comma (a=1,2), brackets (a[]=1, a[key]=1), json.",
       values: ["repeat", "comma", "brackets", "json"],
-      code: toolspecStyleInvalid,
+      code: "TOOLSPEC_STYLE_INVALID",
       aliases: { form: "repeat", multi: "repeat", csv: "comma", deepobject: "brackets" },
     }),
     contentEncoding: choice({
       description: "base64: the string is binary content (multipart and raw bodies).",
       values: ["base64"],
-      code: toolspecValueInvalid,
+      code: "TOOLSPEC_VALUE_INVALID",
     }),
     contentType: text({
       description: "Media type of the part or the raw body.",
@@ -173,7 +160,7 @@ const secondFields = {
           description:
             "cursor: the response names the next page. page: pages are numbered. offset: items are passed over. link: the Link header, or next, has the address of the next page.",
           values: ["cursor", "page", "offset", "link"],
-          code: toolspecValueInvalid,
+          code: "TOOLSPEC_VALUE_INVALID",
           aliases: { skip: "offset", start: "offset", token: "cursor", url: "link" },
         }),
       },
@@ -237,7 +224,7 @@ function jsonObject(description: string): Shape<JsonObject> {
       const value = any.check(node, place);
       if (isJsonObject(value)) return value;
       const message = `${quote(place.path)} must be a map of arguments`;
-      return reportAt(node, place, { code: toolspecWrongType, message });
+      return reportAt(node, place, { code: "TOOLSPEC_WRONG_TYPE", message });
     },
     toJsonSchema: () => ({ type: "object", description }),
   };
@@ -254,7 +241,7 @@ export function misplaced(owner: string) {
   return ({ key }: MapEntry) =>
     fieldsOfSecond[owner]?.includes(key) === true
       ? {
-          code: toolspecNeedsVersion2,
+          code: "TOOLSPEC_NEEDS_VERSION_2",
           message: `Field ${quote(key)} belongs to schemaVersion 2, and this toolspec is of schemaVersion 1`,
           hint: "write schemaVersion: 2, or remove the field",
         }
@@ -271,7 +258,7 @@ function toolFields(version: 1 | 2) {
       required: choice({
         description: "HTTP method.",
         values: ["GET", "POST", "PUT", "PATCH", "DELETE"],
-        code: toolspecMethodInvalid,
+        code: "TOOLSPEC_METHOD_INVALID",
         hints: { head: "use GET", options: "use GET" },
       }),
     },
@@ -286,7 +273,7 @@ function toolFields(version: 1 | 2) {
     encoding: choice<"json" | "form" | "multipart" | "raw">({
       description: "How in: body parameters are sent; json when left out.",
       values: encodings,
-      code: toolspecEncodingInvalid,
+      code: "TOOLSPEC_ENCODING_INVALID",
       aliases: {
         "application/json": "json",
         "application/x-www-form-urlencoded": "form",

@@ -21,24 +21,6 @@ import {
   stringOf,
   text,
 } from "@toolcrib/document";
-import {
-  toolspecAuthFormat,
-  toolspecAuthHeader,
-  toolspecBareWord,
-  toolspecDuplicateKey,
-  toolspecFieldRequired,
-  toolspecFileTooLarge,
-  toolspecNameInvalid,
-  toolspecSchemaVersion,
-  toolspecSyntax,
-  toolspecTooComplex,
-  toolspecToolDuplicate,
-  toolspecToolsEmpty,
-  toolspecUnknownField,
-  toolspecValueInvalid,
-  toolspecVersionInvalid,
-  toolspecWrongType,
-} from "../codes.ts";
 
 import { formatFault, formatHint } from "./credential-format.ts";
 import { entryName, entryVersion, toEntryName } from "./entry-name.ts";
@@ -54,15 +36,15 @@ import type { Toolspec } from "./toolspec.ts";
 export const toolspecKind: DocumentKind = {
   noun: "toolspec",
   codes: {
-    fileTooLarge: toolspecFileTooLarge,
-    syntax: toolspecSyntax,
-    tooComplex: toolspecTooComplex,
-    duplicateKey: toolspecDuplicateKey,
-    unknownField: toolspecUnknownField,
-    fieldRequired: toolspecFieldRequired,
-    wrongType: toolspecWrongType,
-    valueInvalid: toolspecValueInvalid,
-    bareWord: toolspecBareWord,
+    fileTooLarge: "TOOLSPEC_FILE_TOO_LARGE",
+    syntax: "TOOLSPEC_SYNTAX",
+    tooComplex: "TOOLSPEC_TOO_COMPLEX",
+    duplicateKey: "TOOLSPEC_DUPLICATE_KEY",
+    unknownField: "TOOLSPEC_UNKNOWN_FIELD",
+    fieldRequired: "TOOLSPEC_FIELD_REQUIRED",
+    wrongType: "TOOLSPEC_WRONG_TYPE",
+    valueInvalid: "TOOLSPEC_VALUE_INVALID",
+    bareWord: "TOOLSPEC_BARE_WORD",
   },
 };
 
@@ -80,7 +62,7 @@ const authShape = record({
           if (isHeaderName(value) && !isClientHeader(value)) return;
           const state = isHeaderName(value) ? "is set by the client itself" : "is no header name";
           const message = `Cannot send the credential in the header ${quote(value)}: it ${state}`;
-          reportAt(node, place, { code: toolspecAuthHeader, message });
+          reportAt(node, place, { code: "TOOLSPEC_AUTH_HEADER", message });
         },
       }),
     },
@@ -93,7 +75,7 @@ const authShape = record({
           const fault = formatFault(value);
           if (fault === undefined) return;
           reportAt(node, place, {
-            code: toolspecAuthFormat,
+            code: "TOOLSPEC_AUTH_FORMAT",
             message: `"auth.format" ${fault}`,
             hint: formatHint,
           });
@@ -105,7 +87,7 @@ const authShape = record({
 
 const inspectTools: Inspect<unknown> = (_values, node, place) =>
   reportRepeated(node, place, "name", (name, lineNumber) => ({
-    code: toolspecToolDuplicate,
+    code: "TOOLSPEC_TOOL_DUPLICATE",
     message: `Duplicate tool ${quote(name)}: the tool in line ${lineNumber} has the name too`,
     hint: "give each tool a name of its own, here and in the manifest",
   }));
@@ -113,7 +95,7 @@ const inspectTools: Inspect<unknown> = (_values, node, place) =>
 const toolsOptions = {
   description: "The tools; the same ones that the manifest lists.",
   maxItems: toolsMaxCount,
-  emptyCode: toolspecToolsEmpty,
+  emptyCode: "TOOLSPEC_TOOLS_EMPTY",
   inspect: inspectTools,
 };
 function toolspecFields(version: 1 | 2) {
@@ -122,7 +104,7 @@ function toolspecFields(version: 1 | 2) {
       required: literalNumber({
         description: "The version of this format.",
         values: [version],
-        code: toolspecSchemaVersion,
+        code: "TOOLSPEC_SCHEMA_VERSION",
       }),
     },
     name: {
@@ -130,7 +112,7 @@ function toolspecFields(version: 1 | 2) {
         description: "The name of the manifest.",
         maxLength: 64,
         pattern: entryName,
-        code: toolspecNameInvalid,
+        code: "TOOLSPEC_NAME_INVALID",
         instead: toEntryName,
       }),
     },
@@ -139,7 +121,7 @@ function toolspecFields(version: 1 | 2) {
         description: "The version of the manifest.",
         maxLength: 64,
         pattern: entryVersion,
-        code: toolspecVersionInvalid,
+        code: "TOOLSPEC_VERSION_INVALID",
         instead: (value) => value.replace(/^v/, ""),
       }),
     },
@@ -218,7 +200,7 @@ export const toolspecShape: Shape<Toolspec> = {
     if (!isKnown) {
       const found = fieldOf(node, "schemaVersion") ?? node;
       reportAt(found, place, {
-        code: toolspecSchemaVersion,
+        code: "TOOLSPEC_SCHEMA_VERSION",
         message: `"schemaVersion" must be 1 or 2, but is ${version}`,
         hint: "write schemaVersion: 1",
         path: "schemaVersion",

@@ -5,7 +5,6 @@
  * own environment, which holds the secrets of other servers.
  */
 
-import { upstreamLaunchInvalid } from "../codes.ts";
 import { UpstreamError } from "../upstream-error.ts";
 
 /** Names and values; a name without a value counts as absent. */
@@ -65,19 +64,19 @@ export function toChildEnvironment(
 function checkVariable(name: string, value: string): void {
   if (name === "" || /[=\0]/.test(name)) {
     throw new UpstreamError(
-      upstreamLaunchInvalid,
+      "UPSTREAM_LAUNCH_INVALID",
       `Cannot set environment variable ${JSON.stringify(name)}: a name is not empty and has neither "=" nor NUL`,
     );
   }
   if (value.includes("\0")) {
     throw new UpstreamError(
-      upstreamLaunchInvalid,
+      "UPSTREAM_LAUNCH_INVALID",
       `Cannot set environment variable "${name}": its value contains NUL`,
     );
   }
   if (name.toUpperCase() === instanceMarker || name.toUpperCase() === serverMarker) {
     throw new UpstreamError(
-      upstreamLaunchInvalid,
+      "UPSTREAM_LAUNCH_INVALID",
       `Cannot set environment variable "${name}": the name is reserved`,
       { hint: "remove it from env; the gateway recognises its processes by it" },
     );

@@ -9,7 +9,6 @@
 
 import { join } from "node:path";
 import { type Logger, messageOf } from "@toolcrib/diagnostics";
-import { upstreamLauncherClosed, upstreamProcessLimit } from "../codes.ts";
 import { UpstreamError } from "../upstream-error.ts";
 import { type Environment, toChildEnvironment } from "./child-environment.ts";
 import {
@@ -114,7 +113,7 @@ class Launcher implements ProcessLauncher {
     if (this.#closing !== undefined) throw closed(spec);
     if (this.#heldCount >= this.#options.processesMaxCount) {
       throw new UpstreamError(
-        upstreamProcessLimit,
+        "UPSTREAM_PROCESS_LIMIT",
         `Cannot launch server "${spec.label}": ${this.#options.processesMaxCount} servers run already`,
         { hint: "raise the limit of processes, or let servers be shared or stopped when idle" },
       );
@@ -253,7 +252,7 @@ class Launcher implements ProcessLauncher {
 
 function closed(spec: LaunchSpec): UpstreamError {
   return new UpstreamError(
-    upstreamLauncherClosed,
+    "UPSTREAM_LAUNCHER_CLOSED",
     `Cannot launch server "${spec.label}": the gateway is closing`,
   );
 }

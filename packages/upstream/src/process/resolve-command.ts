@@ -11,7 +11,6 @@ import { constants } from "node:fs";
 import { access, readdir, stat } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
 import { nearestName } from "@toolcrib/diagnostics";
-import { upstreamCommandNotExecutable, upstreamCommandNotFound, upstreamLaunchInvalid } from "../codes.ts";
 import { UpstreamError } from "../upstream-error.ts";
 import type { Environment } from "./child-environment.ts";
 
@@ -51,7 +50,7 @@ const providers: { readonly [command: string]: string } = {
 export async function resolveCommand(command: string, place: CommandPlace): Promise<string> {
   if (command.trim() === "" || command.includes("\0")) {
     throw new UpstreamError(
-      upstreamLaunchInvalid,
+      "UPSTREAM_LAUNCH_INVALID",
       `Cannot launch command ${JSON.stringify(command)}: a command is not empty and has no NUL`,
     );
   }
@@ -59,7 +58,7 @@ export async function resolveCommand(command: string, place: CommandPlace): Prom
   const found = isPath ? await judgePath(command, place) : await findInPath(command, place);
   if (place.platform === "win32" && /\.(cmd|bat)$/i.test(found)) {
     throw new UpstreamError(
-      upstreamCommandNotExecutable,
+      "UPSTREAM_COMMAND_NOT_EXECUTABLE",
       `Cannot launch command "${command}": "${found}" is a batch file, and only programs are launched`,
       { hint: `set command: "cmd" and put "/c", "${command}" in front of args` },
     );
@@ -76,7 +75,7 @@ async function judgePath(command: string, place: CommandPlace): Promise<string> 
   }
   const shown = isAbsolute(command) ? "" : ` (looked for "${path}")`;
   throw new UpstreamError(
-    upstreamCommandNotFound,
+    "UPSTREAM_COMMAND_NOT_FOUND",
     `Cannot launch command "${command}": there is no such file${shown}`,
     {
       hint: await splitHint(command, place),
@@ -96,7 +95,7 @@ async function findInPath(command: string, place: CommandPlace): Promise<string>
   }
   if (refused !== undefined) throw notExecutable(command, refused.path, refused.verdict);
   throw new UpstreamError(
-    upstreamCommandNotFound,
+    "UPSTREAM_COMMAND_NOT_FOUND",
     `Cannot launch command "${command}": not found in PATH "${folders.join(separatorOf(place))}"`,
     { hint: await missingHint(command, folders, place) },
   );
@@ -118,7 +117,7 @@ function notExecutable(command: string, path: string, verdict: Verdict): Upstrea
   const reason = verdict === "folder" ? "is a folder" : "is not executable by this user";
   const hint = verdict === "folder" ? "name the program inside it" : `run: chmod +x '${path}'`;
   return new UpstreamError(
-    upstreamCommandNotExecutable,
+    "UPSTREAM_COMMAND_NOT_EXECUTABLE",
     `Cannot launch command "${command}": "${path}" ${reason}`,
     {
       hint,

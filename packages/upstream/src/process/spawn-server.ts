@@ -8,7 +8,6 @@ import { spawn } from "node:child_process";
 import { open, stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import { messageOf } from "@toolcrib/diagnostics";
-import { upstreamDirectoryInvalid, upstreamLaunchInvalid, upstreamSpawnFailed } from "../codes.ts";
 import { UpstreamError } from "../upstream-error.ts";
 import type { SpawnedChild } from "./server-process.ts";
 
@@ -27,7 +26,7 @@ export function checkArguments(command: string, args: readonly string[]): void {
   const index = args.findIndex((argument) => argument.includes("\0"));
   if (index !== -1) {
     throw new UpstreamError(
-      upstreamLaunchInvalid,
+      "UPSTREAM_LAUNCH_INVALID",
       `Cannot launch command "${command}": argument ${index + 1} contains NUL`,
     );
   }
@@ -37,7 +36,7 @@ export function checkArguments(command: string, args: readonly string[]): void {
 export async function checkDirectory(command: string, directory: string): Promise<void> {
   if (!isAbsolute(directory) || directory.includes("\0")) {
     throw new UpstreamError(
-      upstreamLaunchInvalid,
+      "UPSTREAM_LAUNCH_INVALID",
       `Cannot launch command "${command}": working directory ${JSON.stringify(directory)} is not an absolute path`,
     );
   }
@@ -47,7 +46,7 @@ export async function checkDirectory(command: string, directory: string): Promis
   );
   if (problem !== undefined) {
     throw new UpstreamError(
-      upstreamDirectoryInvalid,
+      "UPSTREAM_DIRECTORY_INVALID",
       `Cannot launch command "${command}": working directory "${directory}" ${problem}`,
       { hint: "correct cwd, or create the folder" },
     );
@@ -88,7 +87,7 @@ async function explainFailure(request: SpawnRequest, error: unknown): Promise<Up
     code === "ENOENT" || code === "EACCES" ? await interpreterOf(request.program) : undefined;
   if (interpreter !== undefined) {
     return new UpstreamError(
-      upstreamSpawnFailed,
+      "UPSTREAM_SPAWN_FAILED",
       `Cannot launch command "${request.command}": its first line asks for interpreter "${interpreter}", which cannot be run`,
       { hint: "install the interpreter, or set it as command and the script as first of args", cause: error },
     );
@@ -110,7 +109,7 @@ function plainFailure(request: SpawnRequest, error: unknown): UpstreamError {
   const known = code !== undefined && Object.hasOwn(hints, code);
   // The system's message repeats all arguments, which may hold what is nobody's business; its code says enough.
   return new UpstreamError(
-    upstreamSpawnFailed,
+    "UPSTREAM_SPAWN_FAILED",
     `Cannot launch command "${request.command}": the system refused with ${code ?? messageOf(error)}`,
     { hint: known ? hints[code] : undefined, cause: error },
   );

@@ -18,7 +18,6 @@ import { once } from "node:events";
 import type { Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Logger, messageOf } from "@toolcrib/diagnostics";
-import { upstreamWatchdogFailed } from "../codes.ts";
 import { UpstreamError } from "../upstream-error.ts";
 import { startTicksOf } from "./process-table.ts";
 import { watchdogScript } from "./watchdog-script.ts";
@@ -171,7 +170,7 @@ async function untilReady(child: ChildProcess, exited: Promise<unknown>): Promis
 
 function failure(reason: unknown): UpstreamError {
   return new UpstreamError(
-    upstreamWatchdogFailed,
+    "UPSTREAM_WATCHDOG_FAILED",
     `Cannot start the watchdog that ends all servers when the gateway dies: ${messageOf(reason)}`,
     {
       hint: "it needs /bin/sh and sleep; in a container without a shell, run the gateway as process 1",

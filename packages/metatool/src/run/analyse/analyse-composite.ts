@@ -17,12 +17,6 @@ import {
   toolDialect,
   universeFor,
 } from "@toolcrib/starlark";
-import {
-  metatoolNameHidden,
-  metatoolParameterUnknown,
-  metatoolRecursive,
-  metatoolToolUnknown,
-} from "../../codes.ts";
 import type { Catalog, CatalogTool } from "../catalog.ts";
 import { type CompositeCache, createCompositeCache, sourceNameOf } from "../composite-cache.ts";
 import { propertySchema, resolveReference } from "../schema-walk.ts";
@@ -150,7 +144,7 @@ class Analysis {
   reportRecursion(isDirect: boolean): void {
     this.#report({
       severity: "warning",
-      code: metatoolRecursive,
+      code: "METATOOL_RECURSIVE",
       message: `"${this.#name}" calls itself${isDirect ? "" : " through other saved tools"}, which ends when calls within calls reach their limit`,
       hint: "call a function of the program instead: def may call itself",
       span: { start: 0, end: 0 },
@@ -170,7 +164,7 @@ class Analysis {
       if ((!isReserved && !this.#directory.namespaces.has(name)) || firstStart < 0) continue;
       this.#report({
         severity: "warning",
-        code: metatoolNameHidden,
+        code: "METATOOL_NAME_HIDDEN",
         message: `"${name}" hides ${isReserved ? `the ${name} that every composite has` : `the tools of ${name}`} from here on`,
         hint: `use another name, such as ${name}_value`,
         span: { start: firstStart, end: firstStart + name.length },
@@ -309,7 +303,7 @@ class Analysis {
     const listed = names.slice(0, 20).join(", ");
     this.#report({
       severity: "error",
-      code: metatoolToolUnknown,
+      code: "METATOOL_TOOL_UNKNOWN",
       message: `${identifier} has no tool ${name}${suggestion}`,
       hint: `its tools are ${listed}${names.length > 20 ? `, and ${names.length - 20} more` : ""}`,
       span,
@@ -324,7 +318,7 @@ class Analysis {
       return "unknown";
     }
     const message = unknownToolMessage(name, this.#directory);
-    this.#report({ severity: "error", code: metatoolToolUnknown, message, span });
+    this.#report({ severity: "error", code: "METATOOL_TOOL_UNKNOWN", message, span });
     return "unknown";
   }
 
@@ -358,7 +352,7 @@ class Analysis {
       const near = property === undefined ? nearestName(name, known) : undefined;
       this.#report({
         severity: "warning",
-        code: metatoolParameterUnknown,
+        code: "METATOOL_PARAMETER_UNKNOWN",
         message:
           property === undefined
             ? `The input schema has no "${name}"${near === undefined ? "" : ` (did you mean "${near}"?)`}`

@@ -8,12 +8,6 @@ import type { Span } from "@toolcrib/diagnostics";
 import { nearestName } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
 import type { CallExpression, DictExpression, Expression } from "@toolcrib/starlark";
-import {
-  metatoolArgumentForm,
-  metatoolArgumentMissing,
-  metatoolArgumentType,
-  metatoolArgumentUnknown,
-} from "../../codes.ts";
 import type { CatalogTool } from "../catalog.ts";
 import { allowedTypes, coerce, jsonTypeOf } from "../coerce-value.ts";
 import { propertySchema, resolveReference } from "../schema-walk.ts";
@@ -42,7 +36,7 @@ export function checkArguments(call: CallExpression, tool: CatalogTool, report: 
   if (second !== undefined || (first !== undefined && named.length > 0)) {
     const span = second ?? named[0]!;
     const message = `${name} takes one dict or arguments by name`;
-    report({ severity: "error", code: metatoolArgumentForm, message, hint: `write ${name}({…})`, span });
+    report({ severity: "error", code: "METATOOL_ARGUMENT_FORM", message, hint: `write ${name}({…})`, span });
     return;
   }
   const literal = first === undefined ? undefined : withoutParens(first.value);
@@ -52,7 +46,13 @@ export function checkArguments(call: CallExpression, tool: CatalogTool, report: 
     const type = literalType(literal);
     if (type === undefined || type === "object") return;
     const message = `${name} takes one dict or arguments by name, got ${type}`;
-    report({ severity: "error", code: metatoolArgumentForm, message, hint: formHint(check), span: literal });
+    report({
+      severity: "error",
+      code: "METATOOL_ARGUMENT_FORM",
+      message,
+      hint: formHint(check),
+      span: literal,
+    });
   } else {
     const fields = named.map(({ name: field, value }) => ({ name: field!.name, span: field!, value }));
     checkFields(
@@ -111,7 +111,7 @@ function checkFields(
     const description = resolveReference(propertySchema(resolved, name), check.root)?.["description"];
     check.report({
       severity: "warning",
-      code: metatoolArgumentMissing,
+      code: "METATOOL_ARGUMENT_MISSING",
       message: `${check.name} needs "${name}"`,
       hint: typeof description === "string" ? `"${name}": ${description.slice(0, 200)}` : undefined,
       span,
@@ -134,7 +134,7 @@ function unknownField(check: Check, name: string, span: Span, known: readonly st
   const listed = known.slice(0, 20).map((one) => `"${one}"`);
   check.report({
     severity: "warning",
-    code: metatoolArgumentUnknown,
+    code: "METATOOL_ARGUMENT_UNKNOWN",
     message: `${check.name} has no "${name}"${suggestion}`,
     hint: known.length === 0 ? "it takes no arguments" : `it takes ${listed.join(", ")}`,
     span,
@@ -156,7 +156,7 @@ function checkValue(
   const plain = plainValue(literal);
   if (type !== undefined && types.length > 0 && !fits(type, types) && !isCoerced(check, plain, resolved)) {
     const message = `"${field}" of ${check.name} is ${types.join(" or ")}, got ${type}`;
-    check.report({ severity: "warning", code: metatoolArgumentType, message, span: literal });
+    check.report({ severity: "warning", code: "METATOOL_ARGUMENT_TYPE", message, span: literal });
     return;
   }
   const { enum: listed } = resolved;
@@ -168,7 +168,7 @@ function checkValue(
   ) {
     const shown = (listed as readonly JsonValue[]).slice(0, 20).map((one) => JSON.stringify(one));
     const message = `"${field}" of ${check.name} is one of ${shown.join(", ")}`;
-    check.report({ severity: "warning", code: metatoolArgumentType, message, span: literal });
+    check.report({ severity: "warning", code: "METATOOL_ARGUMENT_TYPE", message, span: literal });
   }
   if (literal.kind === "DictExpression") checkDict(check, literal, resolved, depth);
   if (literal.kind === "ListExpression" && resolved["items"] !== undefined) {
