@@ -1,7 +1,8 @@
 /**
  * What a source file may hold: no default exports and no `export *`, re-exports
  * in `index.ts` only, nothing of the process or the clock outside the places
- * that hand it out, and no more than 500 lines without a reason.
+ * that hand it out, no process started except by `process`, and no more than
+ * 500 lines without a reason.
  */
 
 import type { Diagnostic, Span } from "@toolcrib/diagnostics";
@@ -40,6 +41,14 @@ const compositionRoots: ReadonlySet<string> = new Set([
   "packages/gateway/src/registry/registry.ts",
 ]);
 
+/**
+ * Packages whose source may start processes: the one that does it for all
+ * others, and the servers that tests run.
+ */
+const processPackages: ReadonlySet<string> = new Set(["process", "testing"]);
+/** Modules of Node that start processes. */
+const processModules: ReadonlySet<string> = new Set(["node:child_process", "node:cluster"]);
+
 const maxLines = 500;
 
 /** What is taken from the surroundings, by object and member; `*` is every member. */
@@ -71,6 +80,7 @@ export function checkFiles(owner: WorkspacePackage, checker: Checker): Diagnosti
       ...checkLength(file),
       ...checkExports(file, file.name === `packages/${owner.folder}/src/index.ts`),
       ...(isOutermost ? [] : checkAmbient(file, checker)),
+      ...(processPackages.has(owner.folder) ? [] : checkProcesses(file)),
     ];
   });
 }
@@ -159,6 +169,21 @@ function checkAmbient(file: WorkspaceFile, checker: Checker): Diagnostic[] {
     }
   });
   return findings;
+}
+
+/** An import of types alone starts nothing. */
+function checkProcesses(file: WorkspaceFile): Diagnostic[] {
+  return listModuleReferences(file.syntax)
+    .filter(({ specifier, isTypeOnly }) => !isTypeOnly && processModules.has(withScheme(specifier)))
+    .map(({ specifier, span }) => {
+      const message = `"${specifier}" is imported here, and only the package "process" starts processes`;
+      return finding("ARCH_PROCESS", message, file, span, 'start the program with "@toolcrib/process"');
+    });
+}
+
+/** The specifier of a built-in module with its optional `node:` prefix. */
+function withScheme(specifier: string): string {
+  return specifier.startsWith("node:") ? specifier : `node:${specifier}`;
 }
 
 function isAmbientMember(object: string, member: string): boolean {

@@ -194,6 +194,22 @@ describe("checkArchitecture() finds", () => {
       ["packages/mcp/src/a.ts:2 ARCH_AMBIENT"],
     ));
 
+  test("a process started outside the package that starts processes, and no import of types alone", () =>
+    check(
+      {
+        "packages/mcp/src/a.ts": [
+          'import { spawn } from "node:child_process";',
+          'import * as children from "child_process";',
+          'export const a = import("node:cluster");',
+          'import type { ChildProcess } from "node:child_process";',
+          "export const b = (child: ChildProcess) => [spawn, children, child];",
+          "",
+        ].join("\n"),
+        "packages/testing/src/a.ts": 'import { spawn } from "node:child_process";\nexport const a = spawn;\n',
+      },
+      [1, 2, 3].map((line) => `packages/mcp/src/a.ts:${line} ARCH_PROCESS`),
+    ));
+
   test("a file of more than 500 lines that does not say why it is one piece", () =>
     check(
       {

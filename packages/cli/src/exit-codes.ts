@@ -64,7 +64,7 @@ const codesOf: readonly (readonly [ExitCode, RegExp])[] = [
     /^MCP_(?:TIMEOUT|CONNECTION_CLOSED|UNREACHABLE|SESSION_EXPIRED|OVERLOADED|UNSUPPORTED_VERSION)$/,
   ],
   // A server's own error answer is a failed call; everything else of it is a server that cannot be had.
-  [exitCodes.unavailable, /^UPSTREAM_(?!ERROR$)/],
+  [exitCodes.unavailable, /^(?:PROCESS_|UPSTREAM_(?!ERROR$))/],
   [exitCodes.notFound, /_NOT_FOUND$/],
 ];
 

@@ -118,7 +118,7 @@ test("every code leads to the exit code that is documented for it", () => {
   check("SERVER_NOT_FOUND", 4);
   check("CONFIG_SECRET_NOT_FOUND", 2);
   check("CLI_CONFIG_NOT_FOUND", 2);
-  check("UPSTREAM_COMMAND_NOT_FOUND", 5);
+  check("PROCESS_COMMAND_NOT_FOUND", 5);
   check("UPSTREAM_UNAVAILABLE", 5);
   check("UPSTREAM_ERROR", 1);
   check("CALL_TIMEOUT", 5);

@@ -8,13 +8,9 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
 import { type Logger, messageOf } from "@toolcrib/diagnostics";
 import { createHttpClient } from "@toolcrib/mcp";
+import { createProcessLauncher } from "@toolcrib/process";
 import { openStore } from "@toolcrib/store";
-import {
-  createProcessLauncher,
-  createUpstreamServer,
-  type UpstreamLimits,
-  type UpstreamServer,
-} from "@toolcrib/upstream";
+import { createUpstreamServer, type UpstreamLimits, type UpstreamServer } from "@toolcrib/upstream";
 import { createCallIds } from "./call/call-id.ts";
 import { createSecretScrubber } from "./call/secret-scrubber.ts";
 import { openComposites } from "./composites/open-composites.ts";
@@ -89,7 +85,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
   );
   const metrics = createMetrics(performance.timeOrigin);
   const launcher = createProcessLauncher(
-    { environment, clock: { now }, logger, randomBytes },
+    { env: environment, now, logger, randomBytes },
     { directory: deps.directory, logsDirectory: `${deps.home}/logs` },
   );
   const httpClient = createHttpClient();

@@ -5,7 +5,7 @@
  * error.
  */
 
-import { execFile } from "node:child_process";
+import { runCommand } from "@toolcrib/process";
 import { checkSecretName, secretMaxBytes, toSecretValue } from "./secret-text.ts";
 import { SecretsError } from "./secrets-error.ts";
 
@@ -71,8 +71,11 @@ export async function readKeychain(name: string, { environment, platform }: Keyc
   if (keychain === undefined) {
     throw unavailable(name, `there is no support for the keychain of ${platform}`, otherPlace);
   }
-  const passed = Object.fromEntries(passedVariables.map((key) => [key, environment[key]]));
-  const { code, stdout, stderr } = await run(keychain.command, keychain.args(name), passed);
+  const env = Object.fromEntries(passedVariables.map((key) => [key, environment[key]]));
+  const { code, stdout, stderr } = await runCommand(
+    { program: keychain.command, args: keychain.args(name), env },
+    { timeoutMs: answerMs, outputMaxBytes: 2 * secretMaxBytes },
+  );
   if (code === "ENOENT") {
     throw unavailable(name, `the command ${keychain.command} is not found`, keychain.installHint);
   }
@@ -97,20 +100,4 @@ function unavailable(name: string, reason: string, hint: string): SecretsError {
     `Cannot read secret ${JSON.stringify(name)} from the keychain: ${reason}`,
     { hint },
   );
-}
-
-/** How a command ended: its exit code, or the name of what kept it from ending by itself. */
-function run(
-  command: string,
-  args: readonly string[],
-  env: { readonly [name: string]: string | undefined },
-): Promise<{ readonly code: number | string; readonly stdout: Buffer; readonly stderr: string }> {
-  return new Promise((resolve) => {
-    const options = { env, encoding: "buffer", timeout: answerMs, maxBuffer: 2 * secretMaxBytes } as const;
-    const child = execFile(command, args, options, (error, stdout, stderr) => {
-      const code = error === null ? 0 : (error.code ?? error.signal ?? "no exit code");
-      resolve({ code, stdout, stderr: stderr.toString("utf8") });
-    });
-    child.stdin?.end();
-  });
 }

@@ -15,10 +15,10 @@ import {
   openConnection,
   type RpcId,
 } from "@toolcrib/mcp";
+import type { LaunchedProcess } from "@toolcrib/process";
 import type { CallContext, ClientSession, Era } from "@toolcrib/tool";
 import { type Addressee, createCallLedger, requiredElicitations } from "./call-ledger.ts";
 import { openTransport } from "./open-transport.ts";
-import type { ServerProcess } from "./process/server-process.ts";
 import { UpstreamError } from "./upstream-error.ts";
 import { exitText } from "./upstream-failure.ts";
 import type { ResolvedTransport, UpstreamDeps, UpstreamSettings } from "./upstream-options.ts";
@@ -28,7 +28,7 @@ import { untilAborted } from "./wait.ts";
 export interface UpstreamSession extends AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void>;
   readonly connection: Connection;
-  readonly process: ServerProcess | undefined;
+  readonly process: LaunchedProcess | undefined;
   /** What it was opened with, secrets included. */
   readonly resolved: ResolvedTransport;
   /** Send a request on account of `context`. @throws {McpError} `MCP_SESSION_EXPIRED` when nothing was sent */
@@ -51,7 +51,7 @@ export interface SessionOptions {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   /** Hears of the process as soon as there is one. */
-  readonly onProcess?: (process: ServerProcess) => void;
+  readonly onProcess?: (process: LaunchedProcess) => void;
   /** Notifications that belong to no call: list changes and resource updates. */
   readonly onNotification: (method: string, params: JsonObject, session: UpstreamSession | undefined) => void;
 }

@@ -6,7 +6,7 @@ import {
   createSseTransport,
   createStdioTransport,
 } from "@toolcrib/mcp";
-import type { ServerProcess } from "./process/server-process.ts";
+import type { LaunchedProcess } from "@toolcrib/process";
 import { UpstreamError } from "./upstream-error.ts";
 import type { ResolvedTransport, UpstreamDeps, UpstreamSettings } from "./upstream-options.ts";
 import { untilAborted } from "./wait.ts";
@@ -14,7 +14,7 @@ import { untilAborted } from "./wait.ts";
 /** A transport, and what is behind it. */
 export interface OpenTransport {
   readonly transport: ClientTransport;
-  readonly process: ServerProcess | undefined;
+  readonly process: LaunchedProcess | undefined;
   /** What it was made from, secrets included. */
   readonly resolved: ResolvedTransport;
 }

@@ -1,19 +1,19 @@
 /** The last lines of a server's standard error, over its last two processes: why the last one ended is in the older. */
 
-import type { ServerProcess } from "./process/server-process.ts";
+import type { LaunchedProcess } from "@toolcrib/process";
 
 /** What a server said last. */
 export interface StderrTail {
   /** A new process was launched. */
-  follow(process: ServerProcess): void;
+  follow(process: LaunchedProcess): void;
   /** The last lines, oldest first. */
   tail(lineCount: number): readonly string[];
 }
 
 /** Create an empty tail. */
 export function createStderrTail(): StderrTail {
-  let current: ServerProcess | undefined;
-  let previous: ServerProcess | undefined;
+  let current: LaunchedProcess | undefined;
+  let previous: LaunchedProcess | undefined;
   return {
     follow(process) {
       previous = current;

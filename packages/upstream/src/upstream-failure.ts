@@ -5,7 +5,7 @@
 
 import { type CodedError, isCodedError, messageOf } from "@toolcrib/diagnostics";
 import { McpError } from "@toolcrib/mcp";
-import type { ServerProcess } from "./process/server-process.ts";
+import type { LaunchedProcess } from "@toolcrib/process";
 import { UpstreamError } from "./upstream-error.ts";
 
 /** What a caller sees of `error`; errors of the server itself keep their JSON-RPC code. */
@@ -43,7 +43,7 @@ export function reasonOf(error: unknown): string {
 }
 
 /** How the process ended, once it did; undefined while it still runs half a second later. */
-export async function exitText(process: ServerProcess): Promise<string | undefined> {
+export async function exitText(process: LaunchedProcess): Promise<string | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const stillRuns = new Promise<boolean>((resolve) => {
     // On a machine that is busy the time may be over before its end was noticed: one turn notices it.

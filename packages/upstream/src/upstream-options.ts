@@ -2,8 +2,8 @@
 
 import type { Logger } from "@toolcrib/diagnostics";
 import type { ClientTransport, HttpClient } from "@toolcrib/mcp";
+import type { ProcessLauncher } from "@toolcrib/process";
 import type { ClientInfo } from "@toolcrib/tool";
-import type { ProcessLauncher } from "./process/process-launcher.ts";
 
 /** How a server is reached, with every secret already in its place. */
 export type ResolvedTransport =

@@ -182,9 +182,10 @@ test("neither a server that is down nor one that was disposed keeps the process 
   const program = `
     import { randomBytes } from "node:crypto";
     import { createHttpClient } from "@toolcrib/mcp";
-    import { createProcessLauncher, createUpstreamServer } from "@toolcrib/upstream";
+    import { createProcessLauncher } from "@toolcrib/process";
+    import { createUpstreamServer } from "@toolcrib/upstream";
     const logger = { debug() {}, info() {}, warn() {}, error() {} };
-    const launcher = createProcessLauncher({ environment: process.env, clock: Date, logger, randomBytes });
+    const launcher = createProcessLauncher({ env: process.env, now: Date.now, logger, randomBytes });
     const deps = { launcher, httpClient: createHttpClient(), logger, now: Date.now, random: Math.random,
       clientInfo: { name: "test", version: "1" } };
     const create = (id, command, args) => createUpstreamServer(

@@ -4,10 +4,10 @@ import assert from "node:assert/strict";
 import { randomBytes, randomUUID } from "node:crypto";
 import type { JsonObject } from "@toolcrib/json";
 import { createHttpClient, McpError } from "@toolcrib/mcp";
+import { createProcessLauncher } from "@toolcrib/process";
 import { echoStdioPath, fixtureCommand, waitUntil } from "@toolcrib/testing";
 import type { CallContext, ClientSession, SourceChange, Tool, ToolResult } from "@toolcrib/tool";
 import {
-  createProcessLauncher,
   createUpstreamServer,
   type ResolvedTransport,
   type UpstreamLimits,
@@ -56,7 +56,7 @@ export function createSource(options: SourceOptions): TestSource {
   };
   const logger = { debug: record, info: record, warn: record, error: record };
   const launcher = createProcessLauncher(
-    { environment: process.env, clock: Date, logger, randomBytes },
+    { env: process.env, now: Date.now, logger, randomBytes },
     { graceMs: options.graceMs ?? 500, terminateGraceMs: 200, orphanGraceMs: 200 },
   );
   const httpClient = createHttpClient();

@@ -4,10 +4,11 @@
  * that ends takes it along.
  */
 
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { constants } from "node:os";
 import { messageOf } from "@toolcrib/diagnostics";
+import { startForeground } from "@toolcrib/process";
 import { CliError } from "../cli-error.ts";
 import type { World } from "../world.ts";
 import type { Environment } from "./program-environment.ts";
@@ -26,7 +27,7 @@ export interface ProgramRun {
  * @throws {CliError} `CLI_PROGRAM_UNUSABLE`
  */
 export async function runProgram({ command, args, environment }: ProgramRun, world: World): Promise<number> {
-  const child = spawn(command, [...args], { cwd: world.directory, env: environment, stdio: "inherit" });
+  const child = startForeground({ program: command, args, env: environment, directory: world.directory });
   // A terminal signals everybody in front of it: the program has had its Ctrl-C then.
   using _holding = world.holdSignals((signal) => {
     if (signal !== "SIGINT" || world.stdin.isTTY !== true) child.kill(signal);

@@ -24,9 +24,10 @@ import {
   type StdioServer,
   startStdioServer,
 } from "@toolcrib/mcp";
+import { createProcessLauncher } from "@toolcrib/process";
 import { openStore, type Store } from "@toolcrib/store";
 import type { Health, Identity, Tool, ToolId, Unsubscribe } from "@toolcrib/tool";
-import { createProcessLauncher, createUpstreamServer, type UpstreamServer } from "@toolcrib/upstream";
+import { createUpstreamServer, type UpstreamServer } from "@toolcrib/upstream";
 import { createCallIds } from "../call/call-id.ts";
 import { createSecretScrubber } from "../call/secret-scrubber.ts";
 import type { PolicyConfig } from "../config/config-types.ts";
@@ -161,7 +162,7 @@ export function createRegistry(config: RegistryConfig = {}): Registry {
   const backends = new Map<string, UpstreamServer>();
   const local = createLocalSource(now);
   const httpClient = createHttpClient();
-  const launcher = createProcessLauncher({ environment: process.env, clock: { now }, logger, randomBytes });
+  const launcher = createProcessLauncher({ env: process.env, now, logger, randomBytes });
   const doors = new Set<AsyncDisposable>();
   let standardStreamsTakenBy: string | undefined;
   let store: Store | undefined;

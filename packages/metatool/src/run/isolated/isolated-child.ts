@@ -5,9 +5,10 @@
  * A child that waits for work keeps nothing alive.
  */
 
-import { type ChildProcess, fork } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { messageOf } from "@toolcrib/diagnostics";
+import { forkModule } from "@toolcrib/process";
 import type { CatalogTool } from "../catalog.ts";
 import type { Execution, ExecutionOutcome, InnerCaller } from "../execute-composite.ts";
 import type { CompositeError, CompositeErrorType } from "../outcome.ts";
@@ -153,18 +154,17 @@ export class IsolatedChild {
 const outOfMemoryHint = "it may have run out of memory: keep less at a time";
 
 function startProcess({ heapMib }: ChildSettings): ChildProcess {
-  return fork(entryPath, [], {
+  return forkModule({
+    entryPath,
     env: {},
     // What a program of ours never does is refused to the process around it.
-    execArgv: [
+    nodeArgs: [
       ...conditions,
       `--max-old-space-size=${heapMib}`,
       "--disallow-code-generation-from-strings",
       "--permission",
       "--allow-fs-read=*",
     ],
-    serialization: "json",
-    stdio: ["ignore", "ignore", "ignore", "ipc"],
   });
 }
 

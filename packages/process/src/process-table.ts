@@ -11,7 +11,7 @@ import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { promisify } from "node:util";
-import { instanceMarker, serverMarker } from "./child-environment.ts";
+import { instanceMarker, serverMarker } from "./child-env.ts";
 
 /** One process that is alive; what ended and waits to be collected by its parent is left out. */
 export interface ProcessEntry {

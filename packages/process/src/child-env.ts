@@ -5,10 +5,10 @@
  * own environment, which holds the secrets of other servers.
  */
 
-import { UpstreamError } from "../upstream-error.ts";
+import { ProcessError } from "./process-error.ts";
 
 /** Names and values; a name without a value counts as absent. */
-export type Environment = { readonly [name: string]: string | undefined };
+export type Env = { readonly [name: string]: string | undefined };
 
 /** In the environment of every process of one gateway: the gateway's random id. */
 export const instanceMarker = "TOOLCRIB_INSTANCE";
@@ -30,13 +30,13 @@ const pathDefault = "/usr/local/bin:/usr/bin:/bin";
 /**
  * The whole environment of one server, the markers first.
  *
- * @throws {UpstreamError} `UPSTREAM_LAUNCH_INVALID` for a name or value that an
+ * @throws {ProcessError} `PROCESS_LAUNCH_INVALID` for a name or value that an
  *   environment can not hold, and for the name of a marker. The message never
  *   shows a value.
  */
-export function toChildEnvironment(
-  inherited: Environment,
-  declared: Environment,
+export function toChildEnv(
+  inherited: Env,
+  declared: Env,
   markers: { readonly instance: string; readonly server: string },
   platform: NodeJS.Platform,
 ): Record<string, string> {
@@ -63,20 +63,20 @@ export function toChildEnvironment(
 
 function checkVariable(name: string, value: string): void {
   if (name === "" || /[=\0]/.test(name)) {
-    throw new UpstreamError(
-      "UPSTREAM_LAUNCH_INVALID",
+    throw new ProcessError(
+      "PROCESS_LAUNCH_INVALID",
       `Cannot set environment variable ${JSON.stringify(name)}: a name is not empty and has neither "=" nor NUL`,
     );
   }
   if (value.includes("\0")) {
-    throw new UpstreamError(
-      "UPSTREAM_LAUNCH_INVALID",
+    throw new ProcessError(
+      "PROCESS_LAUNCH_INVALID",
       `Cannot set environment variable "${name}": its value contains NUL`,
     );
   }
   if (name.toUpperCase() === instanceMarker || name.toUpperCase() === serverMarker) {
-    throw new UpstreamError(
-      "UPSTREAM_LAUNCH_INVALID",
+    throw new ProcessError(
+      "PROCESS_LAUNCH_INVALID",
       `Cannot set environment variable "${name}": the name is reserved`,
       { hint: "remove it from env; the gateway recognises its processes by it" },
     );

@@ -1,5 +1,8 @@
-/** What can be set about launching servers, and what holds when it is not. */
+/** Options of the process launcher and their defaults. */
 
+import type { SpawnWrap } from "./spawn-child.ts";
+
+/** Options of `createProcessLauncher`. */
 export interface LauncherOptions {
   /** Working directory of servers that name none. @default the gateway's */
   readonly directory?: string;
@@ -21,10 +24,12 @@ export interface LauncherOptions {
   readonly stderrLinesMaxBytes?: number;
   /** UTF-16 units kept of one line of standard error. @default 8192 */
   readonly stderrLineMaxLength?: number;
+  /** Wraps each launched program in a sandbox. @default programs are started as they are */
+  readonly wrap?: SpawnWrap;
 }
 
-export type ResolvedLauncherOptions = Required<Omit<LauncherOptions, "logsDirectory">> &
-  Pick<LauncherOptions, "logsDirectory">;
+export type ResolvedLauncherOptions = Required<Omit<LauncherOptions, "logsDirectory" | "wrap">> &
+  Pick<LauncherOptions, "logsDirectory" | "wrap">;
 
 export function resolveLauncherOptions(options: LauncherOptions): ResolvedLauncherOptions {
   return {
@@ -38,5 +43,6 @@ export function resolveLauncherOptions(options: LauncherOptions): ResolvedLaunch
     stderrLinesMaxCount: options.stderrLinesMaxCount ?? 2_000,
     stderrLinesMaxBytes: options.stderrLinesMaxBytes ?? 256 << 10,
     stderrLineMaxLength: options.stderrLineMaxLength ?? 8_192,
+    wrap: options.wrap,
   };
 }

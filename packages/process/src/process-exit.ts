@@ -1,7 +1,7 @@
 /** How a server's process ended, for programs and for people. */
 
 /** The end of a server, reported when nothing of it is left. */
-export interface ServerExit {
+export interface ProcessExit {
   /** Exit code; absent when a signal ended it. */
   readonly code: number | undefined;
   /** Signal that ended it; absent when it exited. */
@@ -24,7 +24,7 @@ export interface ServerExit {
 }
 
 /** What is known of an end, in words. */
-export function describeExit(exit: Omit<ServerExit, "description">): string {
+export function describeExit(exit: Omit<ProcessExit, "description">): string {
   const how = exit.signal === undefined ? `exited with code ${exit.code}` : `was ended by ${exit.signal}`;
   const last = exit.lastStderr === undefined ? "" : `; last stderr: ${exit.lastStderr}`;
   return `${how} after ${toDuration(exit.ranMs)}${last}`;

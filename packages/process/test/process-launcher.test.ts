@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { readProcessTable, UpstreamError } from "@toolcrib/upstream";
+import { ProcessError, readProcessTable } from "@toolcrib/process";
 import { createTestLauncher, leftovers, readAll, uniqueSleep, until } from "./process-harness.ts";
 
 test("A server speaks through its pipes and ends by itself when its input is closed", async () => {
@@ -108,15 +108,15 @@ test("launch() says what is wrong with a launch and what to do about it", async 
     hint?: string,
   ): Promise<void> => {
     await assert.rejects(host.launch(command, args, { cwd: folder, ...spec }), (error) => {
-      assert.ok(error instanceof UpstreamError);
+      assert.ok(error instanceof ProcessError);
       assert.deepEqual([error.code, error.message, error.hint], [code, message, hint]);
       return true;
     });
   };
 
-  const notFound = "UPSTREAM_COMMAND_NOT_FOUND";
-  const notExecutable = "UPSTREAM_COMMAND_NOT_EXECUTABLE";
-  const invalid = "UPSTREAM_LAUNCH_INVALID";
+  const notFound = "PROCESS_COMMAND_NOT_FOUND";
+  const notExecutable = "PROCESS_COMMAND_NOT_EXECUTABLE";
+  const invalid = "PROCESS_LAUNCH_INVALID";
   await check(
     ["weather-sever"],
     notFound,
@@ -167,19 +167,19 @@ test("launch() says what is wrong with a launch and what to do about it", async 
   );
   await check(
     ["./lost"],
-    "UPSTREAM_SPAWN_FAILED",
+    "PROCESS_SPAWN_FAILED",
     'Cannot launch command "./lost": its first line asks for interpreter "/opt/none/python9", which cannot be run',
     "install the interpreter, or set it as command and the script as first of args",
   );
   await check(
     ["cat", [], { cwd: join(folder, "gone") }],
-    "UPSTREAM_DIRECTORY_INVALID",
+    "PROCESS_DIRECTORY_INVALID",
     `Cannot launch command "cat": working directory "${folder}/gone" does not exist`,
     "correct cwd, or create the folder",
   );
   await check(
     ["cat", [], { cwd: join(folder, "plain") }],
-    "UPSTREAM_DIRECTORY_INVALID",
+    "PROCESS_DIRECTORY_INVALID",
     `Cannot launch command "cat": working directory "${folder}/plain" is not a folder`,
     "correct cwd, or create the folder",
   );
@@ -213,7 +213,7 @@ test("launch() says what is wrong with a launch and what to do about it", async 
   );
   await check(
     ["cat", ["x".repeat(3 << 20)]],
-    "UPSTREAM_SPAWN_FAILED",
+    "PROCESS_SPAWN_FAILED",
     'Cannot launch command "cat": the system refused with E2BIG',
     "args and env together are too long for this system; pass large values in a file",
   );
@@ -233,10 +233,10 @@ test("launch() is refused past the limit of processes until one has ended", asyn
   const outcomes = await Promise.allSettled([1, 2, 3].map(() => host.launch("cat")));
   const servers = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
   assert.equal(servers.length, 2);
-  await assert.rejects(host.launch("cat"), { code: "UPSTREAM_PROCESS_LIMIT" });
+  await assert.rejects(host.launch("cat"), { code: "PROCESS_LIMIT" });
   await assert.rejects(
     servers[0]!.stop().then(() => host.launch("./none")),
-    { code: "UPSTREAM_COMMAND_NOT_FOUND" },
+    { code: "PROCESS_COMMAND_NOT_FOUND" },
   );
   await host.launch("cat");
 });
@@ -261,9 +261,9 @@ test("A launch that is under way when the launcher closes is refused or ended", 
   await host.launcher[Symbol.asyncDispose]();
   for (const outcome of await launching) {
     if (outcome.status === "fulfilled") await outcome.value.exited;
-    else assert.equal(outcome.reason.code, "UPSTREAM_LAUNCHER_CLOSED");
+    else assert.equal(outcome.reason.code, "PROCESS_LAUNCHER_CLOSED");
   }
-  await assert.rejects(host.launch("cat"), { code: "UPSTREAM_LAUNCHER_CLOSED" });
+  await assert.rejects(host.launch("cat"), { code: "PROCESS_LAUNCHER_CLOSED" });
   assert.deepEqual(await leftovers(host.launcher.instance, sleep), []);
 });
 
@@ -313,4 +313,43 @@ test("readProcessTable() shows the same processes by /proc and by ps", async () 
     groupId: server.pid,
     marker: `${instance}/1`,
   });
+});
+
+test("wrap gets the complete request and replaces it", async () => {
+  const requests: object[] = [];
+  await using host = createTestLauncher(
+    {
+      wrap(request) {
+        requests.push({ ...request, env: Object.keys(request.env) });
+        const args = ["-c", 'echo "$NOTE"; exec "$@"', "sh", request.program, ...request.args];
+        return { ...request, program: "/bin/sh", args, env: { ...request.env, NOTE: "wrapped" } };
+      },
+    },
+    { PATH: "/usr/bin:/bin" },
+  );
+  const server = await host.launch("printf", ["%s", "inside"], { env: { KEY: "1" }, cwd: "/usr" });
+  assert.equal(await readAll(server.stdout), "wrapped\ninside");
+  assert.deepEqual(requests, [
+    {
+      program: "/usr/bin/printf",
+      args: ["%s", "inside"],
+      env: ["TOOLCRIB_INSTANCE", "TOOLCRIB_SERVER", "PATH", "KEY"],
+      directory: "/usr",
+    },
+  ]);
+});
+
+test("An error of wrap fails the launch as it is, and the limit of processes does not count it", async () => {
+  const error = new Error("no sandbox");
+  let isRefused = true;
+  await using host = createTestLauncher({
+    processesMaxCount: 1,
+    wrap(request) {
+      if (isRefused) throw error;
+      return request;
+    },
+  });
+  await assert.rejects(host.launch("cat"), error);
+  isRefused = false;
+  await host.launch("cat");
 });

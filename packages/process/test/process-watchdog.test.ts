@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createProcessLauncher } from "@toolcrib/upstream";
+import { createProcessLauncher } from "@toolcrib/process";
 import {
   assertNothingLeft,
   createTestLauncher,
@@ -79,7 +79,7 @@ test("No server is launched without a watchdog: when it is killed again and agai
   }
   assert.equal(host.records.at(-1)?.event, "upstream.watchdog.given-up");
   await assert.rejects(host.launch("cat"), {
-    code: "UPSTREAM_WATCHDOG_FAILED",
+    code: "PROCESS_WATCHDOG_FAILED",
     message:
       "Cannot start the watchdog that ends all servers when the gateway dies: it was killed again and again",
   });
@@ -89,12 +89,12 @@ test("No server is launched without a watchdog: when it is killed again and agai
 
 test("No server is launched without a watchdog: when there is no proper id to know processes by", async () => {
   const silent = { debug() {}, info() {}, warn() {}, error() {} };
-  const deps = { environment: {}, clock: Date, logger: silent, randomBytes: () => new Uint8Array(0) };
+  const deps = { env: {}, now: Date.now, logger: silent, randomBytes: () => new Uint8Array(0) };
   await using launcher = createProcessLauncher(deps);
   const spec = { command: "cat", args: [], env: {}, label: "test" };
   for (const _ of ["first", "again"]) {
     await assert.rejects(launcher.launch(spec, { signal: never }), {
-      code: "UPSTREAM_WATCHDOG_FAILED",
+      code: "PROCESS_WATCHDOG_FAILED",
       message:
         "Cannot start the watchdog that ends all servers when the gateway dies: its shell ended with code 1",
       hint: "it needs /bin/sh and sleep; in a container without a shell, run the gateway as process 1",

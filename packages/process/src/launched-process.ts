@@ -9,12 +9,12 @@
 import type { ChildProcessByStdio } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
+import { describeExit, mostTellingLine, type ProcessExit } from "./process-exit.ts";
 import type { ProcessTree } from "./process-tree.ts";
-import { describeExit, mostTellingLine, type ServerExit } from "./server-exit.ts";
 import type { StderrLog, StderrSink } from "./stderr-log.ts";
 
 /** A launched server. Disposing it is `stop()`. */
-export interface ServerProcess extends AsyncDisposable {
+export interface LaunchedProcess extends AsyncDisposable {
   readonly pid: number;
   /** A write after the server's end is dropped; the end is told by `exited`. */
   readonly stdin: Writable;
@@ -23,7 +23,7 @@ export interface ServerProcess extends AsyncDisposable {
   /** The process itself has ended; what it started may still be there. Never rejects. */
   readonly ended: Promise<unknown>;
   /** The server is gone, and so is everything it started. Never rejects. */
-  readonly exited: Promise<ServerExit>;
+  readonly exited: Promise<ProcessExit>;
   /**
    * End it as MCP asks: close its standard input, after `graceMs` SIGTERM, at
    * last SIGKILL; then end what it left behind. Resolves as `exited` does, or
@@ -41,7 +41,7 @@ export interface SupervisionDeps {
   readonly sink: StderrSink;
   readonly now: () => number;
   /** Called when nothing of the server is left, before `exited` resolves. */
-  readonly onGone: (exit: ServerExit) => Promise<void>;
+  readonly onGone: (exit: ProcessExit) => Promise<void>;
 }
 
 export interface SupervisionOptions {
@@ -61,7 +61,7 @@ export function superviseProcess(
   child: SpawnedChild,
   { tree, sink, now, onGone }: SupervisionDeps,
   options: SupervisionOptions,
-): ServerProcess {
+): LaunchedProcess {
   const startedAt = now();
   let stopping: Promise<void> | undefined;
 
@@ -76,7 +76,7 @@ export function superviseProcess(
     child.once("exit", (code, signal) => resolve({ code, signal }));
   });
 
-  async function settle(): Promise<ServerExit> {
+  async function settle(): Promise<ProcessExit> {
     const { code, signal } = await ended;
     const ranMs = now() - startedAt;
     const wasStopped = stopping !== undefined;

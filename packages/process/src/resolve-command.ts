@@ -11,15 +11,15 @@ import { constants } from "node:fs";
 import { access, readdir, stat } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
 import { nearestName } from "@toolcrib/diagnostics";
-import { UpstreamError } from "../upstream-error.ts";
-import type { Environment } from "./child-environment.ts";
+import type { Env } from "./child-env.ts";
+import { ProcessError } from "./process-error.ts";
 
 /** Where a command is looked up. */
 export interface CommandPlace {
   /** Working directory of the server, absolute. */
   readonly directory: string;
-  /** Environment of the server. */
-  readonly environment: Environment;
+  /** Env of the server. */
+  readonly env: Env;
   readonly platform: NodeJS.Platform;
 }
 
@@ -44,21 +44,21 @@ const providers: { readonly [command: string]: string } = {
 /**
  * The absolute path of the program that `command` means.
  *
- * @throws {UpstreamError} `UPSTREAM_COMMAND_NOT_FOUND`, `UPSTREAM_COMMAND_NOT_EXECUTABLE`
- *   or `UPSTREAM_LAUNCH_INVALID`.
+ * @throws {ProcessError} `PROCESS_COMMAND_NOT_FOUND`, `PROCESS_COMMAND_NOT_EXECUTABLE`
+ *   or `PROCESS_LAUNCH_INVALID`.
  */
 export async function resolveCommand(command: string, place: CommandPlace): Promise<string> {
   if (command.trim() === "" || command.includes("\0")) {
-    throw new UpstreamError(
-      "UPSTREAM_LAUNCH_INVALID",
+    throw new ProcessError(
+      "PROCESS_LAUNCH_INVALID",
       `Cannot launch command ${JSON.stringify(command)}: a command is not empty and has no NUL`,
     );
   }
   const isPath = place.platform === "win32" ? /[\\/]/.test(command) : command.includes("/");
   const found = isPath ? await judgePath(command, place) : await findInPath(command, place);
   if (place.platform === "win32" && /\.(cmd|bat)$/i.test(found)) {
-    throw new UpstreamError(
-      "UPSTREAM_COMMAND_NOT_EXECUTABLE",
+    throw new ProcessError(
+      "PROCESS_COMMAND_NOT_EXECUTABLE",
       `Cannot launch command "${command}": "${found}" is a batch file, and only programs are launched`,
       { hint: `set command: "cmd" and put "/c", "${command}" in front of args` },
     );
@@ -74,8 +74,8 @@ async function judgePath(command: string, place: CommandPlace): Promise<string> 
     if (verdict !== "absent") throw notExecutable(command, candidate, verdict);
   }
   const shown = isAbsolute(command) ? "" : ` (looked for "${path}")`;
-  throw new UpstreamError(
-    "UPSTREAM_COMMAND_NOT_FOUND",
+  throw new ProcessError(
+    "PROCESS_COMMAND_NOT_FOUND",
     `Cannot launch command "${command}": there is no such file${shown}`,
     {
       hint: await splitHint(command, place),
@@ -94,8 +94,8 @@ async function findInPath(command: string, place: CommandPlace): Promise<string>
     }
   }
   if (refused !== undefined) throw notExecutable(command, refused.path, refused.verdict);
-  throw new UpstreamError(
-    "UPSTREAM_COMMAND_NOT_FOUND",
+  throw new ProcessError(
+    "PROCESS_COMMAND_NOT_FOUND",
     `Cannot launch command "${command}": not found in PATH "${folders.join(separatorOf(place))}"`,
     { hint: await missingHint(command, folders, place) },
   );
@@ -113,11 +113,11 @@ async function judge(path: string): Promise<Verdict> {
   }
 }
 
-function notExecutable(command: string, path: string, verdict: Verdict): UpstreamError {
+function notExecutable(command: string, path: string, verdict: Verdict): ProcessError {
   const reason = verdict === "folder" ? "is a folder" : "is not executable by this user";
   const hint = verdict === "folder" ? "name the program inside it" : `run: chmod +x '${path}'`;
-  return new UpstreamError(
-    "UPSTREAM_COMMAND_NOT_EXECUTABLE",
+  return new ProcessError(
+    "PROCESS_COMMAND_NOT_EXECUTABLE",
     `Cannot launch command "${command}": "${path}" ${reason}`,
     {
       hint,
@@ -146,7 +146,7 @@ async function splitHint(command: string, place: CommandPlace): Promise<string |
   try {
     await resolveCommand(program, place);
   } catch (error) {
-    if (error instanceof UpstreamError) return undefined;
+    if (error instanceof ProcessError) return undefined;
     throw error;
   }
   return `put arguments into args: command: ${JSON.stringify(program)}, args: ${JSON.stringify(args)}`;
@@ -179,7 +179,7 @@ function withExtensions(path: string, place: CommandPlace): string[] {
   return has ? [path] : [path, ...extensions.map((extension) => path + extension)];
 }
 
-function variable({ environment, platform }: CommandPlace, name: string): string | undefined {
-  if (platform !== "win32") return environment[name];
-  return Object.entries(environment).find(([key]) => key.toUpperCase() === name)?.[1];
+function variable({ env, platform }: CommandPlace, name: string): string | undefined {
+  if (platform !== "win32") return env[name];
+  return Object.entries(env).find(([key]) => key.toUpperCase() === name)?.[1];
 }

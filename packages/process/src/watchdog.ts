@@ -13,13 +13,14 @@
  * Never keeps the gateway's event loop alive once it is ready.
  */
 
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Logger, messageOf } from "@toolcrib/diagnostics";
-import { UpstreamError } from "../upstream-error.ts";
+import { ProcessError } from "./process-error.ts";
 import { startTicksOf } from "./process-table.ts";
+import { spawnChild } from "./spawn-child.ts";
 import { watchdogScript } from "./watchdog-script.ts";
 
 /** The gateway's end of the watchdog. */
@@ -145,12 +146,13 @@ async function startShell(instance: string, path: string): Promise<RunningWatchd
 
 function spawnShell(path: string): ChildProcess {
   try {
-    return spawn("/bin/sh", ["-s", "toolcrib-watchdog", String(process.pid)], {
-      cwd: "/",
-      detached: true,
+    const request = {
+      program: "/bin/sh",
+      args: ["-s", "toolcrib-watchdog", String(process.pid)],
       env: { PATH: `${path}:/usr/bin:/bin`, LC_ALL: "C" },
-      stdio: ["pipe", "pipe", "ignore", "pipe"],
-    });
+      directory: "/",
+    };
+    return spawnChild(request, { detached: true, stdio: ["pipe", "pipe", "ignore", "pipe"] });
   } catch (error) {
     throw failure(error);
   }
@@ -168,9 +170,9 @@ async function untilReady(child: ChildProcess, exited: Promise<unknown>): Promis
   throw failure(problem);
 }
 
-function failure(reason: unknown): UpstreamError {
-  return new UpstreamError(
-    "UPSTREAM_WATCHDOG_FAILED",
+function failure(reason: unknown): ProcessError {
+  return new ProcessError(
+    "PROCESS_WATCHDOG_FAILED",
     `Cannot start the watchdog that ends all servers when the gateway dies: ${messageOf(reason)}`,
     {
       hint: "it needs /bin/sh and sleep; in a container without a shell, run the gateway as process 1",

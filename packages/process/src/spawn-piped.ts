@@ -4,39 +4,29 @@
  * that fails. Never passes on a variable of the gateway, or a descriptor it opened.
  */
 
-import { spawn } from "node:child_process";
 import { open, stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import { messageOf } from "@toolcrib/diagnostics";
-import { UpstreamError } from "../upstream-error.ts";
-import type { SpawnedChild } from "./server-process.ts";
+import type { SpawnedChild } from "./launched-process.ts";
+import { ProcessError } from "./process-error.ts";
+import { type SpawnRequest, spawnChild } from "./spawn-child.ts";
 
-export interface SpawnRequest {
-  /** The command as the configuration has it, for messages. */
-  readonly command: string;
-  /** Absolute path of the program. */
-  readonly program: string;
-  readonly args: readonly string[];
-  readonly environment: { readonly [name: string]: string };
-  readonly directory: string;
-}
-
-/** @throws {UpstreamError} `UPSTREAM_LAUNCH_INVALID` for an argument with NUL; the message shows its place, not its value. */
+/** @throws {ProcessError} `PROCESS_LAUNCH_INVALID` for an argument with NUL; the message shows its place, not its value. */
 export function checkArguments(command: string, args: readonly string[]): void {
   const index = args.findIndex((argument) => argument.includes("\0"));
   if (index !== -1) {
-    throw new UpstreamError(
-      "UPSTREAM_LAUNCH_INVALID",
+    throw new ProcessError(
+      "PROCESS_LAUNCH_INVALID",
       `Cannot launch command "${command}": argument ${index + 1} contains NUL`,
     );
   }
 }
 
-/** @throws {UpstreamError} `UPSTREAM_LAUNCH_INVALID` for a relative path, `UPSTREAM_DIRECTORY_INVALID` for an unusable one. */
+/** @throws {ProcessError} `PROCESS_LAUNCH_INVALID` for a relative path, `PROCESS_DIRECTORY_INVALID` for an unusable one. */
 export async function checkDirectory(command: string, directory: string): Promise<void> {
   if (!isAbsolute(directory) || directory.includes("\0")) {
-    throw new UpstreamError(
-      "UPSTREAM_LAUNCH_INVALID",
+    throw new ProcessError(
+      "PROCESS_LAUNCH_INVALID",
       `Cannot launch command "${command}": working directory ${JSON.stringify(directory)} is not an absolute path`,
     );
   }
@@ -45,8 +35,8 @@ export async function checkDirectory(command: string, directory: string): Promis
     (error: NodeJS.ErrnoException) => (error.code === "ENOENT" ? "does not exist" : error.message),
   );
   if (problem !== undefined) {
-    throw new UpstreamError(
-      "UPSTREAM_DIRECTORY_INVALID",
+    throw new ProcessError(
+      "PROCESS_DIRECTORY_INVALID",
       `Cannot launch command "${command}": working directory "${directory}" ${problem}`,
       { hint: "correct cwd, or create the folder" },
     );
@@ -57,42 +47,44 @@ export async function checkDirectory(command: string, directory: string): Promis
  * Spawn, in this very turn of the event loop, so that the caller can tell the
  * watchdog before anything else happens. `started` rejects when the system refuses.
  *
- * @throws {UpstreamError} `UPSTREAM_SPAWN_FAILED`
+ * @param command the command as its caller names it, for messages.
+ * @throws {ProcessError} `PROCESS_SPAWN_FAILED`
  */
-export function spawnServer(request: SpawnRequest): { child: SpawnedChild; started: Promise<void> } {
+export function spawnPiped(
+  request: SpawnRequest,
+  command: string,
+): { child: SpawnedChild; started: Promise<void> } {
   const isWindows = process.platform === "win32";
   let child: SpawnedChild;
   try {
-    child = spawn(request.program, request.args, {
-      cwd: request.directory,
+    child = spawnChild(request, {
       // On Windows a detached child would leave the job object that ends it with the gateway.
       detached: !isWindows,
-      env: request.environment,
       stdio: ["pipe", "pipe", "pipe"],
       windowsHide: true,
-    });
+    }) as SpawnedChild;
   } catch (error) {
-    throw plainFailure(request, error);
+    throw plainFailure(command, error);
   }
   const started = new Promise<void>((resolve, reject) => {
     child.once("spawn", () => resolve());
-    child.on("error", (error) => explainFailure(request, error).then(reject, reject));
+    child.on("error", (error) => explainFailure(request, command, error).then(reject, reject));
   });
   return { child, started };
 }
 
-async function explainFailure(request: SpawnRequest, error: unknown): Promise<UpstreamError> {
+async function explainFailure(request: SpawnRequest, command: string, error: unknown): Promise<ProcessError> {
   const { code } = error as NodeJS.ErrnoException;
   const interpreter =
     code === "ENOENT" || code === "EACCES" ? await interpreterOf(request.program) : undefined;
   if (interpreter !== undefined) {
-    return new UpstreamError(
-      "UPSTREAM_SPAWN_FAILED",
-      `Cannot launch command "${request.command}": its first line asks for interpreter "${interpreter}", which cannot be run`,
+    return new ProcessError(
+      "PROCESS_SPAWN_FAILED",
+      `Cannot launch command "${command}": its first line asks for interpreter "${interpreter}", which cannot be run`,
       { hint: "install the interpreter, or set it as command and the script as first of args", cause: error },
     );
   }
-  return plainFailure(request, error);
+  return plainFailure(command, error);
 }
 
 const hints: { readonly [code: string]: string } = {
@@ -104,13 +96,13 @@ const hints: { readonly [code: string]: string } = {
   ENOMEM: "the machine has too little free memory",
 };
 
-function plainFailure(request: SpawnRequest, error: unknown): UpstreamError {
+function plainFailure(command: string, error: unknown): ProcessError {
   const code = (error as NodeJS.ErrnoException).code;
   const known = code !== undefined && Object.hasOwn(hints, code);
   // The system's message repeats all arguments, which may hold what is nobody's business; its code says enough.
-  return new UpstreamError(
-    "UPSTREAM_SPAWN_FAILED",
-    `Cannot launch command "${request.command}": the system refused with ${code ?? messageOf(error)}`,
+  return new ProcessError(
+    "PROCESS_SPAWN_FAILED",
+    `Cannot launch command "${command}": the system refused with ${code ?? messageOf(error)}`,
     { hint: known ? hints[code] : undefined, cause: error },
   );
 }

@@ -9,14 +9,16 @@
 
 import { join } from "node:path";
 import { type Logger, messageOf } from "@toolcrib/diagnostics";
-import { UpstreamError } from "../upstream-error.ts";
-import { type Environment, toChildEnvironment } from "./child-environment.ts";
+import { type Env, toChildEnv } from "./child-env.ts";
+import { type LaunchedProcess, type SpawnedChild, superviseProcess } from "./launched-process.ts";
 import {
   type LauncherOptions,
   type ResolvedLauncherOptions,
   resolveLauncherOptions,
 } from "./launcher-options.ts";
 import { createLogFile, type LogFile } from "./log-file.ts";
+import { ProcessError } from "./process-error.ts";
+import type { ProcessExit } from "./process-exit.ts";
 import {
   type ProcessEntry,
   processTableSource,
@@ -26,9 +28,7 @@ import {
 } from "./process-table.ts";
 import { createProcessTree, type ProcessTree } from "./process-tree.ts";
 import { resolveCommand } from "./resolve-command.ts";
-import type { ServerExit } from "./server-exit.ts";
-import { type ServerProcess, type SpawnedChild, superviseProcess } from "./server-process.ts";
-import { checkArguments, checkDirectory, spawnServer } from "./spawn-server.ts";
+import { checkArguments, checkDirectory, spawnPiped } from "./spawn-piped.ts";
 import { createStderrLog } from "./stderr-log.ts";
 import { createWatchdog, type Watchdog } from "./watchdog.ts";
 import { createWindowsTree } from "./windows-tree.ts";
@@ -36,9 +36,9 @@ import { createWindowsTree } from "./windows-tree.ts";
 /** What the launcher is handed: the environment that servers inherit from, a clock, a log, randomness. */
 export interface ProcessLauncherDeps {
   /** The gateway's own environment. Only PATH, HOME, LANG and TMPDIR (on Windows: what programs need there) are taken from it. */
-  readonly environment: Environment;
+  readonly env: Env;
   /** Milliseconds since the epoch. */
-  readonly clock: { now(): number };
+  readonly now: () => number;
   readonly logger: Logger;
   /** Unpredictable bytes, as `randomBytes` of `node:crypto` gives them. The gateway's marker is made of them. */
   readonly randomBytes: (count: number) => Uint8Array;
@@ -50,7 +50,7 @@ export interface LaunchSpec {
   readonly command: string;
   readonly args: readonly string[];
   /** Variables beside PATH, HOME, LANG and TMPDIR, or in their place. */
-  readonly env: Environment;
+  readonly env: Env;
   /** Working directory, absolute. @default `directory` of the launcher */
   readonly cwd?: string;
   /** What people call the server; its id. */
@@ -67,11 +67,11 @@ export interface ProcessLauncher extends AsyncDisposable {
    * Launch a server; resolves when its program runs.
    *
    * @param signal gives up launching; a server that is launched is ended by `stop()`.
-   * @throws {UpstreamError} `UPSTREAM_LAUNCH_INVALID`, `UPSTREAM_COMMAND_NOT_FOUND`,
-   *   `UPSTREAM_COMMAND_NOT_EXECUTABLE`, `UPSTREAM_DIRECTORY_INVALID`, `UPSTREAM_SPAWN_FAILED`,
-   *   `UPSTREAM_PROCESS_LIMIT`, `UPSTREAM_WATCHDOG_FAILED` or `UPSTREAM_LAUNCHER_CLOSED`.
+   * @throws {ProcessError} `PROCESS_LAUNCH_INVALID`, `PROCESS_COMMAND_NOT_FOUND`,
+   *   `PROCESS_COMMAND_NOT_EXECUTABLE`, `PROCESS_DIRECTORY_INVALID`, `PROCESS_SPAWN_FAILED`,
+   *   `PROCESS_LIMIT`, `PROCESS_WATCHDOG_FAILED` or `PROCESS_LAUNCHER_CLOSED`.
    */
-  launch(spec: LaunchSpec, options: { readonly signal: AbortSignal }): Promise<ServerProcess>;
+  launch(spec: LaunchSpec, options: { readonly signal: AbortSignal }): Promise<LaunchedProcess>;
 }
 
 /** Prepare to launch servers. Nothing is started before the first launch. */
@@ -89,7 +89,7 @@ class Launcher implements ProcessLauncher {
   readonly #readTable: () => Promise<readonly ProcessEntry[]>;
   readonly #watchdog: Watchdog | undefined;
   readonly #launching = new Set<Promise<unknown>>();
-  readonly #running = new Set<ServerProcess>();
+  readonly #running = new Set<LaunchedProcess>();
   readonly #logFiles = new Map<string, LogFile>();
   #launchCount = 0;
   /** Servers that run or are being launched. */
@@ -104,16 +104,16 @@ class Launcher implements ProcessLauncher {
     // When process 1 of a container ends, the kernel ends the container; Windows has no /bin/sh.
     const isWatched = process.platform !== "win32" && process.pid !== 1;
     this.#watchdog = isWatched
-      ? createWatchdog(this.instance, deps.environment["PATH"] ?? "", deps.logger)
+      ? createWatchdog(this.instance, deps.env["PATH"] ?? "", deps.logger)
       : undefined;
   }
 
-  async launch(spec: LaunchSpec, { signal }: { readonly signal: AbortSignal }): Promise<ServerProcess> {
+  async launch(spec: LaunchSpec, { signal }: { readonly signal: AbortSignal }): Promise<LaunchedProcess> {
     signal.throwIfAborted();
     if (this.#closing !== undefined) throw closed(spec);
     if (this.#heldCount >= this.#options.processesMaxCount) {
-      throw new UpstreamError(
-        "UPSTREAM_PROCESS_LIMIT",
+      throw new ProcessError(
+        "PROCESS_LIMIT",
         `Cannot launch server "${spec.label}": ${this.#options.processesMaxCount} servers run already`,
         { hint: "raise the limit of processes, or let servers be shared or stopped when idle" },
       );
@@ -140,23 +140,24 @@ class Launcher implements ProcessLauncher {
     return this.#closing;
   }
 
-  async #launch(spec: LaunchSpec, signal: AbortSignal): Promise<ServerProcess> {
+  async #launch(spec: LaunchSpec, signal: AbortSignal): Promise<LaunchedProcess> {
     checkArguments(spec.command, spec.args);
     const number = ++this.#launchCount;
     const marker = `${this.instance}/${number}`;
     const markers = { instance: this.instance, server: marker };
     const { platform } = process;
-    const environment = toChildEnvironment(this.#deps.environment, spec.env, markers, platform);
+    const env = toChildEnv(this.#deps.env, spec.env, markers, platform);
     const directory = spec.cwd ?? this.#options.directory;
     await checkDirectory(spec.command, directory);
-    const place = { directory, environment, platform };
+    const place = { directory, env, platform };
     const program = await resolveCommand(spec.command, place);
     await this.#watchdog?.ready();
     signal.throwIfAborted();
     if (this.#closing !== undefined) throw closed(spec);
 
-    const { command, args } = spec;
-    const { child, started } = spawnServer({ command, program, args, environment, directory });
+    const request = { program, args: spec.args, env, directory };
+    const { wrap } = this.#options;
+    const { child, started } = spawnPiped(wrap === undefined ? request : wrap(request), spec.command);
     if (child.pid === undefined) {
       await started;
       throw closed(spec);
@@ -170,15 +171,15 @@ class Launcher implements ProcessLauncher {
     return server;
   }
 
-  #supervise(spec: LaunchSpec, child: SpawnedChild, pid: number, marker: string): ServerProcess {
-    const { logger, clock } = this.#deps;
+  #supervise(spec: LaunchSpec, child: SpawnedChild, pid: number, marker: string): LaunchedProcess {
+    const { logger, now } = this.#deps;
     const { label } = spec;
     const startTicks = startTicksOf(pid);
     this.#watchdog?.watch(pid, startTicks === undefined ? "-" : String(startTicks));
     const sink = createStderrLog({ ...this.#options, scrub: spec.scrub });
     const file = this.#logFileOf(label);
     if (file !== undefined) {
-      sink.log.onLine((line) => file.append(`${new Date(clock.now()).toISOString()} ${pid} ${line}`));
+      sink.log.onLine((line) => file.append(`${new Date(now()).toISOString()} ${pid} ${line}`));
     }
     const tree: ProcessTree =
       process.platform === "win32"
@@ -191,7 +192,7 @@ class Launcher implements ProcessLauncher {
               isOurs: () => child.exitCode === null && child.signalCode === null,
             },
           });
-    const onGone = async (exit: ServerExit): Promise<void> => {
+    const onGone = async (exit: ProcessExit): Promise<void> => {
       this.#watchdog?.forget(pid);
       this.#running.delete(server);
       const fields = { label, pid, ...exit };
@@ -199,7 +200,7 @@ class Launcher implements ProcessLauncher {
       else if (exit.wasStopped) logger.info(fields, "upstream.process.stopped");
       else logger.warn(fields, "upstream.process.exited");
     };
-    const server = superviseProcess(child, { tree, sink, now: () => clock.now(), onGone }, this.#options);
+    const server = superviseProcess(child, { tree, sink, now, onGone }, this.#options);
     this.#running.add(server);
     logger.info({ label, pid, marker }, "upstream.process.launched");
     return server;
@@ -250,9 +251,9 @@ class Launcher implements ProcessLauncher {
   }
 }
 
-function closed(spec: LaunchSpec): UpstreamError {
-  return new UpstreamError(
-    "UPSTREAM_LAUNCHER_CLOSED",
+function closed(spec: LaunchSpec): ProcessError {
+  return new ProcessError(
+    "PROCESS_LAUNCHER_CLOSED",
     `Cannot launch server "${spec.label}": the gateway is closing`,
   );
 }

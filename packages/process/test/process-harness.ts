@@ -11,31 +11,31 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import {
   createProcessLauncher,
+  type LaunchedProcess,
   type LauncherOptions,
   type LaunchSpec,
   type ProcessLauncher,
   readProcessTable,
-  type ServerProcess,
-} from "@toolcrib/upstream";
+} from "@toolcrib/process";
 
 export const never = new AbortController().signal;
 
 export interface TestLauncher extends AsyncDisposable {
   readonly launcher: ProcessLauncher;
   readonly records: { readonly event: string; readonly [field: string]: unknown }[];
-  launch(command: string, args?: readonly string[], spec?: Partial<LaunchSpec>): Promise<ServerProcess>;
+  launch(command: string, args?: readonly string[], spec?: Partial<LaunchSpec>): Promise<LaunchedProcess>;
 }
 
 export function createTestLauncher(
   options: LauncherOptions = {},
-  environment: { readonly [name: string]: string | undefined } = process.env,
+  env: { readonly [name: string]: string | undefined } = process.env,
 ): TestLauncher {
   const records: TestLauncher["records"] = [];
   const record = (fields: object, event: string): void => {
     records.push({ ...fields, event });
   };
   const logger = { debug: record, info: record, warn: record, error: record };
-  const launcher = createProcessLauncher({ environment, clock: Date, logger, randomBytes }, options);
+  const launcher = createProcessLauncher({ env, now: Date.now, logger, randomBytes }, options);
   return {
     launcher,
     records,

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promise
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import type { LauncherOptions, StderrLog } from "@toolcrib/upstream";
+import type { LauncherOptions, StderrLog } from "@toolcrib/process";
 import { createTestLauncher } from "./process-harness.ts";
 
 /** The log of a shell script that has ended. */
