@@ -1,28 +1,50 @@
 /**
- * The last step of `npm run check`: what neither the compiler nor the linter
- * knows. The architecture, the error codes, doc comments on what is exported,
- * pages made from the sources, and links. Prints findings; success is silent.
+ * The last step of `npm run check`: rules that neither the compiler nor the
+ * linter knows. It checks the architecture, the error codes, doc comments on
+ * exports, generated pages, links and the word list, and prints the findings.
+ *
+ * `--sample N` prints N random comments, messages and paragraphs instead, for
+ * a person who reviews the English.
  */
 
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 import { formatDiagnostics } from "@toolcrib/diagnostics";
 import { checkArchitecture } from "./architecture.ts";
 import { checkApiDocs } from "./docs/api-page.ts";
 import { checkPages, makePages } from "./docs/generated-pages.ts";
 import { checkLinks } from "./docs/link-rules.ts";
 import { checkErrorCodes } from "./error-codes.ts";
+import { sampleExcerpts } from "./words/check-words.ts";
 import { openWorkspace } from "./workspace.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-using workspace = openWorkspace(root);
-const findings = [
-  ...checkArchitecture(workspace),
-  ...checkErrorCodes(workspace),
-  ...workspace.packages.flatMap((one) => checkApiDocs(one, workspace.checker)),
-  ...checkPages(root, await makePages(workspace)),
-  ...checkLinks(root),
-];
-if (findings.length > 0) {
-  console.error(`${formatDiagnostics(findings)}\n\n${findings.length} findings`);
-  process.exitCode = 1;
+const { values: flags } = parseArgs({ options: { sample: { type: "string" } } });
+if (flags.sample === undefined) await check();
+else printSample(Number(flags.sample));
+
+function printSample(count: number): void {
+  if (!Number.isSafeInteger(count) || count < 1) {
+    console.error(`--sample takes a whole number from 1, not "${flags.sample}"`);
+    process.exitCode = 2;
+    return;
+  }
+  for (const { name, lineNumber, text } of sampleExcerpts(root, count, Math.random)) {
+    console.log(`${name}:${lineNumber}\n${text}\n`);
+  }
+}
+
+async function check(): Promise<void> {
+  using workspace = openWorkspace(root);
+  const findings = [
+    ...checkArchitecture(workspace),
+    ...checkErrorCodes(workspace),
+    ...workspace.packages.flatMap((one) => checkApiDocs(one, workspace.checker)),
+    ...checkPages(root, await makePages(workspace)),
+    ...checkLinks(root),
+  ];
+  if (findings.length > 0) {
+    console.error(`${formatDiagnostics(findings)}\n\n${findings.length} findings`);
+    process.exitCode = 1;
+  }
 }
