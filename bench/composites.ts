@@ -16,6 +16,7 @@ import {
   runComposite,
 } from "@toolcrib/metatool";
 import { clientCall } from "@toolcrib/testing";
+import { localIdentity } from "@toolcrib/tool";
 import type { Contender } from "./contenders.ts";
 import type { McpClient } from "./mcp-client.ts";
 import { untilReady } from "./ready.ts";
@@ -163,7 +164,7 @@ async function measureEngine(rounds: number): Promise<readonly string[]> {
     code: `total = 0\nfor i in range(${callsOfEngine}):\n    total += echo.echo(n=i)\nreturn total\n`,
     params: {},
     catalog,
-    context: clientCall({ callId: "bench", identity: { kind: "library", name: "bench" } }),
+    context: clientCall({ callId: "bench", identity: localIdentity("library", "bench") }),
     options: {
       timeoutMs: 60_000,
       memoryBytes: 128 * 2 ** 20,

@@ -19,6 +19,7 @@ import {
   openConnection,
   startStdioServer,
 } from "@toolcrib/mcp";
+import { localIdentity } from "@toolcrib/tool";
 
 const turnMs = 2000;
 const warmUpMs = 500;
@@ -26,7 +27,7 @@ const concurrency = 32;
 const eras = ["legacy", "modern"] as const;
 const text = "x".repeat(64);
 const inputSchema = { type: "object", properties: { text: { type: "string" } } };
-const identity = { kind: "library", name: "bench" } as const;
+const identity = localIdentity("library", "bench");
 const clientInfo = { name: "bench", version: "0" };
 
 const service: McpService = {

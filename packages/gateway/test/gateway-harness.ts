@@ -37,7 +37,7 @@ import {
   waitUntil,
   writeFiles,
 } from "@toolcrib/testing";
-import type { Identity, ToolDefinition, ToolResult } from "@toolcrib/tool";
+import { type Identity, localIdentity, type ToolDefinition, type ToolResult } from "@toolcrib/tool";
 
 /** A configuration as it is written; it must be valid. */
 export function configOf(document: JsonObject): GatewayConfig {
@@ -104,7 +104,7 @@ export const compositeTools: readonly string[] = [
 ];
 
 /** Who calls in this process. */
-export const somebody: Identity = { kind: "cli", name: "somebody" };
+export const somebody: Identity = localIdentity("cli", "somebody");
 
 /**
  * Start a gateway for `document`, with servers that are trusted so that nothing
@@ -319,7 +319,7 @@ export async function startScriptedServer(script: Script): Promise<ScriptedServe
     authorizations.push(request.headers.authorization);
     void endpoint.handle(request, response, {
       view: "",
-      identity: { kind: "anonymous", name: "gateway" },
+      identity: localIdentity("anonymous", "gateway"),
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

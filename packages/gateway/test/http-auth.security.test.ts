@@ -1,7 +1,10 @@
 /** Who calls: tokens, and sessions that belong to who opened them. */
 
 import assert from "node:assert/strict";
+import { connect } from "node:net";
 import { test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { localIdentity } from "@toolcrib/tool";
 import {
   aliceToken,
   asAlice,
@@ -84,6 +87,46 @@ test("a token in the query, the body, a cookie or another header is not accepted
   assert.equal(form.status, 401);
   // Nor does what was in the query reach the log.
   assert.doesNotMatch(JSON.stringify(door.logger.records), new RegExp(aliceToken));
+});
+
+test("a token may be checked asynchronously", async () => {
+  const authenticate = async (authorization: string | undefined) => {
+    await delay(5);
+    if (authorization === asBob.authorization) throw new Error("the identity provider is unreachable");
+    return authorization === asAlice.authorization ? localIdentity("token", "alice") : undefined;
+  };
+  await using door = await openDoor({ deps: { authenticate } });
+  for (const path of closedPaths) {
+    const answer = await ask(door, { path, ...(path.startsWith("/m") ? { body: initialize } : undefined) });
+    assert.equal(answer.status, 401, path);
+  }
+  const headers = { ...asAlice, "mcp-session-id": await openSession(door, asAlice) };
+  assert.equal((await ask(door, { headers, body: rpc("tools/list") })).status, 200);
+  assert.deepEqual(door.service.callers, [{ view: "", identity: "token:alice" }]);
+  const failed = await ask(door, { headers: asBob, body: initialize });
+  assert.equal(failed.status, 500);
+  assert.doesNotMatch(failed.text, /provider/);
+});
+
+test("a client that leaves while its token is checked holds no session", async () => {
+  const started = Promise.withResolvers<void>();
+  const checked = Promise.withResolvers<void>();
+  const authenticate = async () => {
+    started.resolve();
+    await checked.promise;
+    return localIdentity("token", "alice");
+  };
+  await using door = await openDoor({ deps: { authenticate }, limits: { maxSessions: 1 } });
+  const socket = connect(door.port, "127.0.0.1");
+  socket.write("GET /sse HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  await started.promise;
+  socket.destroy();
+  await delay(50);
+  checked.resolve();
+  await delay(10);
+  const other = await fetch(`${door.url}/sse`);
+  assert.equal(other.status, 200);
+  await other.body?.cancel();
 });
 
 test("a session does not exist for another identity", async () => {

@@ -16,6 +16,7 @@ import {
 } from "@toolcrib/gateway";
 import type { JsonObject } from "@toolcrib/json";
 import { type McpService, methodNotFound, type ServerSession } from "@toolcrib/mcp";
+import { issuerName, localIdentity } from "@toolcrib/tool";
 
 /** Collects what is logged. */
 export interface TestLogger extends Logger {
@@ -55,7 +56,7 @@ export function createTestService(): TestService {
     instructions: () => undefined,
     async handle(request) {
       const { method, params, view, identity, signal } = request;
-      callers.push({ view, identity: `${identity.kind}:${identity.name}` });
+      callers.push({ view, identity: `${issuerName(identity)}:${identity.name}` });
       if (method === "tools/list") return { tools: [{ name: "echo", inputSchema: { type: "object" } }] };
       if (method !== "tools/call") throw methodNotFound(method);
       const args = (params["arguments"] ?? {}) as JsonObject;
@@ -77,7 +78,7 @@ export function createTestService(): TestService {
         const answer = await request.ask("sampling/createMessage", { messages: [], maxTokens: 1 }, signal);
         return text(JSON.stringify(answer));
       }
-      return text(`${view}|${identity.kind}:${identity.name}|${JSON.stringify(args)}`);
+      return text(`${view}|${issuerName(identity)}:${identity.name}|${JSON.stringify(args)}`);
     },
     sessionOpened: (session) => void sessions.add(session),
     sessionClosed: (session) => void sessions.delete(session),
@@ -125,7 +126,7 @@ export async function openDoor(options: DoorOptions = {}): Promise<Door> {
       metrics: createMetrics(),
       authenticate: (authorization) => {
         const name = names.get(authorization ?? "");
-        return name === undefined ? undefined : { kind: "token", name };
+        return name === undefined ? undefined : localIdentity("token", name);
       },
       logger,
       now: Date.now,

@@ -15,6 +15,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { isTokenName, makeToken, openTokenStore, readToken, type TokenStore } from "@toolcrib/gateway";
 import { makeTemporaryDirectory } from "@toolcrib/testing";
+import { localIdentity } from "@toolcrib/tool";
 import { createTestLogger } from "./http-harness.ts";
 
 const isWindows = process.platform === "win32";
@@ -43,7 +44,7 @@ test("openTokenStore() makes the token default once, for its owner only", async 
   const path = home.join("deep", "home", "tokens", "default");
   const token = readFileSync(path, "utf8").trim();
   assert.match(token, /^tcb_[A-Za-z0-9_-]{43}$/);
-  assert.deepEqual(store.authenticate(`Bearer ${token}`), { kind: "token", name: "default" });
+  assert.deepEqual(store.authenticate(`Bearer ${token}`), localIdentity("token", "default"));
   if (!isWindows) {
     assert.equal(statSync(path).mode & 0o777, 0o600);
     assert.equal(statSync(home.join("deep", "home", "tokens")).mode & 0o777, 0o700);

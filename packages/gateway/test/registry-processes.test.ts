@@ -11,6 +11,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import type { JsonObject } from "@toolcrib/json";
 import { type McpService, methodNotFound, startStdioServer } from "@toolcrib/mcp";
 import { runProcess, waitUntil } from "@toolcrib/testing";
+import { localIdentity } from "@toolcrib/tool";
 import { textOf, toolNamed } from "./gateway-harness.ts";
 
 /** The arguments that run the fixture on this process's Node, on source and on the build alike. */
@@ -53,7 +54,7 @@ function startChild(mode: string) {
   const server = startStdioServer(
     parentService,
     { input: child.stdout, output: child.stdin },
-    { view: "", identity: { kind: "stdio", name: "child" }, sessionId: "child" },
+    { view: "", identity: localIdentity("stdio", "child"), sessionId: "child" },
   );
   return {
     child,

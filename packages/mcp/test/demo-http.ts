@@ -23,6 +23,7 @@ import {
   type SseEvent,
 } from "@toolcrib/mcp";
 import { waitUntil } from "@toolcrib/testing";
+import { localIdentity } from "@toolcrib/tool";
 import { createDemoService, type DemoService } from "./demo-service.ts";
 
 export interface DemoHttp extends AsyncDisposable {
@@ -63,7 +64,7 @@ export async function startDemoHttp(options: DemoHttpOptions = {}): Promise<Demo
     const name = request.headers["x-user"];
     const caller: HttpCaller = {
       view: path.slice(1),
-      identity: { kind: "token", name: typeof name === "string" ? name : "local" },
+      identity: localIdentity("token", typeof name === "string" ? name : "local"),
     };
     if (path === "/sse") sse.open(request, response, caller);
     else if (path === "/messages") void sse.post(request, response, caller);

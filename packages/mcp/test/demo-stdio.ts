@@ -1,6 +1,7 @@
 /** Entry: the demo service on stdin and stdout, until stdin ends. What fits nowhere goes to stderr. */
 
 import { startStdioServer } from "@toolcrib/mcp";
+import { localIdentity } from "@toolcrib/tool";
 import { createDemoService } from "./demo-service.ts";
 
 const service = createDemoService();
@@ -9,7 +10,7 @@ const server = startStdioServer(
   { input: process.stdin, output: process.stdout },
   {
     view: "pipe",
-    identity: { kind: "stdio", name: "local" },
+    identity: localIdentity("stdio", "local"),
     sessionId: "the-pipe",
     endGraceMs: Number(process.argv[2] ?? 10_000),
     onStray: (reason) => process.stderr.write(`${reason}\n`),

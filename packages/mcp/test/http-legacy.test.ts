@@ -9,6 +9,7 @@ import { once } from "node:events";
 import { request as httpRequest } from "node:http";
 import { test } from "node:test";
 import { waitUntil } from "@toolcrib/testing";
+import { localIdentity } from "@toolcrib/tool";
 import {
   callOf,
   initializeOf,
@@ -42,7 +43,7 @@ test("initialize agrees on the version asked for, and offers the newest legacy o
     assert.equal(answer.status, 200);
     assert.deepEqual(answer.messages[0]?.result, {
       protocolVersion: agreed,
-      capabilities: demo.service.capabilities("mcp", { kind: "token", name: "local" }),
+      capabilities: demo.service.capabilities("mcp", localIdentity("token", "local")),
       serverInfo: { name: "demo", version: "1.2.3" },
       instructions: "Instructions of mcp",
     });

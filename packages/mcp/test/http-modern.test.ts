@@ -5,6 +5,7 @@ import { test } from "node:test";
 import type { JsonObject } from "@toolcrib/json";
 import { metaKeys } from "@toolcrib/mcp";
 import { waitUntil } from "@toolcrib/testing";
+import { localIdentity } from "@toolcrib/tool";
 import {
   modernHeaders,
   modernMeta,
@@ -31,7 +32,7 @@ test("server/discover tells versions, capabilities, instructions and who answers
         ttlMs: 0,
         cacheScope: "private",
         supportedVersions: ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"],
-        capabilities: demo.service.capabilities("mcp", { kind: "token", name: "local" }),
+        capabilities: demo.service.capabilities("mcp", localIdentity("token", "local")),
         instructions: "Instructions of mcp",
         _meta: { [metaKeys.serverInfo]: { name: "demo", version: "1.2.3" } },
       },

@@ -3,6 +3,7 @@ import { PassThrough } from "node:stream";
 import { test } from "node:test";
 import { startStdioServer } from "@toolcrib/mcp";
 import { waitUntil } from "@toolcrib/testing";
+import { localIdentity } from "@toolcrib/tool";
 import { initializeOf } from "./demo-http.ts";
 import { createDemoService } from "./demo-service.ts";
 
@@ -17,7 +18,7 @@ test("A legacy session tells its listeners that the client's roots changed, unti
   await using _server = startStdioServer(
     service,
     { input, output },
-    { view: "", identity: { kind: "stdio", name: "local" }, sessionId: "s" },
+    { view: "", identity: localIdentity("stdio", "local"), sessionId: "s" },
   );
   const send = (message: object) => input.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
   const changed = { method: "notifications/roots/list_changed" };

@@ -13,6 +13,7 @@ import {
   startStdioServer,
 } from "@toolcrib/mcp";
 import { runProcess, waitUntil } from "@toolcrib/testing";
+import { localIdentity } from "@toolcrib/tool";
 import { callOf, initializeOf, modernMeta, type WireMessage } from "./demo-http.ts";
 import { createDemoService, type DemoService, textOf } from "./demo-service.ts";
 
@@ -44,7 +45,7 @@ function openPipe(options: Partial<StdioServerOptions> = {}): Pipe {
     { input, output },
     {
       view: "pipe",
-      identity: { kind: "stdio", name: "local" },
+      identity: localIdentity("stdio", "local"),
       sessionId: "s",
       onStray: (reason) => strays.push(reason),
       ...options,
@@ -345,7 +346,7 @@ test("A client that does not read its answers is not read either, and gets them 
   await using server = startStdioServer(
     service,
     { input, output },
-    { view: "v", identity: { kind: "stdio", name: "local" }, sessionId: "s", unreadMaxBytes: 256 * 1024 },
+    { view: "v", identity: localIdentity("stdio", "local"), sessionId: "s", unreadMaxBytes: 256 * 1024 },
   );
   input.write(`${JSON.stringify(initializeOf("2025-11-25"))}\n`);
   for (let id = 0; id < 200; id += 1) {
@@ -376,7 +377,7 @@ test("A client that never reads while its calls talk on is given up", async () =
     { input, output },
     {
       view: "v",
-      identity: { kind: "stdio", name: "local" },
+      identity: localIdentity("stdio", "local"),
       sessionId: "s",
       unreadMaxBytes: 1024,
       onStray: (reason) => strays.push(reason),

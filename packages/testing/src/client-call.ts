@@ -1,13 +1,13 @@
 /** The surroundings of a call, for tests of what is called. */
 
-import type { CallContext } from "@toolcrib/tool";
+import { type CallContext, localIdentity } from "@toolcrib/tool";
 
 /** A call of a client's own: nobody cancels it, nobody listens to what it tells, and nobody can be asked. */
 export function clientCall(parts: Partial<CallContext> = {}): CallContext {
   return {
     callId: "call-1",
     depth: 0,
-    identity: { kind: "library", name: "test" },
+    identity: localIdentity("library", "test"),
     era: "modern",
     signal: new AbortController().signal,
     deadline: Number.MAX_SAFE_INTEGER,

@@ -5,14 +5,7 @@
  */
 
 import type { JsonObject } from "@toolcrib/json";
-
-/** Who a call is attributed to. Authority comes from here and never from session state. */
-export interface Identity {
-  /** How it was established: a bearer token's name, the stdio pipe, an embedding program, the command line, or not at all. */
-  readonly kind: "token" | "stdio" | "library" | "cli" | "anonymous";
-  /** Stable name that policy, limits and audit use, such as `default` or `ci`. */
-  readonly name: string;
-}
+import type { Identity } from "./identity.ts";
 
 /** What the client's software says of itself. Display and audit only. */
 export interface ClientInfo {

@@ -1,6 +1,16 @@
 // For users.
-export type { CallContext, ClientInfo, ClientSession, Era, Identity } from "./call-context.ts";
+export type { CallContext, ClientInfo, ClientSession, Era } from "./call-context.ts";
 export { foldName } from "./fold-name.ts";
+export {
+  type Identity,
+  identityKey,
+  isSameIdentity,
+  issuerName,
+  type LocalIssuer,
+  localIdentity,
+  localIssuers,
+  type Role,
+} from "./identity.ts";
 export {
   type CallFailure,
   type ContentBlock,

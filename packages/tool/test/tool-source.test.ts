@@ -5,6 +5,7 @@ import { test } from "node:test";
 import {
   type CallContext,
   type Health,
+  localIdentity,
   type SourceChange,
   type Tool,
   type ToolSource,
@@ -66,7 +67,7 @@ function contextFor(signal: AbortSignal, progress: CallContext["progress"]): Cal
   return {
     callId: "1",
     depth: 0,
-    identity: { kind: "library", name: "tests" },
+    identity: localIdentity("library", "tests"),
     era: "modern",
     signal,
     deadline: 1000,

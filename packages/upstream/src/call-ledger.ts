@@ -7,7 +7,13 @@
 
 import type { JsonObject } from "@toolcrib/json";
 import { InFlight, type RpcId } from "@toolcrib/mcp";
-import type { CallContext, ClientSession, Era, Identity } from "@toolcrib/tool";
+import {
+  type CallContext,
+  type ClientSession,
+  type Era,
+  type Identity,
+  isSameIdentity,
+} from "@toolcrib/tool";
 
 /** Who a message is for: a call under way, or the client that it belongs to. */
 export type Addressee =
@@ -66,7 +72,7 @@ export function createCallLedger(owner: ClientSession | undefined, era: () => Er
       calls.set(id, context);
       const { identity } = context;
       firstIdentity ??= identity;
-      isMixed ||= identity.kind !== firstIdentity.kind || identity.name !== firstIdentity.name;
+      isMixed ||= !isSameIdentity(identity, firstIdentity);
     },
     delete: (id) => void calls.delete(id),
     addresseeOf,

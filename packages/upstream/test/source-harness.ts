@@ -6,7 +6,14 @@ import type { JsonObject } from "@toolcrib/json";
 import { createHttpClient, McpError } from "@toolcrib/mcp";
 import { createProcessLauncher } from "@toolcrib/process";
 import { echoStdioPath, fixtureCommand, waitUntil } from "@toolcrib/testing";
-import type { CallContext, ClientSession, SourceChange, Tool, ToolResult } from "@toolcrib/tool";
+import {
+  type CallContext,
+  type ClientSession,
+  localIdentity,
+  type SourceChange,
+  type Tool,
+  type ToolResult,
+} from "@toolcrib/tool";
 import {
   createUpstreamServer,
   type ResolvedTransport,
@@ -153,7 +160,7 @@ export function createCall(
     progressed,
     callId: randomUUID(),
     depth: 0,
-    identity: { kind: "token", name: options.name ?? "test" },
+    identity: localIdentity("token", options.name ?? "test"),
     era: "legacy",
     signal: options.signal ?? never,
     deadline: Number.POSITIVE_INFINITY,

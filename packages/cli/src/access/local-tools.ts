@@ -10,7 +10,7 @@
 import { CodedError, type Logger } from "@toolcrib/diagnostics";
 import { type Gateway, type GatewayStatus, startGateway, type ToolSummary } from "@toolcrib/gateway";
 import type { JsonObject } from "@toolcrib/json";
-import type { Health, Identity } from "@toolcrib/tool";
+import { type Health, type Identity, localIdentity } from "@toolcrib/tool";
 import type { CommandContext } from "../command-context.ts";
 import type { LoadedConfig } from "../config/load-cli-config.ts";
 import { version } from "../version.ts";
@@ -19,7 +19,7 @@ import type { ServerState, ToolAccess, ToolDescription } from "./tool-access.ts"
 /** Milliseconds that a command waits for its servers. */
 export const serversWaitMs = 15_000;
 
-const identity: Identity = { kind: "cli", name: "cli" };
+const identity: Identity = localIdentity("cli", "cli");
 
 /**
  * Start the servers of `loaded` and wait until each made its first contact,

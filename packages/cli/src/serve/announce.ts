@@ -1,7 +1,7 @@
 /** Prints what a gateway serves, as it comes up: first where it is, then each server, at last how to use it. */
 
 import type { Gateway, GatewayStatus } from "@toolcrib/gateway";
-import type { Identity } from "@toolcrib/tool";
+import { type Identity, localIdentity } from "@toolcrib/tool";
 import { serversWaitMs } from "../access/local-tools.ts";
 import type { ToolDescription } from "../access/tool-access.ts";
 import type { CommandContext } from "../command-context.ts";
@@ -57,8 +57,8 @@ export async function announceServers(
 function nextCommands(context: CommandContext, gateway: Gateway, endpoint: Endpoint): string[] {
   const identity: Identity =
     endpoint.token === undefined
-      ? { kind: "anonymous", name: "anonymous" }
-      : { kind: "token", name: "default" };
+      ? localIdentity("anonymous", "anonymous")
+      : localIdentity("token", "default");
   const tools = gateway.listTools(identity).flatMap((summary): ToolDescription[] => {
     const tool = summary.origin === "meta" ? undefined : gateway.describe(identity, summary.id);
     return tool === undefined ? [] : [{ ...summary, ...(tool.definition as object) } as ToolDescription];

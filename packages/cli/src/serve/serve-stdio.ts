@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "@toolcrib/diagnostics";
 import { type McpService, startStdioServer } from "@toolcrib/mcp";
+import { localIdentity } from "@toolcrib/tool";
 import type { World } from "../world.ts";
 
 /** Serve `service` until the client is gone or the process is asked to stop. */
@@ -12,7 +13,7 @@ export async function serveStdio(service: McpService, world: World, logger: Logg
     { input: world.stdin, output: world.stdout as NodeJS.WriteStream },
     {
       view: "",
-      identity: { kind: "stdio", name: "stdio" },
+      identity: localIdentity("stdio", "stdio"),
       sessionId: randomUUID(),
       onStray: (reason) => logger.debug({ reason }, "message fits nowhere"),
     },

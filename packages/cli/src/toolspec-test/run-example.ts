@@ -5,7 +5,7 @@
 
 import { randomUUID } from "node:crypto";
 import { isCodedError, messageOf } from "@toolcrib/diagnostics";
-import type { CallContext, ToolResult, ToolSource } from "@toolcrib/tool";
+import { type CallContext, localIdentity, type ToolResult, type ToolSource } from "@toolcrib/tool";
 import {
   compareExample,
   type ExampleDifference,
@@ -40,7 +40,7 @@ export async function callExample(
   const context: CallContext = {
     callId: randomUUID(),
     depth: 0,
-    identity: { kind: "cli", name: "toolspec test" },
+    identity: localIdentity("cli", "toolspec test"),
     era: "modern",
     signal,
     deadline: now() + deadlineMs,

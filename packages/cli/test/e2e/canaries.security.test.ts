@@ -16,6 +16,7 @@ import { createLogger, loadConfig, readRegularFile, startGateway } from "@toolcr
 import type { JsonObject } from "@toolcrib/json";
 import { openSecretStore } from "@toolcrib/secrets";
 import { makeTemporaryDirectory, runsAll, type TemporaryDirectory, waitUntil } from "@toolcrib/testing";
+import { localIdentity } from "@toolcrib/tool";
 import { oddAnswers } from "../canary/canary-answers.ts";
 import { type CanaryApi, startCanaryApi } from "../canary/canary-api.ts";
 import { type RunReport, runCalls } from "../canary/canary-run.ts";
@@ -439,7 +440,7 @@ describe("canary secrets", { concurrency: 2, timeout: 600_000 }, () => {
         api,
         async (service, tool, args, { leaveMs }) => {
           const signal = leaveMs === undefined ? undefined : AbortSignal.timeout(leaveMs);
-          const outcome = await gateway.call({ kind: "cli", name: "somebody" }, `${service}:${tool}`, args, {
+          const outcome = await gateway.call(localIdentity("cli", "somebody"), `${service}:${tool}`, args, {
             signal,
           });
           // What a program is handed, causes included.

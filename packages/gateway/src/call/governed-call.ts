@@ -20,6 +20,7 @@ import type { CallOutcome } from "../gateway.ts";
 import { GatewayError } from "../gateway-error.ts";
 import type { Decision, ToolPolicy } from "../tool-policy.ts";
 import { previewArguments } from "./argument-preview.ts";
+import { toAuditClient } from "./audit-client.ts";
 import type { CallLog } from "./call-log.ts";
 import type { CallOrigin, CallTarget } from "./call-target.ts";
 import { jsonSize } from "./json-size.ts";
@@ -114,7 +115,7 @@ function beginCall(deps: GovernedCallDeps, target: CallTarget, origin: CallOrigi
       callId: deps.newCallId(),
       ...(parent === undefined ? undefined : { parentId: parent.callId }),
       depth: parent === undefined ? 0 : parent.depth + 1,
-      client: clientInfo === undefined ? identity : { ...identity, clientInfo },
+      client: toAuditClient(identity, clientInfo),
       tool: shownId(deps, target),
       origin: target.origin,
       ...(target.server === undefined ? undefined : { server: target.server }),

@@ -6,7 +6,14 @@
 
 import type { JsonObject } from "@toolcrib/json";
 import type { Catalog, CatalogTool, MetatoolHost } from "@toolcrib/metatool";
-import { type CallContext, foldName, type Identity, type ToolId, type ToolResult } from "@toolcrib/tool";
+import {
+  type CallContext,
+  foldName,
+  type Identity,
+  identityKey,
+  type ToolId,
+  type ToolResult,
+} from "@toolcrib/tool";
 import type { GatewayConfig, ToolServerConfig } from "../config/config-types.ts";
 import { hostsOf } from "../config/toolspec-facts.ts";
 import type { GatewayCore } from "../gateway-core.ts";
@@ -58,11 +65,12 @@ export function createCompositeHost(core: GatewayCore, config: GatewayConfig): C
     mayUse,
     catalog(identity) {
       const { generation, tools } = wholeCatalog();
-      const known = kept.get(identity.name);
+      const key = identityKey(identity);
+      const known = kept.get(key);
       if (known !== undefined) return known;
       const own = { generation, tools: tools.filter(({ id, wireName }) => mayUse(identity, id, wireName)) };
       if (kept.size >= maxKept) kept.clear();
-      kept.set(identity.name, own);
+      kept.set(key, own);
       return own;
     },
     async callTool(context: CallContext, id: ToolId, args: JsonObject): Promise<ToolResult> {

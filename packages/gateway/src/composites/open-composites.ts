@@ -16,6 +16,7 @@ import {
   startIsolatedExecutions,
 } from "@toolcrib/metatool";
 import type { AuditTrail } from "@toolcrib/store";
+import { toAuditClient } from "../call/audit-client.ts";
 import type { GatewayConfig } from "../config/config-types.ts";
 import type { GatewayCore } from "../gateway-core.ts";
 import { createCompositeHost } from "./composite-host.ts";
@@ -102,6 +103,6 @@ export async function openComposites(
 }
 
 function toAuditData({ tool, context, codeDigest, reach }: MetatoolEvent) {
-  const by = context === undefined ? {} : { client: context.identity, byCall: context.callId };
+  const by = context === undefined ? {} : { client: toAuditClient(context.identity), byCall: context.callId };
   return { tool, ...by, codeDigest, reach };
 }

@@ -18,8 +18,13 @@ import type { HostCheck, OriginCheck } from "./host-check.ts";
 import { discardBody, type Refusal, type Refuser, refusalError } from "./refusal.ts";
 import { isReading, type StatusRoute, unknownServer } from "./status-routes.ts";
 
-/** Who an `Authorization` header stands for; undefined when nobody. */
-export type Authenticate = (authorization: string | undefined) => Identity | undefined;
+/**
+ * Authenticates an `Authorization` header; undefined when it is not valid.
+ * A promise must settle within a time limit of its own.
+ */
+export type Authenticate = (
+  authorization: string | undefined,
+) => Identity | undefined | Promise<Identity | undefined>;
 
 /** What the front door is made of. */
 export interface FrontDoorParts {
@@ -88,16 +93,21 @@ export function createFrontDoor(
       return refuser.refuse(request, response, notFound);
     }
     if (isPreflight(request)) return answerPreflight(request, response);
+    const dispatch = (identity: Identity | undefined) => {
+      // A client that left while its token was checked gets no answer, and its body never ends.
+      if (response.destroyed) return undefined;
+      if (identity === undefined && statusRoute?.isOpen !== true) {
+        return refuser.refuse(request, response, unauthorized);
+      }
+      if (view !== undefined) return toEndpoint(request, response, view, identity as Identity);
+      if (statusRoute !== undefined) {
+        const query = queryAt === -1 ? "" : url.slice(queryAt + 1);
+        return toStatusRoute(request, response, statusRoute, query, identity);
+      }
+      return toSse(request, response, path, identity as Identity);
+    };
     const identity = statusRoute?.isOpen === true ? undefined : authenticate(authorization);
-    if (identity === undefined && statusRoute?.isOpen !== true) {
-      return refuser.refuse(request, response, unauthorized);
-    }
-    if (view !== undefined) return toEndpoint(request, response, view, identity as Identity);
-    if (statusRoute !== undefined) {
-      const query = queryAt === -1 ? "" : url.slice(queryAt + 1);
-      return toStatusRoute(request, response, statusRoute, query, identity);
-    }
-    return toSse(request, response, path, identity as Identity);
+    return identity instanceof Promise ? identity.then(dispatch) : dispatch(identity);
   }
 
   function toEndpoint(

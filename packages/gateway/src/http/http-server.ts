@@ -13,7 +13,7 @@ import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Logger } from "@toolcrib/diagnostics";
 import { createHttpEndpoint, createSseEndpoint, type McpService } from "@toolcrib/mcp";
-import type { Identity } from "@toolcrib/tool";
+import { type Identity, localIdentity } from "@toolcrib/tool";
 import { isLoopbackHost } from "../config/server-url.ts";
 import { GatewayError } from "../gateway-error.ts";
 import { type Authenticate, createFrontDoor } from "./front-door.ts";
@@ -46,7 +46,7 @@ export interface HttpServer extends AsyncDisposable {
   drain(graceMs?: number): Promise<void>;
 }
 
-const anonymous: Identity = { kind: "anonymous", name: "anonymous" };
+const anonymous: Identity = localIdentity("anonymous", "anonymous");
 
 /** The newest request of a connection. */
 interface LatestExchange {

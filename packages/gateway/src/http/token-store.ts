@@ -12,7 +12,7 @@ import { hash } from "node:crypto";
 import { mkdirSync, readdirSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 import { CodedError, type Logger, messageOf } from "@toolcrib/diagnostics";
-import type { Identity } from "@toolcrib/tool";
+import { type Identity, localIdentity } from "@toolcrib/tool";
 import { GatewayError } from "../gateway-error.ts";
 import {
   createTokenFile,
@@ -157,7 +157,7 @@ function digestOf(token: string): string {
 }
 
 function identityOf(name: string): Identity {
-  return { kind: "token", name };
+  return localIdentity("token", name);
 }
 
 function namesOf(identities: ReadonlyMap<string, Identity>): readonly string[] {

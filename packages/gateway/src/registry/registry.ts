@@ -26,7 +26,14 @@ import {
 } from "@toolcrib/mcp";
 import { createProcessLauncher } from "@toolcrib/process";
 import { openStore, type Store } from "@toolcrib/store";
-import type { Health, Identity, Tool, ToolId, Unsubscribe } from "@toolcrib/tool";
+import {
+  type Health,
+  type Identity,
+  localIdentity,
+  type Tool,
+  type ToolId,
+  type Unsubscribe,
+} from "@toolcrib/tool";
 import { createUpstreamServer, type UpstreamServer } from "@toolcrib/upstream";
 import { createCallIds } from "../call/call-id.ts";
 import { createSecretScrubber } from "../call/secret-scrubber.ts";
@@ -149,7 +156,7 @@ export interface Registry extends AsyncDisposable {
 }
 
 const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} };
-const identity: Identity = { kind: "library", name: "library" };
+const identity: Identity = localIdentity("library", "library");
 
 /** Create a registry. Nothing is started and nothing is written before `start`. */
 export function createRegistry(config: RegistryConfig = {}): Registry {

@@ -18,7 +18,7 @@ import {
   type ServiceRequest,
   type View,
 } from "@toolcrib/mcp";
-import type { Identity, SourceChange } from "@toolcrib/tool";
+import { type Identity, identityKey, type SourceChange } from "@toolcrib/tool";
 import type { CallOrigin, CallTarget } from "../call/call-target.ts";
 import { featureNames } from "../call/call-targets.ts";
 import { toArguments } from "../call/governed-call.ts";
@@ -217,7 +217,7 @@ export function createGatewayService(deps: GatewayServiceDeps): GatewayService {
     const { view, identity, params } = request;
     const state =
       key === "tools" ? index.generation : key === "prompts" ? changes.prompts : changes.resources;
-    const kept = lists.get(`${key} ${view} ${identity.kind} ${identity.name}`, state, () =>
+    const kept = lists.get(`${key} ${view} ${identityKey(identity)}`, state, () =>
       itemsOf(key, view, identity).map(deps.scrubber.value),
     );
     const page = pageOf(kept.items, params["cursor"], `${key} ${kept.edition}`, deps.pageSize);

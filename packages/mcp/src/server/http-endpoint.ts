@@ -10,6 +10,7 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isJsonObject } from "@toolcrib/json";
+import { identityKey, isSameIdentity } from "@toolcrib/tool";
 import {
   type Classified,
   type ClassifiedMessage,
@@ -138,8 +139,7 @@ export function createHttpEndpoint(
     const isTheirs =
       session !== undefined &&
       session.session.view === caller.view &&
-      session.session.identity.name === caller.identity.name &&
-      session.session.identity.kind === caller.identity.kind;
+      isSameIdentity(session.session.identity, caller.identity);
     if (!isTheirs) throw invalidRequest("Session not found", rpcCodes.sessionNotFound, 404);
     session.lastUsedAt = deps.now();
     return session;
@@ -348,7 +348,7 @@ export function createHttpEndpoint(
  * longest, of the identity that has most, so that nobody can push out others.
  */
 function oldestIdle(sessions: Iterable<HttpSession>): HttpSession | undefined {
-  const groups = Map.groupBy(sessions, ({ session: { identity } }) => `${identity.kind} ${identity.name}`);
+  const groups = Map.groupBy(sessions, ({ session: { identity } }) => identityKey(identity));
   for (const group of [...groups.values()].sort((a, b) => b.length - a.length)) {
     const [oldest] = group.filter(({ isBusy }) => !isBusy).sort((a, b) => a.lastUsedAt - b.lastUsedAt);
     if (oldest !== undefined) return oldest;

@@ -8,6 +8,7 @@
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { isSameIdentity } from "@toolcrib/tool";
 import { formatSseEvent } from "../framing/sse.ts";
 import { classify } from "../json-rpc.ts";
 import { invalidRequest, McpError } from "../mcp-error.ts";
@@ -92,9 +93,7 @@ export function createSseEndpoint(
   ): Promise<void> {
     const id = new URL(request.url ?? "/", "http://localhost").searchParams.get("sessionId") ?? "";
     const entry = sessions.get(id);
-    const { identity } = caller;
-    const owner = entry?.session.identity;
-    if (entry === undefined || owner?.name !== identity.name || owner.kind !== identity.kind) {
+    if (entry === undefined || !isSameIdentity(entry.session.identity, caller.identity)) {
       throw invalidRequest("Session not found", rpcCodes.sessionNotFound, 404);
     }
     if (!isJsonBody(request)) throw invalidRequest("Content-Type must be application/json", undefined, 415);

@@ -1,0 +1,63 @@
+/**
+ * Identities: the issuer that vouches for a caller, the caller's id at that
+ * issuer, and the roles that the operator gave it. An identity is compared by
+ * issuer and subject only; the name is for people.
+ *
+ * Data only. Nothing here authenticates or authorizes anyone.
+ */
+
+/** Permission level in the administration of a gateway, lowest first. A client token has no role. */
+export type Role = "viewer" | "operator" | "admin";
+
+/** The caller that a call is attributed to. Authority comes from here and never from session state. */
+export interface Identity {
+  /** Authority that authenticated the caller: one of `localIssuers`, or the URL of an identity provider. */
+  readonly issuer: string;
+  /** Id of the caller, unique and stable at its issuer. */
+  readonly subject: string;
+  /** Name that people, policy files and the audit trail use, such as `default` or `ci`. */
+  readonly name: string;
+  readonly roles: readonly Role[];
+}
+
+/** Issuers that Toolcrib itself vouches for. */
+export const localIssuers = {
+  /** A bearer token of the gateway; the subject is the token's name. */
+  token: "toolcrib:token",
+  /** The client that started the process and talks to it over standard input and output. */
+  stdio: "toolcrib:stdio",
+  /** A program that embeds Toolcrib. */
+  library: "toolcrib:library",
+  /** The command line. */
+  cli: "toolcrib:cli",
+  /** A client that nothing authenticated. */
+  anonymous: "toolcrib:anonymous",
+} as const;
+
+/** Key of `localIssuers`. */
+export type LocalIssuer = keyof typeof localIssuers;
+
+const noRoles: readonly Role[] = Object.freeze([]);
+
+/** Creates an identity of a local issuer. Its subject is its name, and it has no role. */
+export function localIdentity(issuer: LocalIssuer, name: string): Identity {
+  return { issuer: localIssuers[issuer], subject: name, name, roles: noRoles };
+}
+
+/** Whether two identities are the same caller: same issuer, same subject. */
+export function isSameIdentity(a: Identity, b: Identity): boolean {
+  return a.subject === b.subject && a.issuer === b.issuer;
+}
+
+/** Returns a map key. Two identities have the same key exactly when they are the same caller. */
+export function identityKey({ issuer, subject }: Identity): string {
+  // The length makes the boundary unambiguous, whatever characters the two texts hold.
+  return `${issuer.length}:${issuer}${subject}`;
+}
+
+const localPrefix = "toolcrib:";
+
+/** Returns the short name of the issuer for display and audit: `token`, `stdio`, …, or the URL of an identity provider. */
+export function issuerName({ issuer }: Identity): string {
+  return issuer.startsWith(localPrefix) ? issuer.slice(localPrefix.length) : issuer;
+}
