@@ -29,7 +29,7 @@ import { type FeatureSource, hasFeatures } from "./service/feature-routes.ts";
 import { createGatewayService, type GatewayService, toClientInfo } from "./service/gateway-service.ts";
 import { createMetaSource, metaToolNames } from "./service/meta-source.ts";
 import { createUnknownTool } from "./service/unknown-tool.ts";
-import { createToolPatterns } from "./tool-patterns.ts";
+import { ToolPatterns } from "./tool-patterns.ts";
 import { createToolPolicy, type ToolPolicy } from "./tool-policy.ts";
 
 /** What a core is made of. */
@@ -248,8 +248,8 @@ export function createGatewayCore(config: GatewayConfig, deps: GatewayCoreDeps):
 
 /** Which tools are listed (`serve.mode`, `serve.tools`). */
 function createListing({ serve }: GatewayConfig) {
-  const hidden = createToolPatterns(serve.tools.hidden);
-  const pinned = createToolPatterns(serve.tools.pinned);
+  const hidden = new ToolPatterns(serve.tools.hidden);
+  const pinned = new ToolPatterns(serve.tools.pinned);
   const isMeta = ({ tool }: IndexedTool) => tool.origin === "meta";
   const isHidden = (entry: IndexedTool) =>
     !isMeta(entry) && hidden.find(entry.id, entry.wireName) !== undefined;

@@ -1,27 +1,86 @@
 /**
- * Tool patterns (globs over `namespace:name` and `namespace__name`). `*` is any
- * text, `?` one character, everything else itself; case matters. Pure.
+ * Patterns of tools, resources and prompts: globs over `namespace:name` and
+ * `namespace__name`. `*` matches any text, `?` one character, every other
+ * character itself; case matters. Pure.
  *
  * Matching costs at most pattern times text: the text may come from a client (a
  * resource's URI), so no regular expression is made of a pattern.
  */
 
 import type { ToolId } from "@toolcrib/tool";
+import { type Spellings, spellingsOfPattern, spellingsOfUri } from "./resource-spellings.ts";
 
-/** A list of patterns. */
-export interface ToolPatterns {
-  /** Position and text of the first pattern that matches either name. */
-  find(id: ToolId, wireName: string): { readonly at: number; readonly text: string } | undefined;
+/** Position and text of a pattern that matches. */
+export interface FoundPattern {
+  readonly at: number;
+  readonly text: string;
 }
 
-/** Prepare `patterns`. */
-export function createToolPatterns(patterns: readonly string[]): ToolPatterns {
+/** The two names of a resource, in the three spellings of its URI. */
+export interface ResourceNames {
+  readonly ids: Spellings;
+  readonly wireNames: Spellings;
+}
+
+const resourcesPrefix = "resources/";
+
+/** Returns the names of a resource; `undefined` for a tool or prompt, whose names have one spelling. */
+export function toResourceNames(id: ToolId, wireName: string): ResourceNames | undefined {
+  const kindAt = id.indexOf(":") + 1;
+  if (!id.startsWith(resourcesPrefix, kindAt)) return undefined;
+  const uriAt = kindAt + resourcesPrefix.length;
+  const spellings = spellingsOfUri(id.slice(uriAt));
+  const after = (prefix: string): Spellings => [
+    prefix + spellings[0],
+    prefix + spellings[1],
+    prefix + spellings[2],
+  ];
   return {
-    find(id, wireName) {
-      const at = patterns.findIndex((text) => matchesGlob(text, id) || matchesGlob(text, wireName));
-      return at === -1 ? undefined : { at, text: patterns[at] as string };
-    },
+    ids: after(id.slice(0, uriAt)),
+    wireNames: after(wireName.slice(0, wireName.length - (id.length - uriAt))),
   };
+}
+
+/** A list of patterns. */
+export class ToolPatterns {
+  readonly #patterns: readonly string[];
+  #spellings: readonly Spellings[] | undefined;
+
+  constructor(patterns: readonly string[]) {
+    this.#patterns = patterns;
+  }
+
+  /** Returns the first pattern that matches either name of a tool or prompt. */
+  find(id: ToolId, wireName: string): FoundPattern | undefined {
+    return this.#at(this.#patterns.findIndex((text) => matchesGlob(text, id) || matchesGlob(text, wireName)));
+  }
+
+  /** Returns the first pattern that matches a resource in any spelling, as a deny list needs it. */
+  findInAnySpelling(names: ResourceNames): FoundPattern | undefined {
+    return this.#at(
+      this.#spelled().findIndex((pattern) => pattern.some((text, at) => matchesSpelling(text, names, at))),
+    );
+  }
+
+  /** Returns the first pattern that matches a resource in every spelling, as an allow list needs it. */
+  findInAllSpellings(names: ResourceNames): FoundPattern | undefined {
+    return this.#at(
+      this.#spelled().findIndex((pattern) => pattern.every((text, at) => matchesSpelling(text, names, at))),
+    );
+  }
+
+  #spelled(): readonly Spellings[] {
+    this.#spellings ??= this.#patterns.map(spellingsOfPattern);
+    return this.#spellings;
+  }
+
+  #at(at: number): FoundPattern | undefined {
+    return at === -1 ? undefined : { at, text: this.#patterns[at] as string };
+  }
+}
+
+function matchesSpelling(pattern: string, { ids, wireNames }: ResourceNames, at: number): boolean {
+  return matchesGlob(pattern, ids[at] as string) || matchesGlob(pattern, wireNames[at] as string);
 }
 
 const star = 0x2a;

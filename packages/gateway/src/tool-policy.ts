@@ -1,7 +1,9 @@
 /**
- * Who may use which tool: lists of patterns, for everyone and for single
- * clients. The same decision filters lists, search and calls. Deny beats
- * allow; without an allow list everything is allowed that is not denied.
+ * Decides who may use which tool, resource and prompt: lists of patterns, for
+ * everyone and for single clients. The same decision filters lists, search and
+ * calls. Deny beats allow; without an allow list everything is allowed that is
+ * not denied. The URI of a resource has several spellings: a deny pattern
+ * applies if it matches any of them, an allow pattern only if it matches all.
  *
  * Toolcrib's own tools and saved tools need no place in an allow list: they
  * reach only what their caller may use anyway. A deny list can take them away.
@@ -10,7 +12,7 @@
 import type { Identity, ToolId } from "@toolcrib/tool";
 import type { PolicyConfig, PolicyRules } from "./config/config-types.ts";
 import { ownNamespace, savedNamespace } from "./index/wire-name.ts";
-import { createToolPatterns, type ToolPatterns } from "./tool-patterns.ts";
+import { ToolPatterns, toResourceNames } from "./tool-patterns.ts";
 
 /** A verdict that explains itself. */
 export type Decision =
@@ -25,7 +27,7 @@ export type Decision =
 
 /** Decides for one configuration. */
 export interface ToolPolicy {
-  /** @param wireName the tool's name on the wire; patterns may be written for either name. */
+  /** @param id of a tool, or of a resource or prompt (`CallTarget.id`) @param wireName its name on the wire; patterns may be written for either name. */
   decide(identity: Identity, id: ToolId, wireName: string): Decision;
 }
 
@@ -51,8 +53,9 @@ export function createToolPolicy(config: PolicyConfig): ToolPolicy {
     decide(identity, id, wireName) {
       const own = clients.get(identity.name);
       const layers = own === undefined ? [everyone] : [everyone, own];
+      const resource = toResourceNames(id, wireName);
       for (const { path, deny } of layers) {
-        const found = deny.find(id, wireName);
+        const found = resource === undefined ? deny.find(id, wireName) : deny.findInAnySpelling(resource);
         if (found !== undefined) {
           return denied(identity, id, `${path}.deny[${found.at}]`, `the pattern "${found.text}" denies it`);
         }
@@ -61,7 +64,7 @@ export function createToolPolicy(config: PolicyConfig): ToolPolicy {
       let rule = allowedByDefault;
       for (const { path, allow } of layers) {
         if (allow === undefined) continue;
-        const found = allow.find(id, wireName);
+        const found = resource === undefined ? allow.find(id, wireName) : allow.findInAllSpellings(resource);
         if (found === undefined) return denied(identity, id, `${path}.allow`, "no pattern allows it");
         rule = { kind: "allow", rule: `${path}.allow[${found.at}]` };
       }
@@ -84,7 +87,7 @@ function denied(identity: Identity, id: ToolId, rule: string, why: string): Deci
 function toRules(rules: PolicyRules, path: string): Rules {
   return {
     path,
-    allow: rules.allow === undefined ? undefined : createToolPatterns(rules.allow),
-    deny: createToolPatterns(rules.deny),
+    allow: rules.allow === undefined ? undefined : new ToolPatterns(rules.allow),
+    deny: new ToolPatterns(rules.deny),
   };
 }

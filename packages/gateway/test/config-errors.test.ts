@@ -203,6 +203,24 @@ checkGolden("sections", [
   ["serve.limits without a limit", "serve: { limits: { max_sessions: 0 } }\n"],
   ["audit.durability misspelt", "audit: { durability: fsnyc }\n"],
   ["policy with an unknown field", "policy: { alow: [] }\n"],
+  [
+    "policy patterns that match nothing",
+    `policy:
+  deny:
+    - github/delete_repo
+    - files:resources:file::::etc:passwd
+    - files:resource/file:///etc/*
+    - files__resources__file:///etc/*
+    - files:file:///etc/*
+    - file:///etc/*
+    - files:prompts:review
+    - files/prompts/review code
+    - my files:*
+    - files:delete all
+  allow: ["files:resources:1.0", "files:resources:*", "files__resources/memo://x?y=%20#z", "*delete all", "files:prompts/Prüfe das"]
+`,
+  ],
+  ["serve.tools with a pattern of resources", "serve: { tools: { pinned: ['files:resources/*'] } }\n"],
   ["policy.allow a text", 'policy: { allow: "github:*" }\n'],
   ["policy.clients with an unknown field", "policy: { clients: { ci: { permit: [] } } }\n"],
   ["policy.floor with a level that is none", "policy: { floor: { network_egress: none } }\n"],

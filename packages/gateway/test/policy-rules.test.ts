@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { createRegistry, type PolicyRules, type RegistryConfig } from "@toolcrib/gateway";
+import type { JsonObject } from "@toolcrib/json";
 import { checkGolden, startEchoHttpServer } from "@toolcrib/testing";
 import { compositeTools, onHttp, startTestGateway, textOf } from "./gateway-harness.ts";
 
@@ -141,6 +142,75 @@ describe("a policy", () => {
       }),
     );
     checkGolden(join(import.meta.dirname, "golden/policy-denials.txt"), lines.join("\n"));
+  });
+
+  it("denies a resource by the pattern that names it, in every spelling of its URI", async () => {
+    await using a = await startEchoHttpServer();
+    const check = async (
+      policy: { readonly deny?: readonly string[]; readonly allow?: readonly string[] },
+      denied: readonly string[],
+      allowed: readonly string[],
+    ) => {
+      await using test = await startTestGateway({
+        tool_servers: [onHttp("a", a.url)],
+        policy: policy as JsonObject,
+      });
+      const client = await test.connect();
+      // The server has none of these resources: what is not denied reaches it.
+      const verdictOf = async (uri: string) =>
+        (await answerOf(client.readResource({ uri }))).includes("POLICY_DENIED") ? "denied" : "allowed";
+      for (const uri of denied) assert.equal(await verdictOf(uri), "denied", uri);
+      for (const uri of allowed) assert.equal(await verdictOf(uri), "allowed", uri);
+    };
+    await check(
+      { deny: ["a:resources/file:///etc/*"] },
+      [
+        "file:///etc/passwd",
+        "FILE:///etc/passwd",
+        "file:///%65tc/passwd",
+        "file:///etc/%70%61sswd",
+        "file:///pub/../etc/passwd",
+        "file:///pub/%2e%2E/etc/passwd",
+        "file:///pub/..%2f..%2fetc/passwd",
+        "file:///pub/%3F%2F..%2F..%2Fetc/passwd",
+        "file:///pub\\..\\etc\\passwd",
+        "file:////etc/passwd",
+        "file:/etc/passwd",
+        "file://localhost/etc/passwd",
+        "file://LOCALHOST/etc//passwd",
+      ],
+      ["file:///pub/readme", "file:///etc", "memo://etc/passwd"],
+    );
+    await check(
+      { deny: ["a:resources/file:///etc/passwd", "a__resources/memo://Team/*"] },
+      ["file:///etc/passwd#", "memo://Team/a b?draft=1#top", "memo://team/a%20b", "memo://x@TEAM:/a"],
+      ["file:///etc/passwd2", "memo://Teams/a"],
+    );
+    await check(
+      { deny: ["*:resources/*://Intern*.Example/*", "a:resources/memo://x/ä %2A?b=c#d"] },
+      ["https://internal.example/x", "HTTPS://INTERNAL.EXAMPLE:443/x", "memo://x/%c3%a4%20*?b=c#d"],
+      ["https://external.example/x", "memo://x/a"],
+    );
+    await check(
+      { allow: ["a:resources/file:///pub/*", "a:resources/memo://Team/a b?draft=1#top"] },
+      [
+        "file:///etc/passwd",
+        "file:///pub/../etc/passwd",
+        "file:///pub/%2e%2e/etc/passwd",
+        "file:///pub/..%2Fetc/passwd",
+        "memo://team/a b?draft=1#top",
+      ],
+      ["file:///pub/readme", "file:///pub/a%20b", "memo://Team/a b?draft=1#top"],
+    );
+  });
+
+  it("denies a prompt by the pattern that names it, whatever characters its name has", async () => {
+    await using a = await startEchoHttpServer({ prompts: ["review code", "review/50%", "list"] });
+    await using test = await startTestGateway({
+      tool_servers: [onHttp("a", a.url)],
+      policy: { deny: ["a:prompts/review code", "a__prompts/*/50%"] },
+    });
+    assert.deepEqual((await listedBy(await test.connect())).prompts, ["a__plain", "a__greet", "a__list"]);
   });
 
   it("does not tell a client of servers of which it may use nothing", async () => {

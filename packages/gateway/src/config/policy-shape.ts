@@ -1,19 +1,21 @@
 /**
- * The section `policy`: which tools may be used, by whom, and the containment
- * that no file may go below.
+ * The section `policy`: the tools, resources and prompts that each client may
+ * use, and the containment that no file may go below.
  */
 
 import { dictionary, integer, record, type ValueOf } from "@toolcrib/document";
 import { containmentLevel } from "./containment-level.ts";
-import { toolPatterns } from "./pattern-shape.ts";
+import { policyPatterns } from "./pattern-shape.ts";
 
 const rules = {
-  allow: toolPatterns("Tools that may be listed and called. Without this list: all that are not denied."),
-  deny: toolPatterns("Tools that may not, whatever allow says."),
+  allow: policyPatterns(
+    "Tools, resources and prompts that clients may list and use. Without this list: all that are not denied.",
+  ),
+  deny: policyPatterns("Tools, resources and prompts that clients may not use, even if allow has them."),
 };
 
 export const policyShape = record({
-  description: "Which tools may be used, and the least containment.",
+  description: "Tools, resources and prompts that clients may use, and the least containment.",
   hints: { rules: "write allow and deny", roles: "write clients: { NAME: { allow: […], deny: […] } }" },
   fields: {
     ...rules,

@@ -34,9 +34,9 @@ export function answerContent(
     case "resources/read":
       return readResource(server.resources, stringOf(params, "uri", ""), isModern ? -32602 : -32002);
     case "prompts/list":
-      return pageOf(server, "prompts", prompts, params["cursor"]);
+      return pageOf(server, "prompts", listPrompts(server), params["cursor"]);
     case "prompts/get":
-      return getPrompt(stringOf(params, "name", ""), objectOf(params["arguments"]));
+      return getPrompt(server, stringOf(params, "name", ""), objectOf(params["arguments"]));
     case "completion/complete":
       return complete(stringOf(objectOf(params["argument"]), "value", ""));
     default:
@@ -87,8 +87,12 @@ const prompts: readonly JsonObject[] = [
   },
 ];
 
-function getPrompt(name: string, given: JsonObject): JsonObject {
-  if (name === "plain") return { messages: [userText("A plain prompt")] };
+function listPrompts({ options }: EchoServer): readonly JsonObject[] {
+  return [...prompts, ...(options.prompts ?? []).map((name) => ({ name }))];
+}
+
+function getPrompt({ options }: EchoServer, name: string, given: JsonObject): JsonObject {
+  if (name === "plain" || options.prompts?.includes(name)) return { messages: [userText("A plain prompt")] };
   if (name !== "greet") throw new RpcFailure(-32602, `Unknown prompt "${name}"`);
   if (typeof given["name"] !== "string") throw new RpcFailure(-32602, 'Prompt "greet" needs "name"');
   return { description: "A greeting", messages: [userText(`Greet ${given["name"]}`)] };

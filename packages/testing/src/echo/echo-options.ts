@@ -28,6 +28,8 @@ export interface EchoOptions {
   readonly tools?: number;
   /** Definitions of further tools; each returns its arguments as JSON text [`--define '[{"name": …}]'`]. @default none */
   readonly define?: readonly JsonObject[];
+  /** Names of further prompts, without arguments [`--prompts a,b`]. @default none */
+  readonly prompts?: readonly string[];
   /** Entries a page of a list; 0 puts all on one page [`--page-size`]. @default 0 */
   readonly pageSize?: number;
   /** Always give a next cursor, so that a list never ends [`--endless-cursor`]. @default false */
@@ -46,6 +48,7 @@ export const echoFlags = {
   builtin: { type: "string" },
   tools: { type: "string" },
   define: { type: "string" },
+  prompts: { type: "string" },
   "page-size": { type: "string" },
   "endless-cursor": { type: "boolean" },
   "hang-initialize": { type: "boolean" },
@@ -67,6 +70,7 @@ export function toEchoOptions(values: { readonly [flag: string]: unknown }): Ech
     builtin: listOf(values["builtin"]),
     tools: countOf(values["tools"]),
     define: definitionsOf(textOf(values["define"])),
+    prompts: listOf(values["prompts"]),
     pageSize: countOf(values["page-size"]),
     endlessCursor: values["endless-cursor"] === true,
     hangInitialize: values["hang-initialize"] === true,
