@@ -17,6 +17,8 @@ export const gatewayCodes = {
   CALL_TOO_DEEP: "A composite called deeper than the limit.",
   CALL_FAILED: "A call failed for a reason that has no code of its own; the log says more.",
   TOOL_NAME_COLLISION: "A tool's name cannot be told from that of a tool declared before it.",
+  TOOL_DEFINITION_INVALID:
+    "The definition of a tool, resource, template or prompt breaks the protocol, so it is not listed.",
   BACKEND_NOT_FOUND: "Of several backends of a tool, the selector chose none that is registered.",
   HTTP_HOST_REFUSED: "The Host header names something that this gateway does not answer for.",
   HTTP_ORIGIN_REFUSED: "A web page of an origin that is not allowed made the request.",

@@ -8,7 +8,7 @@ import type { Logger } from "@toolcrib/diagnostics";
 import { createSchemaValidator, type JsonObject } from "@toolcrib/json";
 import { McpError, type ServerInfo } from "@toolcrib/mcp";
 import type { AuditTrail } from "@toolcrib/store";
-import type { CallContext, Identity, ToolResult, ToolSource, Unsubscribe } from "@toolcrib/tool";
+import type { CallContext, Identity, ToolId, ToolResult, ToolSource, Unsubscribe } from "@toolcrib/tool";
 import { type CallMetrics, createCallLog } from "./call/call-log.ts";
 import type { CallOrigin, CallTarget } from "./call/call-target.ts";
 import { createCallTargets, featureNames } from "./call/call-targets.ts";
@@ -25,7 +25,8 @@ import {
   selectByKind,
   type ToolIndex,
 } from "./index/tool-index.ts";
-import { type FeatureSource, hasFeatures } from "./service/feature-routes.ts";
+import { type CheckedFeatures, checkFeatures } from "./service/checked-features.ts";
+import type { FeatureSource } from "./service/feature-routes.ts";
 import { createGatewayService, type GatewayService, toClientInfo } from "./service/gateway-service.ts";
 import { createMetaSource, metaToolNames } from "./service/meta-source.ts";
 import { createUnknownTool } from "./service/unknown-tool.ts";
@@ -53,6 +54,8 @@ export interface GatewayCore {
   /** Put a source behind the gateway; its owner starts and disposes it. */
   add(source: ToolSource): void;
   remove(source: ToolSource): void;
+  /** Definitions that are not offered, and why. */
+  quarantined(): readonly { readonly id: ToolId; readonly reason: string }[];
   readonly underWay: { readonly count: number };
   listTools(identity: Identity): readonly ToolSummary[];
   search(identity: Identity, query: string, limit: number): readonly ToolHit[];
@@ -80,18 +83,11 @@ export function createGatewayCore(config: GatewayConfig, deps: GatewayCoreDeps):
   const listing = createListing(config);
   const index = createToolIndex({
     selectBackend,
-    onQuarantine({ id, namespace, reason }) {
-      deps.audit.record("server.quarantined", {
-        server: namespace === "" ? "local" : namespace,
-        tool: id,
-        reason,
-        code: "TOOL_NAME_COLLISION",
-      });
-      logger.warn({ tool: id, reason }, "tool is quarantined");
-    },
+    onQuarantine: ({ id, namespace, code, reason }) =>
+      quarantined(namespace === "" ? "local" : namespace, id, code, reason),
   });
-  const sources: { readonly source: ToolSource; readonly unsubscribe: Unsubscribe }[] = [];
-  const featureSources = () => sources.map(({ source }) => source).filter(hasFeatures) as FeatureSource[];
+  const sources: AddedSource[] = [];
+  const featureSources = () => sources.flatMap(({ features }) => features ?? []);
   const underWay = { count: 0 };
   const callDeps = {
     policy,
@@ -115,6 +111,27 @@ export function createGatewayCore(config: GatewayConfig, deps: GatewayCoreDeps):
   });
   const run = (target: CallTarget, args: JsonObject, origin: CallOrigin) =>
     governedCall(callDeps, target, args, origin);
+
+  /** Records that `id` of `server` is not offered. */
+  function quarantined(server: string, id: ToolId, code: string, reason: string): void {
+    deps.audit.record("server.quarantined", {
+      server,
+      tool: id,
+      reason: deps.scrubber.text(reason),
+      code,
+    });
+    logger.warn({ server, tool: id, code, reason: deps.scrubber.text(reason) }, "definition is quarantined");
+  }
+
+  /** Records the entries of `source` that became malformed since `known` was filled. */
+  function checkLists({ source, features, known }: AddedSource): void {
+    const malformed = features?.features.malformed() ?? [];
+    for (const { id, reason } of malformed) {
+      if (!known.has(id)) quarantined(source.id, id, "TOOL_DEFINITION_INVALID", reason);
+    }
+    known.clear();
+    for (const { id } of malformed) known.add(id);
+  }
 
   function isAllowed(identity: Identity, entry: IndexedTool): boolean {
     return policy.decide(identity, entry.id, entry.wireName).kind === "allow";
@@ -216,11 +233,22 @@ export function createGatewayCore(config: GatewayConfig, deps: GatewayCoreDeps):
     policy,
     service,
     underWay,
+    quarantined: () =>
+      [...index.quarantined, ...featureSources().flatMap(({ features }) => features.malformed())].map(
+        ({ id, reason }) => ({ id, reason: deps.scrubber.text(reason) }),
+      ),
     add(source) {
-      const unsubscribe = source.onChange(({ kind }) => {
-        if (kind !== "tools") service.changed(kind, new Set([source.id]));
-      });
-      sources.push({ source, unsubscribe });
+      const added: AddedSource = {
+        source,
+        features: toFeatureSource(source),
+        known: new Set(),
+        unsubscribe: source.onChange(({ kind }) => {
+          if (kind === "resources" || kind === "prompts") checkLists(added);
+          if (kind !== "tools") service.changed(kind, new Set([source.id]));
+        }),
+      };
+      sources.push(added);
+      checkLists(added);
       index.add(source);
     },
     remove(source) {
@@ -244,6 +272,21 @@ export function createGatewayCore(config: GatewayConfig, deps: GatewayCoreDeps):
     },
     callInner,
   };
+}
+
+/** A source, and what the core keeps about it. */
+interface AddedSource {
+  readonly source: ToolSource;
+  readonly features: (FeatureSource & { readonly features: CheckedFeatures }) | undefined;
+  /** Ids of the malformed entries of its lists that were reported. */
+  readonly known: Set<ToolId>;
+  readonly unsubscribe: Unsubscribe;
+}
+
+function toFeatureSource(source: ToolSource): AddedSource["features"] {
+  const { id, origin, features } = source;
+  if (features === undefined) return undefined;
+  return { id, origin, health: () => source.health(), features: checkFeatures(id, features) };
 }
 
 /** Which tools are listed (`serve.mode`, `serve.tools`). */

@@ -366,7 +366,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
       tools: core.index.tools.filter(({ tool }) => tool.origin !== "meta").length,
       sessions: core.service.sessionCount,
       callsInFlight: core.underWay.count,
-      quarantined: core.index.quarantined.map(({ id, reason }) => ({ id, reason })),
+      quarantined: core.quarantined(),
     }),
     listTools: core.listTools,
     search: core.search,

@@ -1,5 +1,11 @@
 // For users.
 export type { CallContext, ClientInfo, ClientSession, Era } from "./call-context.ts";
+export {
+  checkDefinition,
+  type DefinitionKind,
+  type DefinitionProblem,
+  formatProblems,
+} from "./check-definition.ts";
 export { foldName } from "./fold-name.ts";
 export {
   type Identity,

@@ -109,14 +109,13 @@ function refusalOf(
   isModernHttp: boolean,
   isKnown: (name: string) => boolean,
 ): string | undefined {
-  const { name, inputSchema, outputSchema } = definition;
+  const { name, inputSchema } = definition;
   if (typeof name !== "string" || name === "") return "it has no name";
   if (name.length > nameMaxLength) return `its name is longer than ${nameMaxLength} characters`;
   if (/[\u0000-\u001f\u007f-\u009f]/.test(name)) return "its name holds control characters";
   if (isKnown(name)) return "a tool of this name is already listed";
-  if (!isJsonObject(inputSchema)) return "its inputSchema is not an object";
-  if (outputSchema !== undefined && !isJsonObject(outputSchema)) return "its outputSchema is not an object";
-  if (!isModernHttp) return undefined;
+  // Other malformed members are for the index, which quarantines the tool and says so.
+  if (!isModernHttp || !isJsonObject(inputSchema)) return undefined;
   // Clients over HTTP must leave out such definitions (2026-07-28, Streamable HTTP, Schema Extension).
   const mirrored = mirroredParametersOf(inputSchema);
   return mirrored.kind === "invalid" ? mirrored.reason : undefined;

@@ -11,6 +11,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { createToolSearch, type ToolSearch } from "@toolcrib/search";
 import {
+  checkDefinition,
+  formatProblems,
   type Tool,
   type ToolDefinition,
   type ToolId,
@@ -59,6 +61,7 @@ export interface QuarantinedTool {
   readonly wireName: string;
   /** First part of its id; empty for a local tool without one. */
   readonly namespace: string;
+  readonly code: "TOOL_NAME_COLLISION" | "TOOL_DEFINITION_INVALID";
   readonly reason: string;
 }
 
@@ -188,13 +191,19 @@ function build(
 ): Built {
   const built: Built = { byId: new Map(), byName: new Map(), bySource: new Map(), quarantined: [] };
   const folded = new Map<string, IndexedTool>();
-  for (const [id, backends] of backendsOf(sources)) {
+  for (const [id, backends] of backendsOf(sources, built.quarantined)) {
     const entry = toEntry(id, backends, select, previous.get(id));
     const { wireName, tool, folds } = entry;
     const other = collisionOf(entry, folded, built.byName);
     if (other !== undefined) {
       const reason = `"${id}" cannot be told from "${other.id}", which was declared first`;
-      built.quarantined.push({ id, wireName, namespace: tool.namespace, reason });
+      built.quarantined.push({
+        id,
+        wireName,
+        namespace: tool.namespace,
+        code: "TOOL_NAME_COLLISION",
+        reason,
+      });
       continue;
     }
     for (const fold of folds) folded.set(fold, entry);
@@ -217,17 +226,50 @@ function build(
   return built;
 }
 
-function backendsOf(sources: readonly ToolSource[]): ReadonlyMap<ToolId, Backend[]> {
+/** The well-formed tools of `sources` by their ids; adds the malformed ones to `quarantined`. */
+function backendsOf(
+  sources: readonly ToolSource[],
+  quarantined: QuarantinedTool[],
+): ReadonlyMap<ToolId, Backend[]> {
   const backends = new Map<ToolId, Backend[]>();
   for (const source of sources) {
     const kind = kindOf(source);
     for (const tool of source.tools()) {
+      const malformed = malformedReasonOf(tool);
+      if (malformed !== undefined) {
+        quarantined.push(toMalformed(tool, malformed));
+        continue;
+      }
       const known = backends.get(tool.id);
       if (known === undefined) backends.set(tool.id, [{ kind, source, tool }]);
       else known.push({ kind, source, tool });
     }
   }
   return backends;
+}
+
+/** Why each checked definition is refused; empty for a sound one. */
+const malformedReasons = new WeakMap<ToolDefinition, string>();
+
+/** Why the definition of `tool` is malformed. A definition is checked once. */
+function malformedReasonOf({ definition }: Tool): string | undefined {
+  let reason = malformedReasons.get(definition);
+  if (reason === undefined) {
+    reason = formatProblems(checkDefinition("tool", definition));
+    malformedReasons.set(definition, reason);
+  }
+  return reason === "" ? undefined : reason;
+}
+
+function toMalformed({ id, namespace, definition }: Tool, problems: string): QuarantinedTool {
+  const wireName = toWireName(wirePrefixOf(namespace), definition.name);
+  return {
+    id,
+    wireName,
+    namespace,
+    code: "TOOL_DEFINITION_INVALID",
+    reason: `"${id}" is malformed: ${problems}`,
+  };
 }
 
 function collisionOf(

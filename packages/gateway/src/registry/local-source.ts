@@ -5,6 +5,8 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
 import {
   type CallContext,
+  checkDefinition,
+  formatProblems,
   type Health,
   normalizeTags,
   type SourceChange,
@@ -78,10 +80,10 @@ export function createLocalSource(now: () => number): LocalSource {
     health: () => health,
     register(name, description, inputSchema, handler, options = {}) {
       const { namespace = "", tags = [], version, title, outputSchema, annotations } = options;
-      check(name, inputSchema, handler, namespace, version);
+      check(name, handler, namespace, version);
       const id = toToolId(namespace, name, version);
       if (entries.has(id)) throw invalid(`A local tool with the id "${id}" is already registered`);
-      const definition = { name, title, description, inputSchema, outputSchema, annotations };
+      const definition = toDefinition({ name, title, description, inputSchema, outputSchema, annotations });
       const tool: Tool = {
         id,
         namespace,
@@ -89,8 +91,7 @@ export function createLocalSource(now: () => number): LocalSource {
         tags: normalizeTags(tags),
         origin: "local",
         sourceId,
-        // A field that is undefined would stand in digests and comparisons.
-        definition: JSON.parse(JSON.stringify(definition)) as Tool["definition"],
+        definition,
       };
       entries.set(id, { tool, handler });
       changed();
@@ -123,13 +124,7 @@ export function createLocalSource(now: () => number): LocalSource {
   };
 }
 
-function check(
-  name: string,
-  inputSchema: JsonObject,
-  handler: unknown,
-  namespace: string,
-  version?: string,
-): void {
+function check(name: string, handler: unknown, namespace: string, version?: string): void {
   const part = /^[A-Za-z0-9_.-]{1,128}$/;
   const allowed = 'letters, digits and "_", "-", ".", at most 128';
   if (!part.test(name)) throw invalid(`Tool name "${name}" is not allowed; allowed are ${allowed}`);
@@ -144,7 +139,6 @@ function check(
       `Version "${version}" is not allowed; allowed are letters, digits and "_", "-", ".", "+", at most 64`,
     );
   }
-  if (!isJsonObject(inputSchema)) throw invalid(`The input schema of "${name}" must be an object`);
   if (typeof handler !== "function") {
     throw new RegistryError(
       "REGISTRY_HANDLER_NOT_FOUND",
@@ -154,6 +148,23 @@ function check(
       },
     );
   }
+}
+
+/**
+ * A copy of `definition` without members that are undefined, which would stand
+ * in digests and comparisons.
+ *
+ * @throws {RegistryError} `REGISTRY_INVALID_REQUEST` when it breaks the protocol
+ */
+function toDefinition(definition: { readonly [member: string]: unknown }): Tool["definition"] {
+  const copy = JSON.parse(JSON.stringify(definition)) as Tool["definition"];
+  const problems = checkDefinition("tool", copy);
+  if (problems.length === 0) return copy;
+  throw new RegistryError(
+    "REGISTRY_INVALID_REQUEST",
+    `The definition of the tool "${copy.name}" is malformed: ${formatProblems(problems)}`,
+    { hint: 'an input schema is an object with type: "object"' },
+  );
 }
 
 function invalid(message: string): RegistryError {

@@ -13,17 +13,12 @@ import { toWireName } from "../index/wire-name.ts";
 import { createTemplateMatcher } from "./uri-template.ts";
 
 /** A source that has resources or prompts. */
-export interface FeatureSource extends ToolSource {
+export interface FeatureSource extends Pick<ToolSource, "id" | "origin" | "health"> {
   readonly features: SourceFeatures;
 }
 
 /** Whether a client may use the resource (by URI or template) or prompt (by its own name) of `source`. */
 export type IsAllowed = (source: FeatureSource, kind: "resources" | "prompts", name: string) => boolean;
-
-/** Whether `source` may have resources or prompts. */
-export function hasFeatures(source: ToolSource): source is FeatureSource {
-  return source.features !== undefined;
-}
 
 /** The allowed prompts of `sources`, under wire names where `isPrefixed`; of equal names the first. */
 export function listPrompts(

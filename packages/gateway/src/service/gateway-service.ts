@@ -37,6 +37,7 @@ import {
   listResources,
   listResourceTemplates,
 } from "./feature-routes.ts";
+import { keepLegacyDefinitions } from "./legacy-definitions.ts";
 import { keepLists, pageOf } from "./list-pages.ts";
 import { toRpcFailure, toWireError, toWireResult } from "./outcome-to-wire.ts";
 import { createSubscriptions } from "./subscriptions.ts";
@@ -92,6 +93,7 @@ export function createGatewayService(deps: GatewayServiceDeps): GatewayService {
   const listeners = new Set<Listener>();
   const subscriptions = createSubscriptions(resourceOf);
   const lists = keepLists<JsonObject>(deps.run);
+  const legacyForms = keepLegacyDefinitions();
   const changes = { resources: 0, prompts: 0 };
 
   function sourcesOf(view: View): readonly FeatureSource[] {
@@ -214,11 +216,13 @@ export function createGatewayService(deps: GatewayServiceDeps): GatewayService {
     request: ServiceRequest,
     key: "tools" | "resources" | "resourceTemplates" | "prompts",
   ): JsonObject {
-    const { view, identity, params } = request;
+    const { view, identity, params, era } = request;
     const state =
       key === "tools" ? index.generation : key === "prompts" ? changes.prompts : changes.resources;
-    const kept = lists.get(`${key} ${view} ${identityKey(identity)}`, state, () =>
-      itemsOf(key, view, identity).map(deps.scrubber.value),
+    const toShown = (item: JsonObject) =>
+      deps.scrubber.value(key === "tools" && era === "legacy" ? legacyForms.of(item) : item);
+    const kept = lists.get(`${key} ${view} ${era} ${identityKey(identity)}`, state, () =>
+      itemsOf(key, view, identity).map(toShown),
     );
     const page = pageOf(kept.items, params["cursor"], `${key} ${kept.edition}`, deps.pageSize);
     return page.nextCursor === undefined
