@@ -3,8 +3,9 @@ export const starlarkCodes = {
   STARLARK_SYNTAX: "A text is not Starlark.",
   STARLARK_UNFINISHED: "A text ends inside a string, a bracket or a statement; more text could complete it.",
   STARLARK_PYTHON_HABIT: "A text uses what Python or another language has and Starlark writes otherwise.",
-  STARLARK_TOO_LARGE: "A text is longer than what the parser reads.",
-  STARLARK_TOO_DEEP: "A text nests deeper than what the parser follows.",
+  STARLARK_TOO_LARGE:
+    "A program is too long, or has too many statements, expressions, captured variables or instructions.",
+  STARLARK_TOO_DEEP: "A program is nested too deeply.",
   STARLARK_UNDEFINED_NAME: "A name is used that nothing defines.",
   STARLARK_REASSIGNED: "A name of the top level is bound a second time.",
   STARLARK_MISPLACED: "A statement stands where it may not, such as return outside functions.",

@@ -2,7 +2,13 @@
 
 export { coreDialect, type Dialect, toolDialect } from "./dialect.ts";
 export type { Binding, BindingKind, Scope } from "./resolve/binding.ts";
-export { maxArguments, maxResolveErrors, type ResolveOptions, resolveFile } from "./resolve/resolver.ts";
+export {
+  maxArguments,
+  maxCaptures,
+  maxResolveErrors,
+  type ResolveOptions,
+  resolveFile,
+} from "./resolve/resolver.ts";
 export { nearestSpelling } from "./resolve/spelling.ts";
 export {
   type Argument,
@@ -44,6 +50,7 @@ export {
   type LoadStatement,
   maxNesting,
   maxTreeDepth,
+  maxTreeNodes,
   type Parameter,
   type ParenExpression,
   type ReturnStatement,
@@ -70,6 +77,7 @@ export { type FormattedProgram, formatProgram } from "./format/format-program.ts
 
 // For users: programs and their execution.
 
+export { maxCodeSize } from "./compile/code-size.ts";
 export {
   compileProgram,
   type Execution,

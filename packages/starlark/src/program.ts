@@ -47,6 +47,11 @@ export class Program {
     return this.#compiled.predeclared;
   }
 
+  /** Number of instructions, closures and captured variables that it is compiled to; at most `maxCodeSize`. */
+  get codeSize(): number {
+    return this.#compiled.size;
+  }
+
   /** Its top level as a function, with globals of its own. */
   instantiate(predeclared: ReadonlyMap<string, Value>): { toplevel: FunctionValue; state: ModuleState } {
     const values = this.#compiled.predeclared.map((name) => {
@@ -63,7 +68,8 @@ export class Program {
 /**
  * Compile a source text.
  *
- * @returns every error of syntax and of names at once; `program` when there is none.
+ * @returns every error of syntax and of names at once, or that the code is too large;
+ *   `program` when there is none.
  */
 export function compileProgram(
   source: Source,
@@ -83,8 +89,9 @@ export function compileProgram(
   });
   const diagnostics = [...syntax, ...names];
   if (hasErrors(diagnostics)) return { program: undefined, diagnostics };
-  const compiled = compileFile(file, { dialect, universe, methods: methodsFor(dialect) });
-  return { program: new Program(source, dialect, compiled), diagnostics };
+  const { value, diagnostics: size } = compileFile(file, { dialect, universe, methods: methodsFor(dialect) });
+  if (value === undefined) return { program: undefined, diagnostics: [...diagnostics, ...size] };
+  return { program: new Program(source, dialect, value), diagnostics };
 }
 
 /** What an execution came to. */

@@ -102,7 +102,9 @@ export function createReplSession(host: ThreadHost, options: ReplOptions = {}): 
       });
       const diagnostics = [...syntax, ...found];
       if (hasErrors(found)) return { diagnostics, incomplete: false };
-      const { code, globals: bound } = compileFile(file, { dialect, universe, methods });
+      const { value: compiled, diagnostics: size } = compileFile(file, { dialect, universe, methods });
+      if (compiled === undefined) return { diagnostics: [...diagnostics, ...size], incomplete: false };
+      const { code, globals: bound } = compiled;
       names = bound;
       while (globals.length < names.length) globals.push(undefined);
       const thread = new Thread(host, { ...options.thread, signal: signal ?? options.thread?.signal });

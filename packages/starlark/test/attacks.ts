@@ -852,6 +852,11 @@ export const parserBombs: readonly Attack[] = [
     source: `${Array.from({ length: 1000 }, (_, level) => `${" ".repeat(level)}try:`).join("\n")}`,
     ends: "static",
   },
+  {
+    name: "finally in finally",
+    source: `${Array.from({ length: 200 }, (_, level) => `${" ".repeat(level)}try: pass\n${" ".repeat(level)}finally:`).join("\n")}\n${" ".repeat(200)}pass`,
+    ends: "done",
+  },
   { name: "f-strings", source: `x = ${'f"{'.repeat(1000)}`, ends: "static" },
   { name: "an f-string of many fields", source: `y = 1\nx = f"${"{y}".repeat(many)}"`, ends: "done" },
   { name: "a string that does not end", source: `x = "${"a".repeat(1_000_000)}`, ends: "static" },

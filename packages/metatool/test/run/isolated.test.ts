@@ -61,6 +61,17 @@ test("a program in a process of its own comes to what it comes to in this one", 
   }
 });
 
+test("a program with 24 nested finally bodies is compiled and runs", async () => {
+  await using isolated = startIsolatedExecutions(workshop.deps);
+  const lines = Array.from({ length: 24 }, (_, depth) => {
+    const indent = " ".repeat(depth);
+    return `${indent}try:\n${indent} n += 1\n${indent}finally:`;
+  });
+  const code = ["n = 0", ...lines, `${" ".repeat(24)}n += 1`, "return n"].join("\n");
+  const outcome = await workshop.run(code, { options: { isolation: "process" } }, { isolated });
+  assert.deepEqual(outcome.kind === "result" ? outcome.result : outcome, 25);
+});
+
 test("a program in a process of its own ends at its deadline, and when it is called off", async () => {
   await using isolated = startIsolatedExecutions(workshop.deps);
   const run = (code: string, request: RunRequest) =>

@@ -6,6 +6,7 @@
  */
 
 import type { CallSite, Handler, Instruction } from "./code.ts";
+import type { CodeSize } from "./code-size.ts";
 
 /** A place in the code that may not be known yet. */
 export interface Label {
@@ -38,14 +39,22 @@ export interface HandlerDraft {
 }
 
 export class Assembler {
+  readonly #size: CodeSize;
   readonly #slots: Slot[] = [];
   readonly #handlers: HandlerDraft[] = [];
 
+  /** @param size counts the slots and handlers. */
+  constructor(size: CodeSize) {
+    this.#size = size;
+  }
+
   emit(make: (place: Place) => Instruction): void {
+    this.#size.add(1);
     this.#slots.push({ kind: "instruction", make });
   }
 
   jump(to: Label): void {
+    this.#size.add(1);
     this.#slots.push({ kind: "jump", to });
   }
 
@@ -65,21 +74,27 @@ export class Assembler {
 
   /** Cover a stretch of code; of two that overlap, the one that is given first is the inner one. */
   handle(handler: HandlerDraft): void {
+    this.#size.add(1);
     this.#handlers.push(handler);
   }
 
   finish(): { instructions: Instruction[]; handlers: Handler[] } {
     // Jumps are threaded away; the slot of one that nothing falls into stays, unreached.
+    const slots = this.#slots;
+    const resolved: number[] = [];
     const resolve = (pc: number): number => {
+      const passed: number[] = [];
       let at = pc;
-      for (let hops = 0; hops <= this.#slots.length; hops += 1) {
-        const slot = this.#slots[at];
-        if (slot?.kind !== "jump") break;
+      for (let slot = slots[at]; slot?.kind === "jump" && resolved[at] === undefined; slot = slots[at]) {
+        passed.push(at);
         at = slot.to.pc;
       }
-      return at;
+      const to = resolved[at] ?? at;
+      // Each jump is followed once, however long the chains of jumps are.
+      for (const jump of passed) resolved[jump] = to;
+      return to;
     };
-    const instructions = this.#slots.map((slot, pc): Instruction => {
+    const instructions = slots.map((slot, pc): Instruction => {
       if (slot.kind === "jump") {
         const to = resolve(slot.to.pc);
         return () => to;

@@ -11,7 +11,7 @@
  * It is one piece, because statements, expressions and functions contain one another.
  */
 
-import type { Source } from "@toolcrib/diagnostics";
+import type { Diagnostic, Source } from "@toolcrib/diagnostics";
 import type { Dialect } from "../dialect.ts";
 import type { Binding, Scope } from "../resolve/binding.ts";
 import { leave } from "../run/call.ts";
@@ -50,6 +50,7 @@ import {
 import { Assembler, type Label } from "./assembler.ts";
 import { generalCall, methodCall, methodCheck, positionalCall } from "./calls.ts";
 import type { Code, Evaluator, Instruction, Registers, Test } from "./code.ts";
+import { CodeSize, CodeTooLargeError, maxCodeSize } from "./code-size.ts";
 import * as evaluators from "./evaluators.ts";
 import { Purity } from "./purity.ts";
 import * as statements from "./statements.ts";
@@ -68,13 +69,40 @@ export interface CompiledFile {
   readonly globals: readonly string[];
   /** Names that the host has to give values for, by index. */
   readonly predeclared: readonly string[];
+  /** Number of instructions, closures and captured variables. */
+  readonly size: number;
 }
 
-/** Compile a file that was resolved without errors. */
-export function compileFile(file: File, options: CompileOptions): CompiledFile {
+/**
+ * Compile a file that was resolved without errors.
+ *
+ * @returns `value`, or an error when the code exceeds `maxCodeSize`.
+ */
+export function compileFile(
+  file: File,
+  options: CompileOptions,
+): { readonly value: CompiledFile | undefined; readonly diagnostics: readonly Diagnostic[] } {
   const unit = new Unit(file.source, options);
-  const code = new FunctionCompiler(unit, "<toplevel>", file.scope!, []).compileFile(file);
-  return { code, globals: file.globals!.map(({ name }) => name), predeclared: [...unit.predeclared.keys()] };
+  try {
+    const code = new FunctionCompiler(unit, "<toplevel>", file.scope!, []).compileFile(file);
+    const globals = file.globals!.map(({ name }) => name);
+    const predeclared = [...unit.predeclared.keys()];
+    return { value: { code, globals, predeclared, size: unit.size.units }, diagnostics: [] };
+  } catch (error) {
+    if (!(error instanceof CodeTooLargeError)) throw error;
+    return { value: undefined, diagnostics: [codeTooLarge(file.source)] };
+  }
+}
+
+function codeTooLarge(source: Source): Diagnostic {
+  return {
+    severity: "error",
+    code: "STARLARK_TOO_LARGE",
+    message: `The program is compiled to more than ${maxCodeSize} instructions`,
+    hint: "split it into smaller programs",
+    source,
+    span: { start: 0, end: 0 },
+  };
 }
 
 /** What the functions of one file share. */
@@ -82,6 +110,7 @@ class Unit {
   readonly source: Source;
   readonly options: CompileOptions;
   readonly purity: Purity;
+  readonly size = new CodeSize();
   readonly predeclared = new Map<string, number>();
 
   constructor(source: Source, options: CompileOptions) {
@@ -105,15 +134,44 @@ interface Weight {
   steps: number;
 }
 
-/** What surrounds a statement within its function, innermost last: what leaving it has to do. */
-type Surrounding =
-  | {
-      readonly kind: "loop";
-      readonly iterator: number | undefined;
-      readonly start: Label;
-      readonly end: Label;
-    }
-  | { readonly kind: "finally"; readonly body: readonly Statement[] };
+/** A way to leave a statement before its end. */
+type Exit = "return" | "break" | "continue";
+
+/** A statement that encloses another one in the same function. */
+type Enclosing = EnclosingLoop | EnclosingTry;
+
+interface EnclosingLoop {
+  readonly kind: "loop";
+  /** `undefined` for a `while` loop. */
+  readonly iterator: number | undefined;
+  readonly start: Label;
+  readonly end: Label;
+  /** Iterators that are open in the body, outermost first. */
+  readonly openIterators: readonly number[];
+  /** Those of them that a `return` closes before it runs the next `finally` body. */
+  readonly returnCloses: readonly number[];
+}
+
+/** The body, handlers and `else` of a `try` with a `finally` body. */
+interface EnclosingTry {
+  readonly kind: "try";
+  readonly finally: FinallyBlock;
+  readonly openIterators: readonly number[];
+  readonly returnCloses: readonly number[];
+}
+
+interface FinallyBlock {
+  /** Whether each way that leads to the body has its own copy of it. */
+  readonly isCopied: boolean;
+  /** The register of the error that led to the body; unless it is copied, of the instruction that follows it. */
+  readonly completion: number;
+  /** The register of the value that a `return` returns after the body. */
+  readonly returned: number;
+  /** Start of the body; of the copy for errors, if it is copied. */
+  readonly start: Label;
+  /** For each exit that leads to the body: what follows it, or its copy. */
+  readonly exits: Map<Exit, Label>;
+}
 
 /** Registers before the locals: the function itself. */
 const firstLocal = 1;
@@ -123,17 +181,22 @@ class FunctionCompiler {
   readonly #name: string;
   readonly #scope: Scope;
   readonly #parameters: readonly Parameter[];
-  readonly #assembler = new Assembler();
+  readonly #assembler: Assembler;
   readonly #iterators: number[] = [];
-  readonly #surroundings: Surrounding[] = [];
+  /** Enclosing loops and `try` statements with a `finally` body, innermost last. */
+  readonly #enclosing: Enclosing[] = [];
   /** Locals that are certainly assigned wherever the code that comes next runs. */
-  #assigned: Set<number>;
+  readonly #assigned: Set<number>;
+  /** Those that were added after the parameters, in order. */
+  readonly #assignedOrder: number[] = [];
   #weight: Weight = { steps: 1 };
   #nextRegister: number;
   #registerCount: number;
 
   constructor(unit: Unit, name: string, scope: Scope, parameters: readonly Parameter[]) {
     this.#unit = unit;
+    this.#assembler = new Assembler(unit.size);
+    unit.size.add(scope.locals.length + scope.free.length);
     this.#name = name;
     this.#scope = scope;
     this.#parameters = parameters;
@@ -172,10 +235,9 @@ class FunctionCompiler {
   #finish(start: number, weight: Weight, body?: Evaluator): Code {
     const { instructions, handlers } = this.#assembler.finish();
     const { locals } = this.#scope;
-    const ordinary = this.#parameters.filter(({ kind }) => kind === "required" || kind === "optional");
+    const ordinary = this.#parameters.filter(isOrdinary);
     const starAt = this.#parameters.findIndex(({ kind }) => kind === "star");
-    const keywordOnlyCount =
-      starAt === -1 ? 0 : ordinary.filter((parameter) => this.#parameters.indexOf(parameter) > starAt).length;
+    const keywordOnlyCount = starAt === -1 ? 0 : this.#parameters.slice(starAt).filter(isOrdinary).length;
     const hasVarargs = starAt !== -1 && this.#parameters[starAt]!.name !== undefined;
     const hasKwargs = this.#parameters.some(({ kind }) => kind === "doubleStar");
     const parameterCount = ordinary.length + Number(hasVarargs) + Number(hasKwargs);
@@ -261,7 +323,7 @@ class FunctionCompiler {
         this.#return(statement.value);
         return;
       case "BranchStatement":
-        if (statement.word !== "pass") this.#leaveLoop(statement.word);
+        if (statement.word !== "pass") this.#exit(statement.word, 0);
         return;
       case "LoadStatement":
         this.#load(statement);
@@ -289,7 +351,7 @@ class FunctionCompiler {
     const unwrapped = withoutParens(target);
     if (unwrapped.kind === "Identifier" && unwrapped.binding?.kind === "local") {
       this.#expressionInto(value, unwrapped.binding.index + firstLocal);
-      this.#assigned.add(unwrapped.binding.index);
+      this.#markAssigned(unwrapped.binding.index);
       return;
     }
     if (this.#swap(unwrapped, withoutParens(value))) return;
@@ -311,19 +373,28 @@ class FunctionCompiler {
       r[j!] = y;
       return next;
     });
-    this.#markAssigned(registers);
+    for (const register of registers) this.#markAssigned(register - firstLocal);
     return true;
   }
 
-  #markAssigned(registers: readonly number[]): void {
-    for (const register of registers) this.#assigned.add(register - firstLocal);
+  #markAssigned(local: number): void {
+    if (this.#assigned.has(local)) return;
+    this.#assigned.add(local);
+    this.#assignedOrder.push(local);
   }
 
-  /** Compile code that may be left out, or left before its end: what it assigns, it does not for sure. */
-  #perhaps(compile: () => void): void {
-    const before = new Set(this.#assigned);
+  /**
+   * Compile code that may not run, or not to its end: afterwards, the locals that it
+   * assigns are not certainly assigned.
+   *
+   * @returns those locals.
+   */
+  #perhaps(compile: () => void): readonly number[] {
+    const before = this.#assignedOrder.length;
     compile();
-    this.#assigned = before;
+    const added = this.#assignedOrder.splice(before);
+    for (const local of added) this.#assigned.delete(local);
+    return added;
   }
 
   #localRegisters(targets: readonly Expression[]): number[] | undefined {
@@ -392,7 +463,7 @@ class FunctionCompiler {
         return next;
       };
     });
-    if (kind === "local") this.#assigned.add(index);
+    if (kind === "local") this.#markAssigned(index);
   }
 
   #unpack(targets: readonly Expression[], value: Evaluator, at: number): void {
@@ -400,7 +471,7 @@ class FunctionCompiler {
     const registers = direct ?? targets.map(() => this.#allocate());
     this.#assembler.emit(({ next }) => statements.unpackInstruction(value, registers, at, next));
     if (direct !== undefined) {
-      this.#markAssigned(direct);
+      for (const register of direct) this.#markAssigned(register - firstLocal);
       return;
     }
     targets.forEach((target, index) => {
@@ -447,7 +518,7 @@ class FunctionCompiler {
       const { kind, index } = target.binding!;
       if (operator === "+" && kind === "local" && typeof right.constant === "number") {
         this.#assembler.emit(({ next }) => additionInstruction(old, right, at, index + firstLocal, next));
-        this.#assigned.add(index);
+        this.#markAssigned(index);
         return;
       }
       this.#assignName(target, combine(old, right));
@@ -523,9 +594,7 @@ class FunctionCompiler {
 
   #for({ target, iterable, body }: ForStatement): void {
     this.#loop(target, iterable, (start, end, iterator) => {
-      this.#surroundings.push({ kind: "loop", iterator, start, end });
-      this.#statements(body);
-      this.#surroundings.pop();
+      this.#loopBody(body, start, end, iterator);
     });
   }
 
@@ -555,7 +624,7 @@ class FunctionCompiler {
     );
     this.#perhaps(() => {
       if (local === undefined) this.#assign(unwrapped, evaluators.registerEvaluator(element));
-      else this.#assigned.add(local - firstLocal);
+      else this.#markAssigned(local - firstLocal);
       body(start, end, iterator);
     });
     this.#assembler.jump(start);
@@ -575,59 +644,84 @@ class FunctionCompiler {
       statements.whileInstruction(holds, weight, test.start, next, target(end)),
     );
     this.#nextRegister = mark;
-    this.#surroundings.push({ kind: "loop", iterator: undefined, start, end });
-    this.#perhaps(() => this.#statements(body));
-    this.#surroundings.pop();
+    this.#perhaps(() => this.#loopBody(body, start, end, undefined));
     this.#assembler.jump(start);
     this.#assembler.mark(end);
     this.#weight = outer;
   }
 
-  #leaveLoop(word: "break" | "continue"): void {
-    const loopAt = this.#surroundings.findLastIndex(({ kind }) => kind === "loop");
-    const loop = this.#surroundings[loopAt];
-    if (loop?.kind !== "loop") throw new Error(`${word} outside a loop`);
-    this.#runFinally(loopAt + 1);
-    if (word === "break" && loop.iterator !== undefined) this.#emitClose([loop.iterator]);
-    this.#assembler.jump(word === "break" ? loop.end : loop.start);
+  #loopBody(body: readonly Statement[], start: Label, end: Label, iterator: number | undefined): void {
+    const { openIterators, returnCloses } = this.#innermost;
+    const more = iterator === undefined ? [] : [iterator];
+    this.#enclosing.push({
+      kind: "loop",
+      iterator,
+      start,
+      end,
+      openIterators: [...openIterators, ...more],
+      returnCloses: [...returnCloses, ...more],
+    });
+    this.#statements(body);
+    this.#enclosing.pop();
   }
 
-  #emitClose(iterators: readonly number[]): void {
-    this.#assembler.emit(({ next }) => statements.closeInstruction(iterators, next));
+  /** The iterators of the innermost enclosing statement. */
+  get #innermost(): Pick<Enclosing, "openIterators" | "returnCloses"> {
+    return this.#enclosing.at(-1) ?? { openIterators: [], returnCloses: [] };
   }
 
   #return(value: Expression | undefined): void {
     const evaluate = value === undefined ? evaluators.constantEvaluator(null) : this.#expression(value);
-    if (this.#surroundings.length === 0) {
+    if (this.#enclosing.length === 0) {
       this.#emitReturn(evaluate);
       return;
     }
-    const held = this.#hold(evaluate).evaluate;
-    this.#runFinally(0);
-    const open = this.#openIterators();
-    if (open.length > 0) this.#emitClose(open);
-    this.#emitReturn(held);
+    const register = this.#innermostFinally?.returned ?? this.#allocate();
+    this.#emitStore(evaluate, register);
+    this.#exit("return", register);
   }
 
-  #openIterators(): number[] {
-    return this.#surroundings.flatMap((one) =>
-      one.kind === "loop" && one.iterator !== undefined ? [one.iterator] : [],
-    );
+  get #innermostFinally(): FinallyBlock | undefined {
+    return this.#enclosing.findLast((enclosing) => enclosing.kind === "try")?.finally;
   }
 
-  /** Compile the `finally` bodies that are left on the way out to surrounding `outermost`, innermost first. */
-  #runFinally(outermost: number): void {
-    const left = this.#surroundings.slice(outermost);
-    const kept = this.#surroundings.splice(0);
-    for (let index = left.length - 1; index >= 0; index -= 1) {
-      const one = left[index]!;
-      if (one.kind !== "finally") continue;
-      // What stands in it is surrounded by what surrounds its try.
-      this.#surroundings.push(...kept.slice(0, outermost + index));
-      this.#statements(one.body);
-      this.#surroundings.length = 0;
+  /**
+   * Leave the enclosing statements up to the target of `exit`. The innermost
+   * `finally` body in between runs first, and the exit continues after it.
+   *
+   * @param returned the register of the value of a `return`; that of the innermost `try`, if there is one.
+   */
+  #exit(exit: Exit, returned: number): void {
+    const innermost = this.#enclosing.at(-1);
+    if (exit === "return" && this.#innermost.returnCloses.length > 0) {
+      this.#emitClose(this.#innermost.returnCloses);
     }
-    this.#surroundings.push(...kept);
+    const block =
+      exit === "return" ? this.#innermostFinally : innermost?.kind === "try" ? innermost.finally : undefined;
+    if (block !== undefined) {
+      this.#enterFinally(block, exit);
+    } else if (exit === "return") {
+      this.#emitReturn(evaluators.registerEvaluator(returned));
+    } else {
+      if (innermost?.kind !== "loop") throw new Error(`${exit} outside a loop`);
+      if (exit === "break" && innermost.iterator !== undefined) this.#emitClose([innermost.iterator]);
+      this.#assembler.jump(exit === "break" ? innermost.end : innermost.start);
+    }
+  }
+
+  #enterFinally({ isCopied, completion, start, exits }: FinallyBlock, exit: Exit): void {
+    const label = exits.get(exit) ?? this.#assembler.label();
+    exits.set(exit, label);
+    if (isCopied) this.#assembler.jump(label);
+    else {
+      this.#assembler.emit(({ target }) =>
+        statements.enterFinallyInstruction(completion, target(label), target(start)),
+      );
+    }
+  }
+
+  #emitClose(iterators: readonly number[]): void {
+    this.#assembler.emit(({ next }) => statements.closeInstruction(iterators, next));
   }
 
   #emitReturn(evaluate: Evaluator): void {
@@ -650,21 +744,61 @@ class FunctionCompiler {
     this.#tryExcept(body, handlers, orelse);
   }
 
+  /**
+   * Several ways lead to a `finally` body: the end of the `try`, an error, and each
+   * of `return`, `break` and `continue`. A plain body has a copy for each of these
+   * five, which costs no time when it runs. A body that contains a `try` or a `def`
+   * is emitted once, since copies of copies would grow exponentially: each way sets
+   * the completion register, and the instruction after the body reads it. So the
+   * size of the code stays proportional to that of the text.
+   */
   #tryFinally(compileBody: () => void, finalBody: readonly Statement[]): void {
-    const caught = this.#allocate();
-    const start = this.#assembler.here();
-    this.#surroundings.push({ kind: "finally", body: finalBody });
+    const { openIterators } = this.#innermost;
+    const assembler = this.#assembler;
+    const block: FinallyBlock = {
+      isCopied: isPlain(finalBody),
+      completion: this.#allocate(),
+      returned: this.#allocate(),
+      start: assembler.label(),
+      exits: new Map(),
+    };
+    const { isCopied, completion } = block;
+    const start = assembler.here();
+    this.#enclosing.push({ kind: "try", finally: block, openIterators, returnCloses: [] });
     this.#perhaps(compileBody);
-    this.#surroundings.pop();
-    const end = this.#assembler.here();
-    const after = this.#assembler.label();
-    this.#perhaps(() => this.#statements(finalBody));
-    this.#assembler.jump(after);
-    const target = this.#assembler.here();
-    this.#assembler.handle({ start, end, target, register: caught, openIterators: this.#openIterators() });
-    this.#statements(finalBody);
-    this.#assembler.emit(() => statements.raiseAgainInstruction(caught));
-    this.#assembler.mark(after);
+    this.#enclosing.pop();
+    const end = assembler.here();
+    const after = assembler.label();
+    if (isCopied) {
+      this.#perhaps(() => this.#statements(finalBody));
+      assembler.jump(after);
+    } else {
+      assembler.emit(({ next, target }) =>
+        statements.enterFinallyInstruction(completion, target(after), next),
+      );
+    }
+    assembler.mark(block.start);
+    assembler.handle({ start, end, target: block.start, register: completion, openIterators });
+    const assigned = this.#perhaps(() => this.#statements(finalBody));
+    assembler.emit(() =>
+      isCopied ? statements.raiseAgainInstruction(completion) : statements.endFinallyInstruction(completion),
+    );
+    this.#continueExits(block, finalBody);
+    assembler.mark(after);
+    for (const local of assigned) this.#markAssigned(local);
+  }
+
+  /** The code that continues each exit after the `finally` body of `block`. */
+  #continueExits({ isCopied, exits, returned }: FinallyBlock, finalBody: readonly Statement[]): void {
+    for (const [exit, label] of exits) {
+      this.#assembler.mark(label);
+      if (isCopied) this.#perhaps(() => this.#statements(finalBody));
+      const outer = this.#innermostFinally;
+      if (exit === "return" && outer !== undefined) {
+        this.#emitStore(evaluators.registerEvaluator(returned), outer.returned);
+      }
+      this.#exit(exit, returned);
+    }
   }
 
   #tryExcept(
@@ -677,6 +811,7 @@ class FunctionCompiler {
       return;
     }
     const caught = this.#allocate();
+    const { openIterators } = this.#innermost;
     const start = this.#assembler.here();
     this.#perhaps(() => this.#statements(body));
     const end = this.#assembler.here();
@@ -684,7 +819,7 @@ class FunctionCompiler {
     if (orelse !== undefined) this.#perhaps(() => this.#statements(orelse));
     this.#assembler.jump(after);
     const target = this.#assembler.here();
-    this.#assembler.handle({ start, end, target, register: caught, openIterators: this.#openIterators() });
+    this.#assembler.handle({ start, end, target, register: caught, openIterators });
     for (const { types, name, body: handlerBody } of handlers) {
       const otherwise = this.#assembler.label();
       const wanted = types?.map((type) => type.name);
@@ -797,6 +932,7 @@ class FunctionCompiler {
 
   #expression(expression: Expression): Evaluator {
     this.#weight.steps += 1;
+    this.#unit.size.add(1);
     switch (expression.kind) {
       case "ParenExpression":
         return this.#expression(expression.expression);
@@ -1104,8 +1240,30 @@ interface Comparison extends BinaryExpression {
 
 const comparisonOperators: ReadonlySet<string> = new Set(["==", "!=", "<", ">", "<=", ">=", "in", "not in"]);
 
+function isOrdinary({ kind }: Parameter): boolean {
+  return kind === "required" || kind === "optional";
+}
+
 function isComparison(expression: Expression): expression is Comparison {
   return expression.kind === "BinaryExpression" && comparisonOperators.has(expression.operator);
+}
+
+/** Whether no statement of `body` contains a `try` or a `def`. */
+function isPlain(body: readonly Statement[]): boolean {
+  return body.every((statement) => {
+    switch (statement.kind) {
+      case "TryStatement":
+      case "DefStatement":
+        return false;
+      case "IfStatement":
+        return statement.branches.every((branch) => isPlain(branch.body)) && isPlain(statement.orelse ?? []);
+      case "ForStatement":
+      case "WhileStatement":
+        return isPlain(statement.body);
+      default:
+        return true;
+    }
+  });
 }
 
 /** What stands in `register`. */

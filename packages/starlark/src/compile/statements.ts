@@ -387,3 +387,24 @@ export function raiseAgainInstruction(register: number): Instruction {
     throw (r[register] as ErrorValue).error;
   };
 }
+
+/** Run a `finally` body, and continue at `after` when it is done. */
+export function enterFinallyInstruction(
+  completion: number,
+  after: number,
+  finallyStart: number,
+): Instruction {
+  return (r) => {
+    r[completion] = after;
+    return finallyStart;
+  };
+}
+
+/** End of a `finally` body: continue as its completion register says. */
+export function endFinallyInstruction(completion: number): Instruction {
+  return (r) => {
+    const after = r[completion];
+    if (typeof after === "number") return after;
+    throw (after as ErrorValue).error;
+  };
+}

@@ -43,6 +43,12 @@ export const maxResolveErrors = 200;
 /** Most positional, and most named, arguments that a call may spell out. */
 export const maxArguments = 255;
 
+/**
+ * Most variables that the functions of a file capture, all together. A function
+ * captures what functions within it use, so there may be far more than names.
+ */
+export const maxCaptures = 100_000;
+
 /** Most locals, and most globals, that are compared with a name that may be misspelled. */
 const maxSuggested = 1000;
 
@@ -115,6 +121,7 @@ class Resolver {
   /** The function or file that is being walked. */
   #container: Block;
   readonly #globals: Binding[] = [];
+  #captureCount = 0;
   readonly #globalsByName = new Map<string, Binding>();
   /** Where this file first binds a global, by name. */
   readonly #globalStarts = new Map<string, number>();
@@ -303,6 +310,8 @@ class Resolver {
     if (binding !== undefined && block.isFunction && isVariable(binding)) {
       // Captured: the variable outlives its function's frame, and this function keeps a reference to it.
       if (binding.kind === "local") binding.kind = "cell";
+      this.#captureCount += 1;
+      if (this.#captureCount > maxCaptures) return this.#tooManyCaptures(use);
       const { free } = block.scope;
       free.push(binding);
       binding = { kind: "free", name, index: free.length - 1, firstStart: binding.firstStart };
@@ -313,6 +322,19 @@ class Resolver {
       block.missing.add(name);
     }
     return binding;
+  }
+
+  #tooManyCaptures({ identifier: { start, end } }: Use): undefined {
+    const message = `The functions of the program capture more than ${maxCaptures} variables`;
+    this.#error(
+      "STARLARK_TOO_LARGE",
+      start,
+      end,
+      message,
+      "pass values as arguments, or nest functions less",
+    );
+    this.#problems.stop();
+    return undefined;
   }
 
   // Statements.

@@ -18,6 +18,9 @@ export const maxTreeDepth = 1000;
  */
 export const maxNesting = 300;
 
+/** Most statements and expressions of a program. */
+export const maxTreeNodes = 500_000;
+
 /** A parsed file. */
 export interface File extends Span {
   readonly kind: "File";

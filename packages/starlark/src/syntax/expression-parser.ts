@@ -308,6 +308,7 @@ export class ExpressionParser extends TokenReader {
 
   /** A primary expression with everything that follows it: `.name`, `[…]`, `(…)`. */
   protected operand(): Expression {
+    this.countNode();
     const scanner = this.scanner;
     const start = scanner.start;
     let expression: Expression;

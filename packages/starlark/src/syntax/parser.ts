@@ -282,6 +282,7 @@ class Parser extends ExpressionParser {
   }
 
   #def(): Statement {
+    this.countNode();
     const scanner = this.scanner;
     const { start } = scanner;
     scanner.next();
@@ -318,6 +319,7 @@ class Parser extends ExpressionParser {
   }
 
   #if(): Statement {
+    this.countNode();
     const scanner = this.scanner;
     const { start } = scanner;
     const branches: IfBranch[] = [this.#ifBranch()];
@@ -372,6 +374,7 @@ class Parser extends ExpressionParser {
   }
 
   #for(): Statement {
+    this.countNode();
     const scanner = this.scanner;
     const { start } = scanner;
     scanner.next();
@@ -388,6 +391,7 @@ class Parser extends ExpressionParser {
   }
 
   #while(): Statement {
+    this.countNode();
     const { start } = this.scanner;
     this.scanner.next();
     const test = this.#condition();
@@ -409,6 +413,7 @@ class Parser extends ExpressionParser {
   }
 
   #try(): Statement {
+    this.countNode();
     const scanner = this.scanner;
     const { start } = scanner;
     const isKnown = this.dialect.tryExcept === true;
@@ -517,6 +522,7 @@ class Parser extends ExpressionParser {
   }
 
   #simpleStatement(): Statement {
+    this.countNode();
     const scanner = this.scanner;
     const { kind, start } = scanner;
     switch (kind) {

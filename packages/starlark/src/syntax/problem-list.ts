@@ -34,6 +34,7 @@ export class ProblemList {
   readonly #isOnePerPlace: boolean;
   readonly #diagnostics: Diagnostic[] = [];
   #errorCount = 0;
+  #isStopped = false;
   #lastStart = -1;
 
   constructor(source: Source, { limit, isOnePerPlace = false }: ProblemListOptions) {
@@ -44,7 +45,12 @@ export class ProblemList {
 
   /** Whether no more errors are taken. */
   get isFull(): boolean {
-    return this.#errorCount >= this.#limit;
+    return this.#isStopped || this.#errorCount >= this.#limit;
+  }
+
+  /** Take no more errors: the reader gives up the rest of the text. */
+  stop(): void {
+    this.#isStopped = true;
   }
 
   add({ code, start, end, message, hint, severity = "error" }: Problem): void {

@@ -12,7 +12,7 @@
 
 import type { Source } from "@toolcrib/diagnostics";
 import type { Dialect } from "../dialect.ts";
-import { maxNesting, maxTreeDepth } from "./ast.ts";
+import { maxNesting, maxTreeDepth, maxTreeNodes } from "./ast.ts";
 import type { ProblemList } from "./problem-list.ts";
 import { type Advice, adviseOnMisfit, quotable } from "./python-habits.ts";
 import { Scanner } from "./scanner.ts";
@@ -30,6 +30,8 @@ export class TokenReader {
   protected level = 0;
   /** Levels of the expression that was read last. */
   protected height = 1;
+  /** Statements and expressions so far. */
+  #nodeCount = 0;
   /** The statement being read: its offset and first token. */
   protected statementStart = 0;
   protected statementKind: TokenKind = Token.Newline;
@@ -101,6 +103,7 @@ export class TokenReader {
 
   /** The expression that was read last stands `levels` deeper than its deepest part, which has `height`. */
   protected grow(height: number, levels = 1): void {
+    this.countNode();
     this.height = height + levels;
     if (this.level + this.height > maxTreeDepth) this.tooDeep(maxTreeDepth);
   }
@@ -109,6 +112,18 @@ export class TokenReader {
   protected descend(): void {
     this.level += 1;
     if (this.level >= maxNesting) this.tooDeep(maxNesting);
+  }
+
+  /** One more statement or expression. */
+  protected countNode(): void {
+    this.#nodeCount += 1;
+    if (this.#nodeCount <= maxTreeNodes) return;
+    const { start, end } = this.scanner;
+    const message = `The program has more than ${maxTreeNodes} statements and expressions`;
+    const hint = "pass large data as an argument";
+    this.problems.add({ code: "STARLARK_TOO_LARGE", start, end, message, hint });
+    this.problems.stop();
+    throw abandoned;
   }
 
   protected tooDeep(limit: number): never {
