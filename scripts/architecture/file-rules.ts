@@ -8,6 +8,7 @@
 import type { Diagnostic, Span } from "@toolcrib/diagnostics";
 import {
   type Identifier,
+  isBindingElement,
   isCallExpression,
   isElementAccessExpression,
   isExportAssignment,
@@ -24,7 +25,7 @@ import {
 } from "typescript/unstable/ast";
 import type { Checker } from "typescript/unstable/sync";
 import { headerOf, listModuleReferences, spanOf, visitNodes } from "../syntax.ts";
-import type { WorkspaceFile, WorkspacePackage } from "../workspace.ts";
+import { scope, type WorkspaceFile, type WorkspacePackage } from "../workspace.ts";
 
 /** Modules that are not taken as a whole. */
 const wholeModules: ReadonlySet<string> = new Set(["node:process", "node:console"]);
@@ -61,6 +62,16 @@ const ambientMembers: ReadonlyMap<string, readonly string[]> = new Map([
   ["console", ["*"]],
 ]);
 
+/** The one package that replaces files. */
+const filesPackage = "files";
+/** Renames that replace no file that another process reads as a whole, each with its reason. */
+const allowedRenames: ReadonlyMap<string, string> = new Map([
+  ["packages/process/src/log-file.ts", "log rotation: the rotated file is complete"],
+  ["packages/store/src/index-database.ts", "moves a damaged index out of the way; it is rebuilt"],
+]);
+const fileModules: ReadonlySet<string> = new Set(["node:fs", "fs", "node:fs/promises", "fs/promises"]);
+const renameFunctions: ReadonlySet<string> = new Set(["rename", "renameSync"]);
+
 /** Functions that are the network or the clock by themselves. */
 const ambientFunctions: ReadonlySet<string> = new Set(["fetch", "Date"]);
 
@@ -81,6 +92,7 @@ export function checkFiles(owner: WorkspacePackage, checker: Checker): Diagnosti
       ...checkExports(file, file.name === `packages/${owner.folder}/src/index.ts`),
       ...(isOutermost ? [] : checkAmbient(file, checker)),
       ...(processPackages.has(owner.folder) ? [] : checkProcesses(file)),
+      ...(owner.folder === filesPackage || allowedRenames.has(file.name) ? [] : checkRenames(file)),
     ];
   });
 }
@@ -184,6 +196,45 @@ function checkProcesses(file: WorkspaceFile): Diagnostic[] {
 /** The specifier of a built-in module with its optional `node:` prefix. */
 function withScheme(specifier: string): string {
   return specifier.startsWith("node:") ? specifier : `node:${specifier}`;
+}
+
+/**
+ * Finds `rename` and `renameSync` of Node: a file that is renamed over another is
+ * a second atomic replacement. Imported by name, or read from a module that was
+ * imported as a whole (also by `promises` and `import()`).
+ */
+function checkRenames(file: WorkspaceFile): Diagnostic[] {
+  const findings: Diagnostic[] = [];
+  const add = (what: string, span: Span) => {
+    const message = `Only the package "${filesPackage}" renames files, and "${what}" is used here`;
+    const hint = `use replaceFile of ${scope}${filesPackage}; a rename that replaces nothing needs an entry with its reason in scripts/architecture/file-rules.ts`;
+    findings.push(finding("ARCH_FILE_REPLACED", message, file, span, hint));
+  };
+  const references = listModuleReferences(file.syntax).filter(
+    ({ specifier, isTypeOnly }) => fileModules.has(specifier) && !isTypeOnly,
+  );
+  for (const { names, span } of references) {
+    for (const name of names) if (renameFunctions.has(name)) add(name, span);
+  }
+  const isWhole = ({ names }: { readonly names: readonly string[] }) =>
+    names.length === 0 || names.some((name) => ["default", "*", "promises"].includes(name));
+  if (!references.some(isWhole)) return findings;
+  visitNodes(file.syntax, (node) => {
+    const member = readMember(node);
+    if (member !== undefined && renameFunctions.has(member)) add(member, spanOf(node));
+  });
+  return findings;
+}
+
+/** Returns the member that `a.member`, `a["member"]` or `{ member } = a` reads. */
+function readMember(node: Node): string | undefined {
+  if (isPropertyAccessExpression(node)) return node.name.text;
+  if (isElementAccessExpression(node) && isStringLiteral(node.argumentExpression)) {
+    return node.argumentExpression.text;
+  }
+  if (!isBindingElement(node)) return undefined;
+  const name = node.propertyName ?? node.name;
+  return name !== undefined && isIdentifier(name) ? name.text : undefined;
 }
 
 function isAmbientMember(object: string, member: string): boolean {

@@ -267,6 +267,48 @@ describe("checkArchitecture() finds", () => {
       ],
     ));
 
+  test("a rename of Node's outside of the package files, however it is imported", () =>
+    check(
+      {
+        "packages/mcp/src/a.ts":
+          'import { rename } from "node:fs/promises";\nexport const replace = rename;\n',
+        "packages/mcp/src/b.ts":
+          'import { existsSync, renameSync as move } from "fs";\nexport const replace = [existsSync, move];\n',
+        "packages/mcp/src/c.ts": [
+          'import * as fs from "node:fs";',
+          'import { promises } from "node:fs";',
+          'export const one = fs.renameSync("a", "b");',
+          'export const two = promises["rename"];',
+          'export const { rename: three } = await import("node:fs/promises");',
+          "",
+        ].join("\n"),
+        "packages/mcp/src/d.ts":
+          'import { readFile } from "node:fs/promises";\nexport const a = (store: { rename: typeof readFile }) => store.rename;\n',
+      },
+      [
+        "packages/mcp/src/a.ts:1 ARCH_FILE_REPLACED",
+        "packages/mcp/src/b.ts:1 ARCH_FILE_REPLACED",
+        "packages/mcp/src/c.ts:3 ARCH_FILE_REPLACED",
+        "packages/mcp/src/c.ts:4 ARCH_FILE_REPLACED",
+        "packages/mcp/src/c.ts:5 ARCH_FILE_REPLACED",
+      ],
+    ));
+
+  test("no rename in the package files, and none that is allowed", () =>
+    check(
+      {
+        ...architecture(
+          `${diagnosticsRow}| 2 services | \`files\` | f | — |\n| 2 services | \`store\` | s | — |\n`,
+        ),
+        "packages/files/package.json": '{ "name": "@toolcrib/files", "version": "0.1.0" }\n',
+        "packages/files/src/a.ts": 'import { rename } from "node:fs/promises";\nexport const a = rename;\n',
+        "packages/store/package.json": '{ "name": "@toolcrib/store", "version": "0.1.0" }\n',
+        "packages/store/src/index-database.ts":
+          'import { renameSync } from "node:fs";\nexport const a = renameSync;\n',
+      },
+      [],
+    ));
+
   test("a package without a row, and a row without a package", () =>
     check({ ...architecture("| 0 base | `toolspec` | d | — |\n| 0 base | `starlark` | d | — |\n") }, [
       "ARCHITECTURE.md:7 ARCH_TABLE_INVALID",

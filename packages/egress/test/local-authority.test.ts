@@ -108,7 +108,7 @@ test("processes that start at the same time end up with one authority", async ()
   assert.equal(new Set(outcomes.map(({ stdout }) => stdout)).size, 1);
   // Nothing half made is left.
   assert.deepEqual(
-    readdirSync(directory.join("egress")).filter((name) => name.endsWith(".tmp")),
+    readdirSync(directory.join("egress")).filter((name) => name.endsWith(".draft")),
     [],
   );
 });

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { formatConfigReport, loadConfig, readRegularFile } from "@toolcrib/gateway";
@@ -21,7 +22,9 @@ async function load(directory: TemporaryDirectory, cache: { readonly version: st
     readFile: readRegularFile,
     catalogFolder: directory.path,
     pairCache:
-      cache === undefined ? undefined : { folder: directory.join("cache"), version: () => cache.version },
+      cache === undefined
+        ? undefined
+        : { folder: directory.join("cache"), version: () => cache.version, randomBytes },
   });
   const pairs = value?.toolspecs.map(({ id, pair, pairDigest, tools }) => ({ id, pair, pairDigest, tools }));
   return { pairs, report: formatConfigReport([path], diagnostics) };

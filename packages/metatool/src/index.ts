@@ -59,7 +59,6 @@ export { openSavedTools } from "./saved/open-saved-tools.ts";
 export {
   type FileContent,
   type FileStatus,
-  type NewFile,
   nodeFiles,
   type SavedFiles,
 } from "./saved/saved-files.ts";

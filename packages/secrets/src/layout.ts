@@ -5,7 +5,7 @@
  *     secrets/.store/key           the key, unless it is kept elsewhere
  *     secrets/.store/NAME.sealed   one encrypted secret
  *     secrets/.store/write.lock    who changes the store
- *     secrets/.store/.*.tmp        a file that is being written
+ *     secrets/.store/.*.draft      a file that is being written
  *
  * No name of a secret begins with a full stop, so no plain file can be taken
  * for the store, and no secret for its key.
@@ -14,6 +14,7 @@
 import { constants } from "node:fs";
 import { lstat, open, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { isOpenToOthers } from "@toolcrib/files";
 import { explainFileFailure, failureCode, isAbsence } from "./file-failure.ts";
 import { SecretsError } from "./secrets-error.ts";
 
@@ -88,7 +89,7 @@ async function statusOf(path: string, links: "follow" | "stay") {
 }
 
 function checkMode(path: string, mode: number, forbidden: number, wanted: string): void {
-  if (process.platform === "win32" || (mode & forbidden) === 0) return;
+  if (!isOpenToOthers(mode, forbidden)) return;
   throw new SecretsError(
     "SECRETS_EXPOSED",
     `Cannot use ${JSON.stringify(path)}: its mode ${(mode & 0o777).toString(8)} lets other users of this machine at it`,

@@ -8,10 +8,9 @@
  * while there are secrets that need the old one.
  */
 
-import { mkdir, unlink } from "node:fs/promises";
-import { setTimeout as delay } from "node:timers/promises";
+import { mkdir } from "node:fs/promises";
 import { isCodedError } from "@toolcrib/diagnostics";
-import { tryLock } from "@toolcrib/store";
+import { FilesError, removeDrafts, removeFile, replaceFile, waitForLock } from "@toolcrib/files";
 import { explainFileFailure } from "./file-failure.ts";
 import { formatKeyFile, keyBytes, readKey, type SecretKeySettings } from "./key.ts";
 import { checkFolders, listStoredNames, readPrivateFile, toStoreLayout } from "./layout.ts";
@@ -20,13 +19,11 @@ import { keyIdOf, nonceBytes, openSecret, sealedKeyId, sealedMaxBytes, sealSecre
 import { checkSecretName, checkSecretValue, isSecretName } from "./secret-text.ts";
 import { SecretsError } from "./secrets-error.ts";
 import { type SecretChange, watchSecrets } from "./watch-secrets.ts";
-import { removeUnfinished, syncFolder, writePrivateFile } from "./write-file.ts";
 
 /** Most secrets of one store. */
 const maxSecrets = 1000;
-/** Milliseconds between two attempts to get the lock, and how many there are: 5 seconds in all. */
-const lockRetryMs = 10;
-const lockAttempts = 500;
+/** Longest wait for another process that changes the store. */
+const lockTimeoutMs = 5000;
 
 /** What the store takes from the world. */
 export interface SecretStoreDeps {
@@ -94,27 +91,30 @@ export async function openSecretStore(
       await mkdir(layout.folder, { recursive: true, mode: 0o700 });
       await checkFolders(layout);
       using _lock = await lock(layout.folder);
-      await removeUnfinished(layout.folder);
+      await removeDrafts(layout.folder);
       return await action();
     } catch (cause) {
-      if (isCodedError(cause)) throw cause;
+      if (isCodedError(cause) && !(cause instanceof FilesError)) throw cause;
+      const isChanged = cause instanceof FilesError && cause.content === "new";
+      const problem = explainFileFailure(cause instanceof FilesError ? cause.cause : cause);
       throw new SecretsError(
         "SECRETS_UNWRITABLE",
-        `Cannot change the secret store ${JSON.stringify(layout.folder)}: ${explainFileFailure(cause)}`,
+        isChanged
+          ? `Changed the secret store ${JSON.stringify(layout.folder)}, but the disk did not confirm the change: ${problem}`
+          : `Cannot change the secret store ${JSON.stringify(layout.folder)}: ${problem}`,
         { cause, hint: "give the user who runs Toolcrib write access to it, and look for room on the disk" },
       );
     }
   }
 
   const readLine = (name: string) => readPrivateFile(layout.sealedPath(name), sealedMaxBytes);
-  const newMark = () => Buffer.from(deps.randomBytes(8)).toString("hex");
 
   /** The key that all secrets have; makes one for a store that has none. */
   async function keyForWriting(names: readonly string[]): Promise<Buffer> {
     const key = names.length === 0 ? await readKey(layout, settings) : await needKey(layout, settings);
     if (key === undefined) {
       const made = Buffer.from(deps.randomBytes(keyBytes));
-      await writePrivateFile(layout.keyPath, formatKeyFile(made), newMark());
+      await replaceFile(deps, layout.keyPath, formatKeyFile(made));
       return made;
     }
     for (const name of names) await checkSameKey(name, key);
@@ -143,7 +143,7 @@ export async function openSecretStore(
   async function write(name: string, value: string, createdAt: number, key: Buffer): Promise<void> {
     const secret = { name, value, createdAt, updatedAt: deps.clock() };
     const line = sealSecret(secret, key, deps.randomBytes(nonceBytes));
-    await writePrivateFile(layout.sealedPath(name), line, newMark());
+    await replaceFile(deps, layout.sealedPath(name), line);
   }
 
   async function createdAtOf(name: string, key: Buffer): Promise<number> {
@@ -189,8 +189,7 @@ export async function openSecretStore(
       if (!(await listStoredNames(layout)).includes(name)) return false;
       return await change(async () => {
         if (!(await listStoredNames(layout)).includes(name)) return false;
-        await unlink(layout.sealedPath(name));
-        await syncFolder(layout.folder);
+        await removeFile(layout.sealedPath(name));
         return true;
       });
     },
@@ -212,8 +211,7 @@ export async function openSecretStore(
         const { value, createdAt } = openSecret(line, from, key);
         // The new one first: a process that is killed between leaves both.
         await write(to, value, createdAt, key);
-        await unlink(layout.sealedPath(from));
-        await syncFolder(layout.folder);
+        await removeFile(layout.sealedPath(from));
       });
     },
     async list() {
@@ -247,11 +245,8 @@ export async function openSecretStore(
 }
 
 async function lock(folder: string): Promise<Disposable> {
-  for (let attempt = 0; attempt < lockAttempts; attempt += 1) {
-    const held = tryLock(folder, "write", "exclusive");
-    if (held !== undefined) return held;
-    await delay(lockRetryMs);
-  }
+  const held = await waitForLock(folder, "write", lockTimeoutMs);
+  if (held !== undefined) return held;
   throw new SecretsError(
     "SECRETS_BUSY",
     "Cannot change the secret store: another process has been at it for too long",

@@ -6,8 +6,10 @@
  *     toolcrib.db                the index of the segments
  */
 
-import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, statSync } from "node:fs";
+import { readdirSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { FilesError, makePrivateDirectory, reasonOf } from "@toolcrib/files";
 import { StoreError } from "./store-error.ts";
 
 /** Paths below one home. */
@@ -43,39 +45,19 @@ export function toHomeLayout(home: string): HomeLayout {
  *
  * @throws {StoreError} `STORE_HOME_UNUSABLE`.
  */
-export function createHome(layout: HomeLayout): void {
+export async function createHome(layout: HomeLayout): Promise<void> {
   try {
-    for (const directory of [layout.home, layout.auditDirectory, layout.lockDirectory]) {
-      mkdirSync(directory, { recursive: true, mode: 0o700 });
-    }
-    closeToOthers(layout.auditDirectory, 0o700);
-    closeToOthers(layout.lockDirectory, 0o700);
+    // The home itself may be a directory that the user opened to a group.
+    await mkdir(layout.home, { recursive: true, mode: 0o700 });
+    await makePrivateDirectory(layout.auditDirectory);
+    await makePrivateDirectory(layout.lockDirectory);
   } catch (cause) {
     throw new StoreError(
       "STORE_HOME_UNUSABLE",
-      `Cannot create the home directory "${layout.home}": ${(cause as NodeJS.ErrnoException).code}`,
+      `Cannot create the home directory "${layout.home}": ${reasonOf(cause instanceof FilesError ? cause.cause : cause)}`,
       { cause, hint: "Give the user who runs toolcrib write access to it, or name another with --home" },
     );
   }
-}
-
-/**
- * Create the file at `path` with mode 0600 when it is missing.
- *
- * A file that exists is not opened: closing it would release this process's
- * locks on it (POSIX).
- */
-export function createPrivateFile(path: string): void {
-  try {
-    closeSync(openSync(path, "wx", 0o600));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    closeToOthers(path, 0o600);
-  }
-}
-
-function closeToOthers(path: string, mode: number): void {
-  if ((statSync(path).mode & 0o077) !== 0 && process.platform !== "win32") chmodSync(path, mode);
 }
 
 /** Highest writer number; more processes than this cannot write to one home at a time. */

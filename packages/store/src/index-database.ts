@@ -6,8 +6,10 @@
 
 import { existsSync, renameSync, rmSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { sqliteResult, sqliteResultOf, tryLock } from "./file-lock.ts";
-import { createPrivateFile, type HomeLayout } from "./home-layout.ts";
+import { createPrivateFile } from "@toolcrib/files";
+import type { HomeLayout } from "./home-layout.ts";
+import { lockHome } from "./home-lock.ts";
+import { sqliteResult, sqliteResultOf } from "./sqlite-result.ts";
 import { StoreError } from "./store-error.ts";
 
 /** An open index database. */
@@ -38,7 +40,7 @@ export function openIndexDatabase(layout: HomeLayout): IndexDatabase {
   let database: DatabaseSync | undefined;
   try {
     // Held by everyone who uses the file, so that nobody puts it aside under them.
-    lock = waitForSharedLock(layout.lockDirectory);
+    lock = waitForSharedLock(layout);
     createPrivateFile(layout.databasePath);
     database = new DatabaseSync(layout.databasePath, { timeout: busyTimeoutMs });
     // Call ids are random, so that indexing touches pages all over: room for them (16 MB) and for 16 MB of
@@ -96,7 +98,7 @@ export function isDamage(error: unknown): boolean {
  * @throws {StoreError} `AUDIT_INDEX_FAILED`.
  */
 export function putAside(layout: HomeLayout): boolean {
-  const lock = tryLock(layout.lockDirectory, lockName, "exclusive");
+  const lock = lockHome(layout, lockName, "exclusive");
   if (lock === undefined) return false;
   try {
     for (const suffix of ["", "-wal", "-shm"]) {
@@ -121,10 +123,10 @@ export function putAside(layout: HomeLayout): boolean {
 }
 
 /** Putting a database aside takes milliseconds; whoever does it longer than a second is not doing it. */
-function waitForSharedLock(directory: string): Disposable | undefined {
+function waitForSharedLock(layout: HomeLayout): Disposable | undefined {
   const pause = new Int32Array(new SharedArrayBuffer(4));
   for (let attempt = 0; attempt < 100; attempt += 1) {
-    const lock = tryLock(directory, lockName, "shared");
+    const lock = lockHome(layout, lockName, "shared");
     if (lock !== undefined) return lock;
     Atomics.wait(pause, 0, 0, 10);
   }

@@ -36,7 +36,6 @@ export type { AuditStats } from "./audit-writer.ts";
 export { type StoreCode, storeCodes } from "./codes.ts";
 // For other packages here.
 export { escapeUnsafe } from "./escape-unsafe.ts";
-export { tryLock } from "./file-lock.ts";
 export { openStore, type Store, type StoreDeps, type StoreOptions } from "./open-store.ts";
 export { StoreError } from "./store-error.ts";
 export type { AuditTailOptions } from "./tail-trail.ts";

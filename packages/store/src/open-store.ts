@@ -41,7 +41,7 @@ export interface Store extends AsyncDisposable {
 export async function openStore(options: StoreOptions, deps: StoreDeps): Promise<Store> {
   const layout = toHomeLayout(options.home);
   const auditOptions = resolveAuditOptions(options.audit);
-  createHome(layout);
+  await createHome(layout);
   const audit = openAuditTrail(
     { layout, clock: deps.clock, onProblem: deps.onProblem ?? (() => undefined) },
     auditOptions,

@@ -10,8 +10,8 @@ import { join } from "node:path";
 import { messageOf } from "@toolcrib/diagnostics";
 import type { AuditPruned } from "./audit-event.ts";
 import type { ResolvedAuditOptions } from "./audit-options.ts";
-import { tryLock } from "./file-lock.ts";
 import { type HomeLayout, listSegments, newestSegments } from "./home-layout.ts";
+import { lockHome } from "./home-lock.ts";
 import { readFirstRecord, readSegmentEnd } from "./segment-end.ts";
 import { StoreError } from "./store-error.ts";
 
@@ -38,7 +38,7 @@ export async function pruneSegments(
   { layout, clock, record }: PruneDeps,
   { retainMaxSegments, retainMaxAgeMs }: ResolvedAuditOptions,
 ): Promise<void> {
-  using lock = tryLock(layout.lockDirectory, "audit-prune", "exclusive");
+  using lock = lockHome(layout, "audit-prune", "exclusive");
   if (lock === undefined) return;
   try {
     const { candidates, count } = findCandidates(layout.auditDirectory);

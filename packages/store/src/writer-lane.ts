@@ -6,8 +6,8 @@
  */
 
 import { join } from "node:path";
-import { tryLock } from "./file-lock.ts";
 import { type HomeLayout, listSegments, type SegmentName, toWriterId, writerMax } from "./home-layout.ts";
+import { lockHome } from "./home-lock.ts";
 import { parseRecord } from "./parse-record.ts";
 import { readFirstRecord, readSegmentEnd } from "./segment-end.ts";
 import { StoreError } from "./store-error.ts";
@@ -38,7 +38,7 @@ export type LaneEnding =
  */
 export function claimWriterLane(layout: HomeLayout): WriterLane {
   for (let writer = 1; writer <= writerMax; writer += 1) {
-    const lock = tryLock(layout.lockDirectory, `audit-writer-${toWriterId(writer)}`, "exclusive");
+    const lock = lockHome(layout, `audit-writer-${toWriterId(writer)}`, "exclusive");
     if (lock === undefined) continue;
     try {
       return readLane(layout, writer, lock);

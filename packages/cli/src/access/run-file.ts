@@ -5,8 +5,11 @@
  * token to the URL in it.
  */
 
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { randomBytes } from "node:crypto";
+import { readFileSync, rmSync, statSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { isOpenToOthers, removeDrafts, replaceFile } from "@toolcrib/files";
 import { isJsonObject, parseJson } from "@toolcrib/json";
 
 /** A gateway that says it runs. */
@@ -22,19 +25,20 @@ export interface RunningGateway {
   readonly configFiles: readonly string[];
 }
 
+/** A draft that was last written to this many milliseconds ago has no writer any more. */
+const draftLifeMs = 60_000;
+
 /** Path of the run file below `home`. */
 export function runFilePath(home: string): string {
   return join(home, "run", "gateway.json");
 }
 
-/** Write the run file; a reader sees the old one or the new one whole. */
-export function writeRunFile(home: string, gateway: RunningGateway): void {
+/** Write the run file. A reader sees the old file or the new one. */
+export async function writeRunFile(home: string, gateway: RunningGateway): Promise<void> {
   const path = runFilePath(home);
-  mkdirSync(join(home, "run"), { recursive: true, mode: 0o700 });
-  const draft = `${path}.${gateway.pid}.tmp`;
-  rmSync(draft, { force: true });
-  writeFileSync(draft, `${JSON.stringify(gateway, undefined, 2)}\n`, { mode: 0o600, flag: "wx" });
-  renameSync(draft, path);
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await removeDrafts(dirname(path), { writtenBeforeMs: Date.parse(gateway.startedAt) - draftLifeMs });
+  await replaceFile({ randomBytes }, path, `${JSON.stringify(gateway, undefined, 2)}\n`);
 }
 
 /** Remove the run file if it is that of process `pid`. Never throws: it may be gone with its home. */
@@ -57,7 +61,7 @@ function readRunFile(home: string): RunningGateway | undefined {
   const path = runFilePath(home);
   try {
     const { mode, size } = statSync(path);
-    if ((process.platform !== "win32" && (mode & 0o022) !== 0) || size > 64 * 1024) return undefined;
+    if (isOpenToOthers(mode, 0o022) || size > 64 * 1024) return undefined;
     const value = parseJson(readFileSync(path, "utf8"));
     if (!isJsonObject(value)) return undefined;
     const { pid, url, startedAt, version, auth, configFiles } = value;

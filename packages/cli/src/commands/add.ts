@@ -5,10 +5,10 @@
  * Done again, it finds what is there and adds what is missing.
  */
 
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { rename, writeFile } from "node:fs/promises";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { hasErrors } from "@toolcrib/diagnostics";
+import { errnoOf, FilesError } from "@toolcrib/files";
 import {
   appendToolspecEntry,
   configJsonSchemaText,
@@ -44,6 +44,7 @@ import {
   type WantedSecret,
   wantedSecrets,
 } from "../toolspec/obtain-secrets.ts";
+import { writeUserFile } from "../write-user-file.ts";
 
 /** Its options. */
 export interface AddFlags {
@@ -281,15 +282,12 @@ async function write(file: ConfigFile, text: string): Promise<void> {
   try {
     if (file.isNew) {
       mkdirSync(dirname(file.path), { recursive: true });
-      writeFileSync(join(dirname(file.path), schemaFileName), configJsonSchemaText());
+      await writeUserFile(join(dirname(file.path), schemaFileName), configJsonSchemaText());
     }
-    const unfinished = `${file.path}.${process.pid}.tmp`;
-    const mode = file.isNew ? 0o644 : statSync(file.path).mode & 0o777;
-    await writeFile(unfinished, text, { mode });
-    await rename(unfinished, file.path);
+    await writeUserFile(file.path, text);
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    throw new CliError("CLI_FILE_UNUSABLE", `Cannot write ${file.shown}: ${code}`, { cause });
+    const errno = cause instanceof FilesError ? cause.errno : errnoOf(cause);
+    throw new CliError("CLI_FILE_UNUSABLE", `Cannot write ${file.shown}: ${errno}`, { cause });
   }
 }
 

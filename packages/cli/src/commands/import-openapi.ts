@@ -1,15 +1,18 @@
 /** `toolcrib import openapi`: an OpenAPI document as a manifest and a toolspec. Overwrites nothing that it is not told to. */
 
+import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { hasErrors, messageOf } from "@toolcrib/diagnostics";
+import { createFile } from "@toolcrib/files";
 import { type ImportOptions, importOpenapi, listOpenapi } from "@toolcrib/openapi";
 import { CliError } from "../cli-error.ts";
 import type { CommandContext } from "../command-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { openDocumentReader } from "../openapi/document-reader.ts";
 import { noteFindings, printImport, printOperations } from "../openapi/print-import.ts";
+import { writeUserFile } from "../write-user-file.ts";
 
 /** Its options. */
 export interface ImportOpenapiFlags {
@@ -103,7 +106,10 @@ async function writeBoth(
     const full = resolve(world.directory, path);
     try {
       await mkdir(dirname(full), { recursive: true });
-      await writeFile(full, text, { flag: isForced ? "w" : "wx" });
+      if (isForced) await writeUserFile(full, text);
+      else if (!(await createFile({ randomBytes }, full, text, { mode: 0o644 }))) {
+        throw new Error("it exists already");
+      }
     } catch (error) {
       throw new CliError("CLI_FILE_UNUSABLE", `Cannot write "${path}": ${messageOf(error)}`);
     }

@@ -4,9 +4,10 @@
  * starts nothing, and takes no credential over.
  */
 
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { formatDiagnostics, hasErrors } from "@toolcrib/diagnostics";
+import { errnoOf, FilesError } from "@toolcrib/files";
 import { configJsonSchemaText, parseConfig } from "@toolcrib/gateway";
 import { CliError } from "../cli-error.ts";
 import type { CommandContext } from "../command-context.ts";
@@ -24,6 +25,7 @@ import { yamlComment } from "../init/yaml-text.ts";
 import type { Output } from "../output/output.ts";
 import { ownCommand } from "../serve/own-command.ts";
 import { shellQuote } from "../serve/shell-quote.ts";
+import { writeUserFile } from "../write-user-file.ts";
 
 /** Its options. */
 export interface InitFlags {
@@ -47,7 +49,7 @@ export async function init(context: CommandContext, directory: string, flags: In
   }
   const text = configTemplate([...imports].flatMap(([file, imported]) => serverLines(file, imported)));
   checkWritten(path, text);
-  write(folder, path, text);
+  await write(folder, path, text);
   const offered = imports.size === 0 ? await findForeignFiles(folder, world) : [];
   output.json({
     written: [path, join(folder, schemaFileName)],
@@ -93,15 +95,15 @@ function checkWritten(path: string, text: string): void {
   );
 }
 
-function write(folder: string, path: string, text: string): void {
+async function write(folder: string, path: string, text: string): Promise<void> {
   try {
     mkdirSync(folder, { recursive: true });
-    writeFileSync(path, text);
-    writeFileSync(join(folder, schemaFileName), configJsonSchemaText());
+    await writeUserFile(path, text);
+    await writeUserFile(join(folder, schemaFileName), configJsonSchemaText());
   } catch (cause) {
     throw new CliError(
       "CLI_FILE_UNUSABLE",
-      `Cannot write in ${folder}: ${(cause as NodeJS.ErrnoException).code}`,
+      `Cannot write in ${folder}: ${cause instanceof FilesError ? cause.errno : errnoOf(cause)}`,
       { cause },
     );
   }

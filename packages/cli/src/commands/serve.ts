@@ -91,7 +91,7 @@ async function serveHttp(
   const token = auth === "none" ? undefined : readToken(options.home, defaultTokenName);
   const startedAt = new Date(world.now()).toISOString();
   const configFiles = files.map((file) => resolve(world.directory, file));
-  writeRunFile(options.home, { pid: process.pid, url, startedAt, version, auth, configFiles });
+  await writeRunFile(options.home, { pid: process.pid, url, startedAt, version, auth, configFiles });
   // Also when a second Ctrl-C ends the process at once.
   const forget = () => removeRunFile(options.home, process.pid);
   process.on("exit", forget);

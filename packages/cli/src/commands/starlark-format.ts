@@ -1,6 +1,5 @@
 /** `toolcrib starlark fmt FILE…`: programs in their canonical layout, in place or as a check. */
 
-import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type Diagnostic, formatDiagnostics, hasErrors } from "@toolcrib/diagnostics";
 import { formatProgram } from "@toolcrib/starlark";
@@ -10,6 +9,7 @@ import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { toJsonDiagnostic } from "../output/report-error.ts";
 import { readProgram, standardInput } from "../starlark/program-file.ts";
 import { type DialectName, dialectOf } from "../starlark/surroundings.ts";
+import { writeUserFile } from "../write-user-file.ts";
 
 /** Its options. */
 export interface FormatFlags {
@@ -55,7 +55,7 @@ export async function formatPrograms(
 
 async function replace(path: string, name: string, text: string): Promise<void> {
   try {
-    await writeFile(path, text);
+    await writeUserFile(path, text);
   } catch (cause) {
     throw new CliError("CLI_FILE_UNUSABLE", `Cannot write ${name}`, {
       cause,

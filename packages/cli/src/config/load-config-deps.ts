@@ -1,5 +1,6 @@
 /** What reading a configuration takes from this machine: files, the catalogue, and a place for what was read before. */
 
+import { randomBytes } from "node:crypto";
 import { readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -17,7 +18,7 @@ export function toLoadConfigDeps({
     readFile: readRegularFileAtOnce,
     catalogFolder: findCatalogFolder(world),
     userDirectory: world.userDirectory,
-    pairCache: { folder: join(options.home, "cache"), version: judgeVersion },
+    pairCache: { folder: join(options.home, "cache"), version: judgeVersion, randomBytes },
   };
 }
 

@@ -12,10 +12,11 @@
  */
 
 import { createHash } from "node:crypto";
-import { link, lstat, mkdir, open, readFile, rename, unlink } from "node:fs/promises";
+import { lstat, mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { getCACertificates } from "node:tls";
 import { messageOf } from "@toolcrib/diagnostics";
+import { createFile, removeDrafts, replaceFile } from "@toolcrib/files";
 import { EgressError } from "../egress-error.ts";
 import {
   type AuthorityDeps,
@@ -42,7 +43,8 @@ export interface OpenAuthority {
 }
 
 const authorityFileName = "authority.pem";
-const privateMode = 0o600;
+/** A draft that was last written to this many milliseconds ago has no writer any more. */
+const draftLifeMs = 60_000;
 const folderMode = 0o700;
 const authorityFileMaxBytes = 64 * 1024;
 
@@ -59,6 +61,7 @@ export async function openLocalAuthority(
   const path = join(deps.directory, authorityFileName);
   try {
     await makeFolder(deps.directory);
+    await removeDrafts(deps.directory, { writtenBeforeMs: deps.now() - draftLifeMs });
     const found = await readPair(path);
     const authority =
       found === undefined
@@ -128,19 +131,10 @@ async function checkPrivate(path: string, kind: "file" | "folder"): Promise<void
 /** Make a new pair at `path`, unless another process did meanwhile; what is there then counts. */
 async function makePair(path: string, deps: AuthorityFilesDeps): Promise<CertificateAndKey> {
   const pair = await createAuthority(deps);
-  const temporary = await writeTemporary(deps, toText(pair), privateMode);
-  try {
-    // Other than a rename, a link never replaces what is there.
-    await link(temporary, path);
-    return pair;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    const other = await readPair(path);
-    if (other === undefined) throw error;
-    return other;
-  } finally {
-    await unlink(temporary);
-  }
+  if (await createFile(deps, path, toText(pair))) return pair;
+  const other = await readPair(path);
+  if (other === undefined) throw new Error("the file was removed while it was read");
+  return other;
 }
 
 async function renewed(
@@ -151,7 +145,7 @@ async function renewed(
   if (authority.notAfter - deps.now() > authorityRenewMs) return authority;
   const pair = await createAuthority(deps);
   // Of two processes that renew at the same time the last one's stays; the other goes on with its own.
-  await rename(await writeTemporary(deps, toText(pair), privateMode), path);
+  await replaceFile(deps, path, toText(pair));
   return await readAuthority(pair, deps);
 }
 
@@ -172,15 +166,6 @@ async function writePublic(deps: AuthorityFilesDeps, kind: string, text: string)
     (found) => found === text,
     () => false,
   );
-  if (!isThere) await rename(await writeTemporary(deps, text, 0o644), path);
-  return path;
-}
-
-async function writeTemporary(deps: AuthorityFilesDeps, text: string, mode: number): Promise<string> {
-  const path = join(deps.directory, `.${deps.randomBytes(8).toString("hex")}.tmp`);
-  // "x": never into a file or through a link that somebody else made.
-  await using handle = await open(path, "wx", mode);
-  await handle.writeFile(text);
-  await handle.sync();
+  if (!isThere) await replaceFile(deps, path, text, { mode: 0o644 });
   return path;
 }

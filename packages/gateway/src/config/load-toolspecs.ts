@@ -28,7 +28,14 @@ import {
 /** What reading a layer's files takes from the world. */
 export interface LoadToolspecsDeps extends ToolspecFilesDeps {
   /** Where sound pairs are remembered, and for which version of this program. @default nowhere */
-  readonly pairCache?: { readonly folder: string; readonly version: () => string } | undefined;
+  readonly pairCache?:
+    | {
+        readonly folder: string;
+        readonly version: () => string;
+        /** Unpredictable bytes, such as `randomBytes` of `node:crypto`. */
+        readonly randomBytes: (count: number) => Uint8Array;
+      }
+    | undefined;
   /** What `~/` stands for. @default nothing: such paths are not found */
   readonly userDirectory?: string | undefined;
 }
@@ -65,7 +72,10 @@ export async function loadFilesOf(
   const cache =
     pairCache === undefined
       ? undefined
-      : await openPairCache(pairCache.folder, pairCache.version(), deps.readFile);
+      : await openPairCache(pairCache.folder, pairCache.version(), {
+          readFile: deps.readFile,
+          randomBytes: pairCache.randomBytes,
+        });
   const readPairOf = createPairReader(deps, cache);
   const loaded = await Promise.all(parsed.map((layer) => loadLayerFiles(layer, readPairOf, deps)));
   await cache?.save();

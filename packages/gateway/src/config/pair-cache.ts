@@ -9,8 +9,9 @@
  */
 
 import { hash } from "node:crypto";
-import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { replaceFile } from "@toolcrib/files";
 import { isJsonObject } from "@toolcrib/json";
 import type { Manifest, Toolspec } from "@toolcrib/toolspec";
 import type { ReadFile } from "./read-file.ts";
@@ -42,8 +43,19 @@ export function pairKeyOf({ manifest, toolspec }: PairFiles, digest: string): st
   return hash("sha256", JSON.stringify([digest, manifest.path, toolspec.path]), "base64url");
 }
 
+/** Dependencies of the cache. */
+export interface PairCacheDeps {
+  readonly readFile: ReadFile;
+  /** Unpredictable bytes, such as `randomBytes` of `node:crypto`. */
+  readonly randomBytes: (count: number) => Uint8Array;
+}
+
 /** Open the cache in `folder`. @param version of this program; another one judges anew */
-export async function openPairCache(folder: string, version: string, readFile: ReadFile): Promise<PairCache> {
+export async function openPairCache(
+  folder: string,
+  version: string,
+  { readFile, randomBytes }: PairCacheDeps,
+): Promise<PairCache> {
   const path = join(folder, "toolspecs.json");
   const made = `${version}#${judgement}`;
   const known = await readPairs(path, made, readFile);
@@ -65,15 +77,11 @@ export async function openPairCache(folder: string, version: string, readFile: R
       // What this configuration uses comes first, so that it is what stays.
       const pairs = [...new Map([...used, ...known])].slice(0, maxPairs);
       const text = JSON.stringify({ made, pairs: Object.fromEntries(pairs) });
-      // Who writes the same at the same time may finish it; a reader that meets it half done reads no cache.
-      const unfinished = `${path}.${hash("sha256", text, "hex").slice(0, 16)}`;
       try {
         await mkdir(folder, { recursive: true, mode: 0o700 });
-        await writeFile(unfinished, text, { mode: 0o600 });
-        await rename(unfinished, path);
+        await replaceFile({ randomBytes }, path, text);
       } catch {
         // The next start reads the files as this one did.
-        await rm(unfinished, { force: true }).catch(() => {});
       }
     },
   };

@@ -4,12 +4,12 @@
  * or none, into a folder that was not there.
  */
 
-import { lstat, mkdir, realpath, rename, rm } from "node:fs/promises";
-import { dirname, join, resolve, sep } from "node:path";
+import { lstat, realpath } from "node:fs/promises";
+import { dirname, join, sep } from "node:path";
 import type { Diagnostic } from "@toolcrib/diagnostics";
+import { createDirectory, errnoOf, FilesError, reasonOf } from "@toolcrib/files";
 import { MetatoolError } from "../metatool-error.ts";
-import { reasonOf } from "../saved/replace-file.ts";
-import { errnoOf, nodeFiles } from "../saved/saved-files.ts";
+import { nodeFiles } from "../saved/saved-files.ts";
 
 /** Most levels of folders, and longest path. */
 const maxDepth = 8;
@@ -115,32 +115,16 @@ export async function writePackageFiles(
   files: ReadonlyMap<string, string>,
   randomBytes: (count: number) => Uint8Array,
 ): Promise<void> {
-  const path = resolve(folder);
-  const draft = `${path}.${Buffer.from(randomBytes(8)).toString("hex")}.draft`;
   try {
-    await mkdir(dirname(path), { recursive: true });
-    await mkdir(draft);
-    for (const [name, text] of files) {
-      const file = join(draft, ...name.split("/"));
-      await mkdir(dirname(file), { recursive: true });
-      const created = await nodeFiles.create(file);
-      try {
-        await created.write(Buffer.from(text));
-        await created.sync();
-      } finally {
-        await created.close();
-      }
-    }
-    // Takes the place of an empty folder, and of nothing else.
-    await rename(draft, path);
-    await nodeFiles.syncDirectory(dirname(path));
-  } catch (cause) {
-    await rm(draft, { recursive: true, force: true });
-    if (["ENOTEMPTY", "EEXIST", "ENOTDIR"].includes(errnoOf(cause) ?? "")) {
-      const message = `Cannot export to "${folder}": something is there already`;
+    await createDirectory({ randomBytes }, folder, files);
+  } catch (error) {
+    if (!(error instanceof FilesError)) throw error;
+    const { cause, errno = "" } = error;
+    if (["ENOTEMPTY", "EEXIST", "ENOTDIR"].includes(errno)) {
+      const message = `Cannot export to "${folder}": it exists already`;
       throw new MetatoolError("METATOOL_PACKAGE_EXISTS", message, {
         cause,
-        hint: "name a folder that is not there",
+        hint: "name a folder that does not exist",
       });
     }
     throw unusable(folder, reasonOf(cause), cause);

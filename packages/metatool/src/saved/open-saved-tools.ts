@@ -14,6 +14,7 @@
 
 import { join } from "node:path";
 import type { Diagnostic } from "@toolcrib/diagnostics";
+import { errnoOf, reasonOf } from "@toolcrib/files";
 import type { Unsubscribe } from "@toolcrib/tool";
 import { MetatoolError } from "../metatool-error.ts";
 import {
@@ -26,9 +27,8 @@ import {
 import { lintSavedTool } from "./lint-saved-tool.ts";
 import { lockDirectory } from "./lock-directory.ts";
 import { refuseChanged, refuseFirst, refuseNewName, refuseUnusable } from "./refuse-change.ts";
-import { reasonOf, removeDrafts, removeFile, replaceFile } from "./replace-file.ts";
 import { formatSavedFile, formatWithCounters, parseSavedFile, type SavedFile } from "./saved-file.ts";
-import { errnoOf, nodeFiles } from "./saved-files.ts";
+import { nodeFiles } from "./saved-files.ts";
 import { lintSavedName, toFileName } from "./saved-name.ts";
 import { resolveSavedToolLimits, type SavedTool, type SavedToolDefinition } from "./saved-tool.ts";
 import type {
@@ -39,6 +39,7 @@ import type {
   SavedToolsOptions,
 } from "./saved-tools.ts";
 import { type DirectoryView, type SeenFile, ToolDirectory } from "./tool-directory.ts";
+import { ToolFileWriter } from "./tool-file-writer.ts";
 
 /**
  * Open the saved tools of a directory. Several processes may do so at the same time.
@@ -60,6 +61,7 @@ class SavedToolStore implements SavedTools {
   readonly #deps: Required<SavedToolsDeps>;
   readonly #options: Required<SavedToolsOptions>;
   readonly #directory: ToolDirectory;
+  readonly #writer: ToolFileWriter;
   readonly #listeners = new Set<(change: SavedToolsChange) => void>();
   readonly #pending = new Map<string, PendingExecutions>();
   #view: DirectoryView = {
@@ -101,6 +103,7 @@ class SavedToolStore implements SavedTools {
       settleMs: options.settleMs ?? 50,
       lockTimeoutMs: options.lockTimeoutMs ?? 10_000,
     };
+    this.#writer = new ToolFileWriter(this.#deps, this.#options.directory);
     this.#directory = new ToolDirectory(this.#deps.files, this.#options.directory, this.#options);
   }
 
@@ -119,7 +122,7 @@ class SavedToolStore implements SavedTools {
     }
     try {
       using _lock = await lockDirectory(directory, this.#options.lockTimeoutMs);
-      await removeDrafts(this.#deps.files, directory);
+      await this.#writer.removeDrafts();
     } catch (error) {
       // A directory that can only be read is good for reading.
       this.#report(error);
@@ -170,8 +173,7 @@ class SavedToolStore implements SavedTools {
       refuseFirst(diagnostics);
       const saved = value as SavedFile;
       const modifiedAtMs = Date.parse(saved.tool.metadata.modified);
-      const { directory } = this.#options;
-      await replaceFile(this.#deps, directory, { fileName: toFileName(name), text, modifiedAtMs });
+      await this.#writer.replace(toFileName(name), text, { modifiedAtMs });
       // A count of this life is in the file now; one of an earlier life is not this tool's.
       if (previous === undefined) this.#pending.delete(name);
       return {
@@ -215,7 +217,7 @@ class SavedToolStore implements SavedTools {
       const file = this.#view.tools.get(name);
       if (file === undefined) return undefined;
       const tool = this.#toTool(file);
-      await removeFile(this.#deps, this.#options.directory, toFileName(name));
+      await this.#writer.remove(toFileName(name));
       this.#pending.delete(name);
       return tool;
     });
@@ -435,11 +437,10 @@ class SavedToolStore implements SavedTools {
   }
 
   async #writeTotals(totals: ReadonlyMap<string, ExecutionTotal>): Promise<void> {
-    const { directory } = this.#options;
     const write =
       totals.size === 0
-        ? removeFile(this.#deps, directory, countersFileName)
-        : replaceFile(this.#deps, directory, { fileName: countersFileName, text: formatCounters(totals) });
+        ? this.#writer.remove(countersFileName)
+        : this.#writer.replace(countersFileName, formatCounters(totals));
     await write.catch((error: unknown) => this.#acceptNotDurable(error));
   }
 
@@ -468,7 +469,7 @@ class SavedToolStore implements SavedTools {
     };
     const text = formatWithCounters(document, { executionCount, lastExecuted });
     try {
-      return await replaceFile(this.#deps, directory, { fileName, text, modifiedAtMs, isStillWanted });
+      return await this.#writer.replace(fileName, text, { modifiedAtMs, isStillWanted });
     } catch (error) {
       this.#acceptNotDurable(error);
       return true;

@@ -5,7 +5,8 @@
  */
 
 import { type BigIntStats, constants, watch } from "node:fs";
-import { chmod, lstat, mkdir, open, readdir, realpath, rename, unlink } from "node:fs/promises";
+import { lstat, open, readdir, realpath } from "node:fs/promises";
+import { errnoOf, type FileSteps, FilesError, makePrivateDirectory, nodeFileSteps } from "@toolcrib/files";
 
 /** What is known of a path without following a link. */
 export interface FileStatus {
@@ -24,18 +25,8 @@ export type FileContent =
   | { readonly kind: "too-large" }
   | { readonly kind: "not-a-file" };
 
-/** A file that is being written and has no reader yet. */
-export interface NewFile {
-  write(bytes: Uint8Array): Promise<void>;
-  /** Set the time of the last change. */
-  setModified(atMs: number): Promise<void>;
-  /** Wait until the content is on the disk. */
-  sync(): Promise<void>;
-  close(): Promise<void>;
-}
-
 /** File access, as `openSavedTools` takes it. */
-export interface SavedFiles {
+export interface SavedFiles extends FileSteps {
   /** Create a directory and those above it with mode 0700; one that exists and is this user's is closed to others. */
   makeDirectory(path: string): Promise<void>;
   /** Names in a directory. */
@@ -46,13 +37,6 @@ export interface SavedFiles {
   resolve(path: string): Promise<string>;
   /** Content and status of one and the same file; never through a link, never waiting for a pipe. */
   read(path: string, maxBytes: number): Promise<FileContent>;
-  /** A file of mode 0600 that was not there before (`EEXIST`). */
-  create(path: string): Promise<NewFile>;
-  /** Give a file another's place, in one step. */
-  rename(from: string, to: string): Promise<void>;
-  remove(path: string): Promise<void>;
-  /** Wait until the names in a directory are on the disk. */
-  syncDirectory(path: string): Promise<void>;
   /**
    * Hear that something changed in a directory, until disposed of.
    *
@@ -63,18 +47,16 @@ export interface SavedFiles {
 
 // Windows has neither flag.
 const readFlags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
-const createFlags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
 
 /** Node's file system. */
 export const nodeFiles: SavedFiles = {
+  ...nodeFileSteps,
   async makeDirectory(path) {
-    await mkdir(path, { recursive: true, mode: 0o700 });
-    if (process.platform === "win32" || ((await lstat(path)).mode & 0o077) === 0) return;
     try {
-      await chmod(path, 0o700);
+      await makePrivateDirectory(path);
     } catch (error) {
-      // Not this user's to close, or on a disk that nobody can write to.
-      if (!["EPERM", "EROFS"].includes(errnoOf(error) ?? "")) throw error;
+      // It belongs to another user, or its disk is read-only: it can still be read.
+      if (!(error instanceof FilesError)) throw error;
     }
   },
   list: (path) => readdir(path),
@@ -101,23 +83,6 @@ export const nodeFiles: SavedFiles = {
       if (bytesRead === 0 || length === buffer.length) break;
     }
     return { kind: "content", bytes: buffer.subarray(0, length), status: toStatus(stats) };
-  },
-  async create(path) {
-    const file = await open(path, createFlags, 0o600);
-    return {
-      write: (bytes) => file.writeFile(bytes),
-      setModified: (atMs) => file.utimes(atMs / 1000, atMs / 1000),
-      sync: () => file.sync(),
-      close: () => file.close(),
-    };
-  },
-  rename,
-  remove: unlink,
-  async syncDirectory(path) {
-    // Windows opens no directories; its file systems order these changes themselves.
-    if (process.platform === "win32") return;
-    await using directory = await open(path, constants.O_RDONLY);
-    await directory.sync();
   },
   watch(path, onEvent, onEnd) {
     try {
@@ -146,10 +111,4 @@ function toStatus(stats: BigIntStats): FileStatus {
     // Rounded: file systems and system calls cut what they cannot hold.
     modifiedAtMs: Number((stats.mtimeNs + 500_000n) / 1_000_000n),
   };
-}
-
-/** The system's name of an error, such as `ENOSPC`. */
-export function errnoOf(error: unknown): string | undefined {
-  const { code } = (error ?? {}) as { readonly code?: unknown };
-  return typeof code === "string" && /^E[A-Z0-9]+$/.test(code) ? code : undefined;
 }

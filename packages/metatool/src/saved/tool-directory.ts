@@ -6,6 +6,7 @@
 
 import { join, sep } from "node:path";
 import type { Diagnostic, Source } from "@toolcrib/diagnostics";
+import { errnoOf, reasonOf } from "@toolcrib/files";
 import { foldName } from "@toolcrib/tool";
 import { MetatoolError } from "../metatool-error.ts";
 import {
@@ -14,9 +15,8 @@ import {
   type ExecutionTotals,
   parseCounters,
 } from "./execution-counters.ts";
-import { reasonOf } from "./replace-file.ts";
 import { parseSavedFile, type SavedFile } from "./saved-file.ts";
-import { errnoOf, type SavedFiles } from "./saved-files.ts";
+import type { SavedFiles } from "./saved-files.ts";
 import { fromFileName, isToolFileName, lintSavedName, toFileName } from "./saved-name.ts";
 import type { SavedToolLimits } from "./saved-tool.ts";
 

@@ -200,7 +200,7 @@ describe("without permission", { skip: isWindows && "Windows has other permissio
   test("to write, tools are listed and a change says why not", () =>
     withDirectory(async (directory) => {
       chmodSync(directory, 0o500);
-      const hint = "Give the user who runs toolcrib write access to the directory; nothing was changed";
+      const hint = "give the user who runs toolcrib write access to the directory; nothing was changed";
       assert.deepEqual(await tryAsUser(directory), {
         names: ["double", "other"],
         diagnostics: [],

@@ -109,9 +109,10 @@ export function steppedFiles(
     rename: (from, to) => around("rename", () => nodeFiles.rename(from, to)),
     remove: (path) => around("remove", () => nodeFiles.remove(path)),
     syncDirectory: (path) => around("syncDirectory", () => nodeFiles.syncDirectory(path)),
-    async create(path) {
-      const file = await around("create", () => nodeFiles.create(path));
+    async create(path, mode) {
+      const file = await around("create", () => nodeFiles.create(path, mode));
       return {
+        ...file,
         write: (bytes) =>
           around(
             "write",

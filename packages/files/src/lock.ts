@@ -1,0 +1,76 @@
+/**
+ * Locks between processes that the operating system releases when their holder
+ * exits, also with `kill -9`. They are file locks, taken through an empty SQLite
+ * database: Node has no call for them, and SQLite handles the pitfalls of every
+ * platform.
+ *
+ * A lock file is never deleted, and no other code of the process may open it:
+ * with POSIX locks, closing any descriptor of a file releases all locks on it.
+ */
+
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as delay } from "node:timers/promises";
+import { FilesError } from "./files-error.ts";
+import { createPrivateFile } from "./private-paths.ts";
+
+/** `exclusive`: no other holder. `shared`: no exclusive holder. */
+export type LockMode = "exclusive" | "shared";
+
+/** `SQLITE_BUSY` (https://sqlite.org/rescode.html). */
+const sqliteBusy = 5;
+/** Milliseconds between two attempts. */
+const retryMs = 10;
+
+/**
+ * Take the lock `name` of a directory (the file `<name>.lock`) without waiting.
+ *
+ * @returns the lock, held until disposed; `undefined` while another holder, in this process or another, excludes it.
+ * @throws {FilesError} `FILE_LOCK_UNUSABLE`
+ */
+export function tryLock(directory: string, name: string, mode: LockMode): Disposable | undefined {
+  const path = join(directory, `${name}.lock`);
+  let database: DatabaseSync | undefined;
+  try {
+    createPrivateFile(path);
+    database = new DatabaseSync(path, { timeout: 0 });
+    // In rollback mode a reader holds the shared lock until its transaction ends.
+    database.exec(
+      mode === "exclusive"
+        ? "PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE"
+        : "PRAGMA journal_mode = MEMORY; BEGIN; SELECT count(*) FROM sqlite_schema",
+    );
+  } catch (cause) {
+    database?.close();
+    const { errcode } = cause as { readonly errcode?: unknown };
+    if (typeof errcode === "number" && (errcode & 0xff) === sqliteBusy) return undefined;
+    throw new FilesError("FILE_LOCK_UNUSABLE", `Cannot lock "${path}"`, {
+      cause,
+      hint: "use a file system that supports file locks, and let the user who runs toolcrib own the directory",
+    });
+  }
+  const held = database;
+  return {
+    [Symbol.dispose]() {
+      if (held.isOpen) held.close();
+    },
+  };
+}
+
+/**
+ * Take an exclusive lock, and wait for other holders.
+ *
+ * @returns the lock, held until disposed; `undefined` when `timeoutMs` milliseconds were not enough.
+ * @throws {FilesError} `FILE_LOCK_UNUSABLE`
+ */
+export async function waitForLock(
+  directory: string,
+  name: string,
+  timeoutMs: number,
+): Promise<Disposable | undefined> {
+  for (let waitedMs = 0; ; waitedMs += retryMs) {
+    const lock = tryLock(directory, name, "exclusive");
+    if (lock !== undefined || waitedMs >= timeoutMs) return lock;
+    await delay(retryMs);
+  }
+}

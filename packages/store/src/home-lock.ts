@@ -1,0 +1,26 @@
+/** The locks of a home directory, with the store's own error. */
+
+import { tryLock } from "@toolcrib/files";
+import type { HomeLayout } from "./home-layout.ts";
+import { StoreError } from "./store-error.ts";
+
+/**
+ * Take the lock `name` of the home without waiting.
+ *
+ * @returns the lock, held until disposed; `undefined` while another holder excludes it.
+ * @throws {StoreError} `STORE_HOME_UNUSABLE`
+ */
+export function lockHome(
+  layout: HomeLayout,
+  name: string,
+  mode: "exclusive" | "shared",
+): Disposable | undefined {
+  try {
+    return tryLock(layout.lockDirectory, name, mode);
+  } catch (error) {
+    throw new StoreError("STORE_HOME_UNUSABLE", (error as Error).message, {
+      cause: (error as Error).cause,
+      hint: "the file system must support file locks, and the user who runs toolcrib must own the home directory",
+    });
+  }
+}
