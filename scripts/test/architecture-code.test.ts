@@ -1,0 +1,103 @@
+/** The rules about what the code of a package may look like: origins, long functions and exports. */
+
+import assert from "node:assert/strict";
+import { after, describe, test } from "node:test";
+import type { Diagnostic } from "@toolcrib/diagnostics";
+import { checkExportUse } from "../architecture/export-rules.ts";
+import { checkFunctions } from "../architecture/function-rules.ts";
+import { checkOrigins } from "../architecture/origin-rules.ts";
+import { openWorkspace, startCompiler, type Workspace } from "../workspace.ts";
+import { type Files, makeTree, placesOf } from "./temporary-tree.ts";
+
+const compiler = startCompiler();
+after(() => compiler.close());
+
+/** Checks that `rule` has exactly the findings `expected` in a tree with `files`. */
+async function check(
+  rule: (workspace: Workspace) => Diagnostic[],
+  files: Files,
+  expected: readonly string[],
+): Promise<void> {
+  await using tree = await makeTree(files);
+  using workspace = openWorkspace(tree.path, compiler);
+  assert.deepEqual(placesOf(rule(workspace)), [...expected].sort());
+}
+
+const origins = ({ packages }: Workspace) => packages.flatMap(({ src }) => src.flatMap(checkOrigins));
+const functions = ({ packages }: Workspace) => packages.flatMap(({ src }) => src.flatMap(checkFunctions));
+
+describe("checkOrigins() finds", () => {
+  test("a comparison of an origin with a literal, in any spelling", () =>
+    check(
+      origins,
+      {
+        "packages/mcp/src/a.ts": [
+          "interface Tool { origin: string }",
+          'export const a = (tool: Tool) => tool.origin === "meta";',
+          'export const b = ({ origin }: Tool) => origin !== "saved";',
+          'export const c = (tool: Tool) => "server" == tool["origin"];',
+          "export function d(tool: Tool) { switch (tool.origin) { default: return 1; } }",
+          "",
+        ].join("\n"),
+      },
+      [2, 3, 4, 5].map((line) => `packages/mcp/src/a.ts:${line} ARCH_ORIGIN_COMPARED`),
+    ));
+
+  test("no comparison of two origins, as of URLs, and no other property", () =>
+    check(
+      origins,
+      {
+        "packages/mcp/src/a.ts":
+          'export const a = (x: URL, y: URL) => x.origin === y.origin || x.origin === undefined || x.host === "meta";\n',
+      },
+      [],
+    ));
+});
+
+describe("checkFunctions() finds", () => {
+  const long = (name: string, lines: number) =>
+    `export function ${name}() {\n${"  void 0;\n".repeat(lines - 2)}}\n`;
+
+  test("a function, a method and an arrow function of more than 120 lines", () =>
+    check(
+      functions,
+      {
+        "packages/mcp/src/a.ts": `${long("a", 120)}${long("b", 121)}`,
+        "packages/mcp/src/c.ts": `export class C {\n  d() {\n${"    void 0;\n".repeat(120)}  }\n}\nexport const e = () => {\n${"  void 0;\n".repeat(120)}};\n`,
+      },
+      [
+        "packages/mcp/src/a.ts:121 ARCH_FUNCTION_TOO_LONG",
+        "packages/mcp/src/c.ts:125 ARCH_FUNCTION_TOO_LONG",
+        "packages/mcp/src/c.ts:2 ARCH_FUNCTION_TOO_LONG",
+      ],
+    ));
+
+  test("none in a file whose header says why it is one piece", () =>
+    check(
+      functions,
+      {
+        "packages/mcp/src/a.ts": `/** A parser, one piece because its states share a loop. */\n\n${long("a", 200)}`,
+      },
+      [],
+    ));
+});
+
+describe("checkExportUse() finds", () => {
+  test("an export that only the sources of its package use", () =>
+    check(
+      checkExportUse,
+      {
+        "packages/json/src/index.ts":
+          'export { forMcp, forNobody, forTests, forUsers, later, type T } from "./a.ts";\n',
+        "packages/json/src/a.ts":
+          "export const forMcp = 1, forNobody = 2, forTests = 3, forUsers = 4, later = 5;\nexport type T = 1;\n",
+        "packages/json/src/b.ts": 'import { forNobody } from "./a.ts";\nexport const b = forNobody;\n',
+        "packages/json/test/a.test.ts":
+          'import { forTests } from "@toolcrib/json";\nexport const a = forTests;\n',
+        "packages/json/README.md": "Call `forUsers()`.\n",
+        "packages/mcp/src/a.ts":
+          'import { forMcp } from "@toolcrib/json";\nexport const a = async () => {\n  const { later } = await import("@toolcrib/json");\n  return [later, forMcp];\n};\n',
+      },
+      ["packages/json/src/index.ts:1 ARCH_EXPORT_UNUSED", "packages/json/src/index.ts:1 ARCH_EXPORT_UNUSED"],
+    ));
+});
