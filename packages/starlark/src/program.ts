@@ -47,7 +47,7 @@ export class Program {
     return this.#compiled.predeclared;
   }
 
-  /** Number of instructions, closures and captured variables that it is compiled to; at most `maxCodeSize`. */
+  /** Number of instructions, closures and captured variables that it is compiled to; at most `programLimits.codeSize`. */
   get codeSize(): number {
     return this.#compiled.size;
   }

@@ -13,6 +13,7 @@ import { callFunction } from "./run/execute.ts";
 import { Thread, type ThreadHost, type ThreadOptions } from "./run/thread.ts";
 import type { File, Statement } from "./syntax/ast.ts";
 import { parseFile } from "./syntax/parser.ts";
+import type { MethodTables } from "./value/attributes.ts";
 import { FunctionValue, type ModuleState } from "./value/function-value.ts";
 import type { Value } from "./value/value.ts";
 
@@ -51,72 +52,88 @@ export interface Evaluation {
   readonly thread?: Thread;
 }
 
-/** Globals that last, and a way to run texts with them. */
-export interface ReplSession {
-  /** Names of the globals that were bound so far, in order. */
-  readonly globals: readonly string[];
+/** An interactive session: runs texts one after the other, with globals that persist between them. */
+export class ReplSession {
+  readonly #host: ThreadHost;
+  readonly #options: ReplOptions;
+  readonly #dialect: Dialect;
+  readonly #universe: ReadonlyMap<string, Value>;
+  readonly #methods: MethodTables;
+  readonly #values: (Value | undefined)[] = [];
+  readonly #state: ModuleState = { globals: this.#values, predeclared: [], epoch: 0 };
+  #names: readonly string[] = [];
+
+  /** @param host what each text gets its thread from, together with `options.thread`. */
+  constructor(host: ThreadHost, options: ReplOptions = {}) {
+    const dialect = options.dialect ?? coreDialect;
+    this.#host = host;
+    this.#options = options;
+    this.#dialect = {
+      ...dialect,
+      topLevelControl: true,
+      topLevelReturn: true,
+      globalReassign: true,
+      loadBindsGlobally: true,
+    };
+    this.#universe = new Map([...universeFor(dialect), ...(options.predeclared ?? [])]);
+    this.#methods = methodsFor(dialect);
+  }
+
+  /** Names of the globals that are bound, in the order of their first binding. */
+  get globals(): readonly string[] {
+    return this.#names.filter((_name, index) => this.#values[index] !== undefined);
+  }
+
   /**
    * Run a text. One at a time.
    *
-   * @throws {StarlarkError} whatever ended it; what it bound before stays bound.
+   * @throws {StarlarkError} the error that ended it; globals that it bound before stay bound.
    */
-  evaluate(text: string, options?: EvaluateOptions): Promise<Evaluation>;
-}
+  async evaluate(text: string, { isByLine = false, signal }: EvaluateOptions = {}): Promise<Evaluation> {
+    const { file, diagnostics, incomplete } = this.#parse(text, isByLine);
+    if (file === undefined) return { diagnostics, incomplete };
+    const { value: compiled, diagnostics: size } = compileFile(file, {
+      dialect: this.#dialect,
+      universe: this.#universe,
+      methods: this.#methods,
+    });
+    if (compiled === undefined) return { diagnostics: [...diagnostics, ...size], incomplete };
+    this.#names = compiled.globals;
+    while (this.#values.length < this.#names.length) this.#values.push(undefined);
+    const options = this.#options.thread;
+    const thread = new Thread(this.#host, { ...options, signal: signal ?? options?.signal });
+    thread.methods = this.#methods;
+    const value = await callFunction(thread, new FunctionValue(compiled.code, this.#state, [], []));
+    return { value, diagnostics, incomplete, thread };
+  }
 
-/** Begin a session; `host` and `options.thread` are what each text gets its thread from. */
-export function createReplSession(host: ThreadHost, options: ReplOptions = {}): ReplSession {
-  const given = options.dialect ?? coreDialect;
-  const dialect: Dialect = {
-    ...given,
-    topLevelControl: true,
-    topLevelReturn: true,
-    globalReassign: true,
-    loadBindsGlobally: true,
-  };
-  const universe = new Map([...universeFor(given), ...(options.predeclared ?? [])]);
-  const methods = methodsFor(given);
-  const globals: (Value | undefined)[] = [];
-  const state: ModuleState = { globals, predeclared: [], epoch: 0 };
-  let names: readonly string[] = [];
-
-  return {
-    get globals() {
-      return names.filter((_name, index) => globals[index] !== undefined);
-    },
-
-    async evaluate(text, { isByLine = false, signal } = {}) {
-      const source = { name: options.name ?? "<stdin>", text };
-      const { value: parsed, diagnostics: syntax } = parseFile(source, dialect);
-      if (hasErrors(syntax)) {
-        const incomplete = syntax.some(({ code }) => code === "STARLARK_UNFINISHED");
-        return { diagnostics: syntax, incomplete };
-      }
-      if (isByLine && mayGoOn(parsed)) return { diagnostics: syntax, incomplete: true };
-      const file = withResult(parsed);
-      const found = resolveFile(file, {
-        dialect,
-        isPredeclared: () => false,
-        isUniversal: (name) => universe.has(name),
-        universalNames: universe.keys(),
-        globals: names,
-      });
-      const diagnostics = [...syntax, ...found];
-      if (hasErrors(found)) return { diagnostics, incomplete: false };
-      const { value: compiled, diagnostics: size } = compileFile(file, { dialect, universe, methods });
-      if (compiled === undefined) return { diagnostics: [...diagnostics, ...size], incomplete: false };
-      const { code, globals: bound } = compiled;
-      names = bound;
-      while (globals.length < names.length) globals.push(undefined);
-      const thread = new Thread(host, { ...options.thread, signal: signal ?? options.thread?.signal });
-      thread.methods = methods;
-      const value = await callFunction(thread, new FunctionValue(code, state, [], []));
-      return { value, diagnostics, incomplete: false, thread };
-    },
-  };
+  /** Parse and resolve a text; `file` is absent when the text cannot run. */
+  #parse(
+    text: string,
+    isByLine: boolean,
+  ): { readonly file?: File; readonly diagnostics: readonly Diagnostic[]; readonly incomplete: boolean } {
+    const source = { name: this.#options.name ?? "<stdin>", text };
+    const { value: parsed, diagnostics: syntax } = parseFile(source, this.#dialect);
+    if (hasErrors(syntax)) {
+      const incomplete = syntax.some(({ code }) => code === "STARLARK_UNFINISHED");
+      return { diagnostics: syntax, incomplete };
+    }
+    if (isByLine && mayContinue(parsed)) return { diagnostics: syntax, incomplete: true };
+    const file = withResult(parsed);
+    const names = resolveFile(file, {
+      dialect: this.#dialect,
+      isPredeclared: () => false,
+      isUniversal: (name) => this.#universe.has(name),
+      universalNames: this.#universe.keys(),
+      globals: this.#names,
+    });
+    const diagnostics = [...syntax, ...names];
+    return hasErrors(names) ? { diagnostics, incomplete: false } : { file, diagnostics, incomplete: false };
+  }
 }
 
 /** Whether the text ends in a block, and not in an empty line. */
-function mayGoOn({ statements, source }: File): boolean {
+function mayContinue({ statements, source }: File): boolean {
   const last = statements.at(-1);
   return last !== undefined && isCompound(last) && !/\n[ \t\r]*\n$/.test(source.text.slice(last.end));
 }

@@ -4,11 +4,10 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import {
   coreDialect,
-  createReplSession,
   type Evaluation,
   jsonModule,
   type ReplOptions,
-  type ReplSession,
+  ReplSession,
   repr,
   StarlarkError,
   toolDialect,
@@ -33,11 +32,11 @@ async function show(session: ReplSession, text: string): Promise<string> {
 
 /** Each row is a text and what is shown for it, in one session. */
 async function check(options: ReplOptions, rows: readonly (readonly [string, string])[]): Promise<void> {
-  const session = createReplSession(nodeHost, options);
+  const session = new ReplSession(nodeHost, options);
   for (const [text, expected] of rows) assert.equal(await show(session, text), expected, text);
 }
 
-suite("createReplSession()", () => {
+suite("ReplSession", () => {
   test("shows values, and keeps globals and functions", async () => {
     await check({ dialect: toolDialect, predeclared: new Map([["json", jsonModule]]) }, [
       ["x = 1\n", ""],
@@ -76,7 +75,7 @@ suite("createReplSession()", () => {
       ["try:\n  1 // 0\nexcept Error:\n  x = 3\n\n", ""],
       ["x\n", "3"],
     ]);
-    const whole = await createReplSession(nodeHost).evaluate("def f():\n  return 1\n");
+    const whole = await new ReplSession(nodeHost).evaluate("def f():\n  return 1\n");
     assert.equal(whole.incomplete, false);
   });
 
@@ -107,7 +106,7 @@ suite("createReplSession()", () => {
       [endless, "resource: out of steps: the limit is 1000"],
       ["1 + 1\n", "2"],
     ]);
-    const session = createReplSession(nodeHost, { dialect: toolDialect });
+    const session = new ReplSession(nodeHost, { dialect: toolDialect });
     const control = new AbortController();
     const running = session.evaluate(endless, { signal: control.signal });
     setImmediate(() => control.abort("enough"));

@@ -6,7 +6,7 @@
 
 import { createInterface } from "node:readline";
 import { formatDiagnostics, type Source } from "@toolcrib/diagnostics";
-import { createReplSession, type Evaluation, repr, StarlarkError } from "@toolcrib/starlark";
+import { type Evaluation, ReplSession, repr, StarlarkError } from "@toolcrib/starlark";
 import type { CommandContext } from "../command-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeText } from "../output/output.ts";
@@ -79,7 +79,7 @@ export async function runRepl(context: CommandContext, flags: ReplFlags): Promis
 /** The text that is being typed, and the session that it goes to. */
 class Prompter {
   readonly #context: CommandContext;
-  readonly #session: ReturnType<typeof createReplSession>;
+  readonly #session: ReplSession;
   readonly #sources = new Map<string, Source>();
   #text = "";
   #logs: string[] = [];
@@ -90,7 +90,7 @@ class Prompter {
     const dialect = dialectOf(flags.dialect);
     const predeclared = modulesOf(flags.dialect);
     this.#context = context;
-    this.#session = createReplSession(programHost, {
+    this.#session = new ReplSession(programHost, {
       dialect,
       predeclared,
       thread: {

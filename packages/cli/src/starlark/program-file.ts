@@ -3,7 +3,7 @@
 import { open } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Source } from "@toolcrib/diagnostics";
-import { maxSourceLength } from "@toolcrib/starlark";
+import { programLimits } from "@toolcrib/starlark";
 import { CliError } from "../cli-error.ts";
 import { readStandardInput } from "../standard-input.ts";
 import type { World } from "../world.ts";
@@ -12,7 +12,7 @@ import type { World } from "../world.ts";
 export const standardInput = "-";
 
 /** Most bytes that the longest program can have. */
-const maxBytes = 4 * maxSourceLength;
+const maxBytes = 4 * programLimits.sourceLength;
 
 /**
  * The program in `file`, which is called as it was given.

@@ -1,9 +1,7 @@
 /** The size of the code of a program, and its limit. */
 
-/** Most instructions, closures and captured variables that a program is compiled to. */
-export const maxCodeSize = 1_000_000;
-
-/** Thrown when a program is compiled to more than `maxCodeSize`; never leaves `compileFile`. */
+/** Thrown when a program is compiled to more than `programLimits.codeSize`; never leaves `compileFile`. */
+import { programLimits } from "../program-limits.ts";
 export class CodeTooLargeError extends Error {}
 
 /** Counts what the functions of one program are compiled to, while they are compiled. */
@@ -14,9 +12,9 @@ export class CodeSize {
     return this.#units;
   }
 
-  /** @throws {CodeTooLargeError} above `maxCodeSize`. */
+  /** @throws {CodeTooLargeError} above `programLimits.codeSize`. */
   add(units: number): void {
     this.#units += units;
-    if (this.#units > maxCodeSize) throw new CodeTooLargeError("The code is too large");
+    if (this.#units > programLimits.codeSize) throw new CodeTooLargeError("The code is too large");
   }
 }

@@ -5,7 +5,7 @@
  * that has to be evaluated before it goes to a register first, so that the order
  * of evaluation is that of the text. Statements become instructions.
  *
- * The tree is at most `maxTreeDepth` levels deep, so the passes recurse, and
+ * The tree is at most `programLimits.treeDepth` levels deep, so the passes recurse, and
  * closures do when they run.
  *
  * It is one piece, because statements, expressions and functions contain one another.
@@ -13,6 +13,7 @@
 
 import type { Diagnostic, Source } from "@toolcrib/diagnostics";
 import type { Dialect } from "../dialect.ts";
+import { programLimits } from "../program-limits.ts";
 import type { Binding, Scope } from "../resolve/binding.ts";
 import { leave } from "../run/call.ts";
 import type {
@@ -50,7 +51,7 @@ import {
 import { Assembler, type Label } from "./assembler.ts";
 import { generalCall, methodCall, methodCheck, positionalCall } from "./calls.ts";
 import type { Code, Evaluator, Instruction, Registers, Test } from "./code.ts";
-import { CodeSize, CodeTooLargeError, maxCodeSize } from "./code-size.ts";
+import { CodeSize, CodeTooLargeError } from "./code-size.ts";
 import * as evaluators from "./evaluators.ts";
 import { Purity } from "./purity.ts";
 import * as statements from "./statements.ts";
@@ -76,7 +77,7 @@ export interface CompiledFile {
 /**
  * Compile a file that was resolved without errors.
  *
- * @returns `value`, or an error when the code exceeds `maxCodeSize`.
+ * @returns `value`, or an error when the code exceeds `programLimits.codeSize`.
  */
 export function compileFile(
   file: File,
@@ -98,7 +99,7 @@ function codeTooLarge(source: Source): Diagnostic {
   return {
     severity: "error",
     code: "STARLARK_TOO_LARGE",
-    message: `The program is compiled to more than ${maxCodeSize} instructions`,
+    message: `The program is compiled to more than ${programLimits.codeSize} instructions`,
     hint: "split it into smaller programs",
     source,
     span: { start: 0, end: 0 },

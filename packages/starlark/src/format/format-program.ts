@@ -7,7 +7,8 @@
 
 import { type Diagnostic, hasErrors, type Source } from "@toolcrib/diagnostics";
 import type { Dialect } from "../dialect.ts";
-import { maxSourceLength, parseFile } from "../syntax/parser.ts";
+import { programLimits } from "../program-limits.ts";
+import { parseFile } from "../syntax/parser.ts";
 import { printFile } from "./statement-printer.ts";
 
 /** What came of formatting a program. */
@@ -27,12 +28,12 @@ export interface FormattedProgram {
 export function formatProgram(source: Source, dialect: Dialect): FormattedProgram {
   const { value: file, diagnostics } = parseFile(source, dialect);
   if (hasErrors(diagnostics)) return { text: undefined, diagnostics };
-  const text = printFile(file, maxSourceLength);
+  const text = printFile(file, programLimits.sourceLength);
   if (text !== undefined) return { text, diagnostics };
   const problem: Diagnostic = {
     severity: "error",
     code: "STARLARK_TOO_LARGE",
-    message: `The formatted program would be longer than ${maxSourceLength} characters`,
+    message: `The formatted program would be longer than ${programLimits.sourceLength} characters`,
     hint: "divide it into several files",
     source,
   };

@@ -22,6 +22,7 @@
 
 import { type Diagnostic, positionAt } from "@toolcrib/diagnostics";
 import type { Dialect } from "../dialect.ts";
+import { programLimits } from "../program-limits.ts";
 import type {
   CallExpression,
   Comprehension,
@@ -37,17 +38,6 @@ import { foreignMethodHint, foreignNameHint } from "../syntax/foreign-names.ts";
 import { ProblemList } from "../syntax/problem-list.ts";
 import type { Binding, Scope } from "./binding.ts";
 import { nearestSpelling } from "./spelling.ts";
-
-/** Most errors that are reported of one file. */
-export const maxResolveErrors = 200;
-/** Most positional, and most named, arguments that a call may spell out. */
-export const maxArguments = 255;
-
-/**
- * Most variables that the functions of a file capture, all together. A function
- * captures what functions within it use, so there may be far more than names.
- */
-export const maxCaptures = 100_000;
 
 /** Most locals, and most globals, that are compared with a name that may be misspelled. */
 const maxSuggested = 1000;
@@ -132,7 +122,7 @@ class Resolver {
     this.#file = file;
     this.#options = options;
     this.#dialect = options.dialect;
-    this.#problems = new ProblemList(file.source, { limit: maxResolveErrors });
+    this.#problems = new ProblemList(file.source, { limit: programLimits.nameErrors });
     const scope: MutableScope = { locals: [], free: [] };
     this.#root = createBlock(undefined, scope, false);
     this.#block = this.#root;
@@ -311,7 +301,7 @@ class Resolver {
       // Captured: the variable outlives its function's frame, and this function keeps a reference to it.
       if (binding.kind === "local") binding.kind = "cell";
       this.#captureCount += 1;
-      if (this.#captureCount > maxCaptures) return this.#tooManyCaptures(use);
+      if (this.#captureCount > programLimits.captures) return this.#tooManyCaptures(use);
       const { free } = block.scope;
       free.push(binding);
       binding = { kind: "free", name, index: free.length - 1, firstStart: binding.firstStart };
@@ -325,7 +315,7 @@ class Resolver {
   }
 
   #tooManyCaptures({ identifier: { start, end } }: Use): undefined {
-    const message = `The functions of the program capture more than ${maxCaptures} variables`;
+    const message = `The functions of the program capture more than ${programLimits.captures} variables`;
     this.#error(
       "STARLARK_TOO_LARGE",
       start,
@@ -650,12 +640,12 @@ class Resolver {
       }
       this.#expression(value);
     }
-    if (positionalCount > maxArguments) {
-      const message = `${positionalCount} positional arguments in call, limit is ${maxArguments}`;
+    if (positionalCount > programLimits.callArguments) {
+      const message = `${positionalCount} positional arguments in call, limit is ${programLimits.callArguments}`;
       this.#error("STARLARK_BAD_ARGUMENTS", start, end, message, "pass a list");
     }
-    if (namedCount > maxArguments) {
-      const message = `${namedCount} keyword arguments in call, limit is ${maxArguments}`;
+    if (namedCount > programLimits.callArguments) {
+      const message = `${namedCount} keyword arguments in call, limit is ${programLimits.callArguments}`;
       this.#error("STARLARK_BAD_ARGUMENTS", start, end, message, "pass a dict");
     }
   }

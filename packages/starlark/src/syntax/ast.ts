@@ -3,23 +3,12 @@
  * (`end` exclusive). Nodes are data; the parser makes them, the resolver fills in
  * `binding` and `scope`, and nobody else changes them.
  *
- * Trees are at most `maxTreeDepth` levels deep (the parser sees to it), so that
+ * Trees are at most `programLimits.treeDepth` levels deep (the parser sees to it), so that
  * the passes over them may recurse.
  */
 
 import type { Source, Span } from "@toolcrib/diagnostics";
 import type { Binding, Scope } from "../resolve/binding.ts";
-
-/** Most levels of a syntax tree; chains such as `a + b + c` and `a.b.c` count a level for each link. */
-export const maxTreeDepth = 1000;
-/**
- * Most brackets, blocks, lambdas, conditionals and unary operators within one
- * another: what makes the parser call itself.
- */
-export const maxNesting = 300;
-
-/** Most statements and expressions of a program. */
-export const maxTreeNodes = 500_000;
 
 /** A parsed file. */
 export interface File extends Span {

@@ -11,6 +11,7 @@
 
 import type { Diagnostic, Source } from "@toolcrib/diagnostics";
 import type { Dialect } from "../dialect.ts";
+import { programLimits } from "../program-limits.ts";
 import type {
   AssignOperator,
   ExceptClause,
@@ -28,11 +29,6 @@ import { ProblemList } from "./problem-list.ts";
 import { quotable, restOfLine } from "./python-habits.ts";
 import { describeToken, isKeyword, Token, type TokenKind, tokenText } from "./token.ts";
 import { abandoned } from "./token-reader.ts";
-
-/** Longest text that is parsed, in UTF-16 units. */
-export const maxSourceLength = 1 << 20;
-/** Most errors that are reported of one text. */
-export const maxSyntaxErrors = 20;
 
 /** What came of a text: as much of a file as could be read, and what is wrong with the rest. */
 export interface ParsedFile {
@@ -66,12 +62,12 @@ class Parser extends ExpressionParser {
   #hasRecovered = false;
 
   constructor(source: Source, dialect: Dialect) {
-    const isTooLarge = source.text.length > maxSourceLength;
-    const problems = new ProblemList(source, { limit: maxSyntaxErrors, isOnePerPlace: true });
+    const isTooLarge = source.text.length > programLimits.sourceLength;
+    const problems = new ProblemList(source, { limit: programLimits.syntaxErrors, isOnePerPlace: true });
     super(isTooLarge ? { ...source, text: "" } : source, dialect, problems);
     this.#source = source;
     if (isTooLarge) {
-      const message = `The program is longer than ${maxSourceLength} characters`;
+      const message = `The program is longer than ${programLimits.sourceLength} characters`;
       const hint = "pass large data as an argument";
       problems.add({ code: "STARLARK_TOO_LARGE", start: 0, end: 0, message, hint });
     }

@@ -4,15 +4,15 @@
  * throw `abandoned`, which the parser catches where it goes on) or is recorded
  * while reading goes on (`habit`).
  *
- * Trees are at most `maxTreeDepth` levels deep, and what makes the parser call
- * itself nests at most `maxNesting` levels: `level` counts the levels above what
+ * Trees are at most `programLimits.treeDepth` levels deep, and what makes the parser call
+ * itself nests at most `programLimits.nesting` levels: `level` counts the levels above what
  * is being read, `height` those of the expression that was read last. So neither
  * the parser nor the passes after it run out of stack, whatever they are fed.
  */
 
 import type { Source } from "@toolcrib/diagnostics";
 import type { Dialect } from "../dialect.ts";
-import { maxNesting, maxTreeDepth, maxTreeNodes } from "./ast.ts";
+import { programLimits } from "../program-limits.ts";
 import type { ProblemList } from "./problem-list.ts";
 import { type Advice, adviseOnMisfit, quotable } from "./python-habits.ts";
 import { Scanner } from "./scanner.ts";
@@ -105,21 +105,21 @@ export class TokenReader {
   protected grow(height: number, levels = 1): void {
     this.countNode();
     this.height = height + levels;
-    if (this.level + this.height > maxTreeDepth) this.tooDeep(maxTreeDepth);
+    if (this.level + this.height > programLimits.treeDepth) this.tooDeep(programLimits.treeDepth);
   }
 
   /** One level down; the caller comes up again. */
   protected descend(): void {
     this.level += 1;
-    if (this.level >= maxNesting) this.tooDeep(maxNesting);
+    if (this.level >= programLimits.nesting) this.tooDeep(programLimits.nesting);
   }
 
   /** One more statement or expression. */
   protected countNode(): void {
     this.#nodeCount += 1;
-    if (this.#nodeCount <= maxTreeNodes) return;
+    if (this.#nodeCount <= programLimits.treeNodes) return;
     const { start, end } = this.scanner;
-    const message = `The program has more than ${maxTreeNodes} statements and expressions`;
+    const message = `The program has more than ${programLimits.treeNodes} statements and expressions`;
     const hint = "pass large data as an argument";
     this.problems.add({ code: "STARLARK_TOO_LARGE", start, end, message, hint });
     this.problems.stop();

@@ -2,14 +2,7 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import {
-  compileProgram,
-  type Dialect,
-  maxCaptures,
-  maxCodeSize,
-  maxTreeNodes,
-  toolDialect,
-} from "@toolcrib/starlark";
+import { compileProgram, type Dialect, programLimits, toolDialect } from "@toolcrib/starlark";
 
 /** Every construct, and recursion for the `while` statement. */
 const dialect: Dialect = { ...toolDialect, while: true, set: true };
@@ -246,27 +239,27 @@ suite("A program is refused when it", () => {
   }
 
   test("has too many statements and expressions", () => {
-    const message = `The program has more than ${maxTreeNodes} statements and expressions`;
-    check("0;".repeat(maxTreeNodes / 2 + 1), message);
-    check(`x = [${"0,".repeat(maxTreeNodes + 1)}]`, message);
-    assert(compile(`x = [${"0,".repeat(maxTreeNodes - 10)}]`).program !== undefined);
+    const message = `The program has more than ${programLimits.treeNodes} statements and expressions`;
+    check("0;".repeat(programLimits.treeNodes / 2 + 1), message);
+    check(`x = [${"0,".repeat(programLimits.treeNodes + 1)}]`, message);
+    assert(compile(`x = [${"0,".repeat(programLimits.treeNodes - 10)}]`).program !== undefined);
   });
 
   test("has functions that capture too many variables", () => {
     const depth = 100;
-    const names = Array.from({ length: maxCaptures / depth + 20 }, (_, at) => `a${at}`);
+    const names = Array.from({ length: programLimits.captures / depth + 20 }, (_, at) => `a${at}`);
     const defs = Array.from({ length: depth }, (_, at) => `${" ".repeat(at + 1)}def g():`);
     const use = `${" ".repeat(depth + 1)}x([${names.join(", ")}])`;
     check(
       ["def main():", ` ${names.join(" = 0; ")} = 0`, ...defs, use].join("\n"),
-      `The functions of the program capture more than ${maxCaptures} variables`,
+      `The functions of the program capture more than ${programLimits.captures} variables`,
     );
   });
 
   test("is compiled to too many instructions", () => {
     const body = "f();".repeat(100_000);
     const program = `def main():\n for i in x:\n  try:\n   if y: return 1\n   if y: break\n   continue\n  finally: ${body}`;
-    check(program, `The program is compiled to more than ${maxCodeSize} instructions`);
+    check(program, `The program is compiled to more than ${programLimits.codeSize} instructions`);
   });
 });
 

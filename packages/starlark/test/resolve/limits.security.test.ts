@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { coreDialect, maxResolveErrors, parseFile, resolveFile } from "@toolcrib/starlark";
+import { coreDialect, parseFile, programLimits, resolveFile } from "@toolcrib/starlark";
 
 /** How many findings a program gives that parses. */
 function countFindings(text: string): number {
@@ -20,11 +20,17 @@ const lines = (count: number, line: (at: number) => string) =>
 describe("A hostile program of", () => {
   test("many globals and many names that are none is resolved, with the most errors there may be", () => {
     const globals = lines(40_000, (at) => `name${at} = 1`);
-    assert.equal(countFindings(`${globals}\n${lines(20_000, (at) => `nam${at}x`)}`), maxResolveErrors);
+    assert.equal(
+      countFindings(`${globals}\n${lines(20_000, (at) => `nam${at}x`)}`),
+      programLimits.nameErrors,
+    );
   });
 
   test("many reassignments far from the first is resolved, with the most errors there may be", () => {
-    assert.equal(countFindings(`${"\n".repeat(500_000)}x = 1\n${"x=1\n".repeat(100_000)}`), maxResolveErrors);
+    assert.equal(
+      countFindings(`${"\n".repeat(500_000)}x = 1\n${"x=1\n".repeat(100_000)}`),
+      programLimits.nameErrors,
+    );
   });
 
   test("many functions within one another, each with a capture, is resolved", () => {

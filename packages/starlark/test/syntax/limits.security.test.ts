@@ -1,14 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import {
-  coreDialect,
-  maxNesting,
-  maxSourceLength,
-  maxTreeDepth,
-  parseFile,
-  resolveFile,
-  toolDialect,
-} from "@toolcrib/starlark";
+import { coreDialect, parseFile, programLimits, resolveFile, toolDialect } from "@toolcrib/starlark";
 
 /** The codes of what is found in a program, with its names resolved when it parses. */
 function codesOf(text: string): readonly string[] {
@@ -80,7 +72,7 @@ describe("A hostile program of", () => {
     "many statements on a line": "x = 1;".repeat(many),
     "many branches": `if x: pass\n${"elif x: pass\n".repeat(20_000)}`,
     "line continuations": "\\\n".repeat(many),
-    "empty lines": "\n".repeat(maxSourceLength),
+    "empty lines": "\n".repeat(programLimits.sourceLength),
     comments: "# x\n".repeat(many),
   };
   for (const [what, text] of Object.entries(legal)) {
@@ -91,19 +83,19 @@ describe("A hostile program of", () => {
 describe("A program may", () => {
   test("nest as deep as the limit, and no deeper", () => {
     const nested = (depth: number) => `x = ${"(".repeat(depth)}1${")".repeat(depth)}`;
-    assert.deepEqual(codesOf(nested(maxNesting - 2)), []);
-    assert.deepEqual(codesOf(nested(maxNesting)), ["STARLARK_TOO_DEEP"]);
+    assert.deepEqual(codesOf(nested(programLimits.nesting - 2)), []);
+    assert.deepEqual(codesOf(nested(programLimits.nesting)), ["STARLARK_TOO_DEEP"]);
   });
 
   test("chain operators as deep as the limit, and no deeper", () => {
     const sum = (terms: number) => `x = ${Array.from({ length: terms }, () => "1").join("+")}`;
-    assert.deepEqual(codesOf(sum(maxTreeDepth - 2)), []);
-    assert.deepEqual(codesOf(sum(maxTreeDepth + 1)), ["STARLARK_TOO_DEEP"]);
+    assert.deepEqual(codesOf(sum(programLimits.treeDepth - 2)), []);
+    assert.deepEqual(codesOf(sum(programLimits.treeDepth + 1)), ["STARLARK_TOO_DEEP"]);
   });
 
   test("be as long as the limit, and no longer", () => {
-    assert.deepEqual(codesOf("#".repeat(maxSourceLength)), []);
-    assert.deepEqual(codesOf("#".repeat(maxSourceLength + 1)), ["STARLARK_TOO_LARGE"]);
+    assert.deepEqual(codesOf("#".repeat(programLimits.sourceLength)), []);
+    assert.deepEqual(codesOf("#".repeat(programLimits.sourceLength + 1)), ["STARLARK_TOO_LARGE"]);
   });
 });
 
