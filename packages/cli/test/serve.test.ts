@@ -60,7 +60,7 @@ test("serve tells where it is, what it serves and how to use it, and stops in go
     .stderr()
     .split("\n")
     .filter((line) => line.includes("NOT enforced"));
-  assert.equal(warnings.length, 1, "the warning is given once, and not again in the log");
+  assert.equal(warnings.length, 2, "each server is warned of once, and not again in the log");
   const stopped = await transcript([["status"], ["status", "--json"]], setting);
   const told = normalize(sortServers(gateway.stdout()), directory.path);
   const withoutPid = status.replace(/(ready +stdio +29 +0 +)\d+/, "$1PID");
@@ -82,7 +82,7 @@ test("serve --json is where the gateway is, and a second signal ends it at once"
     auth: "none",
     servers: [{ id: "echo", transport: "stdio", mcp: `${gateway.url}/mcp/s/echo` }],
   });
-  assert.match(gateway.stderr(), /^WARNING No token is asked for/);
+  assert.match(gateway.stderr(), /^WARNING No token is asked for/m);
   await waitUntil(async () => (await fetch(`${gateway.url}/readyz`)).ok);
   // A closed terminal is no reason to end.
   process.kill(gateway.pid, "SIGHUP");

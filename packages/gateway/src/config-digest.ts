@@ -10,7 +10,14 @@ import { canonicalJson } from "@toolcrib/json";
 import type { GatewayConfig } from "./config/config-types.ts";
 
 /** Fields that say where something was declared, or what was found out about it. */
-const placeFields: ReadonlySet<string> = new Set(["source", "span", "notEnforced", "problems", "pair"]);
+const placeFields: ReadonlySet<string> = new Set([
+  "source",
+  "span",
+  "enforced",
+  "notEnforced",
+  "problems",
+  "pair",
+]);
 
 /** The digest of `config`, such as `sha256:…`. */
 export function digestConfig(config: GatewayConfig): string {

@@ -7,6 +7,7 @@
 import type { JsonObject } from "@toolcrib/json";
 import type { McpService } from "@toolcrib/mcp";
 import type { Health, Identity, Origin, Tool, ToolId, ToolResult } from "@toolcrib/tool";
+import type { ContainmentPart } from "./config/config-types.ts";
 
 /** One tool as people see it in a list. */
 export interface ToolSummary {
@@ -38,12 +39,17 @@ export interface ServerStatus {
   readonly health: Health;
   readonly trustState: string;
   readonly mutabilityClass: string;
-  /** Containment as declared or by default, and whether it is enforced (not in this version). */
+  /** The containment in effect, declared or by default, and what of it is enforced. */
   readonly containment: {
     readonly networkEgress: string;
     readonly filesystemWrite: string;
     readonly maxExecutionSeconds: number;
+    /** Whether every part that restricts the server is enforced. */
     readonly enforced: boolean;
+    /** Parts that restrict the server and are enforced. */
+    readonly enforcedParts: readonly ContainmentPart[];
+    /** Parts that restrict the server and are not enforced. */
+    readonly notEnforcedParts: readonly ContainmentPart[];
   };
   readonly labels: { readonly [key: string]: string };
   readonly tools: number;

@@ -18,6 +18,7 @@ export type {
   ConfigText,
   ContainmentConfig,
   ContainmentLevel,
+  ContainmentPart,
   EgressConfig,
   ExecutionConfig,
   GatewayConfig,

@@ -229,7 +229,8 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
   }
 
   function statusOf({ server, upstream }: (typeof servers)[number]): ServerStatus {
-    const { networkEgress, filesystemWrite, maxExecutionSeconds } = server.containment.effective;
+    const { enforced, notEnforced, effective } = server.containment;
+    const { networkEgress, filesystemWrite, maxExecutionSeconds } = effective;
     const { protocolVersion, serverInfo: info, pid, restarts } = upstream.facts();
     const { reason, ...health } = upstream.health();
     return {
@@ -243,7 +244,9 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
         networkEgress,
         filesystemWrite,
         maxExecutionSeconds,
-        enforced: server.notEnforced.length === 0,
+        enforced: notEnforced.length === 0,
+        enforcedParts: enforced,
+        notEnforcedParts: notEnforced,
       },
       labels: server.labels,
       tools: upstream.tools().length,

@@ -51,7 +51,7 @@ test("parseConfig() reads mcpServers as they are", () => {
     cwd: literal("sub"),
   });
   const { trustState, mutabilityClass, containment, notEnforced } = servers[0] ?? {};
-  assert.deepEqual([trustState, mutabilityClass, notEnforced], ["unverified", "unknown", []]);
+  assert.deepEqual([trustState, mutabilityClass, notEnforced?.length], ["unverified", "unknown", 1]);
   assert.equal(containment?.effective.networkEgress, "deny");
 });
 

@@ -61,11 +61,12 @@ test("parseConfig() reads the example of the Declarative Tool Servers document",
         egressAllow: [],
         writePaths: [],
       },
+      enforced: ["max_execution_seconds"],
+      notEnforced: ["network_egress", "filesystem_write"],
     },
     labels: { team: "platform", environment: "production" },
     notEnforced: [
-      'Containment of tool server "code-search" is NOT enforced: network_egress: deny is declared, but the server runs elsewhere, and this version does not judge its calls by it',
-      'Containment of tool server "code-search" is NOT enforced: filesystem_write: deny is declared, but the server runs elsewhere, and this version does not judge its calls by it',
+      'Containment of tool server "code-search" is NOT enforced: network_egress: deny, filesystem_write: deny; the server runs elsewhere, and this version does not restrict its calls',
     ],
     problems: [],
   });
@@ -86,7 +87,9 @@ test("parseConfig() gives an omitted field the document's default", () => {
   assert.equal(server.trustState, "unverified");
   assert.equal(server.mutabilityClass, "unknown");
   assert.deepEqual(server.labels, {});
-  assert.deepEqual(server.notEnforced, [], "what is not asked for explicitly is not announced");
+  assert.deepEqual(server.notEnforced, [
+    'Containment of tool server "my-tool" is NOT enforced: network_egress: deny (the default for trust_state: unverified), filesystem_write: deny (the default for trust_state: unverified); this version starts servers without a sandbox',
+  ]);
 });
 
 test("parseConfig() fills omitted containment by trust state", () => {
@@ -201,7 +204,7 @@ test("parseConfig() reads every field of every section", () => {
     egressAllow: ["api.example.com", "*.example.org:8443"],
     writePaths: ["/srv/data", "~/data"],
   });
-  assert.equal(scoped.notEnforced.length, 2);
+  assert.deepEqual(scoped.containment.notEnforced, ["network_egress", "filesystem_write"]);
   assert.deepEqual(config.policy, {
     allow: ["github:*", "files__read"],
     deny: ["*:delete_*"],

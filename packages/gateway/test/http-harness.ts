@@ -166,6 +166,8 @@ function testStatus(service: TestService): GatewayStatus {
       filesystemWrite: "deny",
       maxExecutionSeconds: 60,
       enforced: false,
+      enforcedParts: ["max_execution_seconds" as const],
+      notEnforcedParts: ["filesystem_write" as const],
     },
     labels: {},
     tools: 3,

@@ -114,6 +114,36 @@ describe("startGateway()", () => {
     assert.match(JSON.stringify(outcome), /"x-api-key\\":\\"\[secret needy\]\\"/);
   });
 
+  it("reports what of a containment is enforced, and warns of what is not", async () => {
+    await using echo = await startEchoHttpServer({ builtin: ["echo"] });
+    const server = (id: string, trust_state: string, containment?: JsonObject) => ({
+      ...onHttp(id, echo.url),
+      trust_state,
+      ...(containment === undefined ? {} : { containment }),
+    });
+    const both = ["network_egress", "filesystem_write"];
+    const cases: readonly (readonly [JsonObject, notEnforced: readonly string[]])[] = [
+      [server("certified", "certified"), []],
+      [server("verified", "verified"), ["filesystem_write"]],
+      [server("unverified", "unverified"), both],
+      [{ id: "silent", transport: { kind: "stdio", command: "no-such-command" } }, both],
+      [server("declared", "certified", { network_egress: "deny" }), ["network_egress"]],
+      [server("open", "unverified", { network_egress: "allow", filesystem_write: "allow" }), []],
+    ];
+    await using test = await startTestGateway({ tool_servers: cases.map(([one]) => one) });
+    const warned = test.logger.records.filter(({ message }) => message.includes("NOT enforced"));
+    for (const [{ id }, notEnforcedParts] of cases) {
+      const { containment } = test.gateway.status().servers.find((one) => one.id === id) ?? assert.fail();
+      assert.deepEqual(
+        [containment.enforced, containment.enforcedParts, containment.notEnforcedParts],
+        [notEnforcedParts.length === 0, ["max_execution_seconds"], notEnforcedParts],
+        String(id),
+      );
+      const warnings = warned.filter(({ fields }) => "server" in fields && fields.server === id);
+      assert.equal(warnings.length, notEnforcedParts.length === 0 ? 0 : 1, String(id));
+    }
+  });
+
   it("shows where everything stands", async () => {
     await using echo = await startEchoHttpServer({ builtin: ["echo", "sleep"] });
     await using test = await startTestGateway({
@@ -156,6 +186,8 @@ describe("startGateway()", () => {
         filesystemWrite: "allow",
         maxExecutionSeconds: 300,
         enforced: true,
+        enforcedParts: ["max_execution_seconds"],
+        notEnforcedParts: [],
       },
       labels: { team: "x" },
       tools: 2,

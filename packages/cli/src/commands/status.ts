@@ -80,6 +80,14 @@ async function showRunning(context: CommandContext, running: RunningGateway): Pr
     );
     output.print("");
   }
+  for (const { id, containment } of servers) {
+    // A gateway of an earlier version does not list the parts.
+    const parts = containment.notEnforcedParts ?? [];
+    if (parts.length === 0) continue;
+    output.print(
+      `${output.style("yellow", "not enforced")} ${safeLine(id)}: ${parts.map(safeLine).join(", ")}`,
+    );
+  }
   output.print(`${tools} tools, ${sessions} sessions, ${callsInFlight} calls in flight`);
   for (const { id, reason } of quarantined) {
     output.print(`${output.style("yellow", "not offered")} ${safeLine(id)}: ${safeLine(reason)}`);

@@ -43,9 +43,13 @@ export interface ToolServerConfig {
     readonly declared: Partial<ContainmentConfig>;
     /** What holds: declared, else by trust state, and never below `policy.floor`. */
     readonly effective: ContainmentConfig;
+    /** Parts of `effective` that restrict the server and that this version enforces. */
+    readonly enforced: readonly ContainmentPart[];
+    /** Parts of `effective` that restrict the server and that this version does not enforce. */
+    readonly notEnforced: readonly ContainmentPart[];
   };
   readonly labels: { readonly [key: string]: string };
-  /** One sentence for each containment that was asked for and that this version cannot enforce. To be said loudly at start. */
+  /** The warning about the parts that are not enforced, to be shown at start; empty where there are none. */
   readonly notEnforced: readonly string[];
   /** Why this server cannot start although the configuration is valid (a variable that only another program can fill). Empty when it can. */
   readonly problems: readonly Diagnostic[];
@@ -115,6 +119,9 @@ export interface ContainmentConfig {
   /** Absolute folders, or below `~/`; used when `filesystemWrite` is `scoped`. */
   readonly writePaths: readonly string[];
 }
+
+/** A field of `containment` that can restrict a server, as the configuration spells it. */
+export type ContainmentPart = "network_egress" | "filesystem_write" | "max_execution_seconds";
 
 /** How a server is reached. `resolveTransport` makes plain strings of it. */
 export type TransportConfig = StdioTransportConfig | HttpTransportConfig;

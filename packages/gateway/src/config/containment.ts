@@ -3,7 +3,14 @@
  * state gives, and never less than the policy floor demands. Pure.
  */
 
-import type { ContainmentConfig, ContainmentLevel, PolicyFloor, TrustState } from "./config-types.ts";
+import type {
+  ContainmentConfig,
+  ContainmentLevel,
+  ContainmentPart,
+  PolicyFloor,
+  ToolServerConfig,
+  TrustState,
+} from "./config-types.ts";
 
 type Defaults = Pick<ContainmentConfig, "networkEgress" | "filesystemWrite" | "maxExecutionSeconds">;
 
@@ -47,22 +54,48 @@ function raised(level: ContainmentLevel, demanded: ContainmentLevel | undefined)
   return demanded !== undefined && isBelow(level, demanded) ? "deny" : level;
 }
 
-/** One sentence for each containment that is declared and that this version cannot enforce. */
+/** The members of a containment that can restrict a server. */
+const members = {
+  network_egress: "networkEgress",
+  filesystem_write: "filesystemWrite",
+  max_execution_seconds: "maxExecutionSeconds",
+} as const satisfies { readonly [Part in ContainmentPart]: keyof ContainmentConfig };
+
+/** The parts that this version enforces. Servers run without a sandbox; only the deadline of a call holds. */
+const enforcedParts: ReadonlySet<ContainmentPart> = new Set(["max_execution_seconds"]);
+
+/** The parts of `effective` that restrict a server: those that this version enforces, and the others. */
+export function containmentParts(effective: ContainmentConfig): {
+  readonly enforced: readonly ContainmentPart[];
+  readonly notEnforced: readonly ContainmentPart[];
+} {
+  const parts = Object.keys(members) as ContainmentPart[];
+  const restricting = parts.filter((part) => effective[members[part]] !== "allow");
+  return {
+    enforced: restricting.filter((part) => enforcedParts.has(part)),
+    notEnforced: restricting.filter((part) => !enforcedParts.has(part)),
+  };
+}
+
+/**
+ * The warning about the parts of a server's containment that are not enforced,
+ * declared or not; in a list, empty where every restriction is enforced.
+ */
 export function notEnforcedOf(
-  id: string,
-  isProcess: boolean,
+  { id, transport, trustState }: Pick<ToolServerConfig, "id" | "transport" | "trustState">,
   declared: Partial<ContainmentConfig>,
+  effective: ContainmentConfig,
 ): readonly string[] {
-  const why = isProcess
-    ? "this version starts servers without a sandbox"
-    : "the server runs elsewhere, and this version does not judge its calls by it";
-  const asked = [
-    ["network_egress", declared.networkEgress],
-    ["filesystem_write", declared.filesystemWrite],
-  ] as const;
-  return asked.flatMap(([field, level]) =>
-    level === undefined || level === "allow"
-      ? []
-      : [`Containment of tool server "${id}" is NOT enforced: ${field}: ${level} is declared, but ${why}`],
-  );
+  const { notEnforced } = containmentParts(effective);
+  if (notEnforced.length === 0) return [];
+  const restrictions = notEnforced.map((part) => {
+    const origin =
+      declared[members[part]] === undefined ? ` (the default for trust_state: ${trustState})` : "";
+    return `${part}: ${effective[members[part]]}${origin}`;
+  });
+  const reason =
+    transport.kind === "stdio"
+      ? "this version starts servers without a sandbox"
+      : "the server runs elsewhere, and this version does not restrict its calls";
+  return [`Containment of tool server "${id}" is NOT enforced: ${restrictions.join(", ")}; ${reason}`];
 }

@@ -8,7 +8,7 @@
 import { type Diagnostic, hasErrors } from "@toolcrib/diagnostics";
 import type { ConfigLayer, ServerDeclaration, ToolspecDeclaration } from "./config-layer.ts";
 import type { GatewayConfig, ToolServerConfig, ToolspecConfig } from "./config-types.ts";
-import { effectiveContainment, notEnforcedOf } from "./containment.ts";
+import { containmentParts, effectiveContainment, notEnforcedOf } from "./containment.ts";
 import type { ConfigDocument } from "./document-shape.ts";
 import { toEgressConfig } from "./egress-shape.ts";
 import { toExecutionConfig } from "./execution-shape.ts";
@@ -77,10 +77,11 @@ function mergedToolspecs(layers: readonly ConfigLayer[]): readonly ToolspecConfi
 
 function completed(server: ServerDeclaration, floor: GatewayConfig["policy"]["floor"]): ToolServerConfig {
   const { declared, node: _node, ...rest } = server;
+  const effective = effectiveContainment(declared, server.trustState, floor);
   return {
     ...rest,
-    containment: { declared, effective: effectiveContainment(declared, server.trustState, floor) },
-    notEnforced: notEnforcedOf(server.id, server.transport.kind === "stdio", declared),
+    containment: { declared, effective, ...containmentParts(effective) },
+    notEnforced: notEnforcedOf(server, declared, effective),
   };
 }
 
