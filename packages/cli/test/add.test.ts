@@ -1,7 +1,17 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { test } from "node:test";
 import { checkGolden, makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
 import { writeCatalog } from "./toolspec-samples.ts";
@@ -93,6 +103,34 @@ test("add leaves everything else in a configuration as it is", async () => {
   const item = "- name: acme\n  credentials:\n    token: { secret_key_ref: acme-token }\n";
   assert.equal(after, before.replace("# by variable\n", `# by variable\n${item}`));
   assert.ok(!existsSync(directory.join("toolcrib.yaml")));
+});
+
+test("add writes through a symbolic link and keeps the mode of its target", async () => {
+  await using directory = await makeTemporaryDirectory();
+  writeCatalog(directory.join("catalog"));
+  for (const folder of ["dotfiles", "project"]) mkdirSync(directory.join(folder));
+  const real = directory.join("dotfiles/tools.yaml");
+  const setting = {
+    directory: directory.join("project"),
+    env: { TOOLCRIB_CATALOG: directory.join("catalog") },
+    stdin: canary,
+  };
+  symlinkSync("../dotfiles/tools.yaml", directory.join("project/linked.yaml"));
+  symlinkSync("linked.yaml", directory.join("project/toolcrib.yaml"));
+  // The first link leads to a file that does not exist yet.
+  for (const [name, mode] of [
+    ["open", 0o644],
+    ["mail", 0o640],
+  ] as const) {
+    if (existsSync(real)) chmodSync(real, mode);
+    const outcome = await runToolcrib(["add", name, "--without-secrets"], setting);
+    assert.equal(outcome.code, 0, outcome.stderr);
+    assert.match(readFileSync(real, "utf8"), new RegExp(`name: ${name}\\n`));
+    assert.equal(statSync(real).mode & 0o777, mode);
+  }
+  assert.equal(readlinkSync(directory.join("project/toolcrib.yaml")), "linked.yaml");
+  assert.equal(readlinkSync(directory.join("project/linked.yaml")), "../dotfiles/tools.yaml");
+  assert.deepEqual(readdirSync(directory.join("dotfiles")), ["tools.yaml"]);
 });
 
 test("add refuses what it cannot do, and says what to do", async () => {
