@@ -2,35 +2,30 @@
  * `npm test`: the unit and end-to-end tests of the packages, on source (or on
  * `dist` with `--dist`), and one closing line that counts them.
  *
- * Arguments are folders or files to restrict the run to, or flags:
- * `--update` rewrites golden files, `--dist` builds and tests the build.
+ * Arguments are folders or files to restrict the run to, or flags; see `help`.
  */
 
 import { spawn, spawnSync } from "node:child_process";
 import { globSync, statSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { changedPlaces } from "./changed-places.ts";
 
-const flags = new Set(process.argv.slice(2).filter((argument) => argument.startsWith("--")));
-const places = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
-const unknown = [...flags].filter((flag) => flag !== "--update" && flag !== "--dist");
-if (unknown.length > 0) {
-  console.error(`No such flag: ${unknown.join(", ")}; there are --update and --dist`);
-  process.exit(2);
-}
+const help = `npm test -- [FLAGS] [FOLDER or FILE ...]
 
-const files = (places.length === 0 ? ["packages", "examples", "scripts"] : places).flatMap((place) => {
-  if (statSync(place, { throwIfNoEntry: false })?.isFile()) return [place];
-  return globSync(`${place.replace(/\/$/, "")}/**/*.test.ts`, {
-    exclude: (name) => name.includes("node_modules") || name.includes("/dist/"),
-  });
-});
-if (files.length === 0) {
-  console.error(`No test file below ${places.join(", ")}`);
-  process.exit(2);
-}
+--fast            leave out files that start processes (*.process.test.ts)
+--changed[=REV]   only packages that differ from the last commit (or REV), and packages that may import them
+--watch           run a file again when it, or a file that it imports, changes
+--update          rewrite golden files
+--dist            build first, and test the build`;
 
-if (flags.has("--dist")) {
+const flagNames: ReadonlySet<string> = new Set(["fast", "changed", "watch", "update", "dist"]);
+
+const root = join(import.meta.dirname, "..");
+const { flags, places } = readArguments(process.argv.slice(2));
+const files = listFiles(places);
+
+if (flags.has("dist")) {
   // A build that is older than the sources would prove nothing.
   const build = spawnSync(process.execPath, [...process.execArgv, "scripts/build.ts"], { stdio: "inherit" });
   if (build.status !== 0) process.exit(1);
@@ -39,9 +34,10 @@ if (flags.has("--dist")) {
 const child = spawn(
   process.execPath,
   [
-    ...(flags.has("--dist") ? [] : ["--conditions=toolcrib-source"]),
+    ...(flags.has("dist") ? [] : ["--conditions=toolcrib-source"]),
     "--import=./scripts/test-guard.ts",
     "--test",
+    ...(flags.has("watch") ? ["--watch"] : []),
     "--test-timeout=120000",
     `--test-concurrency=${Math.max(2, availableParallelism())}`,
     "--test-reporter=./scripts/test-reporter.ts",
@@ -50,13 +46,55 @@ const child = spawn(
   {
     stdio: "inherit",
     env: {
-      // Every file, and what it starts, loads the same sources: what Node compiled once need not be compiled again.
-      NODE_COMPILE_CACHE: join(import.meta.dirname, "../node_modules/.cache/toolcrib-tests"),
+      // Every file, and every process that it starts, loads the same sources: Node compiles them once.
+      NODE_COMPILE_CACHE: join(root, "node_modules/.cache/toolcrib-tests"),
       ...process.env,
-      ...(flags.has("--update") ? { TOOLCRIB_UPDATE_GOLDEN: "1" } : {}),
+      ...(flags.has("update") ? { TOOLCRIB_UPDATE_GOLDEN: "1" } : {}),
+      ...(flags.has("fast") ? { TOOLCRIB_TEST_FAST: "1" } : {}),
     },
   },
 );
 child.on("exit", (code, signal) => {
   process.exitCode = signal === null ? (code ?? 1) : 1;
 });
+
+/** Ends the run when a flag is unknown. */
+function readArguments(args: readonly string[]) {
+  const given = new Map<string, string | undefined>();
+  for (const argument of args.filter((one) => one.startsWith("--"))) {
+    const [name = "", value] = argument.slice(2).split("=", 2);
+    if (!flagNames.has(name) || (value !== undefined && name !== "changed")) {
+      refuse(`Unknown flag "${argument}"\n\n${help}`);
+    }
+    given.set(name, value);
+  }
+  return { flags: given, places: args.filter((one) => !one.startsWith("--")) };
+}
+
+/** Ends the run when there is no test file. */
+function listFiles(wanted: readonly string[]): string[] {
+  const all = ["packages", "examples", "scripts"];
+  const from = wanted.length > 0 ? wanted : flags.has("changed") ? listChanged() : all;
+  const found = from
+    .flatMap((place) => {
+      if (statSync(place, { throwIfNoEntry: false })?.isFile()) return [place];
+      return globSync(`${place.replace(/\/$/, "")}/**/*.test.ts`, {
+        exclude: (name) => name.includes("node_modules") || name.includes("/dist/"),
+      });
+    })
+    .filter((file) => !flags.has("fast") || !file.endsWith(".process.test.ts"));
+  if (found.length === 0) refuse(`No test file in ${from.join(", ")}`);
+  return found;
+}
+
+function listChanged(): string[] {
+  const changed = changedPlaces(root, flags.get("changed") ?? "HEAD");
+  if (changed.length > 0) return changed;
+  console.log("Nothing has changed\n0 passed, 0 failed, 0 skipped");
+  process.exit(0);
+}
+
+function refuse(message: string): never {
+  console.error(message);
+  process.exit(2);
+}

@@ -1,17 +1,27 @@
 /**
- * Long lists of cases that are all alike: a person who runs the tests gets a
- * sample within the time they wait, CI gets all of them.
+ * Long lists of similar cases: `npm test` runs a sample within the time that a
+ * person waits, and `npm run verify` runs all of them.
  */
 
-/** Whether long lists run whole: in CI, or with `TOOLCRIB_TEST_ALL`. */
-export const runsAll = process.env["CI"] !== undefined || process.env["TOOLCRIB_TEST_ALL"] !== undefined;
+/** Whether long lists run whole: `npm run verify` sets `TOOLCRIB_TEST_ALL`. */
+export const runsAll = process.env["TOOLCRIB_TEST_ALL"] !== undefined;
 
-/** All of `cases` where `runsAll`; else every `step`-th, the first one included. */
+/** Whether lists run at their shortest: `npm test -- --fast` sets `TOOLCRIB_TEST_FAST`. */
+const runsFast = process.env["TOOLCRIB_TEST_FAST"] !== undefined && !runsAll;
+
+/** A sample of a sample, where a person waits for the fast tests. */
+const fastFactor = 5;
+
+/** Returns all of `cases` where `runsAll`; otherwise every `step`-th, starting with the first. */
 export function sampled<T>(cases: readonly T[], step: number): readonly T[] {
-  return runsAll ? cases : cases.filter((_, index) => index % step === 0);
+  if (runsAll) return cases;
+  const distance = runsFast ? step * fastFactor : step;
+  return cases.filter((_, index) => index % distance === 0);
 }
 
-/** Options for a test that stands for the cases which a sample leaves out: it says so, and is counted as skipped. */
+/** Options for a test that stands for the cases that a sample leaves out: it is skipped with a reason and counted. */
 export function leftOut(step: number): { readonly skip: string | false } {
-  return { skip: runsAll ? false : `one in ${step} ran; CI=true or TOOLCRIB_TEST_ALL=1 runs all` };
+  return {
+    skip: runsAll ? false : `one in ${runsFast ? step * fastFactor : step} ran; npm run verify runs all`,
+  };
 }

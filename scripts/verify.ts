@@ -1,0 +1,100 @@
+/**
+ * `npm run verify`: everything that `npm test` samples, whole. The long lists
+ * of cases, and every conformance suite that this machine has. Each step ends
+ * in a line that counts; the last line is their sum.
+ *
+ *     npm run verify -- [STEP ...]
+ *
+ * Exits with 1 when a step fails or counts nothing.
+ */
+
+import { spawn } from "node:child_process";
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+const root = join(import.meta.dirname, "..");
+const script = (path: string, ...args: readonly string[]) => [
+  process.execPath,
+  "--conditions=toolcrib-source",
+  path,
+  ...args,
+];
+
+/** One command that ends in a line `N passed, N failed`. */
+interface Step {
+  readonly name: string;
+  readonly command: readonly string[];
+}
+
+interface Counts {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+}
+
+const steps: readonly Step[] = [
+  { name: "cases", command: script("scripts/test.ts", ...listSampledTests()) },
+  { name: "mcp-2025-11-25", command: script("scripts/conformance.ts", "--requirements", "2025-11-25") },
+];
+
+const chosen = process.argv.slice(2);
+const unknown = chosen.filter((name) => !steps.some((step) => step.name === name));
+if (unknown.length > 0) {
+  console.error(
+    `Unknown step ${unknown.join(", ")}; the steps are ${steps.map(({ name }) => name).join(", ")}`,
+  );
+  process.exit(2);
+}
+process.exitCode = await verify(steps.filter(({ name }) => chosen.length === 0 || chosen.includes(name)));
+
+/** Runs `selected` one after the other and returns the exit code. */
+async function verify(selected: readonly Step[]): Promise<number> {
+  let sum: Counts = { passed: 0, failed: 0, skipped: 0 };
+  let hasFailed = false;
+  for (const { name, command } of selected) {
+    console.log(`\n# ${name}`);
+    const { code, counts } = await run(command);
+    const isBad = code !== 0 || counts === undefined || counts.passed === 0;
+    if (isBad) console.log(`FAILED ${name}: exit code ${code}${counts === undefined ? ", no count" : ""}`);
+    hasFailed ||= isBad;
+    sum = {
+      passed: sum.passed + (counts?.passed ?? 0),
+      // A step that fails without a failed case is one failure.
+      failed: sum.failed + Math.max(counts?.failed ?? 0, isBad ? 1 : 0),
+      skipped: sum.skipped + (counts?.skipped ?? 0),
+    };
+  }
+  console.log(`\n${sum.passed} passed, ${sum.failed} failed, ${sum.skipped} skipped`);
+  return hasFailed ? 1 : 0;
+}
+
+/** Runs `command`, shows its output and reads the counts from its last line that has them. */
+async function run([file = "", ...args]: readonly string[]): Promise<{
+  code: number | null;
+  counts?: Counts;
+}> {
+  const child = spawn(file, args, {
+    cwd: root,
+    stdio: ["ignore", "pipe", "inherit"],
+    env: { ...process.env, TOOLCRIB_TEST_ALL: "1" },
+  });
+  let tail = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    process.stdout.write(text);
+    tail = (tail + text).slice(-10_000);
+  });
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.on("error", reject).on("close", resolve);
+  });
+  const last = [...tail.matchAll(/^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$/gm)].at(-1);
+  if (last === undefined) return { code };
+  const [passed = 0, failed = 0, skipped = 0] = last.slice(1).map((text) => Number(text ?? 0));
+  return { code, counts: { passed, failed, skipped } };
+}
+
+/** The test files that run a sample of their cases in `npm test`. */
+function listSampledTests(): string[] {
+  return globSync("packages/*/test/**/*.test.ts", { cwd: root })
+    .filter((path) => /\b(?:runsAll|sampled|leftOut)\b/.test(readFileSync(join(root, path), "utf8")))
+    .sort();
+}
