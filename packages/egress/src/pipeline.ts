@@ -9,6 +9,7 @@
  */
 
 import type { TLSSocket } from "node:tls";
+import type { ByteScrubber, OnFound } from "@toolcrib/redaction";
 import { createAddressRules } from "./address/address-rules.ts";
 import { parseConnectTo } from "./address/connect-to.ts";
 import { type AddressBook, findAddresses, lookupHost } from "./address/find-addresses.ts";
@@ -30,8 +31,7 @@ import { type ReadSecret, readSecret } from "./inject/read-secret.ts";
 import { checkHead, type HeaderField, type RequestHead } from "./inject/request-head.ts";
 import { findPlaceholder, type Misplaced, PlaceholderScanner } from "./scan/find-placeholder.ts";
 import { withoutPlaceholders } from "./scan/placeholder.ts";
-import type { OnFound, SecretScrubber } from "./scrub/secret-scrubber.ts";
-import { createSourceSecrets } from "./scrub/source-secrets.ts";
+import { SourceSecrets } from "./scrub/source-secrets.ts";
 
 /** A request that may be sent. */
 export interface AdmittedRequest {
@@ -46,9 +46,9 @@ export interface AdmittedRequest {
   /** Say that the head is about to be written to a connection: the event of each secret, once. */
   sending(): void;
   /** What takes the secrets of the source out of the response; `undefined` when it has used none. */
-  readonly scrubber: SecretScrubber | undefined;
+  readonly scrubber: ByteScrubber<EgressCredential> | undefined;
   /** For the scrubber: an event for each credential and `where` (`header:<name>`, `body`), once. */
-  echoed(where: string): OnFound;
+  echoed(where: string): OnFound<EgressCredential>;
 }
 
 /** Who asks: the source, and the call that the request is part of. */
@@ -110,7 +110,7 @@ export function createPipeline(settings: ResolvedSettings, deps: EgressDeps): Pi
   };
   const roots = createTrustedRoots(settings.caCertificates);
   const registry = createPlaceholderRegistry();
-  const sourceSecrets = createSourceSecrets();
+  const sourceSecrets = new SourceSecrets();
 
   function tell(asker: Asker, host: string, event: EventDetail): void {
     const { callId } = asker;

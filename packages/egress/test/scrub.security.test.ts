@@ -22,6 +22,7 @@ async function fetchBody(fixture: Fixture, one: EgressCredential, maxBytes?: num
 
 const percent = (text: string): string =>
   [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
+const hexBytes = (text: string): string[] => Buffer.from(text).toString("hex").match(/../g) ?? [];
 const unicode = (text: string): string =>
   [...text].map((at) => `\\u${at.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
 
@@ -59,6 +60,23 @@ const forms: { readonly [title: string]: (text: string) => string } = {
   "as HTML entities": (text) => [...text].map((at) => `&#${at.charCodeAt(0)};`).join(""),
   "as hexadecimal HTML entities": (text) =>
     [...text].map((at) => `&#x${at.charCodeAt(0).toString(16)};`).join(""),
+  "as HTML entities that are escaped twice": (text) =>
+    [...text].map((at) => `&amp;#${at.charCodeAt(0)};`).join(""),
+  "in upper case": (text) => text.toUpperCase(),
+  reversed: (text) => [...text].reverse().join(""),
+  "percent-encoded twice in full": (text) => percent(text).replaceAll("%", "%25"),
+  "in base64, wrapped": (text) =>
+    Buffer.from(text)
+      .toString("base64")
+      .replace(/.{16}(?=.)/g, "$&\r\n"),
+  "in base64, wrapped inside a JSON string": (text) =>
+    Buffer.from(text)
+      .toString("base64")
+      .replace(/.{16}(?=.)/g, "$&\\n"),
+  "in hexadecimal with colons": (text) => hexBytes(text).join(":"),
+  "in hexadecimal with spaces": (text) => hexBytes(text).join(" "),
+  "in capital hexadecimal with hyphens": (text) => hexBytes(text).join("-").toUpperCase(),
+  "in hexadecimal with 0x": (text) => hexBytes(text).join(", 0x"),
 };
 
 for (const [title, form] of Object.entries(forms)) {

@@ -7,13 +7,13 @@
 import type { Logger } from "@toolcrib/diagnostics";
 import { createSchemaValidator, type JsonObject } from "@toolcrib/json";
 import { McpError, type ServerInfo } from "@toolcrib/mcp";
+import type { SecretScrubber } from "@toolcrib/redaction";
 import type { AuditTrail } from "@toolcrib/store";
 import type { CallContext, Identity, ToolId, ToolResult, ToolSource, Unsubscribe } from "@toolcrib/tool";
 import { type CallMetrics, createCallLog } from "./call/call-log.ts";
 import type { CallOrigin, CallTarget } from "./call/call-target.ts";
 import { createCallTargets, featureNames } from "./call/call-targets.ts";
 import { governedCall } from "./call/governed-call.ts";
-import type { SecretScrubber } from "./call/secret-scrubber.ts";
 import type { GatewayConfig } from "./config/config-types.ts";
 import { autoModeMaxTools } from "./config/serve-shape.ts";
 import type { CallOptions, CallOutcome, ToolHit, ToolSummary } from "./gateway.ts";

@@ -1,7 +1,6 @@
 // Configuration. For users.
 
 // Pieces. For other packages here.
-export { createSecretScrubber, type SecretScrubber } from "./call/secret-scrubber.ts";
 // Gateway. For users.
 export { type GatewayCode, gatewayCodes } from "./codes.ts";
 // Configuration. For other packages here.

@@ -9,10 +9,10 @@ import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promi
 import { type Logger, messageOf } from "@toolcrib/diagnostics";
 import { createHttpClient } from "@toolcrib/mcp";
 import { createProcessLauncher } from "@toolcrib/process";
+import { SecretScrubber } from "@toolcrib/redaction";
 import { openStore } from "@toolcrib/store";
 import { createUpstreamServer, type UpstreamLimits, type UpstreamServer } from "@toolcrib/upstream";
 import { createCallIds } from "./call/call-id.ts";
-import { createSecretScrubber } from "./call/secret-scrubber.ts";
 import { openComposites } from "./composites/open-composites.ts";
 import type { GatewayConfig, ToolServerConfig } from "./config/config-types.ts";
 import { readRegularFile } from "./config/read-file.ts";
@@ -75,7 +75,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
   const { logger, version, environment } = deps;
   const now = Date.now;
   const startedAt = now();
-  const scrubber = createSecretScrubber();
+  const scrubber = new SecretScrubber();
   const store = await openStore(
     { home: deps.home, audit: { durability: config.audit.durability } },
     {
@@ -179,7 +179,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
       id: server.id,
       kind: server.transport.kind,
       tags: [],
-      scrub: scrubber.text,
+      scrub: (text: string) => scrubber.text(text),
       async resolveTransport() {
         try {
           return await resolveTransport(server, secrets);

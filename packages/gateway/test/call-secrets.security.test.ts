@@ -47,6 +47,17 @@ const encodings: readonly (readonly [name: string, encode: (value: string) => st
   ["hexadecimal of JSON", (value) => Buffer.from(JSON.stringify([value])).toString("hex")],
   ["base64url", (value) => Buffer.from(value).toString("base64url")],
   ["reversed", (value) => [...value].reverse().join("")],
+  ["upper case", (value) => value.toUpperCase()],
+  ["percent, in full", (value) => Buffer.from(value).toString("hex").replace(/../g, "%$&")],
+  ["percent, twice", (value) => encodeURIComponent(encodeURIComponent(value))],
+  ["Unicode escapes", (value) => Buffer.from(value).toString("hex").replace(/../g, "\\u00$&")],
+  ["decimal entities", (value) => [...value].map((one) => `&#${one.charCodeAt(0)};`).join("")],
+  ["base64 in lines", (value) => Buffer.from(value).toString("base64").replace(/.{8}/g, "$&\r\n")],
+  ["hexadecimal with colons", (value) => (Buffer.from(value).toString("hex").match(/../g) ?? []).join(":")],
+  [
+    "hexadecimal with 0x",
+    (value) => (Buffer.from(value).toString("hex").match(/../g) ?? []).map((byte) => `0x${byte}`).join(", "),
+  ],
 ];
 
 /** Any ten characters of `encoded` that are still there would help who looks for it. */
@@ -163,6 +174,27 @@ describe("a secret that the gateway resolved", () => {
       assertGone(JSON.stringify(test.logger.records), encode(secret), "the log");
       assertGone(JSON.stringify(test.audit()), encode(secret), "the audit");
     }
+  });
+
+  it("is taken out of the content items that it is split across", async () => {
+    const parts = [secret.slice(0, 7), secret.slice(7, 12), secret.slice(12)];
+    const encoded = Buffer.from(secret).toString("base64");
+    const texts = [...parts, "between", encoded.slice(0, 9), encoded.slice(9)];
+    await using server = await startScriptedServer({
+      tools: () => [toolNamed("leak")],
+      call: () => ({ content: texts.map((text) => ({ type: "text", text: `${text}` })) }),
+    });
+    const headers = { "X-Api-Key": { secret_key_ref: { env: "LEAKED_KEY" } } };
+    const declared = onHttp("s", server.url);
+    await using test = await startTestGateway(
+      { tool_servers: [{ ...declared, transport: { ...(declared["transport"] as JsonObject), headers } }] },
+      { environment: { LEAKED_KEY: secret } },
+    );
+    const client = await test.connect();
+    const { content } = await client.callTool({ name: "s__leak" });
+    const shown = (content as readonly { readonly text: string }[]).map(({ text }) => text);
+    const hidden = "[secret s]";
+    assert.deepEqual(shown, [hidden, hidden, hidden, "between", hidden, hidden]);
   });
 
   it("is taken out of what is listed", async () => {

@@ -6,8 +6,9 @@
  */
 
 import type { Transform } from "node:stream";
+import type { StreamScrubber } from "@toolcrib/redaction";
 import { EgressError } from "../egress-error.ts";
-import type { StreamScrubber } from "../scrub/secret-scrubber.ts";
+import type { EgressCredential } from "../egress-types.ts";
 import type { CreateDecoder } from "./decoding.ts";
 
 /** A body as far as it was kept. */
@@ -20,7 +21,7 @@ export interface ReadBody {
 /** How a body is read. */
 export interface BodyOptions {
   readonly decoders: readonly CreateDecoder[];
-  readonly scrubber: StreamScrubber | undefined;
+  readonly scrubber: StreamScrubber<EgressCredential> | undefined;
   /** Most that is kept. */
   readonly maxBytes: number;
   /** Where reading stops. */

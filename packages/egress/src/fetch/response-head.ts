@@ -1,7 +1,8 @@
 /** The headers of a response, checked, scrubbed and without what no longer holds. */
 
+import type { ByteScrubber, OnFound } from "@toolcrib/redaction";
 import { EgressError } from "../egress-error.ts";
-import type { OnFound, SecretScrubber } from "../scrub/secret-scrubber.ts";
+import type { EgressCredential } from "../egress-types.ts";
 
 /** Headers as undici gives them, names in lower case. */
 export type RawHeaders = { readonly [name: string]: string | string[] | undefined };
@@ -30,8 +31,8 @@ const dropped: ReadonlySet<string> = new Set([
  */
 export function cleanHeaders(
   raw: RawHeaders,
-  scrubber: SecretScrubber | undefined,
-  echoed: (where: string) => OnFound,
+  scrubber: ByteScrubber<EgressCredential> | undefined,
+  echoed: (where: string) => OnFound<EgressCredential>,
 ): { readonly [name: string]: string } {
   const entries: [string, string][] = [];
   for (const [name, given] of Object.entries(raw)) {

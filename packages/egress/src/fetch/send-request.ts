@@ -4,11 +4,11 @@
  * other. What undici throws becomes an `EgressError` whose cause is scrubbed.
  */
 
+import type { ByteScrubber } from "@toolcrib/redaction";
 import type { Dispatcher, Pool } from "undici";
 import { EgressError } from "../egress-error.ts";
-import type { EgressResponse } from "../egress-types.ts";
+import type { EgressCredential, EgressResponse } from "../egress-types.ts";
 import type { AdmittedRequest } from "../pipeline.ts";
-import type { SecretScrubber } from "../scrub/secret-scrubber.ts";
 import { BodyReader } from "./body-reader.ts";
 import { acceptedEncodings, parseContentEncoding } from "./decoding.ts";
 import { cleanHeaders } from "./response-head.ts";
@@ -134,7 +134,11 @@ const invalidCodes: ReadonlySet<string> = new Set([
 ]);
 
 /** What undici threw, as one of our errors. */
-function toEgressError(error: unknown, host: string, scrubber: SecretScrubber | undefined): EgressError {
+function toEgressError(
+  error: unknown,
+  host: string,
+  scrubber: ByteScrubber<EgressCredential> | undefined,
+): EgressError {
   if (error instanceof EgressError) return error;
   const code = codeOf(error);
   const message = error instanceof Error ? error.message : "";

@@ -1,6 +1,7 @@
 /** The secret of a credential, read for one request, in the form in which it is sent. Its errors name the secret and never hold it. */
 
 import { isCodedError } from "@toolcrib/diagnostics";
+import { secretTextsOf } from "@toolcrib/redaction";
 import { EgressError } from "../egress-error.ts";
 import type { EgressCredential } from "../egress-types.ts";
 
@@ -61,7 +62,7 @@ const passwordMinLength = 6;
  * was sent, and of `user:password` the part that is the secret. The user alone
  * is what a response may name.
  */
-export function secretTextsOf({ credential, token, value }: ReadSecret): readonly string[] {
+export function echoTextsOf({ credential, token, value }: ReadSecret): readonly string[] {
   const texts = new Set([value, token]);
   if (credential.encoding === "basic") {
     const pair = value.includes(":") ? value : Buffer.from(value, "base64").toString("utf8");
@@ -73,5 +74,5 @@ export function secretTextsOf({ credential, token, value }: ReadSecret): readonl
       texts.add(isFixed ? pair.slice(0, at) : password);
     }
   }
-  return [...texts];
+  return [...new Set([...texts].flatMap(secretTextsOf))];
 }

@@ -6,9 +6,10 @@
  */
 
 import type { Writable } from "node:stream";
+import type { StreamScrubber } from "@toolcrib/redaction";
 import { EgressError } from "../egress-error.ts";
+import type { EgressCredential } from "../egress-types.ts";
 import type { AdmittedRequest } from "../pipeline.ts";
-import type { StreamScrubber } from "../scrub/secret-scrubber.ts";
 import type { BodySource } from "./body-source.ts";
 import type { ClientExchange, RawHeaders } from "./client-exchange.ts";
 import { decodeBody, readEncodings } from "./decode-body.ts";
@@ -71,7 +72,7 @@ export function passResponse(
 }
 
 interface ScrubbedRelay {
-  readonly stream: StreamScrubber;
+  readonly stream: StreamScrubber<EgressCredential>;
   finish(): void;
   fail(error: Error): void;
 }

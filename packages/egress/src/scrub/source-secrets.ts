@@ -1,55 +1,55 @@
 /**
- * The secrets that sources have used, by source, so that their responses can
- * be scrubbed of them: also of a secret that was exchanged for another a moment
- * ago. A scrubber is made once for each set of secrets.
+ * The secrets that each source has used, so that its responses can be scrubbed:
+ * also of a secret that was replaced since. Builds one scrubber for each set of
+ * secrets.
  */
 
-import type { EgressSource } from "../egress-types.ts";
-import { type ReadSecret, secretTextsOf } from "../inject/read-secret.ts";
-import { createSecretScrubber, type KnownSecret, type SecretScrubber } from "./secret-scrubber.ts";
+import { ByteScrubber, type KnownSecret } from "@toolcrib/redaction";
+import type { EgressCredential, EgressSource } from "../egress-types.ts";
+import { echoTextsOf, type ReadSecret } from "../inject/read-secret.ts";
 
-/** Remembers the secrets that sources have used. */
-export interface SourceSecrets {
-  /** Remember `secrets`, and get what takes these and earlier ones of `source` out; `undefined` when there are none. */
-  scrubberFor(source: EgressSource, secrets: readonly ReadSecret[]): SecretScrubber | undefined;
-  /** Forget everything. */
-  clear(): void;
-}
-
-/** Most sources whose secrets are remembered, and most secrets of one. */
+/** Most sources whose secrets are remembered, and most secrets of one source. */
 const maxSources = 1000;
 const maxSecrets = 64;
 
 interface SourceState {
-  /** By credential and value, the one used last at the end. */
-  readonly secrets: Map<string, KnownSecret>;
-  scrubber: SecretScrubber | undefined;
+  /** By credential and value, the most recent one at the end. */
+  readonly secrets: Map<string, KnownSecret<EgressCredential>>;
+  scrubber: ByteScrubber<EgressCredential> | undefined;
 }
 
-/** Create a memory that holds nothing yet. */
-export function createSourceSecrets(): SourceSecrets {
-  const states = new Map<string, SourceState>();
-  return {
-    scrubberFor({ id }, secrets) {
-      const state = states.get(id) ?? { secrets: new Map(), scrubber: undefined };
-      if (secrets.length > 0 && !states.has(id)) {
-        states.set(id, state);
-        if (states.size > maxSources) states.delete(states.keys().next().value as string);
-      }
-      for (const secret of secrets) learn(state, secret);
-      if (state.secrets.size === 0) return undefined;
-      state.scrubber ??= createSecretScrubber([...state.secrets.values()]);
-      return state.scrubber;
-    },
-    clear: () => states.clear(),
-  };
+/** Remembers the secrets that sources have used. */
+export class SourceSecrets {
+  readonly #states = new Map<string, SourceState>();
+
+  /** Remembers `secrets` and returns a scrubber of all secrets of `source`; `undefined` if it has used none. */
+  scrubberFor(
+    { id }: EgressSource,
+    secrets: readonly ReadSecret[],
+  ): ByteScrubber<EgressCredential> | undefined {
+    const state = this.#states.get(id) ?? { secrets: new Map(), scrubber: undefined };
+    if (secrets.length > 0 && !this.#states.has(id)) {
+      this.#states.set(id, state);
+      if (this.#states.size > maxSources) this.#states.delete(this.#states.keys().next().value as string);
+    }
+    for (const secret of secrets) learn(state, secret);
+    if (state.secrets.size === 0) return undefined;
+    state.scrubber ??= new ByteScrubber([...state.secrets.values()]);
+    return state.scrubber;
+  }
+
+  /** Forgets all secrets. */
+  clear(): void {
+    this.#states.clear();
+  }
 }
 
 function learn(state: SourceState, secret: ReadSecret): void {
   const { credential, value } = secret;
-  const key = `${credential.placeholder} ${value}`;
+  const { placeholder } = credential;
+  const key = `${placeholder} ${value}`;
   if (state.secrets.has(key)) return;
-  state.secrets.set(key, { credential, texts: secretTextsOf(secret) });
+  state.secrets.set(key, { owner: credential, texts: echoTextsOf(secret), replacement: placeholder });
   if (state.secrets.size > maxSecrets) state.secrets.delete(state.secrets.keys().next().value as string);
   state.scrubber = undefined;
 }

@@ -15,6 +15,7 @@
 import { hash } from "node:crypto";
 import { type CodedError, isCodedError, messageOf } from "@toolcrib/diagnostics";
 import { canonicalJson, isJsonObject, type JsonObject, type SchemaValidator } from "@toolcrib/json";
+import type { SecretScrubber } from "@toolcrib/redaction";
 import { type CallContext, type ToolResult, textResult } from "@toolcrib/tool";
 import type { CallOutcome } from "../gateway.ts";
 import { GatewayError } from "../gateway-error.ts";
@@ -24,7 +25,7 @@ import { toAuditClient } from "./audit-client.ts";
 import type { CallLog } from "./call-log.ts";
 import type { CallOrigin, CallTarget } from "./call-target.ts";
 import { jsonSize } from "./json-size.ts";
-import { type SecretScrubber, scrubCause, scrubError } from "./secret-scrubber.ts";
+import { scrubCause, scrubError } from "./scrub-error.ts";
 
 /** What the governed call works with. */
 export interface GovernedCallDeps {
@@ -152,7 +153,10 @@ function describeArguments({ scrubber }: GovernedCallDeps, args: JsonObject) {
   try {
     // Joined, and so in one piece: a text put together with + takes JSON.stringify twice as long.
     const argumentsDigest = ["sha256:", hash("sha256", canonicalJson(args), "hex")].join("");
-    return { facts: { argumentsDigest, preview: previewArguments(args, scrubber.text) }, error: undefined };
+    return {
+      facts: { argumentsDigest, preview: previewArguments(args, (text) => scrubber.text(text)) },
+      error: undefined,
+    };
   } catch (cause) {
     const message = `The arguments are not JSON: ${messageOf(cause)}`;
     return { facts: {}, error: new GatewayError("PARAMS_INVALID", message, { cause }) };

@@ -25,6 +25,7 @@ import {
   startStdioServer,
 } from "@toolcrib/mcp";
 import { createProcessLauncher } from "@toolcrib/process";
+import { SecretScrubber } from "@toolcrib/redaction";
 import { openStore, type Store } from "@toolcrib/store";
 import {
   type Health,
@@ -36,7 +37,6 @@ import {
 } from "@toolcrib/tool";
 import { createUpstreamServer, type UpstreamServer } from "@toolcrib/upstream";
 import { createCallIds } from "../call/call-id.ts";
-import { createSecretScrubber } from "../call/secret-scrubber.ts";
 import type { PolicyConfig } from "../config/config-types.ts";
 import { parseConfig } from "../config/load-config.ts";
 import { lintServerId } from "../config/server-id.ts";
@@ -164,7 +164,7 @@ export function createRegistry(config: RegistryConfig = {}): Registry {
   const serverInfo = config.serverInfo ?? { name: "toolcrib", version: "0.0.0" };
   const now = Date.now;
   const run = randomUUID();
-  const scrubber = createSecretScrubber();
+  const scrubber = new SecretScrubber();
   const listeners = new Set<(change: RegistryChange) => void>();
   const backends = new Map<string, UpstreamServer>();
   const local = createLocalSource(now);
@@ -228,7 +228,7 @@ export function createRegistry(config: RegistryConfig = {}): Registry {
       {
         id: backend.name,
         kind: address === undefined || address.kind === "stdio" ? "custom" : address.kind,
-        scrub: scrubber.text,
+        scrub: (text) => scrubber.text(text),
         resolveTransport: async () => {
           if (backend.transport !== undefined) return { kind: "custom", transport: backend.transport() };
           if (address === undefined || address.kind === "stdio") {

@@ -18,11 +18,12 @@ import {
   type ServiceRequest,
   type View,
 } from "@toolcrib/mcp";
+import type { SecretScrubber } from "@toolcrib/redaction";
 import { type Identity, identityKey, type SourceChange } from "@toolcrib/tool";
 import type { CallOrigin, CallTarget } from "../call/call-target.ts";
 import { featureNames } from "../call/call-targets.ts";
 import { toArguments } from "../call/governed-call.ts";
-import { type SecretScrubber, scrubError } from "../call/secret-scrubber.ts";
+import { scrubError } from "../call/scrub-error.ts";
 import type { CallOutcome } from "../gateway.ts";
 import { GatewayError } from "../gateway-error.ts";
 import type { IndexedTool, ToolIndex } from "../index/tool-index.ts";

@@ -7,9 +7,9 @@
 
 import { isCodedError, type Logger, messageOf } from "@toolcrib/diagnostics";
 import { createEgress, createPlaceholder, type EgressEvent } from "@toolcrib/egress";
+import type { SecretScrubber } from "@toolcrib/redaction";
 import { openSecretStore } from "@toolcrib/secrets";
 import type { Store } from "@toolcrib/store";
-import type { SecretScrubber } from "../call/secret-scrubber.ts";
 import type { GatewayConfig } from "../config/config-types.ts";
 import { readRegularFile } from "../config/read-file.ts";
 import { createSecretResolver } from "../config/secret-resolver.ts";
@@ -69,7 +69,7 @@ export function openToolspecs(config: GatewayConfig, deps: ToolspecsDeps): Tools
       egress,
       secrets,
       newPlaceholder: () => createPlaceholder(randomBytes),
-      learn: scrubber.learn,
+      learn: (name, value) => scrubber.learn(name, value),
       now,
       sleep: deps.sleep,
       random: deps.random,

@@ -1,0 +1,47 @@
+/**
+ * Replaces known secrets in errors and their causes, which logs and programs
+ * show: messages, hints, data and stacks.
+ */
+
+import { inspect } from "node:util";
+import { CodedError } from "@toolcrib/diagnostics";
+import type { SecretScrubber } from "@toolcrib/redaction";
+
+/** Returns `error` without known secrets, including its causes; the same object if it contains none. */
+export function scrubError(scrubber: SecretScrubber, error: CodedError): CodedError {
+  const message = scrubber.text(error.message);
+  const hint = error.hint === undefined ? undefined : scrubber.text(error.hint);
+  const data = error.data === undefined ? undefined : scrubber.value(error.data);
+  const cause = scrubCause(scrubber, error.cause);
+  const isSame = message === error.message && hint === error.hint && data === error.data;
+  if (isSame) {
+    // The same object keeps its class and its fields.
+    if (cause !== error.cause) error.cause = cause;
+    return error;
+  }
+  return withStack(new CodedError(error.code, message, { hint, data, cause }), error, scrubber);
+}
+
+/** Deepest cause that is kept; deeper ones are dropped. */
+const causesMaxDepth = 10;
+
+/** Returns `thrown` without known secrets; the same object if it contains none. */
+export function scrubCause(scrubber: SecretScrubber, thrown: unknown, depth = 1): unknown {
+  if (typeof thrown === "string") return scrubber.text(thrown);
+  if (!(thrown instanceof Error)) {
+    const shown = inspect(thrown);
+    return scrubber.text(shown) === shown ? thrown : undefined;
+  }
+  const message = scrubber.text(thrown.message);
+  const cause = depth < causesMaxDepth ? scrubCause(scrubber, thrown.cause, depth + 1) : undefined;
+  const isSame = message === thrown.message && scrubber.text(thrown.stack ?? "") === (thrown.stack ?? "");
+  return isSame && cause === thrown.cause
+    ? thrown
+    : withStack(new Error(message, { cause }), thrown, scrubber);
+}
+
+/** Gives `error` the stack of `original`. */
+function withStack<One extends Error>(error: One, original: Error, scrubber: SecretScrubber): One {
+  if (original.stack !== undefined) error.stack = scrubber.text(original.stack);
+  return error;
+}

@@ -1,0 +1,187 @@
+/**
+ * Replaces known secrets in complete texts and JSON values: results, errors,
+ * previews, log lines. It recognizes the values that it has learned, in every
+ * encoding of `secret-forms.ts`, also when a value is split across the text
+ * items of one list, such as the content of a tool result.
+ *
+ * It never recognizes a value that it has not learned. Without a known secret
+ * it returns its input.
+ */
+
+import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
+import { FormMatcher } from "./form-matcher.ts";
+import { secretForms, secretMinLength } from "./secret-forms.ts";
+import { secretTextsOf } from "./secret-texts.ts";
+
+/** Most values that are remembered; the least recently learned one is forgotten first. */
+const maxValues = 10_000;
+
+/** A secret that was found. `end` is exclusive. */
+interface SecretSpan {
+  readonly start: number;
+  readonly end: number;
+  readonly name: string;
+}
+
+/** A search for all known values. */
+interface Search {
+  readonly matcher: FormMatcher<string>;
+  /** Whether a number can be a secret. */
+  readonly hasNumbers: boolean;
+}
+
+/** Replaces each secret that it has learned by `[secret NAME]`. */
+export class SecretScrubber {
+  /** Names by value, the value that was learned last at the end. */
+  readonly #names = new Map<string, string>();
+  #search: Search | undefined;
+
+  /**
+   * Remembers `value`, in addition to the values of `name` that it knows. Values
+   * shorter than six characters are ignored. A value that is known by another
+   * name keeps that name.
+   */
+  learn(name: string, value: string): void {
+    if (value.length < secretMinLength) return;
+    const known = this.#names.get(value);
+    this.#names.delete(value);
+    this.#names.set(value, known ?? name);
+    if (known !== undefined) return;
+    if (this.#names.size > maxValues) this.#names.delete(this.#names.keys().next().value as string);
+    this.#search = undefined;
+  }
+
+  /** Returns `text` without known secrets. */
+  text(text: string): string {
+    if (this.#names.size === 0 || text.length < secretMinLength) return text;
+    const spans = this.#find(text);
+    return spans.length === 0 ? text : replaceSpans(text, spans, 0);
+  }
+
+  /** Returns `value` without known secrets in its strings, keys and numbers; the same object if there are none. */
+  value<Value>(value: Value): Value {
+    if (this.#names.size === 0) return value;
+    return this.#scrub(value as JsonValue) as typeof value;
+  }
+
+  #find(text: string): readonly SecretSpan[] {
+    const { matcher } = this.#searchForAll();
+    let finding = matcher.find(text, 0, true);
+    if (finding.kind === "none") return noSpans;
+    const spans: SecretSpan[] = [];
+    while (finding.kind === "found") {
+      const { start, end, tag: name } = finding;
+      spans.push({ start, end, name });
+      finding = matcher.find(text, end, true);
+    }
+    return spans;
+  }
+
+  #searchForAll(): Search {
+    if (this.#search !== undefined) return this.#search;
+    const names = new Map<string, string>();
+    for (const [value, name] of this.#names) {
+      for (const text of secretTextsOf(value)) if (!names.has(text)) names.set(text, name);
+    }
+    const wanted = [...names].flatMap(([text, tag]) =>
+      secretForms(text, "text").map((form) => ({ form, tag })),
+    );
+    const hasNumbers = [...names.keys()].some((text) => /^-?\d+(?:\.\d+)?$/.test(text));
+    this.#search = { matcher: new FormMatcher(wanted), hasNumbers };
+    return this.#search;
+  }
+
+  #scrub(value: JsonValue | undefined): JsonValue | undefined {
+    if (typeof value === "string") return this.text(value);
+    if (typeof value === "number") return this.#scrubNumber(value);
+    if (typeof value !== "object" || value === null) return value;
+    if (Array.isArray(value)) return this.#scrubItems(this.#scrubSplit(value));
+    return this.#scrubMembers(value as JsonObject);
+  }
+
+  #scrubNumber(value: number): number | string {
+    if (!this.#searchForAll().hasNumbers) return value;
+    const text = String(value);
+    const scrubbed = this.text(text);
+    return scrubbed === text ? value : scrubbed;
+  }
+
+  #scrubItems(items: readonly JsonValue[]): JsonValue {
+    let scrubbed: JsonValue[] | undefined;
+    for (const [at, item] of items.entries()) {
+      const clean = this.#scrub(item) as JsonValue;
+      if (clean === item) continue;
+      scrubbed ??= [...items];
+      scrubbed[at] = clean;
+    }
+    return scrubbed ?? (items as JsonValue);
+  }
+
+  #scrubMembers(object: JsonObject): JsonObject {
+    const entries = Object.entries(object);
+    let scrubbed: [string, JsonValue | undefined][] | undefined;
+    for (const [at, [key, member]] of entries.entries()) {
+      const cleanKey = this.text(key);
+      const clean = this.#scrub(member);
+      if (cleanKey === key && clean === member) continue;
+      scrubbed ??= [...entries];
+      scrubbed[at] = [cleanKey, clean];
+    }
+    return scrubbed === undefined ? object : Object.fromEntries(scrubbed);
+  }
+
+  /** Redacts secrets that are split across the texts of `items`. Each part is replaced in its own item. */
+  #scrubSplit(items: readonly JsonValue[]): readonly JsonValue[] {
+    const texts = items.map(textOf);
+    if (texts.filter((text) => text !== undefined).length < 2) return items;
+    const spans = this.#find(texts.join(""));
+    if (spans.length === 0) return items;
+    let offset = 0;
+    return items.map((item, at) => {
+      const text = texts[at];
+      if (text === undefined || text === "") return item;
+      const start = offset;
+      offset += text.length;
+      const own = spans.filter((span) => span.start < offset && span.end > start);
+      return own.length === 0 ? item : withText(item, replaceSpans(text, own, start));
+    });
+  }
+}
+
+const noSpans: readonly SecretSpan[] = [];
+
+/** Replaces the parts of `text`, which begins at `offset`, that lie in `spans`. */
+function replaceSpans(text: string, spans: readonly SecretSpan[], offset: number): string {
+  let clean = "";
+  let passed = 0;
+  for (const { start, end, name } of spans) {
+    clean += `${text.slice(passed, Math.max(passed, start - offset))}[secret ${name}]`;
+    passed = Math.min(text.length, end - offset);
+  }
+  return clean + text.slice(passed);
+}
+
+/** The members of a content item that lead to its text: of a text block, an embedded resource and a prompt message. */
+const textPaths: readonly (readonly string[])[] = [["text"], ["resource", "text"], ["content", "text"]];
+
+function textOf(item: JsonValue): string | undefined {
+  if (!isJsonObject(item)) return undefined;
+  for (const path of textPaths) {
+    const found = path.reduce<JsonValue | undefined>(memberOf, item);
+    if (typeof found === "string") return found;
+  }
+  return undefined;
+}
+
+function memberOf(value: JsonValue | undefined, key: string): JsonValue | undefined {
+  return isJsonObject(value) ? value[key] : undefined;
+}
+
+function withText(item: JsonValue, text: string): JsonValue {
+  if (!isJsonObject(item)) return item;
+  const [outer, inner] =
+    textPaths.find((path) => typeof path.reduce<JsonValue | undefined>(memberOf, item) === "string") ?? [];
+  if (outer === undefined) return item;
+  if (inner === undefined) return { ...item, [outer]: text };
+  return { ...item, [outer]: { ...(item[outer] as JsonObject), [inner]: text } };
+}

@@ -1,0 +1,76 @@
+/**
+ * Sets of units. A unit is what a matcher reads one at a time: a byte of a
+ * stream, or a UTF-16 code unit of a text.
+ */
+
+/** The units that may stand at one place: 1 at the index of each. Has 256 entries or more. */
+export type UnitSet = Uint8Array;
+
+/** Number of entries of a set that holds bytes or ASCII characters only. */
+export const byteCount = 256;
+
+const singles = new Map<number, UnitSet>();
+const hexDigits = new Map<string, UnitSet>();
+const hexNumbers = new Map<string, readonly UnitSet[]>();
+const literals = new Map<string, readonly UnitSet[]>();
+const unitsBySet = new WeakMap<UnitSet, readonly number[]>();
+
+/** Returns the set that holds `unit` only. */
+export function singleUnit(unit: number): UnitSet {
+  let set = singles.get(unit);
+  if (set === undefined) {
+    set = setOf([unit]);
+    // Other units belong to single secrets; a cache of them would never shrink.
+    if (unit < byteCount) singles.set(unit, set);
+  }
+  return set;
+}
+
+/** The set of a hexadecimal digit in both cases. */
+function hexDigit(digit: string): UnitSet {
+  let set = hexDigits.get(digit);
+  if (set === undefined) {
+    set = setOf([digit.charCodeAt(0), digit.toUpperCase().charCodeAt(0)]);
+    hexDigits.set(digit, set);
+  }
+  return set;
+}
+
+/** Returns one set for each character of `text`, which is ASCII. */
+export function literal(text: string): readonly UnitSet[] {
+  let sets = literals.get(text);
+  if (sets === undefined) {
+    sets = Array.from(text, (character) => singleUnit(character.charCodeAt(0)));
+    literals.set(text, sets);
+  }
+  return sets;
+}
+
+/** Returns one set for each hexadecimal digit of `number`, in both cases. */
+export function hexDigitsOf(number: number, width: number): readonly UnitSet[] {
+  const digits = number.toString(16).padStart(width, "0");
+  let sets = hexNumbers.get(digits);
+  if (sets === undefined) {
+    sets = Array.from(digits, hexDigit);
+    // Most are bytes; a cache of longer numbers would grow with each secret.
+    if (number < byteCount) hexNumbers.set(digits, sets);
+  }
+  return sets;
+}
+
+/** Returns the set of `units`. */
+export function setOf(units: readonly number[]): UnitSet {
+  const set = new Uint8Array(Math.max(byteCount, ...units.map((unit) => unit + 1)));
+  for (const unit of units) set[unit] = 1;
+  return set;
+}
+
+/** Lists the units of `set`. Sets are shared by forms, so the list is computed once. */
+export function unitsOf(set: UnitSet): readonly number[] {
+  let units = unitsBySet.get(set);
+  if (units === undefined) {
+    units = [...set.keys()].filter((unit) => set[unit]);
+    unitsBySet.set(set, units);
+  }
+  return units;
+}
