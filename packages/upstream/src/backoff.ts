@@ -1,34 +1,37 @@
-/** Growing pauses between attempts that fail. No clock and no timer: it only says how long. */
+/** Exponential backoff for attempts that fail. Uses no clock and no timer: it only computes the pauses. */
 
 import type { UpstreamLimits } from "./upstream-options.ts";
 
-/** Counts failures in a row. */
-export interface Backoff {
-  /** Failures since the last success. */
-  readonly failures: number;
-  /** Count a failure. @returns milliseconds to wait before the next attempt */
-  failed(): number;
-  succeeded(): void;
-}
+/** Counts consecutive failures. Pauses grow from `reconnectMinMs` to `reconnectMaxMs`, doubled at each failure. */
+export class Backoff {
+  readonly #limits: Pick<Required<UpstreamLimits>, "reconnectMinMs" | "reconnectMaxMs">;
+  readonly #random: () => number;
+  #failures = 0;
 
-/** Pauses from `reconnectMinMs` to `reconnectMaxMs`, doubled each time. @param random in [0, 1) */
-export function createBackoff(
-  limits: Pick<Required<UpstreamLimits>, "reconnectMinMs" | "reconnectMaxMs">,
-  random: () => number,
-): Backoff {
-  let failures = 0;
-  return {
-    get failures() {
-      return failures;
-    },
-    failed() {
-      const pauseMs = Math.min(limits.reconnectMaxMs, limits.reconnectMinMs * 2 ** Math.min(failures, 30));
-      failures += 1;
-      // Half of the pause is spread, so that many servers of one host do not come back in step.
-      return Math.round(pauseMs * (0.5 + random() / 2));
-    },
-    succeeded() {
-      failures = 0;
-    },
-  };
+  /** @param random returns a number in [0, 1). */
+  constructor(
+    limits: Pick<Required<UpstreamLimits>, "reconnectMinMs" | "reconnectMaxMs">,
+    random: () => number,
+  ) {
+    this.#limits = limits;
+    this.#random = random;
+  }
+
+  /** Failures since the last success. */
+  get failures(): number {
+    return this.#failures;
+  }
+
+  /** Counts a failure. @returns milliseconds to wait before the next attempt */
+  failed(): number {
+    const { reconnectMinMs, reconnectMaxMs } = this.#limits;
+    const pauseMs = Math.min(reconnectMaxMs, reconnectMinMs * 2 ** Math.min(this.#failures, 30));
+    this.#failures += 1;
+    // Half of the pause is random, so that many servers of one host do not reconnect at the same moment.
+    return Math.round(pauseMs * (0.5 + this.#random() / 2));
+  }
+
+  succeeded(): void {
+    this.#failures = 0;
+  }
 }

@@ -1,111 +1,147 @@
 /**
- * How a modern server (2026-07-28) tells of changes: one `subscriptions/listen`
- * stream for the list changes and all watched resources. It is opened anew when
- * the watched resources change, and the old one is closed only after the new
- * one was acknowledged, so that no change falls between them. When the server
- * ends it, it is opened again after growing pauses.
+ * The changes that a modern server (2026-07-28) reports: one
+ * `subscriptions/listen` stream for list changes and all watched resources.
+ * When the watched resources change, a new stream replaces the old one, which
+ * closes only after the server acknowledged the new one, so that no change is
+ * lost between them. When the server ends the stream, it is opened again after
+ * growing pauses.
  */
 
 import { isDeepStrictEqual } from "node:util";
 import { type Logger, messageOf } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import { type Connection, McpError } from "@toolcrib/mcp";
-import { createBackoff } from "./backoff.ts";
+import { Backoff } from "./backoff.ts";
 
-/** What the stream needs of its session. */
+/** Dependencies of `ChangeStream`. */
 export interface ChangeStreamDeps {
   readonly connection: Connection;
   readonly serverId: string;
+  /** In [0, 1). */
   readonly random: () => number;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly logger: Logger;
-  /** The resources that are watched now. */
+  /** Returns the URIs of the resources that are watched now. */
   readonly uris: () => readonly string[];
-  /** Takes list changes and resource updates. */
+  /** Gets list changes and resource updates. */
   readonly onNotification: (method: string, params: JsonObject) => void;
-  /** The stream was away for a time: anything may have changed. */
+  /** Reports that the stream was interrupted: anything can have changed meanwhile. */
   readonly onGap: () => void;
-  /** It ended, or could not be opened. */
+  /** Reports that the stream ended or could not be opened. */
   readonly onFailure: (error: unknown) => void;
-  /** Milliseconds in which a replaced stream may still deliver what it holds; connections of their own (HTTP) overtake each other. */
+  /**
+   * Milliseconds for which a replaced stream stays open, to deliver notifications that are on their way. Over HTTP
+   * each stream has a connection of its own, so the new one can overtake the old one.
+   */
   readonly lingerMs: number;
-}
-
-/** The stream of one session. */
-export interface ChangeStream {
-  /** Open it as soon as the server lets it. */
-  start(): void;
-  /** Bring the stream in line with `uris()`; resolves to the URIs that the server honours. @throws when it cannot be opened */
-  settle(): Promise<ReadonlySet<string>>;
 }
 
 interface OpenStream {
   readonly controller: AbortController;
-  /** What was asked for. */
+  /** The requested notifications. */
   readonly notifications: JsonObject;
+  /** The URIs that the server acknowledged. */
   readonly honoured: ReadonlySet<string>;
   readonly since: number;
 }
 
+const acknowledgement = "notifications/subscriptions/acknowledged";
 const acknowledgeTimeoutMs = 30_000;
-/** A stream that held for less counts as a failure when it ends. */
+/** A stream that ends after less time counts as a failure. */
 const stableAfterMs = 10_000;
 const pauses = { reconnectMinMs: 1000, reconnectMaxMs: 60_000 };
 
-/** Create the stream of a modern connection; it is opened by the first `settle`. */
-export function createChangeStream(deps: ChangeStreamDeps): ChangeStream {
-  const { connection, logger } = deps;
-  const log = { server: deps.serverId };
-  const backoff = createBackoff(pauses, deps.random);
-  let current: OpenStream | undefined;
-  let hasGap = false;
-  let settling: Promise<ReadonlySet<string>> | undefined;
-  let next: Promise<ReadonlySet<string>> | undefined;
+/** The stream of one modern session. The first `start` or `settle` opens it. */
+export class ChangeStream {
+  readonly #deps: ChangeStreamDeps;
+  readonly #backoff: Backoff;
+  #current: OpenStream | undefined;
+  #hasGap = false;
+  #settling: Promise<ReadonlySet<string>> | undefined;
+  #next: Promise<ReadonlySet<string>> | undefined;
 
-  function filter(): JsonObject | undefined {
-    const { capabilities } = connection;
-    const announces = (name: string) => {
+  constructor(deps: ChangeStreamDeps) {
+    this.#deps = deps;
+    this.#backoff = new Backoff(pauses, deps.random);
+  }
+
+  /** Opens the stream, again and again until the server accepts it. */
+  start(): void {
+    void this.#reopen();
+  }
+
+  /**
+   * Opens a stream for the current `uris()`, unless one is open.
+   *
+   * @returns the URIs that the server acknowledged.
+   * @throws when the stream cannot be opened.
+   */
+  settle(): Promise<ReadonlySet<string>> {
+    if (this.#settling !== undefined) {
+      // The stream that is being opened may lack URIs that were added meanwhile; the next one has them all.
+      this.#next ??= this.#settling
+        .catch(() => {})
+        .then(() => {
+          this.#next = undefined;
+          return this.settle();
+        });
+      return this.#next;
+    }
+    const settling = this.#replace().finally(() => {
+      if (this.#settling === settling) this.#settling = undefined;
+    });
+    this.#settling = settling;
+    return settling;
+  }
+
+  async #replace(): Promise<ReadonlySet<string>> {
+    const notifications = this.#wantedNotifications();
+    const old = this.#current;
+    if (old !== undefined && isDeepStrictEqual(notifications, old.notifications)) return old.honoured;
+    this.#current = notifications === undefined ? undefined : await this.#open(notifications);
+    if (old !== undefined) this.#close(old);
+    if (this.#hasGap) this.#deps.onGap();
+    this.#hasGap = false;
+    return this.#current?.honoured ?? new Set();
+  }
+
+  #wantedNotifications(): JsonObject | undefined {
+    const { capabilities } = this.#deps.connection;
+    const reports = (name: string) => {
       const capability = capabilities[name];
       return isJsonObject(capability) && capability["listChanged"] === true;
     };
-    const uris = deps.uris();
+    const uris = this.#deps.uris();
     const wanted = {
-      ...(announces("tools") ? { toolsListChanged: true } : undefined),
-      ...(announces("prompts") ? { promptsListChanged: true } : undefined),
-      ...(announces("resources") ? { resourcesListChanged: true } : undefined),
+      ...(reports("tools") ? { toolsListChanged: true } : undefined),
+      ...(reports("prompts") ? { promptsListChanged: true } : undefined),
+      ...(reports("resources") ? { resourcesListChanged: true } : undefined),
       ...(uris.length > 0 ? { resourceSubscriptions: [...uris] } : undefined),
     };
     return Object.keys(wanted).length === 0 ? undefined : wanted;
   }
 
-  async function replace(): Promise<ReadonlySet<string>> {
-    const notifications = filter();
-    const old = current;
-    if (old !== undefined && isDeepStrictEqual(notifications, old.notifications)) return old.honoured;
-    current = notifications === undefined ? undefined : await open(notifications);
-    if (old !== undefined) close(old);
-    if (hasGap) deps.onGap();
-    hasGap = false;
-    return current?.honoured ?? new Set();
-  }
-
-  function open(notifications: JsonObject): Promise<OpenStream> {
+  /** Sends the request; resolves on its acknowledgement. */
+  #open(notifications: JsonObject): Promise<OpenStream> {
+    const { connection, now, onNotification } = this.#deps;
     const controller = new AbortController();
     return new Promise((resolve, reject) => {
       let stream: OpenStream | undefined;
       const timer = setTimeout(() => {
-        controller.abort(
-          new McpError("MCP_CANCELLED", "The server did not acknowledge the stream of changes"),
-        );
+        const message = "The server did not acknowledge the stream of changes";
+        controller.abort(new McpError("MCP_CANCELLED", message));
       }, acknowledgeTimeoutMs);
-      const take = (honoured: JsonObject) => {
+      const acknowledge = (params: JsonObject) => {
         if (stream !== undefined) return;
         clearTimeout(timer);
-        const uris = honoured["resourceSubscriptions"];
-        const honouredUris = new Set(Array.isArray(uris) ? uris.map(String) : []);
-        stream = { controller, notifications, honoured: honouredUris, since: deps.now() };
+        stream = { controller, notifications, honoured: honouredUris(params), since: now() };
         resolve(stream);
+      };
+      const end = (reason: unknown) => {
+        clearTimeout(timer);
+        reject(reason);
+        if (stream !== undefined) this.#ended(stream, reason);
       };
       connection
         .request(
@@ -114,8 +150,8 @@ export function createChangeStream(deps: ChangeStreamDeps): ChangeStream {
           {
             signal: controller.signal,
             onNotification: (method, params) => {
-              if (method === acknowledgement) take(filterOf(params));
-              else deps.onNotification(method, params);
+              if (method === acknowledgement) acknowledge(params);
+              else onNotification(method, params);
             },
           },
         )
@@ -123,69 +159,45 @@ export function createChangeStream(deps: ChangeStreamDeps): ChangeStream {
           () => new Error("The server ended the stream of changes"),
           (error: unknown) => error,
         )
-        .then((reason) => {
-          clearTimeout(timer);
-          reject(reason);
-          if (stream !== undefined) ended(stream, reason);
-        });
+        .then(end);
     });
   }
 
-  function close({ controller }: OpenStream): void {
+  #close({ controller }: OpenStream): void {
+    const { lingerMs } = this.#deps;
     const end = () => controller.abort(new McpError("MCP_CANCELLED", "The watched resources changed"));
-    if (deps.lingerMs === 0) end();
-    else setTimeout(end, deps.lingerMs).unref();
+    if (lingerMs === 0) end();
+    else setTimeout(end, lingerMs).unref();
   }
 
-  function ended(stream: OpenStream, reason: unknown): void {
-    if (current !== stream) return;
-    current = undefined;
-    hasGap = true;
-    if (deps.now() - stream.since >= stableAfterMs) backoff.succeeded();
-    reopenLater(reason);
+  #ended(stream: OpenStream, reason: unknown): void {
+    if (this.#current !== stream) return;
+    this.#current = undefined;
+    this.#hasGap = true;
+    if (this.#deps.now() - stream.since >= stableAfterMs) this.#backoff.succeeded();
+    this.#reopenLater(reason);
   }
 
-  function reopenLater(reason: unknown): void {
+  #reopenLater(reason: unknown): void {
+    const { connection, logger, serverId, onFailure } = this.#deps;
     if (connection.closed.aborted) return;
-    logger.debug({ ...log, reason: messageOf(reason) }, "stream of changes ended");
-    deps.onFailure(reason);
-    // A server that refuses the method has no such stream.
+    logger.debug({ server: serverId, reason: messageOf(reason) }, "stream of changes ended");
+    onFailure(reason);
+    // A server that answers with an error does not support the method.
     if (reason instanceof McpError && reason.code === "MCP_REMOTE_ERROR") return;
-    const timer = setTimeout(() => void reopen(), backoff.failed());
+    const timer = setTimeout(() => void this.#reopen(), this.#backoff.failed());
     timer.unref();
   }
 
-  async function reopen(): Promise<void> {
-    if (connection.closed.aborted || current !== undefined) return;
-    await stream.settle().catch(reopenLater);
+  async #reopen(): Promise<void> {
+    if (this.#deps.connection.closed.aborted || this.#current !== undefined) return;
+    await this.settle().catch((error: unknown) => this.#reopenLater(error));
   }
-
-  const stream: ChangeStream = {
-    start: () => void reopen(),
-    settle() {
-      // What is asked for while one is being opened is covered by the next.
-      if (settling !== undefined) {
-        next ??= settling
-          .catch(() => {})
-          .then(() => {
-            next = undefined;
-            return stream.settle();
-          });
-        return next;
-      }
-      const one = replace().finally(() => {
-        if (settling === one) settling = undefined;
-      });
-      settling = one;
-      return one;
-    },
-  };
-  return stream;
 }
 
-const acknowledgement = "notifications/subscriptions/acknowledged";
-
-function filterOf(params: JsonObject): JsonObject {
+/** Reads the URIs from the parameters of an acknowledgement. */
+function honouredUris(params: JsonObject): ReadonlySet<string> {
   const filter = params["notifications"];
-  return isJsonObject(filter) ? filter : {};
+  const uris = isJsonObject(filter) ? filter["resourceSubscriptions"] : undefined;
+  return new Set(Array.isArray(uris) ? uris.map(String) : []);
 }

@@ -1,16 +1,17 @@
-/** Codes of this package's errors and findings, each with its meaning. */
+/** Codes of this package's errors, each with its meaning. */
 export const upstreamCodes = {
   UPSTREAM_UNAVAILABLE:
-    "An upstream server is not connected; the message says why and when it is tried again.",
-  UPSTREAM_CLOSED: "An upstream server ended, or broke the connection, before it answered.",
-  UPSTREAM_ERROR: "An upstream server answered with a JSON-RPC error.",
+    "The upstream server is not connected; the message gives the reason, the hint the time of the next attempt.",
+  UPSTREAM_CLOSED: "The upstream server ended, or closed the connection, before it answered.",
+  UPSTREAM_ERROR: "The upstream server answered with a JSON-RPC error.",
   UPSTREAM_LIST_ENDLESS:
-    "A list of an upstream server has no end: its cursor repeats, or it has more pages or items than the limit.",
-  UPSTREAM_SESSION_LIMIT: "As many clients have a session of their own with this server as the limit allows.",
+    "A list of the upstream server has no end: its cursor repeats, or it exceeds the limit of pages, items, characters or time.",
+  UPSTREAM_SESSION_LIMIT:
+    "The maximum number of clients already has a session of their own with this server.",
   UPSTREAM_ASK_UNATTRIBUTED:
-    "An upstream server asked its client something outside of any call that could be asked on account of.",
+    "The upstream server sent a request for a client that cannot be attributed to a call of one client.",
   UPSTREAM_WATCH_REFUSED:
-    "A resource cannot be watched: its server does not tell of its changes, or as many are watched as the limit allows.",
+    "The resource cannot be watched: its server does not report changes of it, or the maximum number of resources is watched.",
 } as const;
 
 /** A key of `upstreamCodes`. */

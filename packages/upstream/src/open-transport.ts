@@ -1,5 +1,6 @@
-/** The way to a server: its secrets in their places, its process launched if it has one. */
+/** Opens the transport to a server: resolves its secrets and launches its process, if it has one. */
 
+import { abortable } from "@toolcrib/lifecycle";
 import {
   type ClientTransport,
   createHttpTransport,
@@ -9,17 +10,21 @@ import {
 import type { LaunchedProcess } from "@toolcrib/process";
 import { UpstreamError } from "./upstream-error.ts";
 import type { ResolvedTransport, UpstreamDeps, UpstreamSettings } from "./upstream-options.ts";
-import { untilAborted } from "./wait.ts";
 
-/** A transport, and what is behind it. */
+/** An open transport with the process and the settings that it uses. */
 export interface OpenTransport {
   readonly transport: ClientTransport;
   readonly process: LaunchedProcess | undefined;
-  /** What it was made from, secrets included. */
+  /** The settings that it was opened with, secrets included. */
   readonly resolved: ResolvedTransport;
 }
 
-/** Open the transport of `settings`. @throws {UpstreamError} when it takes too long; what resolving and launching throw */
+/**
+ * Opens the transport of `settings`.
+ *
+ * @throws {UpstreamError} `UPSTREAM_UNAVAILABLE` when it takes longer than `timeoutMs`; also what
+ *   `resolveTransport` and the launcher throw.
+ */
 export async function openTransport(
   settings: UpstreamSettings,
   deps: UpstreamDeps,
@@ -32,7 +37,7 @@ export async function openTransport(
   }, options.timeoutMs);
   const signal = AbortSignal.any([options.signal, late.signal]);
   try {
-    const resolved = await untilAborted(settings.resolveTransport(), signal);
+    const resolved = await abortable(settings.resolveTransport(), signal);
     return { ...(await connect(resolved, settings, deps, signal)), resolved };
   } finally {
     clearTimeout(timer);

@@ -1,239 +1,74 @@
 /**
- * Who watches which resource of a server. A legacy session gets a
- * `resources/subscribe` for the first watcher of a URI and an unsubscribe after
- * the last; a modern one has one stream for all of them (`change-stream.ts`).
- * A watch outlives its session: it moves to the next one.
+ * The watchers of one server's resources. A watch belongs to one session at a
+ * time (`session-topics.ts`) and outlives it: it moves to the next session, and
+ * its watcher then gets an update, because the resource can have changed
+ * meanwhile.
  *
- * A watcher hears only of what it watches, and only from the session that its
- * watch lives on.
+ * A watcher gets only updates of what it watches, and only from the session that
+ * its watch belongs to.
  */
 
 import { type Logger, messageOf } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
 import type { ClientSession, ResourceWatcher } from "@toolcrib/tool";
-import { type ChangeStream, createChangeStream } from "./change-stream.ts";
 import type { Lease } from "./client-sessions.ts";
-import type { UpstreamSession } from "./open-session.ts";
+import { SessionTopics, type SessionTopicsDeps } from "./session-topics.ts";
 import { UpstreamError } from "./upstream-error.ts";
+import type { UpstreamSession } from "./upstream-session.ts";
 
-/** What the watch needs of its server. */
-export interface ResourceWatchDeps {
-  readonly serverId: string;
-  readonly random: () => number;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
+/** Dependencies of `ResourceWatch`. */
+export interface ResourceWatchDeps extends Omit<SessionTopicsDeps, "notReported"> {
   readonly logger: Logger;
-  /** Milliseconds, see `ChangeStreamDeps`. */
-  readonly lingerMs: number;
-  /** The session that a client's watches live on. */
+  /** Leases the session for the watches of a client. */
   lease(client: ClientSession | undefined): Promise<Lease>;
-  /** Takes list changes that a modern stream sends. */
-  onNotification(method: string, params: JsonObject, session: UpstreamSession): void;
-  /** A modern stream was away: any list may have changed. */
-  onGap(): void;
-  /** A modern stream ended, or could not be opened. */
-  onFailure(session: UpstreamSession, error: unknown): void;
 }
 
-/** The watchers of one server's resources. */
-export interface ResourceWatch {
-  /** @throws {UpstreamError} `UPSTREAM_WATCH_REFUSED`; what asking the server throws */
-  add(uri: string, watcher: ResourceWatcher): Promise<void>;
-  remove(uri: string, watcher: ResourceWatcher): Promise<void>;
-  /** A notification about resources that `session` sent. */
-  notified(method: string, params: JsonObject, session: UpstreamSession): void;
-  /** A new shared session is there: listen to it, and move what has no session any more to it. */
-  restore(session: UpstreamSession): Promise<void>;
-}
-
-/** One watcher's interest in one URI. */
+/** A watcher's watch of one URI. */
 interface Watch {
   readonly uri: string;
   readonly watcher: ResourceWatcher;
+  /** Stops listening for the end of the client. */
   readonly forget: () => void;
+  /** The last attempt to place the watch on a session. */
   placed: Promise<void>;
+  /** The session that the watch is placed on. */
   lease: Lease | undefined;
   isOver: boolean;
 }
 
-/** A URI on one session, subscribed while anyone watches it. */
-interface Topic {
-  readonly uri: string;
-  readonly watches: Set<Watch>;
-  isSubscribed: boolean;
-  tail: Promise<unknown>;
-}
-
-/** What lives on one session. */
-interface Place {
-  readonly session: UpstreamSession;
-  readonly topics: Map<string, Topic>;
-  readonly stream: ChangeStream | undefined;
-}
-
-/** Most URIs watched at one server. */
+/** URIs of one server that can be watched at a time. */
 const maxUris = 10_000;
-const subscribeTimeoutMs = 30_000;
-/** Watches that are moved at a time. */
+/** Watches that are moved to another session at a time. */
 const movedAtOnce = 32;
 
-/** Create the table. */
-export function createResourceWatch(deps: ResourceWatchDeps): ResourceWatch {
-  const watches = new Map<string, Map<ResourceWatcher, Watch>>();
-  const places = new Map<UpstreamSession, Place>();
-  const log = { server: deps.serverId };
+/** The watchers of one server's resources. */
+export class ResourceWatch {
+  readonly #deps: ResourceWatchDeps;
+  readonly #topicsDeps: SessionTopicsDeps;
+  readonly #watches = new Map<string, Map<ResourceWatcher, Watch>>();
+  readonly #topics = new Map<UpstreamSession, SessionTopics<Watch>>();
 
-  function placeOf(session: UpstreamSession): Place {
-    const known = places.get(session);
-    if (known !== undefined) return known;
-    const topics = new Map<string, Topic>();
-    const { connection } = session;
-    const stream =
-      connection.era === "legacy"
-        ? undefined
-        : createChangeStream({
-            connection,
-            serverId: deps.serverId,
-            random: deps.random,
-            now: deps.now,
-            logger: deps.logger,
-            lingerMs: deps.lingerMs,
-            uris: () => [...topics.values()].filter((topic) => topic.watches.size > 0).map(({ uri }) => uri),
-            onNotification: (method, params) => {
-              notified(method, params, session);
-              deps.onNotification(method, params, session);
-            },
-            onFailure: (error) => deps.onFailure(session, error),
-            onGap() {
-              deps.onGap();
-              for (const topic of topics.values()) tellAll(topic);
-            },
-          });
-    const place = { session, topics, stream };
-    places.set(session, place);
-    connection.closed.addEventListener("abort", () => abandon(place), { once: true });
-    return place;
-  }
-
-  function topicOf(place: Place, uri: string): Topic {
-    const topic = place.topics.get(uri) ?? {
-      uri,
-      watches: new Set(),
-      isSubscribed: false,
-      tail: Promise.resolve(),
+  constructor(deps: ResourceWatchDeps) {
+    this.#deps = deps;
+    this.#topicsDeps = {
+      ...deps,
+      notReported: (uri) => this.#refused(`The server does not report changes of "${uri}"`),
     };
-    place.topics.set(uri, topic);
-    return topic;
   }
 
-  /** Bring the server's idea of a topic in line with ours; one step at a time for each topic. */
-  function settle(place: Place, topic: Topic): Promise<void> {
-    const step = topic.tail.then(async () => {
-      const isWanted = topic.watches.size > 0;
-      if (isWanted !== topic.isSubscribed && !place.session.connection.closed.aborted) {
-        await subscribe(place, topic.uri, isWanted);
-        topic.isSubscribed = isWanted;
-      }
-      if (topic.watches.size === 0 && !topic.isSubscribed && place.topics.get(topic.uri) === topic)
-        place.topics.delete(topic.uri);
-    });
-    topic.tail = step.catch(() => {});
-    return step;
-  }
-
-  async function subscribe(place: Place, uri: string, isWanted: boolean): Promise<void> {
-    if (place.stream === undefined) {
-      const method = isWanted ? "resources/subscribe" : "resources/unsubscribe";
-      await place.session.connection.request(method, { uri }, { timeoutMs: subscribeTimeoutMs });
-      return;
-    }
-    const honoured = await place.stream.settle();
-    if (isWanted && !honoured.has(uri)) throw refused(`The server does not tell of changes of "${uri}"`);
-  }
-
-  function refused(message: string): UpstreamError {
-    return new UpstreamError("UPSTREAM_WATCH_REFUSED", message, { data: { server: deps.serverId } });
-  }
-
-  async function put(watch: Watch): Promise<void> {
-    const lease = await deps.lease(watch.watcher.session);
-    if (watch.isOver || lease.session.connection.closed.aborted) {
-      lease.release();
-      if (!watch.isOver) throw refused("The session of the server ended meanwhile");
-      return;
-    }
-    watch.lease = lease;
-    const place = placeOf(lease.session);
-    const topic = topicOf(place, watch.uri);
-    topic.watches.add(watch);
-    try {
-      await settle(place, topic);
-    } catch (error) {
-      topic.watches.delete(watch);
-      release(watch);
-      throw error;
-    }
-  }
-
-  function release(watch: Watch): void {
-    watch.lease?.release();
-    watch.lease = undefined;
-  }
-
-  /** The session of `place` ended: what lived on it is without a session now. */
-  function abandon(place: Place): void {
-    places.delete(place.session);
-    const homeless = [...place.topics.values()].flatMap((topic) => [...topic.watches]);
-    for (const watch of homeless) release(watch);
-    // A client's own session can be opened again at once; the shared one is waited for.
-    void move(homeless.filter(({ watcher }) => watcher.session !== undefined));
-  }
-
-  async function move(homeless: readonly Watch[]): Promise<void> {
-    for (let start = 0; start < homeless.length; start += movedAtOnce) {
-      await Promise.all(homeless.slice(start, start + movedAtOnce).map(moveOne));
-    }
-  }
-
-  async function moveOne(watch: Watch): Promise<void> {
-    if (watch.isOver || watch.lease !== undefined) return;
-    let isMoved = false;
-    watch.placed = watch.placed
-      .catch(() => {})
-      .then(async () => {
-        if (watch.isOver || watch.lease !== undefined) return;
-        await put(watch);
-        isMoved = true;
-      });
-    try {
-      await watch.placed;
-      // What happened meanwhile nobody knows, so the watcher looks again.
-      if (isMoved && !watch.isOver) watch.watcher.updated(watch.uri);
-    } catch (error) {
-      // A resource that is gone after a restart, or a server that is: tried again with the next session.
-      deps.logger.debug({ ...log, uri: watch.uri, reason: messageOf(error) }, "resource is not watched");
-    }
-  }
-
-  function tellAll(topic: Topic, uri = topic.uri): void {
-    for (const { watcher, isOver } of [...topic.watches]) if (!isOver) watcher.updated(uri);
-  }
-
-  function notified(method: string, params: JsonObject, session: UpstreamSession): void {
-    const { uri } = params;
-    if (method !== "notifications/resources/updated" || typeof uri !== "string") return;
-    for (const topic of places.get(session)?.topics.values() ?? [])
-      if (isWithin(uri, topic.uri)) tellAll(topic, uri);
-  }
-
-  async function add(uri: string, watcher: ResourceWatcher): Promise<void> {
-    const known = watches.get(uri)?.get(watcher);
+  /**
+   * Watches a resource for `watcher`, until `remove` or the end of its client.
+   *
+   * @throws {UpstreamError} `UPSTREAM_WATCH_REFUSED`; what the request to the server throws.
+   */
+  async add(uri: string, watcher: ResourceWatcher): Promise<void> {
+    const known = this.#watches.get(uri)?.get(watcher);
     if (known !== undefined) return known.placed;
-    if (watches.size >= maxUris && !watches.has(uri)) {
-      throw refused(`More than ${maxUris} resources are watched`);
+    if (this.#watches.size >= maxUris && !this.#watches.has(uri)) {
+      throw this.#refused(`More than ${maxUris} resources are watched`);
     }
     const client = watcher.session;
-    const closed = () => void remove(uri, watcher).catch(() => {});
+    const closed = () => void this.remove(uri, watcher).catch(() => {});
     client?.closed.throwIfAborted();
     client?.closed.addEventListener("abort", closed, { once: true });
     const watch: Watch = {
@@ -244,53 +79,122 @@ export function createResourceWatch(deps: ResourceWatchDeps): ResourceWatch {
       lease: undefined,
       isOver: false,
     };
-    watches.set(uri, (watches.get(uri) ?? new Map<ResourceWatcher, Watch>()).set(watcher, watch));
-    watch.placed = put(watch);
+    this.#list(watch);
+    watch.placed = this.#place(watch);
     try {
       await watch.placed;
     } catch (error) {
-      unlist(watch);
+      this.#unlist(watch);
       throw error;
     }
   }
 
-  async function remove(uri: string, watcher: ResourceWatcher): Promise<void> {
-    const watch = watches.get(uri)?.get(watcher);
+  async remove(uri: string, watcher: ResourceWatcher): Promise<void> {
+    const watch = this.#watches.get(uri)?.get(watcher);
     if (watch === undefined) return;
-    unlist(watch);
-    // A watch that is just being placed sees that it is over.
+    this.#unlist(watch);
+    // A watch that is being placed checks whether it is over.
     await watch.placed.catch(() => {});
-    const place = watch.lease === undefined ? undefined : places.get(watch.lease.session);
-    const topic = place?.topics.get(uri);
-    topic?.watches.delete(watch);
     try {
-      if (place !== undefined && topic !== undefined) await settle(place, topic);
+      if (watch.lease !== undefined) await this.#topics.get(watch.lease.session)?.remove(watch);
     } finally {
       release(watch);
     }
   }
 
-  function unlist(watch: Watch): void {
-    watch.isOver = true;
-    watch.forget();
-    const known = watches.get(watch.uri);
-    known?.delete(watch.watcher);
-    if (known?.size === 0) watches.delete(watch.uri);
+  /** Passes a notification that `session` sent on to the watchers of the resource. */
+  notified(method: string, params: JsonObject, session: UpstreamSession): void {
+    this.#topics.get(session)?.notified(method, params);
   }
 
-  return {
-    add,
-    remove,
-    notified,
-    async restore(session) {
-      placeOf(session).stream?.start();
-      const all = [...watches.values()].flatMap((known) => [...known.values()]);
-      await move(all.filter(({ lease }) => lease === undefined));
-    },
-  };
+  /** Listens to a new shared session, and moves the watches that have no session to it. */
+  async restore(session: UpstreamSession): Promise<void> {
+    this.#topicsOf(session).start();
+    const all = [...this.#watches.values()].flatMap((known) => [...known.values()]);
+    await this.#move(all.filter(({ lease }) => lease === undefined));
+  }
+
+  #list(watch: Watch): void {
+    const known = this.#watches.get(watch.uri) ?? new Map<ResourceWatcher, Watch>();
+    this.#watches.set(watch.uri, known.set(watch.watcher, watch));
+  }
+
+  #unlist(watch: Watch): void {
+    watch.isOver = true;
+    watch.forget();
+    const known = this.#watches.get(watch.uri);
+    known?.delete(watch.watcher);
+    if (known?.size === 0) this.#watches.delete(watch.uri);
+  }
+
+  #topicsOf(session: UpstreamSession): SessionTopics<Watch> {
+    const known = this.#topics.get(session);
+    if (known !== undefined) return known;
+    const topics = new SessionTopics<Watch>(session, this.#topicsDeps);
+    this.#topics.set(session, topics);
+    session.connection.closed.addEventListener("abort", () => this.#abandon(topics), { once: true });
+    return topics;
+  }
+
+  /** Places a watch on a session. */
+  async #place(watch: Watch): Promise<void> {
+    const lease = await this.#deps.lease(watch.watcher.session);
+    if (watch.isOver || lease.session.connection.closed.aborted) {
+      lease.release();
+      if (!watch.isOver) throw this.#refused("The session of the server ended before the watch began");
+      return;
+    }
+    watch.lease = lease;
+    try {
+      await this.#topicsOf(lease.session).add(watch);
+    } catch (error) {
+      release(watch);
+      throw error;
+    }
+  }
+
+  /** Takes the watches off a session that ended. */
+  #abandon(topics: SessionTopics<Watch>): void {
+    this.#topics.delete(topics.session);
+    const watches = topics.watches();
+    for (const watch of watches) release(watch);
+    // A client's own session can be opened again at once; `restore` follows when the shared session is open again.
+    void this.#move(watches.filter(({ watcher }) => watcher.session !== undefined));
+  }
+
+  async #move(watches: readonly Watch[]): Promise<void> {
+    for (let start = 0; start < watches.length; start += movedAtOnce) {
+      await Promise.all(watches.slice(start, start + movedAtOnce).map((watch) => this.#moveOne(watch)));
+    }
+  }
+
+  async #moveOne(watch: Watch): Promise<void> {
+    if (watch.isOver || watch.lease !== undefined) return;
+    let isMoved = false;
+    watch.placed = watch.placed
+      .catch(() => {})
+      .then(async () => {
+        if (watch.isOver || watch.lease !== undefined) return;
+        await this.#place(watch);
+        isMoved = true;
+      });
+    try {
+      await watch.placed;
+      // Changes between the two sessions were not reported, so the watcher reads the resource again.
+      if (isMoved && !watch.isOver) watch.watcher.updated(watch.uri);
+    } catch (error) {
+      // The server, or the resource after a restart of the server, may be gone. The next session is another attempt.
+      const { logger, serverId: server } = this.#deps;
+      logger.debug({ server, uri: watch.uri, reason: messageOf(error) }, "resource is not watched");
+    }
+  }
+
+  #refused(message: string): UpstreamError {
+    return new UpstreamError("UPSTREAM_WATCH_REFUSED", message, { data: { server: this.#deps.serverId } });
+  }
 }
 
-/** Whether `uri` is `watched` or a part of it: servers may name the part that changed (2025-11-25, resources). */
-function isWithin(uri: string, watched: string): boolean {
-  return uri === watched || uri.startsWith(watched.endsWith("/") ? watched : `${watched}/`);
+function release(watch: Watch): void {
+  watch.lease?.release();
+  watch.lease = undefined;
 }

@@ -1,7 +1,7 @@
 /**
- * Everything that a server lists: all pages of its tools, resources, templates
- * and prompts, bounded, and checked just enough that one bad definition does
- * not hide the good ones.
+ * Reads a list of a server (tools, resources, templates or prompts) with all of
+ * its pages, within limits. Tool definitions are checked only as far as needed,
+ * so that one malformed definition does not hide the others.
  */
 
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
@@ -17,15 +17,16 @@ export interface ListOptions {
 }
 
 const maxPages = 1000;
-/** Most characters of one list, all pages together. */
+/** Characters of one list, all pages together. */
 const listMaxLength = 64 * 1024 * 1024;
-/** A whole list may take this many times as long as one page. */
+/** The time limit of a whole list, as a multiple of that of one page. */
 const listTimeoutFactor = 10;
 
 /**
- * All items of a list method, following its cursors.
+ * Returns all items of a list method, following its cursors.
  *
- * @throws {UpstreamError} `UPSTREAM_LIST_ENDLESS`; what `Connection.request` throws.
+ * @param key the member of the result that holds the items.
+ * @throws {UpstreamError} `UPSTREAM_LIST_ENDLESS`; also what `Connection.request` throws.
  */
 export async function listAll(
   connection: Connection,
@@ -52,7 +53,7 @@ export async function listAll(
       const cursor = result["nextCursor"];
       if (typeof cursor !== "string" || cursor === "") return items;
       if (cursors.has(cursor)) throw endless(`"${method}" repeats the cursor "${cursor.slice(0, 100)}"`);
-      // A list of one page is bounded by the size of a message.
+      // Of a list with one page, the size limit of a message is enough.
       length += JSON.stringify(result).length;
       if (length > listMaxLength) throw endless(`"${method}" lists more than ${listMaxLength} characters`);
       cursors.add(cursor);
@@ -68,16 +69,16 @@ function endless(message: string): UpstreamError {
   return new UpstreamError("UPSTREAM_LIST_ENDLESS", message);
 }
 
-/** A definition that cannot be offered, and why. */
+/** A definition that is left out, and the reason. */
 export interface RefusedDefinition {
   readonly name: string;
   readonly reason: string;
 }
 
-/** Longest name of a tool or prompt that is accepted from a server. */
+/** Characters of a tool name. */
 const nameMaxLength = 256;
 
-/** A server's tool definitions as tools; what is malformed is left out and told. */
+/** Turns a server's definitions into tools. Definitions without a usable name are left out and returned in `refused`. */
 export function toTools(
   definitions: readonly JsonObject[],
   owner: { readonly id: string; readonly tags: readonly string[]; readonly isModernHttp: boolean },
@@ -114,7 +115,7 @@ function refusalOf(
   if (name.length > nameMaxLength) return `its name is longer than ${nameMaxLength} characters`;
   if (/[\u0000-\u001f\u007f-\u009f]/.test(name)) return "its name holds control characters";
   if (isKnown(name)) return "a tool of this name is already listed";
-  // Other malformed members are for the index, which quarantines the tool and says so.
+  // The index checks the other members: it quarantines a malformed tool and reports that.
   if (!isModernHttp || !isJsonObject(inputSchema)) return undefined;
   // Clients over HTTP must leave out such definitions (2026-07-28, Streamable HTTP, Schema Extension).
   const mirrored = mirroredParametersOf(inputSchema);

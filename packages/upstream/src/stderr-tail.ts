@@ -1,28 +1,22 @@
-/** The last lines of a server's standard error, over its last two processes: why the last one ended is in the older. */
+/** The last lines of a server's standard error, across its last two processes: the older one holds the reason of the last end. */
 
 import type { LaunchedProcess } from "@toolcrib/process";
 
-/** What a server said last. */
-export interface StderrTail {
-  /** A new process was launched. */
-  follow(process: LaunchedProcess): void;
-  /** The last lines, oldest first. */
-  tail(lineCount: number): readonly string[];
-}
+/** Standard error of the current and the previous process of one server. */
+export class StderrTail {
+  #current: LaunchedProcess | undefined;
+  #previous: LaunchedProcess | undefined;
 
-/** Create an empty tail. */
-export function createStderrTail(): StderrTail {
-  let current: LaunchedProcess | undefined;
-  let previous: LaunchedProcess | undefined;
-  return {
-    follow(process) {
-      previous = current;
-      current = process;
-    },
-    tail(lineCount) {
-      const lines = current?.stderr.tail(lineCount) ?? [];
-      const missing = lineCount - lines.length;
-      return missing <= 0 ? lines : [...(previous?.stderr.tail(missing) ?? []), ...lines];
-    },
-  };
+  /** Continues with a new process. */
+  follow(process: LaunchedProcess): void {
+    this.#previous = this.#current;
+    this.#current = process;
+  }
+
+  /** Returns the last lines, oldest first. */
+  tail(lineCount: number): readonly string[] {
+    const lines = this.#current?.stderr.tail(lineCount) ?? [];
+    const missing = lineCount - lines.length;
+    return missing <= 0 ? lines : [...(this.#previous?.stderr.tail(missing) ?? []), ...lines];
+  }
 }

@@ -1,7 +1,7 @@
-/** The one error class of this package; its codes are in `codes.ts`. */
+/** The error class of this package; its codes are in `codes.ts`. */
 
 import { CodedError } from "@toolcrib/diagnostics";
 import type { UpstreamCode } from "./codes.ts";
 
-/** An upstream server could not be launched, reached or talked to. */
+/** An upstream server could not be reached, or a request to it failed. */
 export class UpstreamError extends CodedError<UpstreamCode> {}

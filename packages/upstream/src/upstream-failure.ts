@@ -1,6 +1,7 @@
 /**
- * Failures of the wire as failures of a server: what callers see, what may be
- * tried again, and how a server's end is told to people.
+ * Translates failures of the connection into failures of the server: the error
+ * that a caller gets, whether a request can be repeated, and the reason that
+ * people read.
  */
 
 import { type CodedError, isCodedError, messageOf } from "@toolcrib/diagnostics";
@@ -8,7 +9,7 @@ import { McpError } from "@toolcrib/mcp";
 import type { LaunchedProcess } from "@toolcrib/process";
 import { UpstreamError } from "./upstream-error.ts";
 
-/** What a caller sees of `error`; errors of the server itself keep their JSON-RPC code. */
+/** Translates `error` for a caller. An error response of the server keeps its JSON-RPC code. */
 export function toCallerError(server: string, error: unknown, isStopping: boolean): unknown {
   if (!(error instanceof McpError)) return error;
   if (error.code === "MCP_REMOTE_ERROR") {
@@ -25,35 +26,35 @@ export function toCallerError(server: string, error: unknown, isStopping: boolea
   });
 }
 
-/** Whether the session is unknown to the server, so that it never looked at the request. */
+/** Whether the server does not know the session, so that it did not process the request. */
 export function isExpired(error: unknown): boolean {
   return error instanceof McpError && error.code === "MCP_SESSION_EXPIRED";
 }
 
-/** Whether nothing listens at the server's address, so that its sessions are gone. */
+/** Whether nothing listens at the address of the server, so that its sessions no longer exist. */
 export function isRefused(error: unknown): boolean {
   if (!(error instanceof McpError) || error.code !== "MCP_UNREACHABLE") return false;
   return (error.cause as { readonly code?: unknown } | undefined)?.code === "ECONNREFUSED";
 }
 
-/** Why something failed, in one line for people. */
+/** Returns the reason of a failure in one line for people. */
 export function reasonOf(error: unknown): string {
   const { hint } = error as Partial<CodedError>;
   return isCodedError(error) && hint !== undefined ? `${error.message} (${hint})` : messageOf(error);
 }
 
-/** How the process ended, once it did; undefined while it still runs half a second later. */
+/** Returns how the process ended, or undefined when it still runs after half a second. */
 export async function exitText(process: LaunchedProcess): Promise<string | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const stillRuns = new Promise<boolean>((resolve) => {
-    // On a machine that is busy the time may be over before its end was noticed: one turn notices it.
+    // On a busy machine the timer can fire before the exit was processed: one more turn processes it.
     timer = setTimeout(() => setImmediate(resolve, true), exitWaitMs);
   });
   const runs = await Promise.race([process.ended.then(() => false), stillRuns]);
   clearTimeout(timer);
-  // What it had started is cleared away before its end is told, however long the machine takes for that.
+  // The description is complete only after the processes that it left behind have ended.
   return runs ? undefined : (await process.exited).description;
 }
 
-/** An end that a crash explains is known within this. */
+/** After a connection ends, the exit of a crashed process is known within this time. */
 const exitWaitMs = 500;

@@ -1,11 +1,11 @@
-/** What an upstream server is opened with: its settings, its limits and the world around it. */
+/** Settings, limits and dependencies of an upstream server, and the defaults of the limits. */
 
 import type { Logger } from "@toolcrib/diagnostics";
 import type { ClientTransport, HttpClient } from "@toolcrib/mcp";
 import type { ProcessLauncher } from "@toolcrib/process";
 import type { ClientInfo } from "@toolcrib/tool";
 
-/** How a server is reached, with every secret already in its place. */
+/** The transport to a server, with all references to secrets resolved. */
 export type ResolvedTransport =
   | {
       readonly kind: "stdio";
@@ -19,7 +19,7 @@ export type ResolvedTransport =
       readonly url: string;
       readonly headers: { readonly [name: string]: string };
     }
-  /** A way that the embedding program made, such as an in-memory one; it belongs to the connection from then on. */
+  /** A transport that the embedding program created, such as one in memory. The connection owns it from then on. */
   | { readonly kind: "custom"; readonly transport: ClientTransport };
 
 /** One upstream server. */
@@ -27,15 +27,15 @@ export interface UpstreamSettings {
   /** The `tool_servers` id; the namespace of its tools. */
   readonly id: string;
   readonly kind: ResolvedTransport["kind"];
-  /** Given to each of its tools. */
+  /** Tags of each of its tools. */
   readonly tags?: readonly string[];
   /**
-   * Resolve references to secrets; called at each connection, so that a
-   * rotated secret is used without a restart, and again when a server answers
-   * 401. What it throws stops this server only, and is tried again.
+   * Resolves references to secrets. Called at each connection, so that a rotated
+   * secret is used without a restart, and again when the server answers with 401.
+   * An error makes only this server unavailable; the next attempt calls it again.
    */
   readonly resolveTransport: () => Promise<ResolvedTransport>;
-  /** Takes secrets out of what is shown of this server: reasons, log records, lines of standard error. @default nothing is taken out */
+  /** Removes secrets from text about this server: reasons, log records, lines of standard error. @default text stays as it is */
   readonly scrub?: (text: string) => string;
 }
 
@@ -43,27 +43,27 @@ export interface UpstreamSettings {
 export interface UpstreamLimits {
   /** Milliseconds for launch and handshake. @default 60,000 */
   readonly handshakeTimeoutMs?: number;
-  /** Milliseconds for one page of a list; a whole list may take ten times that. @default 30,000 */
+  /** Milliseconds for one page of a list; a whole list can take ten times that. @default 30,000 */
   readonly listTimeoutMs?: number;
-  /** Most items of one list. @default 20,000 */
+  /** Items of one list. @default 20,000 */
   readonly listMaxItems?: number;
-  /** Milliseconds before the first reconnection; doubled each time, and cut by up to half at random. @default 250 */
+  /** Milliseconds before the first reconnection; doubled each time, and shortened by a random part of up to half. @default 250 */
   readonly reconnectMinMs?: number;
-  /** Most failed connections in a row before the server is left alone. @default 1,000,000 (years) */
+  /** Consecutive failures after which no further attempt is made. @default 1,000,000 (years) */
   readonly reconnectMaxAttempts?: number;
-  /** Longest pause between reconnections in milliseconds. @default 60,000 */
+  /** Milliseconds of the longest pause between reconnections. @default 60,000 */
   readonly reconnectMaxMs?: number;
-  /** Milliseconds that a connection must have held for its end not to count as a failure. @default 10,000 */
+  /** Milliseconds after which the end of a connection no longer counts as a failure. @default 10,000 */
   readonly stableAfterMs?: number;
-  /** Milliseconds that a call waits for a connection that is being made. @default 20,000 */
+  /** Milliseconds that a call waits for a connection that is being opened. @default 20,000 */
   readonly connectWaitMs?: number;
-  /** Most clients with a session of their own. @default 32 */
+  /** Clients with a session of their own. @default 32 */
   readonly maxClientSessions?: number;
-  /** Milliseconds after which a client's own session is closed when unused. @default 300,000 */
+  /** Milliseconds after which an unused session of a client is closed. @default 300,000 */
   readonly clientSessionIdleMs?: number;
 }
 
-/** The world around an upstream server. */
+/** Dependencies of an upstream server. */
 export interface UpstreamDeps {
   readonly launcher: ProcessLauncher;
   /** For HTTP transports; its owner closes it. */
@@ -73,11 +73,11 @@ export interface UpstreamDeps {
   readonly now: () => number;
   /** In [0, 1); spreads reconnections. */
   readonly random: () => number;
-  /** What the gateway says of itself to servers. */
+  /** Name and version that the gateway sends to servers. */
   readonly clientInfo: ClientInfo;
 }
 
-/** `limits` with every default in its place. */
+/** Completes `limits` with the defaults. */
 export function resolveUpstreamLimits(limits: UpstreamLimits = {}): Required<UpstreamLimits> {
   return {
     handshakeTimeoutMs: limits.handshakeTimeoutMs ?? 60_000,

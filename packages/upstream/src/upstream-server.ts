@@ -1,14 +1,15 @@
 /**
  * An upstream MCP server as a tool source. It connects, lists, and stays
- * connected: a server that ends or breaks is tried again with growing pauses,
- * and what it listed stays known meanwhile, so that one bad server never
- * disturbs the others or the names that clients know.
+ * connected: after a failure it tries again with growing pauses, and its lists
+ * stay known meanwhile, so that one failing server disturbs neither the other
+ * servers nor the names that clients know.
  *
- * It never repeats a request that the server may have begun.
+ * It never repeats a request that the server can have started to process.
  */
 
 import { isDeepStrictEqual } from "node:util";
 import type { JsonObject } from "@toolcrib/json";
+import { disposeOnce, ListenerSet, whenAborted } from "@toolcrib/lifecycle";
 import { McpError } from "@toolcrib/mcp";
 import type {
   CallContext,
@@ -16,20 +17,17 @@ import type {
   Health,
   SourceChange,
   SourceFeatures,
+  Tool,
   ToolResult,
   ToolSource,
+  Unsubscribe,
 } from "@toolcrib/tool";
-import {
-  createClientSessions,
-  type Lease,
-  needsOwnSession,
-  passedOnCapabilities,
-} from "./client-sessions.ts";
-import { openSession, type SessionOptions, type UpstreamSession } from "./open-session.ts";
-import { createResourceWatch } from "./resource-watch.ts";
-import { createCatalogue, listKinds } from "./server-catalogue.ts";
-import { createSharedLink } from "./shared-link.ts";
-import { createStderrTail } from "./stderr-tail.ts";
+import { ClientSessions, type Lease, needsOwnSession, passedOnCapabilities } from "./client-sessions.ts";
+import { openSession, type SessionOptions } from "./open-session.ts";
+import { ResourceWatch } from "./resource-watch.ts";
+import { listKinds, ServerCatalogue } from "./server-catalogue.ts";
+import { SharedSession } from "./shared-session.ts";
+import { StderrTail } from "./stderr-tail.ts";
 import { isExpired, isRefused, reasonOf, toCallerError } from "./upstream-failure.ts";
 import {
   resolveUpstreamLimits,
@@ -37,166 +35,263 @@ import {
   type UpstreamLimits,
   type UpstreamSettings,
 } from "./upstream-options.ts";
-import { untilClosed } from "./wait.ts";
+import type { UpstreamSession } from "./upstream-session.ts";
 
-/** An upstream server, and what people want to know of it. */
-export interface UpstreamServer extends ToolSource {
-  readonly features: SourceFeatures;
-  /** Facts of the connection; fields are absent while there is none. */
-  facts(): {
-    readonly protocolVersion?: string;
-    readonly serverInfo?: JsonObject;
-    readonly pid?: number;
-    /** Connections made after the first. */
-    readonly restarts: number;
-    /** Clients with a session of their own. */
-    readonly clientSessions: number;
-  };
-  /** Last lines of its standard error (stdio), those of its last end included. */
-  stderrTail(lineCount: number): readonly string[];
+/** Facts about the connection; fields are absent while there is none. */
+interface ServerFacts {
+  readonly protocolVersion?: string;
+  readonly serverInfo?: JsonObject;
+  readonly pid?: number;
+  /** Connections after the first one. */
+  readonly restarts: number;
+  /** Clients with a session of their own. */
+  readonly clientSessions: number;
 }
 
-/** What the shared session declares: everything that can be passed on, so that a server lists all it has. */
+/** Capabilities of the shared session: all that can be passed on to clients, so that a server lists everything it has. */
 const sharedCapabilities: JsonObject = {
   sampling: {},
   elicitation: { form: {}, url: {} },
   roots: { listChanged: true },
 };
 
-/** Create the source; nothing is started before `start`. */
+/** Milliseconds for which a replaced stream of changes stays open over HTTP; see `ChangeStreamDeps`. */
+const httpLingerMs = 10;
+
+/** Creates the tool source of a server. Nothing is started before `start`. */
 export function createUpstreamServer(
   settings: UpstreamSettings,
   deps: UpstreamDeps,
-  givenLimits: UpstreamLimits = {},
+  limits: UpstreamLimits = {},
 ): UpstreamServer {
-  const limits = resolveUpstreamLimits(givenLimits);
-  const { id, scrub = (text: string) => text } = settings;
-  const { logger, now, random } = deps;
-  const log = { server: id };
-  const listeners = new Set<(change: SourceChange) => void>();
-  const stderr = createStderrTail();
-  let health: Health = { state: "starting", since: now() };
-  let capabilities: JsonObject = {};
-  let instructions: string | undefined;
-  let disposing: Promise<void> | undefined;
+  return new UpstreamServer(settings, deps, resolveUpstreamLimits(limits));
+}
 
-  const link = createSharedLink(
-    {
-      serverId: id,
-      now,
-      random,
-      open: (era, signal) =>
-        open({ capabilities: sharedCapabilities, owner: undefined, era, signal, onProcess: stderr.follow }),
-      async prepare(session, signal) {
-        const putListsInPlace = await catalogue.read(session, signal);
-        return () => {
-          ({ capabilities, instructions } = session.connection);
-          putListsInPlace();
-          ready(session);
-          void watch.restore(session);
-        };
-      },
-      down(reason, attempt, willRetry) {
-        const text = scrub(reason);
-        // A server that stays down for one reason is told about once; the rest is for who looks closely.
-        const isNews = withoutTimes(health.reason ?? "") !== withoutTimes(text) || !willRetry;
-        logger[isNews ? "warn" : "debug"]({ ...log, attempt, reason: text }, "server is not available");
-        setHealth(willRetry ? "unavailable" : "stopped", text);
-      },
-    },
-    limits,
-  );
-  const catalogue = createCatalogue({
-    settings,
-    limits,
-    logger,
-    now,
-    session: () => link.session,
-    stopped: link.stopped,
-    changed: emit,
-  });
-  const clients = createClientSessions(
-    {
-      serverId: id,
-      now,
-      random,
-      open: (client) =>
-        open({
-          capabilities: passedOnCapabilities(client),
-          owner: client,
-          era: "legacy",
-          signal: link.stopped,
-        }),
-    },
-    limits,
-  );
-  const watch = createResourceWatch({
-    serverId: id,
-    random,
-    now,
-    logger,
-    lingerMs: settings.kind === "streamable_http" ? 10 : 0,
-    lease: (client) => lease(client, link.stopped),
-    onNotification: notified,
-    onGap: () => listKinds.forEach(catalogue.announced),
-    onFailure(session, error) {
-      if (isRefused(error) && session === link.session) link.renew(session, reasonOf(error), "after a pause");
-    },
-  });
+/** An upstream server as a tool source. */
+export class UpstreamServer implements ToolSource {
+  readonly id: string;
+  readonly origin = "server";
+  readonly features: SourceFeatures;
+  readonly #settings: UpstreamSettings;
+  readonly #deps: UpstreamDeps;
+  readonly #limits: Required<UpstreamLimits>;
+  readonly #scrub: (text: string) => string;
+  readonly #shared: SharedSession;
+  readonly #catalogue: ServerCatalogue;
+  readonly #clients: ClientSessions;
+  readonly #watch: ResourceWatch;
+  readonly #stderr = new StderrTail();
+  readonly #listeners = new ListenerSet<[change: SourceChange]>();
+  readonly #dispose = disposeOnce(() => this.#stop());
+  #health: Health;
+  #capabilities: JsonObject = {};
+  #instructions: string | undefined;
+  #isStopping = false;
 
-  function open(options: Omit<SessionOptions, "timeoutMs" | "onNotification">): Promise<UpstreamSession> {
-    const { handshakeTimeoutMs: timeoutMs } = limits;
-    return openSession(settings, deps, {
+  constructor(settings: UpstreamSettings, deps: UpstreamDeps, limits: Required<UpstreamLimits>) {
+    const { id: serverId, scrub = (text) => text } = settings;
+    const { logger, now, random } = deps;
+    this.id = serverId;
+    this.#settings = settings;
+    this.#deps = deps;
+    this.#limits = limits;
+    this.#scrub = scrub;
+    this.#health = { state: "starting", since: now() };
+    this.#shared = new SharedSession(
+      {
+        serverId,
+        now,
+        random,
+        open: (era, signal) => this.#openShared(era, signal),
+        prepare: (session, signal) => this.#prepare(session, signal),
+        onDown: (reason, attempt, willRetry) => this.#onDown(reason, attempt, willRetry),
+      },
+      limits,
+    );
+    const { stopped } = this.#shared;
+    this.#catalogue = new ServerCatalogue({
+      settings,
+      limits,
+      logger,
+      now,
+      session: () => this.#shared.current,
+      stopped,
+      onChange: (kind) => this.#emit(kind),
+    });
+    const open = (client: ClientSession) => this.#openForClient(client);
+    this.#clients = new ClientSessions({ serverId, now, random, open }, limits);
+    this.#watch = new ResourceWatch({
+      serverId,
+      random,
+      now,
+      logger,
+      lingerMs: settings.kind === "streamable_http" ? httpLingerMs : 0,
+      lease: (client) => this.#lease(client, stopped),
+      onNotification: (method) => this.#onNotification(method),
+      onGap: () => {
+        for (const kind of listKinds) this.#catalogue.announced(kind);
+      },
+      onFailure: (session, error) => {
+        if (isRefused(error) && session === this.#shared.current) {
+          this.#shared.renew(session, reasonOf(error), "after a pause");
+        }
+      },
+    });
+    this.features = this.#createFeatures();
+  }
+
+  async start(signal: AbortSignal): Promise<void> {
+    const stop = () => void this[Symbol.asyncDispose]();
+    if (signal.aborted) stop();
+    signal.addEventListener("abort", stop, { once: true });
+    await this.#shared.start();
+    signal.removeEventListener("abort", stop);
+  }
+
+  tools(): readonly Tool[] {
+    return this.#catalogue.lists.tools;
+  }
+
+  onChange(listener: (change: SourceChange) => void): Unsubscribe {
+    return this.#listeners.add((change) => {
+      try {
+        listener(change);
+      } catch (error) {
+        // An error of one listener is neither the server's nor the other listeners'.
+        this.#deps.logger.error(
+          { server: this.id, kind: change.kind, err: error },
+          "a listener of the server's changes failed",
+        );
+      }
+    });
+  }
+
+  call({ definition }: Tool, args: JsonObject, context: CallContext): Promise<ToolResult> {
+    const { name, inputSchema } = definition;
+    const result = this.#request("tools/call", { name, arguments: args }, context, { inputSchema });
+    return result as Promise<unknown> as Promise<ToolResult>;
+  }
+
+  health(): Health {
+    return this.#health;
+  }
+
+  /** Returns facts about the connection; fields are absent while there is none. */
+  facts(): ServerFacts {
+    const { current, connections } = this.#shared;
+    return {
+      protocolVersion: current?.connection.protocolVersion,
+      serverInfo: current?.connection.serverInfo,
+      pid: current?.process?.pid,
+      restarts: Math.max(0, connections - 1),
+      clientSessions: this.#clients.size,
+    };
+  }
+
+  /** Returns the last lines of the server's standard error (stdio), including those before its last restart. */
+  stderrTail(lineCount: number): readonly string[] {
+    return this.#stderr.tail(lineCount);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#dispose();
+  }
+
+  #createFeatures(): SourceFeatures {
+    return {
+      capabilities: () => this.#capabilities,
+      instructions: () => this.#instructions,
+      resources: () => this.#catalogue.lists.resources,
+      resourceTemplates: () => this.#catalogue.lists.resourceTemplates,
+      prompts: () => this.#catalogue.lists.prompts,
+      request: (method, params, context) => this.#request(method, params, context),
+      watch: (uri, watcher) => this.#withCallerErrors(this.#watch.add(uri, watcher)),
+      unwatch: (uri, watcher) => this.#withCallerErrors(this.#watch.remove(uri, watcher)),
+    };
+  }
+
+  #openShared(era: SessionOptions["era"], signal: AbortSignal): Promise<UpstreamSession> {
+    return this.#open({
+      capabilities: sharedCapabilities,
+      owner: undefined,
+      era,
+      signal,
+      onProcess: (process) => this.#stderr.follow(process),
+    });
+  }
+
+  #openForClient(client: ClientSession): Promise<UpstreamSession> {
+    return this.#open({
+      capabilities: passedOnCapabilities(client),
+      owner: client,
+      era: "legacy",
+      signal: this.#shared.stopped,
+    });
+  }
+
+  #open(options: Omit<SessionOptions, "timeoutMs" | "onNotification">): Promise<UpstreamSession> {
+    return openSession(this.#settings, this.#deps, {
       ...options,
-      timeoutMs,
-      onNotification(method, params, session) {
-        notified(method, params);
-        if (session !== undefined) watch.notified(method, params, session);
+      timeoutMs: this.#limits.handshakeTimeoutMs,
+      onNotification: (method, params, session) => {
+        this.#onNotification(method);
+        if (session !== undefined) this.#watch.notified(method, params, session);
       },
     });
   }
 
-  function notified(method: string, _params: JsonObject): void {
+  async #prepare(session: UpstreamSession, signal: AbortSignal): Promise<() => void> {
+    const replaceLists = await this.#catalogue.read(session, signal);
+    return () => {
+      const { era, protocolVersion, capabilities, instructions } = session.connection;
+      this.#capabilities = capabilities;
+      this.#instructions = instructions;
+      replaceLists();
+      const { length } = this.#catalogue.lists.tools;
+      this.#deps.logger.info({ server: this.id, era, protocolVersion, tools: length }, "server is ready");
+      this.#setHealth("ready");
+      void this.#watch.restore(session);
+    };
+  }
+
+  #onDown(reason: string, attempt: number, willRetry: boolean): void {
+    const text = this.#scrub(reason);
+    // A server that stays down for the same reason is logged as a warning once.
+    const isNews = withoutTimes(this.#health.reason ?? "") !== withoutTimes(text) || !willRetry;
+    const { logger } = this.#deps;
+    logger[isNews ? "warn" : "debug"]({ server: this.id, attempt, reason: text }, "server is not available");
+    this.#setHealth(willRetry ? "unavailable" : "stopped", text);
+  }
+
+  #onNotification(method: string): void {
     const kind = listKinds.find((one) => method === `notifications/${one}/list_changed`);
-    if (kind !== undefined) catalogue.announced(kind);
+    if (kind !== undefined) this.#catalogue.announced(kind);
   }
 
-  function emit(kind: SourceChange["kind"]): void {
-    for (const listener of [...listeners]) {
-      try {
-        listener({ kind });
-      } catch (error) {
-        // What one listener does wrong is neither the server's failure nor the other listeners'.
-        logger.error({ ...log, kind, err: error }, "a listener of the server's changes failed");
-      }
-    }
+  #emit(kind: SourceChange["kind"]): void {
+    this.#listeners.emit({ kind });
   }
 
-  function setHealth(state: Health["state"], reason?: string): void {
-    if (health.state === "stopped" || (health.state === state && health.reason === reason)) return;
-    health = reason === undefined ? { state, since: now() } : { state, reason, since: now() };
-    emit("health");
+  #setHealth(state: Health["state"], reason?: string): void {
+    const { state: oldState, reason: oldReason } = this.#health;
+    if (oldState === "stopped" || (oldState === state && oldReason === reason)) return;
+    const since = this.#deps.now();
+    this.#health = reason === undefined ? { state, since } : { state, reason, since };
+    this.#emit("health");
   }
 
-  function ready({ connection }: UpstreamSession): void {
-    const { era, protocolVersion } = connection;
-    const { length } = catalogue.lists.tools;
-    logger.info({ ...log, era, protocolVersion, tools: length }, "server is ready");
-    setHealth("ready");
-  }
-
-  /** The session that calls of `client` run on. */
-  async function lease(client: ClientSession | undefined, signal: AbortSignal): Promise<Lease> {
-    // A way that the embedding program made is one way, whoever comes.
-    const mayHaveOwn = settings.kind !== "custom" && needsOwnSession(client);
-    if (mayHaveOwn && clients.has(client)) return clients.lease(client, signal);
-    const session = await link.get(signal);
-    // Modern requests carry the capabilities of their client with them, and no server asks back.
-    if (mayHaveOwn && session.connection.era === "legacy") return clients.lease(client, signal);
+  /** Leases the session for the calls of `client`. */
+  async #lease(client: ClientSession | undefined, signal: AbortSignal): Promise<Lease> {
+    // There is one custom transport, so all clients share it.
+    const canHaveOwn = this.#settings.kind !== "custom" && needsOwnSession(client);
+    if (canHaveOwn && this.#clients.has(client)) return this.#clients.lease(client, signal);
+    const session = await this.#shared.get(signal);
+    // A modern request carries the capabilities of its client, and modern servers send no requests.
+    if (canHaveOwn && session.connection.era === "legacy") return this.#clients.lease(client, signal);
     return { session, release() {} };
   }
 
-  async function request(
+  async #request(
     method: string,
     params: JsonObject,
     context: CallContext,
@@ -204,120 +299,79 @@ export function createUpstreamServer(
   ): Promise<JsonObject> {
     for (let attempt = 1; ; attempt += 1) {
       const client = context.session;
-      const shared = needsOwnSession(client) ? undefined : link.session;
-      const held = shared === undefined ? await lease(client, context.signal) : undefined;
-      const session = held?.session ?? (shared as UpstreamSession);
+      const shared = needsOwnSession(client) ? undefined : this.#shared.current;
+      const lease = shared === undefined ? await this.#lease(client, context.signal) : undefined;
+      const session = lease?.session ?? (shared as UpstreamSession);
       try {
         const result = await session.request(method, params, context, options);
         return method === "tools/call" ? withContent(result) : result;
       } catch (error) {
         if (context.signal.aborted) throw context.signal.reason;
-        const mayRepeat = await isWorthRepeating(session, error, context.signal);
+        const canRepeat = await this.#renewFor(session, error, context.signal);
         context.signal.throwIfAborted();
-        if (attempt > 1 || !mayRepeat) throw toCallerError(id, error, disposing !== undefined);
+        if (attempt > 1 || !canRepeat) throw this.#toCallerError(error);
       } finally {
-        held?.release();
+        lease?.release();
       }
     }
   }
 
-  /** Whether the server never looked at the request, and a new session may do better; ends the old one then. */
-  async function isWorthRepeating(
-    session: UpstreamSession,
-    error: unknown,
-    signal: AbortSignal,
-  ): Promise<boolean> {
-    const isGone = isRefused(error);
+  /**
+   * Decides whether a failed request can be repeated: the server certainly did not process it, and a new session can
+   * succeed. Ends the old session in that case.
+   */
+  async #renewFor(session: UpstreamSession, error: unknown, signal: AbortSignal): Promise<boolean> {
     if (isExpired(error)) {
-      // Others of its requests may still be on their way; a new one is made when they are answered.
-      await untilClosed(session.connection.closed, signal);
+      // Other requests of the session can still get their responses; it closes after the last one.
+      await whenAborted(session.connection.closed, signal);
       return true;
     }
-    if (!isGone && !(await isSecretReplaced(session, error))) return false;
-    if (session !== link.session) await session[Symbol.asyncDispose]();
-    // Where nothing listens, nothing listens for the others either.
-    if (link.session !== undefined && (isGone || session === link.session)) {
-      link.renew(link.session, reasonOf(error), isGone ? "after a pause" : "at once");
+    const isGone = isRefused(error);
+    if (!isGone && !(await this.#isSecretReplaced(session, error))) return false;
+    const shared = this.#shared;
+    if (session !== shared.current) await session[Symbol.asyncDispose]();
+    // When nothing listens at the server's address, the shared session is gone too.
+    if (shared.current !== undefined && (isGone || session === shared.current)) {
+      shared.renew(shared.current, reasonOf(error), isGone ? "after a pause" : "at once");
     }
     return true;
   }
 
-  /** Whether the server refuses credentials that are not the current ones any more. */
-  async function isSecretReplaced({ resolved }: UpstreamSession, error: unknown): Promise<boolean> {
-    const isRefusal =
+  /** Whether the server rejected credentials that have been replaced since the session was opened. */
+  async #isSecretReplaced({ resolved }: UpstreamSession, error: unknown): Promise<boolean> {
+    const isRejection =
       error instanceof McpError && error.code === "MCP_UNAUTHORIZED" && error.data?.["status"] === 401;
-    if (!isRefusal || resolved.kind === "custom") return false;
-    // When they cannot be read, the server's refusal is all there is to tell.
-    const current = await settings.resolveTransport().catch(() => resolved);
+    if (!isRejection || resolved.kind === "custom") return false;
+    // If the current credentials cannot be read, the caller gets the server's rejection.
+    const current = await this.#settings.resolveTransport().catch(() => resolved);
     return !isDeepStrictEqual(current, resolved);
   }
 
-  async function dispose(): Promise<void> {
-    setHealth("stopped");
-    await Promise.allSettled([link[Symbol.asyncDispose](), clients[Symbol.asyncDispose]()]);
-  }
-
-  const server: UpstreamServer = {
-    id,
-    origin: "server",
-    features: {
-      capabilities: () => capabilities,
-      instructions: () => instructions,
-      resources: () => catalogue.lists.resources,
-      resourceTemplates: () => catalogue.lists.resourceTemplates,
-      prompts: () => catalogue.lists.prompts,
-      request: (method, params, context) => request(method, params, context),
-      watch: (uri, watcher) => asCaller(watch.add(uri, watcher)),
-      unwatch: (uri, watcher) => asCaller(watch.remove(uri, watcher)),
-    },
-    async start(signal) {
-      const stop = () => void server[Symbol.asyncDispose]();
-      if (signal.aborted) stop();
-      signal.addEventListener("abort", stop, { once: true });
-      await link.start();
-      signal.removeEventListener("abort", stop);
-    },
-    tools: () => catalogue.lists.tools,
-    onChange(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
-    call({ definition }, args, context) {
-      const { name, inputSchema } = definition;
-      const result = request("tools/call", { name, arguments: args }, context, { inputSchema });
-      return result as Promise<unknown> as Promise<ToolResult>;
-    },
-    health: () => health,
-    facts: () => ({
-      protocolVersion: link.session?.connection.protocolVersion,
-      serverInfo: link.session?.connection.serverInfo,
-      pid: link.session?.process?.pid,
-      restarts: Math.max(0, link.connections - 1),
-      clientSessions: clients.size,
-    }),
-    stderrTail: (lineCount) => stderr.tail(lineCount),
-    [Symbol.asyncDispose]() {
-      disposing ??= dispose();
-      return disposing;
-    },
-  };
-  return server;
-
-  async function asCaller(work: Promise<void>): Promise<void> {
+  async #withCallerErrors(work: Promise<void>): Promise<void> {
     try {
       await work;
     } catch (error) {
-      throw toCallerError(id, error, disposing !== undefined);
+      throw this.#toCallerError(error);
     }
+  }
+
+  #toCallerError(error: unknown): unknown {
+    return toCallerError(this.id, error, this.#isStopping);
+  }
+
+  async #stop(): Promise<void> {
+    this.#isStopping = true;
+    this.#setHealth("stopped");
+    await Promise.allSettled([this.#shared[Symbol.asyncDispose](), this.#clients[Symbol.asyncDispose]()]);
   }
 }
 
-/** Results of old servers may lack `content`, which readers count on. */
+/** Adds the `content` that results of old servers can lack. */
 function withContent(result: JsonObject): JsonObject {
   return Array.isArray(result["content"]) ? result : { ...result, content: [] };
 }
 
-/** A reason without how long something took, which differs from one attempt to the next. */
+/** Removes durations from a reason, because they differ from one attempt to the next. */
 function withoutTimes(reason: string): string {
   return reason.replace(/\d+(?:\.\d+)? (?:ms|s|min)\b/g, "");
 }

@@ -19,7 +19,6 @@ import {
   type ResolvedTransport,
   type UpstreamLimits,
   type UpstreamServer,
-  type UpstreamSettings,
 } from "@toolcrib/upstream";
 
 /** Something that was sent to a client: by whom does not matter, in which order does. */
@@ -45,7 +44,7 @@ export interface TestSource extends AsyncDisposable {
 /** Options of `createSource`. */
 export interface SourceOptions {
   readonly transport: ResolvedTransport | (() => Promise<ResolvedTransport>);
-  readonly kind?: UpstreamSettings["kind"];
+  readonly kind?: ResolvedTransport["kind"];
   readonly scrub?: (text: string) => string;
   readonly tags?: readonly string[];
   readonly limits?: UpstreamLimits;

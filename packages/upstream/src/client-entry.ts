@@ -1,0 +1,149 @@
+/**
+ * One client of a server with a session of its own, from its first call to its
+ * end. A client whose sessions fail or end soon waits between attempts, in the
+ * same way as the shared session does.
+ */
+
+import { setTimeout as delay } from "node:timers/promises";
+import type { ClientSession } from "@toolcrib/tool";
+import { Backoff } from "./backoff.ts";
+import type { ClientSessionsDeps } from "./client-sessions.ts";
+import { UpstreamError } from "./upstream-error.ts";
+import { isExpired, reasonOf } from "./upstream-failure.ts";
+import type { UpstreamLimits } from "./upstream-options.ts";
+import type { UpstreamSession } from "./upstream-session.ts";
+
+/** A call waits for the end of a pause that is no longer than this. */
+const soonMs = 2000;
+
+/** A client and its session. */
+export class ClientEntry {
+  readonly client: ClientSession;
+  readonly #deps: ClientSessionsDeps;
+  readonly #limits: Required<UpstreamLimits>;
+  readonly #onClientClosed: () => void;
+  readonly #onEnding: (ending: Promise<void>) => void;
+  readonly #backoff: Backoff;
+  #opening: Promise<UpstreamSession> | undefined;
+  #openedAt = 0;
+  /** No attempt is made before this time. */
+  #blockedUntil = 0;
+  #blockedBy = "";
+  #holders = 0;
+  #lastUsedAt: number;
+
+  /**
+   * @param events `onClientClosed` is called when the client leaves; `onEnding` gets a promise for the end of each
+   *   session, which never rejects.
+   */
+  constructor(
+    client: ClientSession,
+    deps: ClientSessionsDeps,
+    limits: Required<UpstreamLimits>,
+    events: { readonly onClientClosed: () => void; readonly onEnding: (ending: Promise<void>) => void },
+  ) {
+    this.client = client;
+    this.#deps = deps;
+    this.#limits = limits;
+    this.#onClientClosed = events.onClientClosed;
+    this.#onEnding = events.onEnding;
+    this.#backoff = new Backoff(limits, deps.random);
+    this.#lastUsedAt = deps.now();
+    client.closed.addEventListener("abort", this.#onClientClosed, { once: true });
+  }
+
+  /** The session that is open or being opened. */
+  get opening(): Promise<UpstreamSession> | undefined {
+    return this.#opening;
+  }
+
+  get isHeld(): boolean {
+    return this.#holders > 0;
+  }
+
+  /** Time of the last release, in milliseconds since the epoch. */
+  get lastUsedAt(): number {
+    return this.#lastUsedAt;
+  }
+
+  /** Keeps the session open. @returns a function that ends the hold; safe to repeat */
+  hold(): () => void {
+    this.#holders += 1;
+    let isReleased = false;
+    return () => {
+      if (isReleased) return;
+      isReleased = true;
+      this.#holders -= 1;
+      this.#lastUsedAt = this.#deps.now();
+    };
+  }
+
+  /** Waits for the end of the pause after a failure. @throws {UpstreamError} `UPSTREAM_UNAVAILABLE` when it is too long */
+  async passBlock(signal: AbortSignal): Promise<void> {
+    const pauseMs = this.#pauseMs();
+    if (this.#opening !== undefined || pauseMs <= 0) return;
+    if (pauseMs > soonMs) throw this.unavailable(this.#blockedBy);
+    await delay(pauseMs, undefined, { signal }).catch(() => {});
+    signal.throwIfAborted();
+  }
+
+  /** Opens a session. */
+  open(): Promise<UpstreamSession> {
+    const opening = this.#deps.open(this.client);
+    this.#opening = opening;
+    this.#openedAt = this.#deps.now();
+    opening.then(
+      (session) => {
+        const { closed } = session.connection;
+        closed.addEventListener("abort", () => this.#ended(opening, session), { once: true });
+        if (closed.aborted) this.#ended(opening, session);
+      },
+      (error: unknown) => this.#block(opening, reasonOf(error)),
+    );
+    return opening;
+  }
+
+  unavailable(reason: string): UpstreamError {
+    const { serverId } = this.#deps;
+    return new UpstreamError(
+      "UPSTREAM_UNAVAILABLE",
+      `The server "${serverId}" is not available to this client: ${reason}`,
+      {
+        hint: `it is tried again in ${Math.max(1, Math.ceil(this.#pauseMs() / 1000))} s`,
+        data: { server: serverId },
+      },
+    );
+  }
+
+  /** Closes the session. */
+  end(): void {
+    this.client.closed.removeEventListener("abort", this.#onClientClosed);
+    const opening = this.#opening;
+    if (opening === undefined) return;
+    this.#opening = undefined;
+    // The caller of `open` already has the error of an opening that fails.
+    this.#onEnding(opening.then((session) => session[Symbol.asyncDispose]()).catch(() => {}));
+  }
+
+  #pauseMs(): number {
+    return this.#blockedUntil - this.#deps.now();
+  }
+
+  #ended(opening: Promise<UpstreamSession>, session: UpstreamSession): void {
+    if (this.#opening !== opening) return;
+    const cause: unknown = session.connection.closed.reason;
+    const isStable = this.#deps.now() - this.#openedAt >= this.#limits.stableAfterMs;
+    if (isStable) this.#backoff.succeeded();
+    if (isStable || isExpired(cause)) this.#opening = undefined;
+    else this.#block(opening, reasonOf(cause));
+    // The remaining processes of the session end too.
+    this.#onEnding(session[Symbol.asyncDispose]());
+  }
+
+  #block(opening: Promise<UpstreamSession>, reason: string): void {
+    if (this.#opening !== opening) return;
+    this.#opening = undefined;
+    this.#blockedBy = reason;
+    this.#blockedUntil = this.#deps.now() + this.#backoff.failed();
+  }
+}

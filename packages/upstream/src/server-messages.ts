@@ -1,0 +1,90 @@
+/**
+ * Delivers what a server sends on one session to the call or the client that it
+ * belongs to (`session-calls.ts`): requests (sampling, elicitation, roots), log
+ * messages and the completion of elicitations. Other notifications go to the
+ * owner of the session. A message that cannot be attributed reaches no client.
+ */
+
+import type { Logger } from "@toolcrib/diagnostics";
+import type { JsonObject } from "@toolcrib/json";
+import { type InboundRequest, methodNotFound, type RpcId } from "@toolcrib/mcp";
+import type { Recipient, SessionCalls } from "./session-calls.ts";
+import { UpstreamError } from "./upstream-error.ts";
+
+/** Dependencies of `ServerMessages`. */
+export interface ServerMessagesDeps {
+  readonly calls: SessionCalls;
+  readonly serverId: string;
+  readonly logger: Logger;
+  readonly scrub: (text: string) => string;
+  /** Gets notifications that belong to no call: list changes and resource updates. */
+  readonly onNotification: (method: string, params: JsonObject) => void;
+}
+
+/** Requests that a server can send to a client, with the capability that each needs. */
+const capabilityFor: { readonly [method: string]: string } = {
+  "sampling/createMessage": "sampling",
+  "elicitation/create": "elicitation",
+  "roots/list": "roots",
+};
+
+/** Characters of an unattributed log message that go to the log. */
+const loggedMaxLength = 1000;
+
+/** Delivers the messages of one session. */
+export class ServerMessages {
+  readonly #deps: ServerMessagesDeps;
+
+  constructor(deps: ServerMessagesDeps) {
+    this.#deps = deps;
+  }
+
+  /** Answers a request of the server, through the client that it belongs to. */
+  async request({ method, params, signal, relatedTo }: InboundRequest): Promise<JsonObject> {
+    const { calls } = this.#deps;
+    const capability = capabilityFor[method];
+    if (capability === undefined) throw methodNotFound(method);
+    const recipient = calls.recipientOf(relatedTo);
+    const context = recipient?.kind === "call" ? recipient.context : calls.refuser(capability);
+    if (params["mode"] === "url") calls.addElicitation(params["elicitationId"], context);
+    if (context !== undefined) {
+      // With several calls of the owner in flight, the attribution is a guess: the end of that call must not end the request.
+      const isCertain = relatedTo !== undefined || calls.size === 1;
+      return context.ask(method, params, isCertain ? AbortSignal.any([signal, context.signal]) : signal);
+    }
+    if (recipient?.kind === "client") return recipient.session.ask(method, params, signal);
+    if (method === "roots/list") return { roots: [] };
+    throw new UpstreamError(
+      "UPSTREAM_ASK_UNATTRIBUTED",
+      `"${method}" cannot be attributed to one client's call`,
+    );
+  }
+
+  /** Delivers a notification of the server. @param relatedTo the request on whose stream it arrived */
+  notification(method: string, params: JsonObject, relatedTo: RpcId | undefined): void {
+    const { calls, onNotification } = this.#deps;
+    if (method === "notifications/message") {
+      if (!deliver(calls.logRecipientOf(relatedTo), method, params)) this.#logMessage(params);
+    } else if (method === "notifications/elicitation/complete") {
+      const recipient = calls.elicitationRecipientOf(params["elicitationId"]) ?? calls.recipientOf(relatedTo);
+      if (!deliver(recipient, method, params)) {
+        const { logger, serverId } = this.#deps;
+        logger.debug({ server: serverId }, "completion of an unknown elicitation");
+      }
+    } else onNotification(method, params);
+  }
+
+  /** Logs a message that cannot be attributed. It can be about any client, so no client gets it. */
+  #logMessage(params: JsonObject): void {
+    const { logger, scrub, serverId } = this.#deps;
+    const data = scrub(JSON.stringify(params["data"]) ?? "").slice(0, loggedMaxLength);
+    logger.debug({ server: serverId, level: params["level"], data }, "log message of the server");
+  }
+}
+
+/** @returns whether there is a recipient */
+function deliver(recipient: Recipient | undefined, method: string, params: JsonObject): boolean {
+  if (recipient?.kind === "call") recipient.context.notify(method, params);
+  else recipient?.session.notify(method, params);
+  return recipient !== undefined;
+}

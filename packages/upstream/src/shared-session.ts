@@ -1,0 +1,252 @@
+/**
+ * Keeps one session with a server open, which all clients share. A new session
+ * is opened, prepared, and then handed out. When it ends or cannot be opened,
+ * another attempt follows after a growing pause. A session that lasted only for
+ * a moment counts as a failure, so a server that flaps gets growing pauses too.
+ *
+ * It never hands out a session before it is prepared, never holds more than one
+ * session at a time, and a waiting call never shortens a pause.
+ */
+
+import { messageOf } from "@toolcrib/diagnostics";
+import { disposeOnce } from "@toolcrib/lifecycle";
+import type { Era } from "@toolcrib/tool";
+import { Backoff } from "./backoff.ts";
+import { UpstreamError } from "./upstream-error.ts";
+import { exitText, isExpired, reasonOf } from "./upstream-failure.ts";
+import type { UpstreamLimits } from "./upstream-options.ts";
+import type { UpstreamSession } from "./upstream-session.ts";
+
+/** Dependencies of `SharedSession`. */
+export interface SharedSessionDeps {
+  readonly serverId: string;
+  readonly now: () => number;
+  readonly random: () => number;
+  /** Opens a session. `era` is the era of the last session, to be tried first. */
+  open(era: Era | undefined, signal: AbortSignal): Promise<UpstreamSession>;
+  /** Reads the lists of a new session. @returns a function that publishes them, called when the session is handed out */
+  prepare(session: UpstreamSession, signal: AbortSignal): Promise<() => void>;
+  /** Reports that an attempt failed or the session ended. `willRetry` is false after the last attempt. */
+  onDown(reason: string, attempt: number, willRetry: boolean): void;
+}
+
+type State =
+  | { readonly kind: "new" | "connecting" | "gone" }
+  | { readonly kind: "ready"; readonly session: UpstreamSession; readonly since: number }
+  | { readonly kind: "pausing"; readonly retryAt: number };
+
+/** A call waits for the end of a pause that is no longer than this. */
+const soonMs = 2000;
+
+/** The session that all clients share. Nothing is opened before `start`. */
+export class SharedSession implements AsyncDisposable {
+  readonly #deps: SharedSessionDeps;
+  readonly #limits: Required<UpstreamLimits>;
+  readonly #stopping = new AbortController();
+  readonly #backoff: Backoff;
+  /** Called after each change of the state. */
+  readonly #waiters = new Set<() => void>();
+  #state: State = { kind: "new" };
+  #era: Era | undefined;
+  #lastReason = "";
+  #connections = 0;
+  #failedAttempts = 0;
+  #retryTimer: NodeJS.Timeout | undefined;
+  /** The current attempt, or the end of the last session. Never rejects. */
+  #work: Promise<void> = Promise.resolve();
+  #started: Promise<void> | undefined;
+  readonly #dispose = disposeOnce(() => this.#stop());
+
+  constructor(deps: SharedSessionDeps, limits: Required<UpstreamLimits>) {
+    this.#deps = deps;
+    this.#limits = limits;
+    this.#backoff = new Backoff(limits, deps.random);
+  }
+
+  /** The session, or undefined while there is none. */
+  get current(): UpstreamSession | undefined {
+    return this.#state.kind === "ready" ? this.#state.session : undefined;
+  }
+
+  /** Sessions that were handed out so far. */
+  get connections(): number {
+    return this.#connections;
+  }
+
+  /** Aborts on disposal. */
+  get stopped(): AbortSignal {
+    return this.#stopping.signal;
+  }
+
+  /** Makes the first attempt; resolves when it succeeded or failed. Further calls return the same promise. */
+  start(): Promise<void> {
+    this.#started ??= this.#connect();
+    return this.#started;
+  }
+
+  /**
+   * Returns the session. Waits for a session that is being opened, or is due within two seconds.
+   *
+   * @throws {UpstreamError} `UPSTREAM_UNAVAILABLE`; the reason of `signal` when it aborts.
+   */
+  async get(signal: AbortSignal): Promise<UpstreamSession> {
+    signal.throwIfAborted();
+    if (this.#state.kind === "ready") return this.#state.session;
+    if (!this.#isDue()) throw this.#unavailable();
+    return this.#nextSession(signal);
+  }
+
+  /** Ends `session`, which is no longer usable, and opens another one: at once, or after the same pause as after any other end. */
+  renew(session: UpstreamSession, reason: string, when: "at once" | "after a pause"): void {
+    this.#replace(session, () => Promise.resolve(reason), when === "at once");
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#dispose();
+  }
+
+  #enter(next: State): void {
+    this.#state = next;
+    for (const wake of [...this.#waiters]) wake();
+  }
+
+  #connect(): Promise<void> {
+    const { signal } = this.#stopping;
+    if (signal.aborted) return Promise.resolve();
+    this.#enter({ kind: "connecting" });
+    this.#work = this.#attempt(signal);
+    return this.#work;
+  }
+
+  async #attempt(signal: AbortSignal): Promise<void> {
+    let session: UpstreamSession | undefined;
+    try {
+      signal.throwIfAborted();
+      session = await this.#deps.open(this.#era, signal);
+      const publish = await this.#deps.prepare(session, signal);
+      signal.throwIfAborted();
+      session.connection.closed.throwIfAborted();
+      this.#adopt(session, publish);
+    } catch (error) {
+      const reason = session === undefined ? reasonOf(error) : await endReasonOf(session, error);
+      await session?.[Symbol.asyncDispose]();
+      if (signal.aborted) return;
+      this.#failedAttempts += 1;
+      this.#retry(reason);
+    }
+  }
+
+  #adopt(session: UpstreamSession, publish: () => void): void {
+    const { connection } = session;
+    this.#era = connection.era;
+    this.#connections += 1;
+    connection.closed.addEventListener("abort", () => this.#ended(session), { once: true });
+    this.#state = { kind: "ready", session, since: this.#deps.now() };
+    publish();
+    // Waiting calls get the session only after its lists are published.
+    this.#enter(this.#state);
+  }
+
+  #ended(session: UpstreamSession): void {
+    const cause: unknown = session.connection.closed.reason;
+    // A server that reports an expired session is running, so there is no reason to wait.
+    this.#replace(session, () => endReasonOf(session, cause), isExpired(cause));
+  }
+
+  #replace(session: UpstreamSession, reason: () => Promise<string>, canBeAtOnce: boolean): void {
+    const state = this.#state;
+    if (state.kind !== "ready" || state.session !== session) return;
+    const isStable = this.#deps.now() - state.since >= this.#limits.stableAfterMs;
+    if (isStable) this.#backoff.succeeded();
+    this.#enter({ kind: "connecting" });
+    this.#work = this.#recover(session, reason, canBeAtOnce && isStable);
+  }
+
+  async #recover(session: UpstreamSession, reason: () => Promise<string>, isAtOnce: boolean): Promise<void> {
+    const text = await reason();
+    // The remaining processes of the old session end before a new one starts.
+    await session[Symbol.asyncDispose]();
+    if (this.stopped.aborted) return;
+    if (isAtOnce) await this.#connect();
+    else this.#retry(text);
+  }
+
+  #retry(reason: string): void {
+    const { reconnectMaxAttempts } = this.#limits;
+    this.#lastReason = reason;
+    const pauseMs = this.#backoff.failed();
+    const { failures } = this.#backoff;
+    const willRetry = failures <= reconnectMaxAttempts;
+    this.#deps.onDown(reason, failures, willRetry);
+    if (!willRetry) {
+      this.#enter({ kind: "gone" });
+      return;
+    }
+    this.#retryTimer = setTimeout(() => void this.#connect(), pauseMs);
+    // A waiting call keeps the process alive; the pause alone does not.
+    this.#retryTimer.unref();
+    this.#enter({ kind: "pausing", retryAt: this.#deps.now() + pauseMs });
+  }
+
+  /** Whether a session is being opened, or is due within `soonMs`. */
+  #isDue(): boolean {
+    const state = this.#state;
+    if (state.kind === "connecting") return true;
+    return state.kind === "pausing" && state.retryAt - this.#deps.now() <= soonMs;
+  }
+
+  #unavailable(): UpstreamError {
+    const { serverId } = this.#deps;
+    const reason = this.#lastReason === "" ? "" : `: ${this.#lastReason}`;
+    return new UpstreamError("UPSTREAM_UNAVAILABLE", `The server "${serverId}" is not available${reason}`, {
+      hint: hintOf(this.#state, this.#deps.now()),
+      data: { server: serverId },
+    });
+  }
+
+  /** Waits for the outcome of the attempt that is in progress or due. */
+  #nextSession(signal: AbortSignal): Promise<UpstreamSession> {
+    const failedBefore = this.#failedAttempts;
+    return new Promise((resolve, reject) => {
+      const settle = (act: () => void) => {
+        clearTimeout(timer);
+        this.#waiters.delete(check);
+        signal.removeEventListener("abort", abort);
+        act();
+      };
+      const fail = () => settle(() => reject(this.#unavailable()));
+      const check = () => {
+        const { current } = this;
+        if (current !== undefined) settle(() => resolve(current));
+        else if (!this.#isDue() || this.#failedAttempts !== failedBefore) fail();
+      };
+      const abort = () => settle(() => reject(signal.reason));
+      const timer = setTimeout(fail, this.#limits.connectWaitMs);
+      this.#waiters.add(check);
+      signal.addEventListener("abort", abort, { once: true });
+    });
+  }
+
+  async #stop(): Promise<void> {
+    const { current } = this;
+    clearTimeout(this.#retryTimer);
+    this.#stopping.abort(
+      new UpstreamError("UPSTREAM_CLOSED", `The server "${this.#deps.serverId}" was stopped`),
+    );
+    this.#enter({ kind: "gone" });
+    await Promise.allSettled([current?.[Symbol.asyncDispose](), this.#work]);
+  }
+}
+
+function hintOf(state: State, now: number): string | undefined {
+  if (state.kind === "connecting") return "it is being connected; try again";
+  if (state.kind !== "pausing") return undefined;
+  return `it is tried again in ${Math.max(1, Math.ceil((state.retryAt - now) / 1000))} s`;
+}
+
+/** Returns the reason why `session` ended: the exit of its process if it ended by itself, else `error`. */
+async function endReasonOf(session: UpstreamSession, error: unknown): Promise<string> {
+  const hasEnded = session.connection.closed.aborted && session.process !== undefined;
+  const exit = hasEnded ? await exitText(session.process) : undefined;
+  return exit === undefined ? messageOf(error) : `The server ${exit}`;
+}
