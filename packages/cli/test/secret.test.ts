@@ -137,6 +137,6 @@ test("doctor tells secrets that others can read, and secrets that cannot be decr
   chmodSync(directory.join(".toolcrib/secrets/.store/key"), 0o644);
   const key = "DIR/.toolcrib/secrets/.store/key";
   assert.deepEqual(await findings(), [
-    `failed: Cannot use "${key}": its mode 644 lets other users of this machine at it (run chmod 600 ${key}, and replace the secrets if anyone may have read them)`,
+    `failed: Cannot use "${key}": its mode 644 gives other users of this machine access (run chmod 600 ${key}, and replace the secrets if anyone may have read them)`,
   ]);
 });

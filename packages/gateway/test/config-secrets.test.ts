@@ -113,11 +113,11 @@ async function keychainCommand(): Promise<string> {
   return dirname(path);
 }
 
-const stored = { clock: Date.now, randomBytes };
+const stored = { now: Date.now, randomBytes };
 
 test("resolveTransport() reads secrets of the store and of the keychain", async () => {
   const home = join(folder, "home");
-  await using store = await openSecretStore({ home, environment: {} }, stored);
+  await using store = await openSecretStore({ home, env: {} }, stored);
   await store.set("kept", "from the store");
   await store.set("my-tool.api_key2", "named in the store");
   await secretFile("home/secrets/my-tool.api_key2", "from the file\n");
@@ -142,7 +142,7 @@ test("resolveTransport() does not fall back on a plain file when the stored secr
   const home = join(folder, "home");
   const key = randomBytes(32).toString("base64");
   await using store = await openSecretStore(
-    { home: join(folder, "other"), environment: { TOOLCRIB_SECRETS_KEY: key } },
+    { home: join(folder, "other"), env: { TOOLCRIB_SECRETS_KEY: key } },
     stored,
   );
   await store.set("lost", "in the store");
@@ -157,7 +157,7 @@ test("resolveTransport() does not fall back on a plain file when the stored secr
     resolver({ TOOLCRIB_SECRETS_KEY: randomBytes(32).toString("base64") }),
   );
   assert.equal(code, "CONFIG_SECRET_UNREADABLE");
-  assert.match(message, /Cannot decrypt secret "lost": it was encrypted with another key/);
+  assert.match(message, /Cannot decrypt secret "lost": it was encrypted with a different key/);
   await rm(join(home, "secrets/.store/lost.sealed"));
 });
 
@@ -221,14 +221,14 @@ test("resolveTransport() says which field lacks its secret, and how to give it",
     [
       "{ file: exposed }",
       "CONFIG_SECRET_EXPOSED",
-      'Cannot use the secret file "…/exposed": its mode 644 lets other users of this machine at it',
+      'Cannot use the secret file "…/exposed": its mode 644 gives other users of this machine access',
       "run chmod 600 …/exposed",
     ],
     [
       "{ file: empty }",
       "CONFIG_SECRET_UNUSABLE",
       'Cannot use the secret file "…/empty": it is empty',
-      "put the secret into it",
+      "write the secret into it",
     ],
     [
       "{ file: large }",
@@ -251,7 +251,7 @@ test("resolveTransport() says which field lacks its secret, and how to give it",
     [
       "shared",
       "CONFIG_SECRET_EXPOSED",
-      'Cannot use the secret file "…/home/secrets/shared": its mode 640 lets other users of this machine at it',
+      'Cannot use the secret file "…/home/secrets/shared": its mode 640 gives other users of this machine access',
       "run chmod 600 …/home/secrets/shared",
     ],
     [

@@ -198,7 +198,7 @@ function withToken(home: string, name: string | undefined) {
 
 /** Keep a secret in the store of a home, as another process does. */
 export async function setSecret(home: string, name: string, value: string): Promise<void> {
-  await using store = await openSecretStore({ home, environment: {} }, { clock: Date.now, randomBytes });
+  await using store = await openSecretStore({ home, env: {} }, { now: Date.now, randomBytes });
   await store.set(name, value);
 }
 

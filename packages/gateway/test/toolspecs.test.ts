@@ -217,10 +217,7 @@ test("a stored secret that is changed is what the next request carries, without 
 test("a secret that is removed fails the calls that need it before anything is sent", async () => {
   await using api = await startTestApi();
   await using gateway = await startToolspecGateway(api, [entry("acme")], { secrets });
-  await using store = await openSecretStore(
-    { home: gateway.home, environment: {} },
-    { clock: Date.now, randomBytes },
-  );
+  await using store = await openSecretStore({ home: gateway.home, env: {} }, { now: Date.now, randomBytes });
   await store.delete("acme-token");
   await waitUntil(() => gateway.gateway.status().toolspecs[0]?.health.state === "unavailable", {
     what: "the toolspec is not available",

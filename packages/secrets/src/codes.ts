@@ -1,20 +1,20 @@
-/** Codes of this package's errors and findings, each with its meaning. */
+/** Codes of this package's errors, each with its meaning. */
 export const secretsCodes = {
-  SECRETS_NAME_INVALID: "A name that no secret can have.",
-  SECRETS_VALUE_INVALID: "A value that cannot be kept as a secret: empty, too long, or no text.",
-  SECRETS_NOT_FOUND: "There is no secret of this name where it was looked for.",
-  SECRETS_EXISTS: "A secret of this name, or of one that differs in case only, exists already.",
-  SECRETS_FULL: "The store holds as many secrets as it can.",
-  SECRETS_KEY_MISSING: "Secrets are stored, but the key that they were encrypted with is gone.",
-  SECRETS_KEY_INVALID: "The key of the store is no key: it has another form or length.",
-  SECRETS_KEY_WRONG: "A secret was encrypted with another key than the one at hand.",
-  SECRETS_DAMAGED: "A stored secret was changed, exchanged or cut outside Toolcrib.",
-  SECRETS_EXPOSED: "A secret, the key, or the folder they are in is open to other users of the machine.",
-  SECRETS_UNREADABLE: "A file that should hold a secret cannot be read.",
-  SECRETS_UNUSABLE: "A file or keychain entry holds nothing that can be used as a secret.",
+  SECRETS_NAME_INVALID: "The name is not valid for a secret.",
+  SECRETS_VALUE_INVALID: "The value cannot be stored as a secret: it is empty, too long, or not text.",
+  SECRETS_NOT_FOUND: "No secret has this name in the searched place.",
+  SECRETS_EXISTS: "A secret with this name, or with a name that differs in case only, exists.",
+  SECRETS_FULL: "The store has its maximum number of secrets.",
+  SECRETS_KEY_MISSING: "The store has secrets, but the key that they were encrypted with is missing.",
+  SECRETS_KEY_INVALID: "The key of the store has an invalid form or length.",
+  SECRETS_KEY_WRONG: "A secret was encrypted with a different key.",
+  SECRETS_DAMAGED: "A stored secret was changed, replaced or truncated outside Toolcrib.",
+  SECRETS_EXPOSED: "A secret, the key, or their folder is open to other users of the machine.",
+  SECRETS_UNREADABLE: "A secret file cannot be read.",
+  SECRETS_UNUSABLE: "The content of a secret file or keychain entry cannot be used as a secret.",
   SECRETS_UNWRITABLE: "The store cannot be written.",
-  SECRETS_BUSY: "Another process has been changing the store for too long.",
-  SECRETS_KEYCHAIN_UNAVAILABLE: "The keychain of the operating system cannot be asked.",
+  SECRETS_BUSY: "Another process has locked the store for too long.",
+  SECRETS_KEYCHAIN_UNAVAILABLE: "The keychain of the operating system cannot be read.",
 } as const;
 
 /** A key of `secretsCodes`. */

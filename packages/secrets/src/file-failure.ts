@@ -1,16 +1,16 @@
-/** Why a file could not be read or written, in words that hold neither its path nor its content. */
+/** Explains why a file could not be read or written, without its path and its content. */
 
-/** The `code` of an error of the file system; empty for other errors. */
+/** Returns the `code` of a file system error; an empty string for other errors. */
 export function failureCode(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "";
 }
 
-/** Whether `error` says that there is no such file. */
+/** Returns whether `error` means that the file does not exist. */
 export function isAbsence(error: unknown): boolean {
   return ["ENOENT", "ENOTDIR"].includes(failureCode(error));
 }
 
-/** Why a file could not be read, such as `permission is denied`. */
+/** Returns why a file could not be read, such as `permission is denied`. */
 export function explainFileFailure(error: unknown): string {
   const code = failureCode(error);
   return reasons[code] ?? (code === "" ? "reading it failed" : `reading it failed (${code})`);
@@ -24,5 +24,5 @@ const reasons: { readonly [code: string]: string } = {
   EACCES: "permission is denied",
   EPERM: "permission is denied",
   ENAMETOOLONG: "its path is too long",
-  ELOOP: "its symbolic links lead in a circle",
+  ELOOP: "its symbolic links form a loop",
 };

@@ -2,6 +2,7 @@
 export { type SecretsCode, secretsCodes } from "./codes.ts";
 // For other packages here.
 export { explainFileFailure } from "./file-failure.ts";
+export { openSecretStore, type SecretStoreDeps } from "./file-secret-store.ts";
 export type { SecretKeySettings } from "./key.ts";
 export type { KeychainDeps } from "./keychain.ts";
 export {
@@ -10,12 +11,6 @@ export {
   readNamedSecret,
   secretVariable,
 } from "./named-secret.ts";
-export {
-  openSecretStore,
-  type SecretEntry,
-  type SecretStore,
-  type SecretStoreDeps,
-} from "./open-secret-store.ts";
 export {
   createEnvSource,
   createFileSource,
@@ -26,6 +21,7 @@ export {
   type ReadSecretFile,
   type SecretSource,
 } from "./secret-source.ts";
+export type { SecretEntry, SecretStore } from "./secret-store.ts";
 export { isSecretName, secretMaxBytes, toSecretValue } from "./secret-text.ts";
 export { SecretsError } from "./secrets-error.ts";
 export type { SecretChange } from "./watch-secrets.ts";

@@ -1,41 +1,38 @@
 /**
- * The key of the store: given in TOOLCRIB_SECRETS_KEY, kept in the keychain
- * that this variable names, or in a file of the store. Never part of a message.
+ * The key of the store: the value of TOOLCRIB_SECRETS_KEY, the keychain entry
+ * that this variable names, or a file of the store. Never part of a message.
  */
 
 import { readKeychain } from "./keychain.ts";
 import { readPrivateFile, type StoreLayout } from "./layout.ts";
 import { SecretsError } from "./secrets-error.ts";
 
-/** Bytes of a key of AES-256. */
+/** Bytes of an AES-256 key. */
 export const keyBytes = 32;
 
-/** Variable that gives the key, or names its entry in the keychain (`keychain:NAME`). */
+/** Variable that contains the key, or the name of its keychain entry (`keychain:NAME`). */
 export const keyVariable = "TOOLCRIB_SECRETS_KEY";
 
 const keyFilePrefix = "toolcrib-secrets-key-1:";
 
-/** Which store, and where its key is. */
+/** Location of a store and of its key. */
 export interface SecretKeySettings {
   /** Toolcrib's home (`~/.toolcrib`). */
   readonly home: string;
-  /** Environment that may have `TOOLCRIB_SECRETS_KEY`, and what the keychain's command needs (PATH, HOME, …). */
-  readonly environment: { readonly [name: string]: string | undefined };
+  /** Environment: `TOOLCRIB_SECRETS_KEY`, and the variables that the keychain command needs (PATH, HOME, …). */
+  readonly env: { readonly [name: string]: string | undefined };
 }
 
 /**
- * The key, or `undefined` where the store has none yet.
+ * Returns the key, or `undefined` when the store has no key yet.
  *
- * @throws {SecretsError} `SECRETS_KEY_INVALID`, `SECRETS_EXPOSED`, and what the keychain fails with.
+ * @throws {SecretsError} `SECRETS_KEY_INVALID`, `SECRETS_EXPOSED`, and the errors of `readKeychain`.
  */
-export async function readKey(
-  layout: StoreLayout,
-  { environment }: SecretKeySettings,
-): Promise<Buffer | undefined> {
-  const given = (environment[keyVariable] ?? "").trim();
+export async function readKey(layout: StoreLayout, { env }: SecretKeySettings): Promise<Buffer | undefined> {
+  const given = (env[keyVariable] ?? "").trim();
   const entry = /^keychain:(.+)$/.exec(given)?.[1];
   if (entry !== undefined) {
-    const text = await readKeychain(entry, { environment, platform: process.platform });
+    const text = await readKeychain(entry, { env, platform: process.platform });
     return parseKey(text, `the entry ${JSON.stringify(entry)} of the keychain`);
   }
   if (given !== "") return parseKey(given, keyVariable);
@@ -47,7 +44,7 @@ export async function readKey(
   return parseKey(text.slice(keyFilePrefix.length), what);
 }
 
-/** What the file of a new key holds. */
+/** Returns the content of the key file. */
 export function formatKeyFile(key: Uint8Array): string {
   return `${keyFilePrefix}${Buffer.from(key).toString("base64url")}\n`;
 }

@@ -1,29 +1,28 @@
 /**
- * The keychain of the operating system, asked through the command that it comes
- * with: `security` on macOS, `secret-tool` (libsecret) on Linux. Only reads.
- * Nothing but a name is in the arguments of the command; its answer is in no
- * error.
+ * Reads the keychain of the operating system through its command: `security` on
+ * macOS, `secret-tool` (libsecret) on Linux. Never writes to it. The arguments of
+ * the command contain no secret, and no error contains its output.
  */
 
 import { runCommand } from "@toolcrib/process";
 import { checkSecretName, secretMaxBytes, toSecretValue } from "./secret-text.ts";
 import { SecretsError } from "./secrets-error.ts";
 
-/** What the keychain's command is run with. */
+/** Dependencies of the keychain command. */
 export interface KeychainDeps {
-  /** Only what the command needs is passed on. */
-  readonly environment: { readonly [name: string]: string | undefined };
+  /** Only the variables that the command needs are passed to it. */
+  readonly env: { readonly [name: string]: string | undefined };
   readonly platform: NodeJS.Platform;
 }
 
-/** Milliseconds in which a locked keychain can be opened by its owner. */
+/** Longest wait, so that the owner can unlock the keychain. */
 const answerMs = 60_000;
 
-/** How one platform's keychain is asked. */
+/** The keychain command of one platform. */
 interface KeychainCommand {
   readonly command: string;
   readonly args: (name: string) => readonly string[];
-  /** Whether this end of the command says that there is no such entry. */
+  /** Returns whether the exit code and the error output mean that the entry does not exist. */
   readonly isAbsent: (code: number, errors: string) => boolean;
   readonly storeHint: (name: string) => string;
   readonly installHint: string;
@@ -35,7 +34,8 @@ const commands: { readonly [platform: string]: KeychainCommand } = {
     args: (name) => ["find-generic-password", "-s", "toolcrib", "-a", name, "-w"],
     // errSecItemNotFound
     isAbsent: (code) => code === 44,
-    storeHint: (name) => `run security add-generic-password -s toolcrib -a ${name} -w, which asks for it`,
+    storeHint: (name) =>
+      `run security add-generic-password -s toolcrib -a ${name} -w, which prompts for the value`,
     installHint: "put /usr/bin on the PATH that starts Toolcrib",
   },
   linux: {
@@ -43,12 +43,13 @@ const commands: { readonly [platform: string]: KeychainCommand } = {
     args: (name) => ["lookup", "service", "toolcrib", "account", name],
     isAbsent: (code, errors) => code === 1 && errors === "",
     storeHint: (name) =>
-      `run secret-tool store --label="toolcrib ${name}" service toolcrib account ${name}, which asks for it`,
-    installHint: "install secret-tool (libsecret-tools), or keep it in the secret store: toolcrib secret set",
+      `run secret-tool store --label="toolcrib ${name}" service toolcrib account ${name}, which prompts for the value`,
+    installHint:
+      "install secret-tool (libsecret-tools), or store it in the secret store: toolcrib secret set",
   },
 };
 
-/** Variables by which the command finds the session of its user. */
+/** Variables by which the command finds the session of the user. */
 const passedVariables = [
   "PATH",
   "HOME",
@@ -61,19 +62,19 @@ const passedVariables = [
 ];
 
 /**
- * The entry of service `toolcrib` and account `name`.
+ * Returns the entry of service `toolcrib` and account `name`.
  *
  * @throws {SecretsError} `SECRETS_NOT_FOUND`, `SECRETS_KEYCHAIN_UNAVAILABLE`, `SECRETS_UNUSABLE`.
  */
-export async function readKeychain(name: string, { environment, platform }: KeychainDeps): Promise<string> {
+export async function readKeychain(name: string, { env, platform }: KeychainDeps): Promise<string> {
   checkSecretName(name);
   const keychain = commands[platform];
   if (keychain === undefined) {
-    throw unavailable(name, `there is no support for the keychain of ${platform}`, otherPlace);
+    throw unavailable(name, `the keychain of ${platform} is not supported`, otherPlace);
   }
-  const env = Object.fromEntries(passedVariables.map((key) => [key, environment[key]]));
+  const passed = Object.fromEntries(passedVariables.map((key) => [key, env[key]]));
   const { code, stdout, stderr } = await runCommand(
-    { program: keychain.command, args: keychain.args(name), env },
+    { program: keychain.command, args: keychain.args(name), env: passed },
     { timeoutMs: answerMs, outputMaxBytes: 2 * secretMaxBytes },
   );
   if (code === "ENOENT") {
@@ -92,7 +93,7 @@ export async function readKeychain(name: string, { environment, platform }: Keyc
   throw unavailable(name, `${keychain.command} failed (${code})`, otherPlace);
 }
 
-const otherPlace = "keep it in the secret store: toolcrib secret set";
+const otherPlace = "use the secret store instead: toolcrib secret set";
 
 function unavailable(name: string, reason: string, hint: string): SecretsError {
   return new SecretsError(

@@ -1,14 +1,15 @@
 /**
- * Where the store is in a home, and that only its owner gets at it.
+ * The folders and files of the store in the home directory, and the check that only
+ * their owner can use them.
  *
- *     secrets/NAME                 a secret in a plain file, put there by hand
- *     secrets/.store/key           the key, unless it is kept elsewhere
+ *     secrets/NAME                 a secret in a plain file, created by hand
+ *     secrets/.store/key           the key, unless it is stored elsewhere
  *     secrets/.store/NAME.sealed   one encrypted secret
- *     secrets/.store/write.lock    who changes the store
+ *     secrets/.store/write.lock    lock of the process that changes the store
  *     secrets/.store/.*.draft      a file that is being written
  *
- * No name of a secret begins with a full stop, so no plain file can be taken
- * for the store, and no secret for its key.
+ * Names of secrets do not start with a full stop, so a plain file is never
+ * mistaken for the store, nor a secret for the key.
  */
 
 import { constants } from "node:fs";
@@ -29,7 +30,7 @@ export interface StoreLayout {
   sealedPath(name: string): string;
 }
 
-/** The paths below `home`. No I/O. */
+/** Returns the paths below `home`. No I/O. */
 export function toStoreLayout(home: string): StoreLayout {
   const secretsFolder = join(home, "secrets");
   const folder = join(secretsFolder, ".store");
@@ -41,7 +42,7 @@ export function toStoreLayout(home: string): StoreLayout {
   };
 }
 
-/** Names of the secrets that are stored, in order; none where there is no store. */
+/** Returns the sorted names of the stored secrets; none when the store does not exist. */
 export async function listStoredNames({ folder }: StoreLayout): Promise<readonly string[]> {
   try {
     const files = await readdir(folder);
@@ -56,7 +57,7 @@ export async function listStoredNames({ folder }: StoreLayout): Promise<readonly
 }
 
 /**
- * Whether there is a store; refuses one that others could have read or exchanged.
+ * Returns whether the store exists. Refuses one that other users can read or replace.
  *
  * @throws {SecretsError} `SECRETS_EXPOSED`, `SECRETS_DAMAGED`.
  */
@@ -67,13 +68,13 @@ export async function checkFolders({ secretsFolder, folder }: StoreLayout): Prom
   if (!inner.isDirectory()) {
     throw new SecretsError(
       "SECRETS_DAMAGED",
-      `Cannot use the secret store ${JSON.stringify(folder)}: it is no folder`,
+      `Cannot use the secret store ${JSON.stringify(folder)}: it is not a folder`,
       {
-        hint: "look who put it there, and move it away",
+        hint: "find out who created it, and move it away",
       },
     );
   }
-  // Who may write in the outer folder may put another store in the place of this one.
+  // A user who can write to the outer folder can replace the store.
   checkMode(secretsFolder, outer.mode, 0o022, "700");
   checkMode(folder, inner.mode, 0o077, "700");
   return true;
@@ -92,13 +93,13 @@ function checkMode(path: string, mode: number, forbidden: number, wanted: string
   if (!isOpenToOthers(mode, forbidden)) return;
   throw new SecretsError(
     "SECRETS_EXPOSED",
-    `Cannot use ${JSON.stringify(path)}: its mode ${(mode & 0o777).toString(8)} lets other users of this machine at it`,
+    `Cannot use ${JSON.stringify(path)}: its mode ${(mode & 0o777).toString(8)} gives other users of this machine access`,
     { hint: `run chmod ${wanted} ${path}, and replace the secrets if anyone may have read them` },
   );
 }
 
 /**
- * A file of the store, whole; `undefined` where there is none. Follows no link.
+ * Returns the content of a file of the store; `undefined` when it does not exist. Follows no link.
  *
  * @throws {SecretsError} `SECRETS_EXPOSED`, `SECRETS_DAMAGED`, `SECRETS_UNREADABLE`.
  */
@@ -111,7 +112,7 @@ export async function readPrivateFile(path: string, maxBytes: number): Promise<B
     if (!status.isFile()) throw notRegular(path);
     checkMode(path, status.mode, 0o077, "600");
     if (status.size > maxBytes) throw tooLong(path);
-    // Files of the store are replaced whole; one that grows while it is read is none of them, and cannot be opened.
+    // Files of the store are replaced whole. One that grows while it is read is not a file of the store.
     const bytes = Buffer.alloc(status.size + 1);
     let length = 0;
     while (length < bytes.length) {
@@ -124,7 +125,7 @@ export async function readPrivateFile(path: string, maxBytes: number): Promise<B
   } catch (error) {
     if (error instanceof SecretsError) throw error;
     if (isAbsence(error)) return undefined;
-    // What a link is refused with; FreeBSD says EMLINK.
+    // The error for a link; on FreeBSD it is EMLINK.
     if (["ELOOP", "EMLINK", "EISDIR"].includes(failureCode(error))) throw notRegular(path);
     throw unreadable(path, error);
   }
@@ -132,14 +133,14 @@ export async function readPrivateFile(path: string, maxBytes: number): Promise<B
 
 function notRegular(path: string): SecretsError {
   return new SecretsError("SECRETS_DAMAGED", `Cannot use ${JSON.stringify(path)}: it is not a regular file`, {
-    hint: "look who put it there, and move it away",
+    hint: "find out who created it, and move it away",
   });
 }
 
 function tooLong(path: string): SecretsError {
   return new SecretsError(
     "SECRETS_DAMAGED",
-    `Cannot use ${JSON.stringify(path)}: it is longer than such a file can be`,
+    `Cannot use ${JSON.stringify(path)}: it is longer than the format allows`,
     {
       hint: "restore it from a backup, or set the secret again",
     },
@@ -152,7 +153,7 @@ function unreadable(path: string, cause: unknown): SecretsError {
     `Cannot read ${JSON.stringify(path)}: ${explainFileFailure(cause)}`,
     {
       cause,
-      hint: "make it belong to the user who runs Toolcrib",
+      hint: "give it to the user who runs Toolcrib",
     },
   );
 }

@@ -1,4 +1,4 @@
-/** `secret_key_ref: NAME`: the variable of that name, else the store, else a plain file in the home. */
+/** Resolves `secret_key_ref: NAME`: the variable for that name, else the store, else a plain file in the home. */
 
 import { join } from "node:path";
 import { isCodedError } from "@toolcrib/diagnostics";
@@ -12,7 +12,7 @@ import {
 } from "./secret-source.ts";
 import { SecretsError } from "./secrets-error.ts";
 
-/** What a name is looked for in. */
+/** Places that are searched. */
 export interface NamedSecretDeps {
   readonly env: Environment;
   readonly readFile: ReadSecretFile;
@@ -20,7 +20,7 @@ export interface NamedSecretDeps {
   readonly home: string;
 }
 
-/** A secret that was found by its name, and where. */
+/** A secret and the place where it was found. */
 export interface NamedSecret {
   readonly value: string;
   readonly kind: SecretSource["kind"];
@@ -28,14 +28,14 @@ export interface NamedSecret {
   readonly place: string;
 }
 
-/** The variable in which `secret_key_ref: NAME` is looked for first. */
+/** Returns the variable that is searched first for `secret_key_ref: NAME`. */
 export function secretVariable(name: string): string {
   return `TOOLCRIB_SECRET_${name.toUpperCase().replace(/[^A-Z0-9]/g, "_")}`;
 }
 
 /**
- * Find the secret `name`. What is there and cannot be used is an error: the next
- * place is not looked at then, since it may hold an old value.
+ * Find the secret `name`. A secret that exists and cannot be used is an error: the
+ * next place is not searched, because it may contain an old value.
  *
  * @throws {SecretsError}
  */
@@ -47,7 +47,7 @@ export async function readNamedSecret(
   const path = join(home, "secrets", name);
   const places: readonly (readonly [SecretSource, string])[] = [
     [createEnvSource(env), variable],
-    [createStoreSource({ home, environment: env }), name],
+    [createStoreSource({ home, env }), name],
     [createFileSource({ readFile, closedTo: "group and others" }), path],
   ];
   for (const [source, place] of places) {

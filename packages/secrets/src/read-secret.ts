@@ -1,4 +1,4 @@
-/** Reading one secret of a store. Changes nothing, waits for no lock: files are replaced whole. */
+/** Reads one secret of a store. Takes no lock: files are replaced whole. */
 
 import { readKey, type SecretKeySettings } from "./key.ts";
 import { checkFolders, readPrivateFile, type StoreLayout, toStoreLayout } from "./layout.ts";
@@ -7,7 +7,7 @@ import { checkSecretName } from "./secret-text.ts";
 import { SecretsError } from "./secrets-error.ts";
 
 /**
- * The value of `name`, or `undefined` where it is not stored.
+ * Returns the value of `name`, or `undefined` when it is not stored.
  *
  * @throws {SecretsError}
  */
@@ -24,16 +24,16 @@ export async function readStoredSecret(
 }
 
 /**
- * The key of a store that has secrets.
+ * Returns the key of a store that has secrets.
  *
- * @throws {SecretsError} `SECRETS_KEY_MISSING`, and what `readKey` throws.
+ * @throws {SecretsError} `SECRETS_KEY_MISSING`, and the errors of `readKey`.
  */
 export async function needKey(layout: StoreLayout, settings: SecretKeySettings): Promise<Buffer> {
   const key = await readKey(layout, settings);
   if (key !== undefined) return key;
   throw new SecretsError(
     "SECRETS_KEY_MISSING",
-    `Cannot decrypt the secret store: its key ${JSON.stringify(layout.keyPath)} is gone`,
+    `Cannot decrypt the secret store: its key ${JSON.stringify(layout.keyPath)} is missing`,
     {
       hint: "restore that file, or set TOOLCRIB_SECRETS_KEY; without the key, remove the secrets and set them again",
     },

@@ -1,8 +1,8 @@
 /**
- * One secret as it is stored: a line of JSON with an AES-256-GCM ciphertext.
- * Everything else in the line (version, name, times, key) is authenticated with
- * it, so that no file can be changed, or put in the place of another, unseen.
- * No I/O: the caller passes the nonce, and a new random one each time.
+ * The stored form of one secret: a line of JSON with an AES-256-GCM ciphertext.
+ * The rest of the line (version, name, times, key id) is authenticated with it, so
+ * that a file that was changed, or replaced by the file of another secret, is
+ * detected. No I/O: the caller passes a new random nonce each time.
  */
 
 import { createCipheriv, createDecipheriv, createHmac } from "node:crypto";
@@ -10,14 +10,14 @@ import { isJsonObject } from "@toolcrib/json";
 import { secretMaxBytes } from "./secret-text.ts";
 import { SecretsError } from "./secrets-error.ts";
 
-/** The one version of the format so far. */
+/** The current version of the format. */
 const formatVersion = 1;
 /** Bytes of a nonce. */
 export const nonceBytes = 12;
-/** Longest file of a sealed secret: base64 is a third longer, and the rest is short. */
+/** Longest file of a sealed secret: base64 adds a third, and the header is short. */
 export const sealedMaxBytes = 2 * secretMaxBytes;
 
-/** A secret with what is known of it. */
+/** A decrypted secret with its times. */
 export interface OpenedSecret {
   readonly name: string;
   readonly value: string;
@@ -34,12 +34,12 @@ interface Header {
   readonly key: string;
 }
 
-/** What tells one key from another, and nothing about the key. */
+/** Returns an id that distinguishes keys and reveals nothing about the key. */
 export function keyIdOf(key: Uint8Array): string {
   return createHmac("sha256", key).update("toolcrib secret store: key id").digest("hex").slice(0, 16);
 }
 
-/** The line that `secret` is stored as. */
+/** Encrypts a secret. Returns the line to store. */
 export function sealSecret(secret: OpenedSecret, key: Uint8Array, nonce: Uint8Array): string {
   const { name, createdAt, updatedAt, value } = secret;
   const header: Header = { version: formatVersion, name, createdAt, updatedAt, key: keyIdOf(key) };
@@ -51,7 +51,7 @@ export function sealSecret(secret: OpenedSecret, key: Uint8Array, nonce: Uint8Ar
 }
 
 /**
- * The secret in `line`, which is stored under `name`.
+ * Decrypts the line that is stored under `name`.
  *
  * @throws {SecretsError} `SECRETS_KEY_WRONG`, `SECRETS_DAMAGED`.
  */
@@ -60,9 +60,9 @@ export function openSecret(line: Uint8Array, name: string, key: Uint8Array): Ope
   if (header.key !== keyIdOf(key)) {
     throw new SecretsError(
       "SECRETS_KEY_WRONG",
-      `Cannot decrypt secret ${JSON.stringify(name)}: it was encrypted with another key`,
+      `Cannot decrypt secret ${JSON.stringify(name)}: it was encrypted with a different key`,
       {
-        hint: "give back the key that it was set with (secrets/.store/key, TOOLCRIB_SECRETS_KEY), or remove the secret and set it again",
+        hint: "restore the key that it was set with (secrets/.store/key, TOOLCRIB_SECRETS_KEY), or remove the secret and set it again",
       },
     );
   }
@@ -77,7 +77,7 @@ export function openSecret(line: Uint8Array, name: string, key: Uint8Array): Ope
   }
 }
 
-/** The id of the key that `line` was sealed with. @throws {SecretsError} `SECRETS_DAMAGED`. */
+/** Returns the id of the key that `line` was encrypted with. @throws {SecretsError} `SECRETS_DAMAGED`. */
 export function sealedKeyId(line: Uint8Array, name: string): string {
   return parseSealed(line, name).header.key;
 }
@@ -87,12 +87,15 @@ function parseSealed(line: Uint8Array, name: string) {
   try {
     parsed = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(line));
   } catch {
-    throw damaged(name, "it is not whole");
+    throw damaged(name, "its file is incomplete");
   }
-  if (!isJsonObject(parsed)) throw damaged(name, "it is not whole");
+  if (!isJsonObject(parsed)) throw damaged(name, "its file is incomplete");
   const { version, createdAt, updatedAt, key } = parsed;
   if (typeof version === "number" && version > formatVersion) {
-    throw damaged(name, `its format is version ${version}, and this Toolcrib knows ${formatVersion}`);
+    throw damaged(
+      name,
+      `its format is version ${version}, and this version of Toolcrib supports ${formatVersion}`,
+    );
   }
   const nonce = bytesOf(parsed["nonce"]);
   const tag = bytesOf(parsed["tag"]);
@@ -106,13 +109,13 @@ function parseSealed(line: Uint8Array, name: string) {
     tag?.length !== 16 ||
     sealed === undefined
   ) {
-    throw damaged(name, "it is not whole");
+    throw damaged(name, "its file is incomplete");
   }
   if (parsed["name"] !== name) throw damaged(name, "it is the file of another secret");
   return { header: { version, name, createdAt, updatedAt, key }, nonce, tag, sealed };
 }
 
-/** Members in a fixed order, so that the same header is always the same bytes. */
+/** Serializes the header. The order of members is fixed, so that equal headers have equal bytes. */
 function authenticated({ version, name, createdAt, updatedAt, key }: Header): Buffer {
   return Buffer.from(JSON.stringify(["toolcrib secret", version, name, createdAt, updatedAt, key]));
 }

@@ -1,7 +1,6 @@
 /**
- * The places that a secret can be read from, behind one interface. Each read
- * goes to the place itself: nothing is kept, so what was rotated there is what
- * the next read gives.
+ * The places that secrets can be read from, behind one interface. Nothing is
+ * cached: a secret that is rotated is visible to the next read.
  */
 
 import { explainFileFailure, isAbsence } from "./file-failure.ts";
@@ -15,18 +14,19 @@ import { SecretsError } from "./secrets-error.ts";
 export interface SecretSource {
   readonly kind: "env" | "file" | "store" | "keychain";
   /**
-   * The value that is there now.
+   * Returns the current value.
    *
-   * @param name what the place knows it by: a variable, a path, a name.
-   * @throws {SecretsError} `SECRETS_NOT_FOUND` when there is none, else why it cannot be used; never with a value.
+   * @param name the name in this place: a variable, a path, or the name of a secret.
+   * @throws {SecretsError} `SECRETS_NOT_FOUND` when it does not exist; another code when it cannot be used. An error
+   *   never contains a value.
    */
   read(name: string): Promise<string>;
 }
 
-/** The environment, or one like it. */
+/** Environment variables by name. */
 export type Environment = { readonly [name: string]: string | undefined };
 
-/** Environment variables; an empty one counts as absent. */
+/** Creates the source of environment variables. An empty variable counts as missing. */
 export function createEnvSource(env: Environment): SecretSource {
   return {
     kind: "env",
@@ -42,20 +42,20 @@ export function createEnvSource(env: Environment): SecretSource {
   };
 }
 
-/** Read at most `maxBytes + 1` bytes of a file; `mode` is its permission bits, where the platform has them. */
+/** Reads at most `maxBytes + 1` bytes of a file. `mode` has its permission bits on platforms that have them. */
 export type ReadSecretFile = (
   path: string,
   maxBytes: number,
 ) => Promise<{ readonly bytes: Uint8Array; readonly mode: number | undefined }>;
 
-/** How files of secrets are read. */
+/** Behaviour of a file source. */
 export interface FileSourceOptions {
   readonly readFile: ReadSecretFile;
-  /** Who must not have access: other users, or everyone but the owner. */
+  /** Users that must not have access: others, or everyone except the owner. */
   readonly closedTo: "others" | "group and others";
 }
 
-/** Files that hold nothing but the secret; a name is an absolute path. One trailing line break is cut. */
+/** Creates the source of files that contain only the secret. Names are absolute paths. One trailing line break is removed. */
 export function createFileSource({ readFile, closedTo }: FileSourceOptions): SecretSource {
   const forbidden = closedTo === "others" ? 0o007 : 0o077;
   return {
@@ -67,7 +67,7 @@ export function createFileSource({ readFile, closedTo }: FileSourceOptions): Sec
       if (mode !== undefined && (mode & forbidden) !== 0) {
         throw new SecretsError(
           "SECRETS_EXPOSED",
-          `Cannot use the secret file ${JSON.stringify(path)}: its mode ${mode.toString(8)} lets other users of this machine at it`,
+          `Cannot use the secret file ${JSON.stringify(path)}: its mode ${mode.toString(8)} gives other users of this machine access`,
           { hint: `run chmod 600 ${path}` },
         );
       }
@@ -90,7 +90,7 @@ function unreadableFile(path: string, cause: unknown): SecretsError {
   );
 }
 
-/** The encrypted store of a home, for reading only. */
+/** Creates the source of the encrypted store of a home. Read-only. */
 export function createStoreSource(settings: SecretKeySettings): SecretSource {
   return {
     kind: "store",
@@ -108,7 +108,7 @@ export function createStoreSource(settings: SecretKeySettings): SecretSource {
   };
 }
 
-/** The keychain of the operating system: entries of service `toolcrib` with the name as their account. */
+/** Creates the source of the operating system's keychain: entries of service `toolcrib`, with the name as account. */
 export function createKeychainSource(deps: KeychainDeps): SecretSource {
   return { kind: "keychain", read: (name) => readKeychain(name, deps) };
 }

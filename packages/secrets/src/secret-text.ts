@@ -1,4 +1,4 @@
-/** What a secret's name and value may be. Pure; never quotes what it refuses, which may be a secret at the wrong place. */
+/** Checks names and values of secrets. Pure. Errors never quote the input, which may be a misplaced secret. */
 
 import { SecretsError } from "./secrets-error.ts";
 
@@ -7,7 +7,7 @@ export const secretMaxBytes = 64 * 1024;
 
 const namePattern = /^[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,126}[A-Za-z0-9_-])?$/;
 
-/** Whether `name` can be a secret's: letters, digits, `_`, `-` and inner `.`, at most 128. */
+/** Returns whether `name` is valid: at most 128 letters, digits, `_`, `-` and inner `.`. */
 export function isSecretName(name: string): boolean {
   return namePattern.test(name);
 }
@@ -15,8 +15,8 @@ export function isSecretName(name: string): boolean {
 /** @throws {SecretsError} `SECRETS_NAME_INVALID`. */
 export function checkSecretName(name: string): void {
   if (isSecretName(name)) return;
-  throw new SecretsError("SECRETS_NAME_INVALID", "Cannot use this as the name of a secret", {
-    hint: "a name has letters, digits, _ - and . (at most 128), and no . at either end",
+  throw new SecretsError("SECRETS_NAME_INVALID", "Cannot use this name for a secret", {
+    hint: "use at most 128 letters, digits, _ - and . characters, with no . at either end",
   });
 }
 
@@ -24,24 +24,24 @@ export function checkSecretName(name: string): void {
 export function checkSecretValue(value: string): void {
   const problem = problemOf(value);
   if (problem === undefined) return;
-  throw new SecretsError("SECRETS_VALUE_INVALID", `Cannot keep this secret: ${problem}`, {
+  throw new SecretsError("SECRETS_VALUE_INVALID", `Cannot store this secret: ${problem}`, {
     hint: `a secret is text of 1 to ${secretMaxBytes.toLocaleString("en")} bytes`,
   });
 }
 
 function problemOf(value: string): string | undefined {
   if (value.trim() === "") return "it is empty";
-  if (!value.isWellFormed()) return "it is not text in UTF-8";
-  if (value.includes("\0")) return "it holds a NUL character";
+  if (!value.isWellFormed()) return "it is not UTF-8 text";
+  if (value.includes("\0")) return "it contains a NUL character";
   return Buffer.byteLength(value) > secretMaxBytes
     ? `it is longer than ${secretMaxBytes.toLocaleString("en")} bytes`
     : undefined;
 }
 
 /**
- * The secret that `bytes` are, without one trailing line break.
+ * Decodes a secret and removes one trailing line break.
  *
- * @param what where they are from, such as `the secret file "/a"`.
+ * @param what the place for the error message, such as `the secret file "/a"`.
  * @throws {SecretsError} `SECRETS_UNUSABLE`.
  */
 export function toSecretValue(bytes: Uint8Array, what: string): string {
@@ -50,15 +50,15 @@ export function toSecretValue(bytes: Uint8Array, what: string): string {
   if (bytes.length > secretMaxBytes) {
     throw unusable(
       `it is longer than ${secretMaxBytes.toLocaleString("en")} bytes`,
-      "name a file that holds nothing but the secret",
+      "name a file that contains only the secret",
     );
   }
   let value: string;
   try {
     value = new TextDecoder("utf-8", { fatal: true }).decode(bytes).replace(/\r?\n$/, "");
   } catch {
-    throw unusable("it is not text in UTF-8", "store the secret as text");
+    throw unusable("it is not UTF-8 text", "store the secret as text");
   }
-  if (value.trim() === "") throw unusable("it is empty", "put the secret into it");
+  if (value.trim() === "") throw unusable("it is empty", "write the secret into it");
   return value;
 }

@@ -1,100 +1,133 @@
 /**
- * Tells which secrets of a store were set or removed, by whichever process. The
- * file system's own notices make it prompt; since they may be missing (network
- * drives, a folder that is not there yet), the files are looked at from time to
- * time all the same. Reads no secret.
+ * Reports which secrets of a store were set or removed, by any process. File
+ * system events make this prompt. Because events can be missing (network drives, a
+ * folder that does not exist yet), the files are also polled. Reads no secret.
  */
 
 import { type FSWatcher, watch } from "node:fs";
 import { stat } from "node:fs/promises";
 import { listStoredNames, type StoreLayout } from "./layout.ts";
 
-/** What became of a secret. */
+/** A change of one secret. */
 export interface SecretChange {
   readonly kind: "set" | "removed";
   readonly name: string;
 }
 
-/** Milliseconds between two looks that nothing gave rise to. */
-const lookEveryMs = 2000;
-/** Milliseconds in which notices are one. */
-const gatherMs = 20;
+/** Milliseconds between two polls. */
+const pollMs = 2000;
+/** Milliseconds in which several file system events cause one scan. */
+const settleMs = 20;
 
-/** Watch the store until disposed; `tell` is called for each change after the first look, which has been taken then. */
+/**
+ * Watch the store until disposed. `onChange` is called for each change after the
+ * first scan, which is complete when this resolves.
+ */
 export async function watchSecrets(
   layout: StoreLayout,
-  tell: (change: SecretChange) => void,
+  onChange: (change: SecretChange) => void,
 ): Promise<AsyncDisposable> {
-  let isClosed = false;
-  let watcher: FSWatcher | undefined;
-  let gathering: NodeJS.Timeout | undefined;
-  let looking: Promise<void> = Promise.resolve();
-  startWatcher();
-  let known = await takeMarks(layout);
-
-  function startWatcher(): void {
-    if (watcher !== undefined || isClosed) return;
-    try {
-      watcher = watch(layout.folder, { persistent: false }, lookSoon);
-      watcher.on("error", stopWatcher);
-    } catch {
-      // The folder is not there yet, or the system has no more watchers: the timer looks.
-    }
-  }
-
-  function stopWatcher(): void {
-    watcher?.close();
-    watcher = undefined;
-  }
-
-  function lookSoon(): void {
-    if (isClosed) return;
-    gathering ??= setTimeout(() => {
-      gathering = undefined;
-      look();
-    }, gatherMs).unref();
-  }
-
-  function look(): void {
-    startWatcher();
-    looking = looking.then(compare);
-  }
-
-  async function compare(): Promise<void> {
-    if (isClosed) return;
-    let marks: ReadonlyMap<string, string>;
-    try {
-      marks = await takeMarks(layout);
-    } catch {
-      // Out of reach for the moment; the next look tells what became of it.
-      return;
-    }
-    const before = known;
-    known = marks;
-    if (marks.size === 0) stopWatcher();
-    for (const [name, mark] of marks) if (!isClosed && before.get(name) !== mark) tell({ kind: "set", name });
-    for (const name of before.keys()) if (!isClosed && !marks.has(name)) tell({ kind: "removed", name });
-  }
-
-  const timer = setInterval(look, lookEveryMs).unref();
-  return {
-    async [Symbol.asyncDispose]() {
-      isClosed = true;
-      clearInterval(timer);
-      clearTimeout(gathering);
-      stopWatcher();
-      await looking;
-    },
-  };
+  const watcher = new SecretWatcher(layout, onChange);
+  await watcher.start();
+  return watcher;
 }
 
-/** By name what changes with every write. */
-async function takeMarks(layout: StoreLayout): Promise<ReadonlyMap<string, string>> {
-  const marks = new Map<string, string>();
+class SecretWatcher implements AsyncDisposable {
+  readonly #layout: StoreLayout;
+  readonly #onChange: (change: SecretChange) => void;
+  #signatures: ReadonlyMap<string, string> = new Map();
+  #watcher: FSWatcher | undefined;
+  #poll: NodeJS.Timeout | undefined;
+  #settle: NodeJS.Timeout | undefined;
+  #scan: Promise<void> = Promise.resolve();
+  #isClosed = false;
+
+  constructor(layout: StoreLayout, onChange: (change: SecretChange) => void) {
+    this.#layout = layout;
+    this.#onChange = onChange;
+  }
+
+  async start(): Promise<void> {
+    this.#startEvents();
+    try {
+      this.#signatures = await readSignatures(this.#layout);
+    } catch (error) {
+      this.#stopEvents();
+      throw error;
+    }
+    this.#poll = setInterval(() => this.#enqueueScan(), pollMs).unref();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#poll);
+    clearTimeout(this.#settle);
+    this.#stopEvents();
+    await this.#scan;
+  }
+
+  #startEvents(): void {
+    if (this.#watcher !== undefined || this.#isClosed) return;
+    try {
+      this.#watcher = watch(this.#layout.folder, { persistent: false }, () => this.#scanSoon());
+      this.#watcher.on("error", () => this.#stopEvents());
+    } catch {
+      // The folder does not exist yet, or the system has no more watchers: polling remains.
+    }
+  }
+
+  #stopEvents(): void {
+    this.#watcher?.close();
+    this.#watcher = undefined;
+  }
+
+  #scanSoon(): void {
+    if (this.#isClosed) return;
+    this.#settle ??= setTimeout(() => {
+      this.#settle = undefined;
+      this.#enqueueScan();
+    }, settleMs).unref();
+  }
+
+  #enqueueScan(): void {
+    this.#startEvents();
+    this.#scan = this.#scan.then(() => this.#compare());
+  }
+
+  async #compare(): Promise<void> {
+    if (this.#isClosed) return;
+    let signatures: ReadonlyMap<string, string>;
+    try {
+      signatures = await readSignatures(this.#layout);
+    } catch {
+      // Unreadable for now; the next scan reports the changes.
+      return;
+    }
+    const before = this.#signatures;
+    this.#signatures = signatures;
+    // A folder that was removed and created again needs a new watcher.
+    if (signatures.size === 0) this.#stopEvents();
+    for (const [name, signature] of signatures) {
+      if (before.get(name) !== signature) this.#emit({ kind: "set", name });
+    }
+    for (const name of before.keys()) {
+      if (!signatures.has(name)) this.#emit({ kind: "removed", name });
+    }
+  }
+
+  #emit(change: SecretChange): void {
+    if (!this.#isClosed) this.#onChange(change);
+  }
+}
+
+/** Returns, by name, a text that changes with every write. */
+async function readSignatures(layout: StoreLayout): Promise<ReadonlyMap<string, string>> {
+  const signatures = new Map<string, string>();
   for (const name of await listStoredNames(layout)) {
     const status = await stat(layout.sealedPath(name), { bigint: true }).catch(() => undefined);
-    if (status !== undefined)
-      marks.set(name, `${status.ino} ${status.mtimeNs} ${status.ctimeNs} ${status.size}`);
+    if (status === undefined) continue;
+    const { ino, mtimeNs, ctimeNs, size } = status;
+    signatures.set(name, `${ino} ${mtimeNs} ${ctimeNs} ${size}`);
   }
-  return marks;
+  return signatures;
 }

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { isCodedError } from "@toolcrib/diagnostics";
-import { openSecretStore, type SecretChange, type SecretStore } from "@toolcrib/secrets";
-import { makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
+import { openSecretStore, type SecretStore } from "@toolcrib/secrets";
+import { makeTemporaryDirectory } from "@toolcrib/testing";
+import { rejectsWith, testSecretStore } from "./secret-store-contract.ts";
 
-/** A clock that is a second later each time. */
+/** Returns a clock that advances by a second with each reading. */
 function steppingClock(): () => number {
   let now = 0;
   return () => {
@@ -17,33 +17,16 @@ function steppingClock(): () => number {
 
 function openStore(home: string, key?: string): Promise<SecretStore> {
   return openSecretStore(
-    { home, environment: key === undefined ? {} : { TOOLCRIB_SECRETS_KEY: key } },
-    { clock: steppingClock(), randomBytes },
-  );
-}
-
-async function rejectsWith(code: string, action: Promise<unknown>): Promise<void> {
-  await assert.rejects(
-    action,
-    (error) => isCodedError(error) && error.code === code && error.hint !== undefined,
+    { home, env: key === undefined ? {} : { TOOLCRIB_SECRETS_KEY: key } },
+    { now: steppingClock(), randomBytes },
   );
 }
 
 const newKey = () => randomBytes(32).toString("base64");
 
-test("set() keeps a secret that get() gives back, also to a store that is opened later", async () => {
-  await using directory = await makeTemporaryDirectory();
-  const values = ["x", "hunter2", " spaces ", "line\nline\n", "日本語 🗝️", "x".repeat(64 * 1024)];
-  {
-    await using store = await openStore(directory.path);
-    for (const [at, value] of values.entries()) assert.equal(await store.set(`name-${at}`, value), "created");
-  }
-  await using store = await openStore(directory.path);
-  for (const [at, value] of values.entries()) assert.equal(await store.get(`name-${at}`), value);
-  assert.equal(await store.get("absent"), undefined);
-});
+testSecretStore("encrypted files", openStore);
 
-test("openSecretStore() makes nothing before the first secret", async () => {
+test("openSecretStore() creates nothing before the first secret", async () => {
   await using directory = await makeTemporaryDirectory();
   const home = directory.join("home");
   await using store = await openStore(home);
@@ -53,71 +36,7 @@ test("openSecretStore() makes nothing before the first secret", async () => {
   assert.throws(() => readFileSync(home), /ENOENT/);
 });
 
-test("list() tells names and times, and a replaced secret keeps the time of its creation", async () => {
-  await using directory = await makeTemporaryDirectory();
-  await using store = await openStore(directory.path);
-  await store.set("b", "first");
-  await store.set("a", "other");
-  assert.equal(await store.set("b", "second"), "changed");
-  assert.deepEqual(
-    (await store.list()).map(({ name, createdAt, updatedAt }) => ({
-      name,
-      isLater: createdAt !== undefined && updatedAt !== undefined && updatedAt - createdAt > 1000,
-    })),
-    [
-      { name: "a", isLater: false },
-      { name: "b", isLater: true },
-    ],
-  );
-  assert.doesNotMatch(JSON.stringify(await store.list()), /first|second|other/);
-});
-
-test("delete() removes a secret and tells whether it was there", async () => {
-  await using directory = await makeTemporaryDirectory();
-  await using store = await openStore(directory.path);
-  await store.set("a", "1");
-  await store.set("b", "2");
-  assert.equal(await store.delete("a"), true);
-  assert.equal(await store.delete("a"), false);
-  assert.equal(await store.get("a"), undefined);
-  assert.equal(await store.get("b"), "2");
-});
-
-test("rename() moves a secret, and never over another", async () => {
-  await using directory = await makeTemporaryDirectory();
-  await using store = await openStore(directory.path);
-  await store.set("a", "1");
-  await store.set("b", "2");
-  const [before] = await store.list();
-  await store.rename("a", "A");
-  assert.equal(await store.get("A"), "1");
-  assert.equal(await store.get("a"), undefined);
-  assert.equal((await store.list())[0]?.createdAt, before?.createdAt);
-  await rejectsWith("SECRETS_EXISTS", store.rename("A", "b"));
-  await rejectsWith("SECRETS_EXISTS", store.rename("A", "B"));
-  await rejectsWith("SECRETS_NOT_FOUND", store.rename("absent", "c"));
-  assert.equal(await store.get("A"), "1");
-  assert.equal(await store.get("b"), "2");
-});
-
-test("set() refuses values that cannot be kept, and names that cannot be", async () => {
-  await using directory = await makeTemporaryDirectory();
-  await using store = await openStore(directory.path);
-  for (const value of ["", " \n", "a\0b", "\ud800", "x".repeat(64 * 1024 + 1), "é".repeat(33 * 1024)]) {
-    await rejectsWith("SECRETS_VALUE_INVALID", store.set("a", value));
-  }
-  for (const name of ["", ".", "a b", "a.", "x".repeat(129), "ä"]) {
-    await rejectsWith("SECRETS_NAME_INVALID", store.set(name, "value"));
-  }
-  await store.set("Token", "value");
-  await rejectsWith("SECRETS_EXISTS", store.set("TOKEN", "value"));
-  for (const name of ["a", "key", "A-b_c.d", "__proto__", "constructor", "x".repeat(128)]) {
-    assert.equal(await store.set(name, name), "created");
-    assert.equal(await store.get(name), name);
-  }
-});
-
-test("the key comes from the environment where it is given, in base64 or hexadecimal", async () => {
+test("the key of the environment is used when it is set, in base64 or hexadecimal", async () => {
   await using directory = await makeTemporaryDirectory();
   const key = randomBytes(32);
   {
@@ -135,7 +54,7 @@ test("the key comes from the environment where it is given, in base64 or hexadec
   assert.throws(() => readFileSync(directory.join("secrets/.store/key")), /ENOENT/);
 });
 
-test("another key opens nothing and replaces nothing", async () => {
+test("a different key decrypts nothing and replaces nothing", async () => {
   await using directory = await makeTemporaryDirectory();
   const key = newKey();
   await using right = await openStore(directory.path, key);
@@ -152,7 +71,7 @@ test("another key opens nothing and replaces nothing", async () => {
   assert.equal(await right.get("a"), "1");
 });
 
-test("no new key is made while secrets need the one that is gone", async () => {
+test("no key is created while secrets need the missing one", async () => {
   await using directory = await makeTemporaryDirectory();
   await using store = await openStore(directory.path);
   await store.set("a", "1");
@@ -167,7 +86,7 @@ test("no new key is made while secrets need the one that is gone", async () => {
   assert.equal(await store.set("a", "new"), "created");
 });
 
-test("a damaged secret is told as such, keeps no other from working, and can be set again", async () => {
+test("a damaged secret is reported, leaves the others usable, and can be set again", async () => {
   await using directory = await makeTemporaryDirectory();
   await using store = await openStore(directory.path);
   await store.set("a", "1");
@@ -187,38 +106,11 @@ test("a damaged secret is told as such, keeps no other from working, and can be 
   assert.equal(await store.get("a"), "again");
 });
 
-test("a store of a later version is not taken for a damaged one", async () => {
+test("a store of a later version is not reported as damaged", async () => {
   await using directory = await makeTemporaryDirectory();
   await using store = await openStore(directory.path);
   await store.set("a", "1");
   const path = directory.join("secrets/.store/a.sealed");
   writeFileSync(path, readFileSync(path, "utf8").replace('"version":1', '"version":2'));
-  await assert.rejects(store.get("a"), /its format is version 2, and this Toolcrib knows 1/);
-});
-
-test("watch() tells of every secret that another store sets or removes, without its value", async () => {
-  await using directory = await makeTemporaryDirectory();
-  await using store = await openStore(directory.path);
-  await using other = await openStore(directory.path);
-  const changes: SecretChange[] = [];
-  const watching = await store.watch((change) => changes.push(change));
-  const told = (expected: SecretChange) =>
-    waitUntil(() => changes.some(({ kind, name }) => kind === expected.kind && name === expected.name), {
-      what: `${expected.name} is told as ${expected.kind}`,
-    });
-  await other.set("a", "1");
-  await told({ kind: "set", name: "a" });
-  changes.length = 0;
-  await other.set("a", "2");
-  await told({ kind: "set", name: "a" });
-  assert.equal(await store.get("a"), "2", "what was told is what is read");
-  await other.rename("a", "b");
-  await told({ kind: "set", name: "b" });
-  await told({ kind: "removed", name: "a" });
-  assert.doesNotMatch(JSON.stringify(changes), /value/);
-  await watching[Symbol.asyncDispose]();
-  changes.length = 0;
-  await other.set("c", "3");
-  await watching[Symbol.asyncDispose]();
-  assert.deepEqual(changes, []);
+  await assert.rejects(store.get("a"), /its format is version 2, and this version of Toolcrib supports 1/);
 });

@@ -22,10 +22,10 @@ import { makeTemporaryDirectory, runProcess, type TemporaryDirectory } from "@to
 const canary = "c4nary-Value/with+signs=and spaces";
 
 function openStore(home: string): Promise<SecretStore> {
-  return openSecretStore({ home, environment: {} }, { clock: Date.now, randomBytes });
+  return openSecretStore({ home, env: {} }, { now: Date.now, randomBytes });
 }
 
-/** A store with the canary as `kept`, and a second secret. */
+/** Creates a store with the canary as `kept`, and a second secret. */
 async function makeStore(directory: TemporaryDirectory): Promise<SecretStore> {
   const store = await openStore(directory.path);
   await store.set("kept", canary);
@@ -33,7 +33,7 @@ async function makeStore(directory: TemporaryDirectory): Promise<SecretStore> {
   return store;
 }
 
-/** The code of the error of `action`, in which nothing may tell the canary. */
+/** Returns the code of the error of `action`, which must not contain the canary. */
 async function refusal(action: Promise<unknown>): Promise<string> {
   try {
     await action;
@@ -45,7 +45,7 @@ async function refusal(action: Promise<unknown>): Promise<string> {
   return assert.fail("nothing was refused");
 }
 
-test("nothing on the disk shows a value, and only its owner gets at it", async () => {
+test("no file contains a value, and only the owner has access", async () => {
   await using directory = await makeTemporaryDirectory();
   const home = directory.join("new/home");
   await using store = await openStore(home);
@@ -62,7 +62,7 @@ test("nothing on the disk shows a value, and only its owner gets at it", async (
   assert.deepEqual(readdirSync(join(home, "secrets/.store")).sort(), ["kept.sealed", "key", "write.lock"]);
 });
 
-test("the same value is never stored as the same bytes", async () => {
+test("equal values are stored as different bytes", async () => {
   await using directory = await makeTemporaryDirectory();
   await using store = await openStore(directory.path);
   const seen = new Set<string>();
@@ -74,7 +74,7 @@ test("the same value is never stored as the same bytes", async () => {
   assert.equal(seen.size, 60);
 });
 
-test("folders, keys and secrets that others can get at are refused", async () => {
+test("folders, keys and secrets that others can access are refused", async () => {
   await using directory = await makeTemporaryDirectory();
   await using store = await makeStore(directory);
   const rows: readonly (readonly [path: string, open: number, closed: number])[] = [
@@ -94,7 +94,7 @@ test("folders, keys and secrets that others can get at are refused", async () =>
   }
 });
 
-test("no link is followed to a secret, a key or a store", async () => {
+test("links to a secret, a key or a store are not followed", async () => {
   await using directory = await makeTemporaryDirectory();
   await using store = await makeStore(directory);
   for (const path of ["secrets/.store/kept.sealed", "secrets/.store/key", "secrets/.store"]) {
@@ -116,7 +116,7 @@ test("no link is followed to a secret, a key or a store", async () => {
   }
 });
 
-test("a link in the place of a secret is replaced, not written through", async () => {
+test("a link at the path of a secret is replaced, not followed", async () => {
   await using directory = await makeTemporaryDirectory();
   await using store = await makeStore(directory);
   writeFileSync(directory.join("victim"), "untouched", { mode: 0o600 });
@@ -127,7 +127,7 @@ test("a link in the place of a secret is replaced, not written through", async (
   assert.equal(await store.get("kept"), "new value");
 });
 
-test("a pipe or a folder in the place of a secret is refused without waiting", async () => {
+test("a pipe or a folder at the path of a secret is refused without waiting", async () => {
   await using directory = await makeTemporaryDirectory();
   await using store = await makeStore(directory);
   const path = directory.join("secrets/.store/kept.sealed");
@@ -140,7 +140,7 @@ test("a pipe or a folder in the place of a secret is refused without waiting", a
   assert.equal(await refusal(store.get("kept")), "SECRETS_DAMAGED");
 });
 
-test("no name leads out of the store, and none is quoted", async () => {
+test("no name escapes the store, and no invalid name is quoted", async () => {
   await using directory = await makeTemporaryDirectory();
   await using store = await makeStore(directory);
   const names = [
@@ -171,7 +171,7 @@ test("no name leads out of the store, and none is quoted", async () => {
   assert.equal(await store.get("key"), undefined, "the key is no secret of the store");
 });
 
-/** Whether two stored lines say the same, whatever their spelling. */
+/** Returns whether two stored lines are equal after decoding. */
 function isSameContent(one: Buffer, other: Buffer): boolean {
   const read = (line: Buffer) => {
     const { nonce, tag, sealed, ...header } = JSON.parse(line.toString("utf8"));
@@ -184,7 +184,7 @@ function isSameContent(one: Buffer, other: Buffer): boolean {
   }
 }
 
-test("every changed byte, and every file in the place of another, is noticed", async () => {
+test("every changed byte, and every file under the name of another secret, is detected", async () => {
   await using directory = await makeTemporaryDirectory();
   await using store = await makeStore(directory);
   const path = directory.join("secrets/.store/kept.sealed");
@@ -194,7 +194,7 @@ test("every changed byte, and every file in the place of another, is noticed", a
     const changed = Buffer.from(sound);
     changed[at] = (changed[at] as number) ^ 1;
     writeFileSync(path, changed);
-    // Two base64 texts can be the same bytes; then nothing was changed.
+    // Two base64 texts can encode the same bytes; then nothing changed.
     if (isSameContent(sound, changed)) continue;
     const code = await refusal(store.get("kept"));
     assert.ok(allowed.has(code), `byte ${at}: ${code}`);

@@ -11,7 +11,7 @@ import { openSecretStore } from "@toolcrib/secrets";
 import { makeTemporaryDirectory, runProcess } from "@toolcrib/testing";
 import { roundOf } from "./round-value.ts";
 
-// The child runs on source or on the build, as this test does.
+// The child runs on the sources or on the build, like this test.
 const isSource = fileURLToPath(import.meta.resolve("@toolcrib/secrets")).endsWith(".ts");
 const conditions = isSource ? ["--conditions=toolcrib-source"] : [];
 const writer = (home: string, name: string, rounds: number) => [
@@ -22,16 +22,16 @@ const writer = (home: string, name: string, rounds: number) => [
   String(rounds),
 ];
 
-const deps = { clock: Date.now, randomBytes };
+const deps = { now: Date.now, randomBytes };
 
-test("two processes that make the store at once, and write to it at once, lose nothing", async () => {
+test("two processes that create the store and write to it concurrently lose nothing", async () => {
   await using directory = await makeTemporaryDirectory();
   const names = ["one", "two", "shared", "shared"];
   const outcomes = await Promise.all(
     names.map((name) => runProcess(process.execPath, writer(directory.path, name, 15))),
   );
   for (const { code, stderr } of outcomes) assert.equal(code, 0, stderr);
-  await using store = await openSecretStore({ home: directory.path, environment: {} }, deps);
+  await using store = await openSecretStore({ home: directory.path, env: {} }, deps);
   assert.deepEqual(
     (await store.list()).map(({ name, problem }) => [name, problem]),
     ["one", "shared", "two"].map((name) => [name, undefined]),
@@ -39,9 +39,9 @@ test("two processes that make the store at once, and write to it at once, lose n
   for (const name of new Set(names)) assert.equal(roundOf(name, (await store.get(name)) ?? ""), 15);
 });
 
-test("a process that is killed while it writes leaves a whole secret and no lock", async () => {
+test("a process that is killed while it writes leaves a complete secret and no lock", async () => {
   await using directory = await makeTemporaryDirectory();
-  await using store = await openSecretStore({ home: directory.path, environment: {} }, deps);
+  await using store = await openSecretStore({ home: directory.path, env: {} }, deps);
   await store.set("beside", "untouched");
   for (const killAfter of [1, 2, 3, 5, 8]) {
     const child = spawn(process.execPath, writer(directory.path, "kept", 100_000), {

@@ -15,7 +15,7 @@ import {
 } from "@toolcrib/secrets";
 import { makeTemporaryDirectory, type TemporaryDirectory } from "@toolcrib/testing";
 
-/** What a source gives for a name: the value, or the code of its error. */
+/** Returns the value that a source reads, or the code of its error. */
 async function outcome(source: SecretSource, name: string): Promise<string> {
   try {
     return await source.read(name);
@@ -30,7 +30,7 @@ const readFileWithMode = async (path: string) => ({
   mode: (await stat(path)).mode & 0o777,
 });
 
-test("createEnvSource() reads variables, of which an empty one is none", async () => {
+test("createEnvSource() reads variables and treats an empty one as missing", async () => {
   const source = createEnvSource({ A: "value", EMPTY: " " });
   assert.equal(await outcome(source, "A"), "value");
   for (const name of ["B", "EMPTY", "constructor", "__proto__"]) {
@@ -38,7 +38,7 @@ test("createEnvSource() reads variables, of which an empty one is none", async (
   }
 });
 
-test("createFileSource() reads files that nobody else can read", async () => {
+test("createFileSource() reads files that only their owner can read", async () => {
   await using directory = await makeTemporaryDirectory();
   const source = createFileSource({ readFile: readFileWithMode, closedTo: "group and others" });
   const check = async (content: string | Uint8Array, mode: number, expected: string) => {
@@ -58,12 +58,12 @@ test("createFileSource() reads files that nobody else can read", async () => {
   assert.equal(await outcome(source, directory.path), "SECRETS_UNREADABLE");
 });
 
-test("createStoreSource() reads what is in the store at that moment", async () => {
+test("createStoreSource() reads the current content of the store", async () => {
   await using directory = await makeTemporaryDirectory();
-  const settings = { home: directory.path, environment: {} };
+  const settings = { home: directory.path, env: {} };
   const source = createStoreSource(settings);
   assert.equal(await outcome(source, "a"), "SECRETS_NOT_FOUND");
-  await using store = await openSecretStore(settings, { clock: Date.now, randomBytes });
+  await using store = await openSecretStore(settings, { now: Date.now, randomBytes });
   await store.set("a", "first");
   assert.equal(await outcome(source, "a"), "first");
   await store.set("a", "rotated");
@@ -71,7 +71,7 @@ test("createStoreSource() reads what is in the store at that moment", async () =
   assert.equal(await outcome(source, "a b"), "SECRETS_NAME_INVALID");
 });
 
-/** A keychain's command that writes down how it was called, knows the entry `kept`, and is broken for `broken`. */
+/** Creates a keychain command that logs its calls, has the entry `kept`, and fails for `broken`. */
 function writeKeychain(directory: TemporaryDirectory, platform: "linux" | "darwin"): string {
   mkdirSync(directory.join(platform));
   const [command, absent] = platform === "linux" ? ["secret-tool", 1] : ["security", 44];
@@ -90,11 +90,11 @@ function writeKeychain(directory: TemporaryDirectory, platform: "linux" | "darwi
   return directory.join(platform);
 }
 
-test("createKeychainSource() asks the command of the platform", async () => {
+test("createKeychainSource() runs the keychain command of the platform", async () => {
   await using directory = await makeTemporaryDirectory();
   for (const platform of ["linux", "darwin"] as const) {
-    const environment = { PATH: writeKeychain(directory, platform), OTHER_SECRET: "must stay" };
-    const source = createKeychainSource({ environment, platform });
+    const env = { PATH: writeKeychain(directory, platform), OTHER_SECRET: "must stay" };
+    const source = createKeychainSource({ env, platform });
     assert.equal(await outcome(source, "kept"), "the value");
     const called = readFileSync(directory.join("called"), "utf8");
     assert.match(
@@ -106,32 +106,32 @@ test("createKeychainSource() asks the command of the platform", async () => {
     assert.equal(await outcome(source, "broken"), "SECRETS_KEYCHAIN_UNAVAILABLE");
     assert.equal(await outcome(source, "a; rm -rf b"), "SECRETS_NAME_INVALID");
     assert.equal(await outcome(source, "--help"), "SECRETS_NAME_INVALID");
-    const elsewhere = createKeychainSource({ environment: { PATH: directory.join("nowhere") }, platform });
+    const elsewhere = createKeychainSource({ env: { PATH: directory.join("nowhere") }, platform });
     assert.equal(await outcome(elsewhere, "kept"), "SECRETS_KEYCHAIN_UNAVAILABLE");
   }
-  const other = createKeychainSource({ environment: {}, platform: "win32" });
+  const other = createKeychainSource({ env: {}, platform: "win32" });
   assert.equal(await outcome(other, "kept"), "SECRETS_KEYCHAIN_UNAVAILABLE");
 });
 
-test("the key of the store may be kept in the keychain", { skip: process.platform !== "linux" }, async () => {
+test("the key of the store can be a keychain entry", { skip: process.platform !== "linux" }, async () => {
   await using directory = await makeTemporaryDirectory();
   const PATH = writeKeychain(directory, "linux");
   const settings = {
     home: directory.path,
-    environment: { PATH, TOOLCRIB_SECRETS_KEY: "keychain:store-key" },
+    env: { PATH, TOOLCRIB_SECRETS_KEY: "keychain:store-key" },
   };
-  await using store = await openSecretStore(settings, { clock: Date.now, randomBytes });
+  await using store = await openSecretStore(settings, { now: Date.now, randomBytes });
   await store.set("a", "1");
   const given = { TOOLCRIB_SECRETS_KEY: Buffer.alloc(32, 7).toString("hex") };
-  assert.equal(await outcome(createStoreSource({ home: directory.path, environment: given }), "a"), "1");
+  assert.equal(await outcome(createStoreSource({ home: directory.path, env: given }), "a"), "1");
   const absent = { PATH, TOOLCRIB_SECRETS_KEY: "keychain:absent" };
   assert.equal(
-    await outcome(createStoreSource({ home: directory.path, environment: absent }), "a"),
+    await outcome(createStoreSource({ home: directory.path, env: absent }), "a"),
     "SECRETS_NOT_FOUND",
   );
 });
 
-test("readNamedSecret() looks at the variable, then the store, then the file", async () => {
+test("readNamedSecret() reads the variable, else the store, else the file", async () => {
   await using directory = await makeTemporaryDirectory();
   const home = directory.path;
   const find = async (env: { readonly [name: string]: string }) => {
@@ -142,7 +142,7 @@ test("readNamedSecret() looks at the variable, then the store, then the file", a
   mkdirSync(directory.join("secrets"), { mode: 0o700 });
   writeFileSync(directory.join("secrets/my-api.key"), "in a file\n", { mode: 0o600 });
   assert.equal(await find({}), "file: in a file");
-  await using store = await openSecretStore({ home, environment: {} }, { clock: Date.now, randomBytes });
+  await using store = await openSecretStore({ home, env: {} }, { now: Date.now, randomBytes });
   await store.set("my-api.key", "in the store");
   assert.equal(await find({}), "store: in the store");
   assert.equal(await find({ TOOLCRIB_SECRET_MY_API_KEY: "in a variable" }), "env: in a variable");

@@ -24,10 +24,7 @@ import { readSecretInput, type SecretInput } from "../secret/secret-input.ts";
 export type SecretSetFlags = SecretInput;
 
 function openStore({ options, world }: CommandContext): Promise<SecretStore> {
-  return openSecretStore(
-    { home: options.home, environment: world.environment },
-    { clock: world.now, randomBytes },
-  );
+  return openSecretStore({ home: options.home, env: world.environment }, { now: world.now, randomBytes });
 }
 
 /** `secret set`. */

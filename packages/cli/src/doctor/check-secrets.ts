@@ -31,8 +31,8 @@ export async function checkSecrets({ options, world }: CommandContext): Promise<
   );
   try {
     await using store = await openSecretStore(
-      { home, environment: world.environment },
-      { clock: world.now, randomBytes },
+      { home, env: world.environment },
+      { now: world.now, randomBytes },
     );
     const entries = await store.list();
     for (const { problem } of entries) {

@@ -166,8 +166,8 @@ function oneLine(value: string, name: string): string {
 
 async function keep({ options, world }: CommandContext, name: string, value: string): Promise<void> {
   await using store = await openSecretStore(
-    { home: options.home, environment: world.environment },
-    { clock: world.now, randomBytes },
+    { home: options.home, env: world.environment },
+    { now: world.now, randomBytes },
   );
   await store.set(name, value);
 }

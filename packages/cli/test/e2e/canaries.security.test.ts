@@ -68,7 +68,7 @@ async function openSetting(document: JsonObject = {}): Promise<Setting> {
   writeFileSync(directory.join("toolcrib.yaml"), JSON.stringify(config));
   mkdirSync(join(home, "secrets"), { recursive: true, mode: 0o700 });
   writeFileSync(join(home, "secrets", inFile), `${secretOf.get(inFile)}\n`, { mode: 0o600 });
-  await using store = await openSecretStore({ home, environment: {} }, { clock: Date.now, randomBytes });
+  await using store = await openSecretStore({ home, env: {} }, { now: Date.now, randomBytes });
   for (const [name, value] of secretOf)
     if (name !== inEnvironment && name !== inFile) await store.set(name, value);
   return {

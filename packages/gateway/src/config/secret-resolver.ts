@@ -116,8 +116,8 @@ async function readFrom(
   const sources = {
     env: () => createEnvSource(env),
     file: () => createFileSource({ readFile, closedTo: "others" }),
-    store: () => createStoreSource({ home, environment: env }),
-    keychain: () => createKeychainSource({ environment: env, platform: process.platform }),
+    store: () => createStoreSource({ home, env }),
+    keychain: () => createKeychainSource({ env, platform: process.platform }),
   };
   return { value: await sources[kind]().read(place), from: kind };
 }

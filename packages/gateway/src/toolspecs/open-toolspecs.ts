@@ -90,7 +90,7 @@ export function openToolspecs(config: GatewayConfig, deps: ToolspecsDeps): Tools
   async function watchStore(): Promise<AsyncDisposable | undefined> {
     if (sources.every(({ storedNames }) => storedNames.size === 0)) return undefined;
     try {
-      const store = await openSecretStore({ home, environment }, { clock: now, randomBytes });
+      const store = await openSecretStore({ home, env: environment }, { now, randomBytes });
       const watch = await store.watch(({ name }) => secretChanged(name));
       secrets.watched();
       return watch;
