@@ -28,9 +28,16 @@ export async function makePages(workspace: Workspace): Promise<Pages> {
     ["docs/reference/errors.md", errorsPage(readErrorCodes(workspace).codes)],
     ["docs/reference/limits.md", limitsPage(packages)],
     ["docs/reference/starlark.md", await starlarkPage(workspace)],
+    ["docs/reference/cli.md", await commandLine()],
     ["docs/reference/toolcrib.schema.json", await configSchema()],
     ...(await toolspecSchemas()),
   ]);
+}
+
+/** The help of every command, generated from the definitions of the commands. */
+async function commandLine(): Promise<string> {
+  const { commandLineReference } = await import("@toolcrib/cli");
+  return commandLineReference();
 }
 
 /** The JSON Schema of `toolcrib.yaml`, made by the code that checks it. */

@@ -2,7 +2,7 @@
 
 import type { Logger } from "@toolcrib/diagnostics";
 import { createLogger } from "@toolcrib/gateway";
-import type { CommandContext } from "./command-context.ts";
+import type { CliContext } from "./cli-context.ts";
 import type { LogLevel } from "./global-options.ts";
 
 /**
@@ -10,9 +10,10 @@ import type { LogLevel } from "./global-options.ts";
  *
  * @param defaultLevel without `--log-level`, `TOOLCRIB_LOG_LEVEL` and `--debug`.
  */
-export function createCommandLogger({ options, world }: CommandContext, defaultLevel: LogLevel): Logger {
+export function createCommandLogger(context: CliContext, defaultLevel: LogLevel): Logger {
+  const { options } = context;
   return createLogger(
-    { output: world.stderr, now: world.now },
-    { level: options.logLevel ?? defaultLevel, pretty: world.stderr.isTTY === true },
+    { output: context.stderr, now: context.now },
+    { level: options.logLevel ?? defaultLevel, pretty: context.stderr.isTTY === true },
   );
 }

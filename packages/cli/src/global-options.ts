@@ -1,89 +1,77 @@
-/**
- * The options that every command takes, and where their values come from:
- * the flag, else the environment, else the default.
- */
+/** The options that every command takes. A value comes from the flag, then the environment, then the default. */
 
 import { isAbsolute, join, resolve } from "node:path";
-import { type Command, Option } from "commander";
+import type { CliOptions, OptionValues } from "./cli-command.ts";
 import { CliError } from "./cli-error.ts";
-import type { World } from "./world.ts";
+import type { ProcessContext } from "./process-context.ts";
 
-/** Least severe level of the program log. */
-export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
+const logLevels = ["debug", "info", "warn", "error", "silent"] as const;
 
-/** Global options with everything in its place. */
+/** Lowest severity that the program log shows. */
+export type LogLevel = (typeof logLevels)[number];
+
+/** Definitions of the global options. */
+export const globalOptions = {
+  config: {
+    short: "c",
+    value: "file",
+    isRepeatable: true,
+    help: "configuration file; repeatable, later files override earlier ones (default: ./toolcrib.yaml, else <home>/toolcrib.yaml)",
+  },
+  home: { value: "dir", help: "Toolcrib's home directory (default: $TOOLCRIB_HOME, else ~/.toolcrib)" },
+  json: { help: "print one JSON document on standard output and nothing else there" },
+  color: { isNegated: true, help: "no colors, as with NO_COLOR in the environment" },
+  logLevel: {
+    value: "level",
+    choices: logLevels,
+    help: "lowest severity of log records to show (default: $TOOLCRIB_LOG_LEVEL)",
+  },
+  debug: { help: "show the stack of an error, and log records from level debug" },
+} as const satisfies CliOptions;
+
+/** Values of the global options on a command line. */
+export type GlobalFlags = OptionValues<typeof globalOptions>;
+
+/** Global options, resolved. */
 export interface GlobalOptions {
-  /** Configuration files as they were given; empty: `findConfigFiles` looks. */
+  /** Configuration files from the command line. If empty, `findConfigFiles` searches the default places. */
   readonly configFiles: readonly string[];
   /** Toolcrib's home, absolute. */
   readonly home: string;
-  /** Whether the home is not the default one, so that commands to paste must name it. */
+  /** Whether the home differs from the default, so that printed commands must name it. */
   readonly isHomeGiven: boolean;
   readonly isJson: boolean;
   readonly noColor: boolean;
-  /** `undefined`: the command's own default. */
+  /** If `undefined`, the command uses its own default. */
   readonly logLevel: LogLevel | undefined;
   readonly isDebug: boolean;
 }
 
-/** Toolcrib's home in the user's. */
+/** Name of Toolcrib's home in the user's home directory. */
 const defaultHomeName = ".toolcrib";
 
-const logLevels: readonly LogLevel[] = ["debug", "info", "warn", "error", "silent"];
-
-/** Add the global options to the program. */
-export function addGlobalOptions(program: Command): void {
-  program
-    .option(
-      "-c, --config <file>",
-      "configuration file; repeatable, later files override earlier ones (default: ./toolcrib.yaml, else <home>/toolcrib.yaml)",
-      (file: string, files: readonly string[] | undefined) => [...(files ?? []), file],
-    )
-    .option("--home <dir>", "Toolcrib's home directory (default: $TOOLCRIB_HOME, else ~/.toolcrib)")
-    .option("--json", "print one JSON document on standard output and nothing else there")
-    .option("--no-color", "no colours, as with NO_COLOR in the environment")
-    .addOption(
-      new Option(
-        "--log-level <level>",
-        "least severe log records to show (default: $TOOLCRIB_LOG_LEVEL)",
-      ).choices(logLevels),
-    )
-    .option("--debug", "show the stack of an error, and the log from level debug on");
-}
-
-/** What commander makes of `addGlobalOptions`. */
-export interface GlobalFlags {
-  readonly config?: readonly string[];
-  readonly home?: string;
-  readonly json?: boolean;
-  readonly color?: boolean;
-  readonly logLevel?: LogLevel;
-  readonly debug?: boolean;
-}
-
 /**
- * Complete the global options.
+ * Resolves the global options.
  *
- * @param homeName name of the home in the user's directory, where nothing else is said
- * @throws {CliError} `CLI_USAGE` for an environment variable with a value that it cannot have.
+ * @param homeName name of the default home in the user's home directory
+ * @throws {CliError} `CLI_USAGE` for an environment variable with an invalid value.
  */
 export function resolveGlobalOptions(
   flags: GlobalFlags,
-  world: World,
+  context: ProcessContext,
   homeName = defaultHomeName,
 ): GlobalOptions {
-  const { environment } = world;
-  const defaultHome = join(world.userDirectory, homeName);
-  const homeText = flags.home ?? textOf(environment["TOOLCRIB_HOME"]);
-  const home = homeText === undefined ? defaultHome : toAbsolute(homeText, world);
+  const { env } = context;
+  const defaultHome = join(context.userDirectory, homeName);
+  const homeText = flags.home ?? textOf(env["TOOLCRIB_HOME"]);
+  const home = homeText === undefined ? defaultHome : toAbsolute(homeText, context);
   return {
     configFiles: flags.config ?? [],
     home,
     isHomeGiven: home !== defaultHome,
     isJson: flags.json === true,
     noColor: flags.color === false,
-    logLevel:
-      flags.logLevel ?? levelOf(environment["TOOLCRIB_LOG_LEVEL"]) ?? (flags.debug ? "debug" : undefined),
+    logLevel: flags.logLevel ?? levelOf(env["TOOLCRIB_LOG_LEVEL"]) ?? (flags.debug ? "debug" : undefined),
     isDebug: flags.debug === true,
   };
 }
@@ -92,11 +80,11 @@ function textOf(value: string | undefined): string | undefined {
   return value === undefined || value === "" ? undefined : value;
 }
 
-/** A variable is not expanded by a shell, so `~` is expanded here. */
-function toAbsolute(path: string, world: World): string {
-  if (path === "~") return world.userDirectory;
-  if (/^~[\\/]/.test(path)) return join(world.userDirectory, path.slice(2));
-  return isAbsolute(path) ? resolve(path) : resolve(world.directory, path);
+/** Expands `~`, because no shell expands it in a variable. */
+function toAbsolute(path: string, context: ProcessContext): string {
+  if (path === "~") return context.userDirectory;
+  if (/^~[\\/]/.test(path)) return join(context.userDirectory, path.slice(2));
+  return isAbsolute(path) ? resolve(path) : resolve(context.directory, path);
 }
 
 function levelOf(value: string | undefined): LogLevel | undefined {

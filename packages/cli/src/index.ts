@@ -1,5 +1,4 @@
 // For other packages here.
-export { type ExitCode, exitCodeMeanings, exitCodeOf, exitCodes } from "./exit-codes.ts";
-export { main } from "./main.ts";
-export { createProgram } from "./program.ts";
-export type { OutputStream, World } from "./world.ts";
+
+export { type ExitCode, exitCodeOf } from "./exit-codes.ts";
+export { commandLineReference } from "./help/command-line-reference.ts";

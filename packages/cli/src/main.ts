@@ -1,39 +1,37 @@
-/** From a command line to an exit code. Everything that goes wrong on the way is reported here or below. */
+/** Runs a command line to its exit code. Reports every failure, except those that `runCommand` reports. */
 
 import { CommanderError } from "commander";
+import { runCommand } from "./cli-context.ts";
 import { CliError } from "./cli-error.ts";
-import { createRunner } from "./command-context.ts";
+import { loadCommandOf, loadCommands } from "./command-list.ts";
 import { type ExitCode, exitCodeOfError, exitCodes } from "./exit-codes.ts";
-import { createOutput } from "./output/output.ts";
-import { reportError } from "./output/report-error.ts";
+import type { ProcessContext } from "./process-context.ts";
 import { createProgram } from "./program.ts";
-import type { World } from "./world.ts";
 
-/** Run the command that `world.args` asks for. Never rejects. */
-export async function main(world: World): Promise<ExitCode> {
+/** Runs the command that `process.args` name. Never rejects. */
+export async function main(process: ProcessContext): Promise<ExitCode> {
   let exitCode: ExitCode = exitCodes.done;
-  const program = createProgram(
-    world,
-    createRunner(world, (code) => {
-      exitCode = code;
-    }),
-  );
   try {
-    await program.parseAsync([...world.args], { from: "user" });
+    const program = createProgram(process, await loadCommandOf(process.args), async (invocation) => {
+      exitCode = await runCommand(process, loadCommands, invocation);
+    });
+    await program.parseAsync([...process.args], { from: "user" });
     return exitCode;
   } catch (thrown) {
-    // Help and the version end the parsing too.
+    // Commander also throws after it printed the help or the version.
     if (thrown instanceof CommanderError && thrown.exitCode === 0) return exitCodes.done;
     if (thrown instanceof CommanderError && thrown.code === "commander.help") return exitCodes.usage;
     const error = thrown instanceof CommanderError ? toUsageError(thrown) : thrown;
-    const isGiven = (flag: string) => world.args.includes(flag);
-    const output = createOutput(world, { isJson: isGiven("--json"), noColor: isGiven("--no-color") });
+    const isGiven = (flag: string) => process.args.includes(flag);
+    const { createOutput } = await import("./output/output.ts");
+    const { reportError } = await import("./output/report-error.ts");
+    const output = createOutput(process, { isJson: isGiven("--json"), noColor: isGiven("--no-color") });
     reportError(output, error, isGiven("--debug"));
     return exitCodeOfError(error);
   }
 }
 
-/** "error: unknown command 'serch'\n(Did you mean search?)" as message and hint. */
+/** Splits "error: unknown command 'serch'\n(Did you mean search?)" into message and hint. */
 function toUsageError(error: CommanderError): CliError {
   const [first = "", ...rest] = error.message.replace(/^error: /, "").split("\n");
   const suggestion = /^\((Did you mean .*\?)\)$/s.exec(rest.join(" ").trim())?.[1];

@@ -1,23 +1,44 @@
-/** The command as commander has it: how help looks, where it goes, and what is common to all verbs. */
+/** Builds the commander program: parsing, help and usage errors, from the definitions of the commands. */
 
 import { styleText } from "node:util";
-import { Command } from "commander";
-import type { RunCommand } from "./command-context.ts";
-import { addGlobalOptions } from "./global-options.ts";
-import { addCommands } from "./grammar.ts";
+import { Argument, Command, Option } from "commander";
+import {
+  type CliArgument,
+  type CliCommand,
+  type CliCommandGroup,
+  type CliOption,
+  type CliOptions,
+  type CommandSection,
+  isGroup,
+  longFlag,
+} from "./cli-command.ts";
+import type { Invocation } from "./cli-context.ts";
+import { type GlobalFlags, globalOptions } from "./global-options.ts";
+import type { OutputStream, ProcessContext } from "./process-context.ts";
 import { version } from "./version.ts";
-import type { OutputStream, World } from "./world.ts";
 
-/** Build the grammar; `run` runs the handlers. What is wrong with a command line is thrown (`CommanderError`). */
-export function createProgram(world: World, run: RunCommand): Command {
+/** Runs the command of a parsed command line. */
+type Run = (invocation: Invocation) => Promise<void>;
+
+/**
+ * Builds the program.
+ *
+ * @param sections the commands that it knows; a program for one run needs only the one that is run
+ * @throws {CommanderError} when it parses an invalid command line
+ */
+export function createProgram(
+  process: Pick<ProcessContext, "args" | "stdout" | "stderr">,
+  sections: readonly CommandSection[],
+  run: Run,
+): Command {
   const program = new Command("toolcrib")
-    .description("The tool crib for AI agents: one MCP endpoint in front of many tools.")
+    .description("Toolcrib, a gateway for AI agents: one MCP endpoint in front of many tools.")
     .usage("<command> [options]")
     .version(version, "-V, --version", "print the version")
     .helpOption("-h, --help", "print help")
     .helpCommand(false)
     .exitOverride()
-    .configureOutput(outputOf(world))
+    .configureOutput(outputOf(process))
     .configureHelp({
       showGlobalOptions: true,
       styleTitle: (title) => styleText("bold", title, { validateStream: false }),
@@ -25,8 +46,11 @@ export function createProgram(world: World, run: RunCommand): Command {
       styleSubcommandTerm: (term) => styleText("cyan", term, { validateStream: false }),
       styleOptionTerm: (term) => styleText("cyan", term, { validateStream: false }),
     });
-  addGlobalOptions(program);
-  addCommands(program, run);
+  addOptions(program, globalOptions);
+  for (const { title, commands } of sections) {
+    program.commandsGroup(`${title}:`);
+    for (const command of commands) addCommand(program, command, run);
+  }
   program.addHelpText(
     "after",
     "\nExit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 denied, 4 not found,\n5 unavailable or timed out (toolcrib help exit-codes).",
@@ -34,16 +58,90 @@ export function createProgram(world: World, run: RunCommand): Command {
   return program;
 }
 
-function outputOf(world: World) {
-  const { stdout, stderr } = world;
+/** Returns the help of a command, with its examples. */
+export function helpTextOf(command: Command): string {
+  let text = "";
+  command.configureOutput({
+    writeOut(part) {
+      text += part;
+    },
+  });
+  command.outputHelp();
+  return text.trimEnd();
+}
+
+function addCommand(parent: Command, definition: CliCommand | CliCommandGroup, run: Run): void {
+  const command = parent.command(definition.name).description(definition.summary);
+  if (isGroup(definition)) {
+    for (const inner of definition.commands) addCommand(command, inner, run);
+    return;
+  }
+  const names = Object.keys(definition.arguments ?? {});
+  for (const [name, argument] of Object.entries(definition.arguments ?? {})) {
+    command.addArgument(toArgument(name, argument));
+  }
+  addOptions(command, definition.options ?? {});
+  const { acceptsExcess = false, examples = [] } = definition;
+  command.allowExcessArguments(acceptsExcess).allowUnknownOption(acceptsExcess);
+  if (examples.length > 0) {
+    command.addHelpText(
+      "after",
+      [
+        "",
+        styleText("bold", "Examples:", { validateStream: false }),
+        ...examples.map((example) => `  ${example}`),
+      ].join("\n"),
+    );
+  }
+  command.action(() => {
+    const values = command.processedArgs.slice(0, names.length);
+    return run({
+      command: definition,
+      args: Object.fromEntries(names.map((name, index) => [name, values[index]])),
+      options: command.opts(),
+      excess: command.args.slice(names.length),
+      globalFlags: command.optsWithGlobals<GlobalFlags>(),
+    });
+  });
+}
+
+function addOptions(command: Command, options: CliOptions): void {
+  for (const [name, option] of Object.entries(options)) command.addOption(toOption(name, option));
+}
+
+function toArgument(name: string, definition: CliArgument): Argument {
+  const { help, isOptional, isVariadic, choices } = definition;
+  const term = isVariadic === true ? `${name}...` : name;
+  const isLeftOut = isOptional === true || definition.default !== undefined;
+  const argument = new Argument(isLeftOut ? `[${term}]` : `<${term}>`, help);
+  if (choices !== undefined) argument.choices(choices);
+  if (definition.default !== undefined) argument.default(definition.default);
+  return argument;
+}
+
+function toOption(name: string, definition: CliOption): Option {
+  const { help, short, value, choices, parse, isRepeatable, isRequired } = definition;
+  const flags = `${short === undefined ? "" : `-${short}, `}${longFlag(name, definition)}`;
+  const option = new Option(value === undefined ? flags : `${flags} <${value}>`, help);
+  if (choices !== undefined) option.choices(choices);
+  if (isRepeatable === true) {
+    option.argParser((text: string, previous: readonly unknown[] | undefined) => [
+      ...(previous ?? []),
+      parse === undefined ? text : parse(text),
+    ]);
+  } else if (parse !== undefined) option.argParser((text) => parse(text));
+  if (definition.default !== undefined) option.default(definition.default);
+  return option.makeOptionMandatory(isRequired === true);
+}
+
+function outputOf({ args, stdout, stderr }: Pick<ProcessContext, "args" | "stdout" | "stderr">) {
   const widthOf = (stream: OutputStream) => (stream.isTTY === true ? stream.columns || 80 : 80);
   const hasColors = (stream: OutputStream) =>
-    !world.args.includes("--no-color") &&
-    styleText("bold", "x", { stream: stream as NodeJS.WriteStream }) !== "x";
+    !args.includes("--no-color") && styleText("bold", "x", { stream: stream as NodeJS.WriteStream }) !== "x";
   return {
     writeOut: (text: string) => void stdout.write(text),
     writeErr: (text: string) => void stderr.write(text),
-    // Wrong usage is reported like every other error (`main.ts`).
+    // `main` reports usage errors like all other errors.
     outputError: () => {},
     getOutHelpWidth: () => widthOf(stdout),
     getErrHelpWidth: () => widthOf(stderr),

@@ -1,21 +1,20 @@
 /**
- * The command as a process: signals, broken pipes and defects. The first Ctrl-C
- * asks the command to stop (`World.interrupted`), the second ends it at once.
+ * Runs the command as a process: signals, broken pipes and defects. The first
+ * Ctrl-C asks the command to stop (`ProcessContext.signal`), the second ends the
+ * process at once.
  */
 
 import { CliError } from "./cli-error.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { main } from "./main.ts";
-import { createOutput } from "./output/output.ts";
-import { reportError } from "./output/report-error.ts";
-import { createWorld, type SignalListener } from "./world.ts";
+import { createProcessContext, type ProcessContext, type SignalListener } from "./process-context.ts";
 
-/** Run the command of this process; sets its exit code. */
+/** Runs the command of this process and sets its exit code. */
 export async function runProcess(): Promise<void> {
   const interrupt = new AbortController();
   const outputEnd = new AbortController();
   let holder: SignalListener | undefined;
-  const holdSignals = (listener: SignalListener): Disposable => {
+  const interceptSignals = (listener: SignalListener): Disposable => {
     holder = listener;
     const hangUp = () => listener("SIGHUP");
     process.on("SIGHUP", hangUp);
@@ -26,7 +25,7 @@ export async function runProcess(): Promise<void> {
       },
     };
   };
-  const world = createWorld({ interrupted: interrupt.signal, holdSignals }, outputEnd.signal);
+  const context = createProcessContext({ signal: interrupt.signal, interceptSignals }, outputEnd.signal);
   const stop = (signal: NodeJS.Signals) => {
     if (holder !== undefined) {
       holder(signal);
@@ -37,8 +36,8 @@ export async function runProcess(): Promise<void> {
   };
   process.on("SIGINT", stop);
   process.on("SIGTERM", stop);
-  // Whoever reads the output may stop reading (`toolcrib list | head`); that is no failure, and no reason
-  // for a gateway to end.
+  // The reader of the output may stop reading (`toolcrib list | head`). That is not a failure, and a gateway
+  // continues.
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code !== "EPIPE" && error.code !== "ERR_STREAM_DESTROYED") throw error;
@@ -46,11 +45,16 @@ export async function runProcess(): Promise<void> {
     });
   }
   process.on("uncaughtException", (error) => {
-    const flags = { isJson: false, noColor: world.args.includes("--no-color") };
-    reportError(createOutput(world, flags), error, world.args.includes("--debug"));
-    process.exit(exitCodes.failed);
+    void reportDefect(context, error).finally(() => process.exit(exitCodes.failed));
   });
-  process.exitCode = await main(world);
+  process.exitCode = await main(context);
   process.off("SIGINT", stop);
   process.off("SIGTERM", stop);
+}
+
+async function reportDefect(context: ProcessContext, error: unknown): Promise<void> {
+  const { createOutput } = await import("./output/output.ts");
+  const { reportError } = await import("./output/report-error.ts");
+  const output = createOutput(context, { isJson: false, noColor: context.args.includes("--no-color") });
+  reportError(output, error, context.args.includes("--debug"));
 }

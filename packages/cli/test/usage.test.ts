@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { stripVTControlCharacters } from "node:util";
-import { createProgram, exitCodeMeanings, exitCodeOf, type OutputStream } from "@toolcrib/cli";
+import { commandLineReference, exitCodeOf } from "@toolcrib/cli";
 import { checkGolden, makeTemporaryDirectory, runProcess } from "@toolcrib/testing";
 import { cleanEnvironment, commandLine, golden, launcherPath, transcript } from "./transcript.ts";
 
@@ -55,59 +54,33 @@ test("an old Node is told so before anything else, by both entries", async () =>
   assert.deepEqual(launched, direct);
 });
 
-/** The grammar, for a world that is no terminal. */
-function grammar(): Command {
-  const never = new AbortController().signal;
-  const stream = { write: () => true } as unknown as OutputStream;
-  return createProgram(
-    {
-      args: ["--no-color"],
-      environment: {},
-      directory: ".",
-      userDirectory: "/",
-      platform: "linux",
-      stdin: process.stdin,
-      stdout: stream,
-      stderr: stream,
-      now: () => 0,
-      interrupted: never,
-      holdSignals: () => ({ [Symbol.dispose]() {} }),
-      outputClosed: never,
-    },
-    async () => {},
-  );
-}
+const reference = commandLineReference();
 
-type Command = ReturnType<typeof createProgram>;
-
-test("the README's tables are those of the help", () => {
-  const rows = grammar().commands.map((command) => {
-    const usage = command.usage() === "[options]" ? "" : ` ${command.usage().replace("[options] ", "")}`;
-    return `| \`${command.name()}${usage}\` | ${command.description()} |`;
-  });
-  const codes = exitCodeMeanings.map(({ code, meaning }) => `| ${code} | ${meaning} |`);
+test("the README has the tables of commands and exit codes of the reference", async () => {
+  const rows = (await reference).split("\n").filter((line) => /^\| (?:`|\d)/.test(line));
   const readme = readFileSync(join(import.meta.dirname, "../README.md"), "utf8");
-  for (const row of [...rows, ...codes]) assert.ok(readme.includes(`\n${row}\n`), row);
+  assert.ok(rows.length > 25);
+  for (const row of rows) assert.ok(readme.includes(`\n${row}\n`), row);
 });
 
-test("the reference of the command line is the help of every command", () => {
-  const sections: string[] = [];
-  const add = (command: Command, name: string) => {
-    const help = stripVTControlCharacters(command.helpInformation()).trimEnd();
-    // Said once, at the top.
-    const own = command.parent === null ? help : help.replace(/\n\nGlobal Options:\n[\s\S]*$/, "");
-    sections.push(`## ${name}\n\n\`\`\`text\n${own}\n\`\`\``);
-    for (const inner of command.commands) add(inner, `${name} ${inner.name()}`);
-  };
-  add(grammar(), "toolcrib");
-  const codes = exitCodeMeanings.map(({ code, meaning }) => `| ${code} | ${meaning} |`);
-  const text = [
-    "# Command line",
-    "The help of every command, made from the grammar (`npm test -- packages/cli --update`). `toolcrib help environment` and `toolcrib help configuration` tell the rest.",
-    `## Exit codes\n\n| code | meaning |\n|---|---|\n${codes.join("\n")}`,
-    ...sections,
-  ].join("\n\n");
-  checkGolden(join(import.meta.dirname, "../../../docs/reference/cli.md"), text);
+test("every example in the help is a valid command line", async () => {
+  const examples = [...(await reference).matchAll(/^ {2}(?<line>toolcrib .*)$/gm)].flatMap(
+    ({ groups }) => groups?.["line"] ?? [],
+  );
+  assert.ok(examples.length > 20);
+  const runs = examples.map(async (line) => {
+    await using directory = await makeTemporaryDirectory();
+    const { stderr } = await runProcess(
+      "bash",
+      ["-c", `toolcrib() { "$NODE" ${commandLine.join(" ")} "$@"; }; ${line}`],
+      {
+        cwd: directory.path,
+        env: { ...cleanEnvironment(directory.path), NODE: process.execPath },
+      },
+    );
+    assert.doesNotMatch(stderr, /^error CLI_USAGE: (?:Unknown|Missing|Option|Too many|Required)/m, line);
+  });
+  await Promise.all(runs);
 });
 
 test("every code leads to the exit code that is documented for it", () => {

@@ -1,7 +1,7 @@
 /** The token with which commands go to the gateway of their own home. */
 
 import { readToken } from "@toolcrib/gateway";
-import type { CommandContext } from "../command-context.ts";
+import type { CliContext } from "../cli-context.ts";
 
 /** Name of the token that `serve` makes. */
 export const defaultTokenName = "default";
@@ -11,7 +11,7 @@ export const defaultTokenName = "default";
  *
  * @throws {GatewayError} `TOKEN_FILE_UNREADABLE`, `TOKEN_FILE_EXPOSED`, `TOKEN_INVALID`.
  */
-export function findGatewayToken({ options, world }: Pick<CommandContext, "options" | "world">): string {
-  const given = world.environment["TOOLCRIB_TOKEN"] ?? "";
+export function findGatewayToken({ env, options }: CliContext): string {
+  const given = env["TOOLCRIB_TOKEN"] ?? "";
   return given === "" ? readToken(options.home, defaultTokenName) : given;
 }

@@ -11,7 +11,7 @@ import { CodedError, type Logger } from "@toolcrib/diagnostics";
 import { type Gateway, type GatewayStatus, startGateway, type ToolSummary } from "@toolcrib/gateway";
 import type { JsonObject } from "@toolcrib/json";
 import { type Health, type Identity, localIdentity } from "@toolcrib/tool";
-import type { CommandContext } from "../command-context.ts";
+import type { CliContext } from "../cli-context.ts";
 import type { LoadedConfig } from "../config/load-cli-config.ts";
 import { version } from "../version.ts";
 import type { ServerState, ToolAccess, ToolDescription } from "./tool-access.ts";
@@ -28,11 +28,12 @@ const identity: Identity = localIdentity("cli", "cli");
  * @param onlyServer start this one alone; what it does not offer is not found then.
  */
 export async function openLocalTools(
-  { options, world }: CommandContext,
+  context: CliContext,
   loaded: LoadedConfig,
   logger: Logger,
   onlyServer: string | undefined,
 ): Promise<ToolAccess> {
+  const { options } = context;
   const { config, files } = loaded;
   const isWanted = ({ id }: { readonly id: string }) => onlyServer === undefined || id === onlyServer;
   const toolServers = config.toolServers.filter(isWanted);
@@ -41,15 +42,15 @@ export async function openLocalTools(
     { ...config, toolServers, toolspecs },
     {
       home: options.home,
-      environment: world.environment,
-      directory: world.directory,
+      environment: context.env,
+      directory: context.directory,
       logger,
       version,
       configFiles: files,
     },
   );
   try {
-    await waitForServers(gateway, world.interrupted);
+    await waitForServers(gateway, context.signal);
   } catch (error) {
     await gateway[Symbol.asyncDispose]();
     throw error;

@@ -4,7 +4,7 @@
  * `--config` names a configuration, through servers of its own.
  */
 
-import type { CommandContext } from "../command-context.ts";
+import type { CliContext } from "../cli-context.ts";
 import { loadCliConfig } from "../config/load-cli-config.ts";
 import { createCommandLogger } from "../create-command-logger.ts";
 import { reasonLine } from "../output/output.ts";
@@ -26,14 +26,14 @@ export interface ToolAccessOptions {
  * @throws {CodedError} when the gateway or the configuration cannot be used.
  */
 export async function openToolAccess(
-  context: CommandContext,
+  context: CliContext,
   { onlyServer }: ToolAccessOptions = {},
 ): Promise<ToolAccess> {
-  const { options, world } = context;
+  const { options } = context;
   const running = options.configFiles.length === 0 ? await findAnsweringGateway(options.home) : undefined;
   if (running !== undefined) {
     const token = running.auth === "none" ? undefined : findGatewayToken(context);
-    return openRemoteTools({ url: running.url, token }, world.interrupted);
+    return openRemoteTools({ url: running.url, token }, context.signal);
   }
   const loaded = await loadCliConfig(context);
   const { toolServers, toolspecs } = loaded.config;
@@ -72,7 +72,7 @@ export function missingOf(servers: readonly ServerState[]): readonly ServerState
 }
 
 /** Say on standard error which servers are not there, so that a short list is not taken for the whole. */
-export function noteMissing({ output }: CommandContext, servers: readonly ServerState[]): void {
+export function noteMissing({ output }: CliContext, servers: readonly ServerState[]): void {
   for (const { id, kind, state, reason } of missingOf(servers)) {
     const text =
       state === "starting"

@@ -1,367 +1,42 @@
-/**
- * `toolcrib add`: from a name in the catalogue to tools that can be called. It
- * shows what the API may reach and needs, keeps the secret, adds an entry to the
- * configuration without touching anything else in it, and says what to try.
- * Done again, it finds what is there and adds what is missing.
- */
+/** `toolcrib add`. */
 
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import { hasErrors } from "@toolcrib/diagnostics";
-import { errnoOf, FilesError } from "@toolcrib/files";
-import {
-  appendToolspecEntry,
-  configJsonSchemaText,
-  loadConfig,
-  parseConfigLayer,
-  type ToolspecDeclaration,
-} from "@toolcrib/gateway";
-import type { JsonObject } from "@toolcrib/json";
-import { inputSchemaOf, type ToolspecTool } from "@toolcrib/toolspec";
-import { findRunningGateway } from "../access/run-file.ts";
-import { CliError } from "../cli-error.ts";
-import type { CommandContext } from "../command-context.ts";
-import { configFileNames, shortPath } from "../config/find-config-files.ts";
-import { invalidConfig } from "../config/load-cli-config.ts";
-import { toLoadConfigDeps } from "../config/load-config-deps.ts";
-import { type ExitCode, exitCodes } from "../exit-codes.ts";
-import { configTemplate, schemaFileName } from "../init/config-template.ts";
-import { safeLine } from "../output/output.ts";
-import { ownCommand } from "../serve/own-command.ts";
-import { shellQuote } from "../serve/shell-quote.ts";
-import { askLine, canAsk } from "../toolspec/ask-line.ts";
-import {
-  type CatalogEntry,
-  findEntries,
-  parseEntryName,
-  readEntries,
-  readEntry,
-} from "../toolspec/catalog.ts";
-import { configurationLines, factLines, headingLines } from "../toolspec/entry-text.ts";
-import {
-  type ObtainedSecret,
-  obtainSecrets,
-  type WantedSecret,
-  wantedSecrets,
-} from "../toolspec/obtain-secrets.ts";
-import { writeUserFile } from "../write-user-file.ts";
+import { defineCommand } from "../cli-command.ts";
+import { nameValuePair } from "../option-values.ts";
 
-/** Its options. */
-export interface AddFlags {
-  readonly id?: string;
-  readonly secret?: readonly (readonly [credential: string, name: string])[];
-  readonly withoutSecrets?: boolean;
-  readonly variable?: readonly (readonly [name: string, value: string])[];
-  readonly allTools?: boolean;
-  readonly yes?: boolean;
-}
-
-/** Run the command. */
-export async function addToolspec(
-  context: CommandContext,
-  asked: string | undefined,
-  flags: AddFlags,
-): Promise<ExitCode> {
-  const { output, world } = context;
-  const { entry, version } = await chooseEntry(context, asked);
-  const { manifest } = entry;
-  const file = openConfigFile(context);
-  const id = flags.id ?? manifest.name;
-  const present = presentEntry(file, id, manifest.name);
-  output.print(...headingLines(entry, output), "", ...factLines(entry, output), "");
-  const names = present === undefined ? new Map(flags.secret ?? []) : namesOf(present, flags);
-  const wanted = wantedSecrets(entry, id, names);
-  // What cannot be written is found out before anybody types a secret.
-  const text =
-    present === undefined
-      ? await withEntry(
-          context,
-          file,
-          toEntry(entry, {
-            id,
-            version,
-            wanted,
-            flags,
-            variables: await chooseVariables(context, entry, flags),
-          }),
-        )
-      : undefined;
-  if (text !== undefined && flags.yes !== true && canAsk(world)) await confirm(context, file.shown);
-  const secrets = await obtainSecrets(context, entry, wanted, { isLater: flags.withoutSecrets === true });
-  if (text !== undefined) await write(file, text);
-  tellDone(context, { entry, id, file, secrets, isNew: present === undefined, flags });
-  return exitCodes.done;
-}
-
-/** The entry that `asked` names or finds, and the version, where one was asked for. */
-async function chooseEntry(
-  context: CommandContext,
-  asked: string | undefined,
-): Promise<{ readonly entry: CatalogEntry; readonly version: string | undefined }> {
-  const { world } = context;
-  const isAsking = canAsk(world);
-  if (asked === undefined && !isAsking) {
-    throw new CliError("CLI_USAGE", "Name the API that is to be added", {
-      hint: "see toolcrib add --list, or find one with toolcrib catalog search WORDS",
-    });
-  }
-  const text = asked ?? (await askLine("Which API? (a name, or what it should do) ", world));
-  const { name, version } = parseEntryName(text);
-  const entries = await readEntries(world);
-  const isName = version !== undefined || entries.some(({ manifest }) => manifest.name === name);
-  const hits = isName ? [] : findEntries(entries, name, 8);
-  if (hits.length === 0) return { entry: await readEntry(world, name, version), version };
-  if (isAsking) return { entry: await chooseHit(context, hits), version };
-  const names = hits.map(({ manifest }) => manifest.name);
-  throw new CliError("CLI_TOOLSPEC_NOT_FOUND", `The catalogue has no toolspec ${JSON.stringify(name)}`, {
-    hint: names.length === 1 ? `did you mean ${names[0]}?` : `did you mean one of ${names.join(", ")}?`,
-  });
-}
-
-async function chooseHit(context: CommandContext, hits: readonly CatalogEntry[]): Promise<CatalogEntry> {
-  const { output, world } = context;
-  output.note(
-    ...hits.map(
-      ({ manifest }, at) => `  ${at + 1}  ${manifest.name}  ${safeLine(manifest.description ?? "")}`,
-    ),
-  );
-  for (;;) {
-    const answer = await askLine(`Which one? (1 to ${hits.length}, or nothing to stop) `, world);
-    if (answer === "") throw new CliError("CLI_INTERRUPTED", "Nothing was added");
-    const hit = hits.find(({ manifest }, at) => manifest.name === answer || String(at + 1) === answer);
-    if (hit !== undefined) return hit;
-  }
-}
-
-/** The configuration that the entry goes into. */
-interface ConfigFile {
-  readonly path: string;
-  /** As people call it. */
-  readonly shown: string;
-  /** As it stands, or as it will begin. */
-  readonly text: string;
-  readonly isNew: boolean;
-}
-
-/** The last file of `--config`, else the one that is there, else a new one in this folder. */
-function openConfigFile({ options, world }: CommandContext): ConfigFile {
-  const given = options.configFiles.at(-1);
-  const found = [world.directory, options.home]
-    .flatMap((folder) => configFileNames.map((name) => join(folder, name)))
-    .find((path) => existsSync(path));
-  const path =
-    given === undefined ? (found ?? join(world.directory, "toolcrib.yaml")) : resolve(world.directory, given);
-  const shown = shortPath(path, world.directory);
-  if (!existsSync(path)) return { path, shown, text: configTemplate([]), isNew: true };
-  try {
-    return { path, shown, text: readFileSync(path, "utf8"), isNew: false };
-  } catch (cause) {
-    throw new CliError(
-      "CLI_FILE_UNUSABLE",
-      `Cannot read ${shown}: ${(cause as NodeJS.ErrnoException).code}`,
-      {
-        cause,
-      },
-    );
-  }
-}
-
-/** The entry that is called `id` already. @throws {CliError} `CLI_CONFIG_INVALID`, `CLI_USAGE` where another API is called so */
-function presentEntry(
-  { shown, text }: ConfigFile,
-  id: string,
-  name: string,
-): ToolspecDeclaration | undefined {
-  const layer = parseConfigLayer({ name: shown, text });
-  if (hasErrors(layer.diagnostics)) throw invalidConfig([shown], layer.diagnostics);
-  const isTaken = layer.serverIds.some((server) => server.id === id);
-  const present = layer.toolspecs.find((toolspec) => toolspec.id === id);
-  const isSame = present?.reference.kind === "catalog" && present.reference.name === name;
-  if (!isTaken && (present === undefined || isSame)) return present;
-  throw new CliError("CLI_USAGE", `${shown} has something else called ${JSON.stringify(id)}`, {
-    hint: "choose another name for it: --id NAME",
-  });
-}
-
-/** What the secrets of an entry that is there are called. Only those kept by name can be asked for. */
-function namesOf(present: ToolspecDeclaration, { secret = [] }: AddFlags): ReadonlyMap<string, string> {
-  if (secret.length > 0) {
-    throw new CliError("CLI_USAGE", `${JSON.stringify(present.id)} is in the configuration already`, {
-      hint: "change its credentials there, or leave --secret out",
-    });
-  }
-  return new Map(
-    Object.entries(present.credentials).flatMap(([id, ref]) =>
-      ref.kind === "named" || ref.kind === "store" ? [[id, ref.name] as const] : [],
-    ),
-  );
-}
-
-async function chooseVariables(
-  { output, world }: CommandContext,
-  { toolspec }: CatalogEntry,
-  flags: AddFlags,
-): Promise<{ readonly [name: string]: string }> {
-  const declared = toolspec.variables ?? {};
-  const given = new Map(flags.variable ?? []);
-  const unknown = [...given.keys()].find((name) => !Object.hasOwn(declared, name));
-  if (unknown !== undefined) {
-    const known = Object.keys(declared).join(", ");
-    throw new CliError("CLI_USAGE", `It has no variable ${JSON.stringify(unknown)}`, {
-      hint: known === "" ? "leave --variable out: it has none" : `its variables are ${known}`,
-    });
-  }
-  for (const [name, { description, default: fallback }] of Object.entries(declared)) {
-    if (given.has(name) || fallback !== undefined) continue;
-    if (!canAsk(world) || flags.yes === true) {
-      throw new CliError("CLI_USAGE", `It needs a value for its variable ${JSON.stringify(name)}`, {
-        hint: `give it: --variable ${name}=VALUE${description === undefined ? "" : ` (${safeLine(description)})`}`,
-      });
-    }
-    if (description !== undefined) output.note(safeLine(description));
-    given.set(name, await askLine(`${name}: `, world));
-  }
-  return Object.fromEntries(given);
-}
-
-async function confirm({ world }: CommandContext, shown: string): Promise<void> {
-  const answer = await askLine(`Add it to ${shown}? [Y/n] `, world);
-  if (!/^(?:y|yes)?$/i.test(answer)) throw new CliError("CLI_INTERRUPTED", "Nothing was added");
-}
-
-/** What the operator decided of an entry. */
-interface Chosen {
-  readonly id: string;
-  readonly version: string | undefined;
-  readonly wanted: readonly WantedSecret[];
-  readonly flags: AddFlags;
-}
-
-function toEntry(
-  { manifest, toolspec }: CatalogEntry,
-  {
-    id,
-    version,
-    flags,
-    variables,
-    wanted,
-  }: Chosen & { readonly variables: { readonly [name: string]: string } },
-): JsonObject {
-  const hasDefaults = (manifest.tools ?? []).some((tool) => tool.default === true);
-  const credentials = wanted.map(
-    ({ credential, name }) => [credential.id, { secret_key_ref: name }] as const,
-  );
-  return {
-    name: toolspec.name,
-    ...(version === undefined ? {} : { version }),
-    ...(id === manifest.name ? {} : { id }),
-    ...(credentials.length === 0 ? {} : { credentials: Object.fromEntries(credentials) }),
-    ...(Object.keys(variables).length === 0 ? {} : { variables }),
-    ...(flags.allTools === true || !hasDefaults ? { tools: "all" } : {}),
-  };
-}
-
-/**
- * The text of `file` with `entry` in it.
- *
- * @throws {CliError} `CLI_CONFIG_NOT_EDITABLE`; `CLI_CONFIG_INVALID` when the configuration would not be sound.
- */
-async function withEntry(context: CommandContext, file: ConfigFile, entry: JsonObject): Promise<string> {
-  const text = appendToolspecEntry(file.text, entry);
-  if (text === undefined) {
-    const message = `Cannot add to ${file.shown}: its toolspecs are in a form that is left to you`;
-    throw new CliError("CLI_CONFIG_NOT_EDITABLE", message, {
-      hint: `write this into it:\n${configurationLines(entry).join("\n")}`,
-    });
-  }
-  await checkWhole(context, file, text);
-  return text;
-}
-
-async function write(file: ConfigFile, text: string): Promise<void> {
-  try {
-    if (file.isNew) {
-      mkdirSync(dirname(file.path), { recursive: true });
-      await writeUserFile(join(dirname(file.path), schemaFileName), configJsonSchemaText());
-    }
-    await writeUserFile(file.path, text);
-  } catch (cause) {
-    const errno = cause instanceof FilesError ? cause.errno : errnoOf(cause);
-    throw new CliError("CLI_FILE_UNUSABLE", `Cannot write ${file.shown}: ${errno}`, { cause });
-  }
-}
-
-/** @throws {CliError} `CLI_CONFIG_INVALID` when the files together are not sound with `text` in the place of `file`. */
-async function checkWhole(context: CommandContext, file: ConfigFile, text: string): Promise<void> {
-  const { options, world } = context;
-  const deps = toLoadConfigDeps(context);
-  const files = options.configFiles.length > 1 ? options.configFiles : [file.shown];
-  const { diagnostics } = await loadConfig(files, {
-    ...deps,
-    readFile: (path, maxBytes) =>
-      resolve(world.directory, path) === file.path
-        ? Promise.resolve({ bytes: new TextEncoder().encode(text), mode: undefined })
-        : deps.readFile(path, maxBytes),
-    pairCache: undefined,
-  });
-  if (hasErrors(diagnostics)) throw invalidConfig(files, diagnostics);
-}
-
-function tellDone(
-  context: CommandContext,
-  done: {
-    readonly entry: CatalogEntry;
-    readonly id: string;
-    readonly file: ConfigFile;
-    readonly secrets: readonly ObtainedSecret[];
-    readonly isNew: boolean;
-    readonly flags: AddFlags;
+export const command = defineCommand({
+  name: "add",
+  summary: "add a REST API from the catalog to the configuration, and store its secret",
+  arguments: {
+    name: {
+      isOptional: true,
+      help: "name in the catalog, NAME@VERSION for a version other than the newest, or words to search for",
+    },
   },
-): void {
-  const { output, options } = context;
-  const { entry, id, file, secrets, isNew, flags } = done;
-  const command = ownCommand(context);
-  const offered = offeredTools(entry, flags);
-  output.json({
-    id,
-    name: entry.manifest.name,
-    version: entry.manifest.version,
-    file: file.path,
-    result: isNew ? "added" : "present",
-    secrets,
-    tools: offered.map(({ name }) => `${id}__${name}`),
-  });
-  const check = output.style("green", "✓");
-  for (const { name, result } of secrets) {
-    if (result === "kept") output.print(`${check} kept the secret ${name}`);
-    if (result === "found") output.print(`${check} the secret ${name} is there`);
-    if (result === "missing") {
-      output.print(
-        `${output.style("yellow", "!")} keep its secret: ${command} secret set ${shellQuote(name)}`,
-      );
-    }
-  }
-  output.print(`${check} ${isNew ? `added ${id} to ${file.shown}` : `${id} is in ${file.shown}`}`);
-  const configFlag = options.configFiles.map((path) => ` --config ${shellQuote(path)}`).join("");
-  output.print("", output.style("bold", "Try"), `  ${command} list --server ${id}${configFlag}`);
-  const example = offered.find(({ method }) => method === "GET") ?? offered[0];
-  if (example !== undefined)
-    output.print(`  ${command} call ${id}__${example.name}${argumentWords(example)}${configFlag}`);
-  if (isNew && findRunningGateway(options.home) !== undefined) {
-    output.print("", "The gateway that runs takes it up when it is started again.");
-  }
-}
-
-function offeredTools({ manifest, toolspec }: CatalogEntry, flags: AddFlags): readonly ToolspecTool[] {
-  const isDefault = new Set(
-    (manifest.tools ?? []).filter((tool) => tool.default === true).map(({ name }) => name),
-  );
-  if (flags.allTools === true || isDefault.size === 0) return toolspec.tools;
-  return toolspec.tools.filter(({ name }) => isDefault.has(name));
-}
-
-/** The arguments that a tool must have, for who fills them in. */
-function argumentWords(tool: ToolspecTool): string {
-  const { required } = inputSchemaOf(tool) as { readonly required?: readonly string[] };
-  return (required ?? []).map((name) => ` --arg ${shellQuote(`${name}=…`)}`).join("");
-}
+  options: {
+    list: { help: "list the APIs that can be added" },
+    id: {
+      value: "id",
+      help: "id in the configuration, the first half of its tools' names (default: its name)",
+    },
+    secret: {
+      value: "credential=name",
+      isRepeatable: true,
+      parse: nameValuePair("credential=name"),
+      help: "use the stored secret of this name; repeatable. Without it the command asks for the secret, or reads it from standard input",
+    },
+    withoutSecrets: { help: "do not ask for secrets now" },
+    variable: {
+      value: "name=value",
+      isRepeatable: true,
+      parse: nameValuePair("name=value"),
+      help: "a variable of its base URL, such as the name of a tenant; repeatable",
+    },
+    allTools: { help: "offer every tool (default: the tools that its manifest offers by default)" },
+    yes: { short: "y", help: "ask for nothing except secrets" },
+  },
+  examples: ["toolcrib add github", "toolcrib add github --secret token=github-token --yes"],
+  run: async (context, { name }, options) =>
+    options.list === true
+      ? (await import("../toolspec/show-catalog.ts")).listCatalog(context)
+      : (await import("../toolspec/add-toolspec.ts")).addToolspec(context, name, options),
+});

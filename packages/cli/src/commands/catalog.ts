@@ -1,143 +1,31 @@
-/** `toolcrib catalog`: what there is to add. Changes nothing. */
+/** `toolcrib catalog`. */
 
-import { suggestedSecretName } from "@toolcrib/gateway";
-import { placedCredentials } from "@toolcrib/toolspec";
-import type { CommandContext } from "../command-context.ts";
-import { type ExitCode, exitCodes } from "../exit-codes.ts";
-import { safeLine } from "../output/output.ts";
-import { ownCommand } from "../serve/own-command.ts";
-import {
-  type CatalogEntry,
-  findEntries,
-  parseEntryName,
-  readEntries,
-  readEntry,
-} from "../toolspec/catalog.ts";
-import { configurationLines, factLines, headingLines } from "../toolspec/entry-text.ts";
-import { firstSentence } from "./list.ts";
+import { type CliCommandGroup, defineCommand } from "../cli-command.ts";
 
-/** Most hits of a search. */
-const searchMaxHits = 10;
+const load = () => import("../toolspec/show-catalog.ts");
 
-/** `catalog list`. */
-export async function listCatalog(
-  context: CommandContext,
-  { category }: { readonly category?: string } = {},
-): Promise<ExitCode> {
-  const entries = (await readEntries(context.world)).filter(
-    ({ manifest }) => category === undefined || manifest.category?.toLowerCase() === category.toLowerCase(),
-  );
-  showEntries(
-    context,
-    entries,
-    category === undefined ? "The catalogue is empty." : "None is of this category.",
-  );
-  return exitCodes.done;
-}
-
-/** `catalog search`. */
-export async function searchCatalog(context: CommandContext, words: string): Promise<ExitCode> {
-  const hits = findEntries(await readEntries(context.world), words, searchMaxHits);
-  showEntries(context, hits, "Nothing of the catalogue matches.");
-  return exitCodes.done;
-}
-
-function showEntries(context: CommandContext, entries: readonly CatalogEntry[], nothing: string): void {
-  const { output } = context;
-  output.json(entries.map(toJson));
-  if (entries.length === 0) {
-    output.print(nothing);
-    return;
-  }
-  output.table(
-    [
-      { title: "NAME", paint: (cell) => output.style("cyan", cell) },
-      { title: "VERSION" },
-      { title: "TOOLS" },
-      { title: "CATEGORY" },
-      { title: "DESCRIPTION", canShrink: true },
-    ],
-    entries.map(({ manifest, toolspec }) => [
-      manifest.name,
-      manifest.version,
-      String(toolspec.tools.length),
-      safeLine(manifest.category ?? ""),
-      firstSentence(manifest.description ?? manifest.displayName ?? ""),
-    ]),
-  );
-  output.print("", output.style("dim", `Add one with ${ownCommand(context)} add NAME`));
-}
-
-function toJson({ manifest, toolspec }: CatalogEntry) {
-  const { name, version, displayName, description, category, entitlements, credentials } = manifest;
-  return {
-    name,
-    version,
-    title: displayName,
-    description,
-    category,
-    hosts: entitlements?.egress ?? [],
-    credentials: (credentials ?? []).map(({ id, type }) => ({ id, type })),
-    variables: Object.keys(toolspec.variables ?? {}),
-    tools: toolspec.tools.length,
-  };
-}
-
-/** `catalog show`. */
-export async function showCatalogEntry(context: CommandContext, asked: string): Promise<ExitCode> {
-  const { output } = context;
-  const { name, version } = parseEntryName(asked);
-  const entry = await readEntry(context.world, name, version);
-  const { manifest, toolspec } = entry;
-  const isDefault = new Set(
-    (manifest.tools ?? []).filter((tool) => tool.default === true).map((tool) => tool.name),
-  );
-  output.json({
-    ...toJson(entry),
-    tools: toolspec.tools.map((tool) => ({
-      name: tool.name,
-      description: tool.description,
-      method: tool.method,
-      path: tool.path,
-      default: isDefault.has(tool.name),
-    })),
-  });
-  output.print(...headingLines(entry, output), "", ...factLines(entry, output), "");
-  output.table(
-    [
-      { title: "TOOL", paint: (cell) => output.style("cyan", cell) },
-      { title: "DEFAULT" },
-      { title: "METHOD" },
-      { title: "DESCRIPTION", canShrink: true },
-    ],
-    toolspec.tools.map((tool) => [
-      tool.name,
-      isDefault.has(tool.name) ? "yes" : "",
-      tool.method,
-      firstSentence(tool.description),
-    ]),
-  );
-  const written = {
-    name,
-    ...(version === undefined ? {} : { version }),
-    ...(placedCredentials(manifest, toolspec).length === 0
-      ? {}
-      : {
-          credentials: Object.fromEntries(
-            placedCredentials(manifest, toolspec).map(({ id }) => [
-              id,
-              { secret_key_ref: suggestedSecretName(name, id) },
-            ]),
-          ),
-        }),
-    ...(Object.keys(toolspec.variables ?? {}).length === 0
-      ? {}
-      : { variables: Object.fromEntries(Object.keys(toolspec.variables ?? {}).map((one) => [one, "…"])) }),
-  };
-  output.print(
-    "",
-    `${output.style("bold", "Add it")} with ${ownCommand(context)} add ${name}, or by hand:`,
-    ...configurationLines(written).map((line) => `  ${line}`),
-  );
-  return exitCodes.done;
-}
+export const command: CliCommandGroup = {
+  name: "catalog",
+  summary: "browse the REST APIs that can be added",
+  commands: [
+    defineCommand({
+      name: "list",
+      summary: "list the APIs",
+      options: { category: { value: "category", help: "only APIs of this category" } },
+      run: async (context, _args, options) => (await load()).listCatalog(context, options),
+    }),
+    defineCommand({
+      name: "search",
+      summary: "find APIs by what they do, best match first",
+      arguments: { words: { isVariadic: true, help: "what the API should do" } },
+      examples: ["toolcrib catalog search send email"],
+      run: async (context, { words }) => (await load()).searchCatalog(context, words.join(" ")),
+    }),
+    defineCommand({
+      name: "show",
+      summary: "show an API: hosts, credentials, tools, and its configuration entry",
+      arguments: { name: { help: "name, or NAME@VERSION" } },
+      run: async (context, { name }) => (await load()).showCatalogEntry(context, name),
+    }),
+  ],
+};

@@ -1,33 +1,29 @@
-/** `toolcrib config check` and `toolcrib config schema`. Neither starts anything. */
+/** `toolcrib config`. */
 
-import { hasErrors } from "@toolcrib/diagnostics";
-import { configJsonSchema, configJsonSchemaText, formatConfigReport, loadConfig } from "@toolcrib/gateway";
-import type { CommandContext } from "../command-context.ts";
-import { findConfigFiles } from "../config/find-config-files.ts";
-import { toLoadConfigDeps } from "../config/load-config-deps.ts";
-import { type ExitCode, exitCodes } from "../exit-codes.ts";
-import { toJsonDiagnostic } from "../output/report-error.ts";
+import { type CliCommandGroup, defineCommand } from "../cli-command.ts";
 
-/** `config check`. */
-export async function checkConfig(context: CommandContext, given: readonly string[]): Promise<ExitCode> {
-  const { output } = context;
-  const files = given.length > 0 ? given : findConfigFiles(context);
-  // A check leaves nothing behind, not even what would make the next one quicker.
-  const { diagnostics } = await loadConfig(files, { ...toLoadConfigDeps(context), pairCache: undefined });
-  output.print(formatConfigReport(files, diagnostics));
-  const isFaulty = (file: string) =>
-    diagnostics.some(({ severity, source }) => severity === "error" && source?.name === file);
-  output.json({
-    ok: !hasErrors(diagnostics),
-    files: files.map((file) => ({ file, ok: !isFaulty(file) })),
-    diagnostics: diagnostics.map(toJsonDiagnostic),
-  });
-  return hasErrors(diagnostics) ? exitCodes.usage : exitCodes.done;
-}
+const load = () => import("../config/check-config.ts");
 
-/** `config schema`. */
-export async function printSchema({ output, world }: CommandContext): Promise<ExitCode> {
-  if (output.isJson) output.json(configJsonSchema());
-  else world.stdout.write(configJsonSchemaText());
-  return exitCodes.done;
-}
+export const command: CliCommandGroup = {
+  name: "config",
+  summary: "check the configuration, or print its JSON Schema",
+  commands: [
+    defineCommand({
+      name: "check",
+      summary: "print OK for each valid file, or every problem and its position (exit code 2)",
+      arguments: {
+        files: {
+          isOptional: true,
+          isVariadic: true,
+          help: "files, merged from left to right (default: the configuration of this folder)",
+        },
+      },
+      run: async (context, { files }) => (await load()).checkConfig(context, files),
+    }),
+    defineCommand({
+      name: "schema",
+      summary: "print the JSON Schema of toolcrib.yaml",
+      run: async (context) => (await load()).printSchema(context),
+    }),
+  ],
+};

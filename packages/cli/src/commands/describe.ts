@@ -1,92 +1,11 @@
-/** `toolcrib describe TOOL`: what a tool does, what it takes, and how it is called. */
+/** `toolcrib describe`. */
 
-import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
-import { openToolAccess } from "../access/open-tool-access.ts";
-import type { ToolDescription } from "../access/tool-access.ts";
-import type { CommandContext } from "../command-context.ts";
-import { type ExitCode, exitCodes } from "../exit-codes.ts";
-import { type Output, safeLine, safeText } from "../output/output.ts";
-import { argumentsWord, exampleArguments } from "../serve/example-call.ts";
-import { ownCommand } from "../serve/own-command.ts";
-import { findTool } from "./find-tool.ts";
-import { serverOfName } from "./tool-names.ts";
+import { defineCommand } from "../cli-command.ts";
 
-/** Run the command. */
-export async function describeTool(context: CommandContext, name: string): Promise<ExitCode> {
-  const { output } = context;
-  await using access = await openToolAccess(context, { onlyServer: (ids) => serverOfName(name, ids) });
-  const tool = await findTool(access, name);
-  const { id, wireName, ...rest } = tool;
-  output.json({ id, name: wireName, ...rest });
-  printTool(context, tool);
-  return exitCodes.done;
-}
-
-function printTool(context: CommandContext, tool: ToolDescription): void {
-  const { output } = context;
-  const title = tool.title === undefined ? "" : output.style("dim", `  ${safeLine(tool.title)}`);
-  output.print(output.style(["bold", "cyan"], tool.wireName) + title);
-  output.print(output.style("dim", `${tool.id}, ${tool.origin}${hintsOf(tool.annotations)}`));
-  // Indented, so that no line of it can be taken for one of ours.
-  if (tool.description !== undefined) {
-    output.print("", safeText(tool.description.trim()).replace(/^(?=.)/gm, "  "));
-  }
-  printArguments(output, tool.inputSchema);
-  const args = argumentsWord(exampleArguments(tool.inputSchema));
-  output.print("", output.style("bold", "Call it"), `  ${ownCommand(context)} call ${tool.wireName} ${args}`);
-}
-
-function hintsOf(annotations: JsonObject | undefined): string {
-  const says = (name: string, yes: string, no: string | undefined) => {
-    const value = annotations?.[name];
-    return value === true ? [yes] : value === false && no !== undefined ? [no] : [];
-  };
-  const hints = [
-    ...says("readOnlyHint", "says it only reads", undefined),
-    ...says("destructiveHint", "says it may destroy", "says it destroys nothing"),
-    ...says("idempotentHint", "may be repeated", undefined),
-    ...says("openWorldHint", "reaches out", undefined),
-  ];
-  return hints.length === 0 ? "" : `; ${hints.join(", ")}`;
-}
-
-function printArguments(output: Output, schema: JsonObject): void {
-  const properties = isJsonObject(schema["properties"]) ? schema["properties"] : {};
-  const required = new Set(Array.isArray(schema["required"]) ? schema["required"] : []);
-  const names = Object.keys(properties);
-  output.print("", output.style("bold", "Arguments"));
-  if (names.length === 0) {
-    output.print("  none");
-    return;
-  }
-  output.table(
-    [
-      { title: "  NAME" },
-      { title: "TYPE", canShrink: true },
-      { title: "NEEDED" },
-      { title: "DESCRIPTION", canShrink: true },
-    ],
-    names.map((name) => {
-      const property = properties[name];
-      const text = isJsonObject(property) ? property["description"] : undefined;
-      return [
-        `  ${safeLine(name)}`,
-        safeLine(typeOf(property)),
-        required.has(name) ? "yes" : "",
-        typeof text === "string" ? safeLine(text) : "",
-      ];
-    }),
-  );
-}
-
-/** A schema's type in a few words. */
-function typeOf(schema: JsonValue | undefined): string {
-  if (!isJsonObject(schema)) return "any";
-  if (Array.isArray(schema["enum"])) return schema["enum"].map((value) => JSON.stringify(value)).join(" | ");
-  const { type, items } = schema;
-  const options = schema["anyOf"] ?? schema["oneOf"];
-  if (type === undefined && Array.isArray(options)) return [...new Set(options.map(typeOf))].join(" | ");
-  if (type === "array") return `${items === undefined ? "any" : typeOf(items)}[]`;
-  if (Array.isArray(type)) return type.join(" | ");
-  return typeof type === "string" ? type : "any";
-}
+export const command = defineCommand({
+  name: "describe",
+  summary: "show a tool: its description, arguments and annotations",
+  arguments: { tool: { help: "server__tool or server:tool" } },
+  examples: ["toolcrib describe files__read_file"],
+  run: async (context, { tool }) => (await import("../tools/describe-tool.ts")).describeTool(context, tool),
+});

@@ -1,180 +1,36 @@
-/**
- * `toolcrib egress`: any program behind the proxy of a manifest. It reaches the
- * hosts that the manifest lists and no others; the credentials are placeholders
- * to it, in `TOOLCRIB_CREDENTIAL_<ID>`, for which the proxy puts the secrets.
- *
- * It leads programs to the proxy by their environment. Nothing here keeps one
- * that does not listen to its environment from a way of its own: that is the
- * sandbox's to do.
- */
+/** `toolcrib egress`. */
 
-import { randomBytes } from "node:crypto";
-import { join, resolve } from "node:path";
-import { formatDiagnostics, messageOf } from "@toolcrib/diagnostics";
-import {
-  createEgress,
-  createPlaceholder,
-  type Egress,
-  type EgressCredential,
-  type EgressProxy,
-  type EgressSettings,
-} from "@toolcrib/egress";
-import { readRegularFile } from "@toolcrib/gateway";
-import { egressPatterns, type Manifest, placedCredentials } from "@toolcrib/toolspec";
-import { CliError } from "../cli-error.ts";
-import type { CommandContext } from "../command-context.ts";
-import { loadCliConfig } from "../config/load-cli-config.ts";
-import { createCommandLogger } from "../create-command-logger.ts";
-import { findManifestSecrets, type ManifestSecret } from "../egress/manifest-secrets.ts";
-import { type Environment, programEnvironment, proxyVariables } from "../egress/program-environment.ts";
-import { readManifest } from "../egress/read-manifest.ts";
-import { runProgram } from "../egress/run-program.ts";
-import { type ExitCode, exitCodes, toExitCode } from "../exit-codes.ts";
-import { readPairs } from "../name-value-pairs.ts";
-import { shellQuote } from "../serve/shell-quote.ts";
-import { logEvent, placeholderVariable, readSecretNames } from "../toolpack/way-out.ts";
+import { defineCommand } from "../cli-command.ts";
+import { manifestSecretOption } from "../option-values.ts";
 
-/** Its options. */
-export interface EgressFlags {
-  readonly manifest: string;
-  readonly secret?: readonly string[];
-  readonly connectTo?: readonly string[];
-  readonly internalRange?: readonly string[];
-  readonly caFile?: readonly string[];
-  readonly listen?: boolean;
-}
-
-/** Run the command; `program` is what stands behind `--`. */
-export async function egress(
-  context: CommandContext,
-  program: readonly string[],
-  flags: EgressFlags,
-): Promise<ExitCode> {
-  const { options, output, world } = context;
-  checkUse(program, flags, options.isJson);
-  const { manifest, warnings } = await readManifest(flags.manifest, world);
-  if (warnings.length > 0) output.note(formatDiagnostics(warnings), "");
-  const secrets = await findManifestSecrets(context, manifest, readSecretNames(flags.secret ?? [], manifest));
-  const credentials = toCredentials(manifest, secrets);
-  await using way = await openEgress(context, flags);
-  await using proxy = await way.openProxy({
-    id: `process:${manifest.name}`,
-    allow: egressPatterns(manifest),
-    credentials,
-  });
-  const variables = {
-    ...proxyVariables(proxy),
-    ...Object.fromEntries(credentials.map(({ id, placeholder }) => [placeholderVariable(id), placeholder])),
-  };
-  const [command, ...args] = program;
-  if (command === undefined) return await listen(context, proxy, variables);
-  const environment = environmentOf(context, manifest, secrets, variables);
-  return toExitCode(await runProgram({ command, args, environment }, world));
-}
-
-/** @throws {CliError} `CLI_USAGE` */
-function checkUse(program: readonly string[], { listen: isListening }: EgressFlags, isJson: boolean): void {
-  if (isListening === true && program.length > 0) {
-    throw new CliError("CLI_USAGE", "--listen runs no program", {
-      hint: "leave out the program, or --listen",
-    });
-  }
-  if (isListening !== true && program.length === 0) {
-    throw new CliError("CLI_USAGE", "No program to run", {
-      hint: "write it behind --, such as toolcrib egress --manifest FILE -- curl https://…; or --listen, to use the proxy from elsewhere",
-    });
-  }
-  if (isJson && program.length > 0) {
-    throw new CliError("CLI_USAGE", "--json cannot be used with a program", {
-      hint: "standard output is the program's",
-    });
-  }
-}
-
-/** Sealed credentials as placeholders; those of the entrusted tier are the program's own. */
-function toCredentials(manifest: Manifest, secrets: readonly ManifestSecret[]): readonly EgressCredential[] {
-  return placedCredentials(manifest, {}).flatMap((placed) => {
-    const secret = secrets.find(({ credential }) => credential.id === placed.id);
-    if (secret === undefined) return [];
-    const placeholder = createPlaceholder(randomBytes);
-    return [{ ...placed, placeholder, secretName: secret.name, read: secret.read }];
-  });
-}
-
-function environmentOf(
-  { world }: CommandContext,
-  { tier }: Manifest,
-  secrets: readonly ManifestSecret[],
-  variables: { readonly [name: string]: string },
-): Environment {
-  const isEntrusted = tier === "entrusted";
-  const entrusted = secrets.flatMap(({ credential: { inject }, found }) =>
-    isEntrusted && inject.env !== undefined ? [[inject.env, found.value] as const] : [],
-  );
-  return programEnvironment(world.environment, {
-    secretVariables: secrets.flatMap(({ found }) => (found.kind === "env" ? [found.place] : [])),
-    secretValues: secrets.map(({ found }) => found.value),
-    variables: { ...variables, ...Object.fromEntries(entrusted) },
-  });
-}
-
-async function openEgress(context: CommandContext, flags: EgressFlags): Promise<Egress> {
-  const { options, world } = context;
-  const logger = createCommandLogger(context, "debug");
-  return createEgress(await readSettings(context, flags), {
-    directory: join(options.home, "egress"),
-    now: world.now,
-    randomBytes,
-    onEvent: (event) => logEvent(event, logger),
-  });
-}
-
-/** The section `egress` of a configuration that was named, and the flags besides. */
-async function readSettings(context: CommandContext, flags: EgressFlags): Promise<EgressSettings> {
-  const isConfigured = context.options.configFiles.length > 0;
-  const configured = isConfigured ? (await loadCliConfig(context)).config.egress : undefined;
-  const certificates = await Promise.all((flags.caFile ?? []).map((path) => readCertificates(context, path)));
-  return {
-    internalRanges: [...(configured?.internalRanges ?? []), ...(flags.internalRange ?? [])],
-    connectTo: { ...configured?.connectTo, ...readConnectTo(flags.connectTo ?? []) },
-    caCertificates: [...(configured?.caCertificates ?? []), ...certificates],
-  };
-}
-
-/** @throws {CliError} `CLI_USAGE` */
-function readConnectTo(given: readonly string[]): { readonly [host: string]: string } {
-  return readPairs(
-    given,
-    (text) =>
-      new CliError("CLI_USAGE", `--connect-to ${JSON.stringify(text)} does not say where to`, {
-        hint: "write --connect-to HOST=ADDRESS:PORT",
-      }),
-  );
-}
-
-const certificatesMaxBytes = 4 * 1024 * 1024;
-
-/** @throws {CliError} `CLI_FILE_UNUSABLE` */
-async function readCertificates({ world }: CommandContext, path: string): Promise<string> {
-  try {
-    const { bytes } = await readRegularFile(resolve(world.directory, path), certificatesMaxBytes);
-    return new TextDecoder().decode(bytes);
-  } catch (error) {
-    throw new CliError("CLI_FILE_UNUSABLE", `Cannot read "${path}": ${messageOf(error)}`);
-  }
-}
-
-/** Show what a client needs to know, and serve until Ctrl-C. */
-async function listen(
-  { output, world }: CommandContext,
-  { url, caFile, caBundleFile }: EgressProxy,
-  variables: { readonly [name: string]: string },
-): Promise<ExitCode> {
-  output.json({ url, ca_file: caFile, ca_bundle_file: caBundleFile, environment: variables });
-  output.print(...Object.entries(variables).map(([name, value]) => `export ${name}=${shellQuote(value)}`));
-  await new Promise<void>((done) => {
-    if (world.interrupted.aborted) done();
-    else world.interrupted.addEventListener("abort", () => done(), { once: true });
-  });
-  return exitCodes.done;
-}
+export const command = defineCommand({
+  name: "egress",
+  summary:
+    "run a program behind the egress proxy of a manifest: it reaches only the hosts listed there, and gets placeholders instead of secrets",
+  arguments: {
+    command: { isOptional: true, isVariadic: true, help: "the program and its arguments, after --" },
+  },
+  options: {
+    manifest: { value: "file", isRequired: true, help: "the manifest" },
+    secret: manifestSecretOption,
+    connectTo: {
+      value: "host=address:port",
+      isRepeatable: true,
+      help: "address to connect to for a host; repeatable",
+    },
+    internalRange: {
+      value: "cidr",
+      isRepeatable: true,
+      help: "addresses that are not public and still allowed; repeatable",
+    },
+    caFile: {
+      value: "file",
+      isRepeatable: true,
+      help: "certificates (PEM) to trust in addition to the default ones; repeatable",
+    },
+    listen: { help: "run no program, and print the environment for one; ends with Ctrl-C" },
+  },
+  examples: ["toolcrib egress --manifest manifest.yaml -- curl https://api.example.com/"],
+  run: async (context, args, options) =>
+    (await import("../egress/run-egress.ts")).runEgress(context, args.command, options),
+});

@@ -1,91 +1,22 @@
-/** `toolcrib list`: every tool that may be used, by server. */
+/** `toolcrib list`. */
 
-import { nearestName } from "@toolcrib/diagnostics";
-import type { ToolSummary } from "@toolcrib/gateway";
-import { noteMissing, openToolAccess } from "../access/open-tool-access.ts";
-import { CliError } from "../cli-error.ts";
-import type { CommandContext } from "../command-context.ts";
-import { type ExitCode, exitCodes } from "../exit-codes.ts";
-import { safeLine } from "../output/output.ts";
-import { serverNotReady } from "./find-tool.ts";
+import { InvalidArgumentError } from "commander";
+import { defineCommand } from "../cli-command.ts";
 
-/** Its options. */
-export interface ListFlags {
-  readonly server?: string;
-  readonly tag?: string;
-}
+export const command = defineCommand({
+  name: "list",
+  summary: "list the available tools",
+  options: {
+    server: { short: "s", value: "id", help: "only the tools of this server" },
+    tag: { short: "t", value: "tag", parse: toTag, help: "only tools with this tag" },
+  },
+  examples: ["toolcrib list --server files"],
+  run: async (context, _args, options) =>
+    (await import("../tools/list-tools.ts")).listTools(context, options),
+});
 
-/** Run the command. */
-export async function listTools(context: CommandContext, flags: ListFlags): Promise<ExitCode> {
-  const { output } = context;
-  const onlyServer = (ids: readonly string[]) => {
-    if (flags.server !== undefined) checkServer(flags.server, ids);
-    return flags.server;
-  };
-  await using access = await openToolAccess(context, { onlyServer });
-  const all = await access.list();
-  const servers = await access.servers();
-  const ids = new Set([...servers.map(({ id }) => id), ...all.map(({ namespace }) => namespace)]);
-  onlyServer([...ids]);
-  const asked = servers.find(({ id }) => id === flags.server);
-  // What a server listed before it went down is still known.
-  const isEmpty = !all.some(({ namespace }) => namespace === flags.server);
-  if (asked !== undefined && asked.state !== "ready" && isEmpty) throw serverNotReady(asked);
-  const tools = all.filter(
-    ({ namespace, tags }) =>
-      (flags.server === undefined || namespace === flags.server) &&
-      (flags.tag === undefined || tags.includes(flags.tag)),
-  );
-  output.json(tools.map(toJsonTool));
-  if (tools.length === 0) output.print(all.length === 0 ? "No tools." : "No tool matches.");
-  else {
-    output.table(
-      [
-        { title: "TOOL", paint: (cell) => output.style("cyan", cell) },
-        { title: "DESCRIPTION", canShrink: true },
-      ],
-      tools.map(({ wireName, title, description }) => [wireName, firstSentence(description ?? title ?? "")]),
-    );
-    output.print("", output.style("dim", countOf(tools)));
-  }
-  noteMissing(
-    context,
-    servers.filter(({ id }) => flags.server === undefined || id === flags.server),
-  );
-  return exitCodes.done;
-}
-
-/** @throws {CliError} `CLI_SERVER_NOT_FOUND` when `server` is none of `ids`. */
-function checkServer(server: string, ids: readonly string[]): void {
-  if (ids.includes(server)) return;
-  const near = nearestName(server, ids);
-  const known = ids.length === 0 ? "there are none" : `the ids are ${ids.join(", ")}`;
-  throw new CliError("CLI_SERVER_NOT_FOUND", `No tool server has the id "${server}"`, {
-    hint: near === undefined ? known : `did you mean ${near}?`,
-  });
-}
-
-/** A tool as `--json` shows it in a list. */
-export function toJsonTool({
-  id,
-  wireName,
-  namespace,
-  origin,
-  tags,
-  title,
-  description,
-}: ToolSummary): object {
-  return { id, name: wireName, namespace, origin, tags, title, description };
-}
-
-/** As much of a description as a table has room for. */
-export function firstSentence(text: string): string {
-  const line = safeLine(text.trim().split(/\n\s*\n/, 1)[0] ?? "");
-  return /^.{20,}?[.!?](?=\s[A-Z(])/.exec(line)?.[0] ?? line;
-}
-
-function countOf(tools: readonly ToolSummary[]): string {
-  const servers = new Set(tools.map(({ namespace }) => namespace)).size;
-  const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`;
-  return `${plural(tools.length, "tool")} of ${plural(servers, "server")}`;
+function toTag(text: string): string {
+  const tag = text.trim().toLowerCase().replace(/\s+/g, "-");
+  if (tag === "") throw new InvalidArgumentError("A tag has at least one character.");
+  return tag;
 }

@@ -1,36 +1,11 @@
-/**
- * `toolcrib metatool`, and `mcp-metatool`: the stand-alone server of the Metatool
- * document. It is `serve --stdio` with the home and the configuration file that
- * the document names; everything else is the gateway's.
- */
+/** `toolcrib metatool`. */
 
-import { existsSync } from "node:fs";
-import { join } from "node:path";
-import { CliError } from "../cli-error.ts";
-import type { CommandContext } from "../command-context.ts";
-import { shortPath } from "../config/find-config-files.ts";
-import type { ExitCode } from "../exit-codes.ts";
-import { serve } from "./serve.ts";
+import { defineCommand } from "../cli-command.ts";
 
-/** Name of the configuration in the metatool's home. */
-const configFileName = "config.json";
-
-/** Run the command. */
-export function metatool(context: CommandContext): Promise<ExitCode> {
-  const { options } = context;
-  const configFiles = options.configFiles.length > 0 ? options.configFiles : [configInHome(context)];
-  return serve({ ...context, options: { ...options, configFiles } }, { stdio: true });
-}
-
-/** @throws {CliError} `CLI_CONFIG_NOT_FOUND` */
-function configInHome({ options, world }: CommandContext): string {
-  const path = join(options.home, configFileName);
-  if (existsSync(path)) return shortPath(path, world.directory);
-  throw new CliError(
-    "CLI_CONFIG_NOT_FOUND",
-    `No configuration: there is no ${configFileName} in ${options.home}`,
-    {
-      hint: 'name one with --config FILE; {"upstreamServers": []} is enough to begin with',
-    },
-  );
-}
+export const command = defineCommand({
+  name: "metatool",
+  summary:
+    "serve upstreamServers and composite tools on standard input and output, as mcp-metatool (home: ~/.mcp-metatool)",
+  homeName: ".mcp-metatool",
+  run: async (context) => (await import("../serve/serve-metatool.ts")).serveMetatool(context),
+});

@@ -1,96 +1,20 @@
-/** `toolcrib save FILE.star`: keep a composite program as a tool, or say everything that is wrong with it. */
+/** `toolcrib save`. */
 
-import { basename, resolve } from "node:path";
-import { isJsonObject, type JsonObject } from "@toolcrib/json";
-import type { SavedTool } from "@toolcrib/metatool";
-import { openToolAccess } from "../access/open-tool-access.ts";
-import { parseArguments } from "../call/call-arguments.ts";
-import { CliError } from "../cli-error.ts";
-import type { CommandContext } from "../command-context.ts";
-import { type ExitCode, exitCodes } from "../exit-codes.ts";
-import { safeLine } from "../output/output.ts";
-import { openSaved } from "../saved/open-saved.ts";
-import {
-  envelopeOf,
-  exitCodeOfType,
-  printError,
-  printResponse,
-  printWarnings,
-} from "../saved/print-response.ts";
-import { readProgram, readProgramFile, standardInput } from "../starlark/program-file.ts";
+import { defineCommand } from "../cli-command.ts";
 
-/** Its options. */
-export interface SaveFlags {
-  readonly name?: string;
-  readonly description?: string;
-  readonly schema?: string;
-}
-
-/** Run the command. */
-export async function saveTool(context: CommandContext, file: string, flags: SaveFlags): Promise<ExitCode> {
-  const { world, output } = context;
-  const name = flags.name ?? (file === standardInput ? undefined : basename(file).replace(/\.[^.]*$/, ""));
-  if (name === undefined) throw new CliError("CLI_USAGE", "A program from standard input needs --name NAME");
-  const program = await readProgram(file, world);
-  const before = await findBefore(context, name);
-  const description = flags.description ?? describeByComment(program.text) ?? before?.description;
-  if (description === undefined) {
-    throw new CliError("CLI_USAGE", `"${name}" has no description`, {
-      hint: "add --description TEXT, or begin the program with a comment that says what the tool does",
-    });
-  }
-  const given = flags.schema === undefined ? undefined : await readSchema(context, flags.schema);
-  const inputSchema = given ?? before?.inputSchema ?? { type: "object", properties: {} };
-  await using access = await openToolAccess(context);
-  const result = await access.call(
-    "save_tool",
-    { name, description, inputSchema, code: program.text },
-    { signal: world.interrupted },
-  );
-  const envelope = envelopeOf(result);
-  if (envelope === undefined) return printResponse(context, result, program.name);
-  output.json(envelope);
-  const { error } = envelope;
-  if (isJsonObject(error)) {
-    if (!output.isJson) printError(output, error, program.name);
-    return exitCodeOfType(error["type"]);
-  }
-  if (!output.isJson) printSaved(context, envelope, program.name);
-  return exitCodes.done;
-}
-
-/** What is kept of the tool where it is saved already. */
-async function findBefore(context: CommandContext, name: string): Promise<SavedTool | undefined> {
-  await using saved = await openSaved(context);
-  return saved.get(name);
-}
-
-/** The comment that a program begins with, as a text. */
-function describeByComment(code: string): string | undefined {
-  const lines: string[] = [];
-  for (const line of code.replace(/^\ufeff/, "").split(/\r?\n/)) {
-    const [, text] = /^#+ ?(.*)$/.exec(line) ?? [];
-    if (text === undefined) break;
-    lines.push(text);
-  }
-  const description = lines.join("\n").trim();
-  return description === "" ? undefined : description;
-}
-
-async function readSchema({ world }: CommandContext, file: string): Promise<JsonObject> {
-  const { text } = await readProgramFile(resolve(world.directory, file), file);
-  return parseArguments(text, file, "--schema");
-}
-
-function printSaved({ output }: CommandContext, saved: JsonObject, program: string): void {
-  printWarnings(output, saved["warnings"], program);
-  const { name, status, reach, dynamic, needsApproval } = saved;
-  const ids = Array.isArray(reach) ? reach.map((id) => safeLine(String(id))) : [];
-  const calls = dynamic === true ? [...ids, "any tool that it chooses"] : ids;
-  output.print(
-    `${status === "updated" ? "Updated" : "Saved"} ${safeLine(String(name))}; it calls ${calls.length === 0 ? "no tool" : calls.join(", ")}.`,
-  );
-  if (needsApproval === true) {
-    output.print(`It can reach more than was approved: toolcrib saved approve ${safeLine(String(name))}`);
-  }
-}
+export const command = defineCommand({
+  name: "save",
+  summary: "save a composite program as a tool, or show all its problems (exit code 1)",
+  arguments: { file: { help: "the Starlark program, or - to read it from standard input" } },
+  options: {
+    name: { value: "name", help: "name of the tool (default: the file's name)" },
+    description: { value: "text", help: "what the tool does (default: the program's first comment)" },
+    schema: {
+      value: "file",
+      help: "JSON Schema of its parameters (default: the saved schema, otherwise no parameters)",
+    },
+  },
+  examples: ["toolcrib save report.star --schema report.schema.json"],
+  run: async (context, { file }, options) =>
+    (await import("../saved/save-tool.ts")).saveTool(context, file, options),
+});

@@ -1,113 +1,90 @@
-/** `toolcrib saved list|show|delete|approve`: the saved tools of this home, and what the operator does to them. */
+/** `toolcrib saved`. */
 
-import { formatDiagnostics } from "@toolcrib/diagnostics";
-import { approveStoredTool, parseTestCases, type SavedTool, storedStanding } from "@toolcrib/metatool";
-import type { CommandContext } from "../command-context.ts";
-import { type ExitCode, exitCodes } from "../exit-codes.ts";
-import { safeLine, safeText } from "../output/output.ts";
-import { openSaved, recordForAudit, requireSaved } from "../saved/open-saved.ts";
-import { firstSentence } from "./list.ts";
+import { type CliCommandGroup, defineCommand } from "../cli-command.ts";
+import { toolArgumentOption } from "../option-values.ts";
 
-/** Run `saved list`. */
-export async function listSaved(context: CommandContext): Promise<ExitCode> {
-  const { output } = context;
-  await using saved = await openSaved(context);
-  const tools = await saved.list();
-  output.json(tools.map(toSummary));
-  if (tools.length === 0) output.print("No saved tools.");
-  else {
-    output.table(
-      [
-        { title: "TOOL", paint: (cell) => output.style("cyan", cell) },
-        { title: "RUNS" },
-        { title: "TESTS" },
-        { title: "DESCRIPTION", canShrink: true },
-      ],
-      tools.map((tool) => [
-        tool.name,
-        String(tool.metadata.executionCount),
-        String(parseTestCases(tool.toolcrib).value.length),
-        `${storedStanding(tool).needsApproval ? "(needs approval) " : ""}${firstSentence(tool.description)}`,
-      ]),
-    );
-  }
-  const diagnostics = saved.diagnostics();
-  if (diagnostics.length > 0) output.note(formatDiagnostics(diagnostics));
-  return exitCodes.done;
-}
+const load = () => import("../saved/manage-saved.ts");
+const loadExchange = () => import("../saved/exchange-saved.ts");
 
-function toSummary(tool: SavedTool): object {
-  const { name, description, inputSchema, metadata } = tool;
-  const { needsApproval } = storedStanding(tool);
-  return { name, description, ...metadata, inputSchema, needsApproval };
-}
+const name = { help: "name of the saved tool" };
 
-/** Run `saved show`. */
-export async function showSaved(context: CommandContext, name: string): Promise<ExitCode> {
-  const { output } = context;
-  await using saved = await openSaved(context);
-  const tool = await requireSaved(saved, name);
-  const { reach, needsApproval } = storedStanding(tool);
-  const { value: tests, diagnostics } = parseTestCases(tool.toolcrib);
-  const { toolcrib: _kept, ...definition } = tool;
-  output.json({ version: "1.0", ...definition, reach, needsApproval, tests });
-  const label = (text: string) => output.style("dim", text);
-  const { executionCount, lastExecuted, created, modified } = tool.metadata;
-  const last = lastExecuted === undefined ? "" : `, last ${lastExecuted}`;
-  output.print(
-    `${output.style(["bold", "cyan"], safeLine(name))}${needsApproval ? "  (needs approval)" : ""}`,
-    safeText(tool.description.trim()),
-    "",
-    `${label("calls")}     ${callsText(reach)}`,
-    `${label("created")}   ${created}`,
-    `${label("modified")}  ${modified}`,
-    `${label("runs")}      ${executionCount}${last}`,
-    `${label("tests")}     ${tests.map((one) => safeLine(one.name)).join(", ") || "none"}`,
-    "",
-    label("input schema"),
-    safeText(JSON.stringify(tool.inputSchema, undefined, 2)),
-    "",
-    label("program"),
-    safeText(tool.code.trimEnd()),
-  );
-  if (diagnostics.length > 0) output.note(formatDiagnostics(diagnostics));
-  return exitCodes.done;
-}
-
-function callsText(reach: readonly string[] | undefined): string {
-  if (reach === undefined) return "not known yet";
-  if (reach.length === 0) return "no tool";
-  return reach.map((id) => (id === "*" ? "any tool that it chooses" : safeLine(id))).join(", ");
-}
-
-/** Run `saved delete`. */
-export async function deleteSaved(context: CommandContext, name: string): Promise<ExitCode> {
-  const { output } = context;
-  await using saved = await openSaved(context);
-  const tool = await requireSaved(saved, name);
-  await saved.delete(name);
-  const { codeDigest } = storedStanding(tool);
-  await recordForAudit(context, "tool.deleted", { tool: `saved:${name}`, codeDigest, reach: [] });
-  output.json({ name, deleted: true });
-  output.print(`Deleted ${safeLine(name)}.`);
-  return exitCodes.done;
-}
-
-/** Run `saved approve`. */
-export async function approveSaved(context: CommandContext, name: string): Promise<ExitCode> {
-  const { output } = context;
-  await using saved = await openSaved(context);
-  await requireSaved(saved, name);
-  const { before } = await approveStoredTool(saved, name);
-  const { codeDigest, reach = ["*"], needsApproval } = before;
-  if (needsApproval) {
-    await recordForAudit(context, "approval.granted", { tool: `saved:${name}`, codeDigest, reach });
-  }
-  output.json({ name, approved: true, changed: needsApproval, reach: before.reach });
-  output.print(
-    needsApproval
-      ? `Approved ${safeLine(name)}: it may call ${before.reach === undefined ? "what its program names" : callsText(before.reach)}.`
-      : `${safeLine(name)} needs no approval.`,
-  );
-  return exitCodes.done;
-}
+export const command: CliCommandGroup = {
+  name: "saved",
+  summary: "list, show, run, test, export and import saved tools",
+  commands: [
+    defineCommand({
+      name: "list",
+      summary: "list the saved tools",
+      run: async (context) => (await load()).listSaved(context),
+    }),
+    defineCommand({
+      name: "show",
+      summary: "show a saved tool: its description, the tools it calls, its program",
+      arguments: { name },
+      run: async (context, args) => (await load()).showSaved(context, args.name),
+    }),
+    defineCommand({
+      name: "run",
+      summary: "run a saved tool and print its result",
+      arguments: {
+        name,
+        arguments: {
+          isOptional: true,
+          help: "a JSON object, or - to read one from standard input (default: {})",
+        },
+      },
+      options: {
+        arg: toolArgumentOption,
+        dryRun: { help: "use the recorded tests for answers, and call no tool" },
+      },
+      examples: ["toolcrib saved run report --arg days=7"],
+      run: async (context, args, options) =>
+        (await import("../saved/run-saved.ts")).runSaved(context, args.name, args.arguments, options),
+    }),
+    defineCommand({
+      name: "test",
+      summary: "run the tests of one saved tool or of all, without calling tools (exit code 1)",
+      arguments: { name: { isOptional: true, help: "name of the saved tool (default: all)" } },
+      options: {
+        record: { help: "run the tool once, with real calls, and save the run as a test" },
+        params: { value: "json", help: "parameters of the recorded run (default: {})" },
+        case: { value: "name", help: "name of the recorded test" },
+      },
+      run: async (context, args, options) =>
+        (await import("../saved/test-saved.ts")).testSaved(context, args.name, options),
+    }),
+    defineCommand({
+      name: "export",
+      summary: "write a saved tool with its tests to a folder in the package layout",
+      arguments: { name, dir: { help: "folder to write, which must not exist" } },
+      options: {
+        id: { value: "id", help: "tool id of the package, such as acme.crm.search (default: saved.NAME)" },
+        packageVersion: { value: "version", help: "version of the package (default: 1.0.0)" },
+      },
+      run: async (context, args, options) =>
+        (await loadExchange()).exportSaved(context, args.name, args.dir, options),
+    }),
+    defineCommand({
+      name: "import",
+      summary: "import a saved tool from a folder; it needs approval before it can be called",
+      arguments: { dir: { help: "folder of a package with a Starlark program" } },
+      options: {
+        name: { value: "name", help: "name of the saved tool (default: the package's name)" },
+        force: { help: "replace a saved tool with the same name" },
+      },
+      run: async (context, { dir }, options) => (await loadExchange()).importSaved(context, dir, options),
+    }),
+    defineCommand({
+      name: "approve",
+      summary: "approve the tools that a saved tool calls, after they changed",
+      arguments: { name },
+      run: async (context, args) => (await load()).approveSaved(context, args.name),
+    }),
+    defineCommand({
+      name: "delete",
+      summary: "delete a saved tool",
+      arguments: { name },
+      run: async (context, args) => (await load()).deleteSaved(context, args.name),
+    }),
+  ],
+};

@@ -1,80 +1,23 @@
-/**
- * `toolcrib toolpack`: the toolpack engine by itself, as its document describes
- * it. An MCP server on standard input and output with the tools of one toolspec
- * under their own names; requests go through the proxy of the environment, or
- * out by an egress pipeline of its own.
- */
+/** `toolcrib toolpack`. */
 
-import { randomUUID } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
-import { formatDiagnostics } from "@toolcrib/diagnostics";
-import { createToolpackSource } from "@toolcrib/toolpack";
-import { CliError } from "../cli-error.ts";
-import type { CommandContext } from "../command-context.ts";
-import { createCommandLogger } from "../create-command-logger.ts";
-import { type ExitCode, exitCodes } from "../exit-codes.ts";
-import { readPairs } from "../name-value-pairs.ts";
-import { serveStdio } from "../serve/serve-stdio.ts";
-import { type PairFlags, readPair } from "../toolpack/read-pair.ts";
-import { createToolpackService } from "../toolpack/toolpack-service.ts";
-import { openWayOut } from "../toolpack/way-out.ts";
-import { version } from "../version.ts";
+import { defineCommand } from "../cli-command.ts";
+import { manifestSecretOption } from "../option-values.ts";
 
-/** Its options. */
-export interface ToolpackFlags extends PairFlags {
-  readonly secret?: readonly string[];
-  readonly variable?: readonly string[];
-  readonly reserved?: readonly string[];
-}
-
-/** Run the command. */
-export async function toolpack(context: CommandContext, flags: ToolpackFlags): Promise<ExitCode> {
-  const { options, output, world } = context;
-  if (options.isJson) {
-    throw new CliError("CLI_USAGE", "toolpack cannot be used with --json", {
-      hint: "standard output is the protocol",
-    });
-  }
-  const { manifest, toolspec, warnings } = await readPair(flags, world);
-  if (warnings.length > 0) output.note(formatDiagnostics(warnings), "");
-  const logger = createCommandLogger(context, "warn");
-  await using wayOut = await openWayOut(context, { manifest, toolspec }, flags.secret ?? [], logger);
-  await using source = createToolpackSource(
-    {
-      manifest,
-      toolspec,
-      tools: toolspec.tools.map(({ name }) => name),
-      variables: readVariables(flags.variable ?? []),
-      reserved: flags.reserved,
-      tokenOf: wayOut.tokenOf,
+export const command = defineCommand({
+  name: "toolpack",
+  summary: "serve the tools of one toolspec on standard input and output, without a gateway",
+  options: {
+    manifest: { value: "file", help: "the manifest (default: /app/manifest.yaml)" },
+    toolspec: { value: "file", help: "the toolspec (default: /app/toolspec.yaml)" },
+    secret: manifestSecretOption,
+    variable: { value: "name=value", isRepeatable: true, help: "a variable of base URLs; repeatable" },
+    reserved: {
+      value: "tool.parameter",
+      isRepeatable: true,
+      help: "a path parameter whose slashes are not encoded; repeatable",
     },
-    {
-      send: wayOut.send,
-      now: world.now,
-      sleep: (ms, signal) => sleep(ms, undefined, { signal }),
-      random: Math.random,
-      version,
-    },
-  );
-  const { name, displayName, description, version: specVersion } = manifest;
-  const service = createToolpackService({
-    serverInfo: { name, version: specVersion, ...(displayName === undefined ? {} : { title: displayName }) },
-    instructions: description,
-    source,
-    now: world.now,
-    newCallId: randomUUID,
-  });
-  await serveStdio(service, world, logger);
-  return exitCodes.done;
-}
-
-/** @throws {CliError} `CLI_USAGE` */
-function readVariables(given: readonly string[]): { readonly [name: string]: string } {
-  return readPairs(
-    given,
-    (text) =>
-      new CliError("CLI_USAGE", `--variable ${JSON.stringify(text)} has no value`, {
-        hint: "write --variable NAME=VALUE",
-      }),
-  );
-}
+  },
+  examples: ["toolcrib toolpack --manifest manifest.yaml --toolspec toolspec.yaml"],
+  run: async (context, _args, options) =>
+    (await import("../toolpack/serve-toolpack.ts")).serveToolpack(context, options),
+});

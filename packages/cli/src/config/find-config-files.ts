@@ -9,8 +9,8 @@
 
 import { existsSync } from "node:fs";
 import { isAbsolute, join, relative } from "node:path";
+import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
-import type { CommandContext } from "../command-context.ts";
 
 /** Names of Toolcrib's own configuration, in the order in which they are looked for. */
 export const configFileNames: readonly string[] = ["toolcrib.yaml", "toolcrib.yml", "toolcrib.json"];
@@ -23,16 +23,16 @@ export const projectFilesOfOthers: readonly string[] = [".mcp.json", ".vscode/mc
  *
  * @throws {CliError} `CLI_CONFIG_NOT_FOUND` when none was given and none is found.
  */
-export function findConfigFiles(context: Pick<CommandContext, "options" | "world">): readonly string[] {
-  const { options, world } = context;
+export function findConfigFiles(context: CliContext): readonly string[] {
+  const { options } = context;
   if (options.configFiles.length > 0) return options.configFiles;
-  const found = firstIn(world.directory) ?? firstIn(options.home);
-  if (found !== undefined) return [shortPath(found, world.directory)];
-  const other = projectFilesOfOthers.find((name) => existsSync(join(world.directory, name)));
+  const found = firstIn(context.directory) ?? firstIn(options.home);
+  if (found !== undefined) return [shortPath(found, context.directory)];
+  const other = projectFilesOfOthers.find((name) => existsSync(join(context.directory, name)));
   const first = `write one with toolcrib init`;
   throw new CliError(
     "CLI_CONFIG_NOT_FOUND",
-    `No configuration: there is no toolcrib.yaml in ${world.directory} or ${options.home}`,
+    `No configuration: there is no toolcrib.yaml in ${context.directory} or ${options.home}`,
     {
       hint:
         other === undefined

@@ -6,8 +6,8 @@
 
 import { type Diagnostic, hasErrors, type Source } from "@toolcrib/diagnostics";
 import { type GatewayConfig, loadConfig } from "@toolcrib/gateway";
+import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
-import type { CommandContext } from "../command-context.ts";
 import { findConfigFiles } from "./find-config-files.ts";
 import { toLoadConfigDeps } from "./load-config-deps.ts";
 
@@ -35,9 +35,9 @@ export interface LoadedConfig {
  *
  * @throws {CliError} `CLI_CONFIG_NOT_FOUND`, `CLI_CONFIG_INVALID` with all findings in `data.diagnostics`.
  */
-export async function loadCliConfig(context: CommandContext, flags: ConfigFlags = {}): Promise<LoadedConfig> {
+export async function loadCliConfig(context: CliContext, flags: ConfigFlags = {}): Promise<LoadedConfig> {
   const files = findConfigFiles(context);
-  const overrides = overridesOf(flags, context.world.environment);
+  const overrides = overridesOf(flags, context.env);
   const { value, diagnostics } = await loadConfig(files, toLoadConfigDeps(context), { overrides });
   if (value === undefined || hasErrors(diagnostics)) throw invalidConfig(files, diagnostics);
   return { config: value, files, warnings: diagnostics };
@@ -54,14 +54,14 @@ export function invalidConfig(files: readonly string[], diagnostics: readonly Di
 }
 
 /** `MCP_METATOOL_TIMEOUT` (milliseconds) and `MCP_METATOOL_DEBUG`, as layers over `execution`. */
-function executionOf(environment: { readonly [name: string]: string | undefined }): readonly Source[] {
+function executionOf(env: { readonly [name: string]: string | undefined }): readonly Source[] {
   const layers: Source[] = [];
   const add = (name: string, field: string, value: unknown) =>
     layers.push({ name, text: JSON.stringify({ execution: { [field]: value } }) });
-  const timeout = environment["MCP_METATOOL_TIMEOUT"]?.trim() ?? "";
+  const timeout = env["MCP_METATOOL_TIMEOUT"]?.trim() ?? "";
   if (timeout !== "")
     add("MCP_METATOOL_TIMEOUT", "timeout", /^\d+$/.test(timeout) ? Number(timeout) : timeout);
-  const debug = environment["MCP_METATOOL_DEBUG"]?.trim() ?? "";
+  const debug = env["MCP_METATOOL_DEBUG"]?.trim() ?? "";
   // What is no truth value is left to the configuration to refuse, with its place.
   if (debug !== "") add("MCP_METATOOL_DEBUG", "enableDebug", truths.get(debug.toLowerCase()) ?? debug);
   return layers;
@@ -77,12 +77,12 @@ const truths: ReadonlyMap<string, boolean> = new Map([
 /** The environment and flags as the last layers of the configuration. */
 function overridesOf(
   flags: ConfigFlags,
-  environment: { readonly [name: string]: string | undefined },
+  env: { readonly [name: string]: string | undefined },
 ): readonly Source[] {
   const sources: Source[] = [];
   const add = (name: string, serve: object) => sources.push({ name, text: JSON.stringify({ serve }) });
-  const listen = environment["TOOLCRIB_LISTEN"] ?? "";
-  sources.push(...executionOf(environment));
+  const listen = env["TOOLCRIB_LISTEN"] ?? "";
+  sources.push(...executionOf(env));
   if (listen !== "") add("TOOLCRIB_LISTEN", { listen });
   if (flags.listen !== undefined) add("--listen", { listen: flags.listen });
   if (flags.auth !== undefined) add("--auth", { auth: flags.auth });

@@ -5,20 +5,17 @@ import { readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type LoadConfigDeps, readRegularFileAtOnce } from "@toolcrib/gateway";
-import type { CommandContext } from "../command-context.ts";
+import type { CliContext } from "../cli-context.ts";
 import { findCatalogFolder } from "../toolspec/find-catalog.ts";
 import { version } from "../version.ts";
 
 /** The same for every command, so that all read one configuration alike. */
-export function toLoadConfigDeps({
-  options,
-  world,
-}: Pick<CommandContext, "options" | "world">): LoadConfigDeps {
+export function toLoadConfigDeps(context: CliContext): LoadConfigDeps {
   return {
     readFile: readRegularFileAtOnce,
-    catalogFolder: findCatalogFolder(world),
-    userDirectory: world.userDirectory,
-    pairCache: { folder: join(options.home, "cache"), version: judgeVersion, randomBytes },
+    catalogFolder: findCatalogFolder(context),
+    userDirectory: context.userDirectory,
+    pairCache: { folder: join(context.options.home, "cache"), version: judgeVersion, randomBytes },
   };
 }
 

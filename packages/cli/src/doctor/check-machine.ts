@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { isCodedError } from "@toolcrib/diagnostics";
 import { isTokenName, readToken } from "@toolcrib/gateway";
 import { openAuditReader } from "@toolcrib/store";
-import type { CommandContext } from "../command-context.ts";
+import type { CliContext } from "../cli-context.ts";
 import { explainOldNode, oldestNode } from "../node-version.ts";
 import { shellQuote } from "../serve/shell-quote.ts";
 import { type Finding, failed, ok, warning } from "./check.ts";
@@ -18,7 +18,8 @@ export function checkNode(): Finding {
 }
 
 /** That the home is its owner's alone and can be written. */
-export function checkHome({ options, world }: CommandContext): Finding {
+export function checkHome(context: CliContext): Finding {
+  const { options } = context;
   const { home } = options;
   const status = statSync(home, { throwIfNoEntry: false });
   if (status === undefined) return ok("home", `${home} is made at the first start`);
@@ -33,21 +34,22 @@ export function checkHome({ options, world }: CommandContext): Finding {
       `chown it to this user, or name another home with --home`,
     );
   }
-  if (world.platform !== "win32" && (status.mode & 0o022) !== 0) {
+  if (context.platform !== "win32" && (status.mode & 0o022) !== 0) {
     return failed("home", `${home} can be changed by other users`, `chmod 700 ${shellQuote(home)}`);
   }
-  if (world.platform !== "win32" && (status.mode & 0o055) !== 0) {
+  if (context.platform !== "win32" && (status.mode & 0o055) !== 0) {
     return warning("home", `${home} can be looked into by other users`, `chmod 700 ${shellQuote(home)}`);
   }
   return ok("home", `${home} is this user's alone`);
 }
 
 /** That every token file is its owner's alone and holds a token. */
-export function checkTokens({ options, world }: CommandContext): Finding[] {
+export function checkTokens(context: CliContext): Finding[] {
+  const { options } = context;
   const folder = join(options.home, "tokens");
   const status = statSync(folder, { throwIfNoEntry: false });
   if (status === undefined) return [ok("tokens", "the first token is made at the first start")];
-  if (world.platform !== "win32" && (status.mode & 0o077) !== 0) {
+  if (context.platform !== "win32" && (status.mode & 0o077) !== 0) {
     return [failed("tokens", `${folder} is open to other users`, `chmod 700 ${shellQuote(folder)}`)];
   }
   const names = readdirSync(folder).filter((name) => isTokenName(name) && !name.endsWith(".tmp"));
@@ -71,8 +73,9 @@ const oldestNow = Date.UTC(2026, 0, 1);
 const clockSlackMs = 5000;
 
 /** That the clock is not behind, and that the audit trail is whole. */
-export async function checkTrail({ options, world }: CommandContext): Promise<Finding[]> {
-  const now = world.now();
+export async function checkTrail(context: CliContext): Promise<Finding[]> {
+  const { options } = context;
+  const now = context.now();
   const date = new Date(now).toISOString();
   if (now < oldestNow)
     return [failed("clock", `the clock says ${date}, which is past`, "set the clock of this machine")];

@@ -5,12 +5,13 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { isCodedError } from "@toolcrib/diagnostics";
 import { isSecretName, openSecretStore } from "@toolcrib/secrets";
-import type { CommandContext } from "../command-context.ts";
+import type { CliContext } from "../cli-context.ts";
 import { shellQuote } from "../serve/shell-quote.ts";
 import { type Finding, failed, ok } from "./check.ts";
 
 /** That the secrets are their owner's alone and can be decrypted. */
-export async function checkSecrets({ options, world }: CommandContext): Promise<Finding[]> {
+export async function checkSecrets(context: CliContext): Promise<Finding[]> {
+  const { options } = context;
   const { home } = options;
   const folder = join(home, "secrets");
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
@@ -19,7 +20,7 @@ export async function checkSecrets({ options, world }: CommandContext): Promise<
   const files = readdirSync(folder).filter(isSecretName);
   const openFiles = files.filter(
     (name) =>
-      world.platform !== "win32" &&
+      context.platform !== "win32" &&
       ((statSync(join(folder, name), { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0,
   );
   const findings = openFiles.map((name) =>
@@ -30,10 +31,7 @@ export async function checkSecrets({ options, world }: CommandContext): Promise<
     ),
   );
   try {
-    await using store = await openSecretStore(
-      { home, env: world.environment },
-      { now: world.now, randomBytes },
-    );
+    await using store = await openSecretStore({ home, env: context.env }, { now: context.now, randomBytes });
     const entries = await store.list();
     for (const { problem } of entries) {
       if (problem !== undefined) findings.push(failed("secrets", problem.message, problem.hint));

@@ -22,20 +22,17 @@ import { findGatewayToken } from "../access/gateway-token.ts";
 import { serversWaitMs } from "../access/local-tools.ts";
 import { findAnsweringGateway } from "../access/open-tool-access.ts";
 import type { RunningGateway } from "../access/run-file.ts";
-import type { CommandContext } from "../command-context.ts";
+import type { CliContext } from "../cli-context.ts";
 import { type LoadedConfig, loadCliConfig } from "../config/load-cli-config.ts";
 import { createCommandLogger } from "../create-command-logger.ts";
 import { findExecutable } from "../find-executable.ts";
 import { safeLine } from "../output/output.ts";
-import { watchServers } from "../serve/watch-servers.ts";
+import { watchServers } from "../serve/wait-for-servers.ts";
 import { version } from "../version.ts";
 import { type Finding, failed, ok, warning } from "./check.ts";
 
 /** Everything that follows from the configuration; each finding as soon as it is known. */
-export async function checkConfigured(
-  context: CommandContext,
-  tell: (finding: Finding) => void,
-): Promise<void> {
+export async function checkConfigured(context: CliContext, tell: (finding: Finding) => void): Promise<void> {
   const loaded = await loadOrTell(context, tell);
   const running = await findAnsweringGateway(context.options.home);
   if (loaded === undefined) return;
@@ -55,7 +52,7 @@ export async function checkConfigured(
 }
 
 async function loadOrTell(
-  context: CommandContext,
+  context: CliContext,
   tell: (finding: Finding) => void,
 ): Promise<LoadedConfig | undefined> {
   try {
@@ -88,10 +85,11 @@ async function loadOrTell(
 }
 
 /** That the secrets of a server can be read and that its command exists. */
-async function checkDeclared({ options, world }: CommandContext, server: ToolServerConfig): Promise<Finding> {
+async function checkDeclared(context: CliContext, server: ToolServerConfig): Promise<Finding> {
+  const { options } = context;
   const subject = `server ${server.id}`;
   const secrets = createSecretResolver({
-    env: world.environment,
+    env: context.env,
     readFile: readRegularFile,
     homeDirectory: options.home,
   });
@@ -100,9 +98,9 @@ async function checkDeclared({ options, world }: CommandContext, server: ToolSer
     const count = secrets.values().length;
     const read = count === 0 ? "" : `; ${count} secret${count === 1 ? "" : "s"} read`;
     if (transport.kind !== "stdio") return ok(subject, `declared soundly${read}`);
-    const path = transport.env["PATH"] ?? world.environment["PATH"] ?? "";
-    const directory = transport.cwd ?? world.directory;
-    const found = findExecutable(transport.command, { path, directory, platform: world.platform });
+    const path = transport.env["PATH"] ?? context.env["PATH"] ?? "";
+    const directory = transport.cwd ?? context.directory;
+    const found = findExecutable(transport.command, { path, directory, platform: context.platform });
     if (found !== undefined) return ok(subject, `starts ${safeLine(found)}${read}`);
     return failed(
       subject,
@@ -139,22 +137,22 @@ async function checkPort({ config }: LoadedConfig, running: RunningGateway | und
 }
 
 /** Start the servers, wait for each, and stop them. */
-async function contactServers(context: CommandContext, { config, files }: LoadedConfig): Promise<Finding[]> {
-  const { options, world } = context;
+async function contactServers(context: CliContext, { config, files }: LoadedConfig): Promise<Finding[]> {
+  const { options } = context;
   if (config.toolServers.length === 0 && config.toolspecs.length === 0) return [];
   await using gateway = await startGateway(config, {
     home: options.home,
-    environment: world.environment,
-    directory: world.directory,
+    environment: context.env,
+    directory: context.directory,
     logger: createCommandLogger(context, "silent"),
     version,
     configFiles: files,
   });
-  const settings = { waitMs: serversWaitMs, signal: world.interrupted };
+  const settings = { waitMs: serversWaitMs, signal: context.signal };
   const starting = await watchServers(gateway, settings, () => {
     // All are told together, in the order of the configuration.
   });
-  world.interrupted.throwIfAborted();
+  context.signal.throwIfAborted();
   const { servers, toolspecs } = gateway.status();
   const isLate = ({ id }: { readonly id: string }) => starting.some((one) => one.id === id);
   return [
@@ -164,14 +162,10 @@ async function contactServers(context: CommandContext, { config, files }: Loaded
 }
 
 /** What the running gateway knows of its servers. */
-async function askGateway(context: CommandContext, running: RunningGateway): Promise<Finding[]> {
+async function askGateway(context: CliContext, running: RunningGateway): Promise<Finding[]> {
   try {
     const token = running.auth === "none" ? undefined : findGatewayToken(context);
-    const answer = await getFromGateway(
-      { url: running.url, token },
-      "/api/status",
-      context.world.interrupted,
-    );
+    const answer = await getFromGateway({ url: running.url, token }, "/api/status", context.signal);
     const { servers, toolspecs } = (isJsonObject(answer) ? answer : {}) as Partial<GatewayStatus>;
     return [
       ...(servers ?? []).map((server) => contactOf(context, server, false)),
@@ -191,7 +185,7 @@ function toolspecFinding({ id, health, tools, hosts }: ToolspecStatus): Finding 
 }
 
 function contactOf(
-  { options }: CommandContext,
+  { options }: CliContext,
   { id, health, tools, protocolVersion }: ServerStatus,
   isLate: boolean,
 ): Finding {

@@ -8,7 +8,7 @@
 import { readRegularFile, suggestedSecretName } from "@toolcrib/gateway";
 import { type NamedSecret, readNamedSecret } from "@toolcrib/secrets";
 import type { Manifest, ManifestCredential } from "@toolcrib/toolspec";
-import type { CommandContext } from "../command-context.ts";
+import type { CliContext } from "../cli-context.ts";
 
 /** The secret of one credential. */
 export interface ManifestSecret {
@@ -28,11 +28,12 @@ export interface ManifestSecret {
  * @throws {SecretsError} for the first that is not there or cannot be used.
  */
 export async function findManifestSecrets(
-  { options, world }: CommandContext,
+  context: CliContext,
   manifest: Manifest,
   names: ReadonlyMap<string, string>,
 ): Promise<readonly ManifestSecret[]> {
-  const deps = { env: world.environment, readFile: readRegularFile, home: options.home };
+  const { options } = context;
+  const deps = { env: context.env, readFile: readRegularFile, home: options.home };
   const secrets: ManifestSecret[] = [];
   for (const credential of manifest.credentials ?? []) {
     const name = names.get(credential.id) ?? suggestedSecretName(manifest.name, credential.id);

@@ -5,7 +5,7 @@ import { type Diagnostic, messageOf } from "@toolcrib/diagnostics";
 import { readRegularFile } from "@toolcrib/gateway";
 import { documentMaxBytes, type Manifest, parseManifest } from "@toolcrib/toolspec";
 import { CliError } from "../cli-error.ts";
-import type { World } from "../world.ts";
+import type { ProcessContext } from "../process-context.ts";
 
 /** A sound manifest, and what might be better about it. */
 export interface ReadManifest {
@@ -18,10 +18,10 @@ export interface ReadManifest {
  *
  * @throws {CliError} `CLI_FILE_UNUSABLE`, `CLI_CONFIG_INVALID` with all findings in `data.diagnostics`.
  */
-export async function readManifest(path: string, world: World): Promise<ReadManifest> {
+export async function readManifest(path: string, context: ProcessContext): Promise<ReadManifest> {
   let text: string;
   try {
-    const { bytes } = await readRegularFile(resolve(world.directory, path), documentMaxBytes);
+    const { bytes } = await readRegularFile(resolve(context.directory, path), documentMaxBytes);
     text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (error) {
     throw new CliError("CLI_FILE_UNUSABLE", `Cannot read "${path}": ${messageOf(error)}`);

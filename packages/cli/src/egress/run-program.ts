@@ -10,14 +10,14 @@ import { constants } from "node:os";
 import { messageOf } from "@toolcrib/diagnostics";
 import { startForeground } from "@toolcrib/process";
 import { CliError } from "../cli-error.ts";
-import type { World } from "../world.ts";
-import type { Environment } from "./program-environment.ts";
+import type { ProcessContext } from "../process-context.ts";
+import type { Environment } from "./program-env.ts";
 
 /** What is run. */
 export interface ProgramRun {
   readonly command: string;
   readonly args: readonly string[];
-  readonly environment: Environment;
+  readonly env: Environment;
 }
 
 /**
@@ -26,11 +26,14 @@ export interface ProgramRun {
  * @returns its exit code, or 128 and the number of the signal that ended it, as shells have it.
  * @throws {CliError} `CLI_PROGRAM_UNUSABLE`
  */
-export async function runProgram({ command, args, environment }: ProgramRun, world: World): Promise<number> {
-  const child = startForeground({ program: command, args, env: environment, directory: world.directory });
+export async function runProgram(
+  { command, args, env }: ProgramRun,
+  context: ProcessContext,
+): Promise<number> {
+  const child = startForeground({ program: command, args, env, directory: context.directory });
   // A terminal signals everybody in front of it: the program has had its Ctrl-C then.
-  using _holding = world.holdSignals((signal) => {
-    if (signal !== "SIGINT" || world.stdin.isTTY !== true) child.kill(signal);
+  using _holding = context.interceptSignals((signal) => {
+    if (signal !== "SIGINT" || context.stdin.isTTY !== true) child.kill(signal);
   });
   try {
     return await ended(child);

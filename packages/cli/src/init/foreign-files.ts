@@ -7,7 +7,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { parseConfigLayer, readRegularFile } from "@toolcrib/gateway";
 import { projectFilesOfOthers } from "../config/find-config-files.ts";
-import type { World } from "../world.ts";
+import type { ProcessContext } from "../process-context.ts";
 
 /** A file with servers. */
 export interface ForeignFile {
@@ -22,9 +22,12 @@ export interface ForeignFile {
 const fileMaxBytes = 1024 * 1024;
 
 /** The files of other programs in `directory` and for this user that hold at least one server. */
-export async function findForeignFiles(directory: string, world: World): Promise<readonly ForeignFile[]> {
+export async function findForeignFiles(
+  directory: string,
+  context: ProcessContext,
+): Promise<readonly ForeignFile[]> {
   const found = await Promise.all(
-    candidates(directory, world).map(async ({ path, owner }): Promise<ForeignFile[]> => {
+    candidates(directory, context).map(async ({ path, owner }): Promise<ForeignFile[]> => {
       const serverIds = existsSync(path) ? await serverIdsOf(path) : [];
       return serverIds.length === 0 ? [] : [{ path, owner, serverIds }];
     }),
@@ -46,15 +49,15 @@ async function serverIdsOf(path: string): Promise<readonly string[]> {
   }
 }
 
-function candidates(directory: string, world: World): readonly Omit<ForeignFile, "serverIds">[] {
-  const { userDirectory, environment, platform } = world;
+function candidates(directory: string, context: ProcessContext): readonly Omit<ForeignFile, "serverIds">[] {
+  const { userDirectory, env, platform } = context;
   const inHome = (...parts: readonly string[]) => join(userDirectory, ...parts);
   const settings =
     platform === "darwin"
       ? inHome("Library", "Application Support")
       : platform === "win32"
-        ? (environment["APPDATA"] ?? inHome("AppData", "Roaming"))
-        : (environment["XDG_CONFIG_HOME"] ?? inHome(".config"));
+        ? (env["APPDATA"] ?? inHome("AppData", "Roaming"))
+        : (env["XDG_CONFIG_HOME"] ?? inHome(".config"));
   const owners: { readonly [name: string]: string } = {
     ".mcp.json": "this project (Claude Code and others)",
     ".vscode/mcp.json": "this project (VS Code)",

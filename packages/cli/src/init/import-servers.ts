@@ -56,7 +56,7 @@ const fileMaxBytes = 1024 * 1024;
 export async function importServers(
   path: string,
   folder: string,
-  environment: { readonly [name: string]: string | undefined },
+  env: { readonly [name: string]: string | undefined },
 ): Promise<ImportedServers> {
   const layer = parseConfigLayer({ name: path, text: await readText(path) });
   if (hasErrors(layer.diagnostics)) {
@@ -83,7 +83,7 @@ export async function importServers(
   const secrets: WantedSecret[] = [];
   const leftOut: { id: string; reason: string }[] = [];
   for (const server of layer.servers) {
-    const writer = createServerWriter(server, { path, folder }, environment);
+    const writer = createServerWriter(server, { path, folder }, env);
     const written = writer.write();
     if ("reason" in written) leftOut.push({ id: server.id, reason: written.reason });
     else {
@@ -131,7 +131,7 @@ type Written =
 function createServerWriter(
   server: ServerDeclaration,
   { path, folder }: { readonly path: string; readonly folder: string },
-  environment: { readonly [name: string]: string | undefined },
+  env: { readonly [name: string]: string | undefined },
 ) {
   const lines: string[] = [];
   const secrets: WantedSecret[] = [];
@@ -154,7 +154,7 @@ function createServerWriter(
   function fillPart(part: TemplatePart, what: string): string {
     if (typeof part === "string") return part;
     if ("folder" in part) return workspaceOf(path);
-    const value = environment[part.variable];
+    const value = env[part.variable];
     const filled = value === undefined || value === "" ? part.fallback : value;
     return filled ?? leaveOut(`${what} needs the environment variable ${part.variable}, which is not set`);
   }

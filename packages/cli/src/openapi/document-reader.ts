@@ -14,8 +14,8 @@ import { createEgress, type Egress } from "@toolcrib/egress";
 import { readRegularFile } from "@toolcrib/gateway";
 import { parseHostPattern } from "@toolcrib/hosts";
 import type { ReadReference } from "@toolcrib/openapi";
+import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
-import type { CommandContext } from "../command-context.ts";
 import { createProxiedSend, findHttpsProxy } from "../toolpack/proxied-send.ts";
 import { readTrustedRoots } from "../toolpack/trusted-roots.ts";
 
@@ -38,7 +38,7 @@ export interface DocumentReader extends AsyncDisposable {
  * @throws {CliError} `CLI_USAGE`, `CLI_FILE_UNUSABLE`, `CLI_FETCH_FAILED`
  * @throws {EgressError} for a host that cannot be reached
  */
-export function openDocumentReader(context: CommandContext, place: string): Promise<DocumentReader> {
+export function openDocumentReader(context: CliContext, place: string): Promise<DocumentReader> {
   if (/^https:\/\//i.test(place)) return openUrl(context, place);
   if (/^[a-z][a-z0-9+.-]+:\/\//i.test(place)) {
     throw new CliError("CLI_USAGE", `Cannot read "${place}": only https URLs are fetched`, {
@@ -48,15 +48,15 @@ export function openDocumentReader(context: CommandContext, place: string): Prom
   return openFile(context, place);
 }
 
-async function openFile({ world }: CommandContext, place: string): Promise<DocumentReader> {
-  const folder = dirname(resolve(world.directory, place));
+async function openFile(context: CliContext, place: string): Promise<DocumentReader> {
+  const folder = dirname(resolve(context.directory, place));
   return {
-    source: { name: place, text: await readFile(resolve(world.directory, place), place) },
+    source: { name: place, text: await readFile(resolve(context.directory, place), place) },
     async readReference(reference, from) {
       if (/^[a-z][a-z0-9+.-]*:|^\/\//i.test(reference))
         throw refused("it is on the network, and this document is a file");
       const shown = join(dirname(from), decodePath(reference));
-      const full = resolve(world.directory, shown);
+      const full = resolve(context.directory, shown);
       if (!isInside(folder, full) || !isInside(await realPathOf(folder), await realPathOf(full)))
         throw refused("it is outside the folder of the document");
       return { name: shown, text: await readFile(full, shown) };
@@ -106,7 +106,7 @@ function decode(bytes: Uint8Array): string {
 /** Fetches one URL of the document's host; names where it was in the end. */
 type FetchText = (url: string) => Promise<{ readonly name: string; readonly text: string }>;
 
-async function openUrl(context: CommandContext, place: string): Promise<DocumentReader> {
+async function openUrl(context: CliContext, place: string): Promise<DocumentReader> {
   const url = URL.canParse(place) ? new URL(place) : undefined;
   const pattern = url === undefined || url.port !== "" ? undefined : parseHostPattern(url.hostname);
   if (url === undefined || pattern?.kind !== "valid" || url.username !== "" || url.password !== "") {
@@ -118,8 +118,8 @@ async function openUrl(context: CommandContext, place: string): Promise<Document
       },
     );
   }
-  const { named, all } = await readTrustedRoots(context.world);
-  const proxy = findHttpsProxy(context.world.environment);
+  const { named, all } = await readTrustedRoots(context);
+  const proxy = findHttpsProxy(context.env);
   const egress = createImportEgress(context, named);
   const source = { id: "import:openapi", allow: [pattern.value], credentials: [] };
   const proxied = proxy === undefined ? undefined : createProxiedSend(proxy, all);
@@ -138,7 +138,7 @@ async function openUrl(context: CommandContext, place: string): Promise<Document
     };
     return proxied === undefined ? egress.fetch(request, source) : proxied(request);
   };
-  const fetchText = createFetchText(url.host, send, context.world.interrupted);
+  const fetchText = createFetchText(url.host, send, context.signal);
   try {
     return {
       source: await fetchText(url.href.replace(/#.*$/s, "")),
@@ -158,10 +158,11 @@ async function openUrl(context: CommandContext, place: string): Promise<Document
   }
 }
 
-function createImportEgress({ options, world }: CommandContext, caCertificates: readonly string[]): Egress {
+function createImportEgress(context: CliContext, caCertificates: readonly string[]): Egress {
+  const { options } = context;
   return createEgress(
     { caCertificates },
-    { directory: join(options.home, "egress"), now: world.now, randomBytes, onEvent() {} },
+    { directory: join(options.home, "egress"), now: context.now, randomBytes, onEvent() {} },
   );
 }
 
@@ -175,13 +176,13 @@ type Send = (
   readonly totalBytes?: number;
 }>;
 
-function createFetchText(host: string, send: Send, interrupted: AbortSignal): FetchText {
+function createFetchText(host: string, send: Send, stop: AbortSignal): FetchText {
   return async (given) => {
     let url = given;
     for (let hop = 0; hop <= redirectsMaxCount; hop += 1) {
-      const signal = AbortSignal.any([interrupted, AbortSignal.timeout(fetchTimeoutMs)]);
+      const signal = AbortSignal.any([stop, AbortSignal.timeout(fetchTimeoutMs)]);
       const response = await send(url, signal).catch((error: unknown) => {
-        if (isCodedError(error) || interrupted.aborted) throw error;
+        if (isCodedError(error) || stop.aborted) throw error;
         throw new CliError("CLI_FETCH_FAILED", `Cannot fetch "${url}": ${messageOf(error)}`);
       });
       const { location } = response.headers;

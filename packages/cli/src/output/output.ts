@@ -9,7 +9,7 @@
 
 import { styleText } from "node:util";
 import { escapeUnsafe } from "@toolcrib/store";
-import type { OutputStream } from "../world.ts";
+import type { OutputStream } from "../process-context.ts";
 import { type Column, formatTable } from "./table.ts";
 
 /** Looks of a text. */

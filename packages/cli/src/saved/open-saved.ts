@@ -9,14 +9,15 @@ import { join } from "node:path";
 import { nearestName } from "@toolcrib/diagnostics";
 import { openSavedTools, type SavedTool, type SavedTools } from "@toolcrib/metatool";
 import { openStore, type SavedToolEvent } from "@toolcrib/store";
+import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
-import type { CommandContext } from "../command-context.ts";
 
 /** Open the saved tools. @throws {MetatoolError} `METATOOL_DIRECTORY_UNUSABLE` */
-export function openSaved({ options, world, output }: CommandContext): Promise<SavedTools> {
+export function openSaved(context: CliContext): Promise<SavedTools> {
+  const { options, output } = context;
   return openSavedTools(
     {
-      clock: world.now,
+      clock: context.now,
       randomBytes,
       onProblem: ({ message }) => output.note(`${output.noteStyle("yellow", "warning")}: ${message}`),
     },
@@ -39,10 +40,11 @@ export async function requireSaved(saved: SavedTools, name: string): Promise<Sav
 
 /** Put on the audit trail what the operator did to a saved tool. */
 export async function recordForAudit(
-  { options, world }: CommandContext,
+  context: CliContext,
   type: "tool.saved" | "tool.deleted" | "approval.granted",
   event: SavedToolEvent,
 ): Promise<void> {
-  await using store = await openStore({ home: options.home }, { clock: world.now });
+  const { options } = context;
+  await using store = await openStore({ home: options.home }, { clock: context.now });
   store.audit.record(type, event);
 }

@@ -5,13 +5,13 @@
 
 import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
 import type { ToolResult } from "@toolcrib/tool";
-import { resultLines } from "../call/print-result.ts";
-import type { CommandContext } from "../command-context.ts";
+import type { CliContext } from "../cli-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { type Output, safeText } from "../output/output.ts";
+import { resultLines } from "../tools/print-result.ts";
 
 /** Print the answer of a composite. @param program what its places are in, such as `NAME.star` */
-export function printResponse(context: CommandContext, result: ToolResult, program: string): ExitCode {
+export function printResponse(context: CliContext, result: ToolResult, program: string): ExitCode {
   const { output } = context;
   const envelope = envelopeOf(result);
   output.json(envelope ?? result);
@@ -49,7 +49,7 @@ function printLogs(output: Output, logs: JsonValue | undefined): void {
 }
 
 /** A text as it is, everything else as JSON. */
-function printValue({ output }: CommandContext, value: JsonValue | undefined): void {
+function printValue({ output }: CliContext, value: JsonValue | undefined): void {
   const text = typeof value === "string" ? value : JSON.stringify(value ?? null, undefined, 2);
   output.print(output.isTerminal ? safeText(text) : text);
 }

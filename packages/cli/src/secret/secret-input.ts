@@ -4,9 +4,9 @@ import { resolve } from "node:path";
 import { readRegularFile } from "@toolcrib/gateway";
 import { createEnvSource, explainFileFailure, secretMaxBytes, toSecretValue } from "@toolcrib/secrets";
 import { CliError } from "../cli-error.ts";
+import type { ProcessContext } from "../process-context.ts";
+import { askHidden } from "../prompt/ask-hidden.ts";
 import { readStandardBytes } from "../standard-input.ts";
-import type { World } from "../world.ts";
-import { askHidden } from "./ask-hidden.ts";
 
 /** What says where the value is. */
 export interface SecretInput {
@@ -23,22 +23,22 @@ export interface SecretInput {
 export async function readSecretInput(
   name: string,
   { fromEnv, fromFile }: SecretInput,
-  world: World,
+  context: ProcessContext,
 ): Promise<string> {
   if (fromEnv !== undefined && fromFile !== undefined) {
     throw new CliError("CLI_USAGE", "A secret comes from one place", {
       hint: "write --from-env or --from-file, not both",
     });
   }
-  if (fromEnv !== undefined) return createEnvSource(world.environment).read(fromEnv);
-  if (fromFile !== undefined) return await readFromFile(fromFile, world);
-  if (world.stdin.isTTY === true) return askHidden(`Value of ${name} (it is not shown): `, world);
-  return toSecretValue(await readStandardBytes(world, secretMaxBytes), "standard input");
+  if (fromEnv !== undefined) return createEnvSource(context.env).read(fromEnv);
+  if (fromFile !== undefined) return await readFromFile(fromFile, context);
+  if (context.stdin.isTTY === true) return askHidden(`Value of ${name} (it is not shown): `, context);
+  return toSecretValue(await readStandardBytes(context, secretMaxBytes), "standard input");
 }
 
-async function readFromFile(file: string, world: World): Promise<string> {
+async function readFromFile(file: string, context: ProcessContext): Promise<string> {
   try {
-    const { bytes } = await readRegularFile(resolve(world.directory, file), secretMaxBytes);
+    const { bytes } = await readRegularFile(resolve(context.directory, file), secretMaxBytes);
     return toSecretValue(bytes, `the file ${file}`);
   } catch (cause) {
     if (!(cause instanceof Error && "syscall" in cause) && !isNoRegularFile(cause)) throw cause;

@@ -4,16 +4,16 @@ import type { Gateway, GatewayStatus } from "@toolcrib/gateway";
 import { type Identity, localIdentity } from "@toolcrib/tool";
 import { serversWaitMs } from "../access/local-tools.ts";
 import type { ToolDescription } from "../access/tool-access.ts";
-import type { CommandContext } from "../command-context.ts";
+import type { CliContext } from "../cli-context.ts";
 import { textWidth } from "../output/text-width.ts";
 import { version } from "../version.ts";
 import { findExampleCall } from "./example-call.ts";
 import { ownCommand } from "./own-command.ts";
 import { clientLines, type Endpoint, nextLines, serverLine, tokenFile, wordsOf } from "./serve-text.ts";
-import { sourcesOf, watchServers } from "./watch-servers.ts";
+import { sourcesOf, watchServers } from "./wait-for-servers.ts";
 
 /** Print where the gateway is; with `--json` everything that a program needs to use it. */
-export function announce({ output }: CommandContext, endpoint: Endpoint, status: GatewayStatus): void {
+export function announce({ output }: CliContext, endpoint: Endpoint, status: GatewayStatus): void {
   const { url, home, token } = endpoint;
   output.json({
     version,
@@ -30,14 +30,14 @@ export function announce({ output }: CommandContext, endpoint: Endpoint, status:
 
 /** Print each server when it is known how it went, then how to connect and what to try; ends when all are told. */
 export async function announceServers(
-  context: CommandContext,
+  context: CliContext,
   gateway: Gateway,
   endpoint: Endpoint,
 ): Promise<void> {
-  const { output, world } = context;
+  const { output } = context;
   const servers = sourcesOf(gateway.status());
   const idWidth = Math.max(0, ...servers.map(({ id }) => textWidth(id)));
-  const signal = world.interrupted;
+  const signal = context.signal;
   output.print("");
   if (servers.length === 0) output.print("  No tool servers and no toolspecs are configured.");
   const starting = await watchServers(gateway, { waitMs: serversWaitMs, signal }, (server) =>
@@ -54,7 +54,7 @@ export async function announceServers(
   });
 }
 
-function nextCommands(context: CommandContext, gateway: Gateway, endpoint: Endpoint): string[] {
+function nextCommands(context: CliContext, gateway: Gateway, endpoint: Endpoint): string[] {
   const identity: Identity =
     endpoint.token === undefined
       ? localIdentity("anonymous", "anonymous")

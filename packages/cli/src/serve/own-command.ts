@@ -7,20 +7,22 @@
 import { existsSync, realpathSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { CommandContext } from "../command-context.ts";
+import type { CliContext } from "../cli-context.ts";
+import type { ProcessContext } from "../process-context.ts";
 import { shellQuote } from "./shell-quote.ts";
 
 /** The file that starts the command, on source and on the build. */
 const launcherPath = fileURLToPath(new URL("../../bin/toolcrib.js", import.meta.url));
 
 /** The command with the options that it needs to find this home. */
-export function ownCommand({ options, world }: Pick<CommandContext, "options" | "world">): string {
+export function ownCommand(context: CliContext): string {
+  const { options } = context;
   const home = options.isHomeGiven ? ` --home ${shellQuote(options.home)}` : "";
-  return `${programOf(world)}${home}`;
+  return `${programOf(context)}${home}`;
 }
 
-function programOf({ environment, directory }: CommandContext["world"]): string {
-  const folders = (environment["PATH"] ?? "").split(delimiter);
+function programOf({ env, directory }: ProcessContext): string {
+  const folders = (env["PATH"] ?? "").split(delimiter);
   // npm and npx put these first; another terminal does not have them.
   const lasting = folders.filter(
     (folder) => folder !== "" && !/[\\/]node_modules[\\/]\.bin[\\/]?$/.test(folder),

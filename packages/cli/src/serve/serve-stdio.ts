@@ -4,13 +4,17 @@ import { randomUUID } from "node:crypto";
 import type { Logger } from "@toolcrib/diagnostics";
 import { type McpService, startStdioServer } from "@toolcrib/mcp";
 import { localIdentity } from "@toolcrib/tool";
-import type { World } from "../world.ts";
+import type { ProcessContext } from "../process-context.ts";
 
 /** Serve `service` until the client is gone or the process is asked to stop. */
-export async function serveStdio(service: McpService, world: World, logger: Logger): Promise<void> {
+export async function serveStdio(
+  service: McpService,
+  context: ProcessContext,
+  logger: Logger,
+): Promise<void> {
   await using server = startStdioServer(
     service,
-    { input: world.stdin, output: world.stdout as NodeJS.WriteStream },
+    { input: context.stdin, output: context.stdout as NodeJS.WriteStream },
     {
       view: "",
       identity: localIdentity("stdio", "stdio"),
@@ -18,13 +22,13 @@ export async function serveStdio(service: McpService, world: World, logger: Logg
       onStray: (reason) => logger.debug({ reason }, "message fits nowhere"),
     },
   );
-  await Promise.race([server.ended, untilInterrupted(world)]);
+  await Promise.race([server.ended, untilInterrupted(context)]);
 }
 
 /** Resolves when the process is asked to stop. */
-export function untilInterrupted({ interrupted }: Pick<World, "interrupted">): Promise<void> {
+export function untilInterrupted({ signal }: Pick<ProcessContext, "signal">): Promise<void> {
   return new Promise((resolve) => {
-    if (interrupted.aborted) resolve();
-    else interrupted.addEventListener("abort", () => resolve(), { once: true });
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
   });
 }

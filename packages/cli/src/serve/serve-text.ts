@@ -9,7 +9,7 @@ import { type Output, reasonLine } from "../output/output.ts";
 import { padText } from "../output/text-width.ts";
 import { argumentsWord, type ExampleCall } from "./example-call.ts";
 import { shellQuote } from "./shell-quote.ts";
-import type { SourceStatus } from "./watch-servers.ts";
+import type { SourceStatus } from "./wait-for-servers.ts";
 
 /** Where a gateway is and what a client sends to it. */
 export interface Endpoint {

@@ -5,8 +5,8 @@ import { resolve } from "node:path";
 import type { Source } from "@toolcrib/diagnostics";
 import { programLimits } from "@toolcrib/starlark";
 import { CliError } from "../cli-error.ts";
+import type { ProcessContext } from "../process-context.ts";
 import { readStandardInput } from "../standard-input.ts";
-import type { World } from "../world.ts";
 
 /** The file name that stands for standard input. */
 export const standardInput = "-";
@@ -19,9 +19,9 @@ const maxBytes = 4 * programLimits.sourceLength;
  *
  * @throws {CliError} `CLI_FILE_UNUSABLE`.
  */
-export async function readProgram(file: string, world: World): Promise<Source> {
-  if (file === standardInput) return { name: "<stdin>", text: await readStandardInput(world) };
-  return readProgramFile(resolve(world.directory, file), file);
+export async function readProgram(file: string, context: ProcessContext): Promise<Source> {
+  if (file === standardInput) return { name: "<stdin>", text: await readStandardInput(context) };
+  return readProgramFile(resolve(context.directory, file), file);
 }
 
 /**

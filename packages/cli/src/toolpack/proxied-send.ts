@@ -31,10 +31,8 @@ const refusalMaxBytes = 2048;
  *
  * @throws {CliError} `CLI_USAGE` for an address that is none of an HTTP proxy.
  */
-export function findHttpsProxy(environment: {
-  readonly [name: string]: string | undefined;
-}): HttpsProxy | undefined {
-  const text = (environment["HTTPS_PROXY"]?.trim() || environment["https_proxy"]?.trim()) ?? "";
+export function findHttpsProxy(env: { readonly [name: string]: string | undefined }): HttpsProxy | undefined {
+  const text = (env["HTTPS_PROXY"]?.trim() || env["https_proxy"]?.trim()) ?? "";
   if (text === "") return undefined;
   const address = text.includes("://") ? text : `http://${text}`;
   const url = URL.canParse(address) ? new URL(address) : undefined;

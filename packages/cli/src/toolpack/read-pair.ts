@@ -13,7 +13,7 @@ import {
   type Toolspec,
 } from "@toolcrib/toolspec";
 import { CliError } from "../cli-error.ts";
-import type { World } from "../world.ts";
+import type { ProcessContext } from "../process-context.ts";
 
 /** Where an image of the document has them. */
 const imagePaths = { manifest: "/app/manifest.yaml", toolspec: "/app/toolspec.yaml" } as const;
@@ -37,9 +37,9 @@ export interface PairFlags {
  * @throws {CliError} `CLI_USAGE` where one is not named, `CLI_FILE_UNUSABLE`,
  *   `CLI_CONFIG_INVALID` with all findings in `data.diagnostics`.
  */
-export async function readPair(flags: PairFlags, world: World): Promise<ReadPair> {
+export async function readPair(flags: PairFlags, context: ProcessContext): Promise<ReadPair> {
   const files = await Promise.all(
-    (["manifest", "toolspec"] as const).map((kind) => readOne(kind, flags[kind], world)),
+    (["manifest", "toolspec"] as const).map((kind) => readOne(kind, flags[kind], context)),
   );
   const { pairs, diagnostics } = lintCatalog(files, { subject: "toolspecs", jsonPathFault });
   const [pair] = pairs;
@@ -54,7 +54,7 @@ export async function readPair(flags: PairFlags, world: World): Promise<ReadPair
 async function readOne(
   kind: "manifest" | "toolspec",
   given: string | undefined,
-  world: World,
+  context: ProcessContext,
 ): Promise<CatalogFile> {
   const name = given ?? imagePaths[kind];
   if (given === undefined && !existsSync(name)) {
@@ -63,7 +63,7 @@ async function readOne(
     });
   }
   try {
-    const { bytes } = await readRegularFile(resolve(world.directory, name), documentMaxBytes);
+    const { bytes } = await readRegularFile(resolve(context.directory, name), documentMaxBytes);
     // Under one path the two are a pair, whatever their files are called.
     return { path: "pair", name, text: bytes, kind };
   } catch (error) {

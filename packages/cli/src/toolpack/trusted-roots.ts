@@ -9,7 +9,7 @@ import { getCACertificates } from "node:tls";
 import { messageOf } from "@toolcrib/diagnostics";
 import { readRegularFile } from "@toolcrib/gateway";
 import { CliError } from "../cli-error.ts";
-import type { World } from "../world.ts";
+import type { ProcessContext } from "../process-context.ts";
 
 /** Certificates, PEM. */
 export interface TrustedRoots {
@@ -22,19 +22,22 @@ export interface TrustedRoots {
 const fileMaxBytes = 4 * 1024 * 1024;
 
 /** Read what the environment names. @throws {CliError} `CLI_FILE_UNUSABLE` */
-export async function readTrustedRoots(world: World): Promise<TrustedRoots> {
-  const replaced = await readCertificates("SSL_CERT_FILE", world);
-  const added = await readCertificates("NODE_EXTRA_CA_CERTS", world);
+export async function readTrustedRoots(context: ProcessContext): Promise<TrustedRoots> {
+  const replaced = await readCertificates("SSL_CERT_FILE", context);
+  const added = await readCertificates("NODE_EXTRA_CA_CERTS", context);
   const named = [...(replaced ?? []), ...(added ?? [])];
   return { all: [...(replaced ?? getCACertificates("default")), ...(added ?? [])], named };
 }
 
-async function readCertificates(variable: string, world: World): Promise<readonly string[] | undefined> {
-  const path = world.environment[variable]?.trim() ?? "";
+async function readCertificates(
+  variable: string,
+  context: ProcessContext,
+): Promise<readonly string[] | undefined> {
+  const path = context.env[variable]?.trim() ?? "";
   if (path === "") return undefined;
   let text: string;
   try {
-    const { bytes } = await readRegularFile(resolve(world.directory, path), fileMaxBytes);
+    const { bytes } = await readRegularFile(resolve(context.directory, path), fileMaxBytes);
     text = new TextDecoder().decode(bytes);
   } catch (error) {
     throw new CliError("CLI_FILE_UNUSABLE", `Cannot read ${variable}: ${messageOf(error)}`);

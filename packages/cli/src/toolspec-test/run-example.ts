@@ -32,18 +32,18 @@ export async function callExample(
   source: ToolSource,
   tool: ToolspecTool,
   example: ToolspecExample,
-  { now, interrupted }: { readonly now: () => number; readonly interrupted: AbortSignal },
+  context: { readonly now: () => number; readonly signal: AbortSignal },
 ): Promise<ToolResult> {
   const found = source.tools().find(({ definition }) => definition.name === tool.name);
   if (found === undefined) throw new Error(`the source has no tool ${tool.name}`);
-  const signal = AbortSignal.any([interrupted, AbortSignal.timeout(deadlineMs)]);
-  const context: CallContext = {
+  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(deadlineMs)]);
+  const callContext: CallContext = {
     callId: randomUUID(),
     depth: 0,
     identity: localIdentity("cli", "toolspec test"),
     era: "modern",
     signal,
-    deadline: now() + deadlineMs,
+    deadline: context.now() + deadlineMs,
     wantsProgress: false,
     progress() {},
     notify() {},
@@ -51,7 +51,7 @@ export async function callExample(
       throw new Error("nobody is asked here");
     },
   };
-  return source.call(found, example.args, context);
+  return source.call(found, example.args, callContext);
 }
 
 /** Hold what arrived to what the example expects, credentials in their places. */

@@ -16,7 +16,7 @@ import {
 import { createToolSearch } from "@toolcrib/search";
 import { type CatalogReport, lintCatalog } from "@toolcrib/toolspec";
 import { CliError } from "../cli-error.ts";
-import type { World } from "../world.ts";
+import type { ProcessContext } from "../process-context.ts";
 import { findCatalogFolder } from "./find-catalog.ts";
 
 /** A toolspec of the catalogue. */
@@ -32,8 +32,8 @@ export function parseEntryName(text: string): {
 }
 
 /** The newest version of each toolspec that is sound, by name. */
-export async function readEntries(world: World): Promise<readonly CatalogEntry[]> {
-  const folder = catalogFolder(world);
+export async function readEntries(context: ProcessContext): Promise<readonly CatalogEntry[]> {
+  const folder = catalogFolder(context);
   const names = await listCatalogNames(folder);
   const reports = await Promise.all(names.map((name) => readReport(folder, name, undefined)));
   return reports.flatMap((report) => report?.pairs ?? []);
@@ -45,11 +45,11 @@ export async function readEntries(world: World): Promise<readonly CatalogEntry[]
  * @throws {CliError} `CLI_TOOLSPEC_NOT_FOUND`; `CLI_CONFIG_INVALID` when its files have errors.
  */
 export async function readEntry(
-  world: World,
+  context: ProcessContext,
   name: string,
   version: string | undefined,
 ): Promise<CatalogEntry> {
-  const folder = catalogFolder(world);
+  const folder = catalogFolder(context);
   const report = /^[a-z0-9-]{1,128}$/.test(name) ? await readReport(folder, name, version) : undefined;
   const [pair] = report?.pairs ?? [];
   if (pair !== undefined) return pair;
@@ -91,8 +91,8 @@ export function findEntries(
   return search.search(words, { limit }).flatMap(({ id }) => byName.get(id) ?? []);
 }
 
-function catalogFolder(world: World): string {
-  const folder = findCatalogFolder(world);
+function catalogFolder(context: ProcessContext): string {
+  const folder = findCatalogFolder(context);
   if (folder !== undefined && existsSync(join(folder, "manifests"))) return folder;
   throw new CliError(
     "CLI_TOOLSPEC_NOT_FOUND",

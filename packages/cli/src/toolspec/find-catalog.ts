@@ -6,14 +6,14 @@
 
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { World } from "../world.ts";
+import type { ProcessContext } from "../process-context.ts";
 
 /** The folder, or `undefined` where there is none. */
 export function findCatalogFolder({
-  environment,
+  env,
   directory,
-}: Pick<World, "environment" | "directory">): string | undefined {
-  const own = environment["TOOLCRIB_CATALOG"] ?? "";
+}: Pick<ProcessContext, "env" | "directory">): string | undefined {
+  const own = env["TOOLCRIB_CATALOG"] ?? "";
   // Whoever names one wants no other, even where that one is missing.
   if (own !== "") return resolve(directory, own);
   const shipped = [join(import.meta.dirname, "../catalog"), join(import.meta.dirname, "../../../../catalog")];

@@ -9,12 +9,12 @@ import { isCodedError } from "@toolcrib/diagnostics";
 import { readRegularFile, suggestedSecretName } from "@toolcrib/gateway";
 import { openSecretStore, readNamedSecret } from "@toolcrib/secrets";
 import { type ManifestCredential, placedCredentials } from "@toolcrib/toolspec";
+import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
-import type { CommandContext } from "../command-context.ts";
-import { askHidden } from "../secret/ask-hidden.ts";
+import type { ProcessContext } from "../process-context.ts";
+import { askHidden } from "../prompt/ask-hidden.ts";
+import { askLine, canAsk } from "../prompt/ask-line.ts";
 import { readSecretInput } from "../secret/secret-input.ts";
-import type { World } from "../world.ts";
-import { askLine, canAsk } from "./ask-line.ts";
 import type { CatalogEntry } from "./catalog.ts";
 import { credentialHelp } from "./entry-text.ts";
 
@@ -63,7 +63,7 @@ export function wantedSecrets(
  * @throws {CliError} `CLI_USAGE`, `CLI_INTERRUPTED`; what the store throws.
  */
 export async function obtainSecrets(
-  context: CommandContext,
+  context: CliContext,
   entry: CatalogEntry,
   wanted: readonly WantedSecret[],
   { isLater }: { readonly isLater: boolean },
@@ -83,7 +83,7 @@ export async function obtainSecrets(
     }));
     return inOrder(wanted, [...found, ...left]);
   }
-  if (missing.length > 1 && !canAsk(context.world)) {
+  if (missing.length > 1 && !canAsk(context)) {
     const all = missing.map(({ name }) => `toolcrib secret set ${name}`).join(", ");
     throw new CliError("CLI_USAGE", "Standard input is one secret, and several are missing", {
       hint: `run ${all} first, or give --without-secrets`,
@@ -120,9 +120,10 @@ function inOrder(
 }
 
 /** @throws {SecretsError} `SECRETS_NOT_FOUND` for one that must be there. */
-async function isThere({ options, world }: CommandContext, name: string, mustBe: boolean): Promise<boolean> {
+async function isThere(context: CliContext, name: string, mustBe: boolean): Promise<boolean> {
+  const { options } = context;
   try {
-    await readNamedSecret(name, { env: world.environment, readFile: readRegularFile, home: options.home });
+    await readNamedSecret(name, { env: context.env, readFile: readRegularFile, home: options.home });
     return true;
   } catch (error) {
     if (!mustBe && isCodedError(error) && error.code === "SECRETS_NOT_FOUND") return false;
@@ -131,22 +132,23 @@ async function isThere({ options, world }: CommandContext, name: string, mustBe:
 }
 
 async function askFor(
-  { output, world }: CommandContext,
+  context: CliContext,
   entry: CatalogEntry,
   credential: ManifestCredential,
   name: string,
 ): Promise<string> {
+  const { output } = context;
   output.note(...credentialHelp(entry, credential));
-  if (!canAsk(world)) return oneLine(await readPiped(credential.id, name, world), name);
-  if (credential.type !== "basic") return oneLine(await readSecretInput(name, {}, world), name);
-  const user = await askLine("User: ", world);
-  const password = await askHidden("Password (it is not shown): ", world);
+  if (!canAsk(context)) return oneLine(await readPiped(credential.id, name, context), name);
+  if (credential.type !== "basic") return oneLine(await readSecretInput(name, {}, context), name);
+  const user = await askLine("User: ", context);
+  const password = await askHidden("Password (it is not shown): ", context);
   return oneLine(`${user}:${password}`, name);
 }
 
-async function readPiped(credentialId: string, name: string, world: World): Promise<string> {
+async function readPiped(credentialId: string, name: string, context: ProcessContext): Promise<string> {
   try {
-    return await readSecretInput(name, {}, world);
+    return await readSecretInput(name, {}, context);
   } catch (cause) {
     if (!isCodedError(cause) || cause.code !== "SECRETS_UNUSABLE") throw cause;
     throw new CliError("CLI_USAGE", `${cause.message}, where the secret ${name} is read from`, {
@@ -164,10 +166,11 @@ function oneLine(value: string, name: string): string {
   });
 }
 
-async function keep({ options, world }: CommandContext, name: string, value: string): Promise<void> {
+async function keep(context: CliContext, name: string, value: string): Promise<void> {
+  const { options } = context;
   await using store = await openSecretStore(
-    { home: options.home, env: world.environment },
-    { now: world.now, randomBytes },
+    { home: options.home, env: context.env },
+    { now: context.now, randomBytes },
   );
   await store.set(name, value);
 }

@@ -1,0 +1,128 @@
+/**
+ * `toolcrib audit`: what was called, by whom, and how it went. Reads the trail
+ * of the home directly, so it works while a gateway runs and when none does.
+ */
+
+import { type AuditRecord, openAuditReader } from "@toolcrib/store";
+import type { CliContext } from "../cli-context.ts";
+import { CliError } from "../cli-error.ts";
+import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import type { Output } from "../output/output.ts";
+import { formatTable } from "../output/table.ts";
+import { type AuditFlags, isWanted, toQuery } from "./audit-filter.ts";
+import { callTree, recordColumns, recordRow } from "./record-row.ts";
+
+/** `audit list`. */
+export async function listRecords(context: CliContext, flags: AuditFlags): Promise<ExitCode> {
+  const { output, options } = context;
+  await using reader = await openAuditReader({ home: options.home });
+  const records = await reader.list(toQuery(flags, context.now()));
+  output.json(records);
+  printRecords(output, records);
+  return exitCodes.done;
+}
+
+function printRecords(output: Output, records: readonly AuditRecord[]): void {
+  if (records.length === 0) output.print("No records.");
+  else {
+    output.table(
+      recordColumns(output),
+      records.map((record) => recordRow(record, output)),
+    );
+  }
+}
+
+/** `audit show`. */
+export async function showCall({ output, options }: CliContext, id: string): Promise<ExitCode> {
+  await using reader = await openAuditReader({ home: options.home });
+  const call = await reader.show(await findCallId(reader, id));
+  if (call === undefined) throw unknownCall(id);
+  output.json(call);
+  output.print(...callTree(call, output));
+  return exitCodes.done;
+}
+
+/** The whole id of the one call that begins with `id`. */
+async function findCallId(
+  reader: Pick<Awaited<ReturnType<typeof openAuditReader>>, "list">,
+  id: string,
+): Promise<string> {
+  const records = await reader.list({ callId: id, limit: 100 });
+  const ids = new Set(records.map(({ data }) => (data as { readonly callId: string }).callId));
+  if (ids.has(id)) return id;
+  const [first] = ids;
+  if (first === undefined) throw unknownCall(id);
+  if (ids.size === 1) return first;
+  throw new CliError("CLI_USAGE", `Several calls begin with "${id}"`, {
+    hint: `write more: ${[...ids].slice(0, 5).join(", ")}`,
+  });
+}
+
+function unknownCall(id: string): CliError {
+  return new CliError("CLI_CALL_NOT_FOUND", `The audit trail knows no call "${id}"`, {
+    hint: "see toolcrib audit list; another home has another trail (--home)",
+  });
+}
+
+/** `audit tail`. */
+export async function tailRecords(
+  context: CliContext,
+  flags: AuditFlags & { follow?: boolean },
+): Promise<ExitCode> {
+  if (flags.follow === true) return followRecords(context, flags);
+  const { output, options } = context;
+  await using reader = await openAuditReader({ home: options.home });
+  const records = (await reader.list(toQuery(flags, context.now()))).toReversed();
+  output.json(records);
+  printRecords(output, records);
+  return exitCodes.done;
+}
+
+async function followRecords(context: CliContext, flags: AuditFlags): Promise<ExitCode> {
+  const { options } = context;
+  const query = toQuery(flags, context.now());
+  const stopping = new AbortController();
+  const signal = AbortSignal.any([context.signal, context.outputClosed, stopping.signal]);
+  await using reader = await openAuditReader({ home: options.home });
+  const news = reader.tail({ limit: 0, follow: true, signal })[Symbol.asyncIterator]();
+  // The end of the trail is fixed before the last records are read, so that none is missed between.
+  let next = news.next();
+  next.catch(() => {
+    // Told where it is awaited.
+  });
+  try {
+    const show = createFollower(context);
+    const last = (await reader.list(query)).toReversed();
+    const shown = new Set(last.map(({ id }) => id));
+    last.forEach(show);
+    for (let record = await next; record.done !== true; record = await next) {
+      if (!shown.has(record.value.id) && isWanted(record.value, query)) show(record.value);
+      next = news.next();
+    }
+  } catch (error) {
+    // Ctrl-C, or nobody who reads on, is how this command is meant to end.
+    if (!signal.aborted) throw error;
+  } finally {
+    stopping.abort();
+  }
+  return exitCodes.done;
+}
+
+/** Print records one by one, in columns that stay where they are. */
+function createFollower({ output }: CliContext): (record: AuditRecord) => void {
+  const columns = recordColumns(output);
+  const widths = [20, 10, 30, 12, 8, 18, 0];
+  let isFirst = true;
+  return (record) => {
+    output.jsonLine(record);
+    const row = recordRow(record, output).map((cell, at) => cell.padEnd(widths[at] ?? 0));
+    const [title = "", line = ""] = formatTable(
+      columns.map((column, at) => ({ ...column, title: column.title.padEnd(widths[at] ?? 0) })),
+      [row],
+      { width: output.width, paintTitle: (one) => output.style("dim", one) },
+    );
+    if (isFirst) output.print(title);
+    isFirst = false;
+    output.print(line);
+  };
+}

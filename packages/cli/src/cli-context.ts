@@ -1,0 +1,46 @@
+/** The dependencies of a command, and the function that runs one command to an exit code. */
+
+import type { CliCommand, CommandSection } from "./cli-command.ts";
+import type { ExitCode } from "./exit-codes.ts";
+import { exitCodeOfError } from "./exit-codes.ts";
+import { type GlobalFlags, type GlobalOptions, resolveGlobalOptions } from "./global-options.ts";
+import type { Output } from "./output/output.ts";
+import type { ProcessContext } from "./process-context.ts";
+
+/** The dependencies of one run of one command. */
+export interface CliContext extends ProcessContext {
+  readonly options: GlobalOptions;
+  readonly output: Output;
+  /** Loads the definition of every command, for help and shell completion. */
+  readonly loadCommands: () => Promise<readonly CommandSection[]>;
+}
+
+/** A command with the values from its command line. */
+export interface Invocation {
+  readonly command: CliCommand;
+  readonly args: { readonly [name: string]: unknown };
+  readonly options: { readonly [name: string]: unknown };
+  /** Words that no argument takes; see `CliCommand.acceptsExcess`. */
+  readonly excess: readonly string[];
+  readonly globalFlags: GlobalFlags;
+}
+
+/** Runs a command. Reports a thrown error, which also decides the exit code; never rejects. */
+export async function runCommand(
+  process: ProcessContext,
+  loadCommands: CliContext["loadCommands"],
+  { command, args, options, excess, globalFlags: flags }: Invocation,
+): Promise<ExitCode> {
+  // Help and usage do not need these modules and what they import.
+  const { createOutput } = await import("./output/output.ts");
+  const output = createOutput(process, { isJson: flags.json === true, noColor: flags.color === false });
+  try {
+    const globalOptions = resolveGlobalOptions(flags, process, command.homeName);
+    const context: CliContext = { ...process, options: globalOptions, output, loadCommands };
+    return await command.run(context, args, options, excess);
+  } catch (error) {
+    const { reportError } = await import("./output/report-error.ts");
+    reportError(output, error, flags.debug === true);
+    return exitCodeOfError(error);
+  }
+}

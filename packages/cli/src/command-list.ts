@@ -1,0 +1,124 @@
+/**
+ * The commands, in the order of the help. Each is one file below `commands/`,
+ * and a line here. A run loads the file of its own command; help, shell
+ * completion and usage errors load all of them.
+ */
+
+import type { CliCommand, CliCommandGroup, CommandSection } from "./cli-command.ts";
+import { longFlag } from "./cli-command.ts";
+import { globalOptions } from "./global-options.ts";
+
+type LoadCommand = () => Promise<{ readonly command: CliCommand | CliCommandGroup }>;
+
+const sections: readonly {
+  readonly title: string;
+  readonly commands: { readonly [name: string]: LoadCommand };
+}[] = [
+  {
+    title: "Set up",
+    commands: {
+      init: () => import("./commands/init.ts"),
+      add: () => import("./commands/add.ts"),
+      catalog: () => import("./commands/catalog.ts"),
+      config: () => import("./commands/config.ts"),
+      secret: () => import("./commands/secret.ts"),
+      doctor: () => import("./commands/doctor.ts"),
+    },
+  },
+  {
+    title: "Serve",
+    commands: {
+      serve: () => import("./commands/serve.ts"),
+      metatool: () => import("./commands/metatool.ts"),
+      toolpack: () => import("./commands/toolpack.ts"),
+      egress: () => import("./commands/egress.ts"),
+      status: () => import("./commands/status.ts"),
+    },
+  },
+  {
+    title: "Use tools",
+    commands: {
+      list: () => import("./commands/list.ts"),
+      search: () => import("./commands/search.ts"),
+      describe: () => import("./commands/describe.ts"),
+      call: () => import("./commands/call.ts"),
+    },
+  },
+  {
+    title: "Compose tools",
+    commands: {
+      eval: () => import("./commands/eval.ts"),
+      save: () => import("./commands/save.ts"),
+      saved: () => import("./commands/saved.ts"),
+    },
+  },
+  {
+    title: "Write programs",
+    commands: {
+      starlark: () => import("./commands/starlark.ts"),
+    },
+  },
+  {
+    title: "Describe APIs",
+    commands: {
+      import: () => import("./commands/import.ts"),
+      toolspec: () => import("./commands/toolspec.ts"),
+      "lint-toolspecs": () => import("./commands/lint-toolspecs.ts"),
+      "lint-manifests": () => import("./commands/lint-manifests.ts"),
+    },
+  },
+  {
+    title: "Inspect calls",
+    commands: {
+      audit: () => import("./commands/audit.ts"),
+    },
+  },
+  {
+    title: "Help",
+    commands: {
+      help: () => import("./commands/help.ts"),
+      completion: () => import("./commands/completion.ts"),
+    },
+  },
+];
+
+/** Loads the definition of every command. */
+export function loadCommands(): Promise<readonly CommandSection[]> {
+  return loadWhere(() => true);
+}
+
+/** Loads the definition of the command that `args` name; of every command if they name none. */
+export async function loadCommandOf(args: readonly string[]): Promise<readonly CommandSection[]> {
+  const wanted = commandNameOf(args);
+  const isKnown = wanted !== undefined && sections.some(({ commands }) => Object.hasOwn(commands, wanted));
+  return isKnown ? loadWhere((name) => name === wanted) : loadCommands();
+}
+
+async function loadWhere(isWanted: (name: string) => boolean): Promise<readonly CommandSection[]> {
+  const loaded = await Promise.all(
+    sections.map(async ({ title, commands }) => {
+      const wanted = Object.entries(commands).filter(([name]) => isWanted(name));
+      const modules = await Promise.all(wanted.map(([, load]) => load()));
+      return { title, commands: modules.map(({ command }) => command) };
+    }),
+  );
+  return loaded.filter(({ commands }) => commands.length > 0);
+}
+
+/** Global flags that take the next word as their value. */
+const valueFlags: ReadonlySet<string> = new Set(
+  Object.entries(globalOptions).flatMap(([name, option]) => [
+    ...("value" in option ? [longFlag(name, option)] : []),
+    ...("value" in option && "short" in option ? [`-${option.short}`] : []),
+  ]),
+);
+
+/** The first word of `args` that is neither a flag nor the value of a global flag. */
+function commandNameOf(args: readonly string[]): string | undefined {
+  for (let at = 0; at < args.length; at += 1) {
+    const word = args[at] ?? "";
+    if (!word.startsWith("-")) return word;
+    if (valueFlags.has(word)) at += 1;
+  }
+  return undefined;
+}

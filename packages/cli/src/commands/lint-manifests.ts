@@ -1,0 +1,14 @@
+/** `toolcrib lint-manifests`. */
+
+import { defineCommand } from "../cli-command.ts";
+
+export const command = defineCommand({
+  name: "lint-manifests",
+  summary: "check manifests, and print every problem and its position (exit code 1)",
+  arguments: { path: { help: "a folder with manifests, or one manifest" } },
+  options: {
+    denylist: { value: "file", help: "file of host names that no egress list may contain, one per line" },
+  },
+  run: async (context, { path }, options) =>
+    (await import("../toolspec/lint-files.ts")).lintManifests(context, path, options),
+});

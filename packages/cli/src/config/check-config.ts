@@ -1,0 +1,34 @@
+/** `toolcrib config check` and `toolcrib config schema`. Neither starts anything. */
+
+import { hasErrors } from "@toolcrib/diagnostics";
+import { configJsonSchema, configJsonSchemaText, formatConfigReport, loadConfig } from "@toolcrib/gateway";
+import type { CliContext } from "../cli-context.ts";
+import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { toJsonDiagnostic } from "../output/report-error.ts";
+import { findConfigFiles } from "./find-config-files.ts";
+import { toLoadConfigDeps } from "./load-config-deps.ts";
+
+/** `config check`. */
+export async function checkConfig(context: CliContext, given: readonly string[]): Promise<ExitCode> {
+  const { output } = context;
+  const files = given.length > 0 ? given : findConfigFiles(context);
+  // A check leaves nothing behind, not even what would make the next one quicker.
+  const { diagnostics } = await loadConfig(files, { ...toLoadConfigDeps(context), pairCache: undefined });
+  output.print(formatConfigReport(files, diagnostics));
+  const isFaulty = (file: string) =>
+    diagnostics.some(({ severity, source }) => severity === "error" && source?.name === file);
+  output.json({
+    ok: !hasErrors(diagnostics),
+    files: files.map((file) => ({ file, ok: !isFaulty(file) })),
+    diagnostics: diagnostics.map(toJsonDiagnostic),
+  });
+  return hasErrors(diagnostics) ? exitCodes.usage : exitCodes.done;
+}
+
+/** `config schema`. */
+export async function printSchema(context: CliContext): Promise<ExitCode> {
+  const { output } = context;
+  if (output.isJson) output.json(configJsonSchema());
+  else context.stdout.write(configJsonSchemaText());
+  return exitCodes.done;
+}

@@ -1,0 +1,50 @@
+/** Parsers of option values, and options that several commands share. */
+
+import { InvalidArgumentError } from "commander";
+
+/** Returns a parser of whole numbers from `minimum` to `maximum`. */
+export function wholeNumber(minimum: number, maximum = Number.MAX_SAFE_INTEGER): (text: string) => number {
+  const range =
+    maximum === Number.MAX_SAFE_INTEGER ? `${minimum} or greater` : `from ${minimum} to ${maximum}`;
+  return (text) => {
+    const value = Number(text);
+    if (text.trim() !== "" && Number.isSafeInteger(value) && value >= minimum && value <= maximum)
+      return value;
+    throw new InvalidArgumentError(`It must be a whole number ${range}.`);
+  };
+}
+
+/** Returns a parser of `NAME=VALUE`. @param form the notation, for errors */
+export function nameValuePair(form: string): (text: string) => readonly [string, string] {
+  return (text) => {
+    const at = text.indexOf("=");
+    if (at < 1 || at === text.length - 1) throw new InvalidArgumentError(`Write it as ${form}.`);
+    return [text.slice(0, at).trim(), text.slice(at + 1).trim()];
+  };
+}
+
+/** `--arg` of commands that call a tool. */
+export const toolArgumentOption = {
+  short: "a",
+  value: "name=value",
+  isRepeatable: true,
+  help: "one argument, instead of JSON; repeatable. The value is text if the tool expects text, otherwise JSON",
+} as const;
+
+/** `--param` and `--params` of commands that run a Starlark program. */
+export const programParamOptions = {
+  param: {
+    short: "p",
+    value: "name=value",
+    isRepeatable: true,
+    help: "one entry of the program's params; repeatable. The value is JSON if it parses as JSON, otherwise text",
+  },
+  params: { value: "json", help: "params as a JSON object, or - to read it from standard input" },
+} as const;
+
+/** `--secret` of commands that read the secrets of a manifest. */
+export const manifestSecretOption = {
+  value: "id=name",
+  isRepeatable: true,
+  help: "the name of a credential's secret, as in secret_key_ref; repeatable (default: SERVICE-ID)",
+} as const;

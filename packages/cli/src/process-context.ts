@@ -1,0 +1,58 @@
+/**
+ * The process as a command sees it: arguments, environment, folders, streams and
+ * the clock. Nothing else in this package reads `process`, except `bin.ts` and
+ * the signal handling of `serve`.
+ */
+
+import { homedir } from "node:os";
+import type { Readable } from "node:stream";
+import type { WriteStream } from "node:tty";
+
+/** An output stream that may be a terminal. */
+export type OutputStream = NodeJS.WritableStream & Partial<Pick<WriteStream, "isTTY" | "columns">>;
+
+/** Handles a signal that this process received. */
+export type SignalListener = (signal: NodeJS.Signals) => void;
+
+/** The process of one run of the command. */
+export interface ProcessContext {
+  /** Arguments after the command's name. */
+  readonly args: readonly string[];
+  readonly env: { readonly [name: string]: string | undefined };
+  /** Working directory. */
+  readonly directory: string;
+  /** The user's home directory (not Toolcrib's). */
+  readonly userDirectory: string;
+  readonly platform: NodeJS.Platform;
+  readonly stdin: Readable & { readonly isTTY?: boolean };
+  readonly stdout: OutputStream;
+  readonly stderr: OutputStream;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Aborts at the first Ctrl-C or SIGTERM. */
+  readonly signal: AbortSignal;
+  /** Sends signals to `listener` instead of handling them, until disposed. For commands that forward signals. */
+  readonly interceptSignals: (listener: SignalListener) => Disposable;
+  /** Aborts when the reader of the output is gone (`toolcrib audit tail --follow | head`). */
+  readonly outputClosed: AbortSignal;
+}
+
+/** Creates the context of this process. */
+export function createProcessContext(
+  signals: Pick<ProcessContext, "signal" | "interceptSignals">,
+  outputClosed: AbortSignal,
+): ProcessContext {
+  return {
+    args: process.argv.slice(2),
+    env: process.env,
+    directory: process.cwd(),
+    userDirectory: homedir(),
+    platform: process.platform,
+    stdin: process.stdin,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    now: Date.now,
+    ...signals,
+    outputClosed,
+  };
+}

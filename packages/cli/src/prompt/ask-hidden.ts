@@ -1,0 +1,73 @@
+/** Asks for a text on the terminal without showing what is typed. */
+
+import type { ReadStream } from "node:tty";
+import { stripVTControlCharacters } from "node:util";
+import { CliError } from "../cli-error.ts";
+import type { ProcessContext } from "../process-context.ts";
+
+/**
+ * The line that is typed. Backspace takes a character back, Ctrl-U all of them.
+ *
+ * @throws {CliError} `CLI_INTERRUPTED` for Ctrl-C and Ctrl-D; `CLI_USAGE` for several lines that were pasted.
+ */
+export function askHidden(question: string, { stdin, stderr, signal }: ProcessContext): Promise<string> {
+  const terminal = stdin as ReadStream;
+  return new Promise((resolve, reject) => {
+    let typed: readonly string[] = [];
+    const end = () => {
+      terminal.off("data", read);
+      signal.removeEventListener("abort", stop);
+      terminal.setRawMode(false);
+      terminal.pause();
+      stderr.write("\n");
+    };
+    const fail = (error: unknown) => {
+      end();
+      reject(error);
+    };
+    const stop = () => fail(signal.reason);
+    const read = (chunk: string) => {
+      const characters = [...stripVTControlCharacters(chunk)];
+      for (const [at, character] of characters.entries()) {
+        if (character === "\r" || character === "\n") {
+          // What follows would be typed into the shell.
+          if (
+            characters
+              .slice(at + 1)
+              .join("")
+              .trim() !== ""
+          )
+            fail(severalLines());
+          else {
+            end();
+            resolve(typed.join(""));
+          }
+          return;
+        }
+        if (character === "\u0003" || character === "\u0004") {
+          fail(new CliError("CLI_INTERRUPTED", "Nothing was kept"));
+          return;
+        }
+        typed = nextTyped(typed, character);
+      }
+    };
+    stderr.write(question);
+    signal.addEventListener("abort", stop);
+    terminal.setEncoding("utf8");
+    terminal.setRawMode(true);
+    terminal.on("data", read);
+    terminal.resume();
+  });
+}
+
+function nextTyped(typed: readonly string[], character: string): readonly string[] {
+  if (character === "\u007f" || character === "\b") return typed.slice(0, -1);
+  if (character === "\u0015") return [];
+  return character < " " && character !== "\t" ? typed : [...typed, character];
+}
+
+function severalLines(): CliError {
+  return new CliError("CLI_USAGE", "A secret of several lines cannot be pasted here", {
+    hint: "put it into a file and name that with --from-file, or pipe it",
+  });
+}

@@ -1,0 +1,113 @@
+/** `toolcrib saved list|show|delete|approve`: the saved tools of this home, and what the operator does to them. */
+
+import { formatDiagnostics } from "@toolcrib/diagnostics";
+import { approveStoredTool, parseTestCases, type SavedTool, storedStanding } from "@toolcrib/metatool";
+import type { CliContext } from "../cli-context.ts";
+import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { safeLine, safeText } from "../output/output.ts";
+import { firstSentence } from "../tools/list-tools.ts";
+import { openSaved, recordForAudit, requireSaved } from "./open-saved.ts";
+
+/** Run `saved list`. */
+export async function listSaved(context: CliContext): Promise<ExitCode> {
+  const { output } = context;
+  await using saved = await openSaved(context);
+  const tools = await saved.list();
+  output.json(tools.map(toSummary));
+  if (tools.length === 0) output.print("No saved tools.");
+  else {
+    output.table(
+      [
+        { title: "TOOL", paint: (cell) => output.style("cyan", cell) },
+        { title: "RUNS" },
+        { title: "TESTS" },
+        { title: "DESCRIPTION", canShrink: true },
+      ],
+      tools.map((tool) => [
+        tool.name,
+        String(tool.metadata.executionCount),
+        String(parseTestCases(tool.toolcrib).value.length),
+        `${storedStanding(tool).needsApproval ? "(needs approval) " : ""}${firstSentence(tool.description)}`,
+      ]),
+    );
+  }
+  const diagnostics = saved.diagnostics();
+  if (diagnostics.length > 0) output.note(formatDiagnostics(diagnostics));
+  return exitCodes.done;
+}
+
+function toSummary(tool: SavedTool): object {
+  const { name, description, inputSchema, metadata } = tool;
+  const { needsApproval } = storedStanding(tool);
+  return { name, description, ...metadata, inputSchema, needsApproval };
+}
+
+/** Run `saved show`. */
+export async function showSaved(context: CliContext, name: string): Promise<ExitCode> {
+  const { output } = context;
+  await using saved = await openSaved(context);
+  const tool = await requireSaved(saved, name);
+  const { reach, needsApproval } = storedStanding(tool);
+  const { value: tests, diagnostics } = parseTestCases(tool.toolcrib);
+  const { toolcrib: _kept, ...definition } = tool;
+  output.json({ version: "1.0", ...definition, reach, needsApproval, tests });
+  const label = (text: string) => output.style("dim", text);
+  const { executionCount, lastExecuted, created, modified } = tool.metadata;
+  const last = lastExecuted === undefined ? "" : `, last ${lastExecuted}`;
+  output.print(
+    `${output.style(["bold", "cyan"], safeLine(name))}${needsApproval ? "  (needs approval)" : ""}`,
+    safeText(tool.description.trim()),
+    "",
+    `${label("calls")}     ${callsText(reach)}`,
+    `${label("created")}   ${created}`,
+    `${label("modified")}  ${modified}`,
+    `${label("runs")}      ${executionCount}${last}`,
+    `${label("tests")}     ${tests.map((one) => safeLine(one.name)).join(", ") || "none"}`,
+    "",
+    label("input schema"),
+    safeText(JSON.stringify(tool.inputSchema, undefined, 2)),
+    "",
+    label("program"),
+    safeText(tool.code.trimEnd()),
+  );
+  if (diagnostics.length > 0) output.note(formatDiagnostics(diagnostics));
+  return exitCodes.done;
+}
+
+function callsText(reach: readonly string[] | undefined): string {
+  if (reach === undefined) return "not known yet";
+  if (reach.length === 0) return "no tool";
+  return reach.map((id) => (id === "*" ? "any tool that it chooses" : safeLine(id))).join(", ");
+}
+
+/** Run `saved delete`. */
+export async function deleteSaved(context: CliContext, name: string): Promise<ExitCode> {
+  const { output } = context;
+  await using saved = await openSaved(context);
+  const tool = await requireSaved(saved, name);
+  await saved.delete(name);
+  const { codeDigest } = storedStanding(tool);
+  await recordForAudit(context, "tool.deleted", { tool: `saved:${name}`, codeDigest, reach: [] });
+  output.json({ name, deleted: true });
+  output.print(`Deleted ${safeLine(name)}.`);
+  return exitCodes.done;
+}
+
+/** Run `saved approve`. */
+export async function approveSaved(context: CliContext, name: string): Promise<ExitCode> {
+  const { output } = context;
+  await using saved = await openSaved(context);
+  await requireSaved(saved, name);
+  const { before } = await approveStoredTool(saved, name);
+  const { codeDigest, reach = ["*"], needsApproval } = before;
+  if (needsApproval) {
+    await recordForAudit(context, "approval.granted", { tool: `saved:${name}`, codeDigest, reach });
+  }
+  output.json({ name, approved: true, changed: needsApproval, reach: before.reach });
+  output.print(
+    needsApproval
+      ? `Approved ${safeLine(name)}: it may call ${before.reach === undefined ? "what its program names" : callsText(before.reach)}.`
+      : `${safeLine(name)} needs no approval.`,
+  );
+  return exitCodes.done;
+}

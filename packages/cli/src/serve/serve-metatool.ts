@@ -1,0 +1,37 @@
+/**
+ * `toolcrib metatool`, and `mcp-metatool`: the stand-alone server of the Metatool
+ * document. It is `serve --stdio` with the home and the configuration file that
+ * the document names; everything else is the gateway's.
+ */
+
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { CliContext } from "../cli-context.ts";
+import { CliError } from "../cli-error.ts";
+import { shortPath } from "../config/find-config-files.ts";
+import type { ExitCode } from "../exit-codes.ts";
+import { serve } from "./serve.ts";
+
+/** Name of the configuration in the metatool's home. */
+const configFileName = "config.json";
+
+/** Run the command. */
+export function serveMetatool(context: CliContext): Promise<ExitCode> {
+  const { options } = context;
+  const configFiles = options.configFiles.length > 0 ? options.configFiles : [configInHome(context)];
+  return serve({ ...context, options: { ...options, configFiles } }, { stdio: true });
+}
+
+/** @throws {CliError} `CLI_CONFIG_NOT_FOUND` */
+function configInHome(context: CliContext): string {
+  const { options } = context;
+  const path = join(options.home, configFileName);
+  if (existsSync(path)) return shortPath(path, context.directory);
+  throw new CliError(
+    "CLI_CONFIG_NOT_FOUND",
+    `No configuration: there is no ${configFileName} in ${options.home}`,
+    {
+      hint: 'name one with --config FILE; {"upstreamServers": []} is enough to begin with',
+    },
+  );
+}

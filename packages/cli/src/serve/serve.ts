@@ -1,0 +1,133 @@
+/**
+ * `toolcrib serve`: the gateway as a process, over HTTP or, with `--stdio`, for
+ * the one client that started it. Standard output tells people where it is and
+ * what to do with it; with `--stdio` it is the protocol and nothing else.
+ */
+
+import { resolve } from "node:path";
+import { CodedError, formatDiagnostics, isCodedError, type Logger } from "@toolcrib/diagnostics";
+import { type Gateway, readToken, startGateway } from "@toolcrib/gateway";
+import { defaultTokenName } from "../access/gateway-token.ts";
+import { findRunningGateway, removeRunFile, writeRunFile } from "../access/run-file.ts";
+import type { CliContext } from "../cli-context.ts";
+import { CliError } from "../cli-error.ts";
+import { type LoadedConfig, loadCliConfig } from "../config/load-cli-config.ts";
+import { createCommandLogger } from "../create-command-logger.ts";
+import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import type { Output } from "../output/output.ts";
+import { version } from "../version.ts";
+import { announce, announceServers } from "./announce.ts";
+import { giveBackMemory } from "./release-memory.ts";
+import { serveStdio, untilInterrupted } from "./serve-stdio.ts";
+
+/** Its options. */
+export interface ServeFlags {
+  readonly stdio?: boolean;
+  readonly listen?: string;
+  readonly auth?: string;
+  readonly mode?: string;
+  readonly quiet?: boolean;
+}
+
+/** Run the command. */
+export async function serve(context: CliContext, flags: ServeFlags): Promise<ExitCode> {
+  const { output, options } = context;
+  if (flags.stdio === true && (flags.listen !== undefined || options.isJson)) {
+    throw new CliError("CLI_USAGE", `--stdio cannot be used with ${options.isJson ? "--json" : "--listen"}`, {
+      hint: "standard input and output are the only way in and out then",
+    });
+  }
+  const loaded = await loadCliConfig(context, flags);
+  if (loaded.warnings.length > 0) output.note(formatDiagnostics(loaded.warnings), "");
+  const logger = warnOfContainment(context, loaded);
+  const hungUp = () => logger.info({}, "SIGHUP is ignored; the configuration is read at start");
+  process.on("SIGHUP", hungUp);
+  try {
+    const gateway = await startGateway(loaded.config, {
+      home: options.home,
+      environment: context.env,
+      directory: context.directory,
+      logger,
+      version,
+      configFiles: loaded.files,
+    });
+    void giveBackMemory(gateway);
+    try {
+      if (flags.stdio === true) await serveStdio(gateway.service, context, logger);
+      else await serveHttp(context, gateway, loaded, flags.quiet === true);
+    } finally {
+      await gateway[Symbol.asyncDispose]();
+    }
+  } finally {
+    process.off("SIGHUP", hungUp);
+  }
+  return exitCodes.done;
+}
+
+/** Warn of containment that is declared and not enforced: loudly, once, and not again in the log. */
+function warnOfContainment(context: CliContext, { config }: LoadedConfig): Logger {
+  const { output } = context;
+  const warnings = new Set(config.toolServers.flatMap(({ notEnforced }) => notEnforced));
+  for (const warning of warnings)
+    output.note(`${output.noteStyle(["bold", "yellow"], "WARNING")} ${warning}`);
+  const logger = createCommandLogger(context, "warn");
+  return {
+    ...logger,
+    warn: (fields, message) => {
+      if (!warnings.has(message)) logger.warn(fields, message);
+    },
+  };
+}
+
+async function serveHttp(
+  context: CliContext,
+  gateway: Gateway,
+  { config, files }: LoadedConfig,
+  isQuiet: boolean,
+): Promise<void> {
+  const { output, options } = context;
+  const { auth } = config.serve;
+  const { url } = await listen(context, gateway, config.serve.listen.port);
+  const token = auth === "none" ? undefined : readToken(options.home, defaultTokenName);
+  const startedAt = new Date(context.now()).toISOString();
+  const configFiles = files.map((file) => resolve(context.directory, file));
+  await writeRunFile(options.home, { pid: process.pid, url, startedAt, version, auth, configFiles });
+  // Also when a second Ctrl-C ends the process at once.
+  const forget = () => removeRunFile(options.home, process.pid);
+  process.on("exit", forget);
+  try {
+    const endpoint = { url, home: options.home, token };
+    if (token === undefined) warnOfOpenDoor(output);
+    if (!isQuiet) announce(context, endpoint, gateway.status());
+    const told = isQuiet ? undefined : announceServers(context, gateway, endpoint);
+    await untilInterrupted(context);
+    output.note("Stopping; calls in flight have 10 s to finish (Ctrl-C again to stop at once)");
+    await told;
+  } finally {
+    forget();
+    process.off("exit", forget);
+  }
+}
+
+function warnOfOpenDoor(output: Output): void {
+  const text = "No token is asked for (auth: none): every program on this machine can use the tools";
+  output.note(`${output.noteStyle(["bold", "yellow"], "WARNING")} ${text}`);
+}
+
+async function listen(
+  { options }: CliContext,
+  gateway: Gateway,
+  port: number,
+): Promise<{ readonly url: string }> {
+  try {
+    return await gateway.listen();
+  } catch (error) {
+    if (!isCodedError(error) || error.code !== "HTTP_ADDRESS_IN_USE") throw error;
+    const running = findRunningGateway(options.home);
+    const isOurs = running !== undefined && Number(new URL(running.url).port) === port;
+    const hint = isOurs
+      ? `it is the gateway of this home (process ${running.pid}, since ${running.startedAt}): use it as it is, stop it with kill ${running.pid}, or listen elsewhere with --listen 127.0.0.1:0`
+      : "another program has it: listen elsewhere with --listen 127.0.0.1:0, or stop that program";
+    throw new CodedError(error.code, error.message, { hint, cause: error });
+  }
+}

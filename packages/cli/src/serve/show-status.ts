@@ -1,0 +1,147 @@
+/**
+ * `toolcrib status`: the gateway that runs for this home, or what would be
+ * served. Exit code 5 when none runs, so that scripts can ask.
+ */
+
+import { isCodedError } from "@toolcrib/diagnostics";
+import type { GatewayStatus, ServerStatus, ToolspecStatus } from "@toolcrib/gateway";
+import { isJsonObject } from "@toolcrib/json";
+import { getFromGateway } from "../access/gateway-api.ts";
+import { findGatewayToken } from "../access/gateway-token.ts";
+import { findAnsweringGateway } from "../access/open-tool-access.ts";
+import type { RunningGateway } from "../access/run-file.ts";
+import type { CliContext } from "../cli-context.ts";
+import { CliError } from "../cli-error.ts";
+import { loadCliConfig } from "../config/load-cli-config.ts";
+import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { reasonLine, type Style, safeLine } from "../output/output.ts";
+import { ownCommand } from "./own-command.ts";
+
+/** Run the command. */
+export async function showStatus(context: CliContext): Promise<ExitCode> {
+  const running = await findAnsweringGateway(context.options.home);
+  return running === undefined ? showNone(context) : showRunning(context, running);
+}
+
+async function showRunning(context: CliContext, running: RunningGateway): Promise<ExitCode> {
+  const { output } = context;
+  const token = running.auth === "none" ? undefined : findGatewayToken(context);
+  const answer = await getFromGateway({ url: running.url, token }, "/api/status", context.signal);
+  if (!isJsonObject(answer) || !Array.isArray(answer["servers"])) {
+    throw new CliError(
+      "CLI_GATEWAY_UNUSABLE",
+      `The gateway at ${running.url} answered in a form that is not known here`,
+      {
+        hint: "it may be of another version: restart it",
+      },
+    );
+  }
+  const status = answer as unknown as GatewayStatus;
+  // A gateway of an earlier version has no toolspecs.
+  const { servers, toolspecs = [], tools, sessions, callsInFlight, quarantined } = status;
+  output.json({ running: true, pid: running.pid, configFiles: running.configFiles, ...status });
+  output.print(
+    `${output.style("bold", `Toolcrib ${safeLine(status.version)}`)} serves ${output.style("cyan", `${running.url}/mcp`)}`,
+    output.style(
+      "dim",
+      `process ${running.pid}, up ${upFor(context.now() - Date.parse(status.startedAt))}, configuration ${running.configFiles.map(safeLine).join(", ")}`,
+    ),
+    "",
+  );
+  const stateStyle = (state: string): Style =>
+    state === "ready" ? "green" : state === "starting" ? "yellow" : "red";
+  if (servers.length > 0) {
+    output.table(
+      [
+        { title: "SERVER" },
+        { title: "STATE", paint: (cell) => output.style(stateStyle(cell.trim()), cell) },
+        { title: "TRANSPORT" },
+        { title: "TOOLS" },
+        { title: "RESTARTS" },
+        { title: "PROCESS" },
+        { title: "REASON", canShrink: true },
+      ],
+      servers.map(serverRow),
+    );
+    output.print("");
+  }
+  if (toolspecs.length > 0) {
+    output.table(
+      [
+        { title: "TOOLSPEC" },
+        { title: "STATE", paint: (cell) => output.style(stateStyle(cell.trim()), cell) },
+        { title: "VERSION" },
+        { title: "TOOLS" },
+        { title: "HOSTS", canShrink: true },
+        { title: "SECRETS", canShrink: true },
+        { title: "REASON", canShrink: true },
+      ],
+      toolspecs.map(toolspecRow),
+    );
+    output.print("");
+  }
+  output.print(`${tools} tools, ${sessions} sessions, ${callsInFlight} calls in flight`);
+  for (const { id, reason } of quarantined) {
+    output.print(`${output.style("yellow", "not offered")} ${safeLine(id)}: ${safeLine(reason)}`);
+  }
+  for (const { id, containment } of servers) {
+    // A gateway of an earlier version does not list the parts.
+    const parts = containment.notEnforcedParts ?? [];
+    if (parts.length === 0) continue;
+    output.print(
+      `${output.style("yellow", "not enforced")} ${safeLine(id)}: ${parts.map(safeLine).join(", ")}`,
+    );
+  }
+  return exitCodes.done;
+}
+
+function serverRow({ id, health, transport, tools, restarts, pid }: ServerStatus): string[] {
+  return [
+    safeLine(id),
+    health.state,
+    transport,
+    String(tools),
+    String(restarts),
+    pid === undefined ? "" : String(pid),
+    reasonLine(health.reason ?? ""),
+  ];
+}
+
+function toolspecRow({ id, name, version, health, tools, hosts, credentials }: ToolspecStatus): string[] {
+  return [
+    safeLine(id),
+    health.state,
+    safeLine(id === name ? version : `${name} ${version}`),
+    String(tools),
+    hosts.map(safeLine).join(", "),
+    credentials.map(({ secret }) => safeLine(secret)).join(", "),
+    reasonLine(health.reason ?? ""),
+  ];
+}
+
+function upFor(milliseconds: number): string {
+  const seconds = Math.max(0, Math.round(milliseconds / 1000));
+  if (seconds < 120) return `${seconds} s`;
+  if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
+  return seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} days`;
+}
+
+async function showNone(context: CliContext): Promise<ExitCode> {
+  const { output, options } = context;
+  output.print(`No gateway runs for ${options.home}`);
+  try {
+    const { config, files } = await loadCliConfig(context);
+    const servers = config.toolServers.map(({ id, transport }) => ({ id, transport: transport.kind }));
+    const toolspecs = config.toolspecs.map(({ id, pair }) => ({ id, version: pair?.manifest.version }));
+    output.json({ running: false, home: options.home, configFiles: files, servers, toolspecs });
+    output.print(
+      `${ownCommand(context)} serve would serve ${files.join(", ")}: ${[...servers, ...toolspecs].map(({ id }) => id).join(", ") || "no servers"}`,
+    );
+  } catch (error) {
+    if (!isCodedError(error)) throw error;
+    const { code, message, hint } = error;
+    output.json({ running: false, home: options.home, problem: { code, message, hint } });
+    output.print(message, ...(hint === undefined ? [] : [`${output.style("cyan", "hint")}: ${hint}`]));
+  }
+  return exitCodes.unavailable;
+}

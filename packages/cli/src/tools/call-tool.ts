@@ -1,0 +1,95 @@
+/** `toolcrib call TOOL`: run a tool through the governed call and print what it answers. */
+
+import type { JsonObject } from "@toolcrib/json";
+import type { ToolResult } from "@toolcrib/tool";
+import { openToolAccess } from "../access/open-tool-access.ts";
+import type { ToolAccess } from "../access/tool-access.ts";
+import type { CliContext } from "../cli-context.ts";
+import { CliError } from "../cli-error.ts";
+import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { safeText } from "../output/output.ts";
+import { readStandardInput } from "../standard-input.ts";
+import { parseArgumentPairs, parseArguments } from "./call-arguments.ts";
+import { explainUnknownTool, findTool, isUnknownTool } from "./find-tool.ts";
+import { resultLines } from "./print-result.ts";
+import { createProgressLine } from "./progress-line.ts";
+import { serverOfName } from "./tool-names.ts";
+
+/** Its options. */
+export interface CallFlags {
+  readonly arg?: readonly string[];
+  readonly timeout?: number;
+}
+
+/** Run the command. */
+export async function callTool(
+  context: CliContext,
+  name: string,
+  text: string | undefined,
+  flags: CallFlags,
+): Promise<ExitCode> {
+  const pairs = flags.arg ?? [];
+  if (text !== undefined && pairs.length > 0) {
+    throw new CliError("CLI_USAGE", "Arguments are given twice: as JSON and with --arg", {
+      hint: "use one of the two",
+    });
+  }
+  // What is wrong with the arguments is told before anything is started.
+  const given = await readArguments(context, text);
+  parseArgumentPairs(pairs, {});
+  await using access = await openToolAccess(context, { onlyServer: (ids) => serverOfName(name, ids) });
+  const args =
+    pairs.length === 0 ? given : parseArgumentPairs(pairs, (await findTool(access, name)).inputSchema);
+  const result = await callWithin(context, access, name, args, flags.timeout);
+  printResult(context, result);
+  return result.isError === true ? exitCodes.failed : exitCodes.done;
+}
+
+async function readArguments(context: CliContext, text: string | undefined): Promise<JsonObject> {
+  if (text === undefined) return {};
+  return text === "-"
+    ? parseArguments(await readStandardInput(context), "<stdin>")
+    : parseArguments(text, "<arguments>");
+}
+
+async function callWithin(
+  context: CliContext,
+  access: ToolAccess,
+  name: string,
+  args: JsonObject,
+  timeoutSeconds: number | undefined,
+): Promise<ToolResult> {
+  const timeout = new AbortController();
+  const late = () =>
+    timeout.abort(
+      new CliError("CLI_TIMEOUT", `"${name}" did not answer within ${timeoutSeconds} s (--timeout)`),
+    );
+  const timer = timeoutSeconds === undefined ? undefined : setTimeout(late, timeoutSeconds * 1000);
+  using progress = createProgressLine(context.stderr);
+  try {
+    return await access.call(name, args, {
+      signal: AbortSignal.any([context.signal, timeout.signal]),
+      onProgress: progress === undefined ? undefined : (params) => progress.update(params),
+    });
+  } catch (error) {
+    context.signal.throwIfAborted();
+    timeout.signal.throwIfAborted();
+    throw isUnknownTool(error) ? await explainUnknownTool(access, name) : error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function printResult(context: CliContext, result: ToolResult): void {
+  const { output } = context;
+  output.json(result);
+  const lines = resultLines(result);
+  if (result.isError === true) {
+    const label = output.noteStyle(["bold", "red"], "tool error");
+    if (!output.isJson) output.note(`${label}: ${safeText(lines.join("\n") || "without a text")}`);
+    return;
+  }
+  // A program gets the bytes as they are; a terminal is not steered by them.
+  const safe = output.isTerminal ? lines.map(safeText) : lines;
+  if (!output.isJson) for (const line of safe) context.stdout.write(line.endsWith("\n") ? line : `${line}\n`);
+}

@@ -1,0 +1,75 @@
+/** `toolcrib lint-toolspecs` and `toolcrib lint-manifests`: every problem of every file. Changes nothing. */
+
+import { resolve } from "node:path";
+import { formatDiagnostics, hasErrors, messageOf } from "@toolcrib/diagnostics";
+import { readRegularFile } from "@toolcrib/gateway";
+import { type HostDenylist, parseHostDenylist } from "@toolcrib/hosts";
+import { jsonPathFault } from "@toolcrib/toolpack";
+import { type CatalogReport, documentMaxBytes, lintCatalog } from "@toolcrib/toolspec";
+import type { CliContext } from "../cli-context.ts";
+import { CliError } from "../cli-error.ts";
+import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { toJsonDiagnostic } from "../output/report-error.ts";
+import { readCatalog } from "./catalog-files.ts";
+
+/** `lint-toolspecs PATH`. */
+export async function lintToolspecs(context: CliContext, path: string): Promise<ExitCode> {
+  const { files, isFolder } = await readCatalog(context.directory, path, "toolspec");
+  const report = lintCatalog(files, { subject: "toolspecs", needsToolspecs: isFolder, jsonPathFault });
+  return show(context, report, `lint-toolspecs OK: ${report.toolspecCount} toolspec(s)`);
+}
+
+/** Options of `lint-manifests`. */
+export interface LintManifestsFlags {
+  readonly denylist?: string;
+}
+
+/** `lint-manifests PATH`. */
+export async function lintManifests(
+  context: CliContext,
+  path: string,
+  flags: LintManifestsFlags,
+): Promise<ExitCode> {
+  const { files } = await readCatalog(context.directory, path, "manifest");
+  const denylist = flags.denylist === undefined ? undefined : await readDenylist(context, flags.denylist);
+  const report = lintCatalog(files, { subject: "manifests", denylist });
+  return show(context, report, `lint OK: ${report.manifestCount} manifest(s)`);
+}
+
+async function readDenylist(context: CliContext, path: string): Promise<HostDenylist> {
+  let text: string;
+  try {
+    const { bytes } = await readRegularFile(resolve(context.directory, path), documentMaxBytes);
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (error) {
+    throw new CliError("CLI_USAGE", `Cannot read the denylist "${path}": ${messageOf(error)}`);
+  }
+  const denylist = parseHostDenylist(text);
+  const [first] = denylist.unreadable;
+  // A list that is read in part would let through what it was to stop.
+  if (first !== undefined) {
+    const message = `Cannot read line ${first.lineNumber} of the denylist "${path}": it is no host name`;
+    throw new CliError("CLI_USAGE", message, {
+      hint: "a line is a name such as example.com; # begins a comment",
+    });
+  }
+  return denylist;
+}
+
+function show({ output }: CliContext, report: CatalogReport, done: string): ExitCode {
+  const { diagnostics, manifestCount, toolspecCount } = report;
+  const isSound = !hasErrors(diagnostics);
+  if (!output.isJson && diagnostics.length > 0) {
+    const errorCount = diagnostics.filter(({ severity }) => severity === "error").length;
+    const counts = `${errorCount} error(s), ${diagnostics.length - errorCount} warning(s)`;
+    output.note(formatDiagnostics(diagnostics), "", counts);
+  }
+  if (isSound) output.print(done);
+  output.json({
+    ok: isSound,
+    manifests: manifestCount,
+    toolspecs: toolspecCount,
+    diagnostics: diagnostics.map(toJsonDiagnostic),
+  });
+  return isSound ? exitCodes.done : exitCodes.failed;
+}

@@ -1,0 +1,137 @@
+/** `toolcrib catalog`: what there is to add. Changes nothing. */
+
+import { suggestedSecretName } from "@toolcrib/gateway";
+import { placedCredentials } from "@toolcrib/toolspec";
+import type { CliContext } from "../cli-context.ts";
+import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { safeLine } from "../output/output.ts";
+import { ownCommand } from "../serve/own-command.ts";
+import { firstSentence } from "../tools/list-tools.ts";
+import { type CatalogEntry, findEntries, parseEntryName, readEntries, readEntry } from "./catalog.ts";
+import { configurationLines, factLines, headingLines } from "./entry-text.ts";
+
+/** Most hits of a search. */
+const searchMaxHits = 10;
+
+/** `catalog list`. */
+export async function listCatalog(
+  context: CliContext,
+  { category }: { readonly category?: string } = {},
+): Promise<ExitCode> {
+  const entries = (await readEntries(context)).filter(
+    ({ manifest }) => category === undefined || manifest.category?.toLowerCase() === category.toLowerCase(),
+  );
+  showEntries(
+    context,
+    entries,
+    category === undefined ? "The catalogue is empty." : "None is of this category.",
+  );
+  return exitCodes.done;
+}
+
+/** `catalog search`. */
+export async function searchCatalog(context: CliContext, words: string): Promise<ExitCode> {
+  const hits = findEntries(await readEntries(context), words, searchMaxHits);
+  showEntries(context, hits, "Nothing of the catalogue matches.");
+  return exitCodes.done;
+}
+
+function showEntries(context: CliContext, entries: readonly CatalogEntry[], nothing: string): void {
+  const { output } = context;
+  output.json(entries.map(toJson));
+  if (entries.length === 0) {
+    output.print(nothing);
+    return;
+  }
+  output.table(
+    [
+      { title: "NAME", paint: (cell) => output.style("cyan", cell) },
+      { title: "VERSION" },
+      { title: "TOOLS" },
+      { title: "CATEGORY" },
+      { title: "DESCRIPTION", canShrink: true },
+    ],
+    entries.map(({ manifest, toolspec }) => [
+      manifest.name,
+      manifest.version,
+      String(toolspec.tools.length),
+      safeLine(manifest.category ?? ""),
+      firstSentence(manifest.description ?? manifest.displayName ?? ""),
+    ]),
+  );
+  output.print("", output.style("dim", `Add one with ${ownCommand(context)} add NAME`));
+}
+
+function toJson({ manifest, toolspec }: CatalogEntry) {
+  const { name, version, displayName, description, category, entitlements, credentials } = manifest;
+  return {
+    name,
+    version,
+    title: displayName,
+    description,
+    category,
+    hosts: entitlements?.egress ?? [],
+    credentials: (credentials ?? []).map(({ id, type }) => ({ id, type })),
+    variables: Object.keys(toolspec.variables ?? {}),
+    tools: toolspec.tools.length,
+  };
+}
+
+/** `catalog show`. */
+export async function showCatalogEntry(context: CliContext, asked: string): Promise<ExitCode> {
+  const { output } = context;
+  const { name, version } = parseEntryName(asked);
+  const entry = await readEntry(context, name, version);
+  const { manifest, toolspec } = entry;
+  const isDefault = new Set(
+    (manifest.tools ?? []).filter((tool) => tool.default === true).map((tool) => tool.name),
+  );
+  output.json({
+    ...toJson(entry),
+    tools: toolspec.tools.map((tool) => ({
+      name: tool.name,
+      description: tool.description,
+      method: tool.method,
+      path: tool.path,
+      default: isDefault.has(tool.name),
+    })),
+  });
+  output.print(...headingLines(entry, output), "", ...factLines(entry, output), "");
+  output.table(
+    [
+      { title: "TOOL", paint: (cell) => output.style("cyan", cell) },
+      { title: "DEFAULT" },
+      { title: "METHOD" },
+      { title: "DESCRIPTION", canShrink: true },
+    ],
+    toolspec.tools.map((tool) => [
+      tool.name,
+      isDefault.has(tool.name) ? "yes" : "",
+      tool.method,
+      firstSentence(tool.description),
+    ]),
+  );
+  const written = {
+    name,
+    ...(version === undefined ? {} : { version }),
+    ...(placedCredentials(manifest, toolspec).length === 0
+      ? {}
+      : {
+          credentials: Object.fromEntries(
+            placedCredentials(manifest, toolspec).map(({ id }) => [
+              id,
+              { secret_key_ref: suggestedSecretName(name, id) },
+            ]),
+          ),
+        }),
+    ...(Object.keys(toolspec.variables ?? {}).length === 0
+      ? {}
+      : { variables: Object.fromEntries(Object.keys(toolspec.variables ?? {}).map((one) => [one, "…"])) }),
+  };
+  output.print(
+    "",
+    `${output.style("bold", "Add it")} with ${ownCommand(context)} add ${name}, or by hand:`,
+    ...configurationLines(written).map((line) => `  ${line}`),
+  );
+  return exitCodes.done;
+}
