@@ -1,10 +1,10 @@
 /**
- * Which Starlark: the strict core of the specification, and what may be switched
- * on over it. The options of the first group are those of go.starlark.net; the
- * second group is the tool dialect, in which agents write composite tools.
+ * Dialects of Starlark: the strict core of the specification, and options that extend
+ * it. The first group has the options of go.starlark.net. The second group is the
+ * tool dialect, in which agents write composite tools.
  */
 
-/** Switches over the strict core; everything that is absent is off. */
+/** Options that extend the strict core. Absent options are off. */
 export interface Dialect {
   /** The `set` builtin. */
   readonly set?: boolean;
@@ -12,18 +12,18 @@ export interface Dialect {
   readonly while?: boolean;
   /** `if`, `for` and `while` outside functions. */
   readonly topLevelControl?: boolean;
-  /** A global may be bound more than once. */
+  /** A global can be bound more than once. */
   readonly globalReassign?: boolean;
-  /** `load` binds globals (which are exported) and not names of its file alone. */
+  /** `load` binds globals, which are exported, instead of names of the file. */
   readonly loadBindsGlobally?: boolean;
-  /** A function may call itself, directly or not. */
+  /** A function can call itself, directly or indirectly. */
   readonly recursion?: boolean;
 
-  /** `return` outside functions: the value of the program. */
+  /** `return` outside functions, which sets the value of the program. */
   readonly topLevelReturn?: boolean;
   /** `f"{x}"` strings. */
   readonly fStrings?: boolean;
-  /** `x.name` reads a key of a dict where a value is wanted; `x.name(…)` still calls the method. */
+  /** `x.name` reads a key of a dict, except in calls: `x.name(…)` still calls the method. */
   readonly dataAttributes?: boolean;
   /** `try`, `except`, `else` and `finally`. */
   readonly tryExcept?: boolean;
@@ -31,10 +31,10 @@ export interface Dialect {
   readonly toolBuiltins?: boolean;
 }
 
-/** Starlark as its specification has it, with no option. */
+/** The Starlark specification, without any option. */
 export const coreDialect: Dialect = {};
 
-/** What agents write composite tools in: the core, every option, and the tool dialect. */
+/** The dialect of composite tools: the core, every option, and the tool dialect. */
 export const toolDialect: Dialect = {
   set: true,
   while: true,

@@ -1,6 +1,6 @@
 /**
- * Programs: a source text compiled once, executed any number of times, each time
- * in a thread of its own.
+ * Programs: a source text that is compiled once and executed any number of times,
+ * each time in a new thread.
  */
 
 import type { Diagnostic, Source } from "@toolcrib/diagnostics";
@@ -16,15 +16,15 @@ import { freezeAll } from "./value/freeze.ts";
 import { FunctionValue, type ModuleState } from "./value/function-value.ts";
 import { StarlarkModule, type Value } from "./value/value.ts";
 
-/** How a program is compiled. */
+/** Options for compiling a program. */
 export interface ProgramOptions {
   /** @default coreDialect */
   readonly dialect?: Dialect;
-  /** Names that the host gives values for when the program is executed. @default none */
+  /** Names for which the host provides values when it executes the program. @default none */
   readonly predeclared?: Iterable<string>;
 }
 
-/** A compiled program. Immutable; may be executed by several threads at a time. */
+/** A compiled program. Immutable; several threads can execute it at the same time. */
 export class Program {
   readonly source: Source;
   readonly dialect: Dialect;
@@ -37,22 +37,22 @@ export class Program {
     this.#compiled = compiled;
   }
 
-  /** Names of the globals that it binds. */
+  /** Names of the globals that the program binds. */
   get globals(): readonly string[] {
     return this.#compiled.globals;
   }
 
-  /** Names that it uses and that the host has to give values for. */
+  /** Names that the program uses and for which the host must provide values. */
   get predeclared(): readonly string[] {
     return this.#compiled.predeclared;
   }
 
-  /** Number of instructions, closures and captured variables that it is compiled to; at most `programLimits.codeSize`. */
+  /** Number of instructions, closures and captured variables; at most `programLimits.codeSize`. */
   get codeSize(): number {
     return this.#compiled.size;
   }
 
-  /** Its top level as a function, with globals of its own. */
+  /** Creates a function for the top level, with globals of its own. */
   instantiate(predeclared: ReadonlyMap<string, Value>): { toplevel: FunctionValue; state: ModuleState } {
     const values = this.#compiled.predeclared.map((name) => {
       const value = predeclared.get(name);
@@ -68,8 +68,8 @@ export class Program {
 /**
  * Compile a source text.
  *
- * @returns every error of syntax and of names at once, or that the code is too large;
- *   `program` when there is none.
+ * @returns all errors in the syntax and in the use of names, or an error if the code
+ *   is too large; and `program`, if there are no errors.
  */
 export function compileProgram(
   source: Source,
@@ -94,20 +94,21 @@ export function compileProgram(
   return { program: new Program(source, dialect, value), diagnostics };
 }
 
-/** What an execution came to. */
+/** The result of an execution. */
 export interface Execution {
   /** The program's globals, frozen. */
   readonly module: StarlarkModule;
-  /** What `return` outside of functions gave; `None` without one. */
+  /** The value of a `return` outside functions; otherwise `None`. */
   readonly value: Value;
 }
 
 /**
  * Execute a program from its first statement to its last.
  *
- * @param predeclared a value for each of `program.predeclared`.
- * @throws {StarlarkError} whatever ended it; globals are frozen then too.
- * @throws {TypeError} when a predeclared name has no value.
+ * @param predeclared a value for each name in `program.predeclared`.
+ * @throws {StarlarkError} the error that ended the program; its globals are frozen in
+ *   this case too.
+ * @throws {TypeError} if a predeclared name has no value.
  */
 export async function executeProgram(
   thread: Thread,

@@ -1,7 +1,7 @@
 /**
- * Programs that are given bit by bit, as at a prompt: each text runs at once, and
- * finds the globals of those before it. An error ends its text and nothing else.
- * No I/O: the caller reads the texts and shows the values.
+ * An interactive session (read-eval-print loop): each text runs immediately and can
+ * use the globals of earlier texts. An error ends its text but not the session. No
+ * I/O: the caller reads the texts and shows the values.
  */
 
 import { type Diagnostic, hasErrors } from "@toolcrib/diagnostics";
@@ -17,38 +17,38 @@ import type { MethodTables } from "./value/attributes.ts";
 import { FunctionValue, type ModuleState } from "./value/function-value.ts";
 import type { Value } from "./value/value.ts";
 
-/** How a session behaves. */
+/** Options of a session. */
 export interface ReplOptions {
-  /** @default coreDialect; either way, what stands outside functions may loop, branch, and bind a name again */
+  /** The language. Loops, branches and reassignment are always allowed outside functions. @default coreDialect */
   readonly dialect?: Dialect;
-  /** Names that every text finds. @default none */
+  /** Names that are available to every text. @default none */
   readonly predeclared?: ReadonlyMap<string, Value>;
-  /** What each text runs with; the limits are for one text. */
+  /** Options of the thread of each text. The limits apply to one text. */
   readonly thread?: ThreadOptions;
-  /** What the texts are called in errors. @default "<stdin>" */
+  /** The name of the texts in errors. @default "<stdin>" */
   readonly name?: string;
 }
 
-/** How one text is run. */
+/** Options for one text. */
 export interface EvaluateOptions {
   /**
-   * Whether the text comes line by line, so that a block at its end goes on until
-   * an empty line. @default false: only what cannot be run yet goes on
+   * Whether the text is entered line by line, so that a block at its end continues
+   * until an empty line. @default false: only an incomplete text continues
    */
   readonly isByLine?: boolean;
   /** Ends the text with a `cancelled` error. */
   readonly signal?: AbortSignal;
 }
 
-/** What came of one text. */
+/** The result of one text. */
 export interface Evaluation {
-  /** The value of the expression at its end, or of its `return`; None without one. Absent when it was not run. */
+  /** The value of its last expression or of its `return`; otherwise None. Absent if the text did not run. */
   readonly value?: Value;
-  /** What is wrong with it; when there are errors it was not run. */
+  /** Findings in the text. A text with errors does not run. */
   readonly diagnostics: readonly Diagnostic[];
-  /** Whether it was not run because more lines may follow. */
+  /** Whether the text did not run because more lines may follow. */
   readonly incomplete: boolean;
-  /** The thread that it was run by, for what is done with the value. */
+  /** The thread that ran the text, for further use of the value. */
   readonly thread?: Thread;
 }
 
@@ -63,7 +63,7 @@ export class ReplSession {
   readonly #state: ModuleState = { globals: this.#values, predeclared: [], epoch: 0 };
   #names: readonly string[] = [];
 
-  /** @param host what each text gets its thread from, together with `options.thread`. */
+  /** @param host provides the functions of each thread, in addition to `options.thread`. */
   constructor(host: ThreadHost, options: ReplOptions = {}) {
     const dialect = options.dialect ?? coreDialect;
     this.#host = host;
@@ -132,7 +132,7 @@ export class ReplSession {
   }
 }
 
-/** Whether the text ends in a block, and not in an empty line. */
+/** Whether the text ends in a block that is not followed by an empty line. */
 function mayContinue({ statements, source }: File): boolean {
   const last = statements.at(-1);
   return last !== undefined && isCompound(last) && !/\n[ \t\r]*\n$/.test(source.text.slice(last.end));
@@ -151,7 +151,7 @@ function isCompound({ kind }: Statement): boolean {
   }
 }
 
-/** The file, returning the value of the expression at its end. */
+/** Changes the last expression of the file to a `return`. */
 function withResult(file: File): File {
   const last = file.statements.at(-1);
   if (last?.kind !== "ExpressionStatement") return file;

@@ -1,9 +1,9 @@
 /**
- * Operators as closures. Each tries the case that programs mean most, two safe
- * integers, before it asks `value/operators.ts`. An operand that stands in a
- * register or is a constant is read in place, which saves the call of its closure:
- * the forms are written out, because JavaScript optimises each function by its own
- * text.
+ * Operators as closures. Each closure tests first for two safe integers, the most
+ * common operands, and otherwise calls `value/operators.ts`. Operands in registers
+ * and constants are read in place, without a call of their closures. The forms are
+ * written out one by one, because the JavaScript engine optimizes each function
+ * separately.
  */
 
 import { StarlarkError } from "../run/starlark-error.ts";
@@ -19,23 +19,23 @@ import type { Evaluator, Instruction, Test } from "./code.ts";
 const most = Number.MAX_SAFE_INTEGER;
 const least = Number.MIN_SAFE_INTEGER;
 
-/** An operand: what evaluates it, and what is known of it. */
+/** An operand: its evaluator, and facts that are known when the program is compiled. */
 export interface Operand {
   readonly evaluate: Evaluator;
-  /** The register that certainly holds it when it is wanted; 0 when it has to be evaluated. */
+  /** The register that is certain to hold the operand when it is read; 0 if it must be evaluated. */
   readonly register: number;
   /** The value of a literal. */
   readonly constant?: Value;
-  /** The index of a global, which may not be assigned yet. */
+  /** The index of a global, which may be unassigned. */
   readonly global?: number;
 }
 
-/** What is known of an operand is nothing but how to evaluate it. */
+/** An operand of which only the evaluator is known. */
 export function evaluated(evaluate: Evaluator): Operand {
   return { evaluate, register: 0 };
 }
 
-/** The error of a variable that is read before it is assigned. */
+/** Returns the error for a variable that is read before it is assigned. */
 export function unassigned(kind: "local" | "global", name: string, at: number, t: Thread): StarlarkError {
   t.at = at;
   return new StarlarkError(`${kind} variable ${name} referenced before assignment`);
@@ -81,13 +81,13 @@ function shift(operator: "<<" | ">>", left: Operand, right: Operand, at: number)
   };
 }
 
-/** What is left when the operands are not two safe integers with a safe result. */
+/** Handles operands that are not two safe integers with a safe result. */
 function slow(operator: ArithmeticOperator, x: Value, y: Value, at: number, t: Thread): Value {
   t.at = at;
   return binary(operator, x, y, t);
 }
 
-/** `x + y`, when they are not two safe integers with a safe sum. */
+/** `x + y`, unless both are safe integers with a safe sum. */
 export function addSlow(x: Value, y: Value, at: number, t: Thread): Value {
   if (x instanceof StarlarkFloat && y instanceof StarlarkFloat) return makeFloat(x.value + y.value, t);
   if (typeof x === "string" && typeof y === "string") {
@@ -123,7 +123,7 @@ function addition(left: Operand, right: Operand, at: number): Evaluator {
   };
 }
 
-/** `left + right` to a register, as an instruction: what loops do most. */
+/** Stores `left + right` in a register, as one instruction: the most frequent operation in loops. */
 export function additionInstruction(
   left: Operand,
   right: Operand,
@@ -217,7 +217,7 @@ function multiplication(left: Operand, right: Operand, at: number): Evaluator {
     const y = j === 0 ? b(r, t) : (r[j] as Value);
     if (typeof x === "number" && typeof y === "number") {
       const product = x * y;
-      // `+ 0` makes 0 of -0.
+      // `+ 0` turns -0 into 0.
       if (product <= most && product >= least) return product + 0;
     }
     return multiplySlow(x, y, at, t);
@@ -311,16 +311,16 @@ export function comparisonTest(
   }
 }
 
-/** From this length on, comparing strings is work that is counted. */
+/** Comparing strings of at least this length counts as steps. */
 const longString = 256;
 
-/** Whether `left == right` is as `wanted`. */
+/** Tests whether `left == right` equals `wanted`. */
 function equality(left: Operand, right: Operand, wanted: boolean, at: number): Test {
   const [a, b] = [left.evaluate, right.evaluate];
   const [i, j] = [left.register, right.register];
   const c = right.constant;
   if (typeof c === "string" || c === null || typeof c === "boolean") {
-    // Nothing but itself equals one of these.
+    // No other value equals one of these.
     return (r, t) => ((i === 0 ? a(r, t) : r[i]) === c) === wanted;
   }
   if (typeof c === "number") {
@@ -344,7 +344,7 @@ function equality(left: Operand, right: Operand, wanted: boolean, at: number): T
   };
 }
 
-/** Whether `left in right` is as `wanted`. */
+/** Tests whether `left in right` equals `wanted`. */
 function membership(left: Operand, right: Operand, wanted: boolean, at: number): Test {
   const [a, b] = [left.evaluate, right.evaluate];
   return (r, t) => {
@@ -355,7 +355,7 @@ function membership(left: Operand, right: Operand, wanted: boolean, at: number):
   };
 }
 
-/** A comparison that decides where to go on, as an instruction: those that most branches make in one piece. */
+/** Compares and branches. The most frequent comparisons are a single instruction. */
 export function comparisonBranch(
   operator: ComparisonOperator | "in" | "not in",
   left: Operand,

@@ -1,27 +1,28 @@
 /**
- * Lays out the instructions of one function. Instructions are closures over where
- * they go next, and that is known only when all have their places: so what is
- * collected here makes them, and is asked at the end. A jump takes no place at
- * run time: whoever would go to it goes to its target.
+ * Lays out the instructions of one function. An instruction is a closure over the
+ * index of the next one, which is known only when all positions are fixed. The
+ * assembler therefore collects functions that make the instructions, and calls them
+ * at the end. A jump costs nothing at run time: instructions that lead to it lead
+ * directly to its target.
  */
 
 import type { CallSite, Handler, Instruction } from "./code.ts";
 import type { CodeSize } from "./code-size.ts";
 
-/** A place in the code that may not be known yet. */
+/** A position in the code that may not be known yet. */
 export interface Label {
   pc: number;
 }
 
-/** What an instruction is made with. */
+/** The values that a function needs to make an instruction. */
 export interface Place {
-  /** Its own index. */
+  /** The index of the instruction. */
   readonly pc: number;
-  /** The instruction after it. */
+  /** The index of the next instruction. */
   readonly next: number;
-  /** Where a label is. */
+  /** Returns the index of a label. */
   readonly target: (label: Label) => number;
-  /** A call from here. */
+  /** Returns a call site at the instruction. */
   readonly site: (destination: number, at: number) => CallSite;
 }
 
@@ -29,7 +30,7 @@ type Slot =
   | { readonly kind: "instruction"; readonly make: (place: Place) => Instruction }
   | { readonly kind: "jump"; readonly to: Label };
 
-/** A handler whose places are labels still. */
+/** A handler whose positions are still labels. */
 export interface HandlerDraft {
   readonly start: Label;
   readonly end: Label;
@@ -58,12 +59,12 @@ export class Assembler {
     this.#slots.push({ kind: "jump", to });
   }
 
-  /** A label, to be placed with `mark`. */
+  /** Creates a label, to be placed with `mark`. */
   label(): Label {
     return { pc: -1 };
   }
 
-  /** A label at the next instruction. */
+  /** Creates a label at the next instruction. */
   here(): Label {
     return { pc: this.#slots.length };
   }
@@ -72,14 +73,15 @@ export class Assembler {
     label.pc = this.#slots.length;
   }
 
-  /** Cover a stretch of code; of two that overlap, the one that is given first is the inner one. */
+  /** Adds a handler for a range of code. Of two ranges that overlap, the inner one must be added first. */
   handle(handler: HandlerDraft): void {
     this.#size.add(1);
     this.#handlers.push(handler);
   }
 
   finish(): { instructions: Instruction[]; handlers: Handler[] } {
-    // Jumps are threaded away; the slot of one that nothing falls into stays, unreached.
+    // Jumps are resolved to their targets. The slot of a jump remains, unused, unless an
+    // instruction falls through to it.
     const slots = this.#slots;
     const resolved: number[] = [];
     const resolve = (pc: number): number => {
@@ -90,7 +92,7 @@ export class Assembler {
         at = slot.to.pc;
       }
       const to = resolved[at] ?? at;
-      // Each jump is followed once, however long the chains of jumps are.
+      // Each jump is followed once, even in a long chain of jumps.
       for (const jump of passed) resolved[jump] = to;
       return to;
     };

@@ -1,4 +1,6 @@
-/** Instructions that call. */
+/**
+ * Instructions for calls.
+ */
 
 import type { Builtin, Implementation } from "../library/builtin.ts";
 import { callPlain, callValue, newRegisters, noneNamed } from "../run/call.ts";
@@ -52,13 +54,13 @@ export function positionalCall(callee: Operand, args: readonly Operand[], site: 
   };
 }
 
-/** What gives the function that is called. */
+/** Returns an evaluator for the function that is called. */
 function calleeReader({ evaluate, global }: Operand): Evaluator {
   if (global === undefined) return evaluate;
   return (r, t) => (r[0] as FunctionValue).module.globals[global] ?? evaluate(r, t);
 }
 
-/** See that `object` has an attribute or method of the name, before the arguments of its call are evaluated. */
+/** Tests that `object` has an attribute or method of this name, before the arguments of the call are evaluated. */
 export function methodCheck({ evaluate }: Operand, name: string, at: number, next: number): Instruction {
   return (r, t) => {
     const x = evaluate(r, t);
@@ -81,7 +83,8 @@ export function methodCall(
 ): Instruction {
   const { at, destination, next } = site;
   const count = args.length;
-  // Methods are found by name when the program is compiled; the type chooses among them when it runs.
+  // Methods are looked up by name when the program is compiled. The type of the receiver selects
+  // among them at run time.
   const fitting = (method: Builtin | undefined): Builtin | undefined =>
     method !== undefined &&
     !method.defers &&
@@ -152,7 +155,7 @@ export function methodCall(
   };
 }
 
-/** The parts of a call that is not purely positional. */
+/** The parts of a call that has other than positional arguments. */
 export interface GeneralCall {
   readonly callee: Evaluator;
   readonly positional: readonly Evaluator[];

@@ -1,10 +1,12 @@
-/** The size of the code of a program, and its limit. */
+/**
+ * The size of the code of a program.
+ */
 
-/** Thrown when a program is compiled to more than `programLimits.codeSize`; never leaves `compileFile`. */
+/** Thrown when the code of a program exceeds `programLimits.codeSize`; never leaves `compileFile`. */
 import { programLimits } from "../program-limits.ts";
 export class CodeTooLargeError extends Error {}
 
-/** Counts what the functions of one program are compiled to, while they are compiled. */
+/** Counts the instructions, closures and captured variables of a program while it is compiled. */
 export class CodeSize {
   #units = 0;
 
@@ -12,7 +14,7 @@ export class CodeSize {
     return this.#units;
   }
 
-  /** @throws {CodeTooLargeError} above `programLimits.codeSize`. */
+  /** @throws {CodeTooLargeError} if the total exceeds `programLimits.codeSize`. */
   add(units: number): void {
     this.#units += units;
     if (this.#units > programLimits.codeSize) throw new CodeTooLargeError("The code is too large");

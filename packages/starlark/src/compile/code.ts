@@ -1,10 +1,10 @@
 /**
- * Compiled code. A function is an array of instructions; an instruction is a
- * closure that does one statement, or one step of it, and returns which comes
- * next. What lies between two calls of functions, the evaluation of an operator
- * tree, is closures within closures and never leaves the JavaScript stack half
- * done; every call, loop and jump is an instruction, and all that outlives one is
- * in registers. So the machine can stop after any instruction, and go on later.
+ * Compiled code. A function is an array of instructions. An instruction is a closure
+ * that executes a statement, or a part of one, and returns the index of the next
+ * instruction. Operators between two calls are nested closures, which always run to
+ * completion on the JavaScript stack. Each call, loop and jump is an instruction, and
+ * every value that outlives an instruction is in a register. The machine can
+ * therefore stop after any instruction and resume later.
  */
 
 import type { Source } from "@toolcrib/diagnostics";
@@ -12,48 +12,48 @@ import type { Thread } from "../run/thread.ts";
 import type { Cell } from "../value/function-value.ts";
 import type { Value, ValueIterator } from "../value/value.ts";
 
-/** What a register holds; `undefined` while a variable is not assigned. */
+/** The content of a register; `undefined` for a variable that is not assigned. */
 export type Register = Value | Cell | ValueIterator | undefined;
 
-/** The registers of a call: the function itself, its locals and cells, and what is in between. */
+/** The registers of a call: the function itself, its locals and cells, and intermediate values. */
 export type Registers = Register[];
 
-/** Gives the value of an expression that calls no function of the program. */
+/** Returns the value of an expression that calls no function of the program. */
 export type Evaluator = (registers: Registers, thread: Thread) => Value;
 
-/** As an evaluator, where only the truth is wanted. */
+/** Returns the truth value of such an expression. */
 export type Test = (registers: Registers, thread: Thread) => boolean;
 
-/** Does one thing and returns the index of the next instruction, or one of the signals below. */
+/** Executes one operation and returns the index of the next instruction, or one of the signals below. */
 export type Instruction = (registers: Registers, thread: Thread) => number;
 
-/** The thread has another innermost frame now. */
+/** Signals that the thread has a new innermost frame. */
 export const switchFrame = -1;
-/** The machine has to let go: the fiber waits, is done, or gives way. Its frame says where it goes on. */
+/** Signals that the machine must return: the fiber waits, is done, or yields. Its frame records where it resumes. */
 export const leaveMachine = -2;
 
-/** A place from which functions are called. */
+/** The position of a call. */
 export interface CallSite {
-  /** The calling instruction. */
+  /** The index of the calling instruction. */
   readonly pc: number;
-  /** Where its frame goes on. */
+  /** The index of the instruction at which the frame resumes. */
   readonly next: number;
-  /** The register that takes the result. */
+  /** The register that receives the result. */
   readonly destination: number;
   /** Offset of the call in the source. */
   readonly at: number;
 }
 
-/** What catches errors between two instructions, innermost first. */
+/** A handler for the errors in a range of instructions. Handlers are ordered from the innermost out. */
 export interface Handler {
-  /** First instruction that is covered. */
+  /** First instruction of the range. */
   readonly start: number;
-  /** First one that is not. */
+  /** First instruction after the range. */
   readonly end: number;
   readonly target: number;
-  /** Where the error goes. */
+  /** The register that receives the error. */
   readonly register: number;
-  /** Registers of the iterators that are open outside; all others are closed. */
+  /** Registers of iterators that stay open because their loops enclose the range; all others are closed. */
   readonly openIterators: readonly number[];
 }
 
@@ -66,29 +66,29 @@ export interface Code {
   readonly instructions: readonly Instruction[];
   readonly handlers: readonly Handler[];
   readonly registerCount: number;
-  /** All registers in which loops keep their iterators. */
+  /** Every register that holds the iterator of a loop. */
   readonly iteratorRegisters: readonly number[];
-  /** Steps that a call takes, loops not counted. */
+  /** Steps of one call, not counting loops. */
   readonly weight: number;
 
-  /** Names of the parameters: positional, keyword-only; then, when there are, `*args` and `**kwargs`. */
+  /** Names of the parameters: positional, keyword-only, and then `*args` and `**kwargs` if they exist. */
   readonly parameters: readonly string[];
-  /** How many parameters may be given by position. */
+  /** Number of parameters that accept positional arguments. */
   readonly positionalCount: number;
   readonly keywordOnlyCount: number;
   readonly hasVarargs: boolean;
   readonly hasKwargs: boolean;
-  /** The number of parameters when all are plain, required and not captured; else -1. */
+  /** The number of parameters if all are positional, required and not captured; otherwise -1. */
   readonly plainArity: number;
   /** Registers of parameters that inner functions capture. */
   readonly capturedParameters: readonly number[];
-  /** Registers of other captured variables: each call begins with new cells there. */
+  /** Registers of other captured variables. Each call starts with new cells in them. */
   readonly cellRegisters: readonly number[];
   /**
-   * The value of the whole function, when it is one expression that calls no
-   * function of the program: it can be called without a frame.
+   * Evaluates the whole function, if it is a single expression that calls no function
+   * of the program. Such a function needs no frame.
    */
   readonly body: Evaluator | undefined;
-  /** Whether a function may be called while it runs. */
+  /** Whether a function may be called recursively. */
   readonly mayRecurse: boolean;
 }

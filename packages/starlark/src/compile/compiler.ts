@@ -1,14 +1,15 @@
 /**
- * From the resolved tree to code. Expressions become closures (`Evaluator`);
- * where one calls a function of the program, or loops, the part up to there is an
- * instruction of its own that leaves its result in a register, and everything
- * that has to be evaluated before it goes to a register first, so that the order
- * of evaluation is that of the text. Statements become instructions.
+ * Compiles the resolved syntax tree to code. Expressions become closures
+ * (`Evaluator`). An expression that calls a function of the program, or that loops,
+ * becomes an instruction that stores its result in a register. Operands that precede
+ * it are stored in registers first, so that evaluation follows the order of the text.
+ * Statements become instructions.
  *
- * The tree is at most `programLimits.treeDepth` levels deep, so the passes recurse, and
- * closures do when they run.
+ * The tree is at most `programLimits.treeDepth` levels deep, so the compiler
+ * recurses, and so do the closures at run time. The size of the code is proportional
+ * to the size of the tree and limited by `programLimits.codeSize`.
  *
- * It is one piece, because statements, expressions and functions contain one another.
+ * It is one piece because statements, expressions and functions contain one another.
  */
 
 import type { Diagnostic, Source } from "@toolcrib/diagnostics";
@@ -56,7 +57,7 @@ import * as evaluators from "./evaluators.ts";
 import { Purity } from "./purity.ts";
 import * as statements from "./statements.ts";
 
-/** What the code of a file needs to know of its surroundings. */
+/** The context in which a file is compiled. */
 export interface CompileOptions {
   readonly dialect: Dialect;
   readonly universe: ReadonlyMap<string, Value>;
@@ -68,7 +69,7 @@ export interface CompiledFile {
   readonly code: Code;
   /** Names of the globals, by index. */
   readonly globals: readonly string[];
-  /** Names that the host has to give values for, by index. */
+  /** Names for which the host must provide values, by index. */
   readonly predeclared: readonly string[];
   /** Number of instructions, closures and captured variables. */
   readonly size: number;
@@ -77,7 +78,7 @@ export interface CompiledFile {
 /**
  * Compile a file that was resolved without errors.
  *
- * @returns `value`, or an error when the code exceeds `programLimits.codeSize`.
+ * @returns `value`, or an error if the code exceeds `programLimits.codeSize`.
  */
 export function compileFile(
   file: File,
@@ -106,7 +107,7 @@ function codeTooLarge(source: Source): Diagnostic {
   };
 }
 
-/** What the functions of one file share. */
+/** State that the functions of a file share. */
 class Unit {
   readonly source: Source;
   readonly options: CompileOptions;
@@ -130,7 +131,7 @@ class Unit {
   }
 }
 
-/** Steps counted while code is compiled, and read when its instructions are made. */
+/** A count of steps: it increases during compilation, and the instructions read it when they are made. */
 interface Weight {
   steps: number;
 }
@@ -147,13 +148,13 @@ interface EnclosingLoop {
   readonly iterator: number | undefined;
   readonly start: Label;
   readonly end: Label;
-  /** Iterators that are open in the body, outermost first. */
+  /** Iterators that are open in the body, from the outermost in. */
   readonly openIterators: readonly number[];
-  /** Those of them that a `return` closes before it runs the next `finally` body. */
+  /** The open iterators that a `return` closes before the next `finally` body. */
   readonly returnCloses: readonly number[];
 }
 
-/** The body, handlers and `else` of a `try` with a `finally` body. */
+/** The body, handlers and `else` of a `try` that has a `finally` body. */
 interface EnclosingTry {
   readonly kind: "try";
   readonly finally: FinallyBlock;
@@ -162,19 +163,22 @@ interface EnclosingTry {
 }
 
 interface FinallyBlock {
-  /** Whether each way that leads to the body has its own copy of it. */
+  /** Whether each way into the body has its own copy of it. */
   readonly isCopied: boolean;
-  /** The register of the error that led to the body; unless it is copied, of the instruction that follows it. */
+  /**
+   * The register of the error that led to the body. If the body is not copied, also
+   * of the index of the instruction that follows it.
+   */
   readonly completion: number;
-  /** The register of the value that a `return` returns after the body. */
+  /** The register of the value that is returned after the body. */
   readonly returned: number;
-  /** Start of the body; of the copy for errors, if it is copied. */
+  /** Start of the body; if it is copied, of the copy for errors. */
   readonly start: Label;
-  /** For each exit that leads to the body: what follows it, or its copy. */
+  /** The code after the body for each exit; if the body is copied, its copy for the exit. */
   readonly exits: Map<Exit, Label>;
 }
 
-/** Registers before the locals: the function itself. */
+/** Index of the first register for locals. Register 0 holds the function itself. */
 const firstLocal = 1;
 
 class FunctionCompiler {
@@ -184,11 +188,11 @@ class FunctionCompiler {
   readonly #parameters: readonly Parameter[];
   readonly #assembler: Assembler;
   readonly #iterators: number[] = [];
-  /** Enclosing loops and `try` statements with a `finally` body, innermost last. */
+  /** Enclosing loops, and `try` statements that have a `finally` body, from the outermost in. */
   readonly #enclosing: Enclosing[] = [];
-  /** Locals that are certainly assigned wherever the code that comes next runs. */
+  /** Locals that are certain to be assigned when the code compiled next runs. */
   readonly #assigned: Set<number>;
-  /** Those that were added after the parameters, in order. */
+  /** The same, without parameters, in the order in which they were added. */
   readonly #assignedOrder: number[] = [];
   #weight: Weight = { steps: 1 };
   #nextRegister: number;
@@ -202,7 +206,7 @@ class FunctionCompiler {
     this.#scope = scope;
     this.#parameters = parameters;
     this.#nextRegister = this.#registerCount = firstLocal + scope.locals.length;
-    // Parameters are bound before the first instruction; the bare `*` has no local.
+    // Parameters are bound before the first instruction. A bare `*` has no local.
     this.#assigned = new Set(parameters.filter(({ name }) => name !== undefined).keys());
   }
 
@@ -232,7 +236,7 @@ class FunctionCompiler {
     return this.#finish(start, weight, this.#unit.purity.isPure(body) ? evaluate : undefined);
   }
 
-  /** @param body the value of the whole function, when it is one expression that calls nothing back. */
+  /** @param body evaluates the whole function, if it is a single expression that calls no function of the program. */
   #finish(start: number, weight: Weight, body?: Evaluator): Code {
     const { instructions, handlers } = this.#assembler.finish();
     const { locals } = this.#scope;
@@ -342,7 +346,7 @@ class FunctionCompiler {
       this.#call(expression, this.#allocate());
       return;
     }
-    // The documentation of a function, and other literals.
+    // A docstring or another string literal.
     if (expression.kind === "StringLiteral") return;
     const evaluate = this.#expression(expression);
     this.#assembler.emit(({ next }) => statements.evaluateInstruction(evaluate, next));
@@ -359,7 +363,7 @@ class FunctionCompiler {
     this.#assign(unwrapped, this.#expression(value));
   }
 
-  /** `a, b = x, y` with plain locals makes no tuple. */
+  /** Compiles `a, b = x, y` with locals as targets without a tuple. */
   #swap(target: Expression, value: Expression): boolean {
     if (target.kind !== "TupleExpression" || value.kind !== "TupleExpression") return false;
     if (target.elements.length !== 2 || value.elements.length !== 2) return false;
@@ -385,8 +389,8 @@ class FunctionCompiler {
   }
 
   /**
-   * Compile code that may not run, or not to its end: afterwards, the locals that it
-   * assigns are not certainly assigned.
+   * Compile code that may be skipped or left early. The locals that it assigns are
+   * not certain to be assigned afterwards.
    *
    * @returns those locals.
    */
@@ -407,7 +411,7 @@ class FunctionCompiler {
     return registers;
   }
 
-  /** Store what `value` gives in `target`. */
+  /** Assign the value of `value` to `target`. */
   #assign(target: Expression, value: Evaluator): void {
     const emit = (instruction: (next: number) => Instruction): void =>
       this.#assembler.emit(({ next }) => instruction(next));
@@ -419,7 +423,7 @@ class FunctionCompiler {
         this.#assignName(target, value);
         return;
       case "IndexExpression": {
-        // The value comes first, then the object and the key.
+        // The value is evaluated first, then the object and the key.
         const parts = [target.object, target.index];
         const pure = parts.every((part) => this.#unit.purity.isPure(part));
         const first = pure ? value : this.#hold(value).evaluate;
@@ -480,14 +484,14 @@ class FunctionCompiler {
     });
   }
 
-  /** The value of `evaluate`, computed now and kept in a register. */
+  /** Evaluate now and store the value in a register. */
   #hold(evaluate: Evaluator): Operand {
     const register = this.#allocate();
     this.#emitStore(evaluate, register);
     return inRegister(register);
   }
 
-  /** An operand that is evaluated once, however often it is asked for. */
+  /** An operand that can be read several times but is evaluated once. */
   #kept(operand: Operand): Operand {
     if (operand.register !== 0 || operand.constant !== undefined) return operand;
     return this.#hold(operand.evaluate);
@@ -511,7 +515,7 @@ class FunctionCompiler {
     const combine = (left: Operand, right: Operand): Evaluator =>
       statements.augmentedEvaluator(operator as never, left, right, at);
     if (target.kind === "Identifier") {
-      // The old value comes first; a call on the right must not see it changed.
+      // The old value is read first: a call on the right must not change it.
       const old = this.#unit.purity.isPure(value)
         ? this.#operand(target)
         : this.#hold(this.#expression(target));
@@ -563,7 +567,7 @@ class FunctionCompiler {
     this.#assembler.mark(end);
   }
 
-  /** Go on when `test` is true, else to `otherwise`. */
+  /** Continue at the next instruction if `test` is true, otherwise at `otherwise`. */
   #branch(test: Expression, otherwise: Label): void {
     const unwrapped = withoutParens(test);
     if (
@@ -599,7 +603,7 @@ class FunctionCompiler {
     });
   }
 
-  /** A loop over an iterable; `body` compiles what is done for each element. */
+  /** A loop over an iterable; `body` compiles the code for each element. */
   #loop(
     target: Expression,
     iterable: Expression,
@@ -666,7 +670,7 @@ class FunctionCompiler {
     this.#enclosing.pop();
   }
 
-  /** The iterators of the innermost enclosing statement. */
+  /** The iterator lists of the innermost enclosing statement. */
   get #innermost(): Pick<Enclosing, "openIterators" | "returnCloses"> {
     return this.#enclosing.at(-1) ?? { openIterators: [], returnCloses: [] };
   }
@@ -687,10 +691,11 @@ class FunctionCompiler {
   }
 
   /**
-   * Leave the enclosing statements up to the target of `exit`. The innermost
-   * `finally` body in between runs first, and the exit continues after it.
+   * Leave the enclosing statements, out to the target of `exit`. If a `finally` body
+   * is on the way, it runs first and the exit continues after it.
    *
-   * @param returned the register of the value of a `return`; that of the innermost `try`, if there is one.
+   * @param returned the register of the value of a `return`; that of the innermost
+   *   `finally` block, if there is one.
    */
   #exit(exit: Exit, returned: number): void {
     const innermost = this.#enclosing.at(-1);
@@ -746,12 +751,12 @@ class FunctionCompiler {
   }
 
   /**
-   * Several ways lead to a `finally` body: the end of the `try`, an error, and each
-   * of `return`, `break` and `continue`. A plain body has a copy for each of these
-   * five, which costs no time when it runs. A body that contains a `try` or a `def`
-   * is emitted once, since copies of copies would grow exponentially: each way sets
-   * the completion register, and the instruction after the body reads it. So the
-   * size of the code stays proportional to that of the text.
+   * Compiles a `try` that has a `finally` body. A body can be entered from the end of
+   * the `try`, from an error, and from `return`, `break` and `continue`. A plain body
+   * has a copy for each of these five, which is fastest at run time. A body that
+   * contains a `try` or a `def` is emitted once, because copies of copies grow
+   * exponentially with nesting. Each way into that body sets the completion register,
+   * and the instruction after the body reads it.
    */
   #tryFinally(compileBody: () => void, finalBody: readonly Statement[]): void {
     const { openIterators } = this.#innermost;
@@ -789,7 +794,7 @@ class FunctionCompiler {
     for (const local of assigned) this.#markAssigned(local);
   }
 
-  /** The code that continues each exit after the `finally` body of `block`. */
+  /** Emit the code that continues each exit after the `finally` body of `block`. */
   #continueExits({ isCopied, exits, returned }: FinallyBlock, finalBody: readonly Statement[]): void {
     for (const [exit, label] of exits) {
       this.#assembler.mark(label);
@@ -878,8 +883,8 @@ class FunctionCompiler {
   }
 
   /**
-   * Evaluators of several expressions, evaluated in order. What stands before one
-   * that needs instructions of its own is kept in a register.
+   * Compile several expressions to evaluators, which run in order. If one of them
+   * needs instructions, the values of those before it are stored in registers.
    */
   #operands(expressions: readonly Expression[]): Evaluator[] {
     return this.#operandsOf(expressions).map(({ evaluate }) => evaluate);
@@ -890,7 +895,7 @@ class FunctionCompiler {
     const lastImpure = expressions.findLastIndex((expression) => !purity.isPure(expression));
     return expressions.map((expression, index) => {
       const operand = this.#operand(expression);
-      // What stands in a register stays there: nothing within an expression changes a local.
+      // A local in a register keeps its value: no part of an expression assigns locals.
       if (index >= lastImpure || operand.constant !== undefined || operand.register !== 0) return operand;
       return this.#hold(operand.evaluate);
     });
@@ -1112,7 +1117,7 @@ class FunctionCompiler {
     return evaluators.registerEvaluator(register);
   }
 
-  /** As `#expression`, where only the truth is wanted. */
+  /** Compile an expression of which only the truth value is used. */
   #test(expression: Expression): Test {
     const unwrapped = withoutParens(expression);
     if (unwrapped.kind === "UnaryExpression" && unwrapped.operator === "not") {
@@ -1133,7 +1138,11 @@ class FunctionCompiler {
     return evaluators.truthTest(this.#expression(unwrapped));
   }
 
-  /** Compile a comprehension; the register of its result. */
+  /**
+   * Compile a comprehension.
+   *
+   * @returns the register of its result.
+   */
   #comprehension({ body, clauses, start }: Comprehension): number {
     const result = this.#allocate();
     const dict = body.kind === "DictEntry";
@@ -1154,7 +1163,7 @@ class FunctionCompiler {
     return result;
   }
 
-  /** Clause after clause; `again` is the innermost loop's next round. */
+  /** Compile clauses from `index` on; `again` is the next iteration of the innermost loop. */
   #clauses(
     clauses: readonly (ForClause | IfClause)[],
     index: number,
@@ -1172,7 +1181,11 @@ class FunctionCompiler {
     }
   }
 
-  /** Compile a call; the register of its result. */
+  /**
+   * Compile a call.
+   *
+   * @returns the register of its result.
+   */
   #callResult(call: CallExpression): number {
     const register = this.#allocate();
     this.#call(call, register);
@@ -1194,7 +1207,7 @@ class FunctionCompiler {
       );
       return;
     }
-    // A method in call position is never a key of a dict.
+    // In a call, `x.name` is a method and never a key of a dict.
     const [target, ...values] = this.#operandsWithCallee(callee, args);
     if (purely) {
       this.#assembler.emit(({ site }) => positionalCall(target!, values, site(destination, parenStart)));
@@ -1213,7 +1226,7 @@ class FunctionCompiler {
     this.#assembler.emit(({ site }) => generalCall(parts, site(destination, parenStart)));
   }
 
-  /** The receiver and the arguments of a method, which has to be there before an argument is evaluated. */
+  /** The receiver and arguments of a method call. A missing method is an error before the arguments are evaluated. */
   #methodOperands(method: AttributeExpression, args: readonly Expression[]): Operand[] {
     if (args.every((arg) => this.#unit.purity.isPure(arg))) return this.#operandsOf([method.object, ...args]);
     const object = this.#kept(this.#operand(method.object));
@@ -1234,7 +1247,7 @@ class FunctionCompiler {
   }
 }
 
-/** An expression that compares, or asks for membership. */
+/** A comparison or a membership test. */
 interface Comparison extends BinaryExpression {
   readonly operator: ComparisonOperator | "in" | "not in";
 }
@@ -1249,7 +1262,7 @@ function isComparison(expression: Expression): expression is Comparison {
   return expression.kind === "BinaryExpression" && comparisonOperators.has(expression.operator);
 }
 
-/** Whether no statement of `body` contains a `try` or a `def`. */
+/** Whether `body` contains no `try` and no `def`. */
 function isPlain(body: readonly Statement[]): boolean {
   return body.every((statement) => {
     switch (statement.kind) {
@@ -1267,12 +1280,12 @@ function isPlain(body: readonly Statement[]): boolean {
   });
 }
 
-/** What stands in `register`. */
+/** An operand that is in `register`. */
 function inRegister(register: number): Operand {
   return { evaluate: evaluators.registerEvaluator(register), register };
 }
 
-/** How an inner function takes a variable of the outer one. */
+/** Returns a function that captures a variable of the enclosing function. */
 function captureOf({ kind, index }: Binding): (r: Registers) => Cell {
   if (kind === "free") return (r) => (r[0] as FunctionValue).free[index]!;
   const register = index + firstLocal;

@@ -1,4 +1,7 @@
-/** Closures for names, displays, attributes, indices and the like: everything pure but arithmetic. */
+/**
+ * Evaluators of names, literals, attributes, indices and other pure expressions
+ * except arithmetic.
+ */
 
 import type { Builtin } from "../library/builtin.ts";
 import { formatWithSpec } from "../library/format-spec.ts";
@@ -30,8 +33,9 @@ export function constantEvaluator(value: Value): Evaluator {
 }
 
 /**
- * `text` as the engine keeps names: two strings that are kept so are compared by
- * their address. What was cut out of a source text is not.
+ * Returns `text` as an internalized string of the JavaScript engine. The engine
+ * compares two such strings by address. Substrings of the source text are not
+ * internalized.
  */
 export function internalised(text: string): string {
   const names: Record<string, true> = Object.create(null);
@@ -39,7 +43,7 @@ export function internalised(text: string): string {
   return Object.keys(names)[0]!;
 }
 
-/** A local that is certainly assigned: a parameter, or a register between two instructions. */
+/** Reads a local that is certain to be assigned, or an intermediate value. */
 export function registerEvaluator(register: number): Evaluator {
   return (r) => r[register] as Value;
 }
@@ -52,7 +56,7 @@ export function localEvaluator(register: number, name: string, at: number): Eval
   };
 }
 
-/** A variable that this function shares with inner ones. */
+/** Reads a variable that inner functions capture. */
 export function cellEvaluator(register: number, name: string, at: number): Evaluator {
   return (r, t) => {
     const { value } = r[register] as Cell;
@@ -61,7 +65,7 @@ export function cellEvaluator(register: number, name: string, at: number): Evalu
   };
 }
 
-/** A variable of an outer function. */
+/** Reads a captured variable of an enclosing function. */
 export function freeEvaluator(freeIndex: number, name: string, at: number): Evaluator {
   return (r, t) => {
     const { value } = (r[0] as FunctionValue).free[freeIndex]!;
@@ -82,7 +86,7 @@ export function predeclaredEvaluator(predeclaredIndex: number): Evaluator {
   return (r) => (r[0] as FunctionValue).module.predeclared[predeclaredIndex]!;
 }
 
-/** The truth of a value as a test. */
+/** Tests the truth value of an expression. */
 export function truthTest(evaluate: Evaluator): Test {
   return (r, t) => {
     const value = evaluate(r, t);
@@ -133,9 +137,9 @@ export function indexEvaluator(object: Operand, key: Operand, at: number): Evalu
 
 /** `object["key"]`. */
 function keyEvaluator({ evaluate, register }: Operand, key: string, at: number): Evaluator {
-  // Only a key with a NUL in front is hashed to something else.
+  // Only keys that start with NUL have a different hash key.
   const plain = key.charCodeAt(0) !== 0;
-  // The shape of the last record that was met here, and where its key is.
+  // The shape of the last record that was read here, and the position of the key in it.
   let shape: readonly Key[] | undefined;
   let place = 0;
   return (r, t) => {
@@ -200,17 +204,18 @@ export function tupleEvaluator(elements: readonly Evaluator[], at: number): Eval
   };
 }
 
-/** The values of several expressions, in order. */
+/** Evaluate several expressions in order. */
 export function evaluateAll(elements: readonly Evaluator[], r: Registers, t: Thread): Value[] {
   const [a, b, c] = elements;
-  // An array that is pushed to has room for seventeen from the first element on.
+  // An array literal has no spare capacity; the first `push` to an empty array reserves seventeen
+  // elements.
   if (a === undefined) return [];
   if (b === undefined) return [a(r, t)];
   if (c === undefined) return [a(r, t), b(r, t)];
   return elements.map((evaluate) => evaluate(r, t));
 }
 
-/** A dict display: keys and values in turns; `ats` are the offsets of the colons. */
+/** Makes a dict from alternating keys and values; `ats` are the offsets of the colons. */
 export function dictEvaluator(parts: readonly Operand[], ats: readonly number[], at: number): Evaluator {
   const weight = tableWeight + dictEntryWeight * ats.length;
   const keys = ats.flatMap((_, entry) => parts[2 * entry]!.constant ?? []);
@@ -238,7 +243,7 @@ export function dictEvaluator(parts: readonly Operand[], ats: readonly number[],
   };
 }
 
-/** A dict display whose keys are constants: a record, and always of one shape. */
+/** Makes a dict whose keys are constants: a record, which always has the same shape. */
 function recordEvaluator(keys: Shape, values: readonly Evaluator[], weight: number, at: number): Evaluator {
   const shape = keys.map(internalised);
   return (r, t) => {
@@ -248,7 +253,7 @@ function recordEvaluator(keys: Shape, values: readonly Evaluator[], weight: numb
   };
 }
 
-/** Add one association in a dict comprehension. */
+/** Add an entry in a dict comprehension. */
 export function addEntry(dict: StarlarkDict, key: Value, value: Value, at: number, t: Thread): void {
   t.at = at;
   dictSet(dict, key, value, t);
@@ -282,7 +287,7 @@ function formatField({ evaluate, conversion, spec, at }: FormattedField, r: Regi
   return conversion === "r" ? repr(value, t) : str(value, t);
 }
 
-/** A call of a builtin that is known when the program is compiled and calls nothing back. */
+/** Calls a builtin that is known at compile time and calls no function of the program. */
 export function builtinCallEvaluator(callee: Builtin, args: readonly Evaluator[], at: number): Evaluator {
   const { variadic, invoke } = callee;
   if (variadic !== undefined) {

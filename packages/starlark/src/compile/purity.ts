@@ -1,15 +1,15 @@
 /**
- * Which expressions can be evaluated in one go, on the JavaScript stack: those
- * that call no function of the program, wait for nothing and do not loop. All
- * operators are pure in this sense, and so are calls of builtins that are known
- * when the program is compiled and call nothing back, such as `len(x)`.
+ * Determines which expressions are pure: evaluated in one go on the JavaScript stack,
+ * because they call no function of the program, never wait and do not loop. All
+ * operators are pure in this sense, and so are calls of builtins that are known at
+ * compile time and call no function, such as `len(x)`.
  */
 
 import { Builtin } from "../library/builtin.ts";
 import type { CallExpression, DictEntry, Expression } from "../syntax/ast.ts";
 import type { Value } from "../value/value.ts";
 
-/** Tells pure expressions from others; asks each node once. */
+/** Determines which expressions are pure, once for each node. */
 export class Purity {
   readonly #universe: ReadonlyMap<string, Value>;
   readonly #known = new Map<Expression, boolean>();
@@ -27,7 +27,7 @@ export class Purity {
     return pure;
   }
 
-  /** The builtin that `call` calls, when it is known now and can be called in place. */
+  /** Returns the builtin that `call` calls, if it is known at compile time and can be called in place. */
   inlineBuiltin(call: CallExpression): Builtin | undefined {
     const { callee, args } = call;
     if (callee.kind !== "Identifier" || callee.binding?.kind !== "universal") return undefined;

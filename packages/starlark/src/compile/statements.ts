@@ -1,4 +1,7 @@
-/** Instructions of statements, and the closures that are neither arithmetic nor plain evaluators. */
+/**
+ * Instructions of statements, and evaluators that do more than `evaluators.ts` and
+ * `arithmetic.ts`.
+ */
 
 import { nearestSpelling } from "../resolve/spelling.ts";
 import { defer } from "../run/call.ts";
@@ -34,7 +37,7 @@ import {
 } from "./code.ts";
 import { addEntry } from "./evaluators.ts";
 
-/** The fuel is used up: go on at `to`, or give way when the slice is over. */
+/** Refuel when the fuel is used up. Continue at `to`, or yield at the end of the slice. */
 function giveWay(t: Thread, to: number, at: number): number {
   t.at = at;
   t.refuel();
@@ -50,7 +53,7 @@ export function evaluateInstruction(evaluate: Evaluator, next: number): Instruct
   };
 }
 
-/** Begin a loop: keep an iterator in a register. */
+/** Start a loop: store an iterator in a register. */
 export function iterateInstruction(
   iterable: Evaluator,
   register: number,
@@ -65,7 +68,7 @@ export function iterateInstruction(
   };
 }
 
-/** One round of a loop: the next element to a register, or on to the end. */
+/** One iteration of a loop: store the next element in a register, or continue at the end. */
 export function nextInstruction(
   iteratorRegister: number,
   register: number,
@@ -106,7 +109,7 @@ export function whileInstruction(
   };
 }
 
-/** Leave loops before their end. */
+/** Close the iterators of loops that are left early. */
 export function closeInstruction(iterators: readonly number[], next: number): Instruction {
   return (r) => {
     for (const register of iterators) {
@@ -165,7 +168,7 @@ function notSettable(x: Value, name: string): StarlarkError {
   return new StarlarkError(`can't assign to .${name} field of ${typeOf(x)}`, { hint });
 }
 
-/** `a, b, c = value`, each element to its register. */
+/** `a, b, c = value`, with each element stored in its register. */
 export function unpackInstruction(
   value: Evaluator,
   registers: readonly number[],
@@ -197,7 +200,7 @@ function wrongLength(got: number, want: number, at: number, t: Thread): Starlark
   return new StarlarkError(`too ${many} values to unpack (got ${got}, want ${want})`);
 }
 
-/** `x <operator>= y`: lists and dicts and sets change in place. */
+/** `x <operator>= y`: lists, dicts and sets change in place. */
 export function augmentedEvaluator(
   operator: ArithmeticOperator,
   left: Operand,
@@ -259,7 +262,7 @@ export function orEvaluator(left: Evaluator, right: Evaluator): Evaluator {
   };
 }
 
-/** A function that is made when its `def` or `lambda` is evaluated. */
+/** Creates a function when its `def` or `lambda` is evaluated. */
 export function functionEvaluator(
   code: Code,
   defaults: readonly (Evaluator | undefined)[],
@@ -273,7 +276,7 @@ export function functionEvaluator(
   };
 }
 
-/** The empty list or dict of a comprehension. */
+/** Creates the empty list or dict of a comprehension. */
 export function newContainerInstruction(
   register: number,
   dict: boolean,
@@ -319,7 +322,7 @@ export function addEntryInstruction(
   };
 }
 
-/** Ask the host for a module. */
+/** Load a module from the host. */
 export function loadInstruction(name: string, site: CallSite): Instruction {
   return (r, t) => {
     t.at = site.at;
@@ -351,7 +354,7 @@ function cannotLoad(name: string, error: unknown): StarlarkError {
   return new StarlarkError(`cannot load ${name}: ${message}`, { cause: error, kind });
 }
 
-/** A member of a loaded module. */
+/** Reads a member of a loaded module. */
 export function memberEvaluator(register: number, moduleName: string, name: string, at: number): Evaluator {
   return (r, t) => {
     const module = r[register];
@@ -365,14 +368,14 @@ export function memberEvaluator(register: number, moduleName: string, name: stri
   };
 }
 
-/** Whether an `except` clause takes the error that was caught. */
+/** Continue at `next` if an `except` clause catches the error, otherwise at `otherwise`. */
 export function matchErrorInstruction(
   register: number,
   types: readonly string[] | undefined,
   next: number,
   otherwise: number,
 ): Instruction {
-  // Every error is an Error; only what a tool reported is a ToolError.
+  // Every error is an `Error`; only an error that a tool reported is a `ToolError`.
   const all = types === undefined || types.includes("Error");
   return (r) => {
     if (all) return next;
@@ -381,14 +384,14 @@ export function matchErrorInstruction(
   };
 }
 
-/** Throw an error again that was caught. */
+/** Raise a caught error again. */
 export function raiseAgainInstruction(register: number): Instruction {
   return (r) => {
     throw (r[register] as ErrorValue).error;
   };
 }
 
-/** Run a `finally` body, and continue at `after` when it is done. */
+/** Enter a `finally` body that continues at `after`. */
 export function enterFinallyInstruction(
   completion: number,
   after: number,
@@ -400,7 +403,7 @@ export function enterFinallyInstruction(
   };
 }
 
-/** End of a `finally` body: continue as its completion register says. */
+/** End a `finally` body: continue as the completion register says. */
 export function endFinallyInstruction(completion: number): Instruction {
   return (r) => {
     const after = r[completion];

@@ -1,16 +1,16 @@
 /**
- * The comments of a file, taken one after the other while its tree is printed,
- * and what the formatter asks of the text between the tokens: where lines begin,
- * whether there was an empty line, where a word stands that the tree leaves out.
+ * Iterates over the comments of a file while its tree is printed, and answers
+ * questions about the text between tokens: where lines start, whether there is an
+ * empty line, and where a word is that the tree does not record.
  */
 
 import type { Comment, File } from "../syntax/ast.ts";
 
 /** The comments between two tokens. */
 export interface Gap {
-  /** Those on the line of what stands before them. */
+  /** Comments on the line of the token before them. */
   readonly trailing: readonly Comment[];
-  /** Those on lines of their own. */
+  /** Comments on lines of their own. */
   readonly own: readonly Comment[];
 }
 
@@ -26,23 +26,23 @@ export class CommentCursor {
     this.#comments = file.comments;
   }
 
-  /** The next comment, if it begins before `end`. */
+  /** The next comment, if it starts before `end`. */
   peek(end: number): Comment | undefined {
     const comment = this.#comments[this.#at];
     return comment !== undefined && comment.start < end ? comment : undefined;
   }
 
-  /** Take the next comment. */
+  /** Consume the next comment. */
   take(): void {
     this.#at += 1;
   }
 
-  /** Leave out the comments before `end`: they are in a text that is kept as it is. */
+  /** Skip the comments before `end`, which are part of a text that is kept unchanged. */
   skip(end: number): void {
     while (this.peek(end) !== undefined) this.#at += 1;
   }
 
-  /** Take all comments that begin before `end`. */
+  /** Consume all comments that start before `end`. */
   gap(end: number): Gap {
     const trailing: Comment[] = [];
     const own: Comment[] = [];
@@ -54,7 +54,7 @@ export class CommentCursor {
     return { trailing, own };
   }
 
-  /** Whether nothing but white space, and line breaks behind backslashes, stands before `comment` on its line. */
+  /** Whether only white space and continued lines precede `comment` on its line. */
   isOnOwnLine({ start }: Comment): boolean {
     for (let at = start - 1; at >= 0; at -= 1) {
       const character = this.#text[at]!;
@@ -79,7 +79,7 @@ export class CommentCursor {
     return comment !== undefined && comment.start <= offset;
   }
 
-  /** Whether an empty line stands before what begins at `start`. */
+  /** Whether an empty line precedes `start`. */
   hasBlankBefore(start: number): boolean {
     let lineBreaks = 0;
     for (let at = start - 1; at >= 0; at -= 1) {
@@ -93,12 +93,12 @@ export class CommentCursor {
     return lineBreaks > 1;
   }
 
-  /** Whether a line breaks between two offsets. */
+  /** Whether there is a line break between two offsets. */
   hasLineBreak(start: number, end: number): boolean {
     return /[\r\n]/.test(this.#text.slice(start, end));
   }
 
-  /** Columns before `offset` on its line, tabs as the scanner counts them. */
+  /** The column of `offset`, with tabs counted as in the scanner. */
   column(offset: number): number {
     let column = 0;
     for (let at = this.#lineStart(offset); at < offset; at += 1) {
@@ -109,7 +109,7 @@ export class CommentCursor {
     return column;
   }
 
-  /** Whether nothing but white space stands before `offset` on its line. */
+  /** Whether only white space precedes `offset` on its line. */
   isFirstOnLine(offset: number): boolean {
     return /^\s*$/.test(this.#text.slice(this.#lineStart(offset), offset));
   }
@@ -120,7 +120,10 @@ export class CommentCursor {
     return start;
   }
 
-  /** The offset of the first character from `from` on that is neither white space, nor in a comment, nor one of `skipped`. */
+  /**
+   * The offset of the first character at or after `from` that is neither white space,
+   * nor in a comment, nor one of `skipped`.
+   */
   nextToken(from: number, skipped = ""): number {
     let at = from;
     let comment = this.#firstCommentFrom(from);
@@ -137,7 +140,7 @@ export class CommentCursor {
   }
 
   #firstCommentFrom(offset: number): number {
-    // What is asked for lies near what is being printed.
+    // The position is near the node that is being printed.
     let index = this.#at;
     while (index > 0 && this.#comments[index - 1]!.start >= offset) index -= 1;
     while (index < this.#comments.length && this.#comments[index]!.start < offset) index += 1;

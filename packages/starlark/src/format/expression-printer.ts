@@ -1,11 +1,11 @@
 /**
- * Expressions as documents. They are gone through in the order of the text, and
- * comments are taken on the way: between the elements of brackets, before
- * operators and before the clauses of comprehensions they stay where they are,
- * and break what is around them; in other places they move to the end of the line.
+ * Prints expressions as documents, in the order of the text, and places comments on
+ * the way. Comments between elements in brackets, before operators and before clauses
+ * of comprehensions stay there and break the enclosing group; others move to the end
+ * of the line.
  *
- * Literals keep their spelling, parentheses stay, and nothing is added that the
- * parser would tell from what was there.
+ * Literals keep their spelling, parentheses are kept, and the output parses to the
+ * same tree.
  */
 
 import type {
@@ -39,14 +39,14 @@ import {
   withBlank,
 } from "./document.ts";
 
-/** Something in a row of things in brackets. */
+/** An element in brackets. */
 export interface Element {
   readonly start: number;
   readonly end: number;
   print(): Document;
 }
 
-/** Brackets and what is between them. */
+/** Brackets and their content. */
 interface Bracketed {
   readonly open: string;
   /** Offset of the opening bracket. */
@@ -55,13 +55,13 @@ interface Bracketed {
   readonly close: string;
   /** Offset of the closing bracket. */
   readonly closeStart: number;
-  /** What stands behind the last element. @default a comma, if the bracket closes on a line of its own */
+  /** The document after the last element. @default a comma, if the closing bracket is on its own line */
   readonly last?: Document;
-  /** Whether only the width decides where it breaks. @default false: a line break behind the opening bracket stays */
+  /** Whether only the width decides about breaks. @default false: a line break after the opening bracket is kept */
   readonly byWidth?: boolean;
 }
 
-/** Precedences of the binary operators; a chain of one of them breaks as one. */
+/** Precedences of binary operators. A chain of operators of one precedence breaks as a whole. */
 const precedences: { readonly [Operator in BinaryExpression["operator"]]: number } = {
   or: 0,
   and: 1,
@@ -89,7 +89,7 @@ const precedences: { readonly [Operator in BinaryExpression["operator"]]: number
 export class ExpressionPrinter {
   protected readonly text: string;
   protected readonly comments: CommentCursor;
-  /** Brackets around what is being printed: a line may break within them. */
+  /** Number of enclosing brackets; lines can break only within brackets. */
   #brackets = 0;
 
   constructor(file: File) {
@@ -97,12 +97,12 @@ export class ExpressionPrinter {
     this.comments = new CommentCursor(file);
   }
 
-  /** The text of a literal, with line feeds for line breaks. */
+  /** The text of a literal, with line breaks normalized to line feeds. */
   protected raw(start: number, end: number): string {
     return this.text.slice(start, end).replaceAll(/\r\n?/g, "\n");
   }
 
-  /** An expression; what it breaks into beside brackets of its own is indented. */
+  /** Print an expression. Its lines are indented, except within its own brackets. */
   protected expression(expression: Expression): Document {
     switch (expression.kind) {
       case "BinaryExpression":
@@ -114,13 +114,16 @@ export class ExpressionPrinter {
       default:
         return this.#content(expression, inPlace);
     }
-    // Without brackets around it, it breaks in brackets of its own alone.
+    // Without enclosing brackets, it breaks only within its own brackets.
     return this.#brackets === 0
       ? this.#content(expression, inPlace)
       : group(this.#content(expression, indented));
   }
 
-  /** An expression as all that stands in a bracket; `further` places the lines after its first operand. */
+  /**
+   * Print an expression that is the whole content of a bracket; `further` is applied
+   * to the lines after its first operand.
+   */
   #content(expression: Expression, further: (rest: Document) => Document): Document {
     switch (expression.kind) {
       case "Identifier":
@@ -164,7 +167,7 @@ export class ExpressionPrinter {
       case "AttributeExpression": {
         const { object, name, nameStart } = expression;
         const before = this.expression(object);
-        // "1.x" would begin with a float.
+        // "1.x" would start with a float.
         const space = object.kind === "IntLiteral" ? " " : "";
         return sequence([before, this.#word(nameStart, `${space}.${name}`)]);
       }
@@ -184,14 +187,14 @@ export class ExpressionPrinter {
     }
   }
 
-  /** A text with the comments that stand before it, for the end of its line. */
+  /** A text, with the comments before it placed at the end of its line. */
   #word(start: number, text: string): Document {
     if (this.comments.peek(start) === undefined) return text;
     const { trailing, own } = this.comments.gap(start);
     return sequence([...[...trailing, ...own].map((comment) => strayComment(textOf(comment))), text]);
   }
 
-  /** A break between operands, if there are brackets around them. */
+  /** A break between operands, if there are enclosing brackets. */
   #between(end: number): readonly Document[] {
     if (this.#brackets === 0) return [" "];
     const { trailing, own } = this.comments.gap(end);
@@ -204,7 +207,7 @@ export class ExpressionPrinter {
 
   // Operators.
 
-  /** A chain of operators of one precedence: each on a line of its own, or all on one. */
+  /** Print a chain of operators of one precedence: all on one line, or each on its own. */
   #binary(expression: BinaryExpression, further: (rest: Document) => Document): Document {
     const links: BinaryExpression[] = [];
     const precedence = precedences[expression.operator];
@@ -326,7 +329,7 @@ export class ExpressionPrinter {
     return sequence([before, this.#enclosed("[", bracketStart, element, "]", end - 1)]);
   }
 
-  /** Brackets around one thing, which break where the line would be too long. */
+  /** Print brackets around one expression, which break if the line would be too long. */
   #enclosed(open: string, openStart: number, element: Element, close: string, closeStart: number): Document {
     return this.bracketed({
       open,
@@ -342,7 +345,7 @@ export class ExpressionPrinter {
   #arguments(parenStart: number, args: readonly Argument[], closeStart: number): Document {
     const only = args.length === 1 ? args[0]! : undefined;
     if (only?.kind === "positional" && this.#isEmbraced(only.value, parenStart, closeStart)) {
-      // The brackets of the argument do for those of the call.
+      // The brackets of the argument serve as those of the call.
       this.#brackets += 1;
       const value = this.expression(only.value);
       this.#brackets -= 1;
@@ -354,7 +357,7 @@ export class ExpressionPrinter {
     return this.bracketed({ open: "(", openStart: parenStart, elements, close: ")", closeStart });
   }
 
-  /** Whether an argument has brackets of its own, with nothing but white space between them and those of the call. */
+  /** Whether an argument has its own brackets, with only white space between them and those of the call. */
   #isEmbraced(value: Expression, parenStart: number, closeStart: number): boolean {
     switch (value.kind) {
       case "ListExpression":
@@ -384,14 +387,14 @@ export class ExpressionPrinter {
     }
   }
 
-  /** A parameter of a function. */
+  /** Print a parameter of a function. */
   protected parameter({ kind, name, value, start }: Parameter): Document {
     const stars = kind === "star" ? "*" : kind === "doubleStar" ? "**" : "";
     const word = this.#word(name?.start ?? start, `${stars}${name?.name ?? ""}`);
     return value === undefined ? word : sequence([word, "=", this.expression(value)]);
   }
 
-  /** Brackets and their elements: on one line, or each on its own. */
+  /** Print brackets and their elements: all on one line, or each on its own. */
   protected bracketed(brackets: Bracketed): Document {
     const { open, openStart, elements, close, closeStart, last = lastComma, byWidth = false } = brackets;
     const first = elements[0];
@@ -404,7 +407,7 @@ export class ExpressionPrinter {
       !byWidth && first !== undefined && this.comments.hasLineBreak(openStart + 1, first.start);
     const parts =
       first === undefined && !isBroken(inside) ? [inside, close] : [indented(inside), closingBreak, close];
-    // Comments before the bracket do not make it break.
+    // Comments before the bracket do not break it.
     return sequence([before, group(sequence(parts), mustBreak)]);
   }
 
@@ -435,14 +438,14 @@ export class ExpressionPrinter {
     return sequence(parts);
   }
 
-  /** A comment on a line of its own, with the empty line before it unless it is the first thing in its brackets. */
+  /** Print a comment on its own line, with the empty line before it unless it is the first in its brackets. */
   #ownLine(comment: Comment, isFirst: boolean): readonly Document[] {
     const blank = !isFirst && this.comments.hasBlankBefore(comment.start);
     return [withBlank(hardBreak, blank), textOf(comment)];
   }
 }
 
-/** Lines that stand where the bracket around them says. */
+/** Prints lines without an indentation of their own. */
 function inPlace(rest: Document): Document {
   return rest;
 }
@@ -454,7 +457,7 @@ function spanOf({ start, end }: { readonly start: number; readonly end: number }
   return { start, end };
 }
 
-/** The text of a comment. */
+/** Prints the text of a comment. */
 export function textOf({ text }: Comment): string {
   return text.trimEnd();
 }

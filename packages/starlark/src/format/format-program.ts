@@ -1,8 +1,8 @@
 /**
- * Programs in their canonical layout: four spaces, lines of at most 100 columns
- * where brackets allow it, one element on a line where a bracket is broken, one
- * empty line at most. What a program means stays as it is, and so do the spelling
- * of its literals, its parentheses and its comments. No I/O.
+ * Formats programs in the canonical layout: indentation by four spaces, lines of up
+ * to 100 columns where brackets allow a break, one element a line in broken brackets,
+ * and at most one empty line. The meaning of the program is unchanged, and so are its
+ * literals, parentheses and comments. No I/O.
  */
 
 import { type Diagnostic, hasErrors, type Source } from "@toolcrib/diagnostics";
@@ -11,19 +11,20 @@ import { programLimits } from "../program-limits.ts";
 import { parseFile } from "../syntax/parser.ts";
 import { printFile } from "./statement-printer.ts";
 
-/** What came of formatting a program. */
+/** The result of formatting a program. */
 export interface FormattedProgram {
-  /** The program in its canonical layout; absent when it has errors. */
+  /** The formatted program; absent if the program has errors. */
   readonly text: string | undefined;
-  /** What is wrong with it. */
+  /** Findings in the program. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /**
- * Format a program. A list, a dict, a call or another bracket whose first element
- * is on a line of its own stays broken; otherwise the width decides.
+ * Format a program. Brackets stay broken if their first element is on a new line;
+ * otherwise the width decides.
  *
- * @returns text that parses to the same tree, and that formatting leaves as it is.
+ * @returns a text that parses to the same tree and does not change when it is
+ *   formatted again.
  */
 export function formatProgram(source: Source, dialect: Dialect): FormattedProgram {
   const { value: file, diagnostics } = parseFile(source, dialect);

@@ -1,13 +1,13 @@
 /**
- * Documents to text: what fits stands on one line. Linear in the size of the
- * document, however deep it nests; it does not call itself.
+ * Renders documents as text. A group that fits is on one line. Takes time linear in
+ * the size of the document, and does not recurse, so the nesting may be deep.
  */
 
 import type { Document } from "./document.ts";
 
-/** Most columns of a line, where it can be broken. */
+/** Maximum number of columns, where the line can be broken. */
 export const lineWidth = 100;
-/** Spaces of one level. */
+/** Spaces for each level of indentation. */
 export const indentWidth = 4;
 
 interface Item {
@@ -16,17 +16,17 @@ interface Item {
   readonly breaks: boolean;
 }
 
-/** What a document was made into. */
+/** The rendered document. */
 export interface Rendered {
   readonly text: string;
-  /** Comments for the end of its last line; all but the first get lines of their own. */
+  /** Comments at the end of the last line. All but the first get their own lines. */
   readonly endComments: readonly string[];
 }
 
 /**
- * Lay out `document` from column `indent` on.
+ * Render `document` from column `indent` on.
  *
- * @returns `undefined` when the text would be longer than `maxLength`.
+ * @returns `undefined` if the text would exceed `maxLength`.
  */
 export function render(document: Document, indent: number, maxLength: number): Rendered | undefined {
   const stack: Item[] = [{ document, indent, breaks: true }];
@@ -35,7 +35,7 @@ export function render(document: Document, indent: number, maxLength: number): R
   let comments: string[] = [];
 
   function newLine(target: number, blank: boolean, closes: boolean): void {
-    // They stand before what comes next: an element, or the end of its bracket.
+    // They precede the next element, or the end of the bracket.
     const own = " ".repeat(closes ? target + indentWidth : target);
     comments.forEach((comment, index) => {
       text += index === 0 ? `  ${comment}` : `\n${own}${comment}`;
@@ -89,7 +89,7 @@ export function render(document: Document, indent: number, maxLength: number): R
   return { text, endComments: comments };
 }
 
-/** A sequence that is being gone through, or a single document. */
+/** A list of documents and a position in it, or a single document. */
 interface Walk {
   readonly parts: readonly Document[];
   next: number;
@@ -97,8 +97,8 @@ interface Walk {
 }
 
 /**
- * Whether `document`, on one line, leaves what follows it on that line within
- * `width` columns. What follows ends at the first place where it may break.
+ * Whether `document` fits within `width` columns on one line, together with the text
+ * that follows it up to the next possible break.
  */
 function fits(document: Document, rest: readonly Item[], width: number): boolean {
   let left = width;
@@ -122,7 +122,7 @@ function fits(document: Document, rest: readonly Item[], width: number): boolean
     if (typeof part === "string") {
       const firstEnd = part.indexOf("\n");
       if (firstEnd !== -1) {
-        // A literal of several lines: its own lines are as long as they are.
+        // The lines of a multi-line literal cannot be broken.
         if (firstEnd > left) return false;
         left = lineWidth - (part.length - part.lastIndexOf("\n") - 1);
       } else left -= part.length;

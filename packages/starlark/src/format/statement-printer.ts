@@ -1,10 +1,10 @@
 /**
- * Statements as lines. A statement has a line of its own, a block is indented by
- * four columns, and of several empty lines one stays. At the top level one stands
- * around functions, and behind the loads.
+ * Prints statements as lines. Each statement is on its own line, blocks are indented
+ * by four columns, and several empty lines become one. At the top level, one empty
+ * line surrounds functions and follows loads.
  *
- * A comment on a line of its own at the end of a block belongs to the innermost
- * block that it is indented as deep as.
+ * A comment on its own line at the end of a block belongs to the innermost block with
+ * at most its indentation.
  */
 
 import type {
@@ -26,25 +26,25 @@ import { indentWidth, render } from "./render.ts";
 /** Thrown when the text becomes too long; never leaves this file. */
 const tooLong = new Error("The text became too long");
 
-/** Something that has lines of its own: a statement, or a comment with what it stands above. */
+/** An item with its own lines: a statement, or a comment together with the item below it. */
 type ItemKind = "comment" | "load" | "def" | "other";
 
-/** A block while it is printed. */
+/** A block that is being printed. */
 interface Block {
   readonly indent: number;
-  /** Columns of its first statement in the source. */
+  /** Indentation of its first statement in the source. */
   readonly column: number;
-  /** Where what follows the block begins. */
+  /** Offset of the text after the block. */
   readonly end: number;
   previous: ItemKind | undefined;
-  /** Whether the line before is a comment right above what comes next. */
+  /** Whether the previous line is a comment directly above the next item. */
   isAttached: boolean;
 }
 
 /**
- * The text of a file that has no errors.
+ * Print a file without errors.
  *
- * @returns `undefined` when it would be longer than `maxLength`.
+ * @returns `undefined` if the text would exceed `maxLength`.
  */
 export function printFile(file: File, maxLength: number): string | undefined {
   return new StatementPrinter(file, maxLength).printFile(file);
@@ -80,9 +80,9 @@ class StatementPrinter extends ExpressionPrinter {
   }
 
   /**
-   * A statement or the header of one, with the comment on its line.
+   * Print a statement or the header of one, with the comment on its line.
    *
-   * @returns the comments for which that line has no room.
+   * @returns comments that do not fit on that line.
    */
   #lay(document: Document, indent: number, limit: number): readonly string[] {
     const rendered = render(document, indent, this.#maxLength);
@@ -121,7 +121,7 @@ class StatementPrinter extends ExpressionPrinter {
     this.#ownComments(block, block.end, undefined);
   }
 
-  /** The comments before `end` that belong to the block; `next` is what follows them in it. */
+  /** Print the comments before `end` that belong to the block; `next` is the next item in it. */
   #ownComments(block: Block, end: number, next: ItemKind | undefined): void {
     const comments: Comment[] = [];
     for (let comment = this.comments.peek(end); comment !== undefined; comment = this.comments.peek(end)) {
@@ -129,7 +129,7 @@ class StatementPrinter extends ExpressionPrinter {
       this.comments.take();
       comments.push(comment);
     }
-    // Those right above a statement belong to it.
+    // Comments directly above a statement belong to it.
     let attachedFrom = comments.length;
     for (let start = end; next !== undefined && attachedFrom > 0; attachedFrom -= 1) {
       if (this.comments.hasBlankBefore(start)) break;
@@ -144,7 +144,7 @@ class StatementPrinter extends ExpressionPrinter {
     }
   }
 
-  /** Leave an empty line before what comes next, where one was or belongs. */
+  /** Print an empty line before the next item, if there is one in the source or the layout requires one. */
   #separate(block: Block, start: number, kind: ItemKind): void {
     const { previous, isAttached, indent } = block;
     if (previous === undefined) return;
@@ -155,7 +155,7 @@ class StatementPrinter extends ExpressionPrinter {
     if (belongs || this.comments.hasBlankBefore(start)) this.#line(0, "");
   }
 
-  /** The block below a header that begins at `headerStart`. */
+  /** Print the block of a header that starts at `headerStart`. */
   #suite(statements: readonly Statement[], indent: number, headerStart: number, end: number): void {
     const first = statements[0]!.start;
     const isBelow = this.comments.isFirstOnLine(first);
@@ -163,7 +163,7 @@ class StatementPrinter extends ExpressionPrinter {
     this.#block(statements, { indent: indent + indentWidth, column, end });
   }
 
-  /** A header, its comment, and its block. `next` is where what follows the block begins. */
+  /** Print a header, its comment and its block. `next` is the offset of the text after the block. */
   #compound(
     header: Document,
     statements: readonly Statement[],
@@ -175,7 +175,7 @@ class StatementPrinter extends ExpressionPrinter {
     this.#suite(statements, indent, start, end);
   }
 
-  /** The comments before a clause such as `else`, on its level. */
+  /** Print the comments before a clause such as `else`, at its indentation. */
   #beforeClause(start: number, indent: number): void {
     const { trailing, own } = this.comments.gap(start);
     for (const comment of [...trailing, ...own]) this.#line(indent, textOf(comment));
@@ -184,9 +184,9 @@ class StatementPrinter extends ExpressionPrinter {
   // Statements.
 
   /**
-   * `next` is where what follows the statement begins.
+   * Print a statement. `next` is the offset of the text after the statement.
    *
-   * @returns comments that are to stand below it.
+   * @returns comments to print below it.
    */
   #statement(statement: Statement, indent: number, next: number): readonly string[] {
     const { start } = statement;
@@ -270,7 +270,7 @@ class StatementPrinter extends ExpressionPrinter {
     this.#compound(word, statements, place);
   }
 
-  /** Where the `else` or `finally` behind a block begins. */
+  /** The offset of the `else` or `finally` after a block. */
   #clauseStart(before: readonly Statement[]): number {
     return this.comments.nextToken(before.at(-1)!.end, ";");
   }
@@ -325,7 +325,7 @@ class StatementPrinter extends ExpressionPrinter {
     return sequence([`${local.name}=`, this.raw(literalStart, end)]);
   }
 
-  /** Where the literal begins whose content begins at `contentStart`. */
+  /** The start of the literal whose content starts at `contentStart`. */
   #literalStart(contentStart: number): number {
     const quotes = this.text.slice(Math.max(0, contentStart - 3), contentStart);
     const start = contentStart - (quotes === '"""' || quotes === "'''" ? 3 : 1);

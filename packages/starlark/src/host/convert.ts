@@ -1,6 +1,6 @@
 /**
- * Values in and out: JSON data to values of a program and back. Everything is
- * charged before it is made, and depth is bounded in both directions.
+ * Conversion between JSON data and values of a program. Every value is charged before
+ * it is made, and depth is limited in both directions.
  */
 
 import { StarlarkError } from "../run/starlark-error.ts";
@@ -20,7 +20,7 @@ import {
   type Value,
 } from "../value/value.ts";
 
-/** JSON data, as `JSON.parse` gives it; integers beyond 2^53 may be bigints. */
+/** JSON data, as `JSON.parse` returns it; integers beyond 2^53 may be bigints. */
 export type Json =
   | null
   | boolean
@@ -30,28 +30,29 @@ export type Json =
   | readonly Json[]
   | { readonly [key: string]: Json };
 
-/** Most levels of nesting of a value that goes in or out. */
+/** Maximum nesting of a converted value. */
 export const maxConversionDepth = 200;
 
 /**
- * JSON data as a value. Numbers that are safe integers become ints, all others
- * floats; objects become dicts in the order of their keys, whatever the keys are
- * called.
+ * Convert JSON data to a value. Numbers that are safe integers become ints, all
+ * others floats. Objects become dicts in the order of their keys, whatever their
+ * names.
  *
- * @throws {StarlarkError} when it nests too deep or there is no memory for it.
+ * @throws {StarlarkError} if the data is nested too deeply or exceeds the memory
+ *   limit.
  */
 export function toStarlark(data: Json, thread: Thread): Value {
   return convertIn(data, thread, 0, []);
 }
 
-/** @param shapes the shape of the record that was met last, by depth: its neighbours are likely to share it. */
+/** @param shapes the shape of the last record at each depth: records next to each other often share their shape. */
 function convertIn(data: Json, t: Thread, depth: number, shapes: Shape[]): Value {
   switch (typeof data) {
     case "string":
       t.charge(weighString(data));
       return data;
     case "number":
-      // -0 is a float: no int is negative zero.
+      // -0 is a float, because no int is negative zero.
       if (Number.isSafeInteger(data) && !Object.is(data, -0)) return data;
       t.charge(floatWeight);
       return new StarlarkFloat(data);
@@ -117,10 +118,10 @@ function convertRecord(
 }
 
 /**
- * A value as JSON data: tuples and sets become arrays, structs objects. Objects
- * have no prototype, so that a key called `__proto__` is a key.
+ * Convert a value to JSON data: tuples and sets become arrays, structs become
+ * objects. Objects have no prototype, so `__proto__` is a key like any other.
  *
- * @throws {StarlarkError} for a value that JSON has no form for, with its path.
+ * @throws {StarlarkError} for a value that JSON cannot represent, with its path.
  */
 export function fromStarlark(value: Value, thread: Thread): Json {
   return convertOut(value, thread, [], "");

@@ -1,40 +1,38 @@
 /**
- * What a name refers to: the resolver's answer, and the compiler's question.
+ * Bindings of names: the result of the resolver and the input of the compiler.
  */
 
-/** Where a name lives. */
+/** The kind of place that stores a variable. */
 export type BindingKind = "local" | "cell" | "free" | "global" | "predeclared" | "universal";
 
 /**
- * One binding of a name. The same object stands at every use of it within one
- * function, so that a local which an inner function turns out to capture can
- * still become a `cell`.
+ * A binding of a name. All uses within one function share the object, so a local can
+ * still become a `cell` when an inner function captures it.
  */
 export interface Binding {
   /**
-   * `local` and `cell`: `index` counts in `Scope.locals`; `free`: in `Scope.free`;
-   * `global`: in `File.globals`. `predeclared` and `universal` have no index (-1):
-   * their name says it.
+   * Index in `Scope.locals` for `local` and `cell`, in `Scope.free` for `free`, and
+   * in `File.globals` for `global`. -1 for `predeclared` and `universal`, which are
+   * looked up by name.
    */
   kind: BindingKind;
   readonly name: string;
   readonly index: number;
-  /** Offset of the name where it is first bound; -1 for predeclared and universal ones. */
+  /** Offset of the first binding of the name; -1 for predeclared and universal names. */
   readonly firstStart: number;
 }
 
 /** The variables of one function, lambda or file. */
 export interface Scope {
   /**
-   * Kind `local` or `cell`; parameters first and in the order in which a call
-   * fills them: positional ones, keyword-only ones, `*args`, `**kwargs`. Then
-   * the rest, each comprehension variable with an index of its own.
+   * Bindings of kind `local` or `cell`. Parameters come first, in the order in which
+   * a call fills them: positional, keyword-only, `*args`, `**kwargs`. Each
+   * comprehension variable has its own index.
    */
   readonly locals: readonly Binding[];
   /**
-   * For each variable captured from outside, the binding of the enclosing scope
-   * that it captures (a `cell` or a `free` one there), in the order of the
-   * indices of this scope's `free` bindings.
+   * For each captured variable, the binding in the enclosing scope (a `cell` or a
+   * `free` one), in the order of this scope's `free` bindings.
    */
   readonly free: readonly Binding[];
 }

@@ -1,23 +1,25 @@
 /**
- * Names to bindings, and what can be said of a program without running it.
+ * Resolves names to bindings, and checks what can be checked without running the
+ * program.
  *
- * A name is local to a function if the function binds it anywhere; otherwise it
- * belongs to the nearest function around that binds it, to the file (what `load`
- * binds), to the module (globals), or to the environment (predeclared, then
- * universal). Functions may use what is bound further down. Each comprehension
- * is a block of its own, whose variables are locals of the function around.
+ * A name is local to a function that binds it anywhere in its body. Otherwise it
+ * refers to the innermost enclosing function that binds it, to the file (names bound
+ * by `load`), to the module (globals), or to the environment (predeclared, then
+ * universal names). Functions can use names that are bound later in the file. Each
+ * comprehension is a block with variables of its own, which are locals of the
+ * enclosing function.
  *
- * Uses are gathered on one walk over the tree and resolved when a function is
- * done (its locals) and at the end (everything else), since only then is known
- * what is bound where. Where globals may be reassigned, uses outside functions
- * are resolved at once: there a definition comes before its uses, except in
- * loops.
+ * One walk over the tree collects the uses of names. Uses of a function's own locals
+ * are resolved at the end of the function, and all others at the end of the file,
+ * when every binding is known. Where the dialect allows globals to be reassigned,
+ * uses outside functions are resolved immediately, because a definition precedes its
+ * uses there, except in loops.
  *
- * All errors are collected. Nothing is evaluated, and nothing but `binding`,
- * `scope` and `globals` of the tree is written.
+ * All errors are collected. The resolver evaluates nothing, and writes only
+ * `binding`, `scope` and `globals` of the tree.
  *
- * It is one piece although it is long: one walk over the tree, a case for each
- * kind of node.
+ * It is one piece because it is one walk over the tree with a case for each kind of
+ * node.
  */
 
 import { type Diagnostic, positionAt } from "@toolcrib/diagnostics";
@@ -39,38 +41,39 @@ import { ProblemList } from "../syntax/problem-list.ts";
 import type { Binding, Scope } from "./binding.ts";
 import { nearestSpelling } from "./spelling.ts";
 
-/** Most locals, and most globals, that are compared with a name that may be misspelled. */
+/** Maximum number of locals, and of globals, that are considered as suggestions for a misspelled name. */
 const maxSuggested = 1000;
 
-/** What a file is resolved against. */
+/** The environment in which a file is resolved. */
 export interface ResolveOptions {
   readonly dialect: Dialect;
-  /** Whether the program that runs the file defines a name for it. */
+  /** Whether the host defines the name for this program. */
   readonly isPredeclared: (name: string) => boolean;
-  /** Whether every program has a name, such as `len`. */
+  /** Whether every program has the name, such as `len`. */
   readonly isUniversal: (name: string) => boolean;
-  /** Predeclared names, to suggest to those who misspell one. @default none */
+  /** Predeclared names, for suggestions. @default none */
   readonly predeclaredNames?: Iterable<string>;
-  /** Universal names, likewise. @default none */
+  /** Universal names, for suggestions. @default none */
   readonly universalNames?: Iterable<string>;
   /**
-   * Globals that exist already, at a prompt: they keep their indices, are in
-   * scope, and may be bound again. @default none
+   * Globals of earlier texts at a prompt: they keep their indices, are in scope, and
+   * can be bound again. @default none
    */
   readonly globals?: readonly string[];
 }
 
 /**
- * Resolve the names of `file`: fills in `binding` of its identifiers, `scope` of
- * the file and of its functions, and `globals`.
+ * Resolve the names of `file`: sets `binding` of its identifiers, `scope` of the file
+ * and of its functions, and `globals`.
  *
- * @returns all errors and warnings, by place. After errors the file must not be run.
+ * @returns all errors and warnings, ordered by position. A file with errors must not
+ *   be run.
  */
 export function resolveFile(file: File, options: ResolveOptions): readonly Diagnostic[] {
   return new Resolver(file, options).resolve();
 }
 
-/** A binding while it may still change. */
+/** A scope that is being filled. */
 interface MutableScope extends Scope {
   readonly locals: Binding[];
   readonly free: Binding[];
@@ -79,14 +82,14 @@ interface MutableScope extends Scope {
 /** A block of names: the file, a function, or a comprehension. */
 interface Block {
   readonly parent: Block | undefined;
-  /** The variables of the function or file; a comprehension has those of its container. */
+  /** The variables of the function or file. A comprehension shares those of its function. */
   readonly scope: MutableScope;
   readonly isFunction: boolean;
   readonly bindings: Map<string, Binding>;
-  /** Names that nothing defines and that have been reported. */
+  /** Undefined names that have been reported. */
   missing: Set<string> | undefined;
   readonly children: Block[];
-  /** Names used in a function or file, in order, with the block of each. */
+  /** Uses of names in a function or file, in order, each with its block. */
   uses: Use[];
 }
 
@@ -95,7 +98,7 @@ interface Use {
   readonly block: Block;
 }
 
-/** In which kind of statement of the same function something stands. */
+/** Enclosing statements within the same function. */
 interface Surroundings {
   loops: number;
   conditionals: number;
@@ -108,12 +111,12 @@ class Resolver {
   readonly #problems: ProblemList;
   readonly #root: Block;
   #block: Block;
-  /** The function or file that is being walked. */
+  /** The function or file that is being visited. */
   #container: Block;
   readonly #globals: Binding[] = [];
   #captureCount = 0;
   readonly #globalsByName = new Map<string, Binding>();
-  /** Where this file first binds a global, by name. */
+  /** Offset of the first binding of each global in this file. */
   readonly #globalStarts = new Map<string, number>();
   readonly #environment = new Map<string, Binding>();
   #around: Surroundings = { loops: 0, conditionals: 0 };
@@ -157,7 +160,7 @@ class Resolver {
     return binding;
   }
 
-  /** Bind a name where it stands: a global outside functions, a local within. */
+  /** Bind a name: a global outside functions, a local inside. */
   #bind(identifier: Identifier): boolean {
     return this.#block === this.#root ? this.#bindGlobal(identifier) : this.#bindLocal(identifier);
   }
@@ -214,7 +217,7 @@ class Resolver {
     } else this.#container.uses.push(use);
   }
 
-  /** In a loop outside functions, a name may be bound further down in an earlier round. */
+  /** Whether the name may be bound later in a loop outside functions, in an earlier iteration. */
   #mayComeLater({ name }: Identifier): boolean {
     return (
       this.#around.loops > 0 &&
@@ -227,7 +230,7 @@ class Resolver {
 
   // Uses.
 
-  /** Names that no function around binds. */
+  /** Resolve a name that no enclosing function binds. */
   #resolveTopLevel(use: Use): Binding | undefined {
     const { name, start, end } = use.identifier;
     const known =
@@ -267,7 +270,7 @@ class Resolver {
     this.#error("STARLARK_UNDEFINED_NAME", start, end, message, hint);
   }
 
-  /** Names to suggest, nearest first; only so many that looking at them takes no time. */
+  /** Names to suggest, from the innermost block out, limited so that the comparison takes little time. */
   *#visibleNames(from: Block): Iterable<string> {
     let left = maxSuggested;
     for (let block: Block | undefined = from; block !== undefined && left > 0; block = block.parent) {
@@ -284,7 +287,7 @@ class Resolver {
     }
   }
 
-  /** From the inside out, so that an outer function learns what its inner ones capture. */
+  /** Resolve inner functions first, so that their captures become known to the outer ones. */
   #resolveOuterUses(block: Block): void {
     for (const child of block.children) this.#resolveOuterUses(child);
     for (const use of block.uses) use.identifier.binding = this.#resolveLexically(use, use.block);
@@ -298,7 +301,7 @@ class Resolver {
     if (block.missing?.has(name)) return undefined;
     let binding = this.#resolveLexically(use, block.parent!);
     if (binding !== undefined && block.isFunction && isVariable(binding)) {
-      // Captured: the variable outlives its function's frame, and this function keeps a reference to it.
+      // The variable outlives the frame of its function, and this function keeps a reference to it.
       if (binding.kind === "local") binding.kind = "cell";
       this.#captureCount += 1;
       if (this.#captureCount > programLimits.captures) return this.#tooManyCaptures(use);
@@ -406,7 +409,7 @@ class Resolver {
     }
   }
 
-  /** Statements that may stand outside functions in some dialects only. */
+  /** Report a statement that this dialect does not allow outside functions. */
   #control(start: number, length: number, what: string): void {
     if (this.#container.isFunction || this.#dialect.topLevelControl === true) return;
     const hint = "put the code into a def and call it";
@@ -463,7 +466,7 @@ class Resolver {
     }
   }
 
-  /** Bind what an assignment, a loop or a comprehension assigns to. */
+  /** Bind the target of an assignment, a loop or a comprehension. */
   #assign(target: Expression, isAugmented: boolean): void {
     switch (target.kind) {
       case "Identifier":
@@ -579,7 +582,7 @@ class Resolver {
   #comprehension({ clauses, body }: Comprehension): void {
     const [first, ...rest] = clauses;
     if (first?.kind !== "ForClause") return;
-    // What the first clause loops over belongs to the outside, as in [x for x in x].
+    // The iterable of the first clause is resolved outside the comprehension, as in [x for x in x].
     this.#expression(first.iterable);
     const outer = this.#block;
     this.#push(createBlock(outer, outer.scope, false));
@@ -650,7 +653,7 @@ class Resolver {
     }
   }
 
-  /** A method that only other languages have; a warning, since a host value could have it too. */
+  /** Warn about a method that only other languages have. It is no error, since a host value could have it. */
   #warnOfMethod(name: string, start: number): void {
     const hint = foreignMethodHint(name);
     if (hint === undefined) return;
@@ -666,7 +669,7 @@ class Resolver {
     body: readonly Statement[] | undefined,
     value: Expression | undefined,
   ): Scope {
-    // Defaults belong to the outside.
+    // Defaults are resolved outside the function.
     for (const parameter of parameters) {
       if (parameter.value !== undefined) this.#expression(parameter.value);
     }
@@ -690,7 +693,7 @@ class Resolver {
     let star: Parameter | undefined;
     let doubleStar: Parameter | undefined;
     let keywordOnlyCount = 0;
-    // Those after the star, which calls fill after the positional ones.
+    // Keyword-only parameters follow the positional ones.
     for (const parameter of parameters) {
       const { kind, name, start, end } = parameter;
       let message: string | undefined;
@@ -747,12 +750,12 @@ function createBlock(parent: Block | undefined, scope: MutableScope, isFunction:
   return { parent, scope, isFunction, bindings: new Map(), missing: undefined, children: [], uses: [] };
 }
 
-/** Variables of functions can be captured; what is global or of the environment need not be. */
+/** Whether functions can capture the binding. Globals and names of the environment need no capture. */
 function isVariable({ kind }: Binding): boolean {
   return kind === "local" || kind === "cell" || kind === "free";
 }
 
-/** Resolve what a function or file uses of its own variables; what remains belongs further out. */
+/** Resolve a function's or file's uses of its own variables; the others remain for the enclosing blocks. */
 function resolveLocalUses(block: Block): void {
   block.uses = block.uses.filter((use) => {
     for (let at: Block | undefined = use.block; at !== undefined; at = at.parent) {
@@ -767,7 +770,7 @@ function resolveLocalUses(block: Block): void {
   });
 }
 
-/** What cannot be assigned to, as messages call it. */
+/** Names of invalid targets in messages. */
 const targetNames = {
   IntLiteral: "literal",
   FloatLiteral: "literal",

@@ -1,24 +1,24 @@
 /**
- * "Did you mean …" for names of a program: edit distance with transpositions,
- * ignoring case and `_`, with room for typing errors in half of the letters.
- * Wider than `nearestName` of the diagnostics package, because a program offers
- * few names and every one of them is meant.
+ * Spelling suggestions for names of a program: edit distance with transpositions,
+ * ignoring case and `_`, for up to half of the letters. The tolerance is wider than
+ * that of `nearestName` in the diagnostics package, because a program has few names
+ * and all of them are plausible.
  */
 
-/** Longest name that is looked at. */
+/** Maximum length of a name that is compared. */
 const maxLength = 100;
 
 /**
- * The candidate that `name` was most likely meant to be.
+ * The candidate that was most likely meant by `name`.
  *
- * @returns the nearest one that is less than `(length + 1) / 2` edits away (names
- *   of two letters and more may always differ by one); on a tie the first. `undefined` when
- *   none is near enough, and for names of one letter.
+ * @returns the nearest candidate with an edit distance below `(length + 1) / 2`
+ *   (names of at least two letters can always differ by one); the first one on a tie.
+ *   `undefined` if no candidate is near enough, and for names of one letter.
  */
 export function nearestSpelling(name: string, candidates: Iterable<string>): string | undefined {
   const wanted = fold(name);
   if (wanted.length < 2 || wanted.length > maxLength) return undefined;
-  // One edit makes any name of two letters of a third of all others, so both must share a letter.
+  // One edit turns a name of two letters into too many others, so a candidate must share a letter.
   let limit = Math.max(2, Math.floor((wanted.length + 1) / 2));
   let best: string | undefined;
   for (const candidate of candidates) {
@@ -39,7 +39,10 @@ function fold(name: string): string {
   return name.toLowerCase().replaceAll("_", "");
 }
 
-/** Edits (insertions, deletions, substitutions, swaps of neighbours) from `a` to `b`; inexact from `limit` on. */
+/**
+ * Edit distance between `a` and `b` (insertions, deletions, substitutions,
+ * transpositions); inexact from `limit` on.
+ */
 function editDistance(a: string, b: string, limit: number): number {
   let beforePrevious = new Uint8Array(b.length + 1);
   let previous = new Uint8Array(b.length + 1);

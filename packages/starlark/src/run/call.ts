@@ -1,6 +1,6 @@
 /**
- * Calls: binding arguments to parameters, entering functions of the program,
- * calling builtins, and leaving again.
+ * Calls: binding arguments to parameters, entering and leaving functions of the
+ * program, and calling builtins.
  */
 
 import { type CallSite, type Code, leaveMachine, type Registers, switchFrame } from "../compile/code.ts";
@@ -16,14 +16,15 @@ import { Frame } from "./frame.ts";
 import { StarlarkError } from "./starlark-error.ts";
 import type { Thread } from "./thread.ts";
 
-/** No arguments by name. */
+/** An empty list of named arguments. */
 export const noneNamed: readonly NamedArgument[] = [];
 
 /**
- * Call any value from the innermost frame. The result arrives in the register
- * that `site` names.
+ * Call any value from the innermost frame. The result is stored in the register that
+ * `site` names.
  *
- * @returns where the frame goes on when the result is there already; else a signal.
+ * @returns the instruction to continue at, if the result is available immediately;
+ *   otherwise a signal.
  */
 export function callValue(
   t: Thread,
@@ -47,7 +48,7 @@ export function callValue(
   return site.next;
 }
 
-/** Registers for a call of `callee`, none of them assigned. */
+/** Creates the registers for a call of `callee`, all of them unassigned. */
 export function newRegisters(callee: FunctionValue, count: number): Registers {
   const registers: Registers = new Array(count);
   registers[0] = callee;
@@ -55,9 +56,9 @@ export function newRegisters(callee: FunctionValue, count: number): Registers {
 }
 
 /**
- * Call a function whose parameters are plain and bound. One that is a single
- * expression is evaluated here and now: it calls nothing, so it cannot be left
- * half done, and needs a frame only when it fails.
+ * Call a function whose parameters are plain and bound. A function that is a single
+ * expression is evaluated immediately: it calls nothing and cannot be suspended, so
+ * it needs a frame only if it fails.
  */
 export function callPlain(t: Thread, callee: FunctionValue, registers: Registers, site: CallSite): number {
   const { code } = callee;
@@ -82,7 +83,7 @@ export function callPlain(t: Thread, callee: FunctionValue, registers: Registers
   return site.next;
 }
 
-/** Make the frame of a function whose arguments are bound. */
+/** Enter a function whose arguments are bound. */
 export function enter(t: Thread, code: Code, registers: Registers, site: CallSite): number {
   const caller = t.frame!;
   caller.pc = site.next;
@@ -106,14 +107,14 @@ function overflow(t: Thread): StarlarkError {
   });
 }
 
-/** @throws {StarlarkError} when `code` is running already: the core language has no recursion. */
+/** @throws {StarlarkError} if `code` is already running: the core language has no recursion. */
 function refuseRecursion(frame: Frame, code: Code): void {
   for (let outer: Frame | undefined = frame; outer !== undefined; outer = outer.caller) {
     if (outer.code === code) throw new StarlarkError(`function ${code.name} called recursively`);
   }
 }
 
-/** Hand `value` to the caller of the innermost frame, and make that one the innermost. */
+/** Return `value` to the calling frame, which becomes the innermost one. */
 export function leave(t: Thread, value: Value): number {
   const frame = t.frame!;
   const { caller } = frame;
@@ -140,7 +141,7 @@ export function callBuiltin(
   throw new StarlarkError(`invalid call of non-function (${typeOf(callee)})`);
 }
 
-/** Call builtin `method` on `self` (`null` for a function), its arguments bound by its signature. */
+/** Call the builtin `method` on `self` (`null` for a function) and bind its arguments by its signature. */
 export function invoke(
   t: Thread,
   method: Builtin,
@@ -190,7 +191,7 @@ function bindBuiltin(method: Builtin, args: readonly Value[], named: readonly Na
     if (allPositional) throw wrongCount(method, args.length, "at least", required);
     throw new StarlarkError(`${name}: missing argument for ${parameters[index]}`);
   }
-  // Absent ones arrive as undefined, which implementations take for what they are.
+  // Absent arguments are passed as undefined; each implementation applies its own defaults.
   return bound as Value[];
 }
 
@@ -201,7 +202,7 @@ function wrongCount(method: Builtin, given: number, bound: string, wanted: numbe
   );
 }
 
-/** A frame that calls `callee` and leaves with what it returns: how a host begins. */
+/** Creates a frame that calls `callee` and returns its result: the outermost frame of a call from the host. */
 export function openingFrame(callee: Value, args: readonly Value[], named: readonly NamedArgument[]): Frame {
   const code: Code = {
     ...continuationCode,
@@ -213,7 +214,7 @@ export function openingFrame(callee: Value, args: readonly Value[], named: reado
   return new Frame(code, [undefined, callee, ...args], undefined);
 }
 
-/** Go on with a result that is not there yet. */
+/** Continue with a result that is not available yet. */
 export function defer(t: Thread, deferred: Deferred, site: CallSite): number {
   const frame = t.frame!;
   frame.pc = site.next;
@@ -231,16 +232,16 @@ export function defer(t: Thread, deferred: Deferred, site: CallSite): number {
   throw new Error("a builtin returned a deferred result of an unknown kind");
 }
 
-/** The result of the last call that a continuation asked for. */
+/** The result of the last call that a continuation requested. */
 const answerRegister = 1;
 
-/** Let the continuation of the innermost frame go on with the answer in its register. */
+/** Resume the continuation of the innermost frame with the result in its register. */
 function stepContinuation(registers: Registers, t: Thread): number {
   const { body } = t.frame!.continuation!;
   return advanceContinuation(t, body.next(registers[answerRegister] as Value));
 }
 
-/** Do what a continuation asked for, or leave with what it returned. */
+/** Execute the request of a continuation, or leave it with its result. */
 export function advanceContinuation(
   t: Thread,
   step: IteratorResult<
@@ -250,22 +251,23 @@ export function advanceContinuation(
 ): number {
   if (step.done !== true) {
     const { callee, args, named = noneNamed } = step.value;
-    // A step of the program, not of the builtin: what the last call held may be gone by now.
+    // The memory charged by the last call may be garbage by now, so this counts as a step of the
+    // program and not of the builtin.
     t.fuel -= 1;
     if (t.fuel < 0) t.refuel();
     return callValue(t, callee, args, named, continueSite);
   }
   const result = step.value;
   if (!(result instanceof Deferred)) return leave(t, result);
-  // The result of what it defers to is its own.
+  // A deferred result that the continuation returns becomes its own result.
   return defer(t, result, leaveSite);
 }
 
-/** Calls of a continuation have no place in any source. */
+/** Calls from a continuation have no position in a source. */
 const continueSite: CallSite = { pc: 0, next: 0, destination: answerRegister, at: -1 };
 const leaveSite: CallSite = { pc: 1, next: 1, destination: answerRegister, at: -1 };
 
-/** The code of every builtin that calls back. */
+/** The code of every builtin that calls functions. */
 const continuationCode: Code = {
   name: "<builtin>",
   source: { name: "<builtin>", text: "" },
@@ -288,9 +290,9 @@ const continuationCode: Code = {
 };
 
 /**
- * The registers of a call of `callee`: every parameter bound.
+ * Creates the registers for a call of `callee`, with every parameter bound.
  *
- * @throws {StarlarkError} when the arguments do not fit the parameters.
+ * @throws {StarlarkError} if the arguments do not match the parameters.
  */
 export function bindArguments(
   callee: FunctionValue,
@@ -348,7 +350,7 @@ function bindNamed(
       dictSet(rest, name, value, t);
       if (rest.size === before) throw multipleValues(code, name);
     } else {
-      // Names are compared letter by letter.
+      // The comparison of names takes time in proportion to their lengths.
       t.step(ordinaryCount * (1 + (Math.min(name.length, 100) >> 2)));
       const near = nearestSpelling(name, code.parameters.slice(0, ordinaryCount));
       const hint = near === undefined ? undefined : `did you mean ${near}?`;
@@ -381,7 +383,7 @@ function bindDefaults({ code, defaults }: FunctionValue, registers: Registers, o
   );
 }
 
-/** Put captured parameters into cells, and make the other cells. */
+/** Move captured parameters into cells, and create the other cells. */
 export function makeCells(code: Code, registers: Registers): void {
   for (const index of code.capturedParameters) {
     const cell = new Cell();

@@ -1,31 +1,34 @@
 /**
- * Results that are not there yet. A builtin that must call a function of the
- * program, or that must wait, cannot do so on the JavaScript stack: the machine
- * could not be suspended there. It returns one of these instead, and the machine
- * goes on with it.
+ * Results that are not available yet. A builtin that calls a function of the program,
+ * or that waits, cannot do so on the JavaScript stack, where the machine could not
+ * suspend it. It returns a deferred result instead, and the machine continues from
+ * there.
  */
 
 import { Deferred, type NamedArgument, type Value } from "../value/value.ts";
 
-/** What a continuation asks the machine to do: call `callee`, and hand back what it returns. */
+/** A request from a continuation to the machine: call `callee` and send back its result. */
 export interface CallRequest {
   readonly callee: Value;
   readonly args: readonly Value[];
   readonly named?: readonly NamedArgument[];
 }
 
-/** The body of a builtin that calls back: yields calls, receives their results, returns its own. */
+/**
+ * The body of a builtin that calls functions: it yields requests, receives their
+ * results, and returns its own result.
+ */
 export type ContinuationBody = Generator<CallRequest, Value | Deferred, Value>;
 
 /**
- * A builtin that calls functions of the program. An error of such a call is
- * thrown into the generator, which may catch it when `StarlarkError.catchable`.
+ * A builtin that calls functions of the program. The machine throws the error of such
+ * a call into the generator, which may catch it if `StarlarkError.catchable`.
  */
 export class Continuation extends Deferred {
-  /** The builtin's name, for tracebacks; the machine knows it. */
+  /** The builtin's name, for tracebacks. The machine sets it. */
   name = "";
   readonly body: ContinuationBody;
-  /** Values that live only in the generator, for the walk of the heap. */
+  /** Values that only the generator refers to, for the heap walk. */
   readonly roots: readonly Value[];
 
   constructor(body: ContinuationBody, roots: readonly Value[] = []) {
@@ -35,7 +38,7 @@ export class Continuation extends Deferred {
   }
 }
 
-/** A host function that has to wait. The thread sleeps until `result` settles. */
+/** The result of a host function that waits. The fiber sleeps until `result` settles. */
 export class Pending extends Deferred {
   readonly result: Promise<Value>;
 
@@ -45,10 +48,10 @@ export class Pending extends Deferred {
   }
 }
 
-/** Several functions, each to run in a fiber of its own; the result is the list of their results. */
+/** Several functions that each run in a fiber of their own. The result is the list of their results. */
 export class ParallelCalls extends Deferred {
   readonly calls: readonly CallRequest[];
-  /** Most fibers that are under way at a time. */
+  /** Maximum number of fibers that run at a time. */
   readonly width: number;
 
   constructor(calls: readonly CallRequest[], width: number) {

@@ -1,6 +1,6 @@
 /**
- * Executions: a thread's fibers, run in turns until the first of them is done.
- * This is the only file of the engine that waits.
+ * Executions: the scheduler runs the fibers of a thread in turns until the main fiber
+ * ends. No other file of the engine awaits anything.
  */
 
 import { freezeForNow } from "../value/freeze.ts";
@@ -17,7 +17,7 @@ import type { Thread } from "./thread.ts";
 /**
  * Call `callee` on `thread`, and wait until it returns.
  *
- * @throws {StarlarkError} whatever ended the program; `traceback` says where.
+ * @throws {StarlarkError} the error that ended the program, with its `traceback`.
  */
 export async function callFunction(
   thread: Thread,
@@ -44,7 +44,7 @@ export async function callFunction(
   }
 }
 
-/** What a call of `parallel` weighs until all have ended, and what its fiber does. */
+/** Bytes charged for a call of `parallel` until all calls have ended, and for its fiber. */
 const callWeight = 200;
 const fiberWeight = 400;
 
@@ -53,9 +53,9 @@ class Scheduler {
   readonly #thread: Thread;
   readonly #main: Fiber;
   readonly #ready: Fiber[] = [];
-  /** Every fiber that has not ended, the running one included. */
+  /** All fibers that have not ended, including the running one. */
   readonly #alive = new Set<Fiber>();
-  /** Every `parallel` that is under way. */
+  /** All calls of `parallel` that are in flight. */
   readonly #groups = new Set<{ readonly calls: readonly CallRequest[]; readonly fibers: readonly Fiber[] }>();
   #running: Fiber | undefined = undefined;
   #wake: (() => void) | undefined = undefined;
@@ -103,7 +103,7 @@ class Scheduler {
     }
   }
 
-  /** What no frame holds: calls that wait for their turn, results of those that ended, deliveries. */
+  /** Values that no frame refers to: queued calls, results of ended fibers, and deliveries. */
   *#heldValues(): Iterable<Value> {
     for (const { calls, fibers } of this.#groups) {
       for (const { callee, args } of calls) yield* [callee, ...args];
@@ -145,7 +145,7 @@ class Scheduler {
       else this.#wait(fiber);
     } catch (thrown) {
       const error = toStarlarkError(thrown);
-      // A limit ends the whole execution, whichever fiber ran into it.
+      // A limit ends the whole execution, in whichever fiber it is reached.
       if (!error.catchable) throw error;
       this.#finish(fiber, { kind: "error", error });
     } finally {
@@ -160,7 +160,7 @@ class Scheduler {
     fiber.onEnd?.(fiber);
   }
 
-  /** The fiber asked for something that is not there yet. */
+  /** Suspend a fiber until its deferred result is available. */
   #wait(fiber: Fiber): void {
     const thread = this.#thread;
     const deferred = thread.waitFor!;
@@ -183,8 +183,8 @@ class Scheduler {
   }
 
   /**
-   * Run each call in a fiber of its own, `width` at a time. Results, errors and
-   * output come in the order of the calls, whichever ended first.
+   * Run each call in its own fiber, `width` at a time. Results, errors and output are
+   * in the order of the calls, regardless of the order in which they end.
    */
   #runParallel(parent: Fiber, { calls, width }: ParallelCalls): void {
     const thread = this.#thread;
@@ -218,7 +218,7 @@ class Scheduler {
     if (calls.length === 0) join();
   }
 
-  /** Wait until something is delivered, the deadline is over, or the host calls it off. */
+  /** Wait until a result is delivered, the deadline passes, or the host cancels the execution. */
   async #sleep(): Promise<void> {
     const thread = this.#thread;
     thread.checkInterrupts();
@@ -231,12 +231,12 @@ class Scheduler {
     thread.checkInterrupts();
   }
 
-  /** One timer and one listener for the whole execution, made at the first wait. */
+  /** Create the timer and the listener of the execution, at its first wait. */
   #watchDeadline(): void {
     if (this.#stopWaiting !== undefined) return;
     const { host, options, remainingMs } = this.#thread;
     const wake = (): void => this.#wake?.();
-    // A timer may fire a little early; the check after it would let the program go on.
+    // A timer may fire slightly early, and the check after it would then let the program continue.
     const stopTimer = host.startTimer?.(Math.ceil(remainingMs) + 1, wake);
     options.signal?.addEventListener("abort", wake);
     this.#stopWaiting = () => {
@@ -246,7 +246,7 @@ class Scheduler {
   }
 }
 
-/** What `parallel` comes to: the list of results, or the error of the first call that failed. */
+/** The result of `parallel`: the list of results, or the error of the first call that failed. */
 function joined(fibers: readonly Fiber[], thread: Thread): Outcome {
   const values: Value[] = [];
   for (const { outcome } of fibers) {

@@ -1,14 +1,14 @@
 /**
- * Fibers: the strands of one thread. There is one to begin with; `parallel` makes
- * one for each of its functions. They share the thread's budgets and run one at a
- * time, each until it waits, ends or gives way.
+ * Fibers of a thread. A thread starts with one fiber; `parallel` adds one for each of
+ * its functions. Fibers share the limits of the thread and run one at a time, each
+ * until it waits, ends or yields.
  */
 
 import type { Value } from "../value/value.ts";
 import type { Frame } from "./frame.ts";
 import type { StarlarkError } from "./starlark-error.ts";
 
-/** What a fiber came to. */
+/** The result of a fiber. */
 export type Outcome =
   | { readonly kind: "value"; readonly value: Value }
   | { readonly kind: "error"; readonly error: StarlarkError };
@@ -19,10 +19,10 @@ export class Fiber {
   depth: number;
   /** Lines of `print`, held back until the fibers before it have written theirs. */
   readonly output: string[] | undefined;
-  /** What it goes on with once it waited: delivered to the innermost frame. */
+  /** The result that the fiber waited for, delivered to its innermost frame when it resumes. */
   delivery: Outcome | undefined = undefined;
   outcome: Outcome | undefined = undefined;
-  /** Called when it ended. */
+  /** Called when the fiber ends. */
   readonly onEnd: ((fiber: Fiber) => void) | undefined;
 
   constructor(frame: Frame | undefined, depth: number, output?: string[], onEnd?: (fiber: Fiber) => void) {

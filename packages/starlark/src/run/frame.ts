@@ -1,21 +1,24 @@
-/** Frames: what a function's call needs to go on. They live on the heap, never on the JavaScript stack. */
+/**
+ * Frames: the state of function calls. They live on the heap and never on the
+ * JavaScript stack.
+ */
 
 import type { CallSite, Code, Registers } from "../compile/code.ts";
 import type { Continuation } from "./deferred.ts";
 
 const noSite: CallSite = { pc: 0, next: 0, destination: 0, at: 0 };
 
-/** A call that is under way. */
+/** The state of one call. */
 export class Frame {
   readonly code: Code;
   readonly registers: Registers;
-  /** Who is waiting for the result; `undefined` for the outermost. */
+  /** The calling frame; `undefined` for the outermost frame. */
   readonly caller: Frame | undefined;
-  /** The instruction to go on with. */
+  /** The instruction at which the frame resumes. */
   pc = 0;
   /** The call that this frame waits for. */
   site: CallSite = noSite;
-  /** Set for a builtin that calls back. */
+  /** Set for a builtin that calls functions. */
   readonly continuation: Continuation | undefined;
 
   constructor(code: Code, registers: Registers, caller: Frame | undefined, continuation?: Continuation) {

@@ -1,25 +1,28 @@
 /**
- * The limits of an execution. Every one is finite, and every one but the wall
- * time ends the same program at the same place on every machine.
+ * The limits of an execution. Every limit is finite. Except for the wall time, each
+ * one ends a given program at the same operation on every machine.
  */
 
-/** What an execution may use. */
+/** Resources that an execution may use. */
 export interface Limits {
-  /** Most steps: one for each part of an expression or statement evaluated, and for work in proportion to sizes. @default 10,000,000 */
+  /**
+   * Maximum number of steps: one for each expression and statement that is evaluated,
+   * and more for work in proportion to the size of values. @default 10,000,000
+   */
   readonly steps: number;
-  /** Most live bytes on the simulated heap. @default 134,217,728 (128 MiB) */
+  /** Maximum live bytes on the simulated heap. @default 134,217,728 (128 MiB) */
   readonly memoryBytes: number;
-  /** Most calls within calls. @default 200 */
+  /** Maximum depth of nested calls. @default 200 */
   readonly depth: number;
-  /** Most bytes (UTF-16 units) that `print` may write. @default 1,048,576 */
+  /** Maximum bytes (UTF-16 units) that `print` may write. @default 1,048,576 */
   readonly outputBytes: number;
-  /** Most milliseconds from start to end, waiting included. @default 30,000 */
+  /** Maximum milliseconds from start to end, including waits. @default 30,000 */
   readonly wallMs: number;
-  /** Most milliseconds that the host's event loop is held before the thread lets go. @default 5 */
+  /** Maximum milliseconds for which the thread blocks the event loop before it yields. @default 5 */
   readonly sliceMs: number;
 }
 
-/** The limits where the host says nothing. */
+/** The default limits. */
 export const defaultLimits: Limits = {
   steps: 10_000_000,
   memoryBytes: 128 * 1024 * 1024,
@@ -29,7 +32,7 @@ export const defaultLimits: Limits = {
   sliceMs: 5,
 };
 
-/** The ceilings: a larger limit is refused, since the counters would leave the range in which they are exact and quick. */
+/** The largest values that are accepted. Above them, the counters would no longer be exact and fast. */
 export const limitCeilings: Limits = {
   steps: 1_000_000_000_000,
   memoryBytes: 1024 * 1024 * 1024,

@@ -1,8 +1,8 @@
 /**
- * The machine: runs the innermost frame's instructions until the fiber has to let
- * go, and unwinds frames when an error is thrown. It does not use the JavaScript
- * stack for the program's calls, so depth is a limit of the thread and nothing
- * else, and everything that a fiber is stands in its frames.
+ * The machine: executes the instructions of the innermost frame until the fiber
+ * waits, yields or ends, and unwinds frames when an error is thrown. Calls of the
+ * program do not use the JavaScript stack, so their depth is limited only by the
+ * thread, and the frames hold the complete state of a fiber.
  */
 
 import { positionAt } from "@toolcrib/diagnostics";
@@ -17,16 +17,17 @@ import { type StackEntry, StarlarkError } from "./starlark-error.ts";
 import type { Thread } from "./thread.ts";
 
 /**
- * Why the machine let go: the outermost frame returned (`thread.result`), the
- * fiber waits (`thread.waitFor`), or it gives way to the host's event loop.
+ * The reason why the machine stopped: the outermost frame returned (`thread.result`),
+ * the fiber waits (`thread.waitFor`), or it yields to the event loop of the host.
  */
 export type Stop = "done" | "waits" | "yields";
 
 /**
- * Run the thread's innermost frame and all that it calls.
+ * Run the innermost frame of the thread and everything that it calls.
  *
- * @param delivery what the frame waited for; goes to the register of its call, or is thrown there.
- * @throws {StarlarkError} when an error is caught by no handler; its stack is filled in.
+ * @param delivery the result that the frame waited for; it is stored in the register
+ *   of its call, or thrown there.
+ * @throws {StarlarkError} an error that no handler catches, with its stack.
  */
 export function run(t: Thread, delivery?: Outcome): Stop {
   let signal: number = switchFrame;
@@ -41,7 +42,7 @@ export function run(t: Thread, delivery?: Outcome): Stop {
   return t.waitFor === undefined ? "yields" : "waits";
 }
 
-/** Run until a signal other than a change of frames, or an error that a handler takes. */
+/** Run until a signal other than a change of frames, or until an error. */
 function runFrames(t: Thread): number {
   let frame: Frame = t.frame!;
   let pc = frame.pc;
@@ -62,10 +63,10 @@ function runFrames(t: Thread): number {
 }
 
 /**
- * Find who catches `error`, closing frames and iterators on the way.
+ * Find the handler for `thrown`, and close frames and iterators up to it.
  *
- * @param pc the instruction of the innermost frame that failed.
- * @throws {StarlarkError} when nobody does.
+ * @param failedPc the instruction of the innermost frame that failed.
+ * @throws {StarlarkError} if no handler catches the error.
  */
 function unwind(t: Thread, thrown: StarlarkError, failedPc: number): number {
   let error = thrown;
@@ -93,7 +94,11 @@ function unwind(t: Thread, thrown: StarlarkError, failedPc: number): number {
   throw error;
 }
 
-/** Let the builtin of `frame` see `error`: what the machine does next, or the error that comes out. */
+/**
+ * Throw `error` into the continuation of `frame`.
+ *
+ * @returns the next signal of the machine, or the error that the continuation throws.
+ */
 function throwInto(t: Thread, frame: Frame, error: StarlarkError): number | StarlarkError {
   try {
     const step = frame.continuation!.body.throw(error);
@@ -121,7 +126,7 @@ function closeIterators(frame: Frame, open: readonly number[] = []): void {
   }
 }
 
-/** The calls that are under way, outermost first. */
+/** The current calls, from the outermost in. */
 function stackOf(t: Thread): StackEntry[] {
   const entries: StackEntry[] = [];
   let at = t.at;
@@ -138,11 +143,11 @@ function stackOf(t: Thread): StackEntry[] {
   return entries.reverse();
 }
 
-/** Whatever was thrown, as an error of the program: JavaScript's own never leave the machine. */
+/** Converts any thrown value to an error of the program. Errors of JavaScript never leave the machine. */
 export function toStarlarkError(error: unknown): StarlarkError {
   if (error instanceof StarlarkError) return error;
   if (error instanceof RangeError) {
-    // The engine's own bounds: a string or array that is too long, or too many calls on its stack.
+    // Limits of the JavaScript engine: a string or array that is too long, or a stack overflow.
     return new StarlarkError(`value too large: ${error.message}`, { kind: "resource", cause: error });
   }
   const message = error instanceof Error ? error.message : String(error);

@@ -1,7 +1,8 @@
 /**
- * The walk of the heap: what lives is what the frames of a thread can reach.
- * Objects are weighed once, strings each time they are met (JavaScript does not
- * tell whether two equal strings are one), so the result is an upper estimate.
+ * The heap walk: a value is live if the frames of a thread can reach it. An object is
+ * counted once; a string is counted each time it is reached, because JavaScript
+ * cannot tell whether two equal strings are the same. The result is therefore an
+ * upper bound.
  */
 
 import type { Register } from "../compile/code.ts";
@@ -20,12 +21,12 @@ import {
 import type { Frame } from "./frame.ts";
 import type { Thread } from "./thread.ts";
 
-/** What a frame itself weighs, without its registers. */
+/** Bytes of a frame without its registers. */
 const frameWeight = 112;
 
 let lastEpoch = 0;
 
-/** The live bytes of `thread`, and how many values were visited to count them. */
+/** Measure the live bytes of `thread`, and how many values were visited to count them. */
 export function measureHeap(thread: Thread): { liveBytes: number; visited: number } {
   const walk = new Walk();
   walk.meetFrames(thread.frame);
@@ -39,16 +40,16 @@ export function measureHeap(thread: Thread): { liveBytes: number; visited: numbe
 }
 
 /**
- * One walk. It remembers the objects whose references it has not gone through,
- * each once and nothing else: a list of a million ints adds nothing to the heap
- * while it is weighed.
+ * One walk. It queues each object once, until its references are visited, and queues
+ * nothing else: a list of a million ints adds nothing to the heap while it is
+ * measured.
  */
 class Walk {
   liveBytes = 0;
   visited = 0;
   readonly #epoch: number;
   readonly #rest: SharedObject[] = [];
-  /** What one object refers to, on the way to `meet`. */
+  /** The references of one object, before they are passed to `meet`. */
   readonly #references: Value[] = [];
 
   constructor() {

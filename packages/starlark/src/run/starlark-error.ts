@@ -1,28 +1,28 @@
 /**
- * The errors of a running program. They are made without a place; the machine
- * adds where it happened when it unwinds.
+ * Errors of a running program. They are created without a position; the machine adds
+ * it when it unwinds.
  */
 
 import type { Value } from "../value/value.ts";
 
-/** Why a program ended. Only an `error` and a `tool_error` can be caught by the program. */
+/** The kind of error that ended a program. The program can catch only `error` and `tool_error`. */
 export type StarlarkErrorKind =
   | "error"
-  /** A host function reported a failure of what it calls. */
+  /** A host function reported that the tool it calls failed. */
   | "tool_error"
-  /** Out of steps, memory, depth, output or tool calls. */
+  /** A limit on steps, memory, depth, output or tool calls was reached. */
   | "resource"
-  /** Out of time. */
+  /** The wall time was used up. */
   | "timeout"
   | "cancelled"
-  /** The engine itself is wrong; please report it. */
+  /** A defect of the engine; please report it. */
   | "internal";
 
-/** One call that was under way. */
+/** One call in a stack. */
 export interface StackEntry {
-  /** The function's name, `<toplevel>`, `lambda`, or a builtin's name. */
+  /** The name of the function, `<toplevel>`, `lambda`, or the name of a builtin. */
   readonly function: string;
-  /** The source's name; `<builtin>` for builtins. */
+  /** The name of the source; `<builtin>` for builtins. */
   readonly file: string;
   /** 1-based; absent for builtins. */
   readonly lineNumber?: number;
@@ -32,26 +32,26 @@ export interface StackEntry {
   readonly offset?: number;
 }
 
-/** What may be said of an error beside its message. */
+/** Details of an error in addition to its message. */
 export interface StarlarkErrorDetails {
   readonly kind?: StarlarkErrorKind;
   /** How to fix it. */
   readonly hint?: string;
-  /** The tool that failed, of a `tool_error`. */
+  /** The tool that failed, for a `tool_error`. */
   readonly tool?: string;
-  /** More, for the program as `e.details`; frozen. @default None */
+  /** More details, available to the program as `e.details`; frozen. @default None */
   readonly details?: Value;
   readonly cause?: unknown;
 }
 
-/** A program failed, or may not go on. */
+/** The error of a program that failed or reached a limit. */
 export class StarlarkError extends Error {
   override readonly name = "StarlarkError";
   readonly kind: StarlarkErrorKind;
   readonly hint: string | undefined;
   readonly tool: string | undefined;
   readonly detailsValue: Value;
-  /** Outermost call first; filled in when the error leaves the program. */
+  /** The stack, from the outermost call in; set when the error is thrown in a frame. */
   stackEntries: readonly StackEntry[] = [];
 
   constructor(message: string, details: StarlarkErrorDetails = {}) {
@@ -62,14 +62,14 @@ export class StarlarkError extends Error {
     this.detailsValue = details.details ?? null;
   }
 
-  /** Whether `try`, `except` and `attempt` may catch it. */
+  /** Whether `try`, `except` and `attempt` can catch the error. */
   get catchable(): boolean {
     return this.kind === "error" || this.kind === "tool_error";
   }
 
   /**
-   * The calls that were under way, as go.starlark.net writes them:
-   * `Traceback (most recent call last):`, a line for each, and the message.
+   * The stack in the format of go.starlark.net: `Traceback (most recent call last):`,
+   * a line for each call, and the message.
    */
   get traceback(): string {
     const lines = ["Traceback (most recent call last):"];
@@ -77,7 +77,7 @@ export class StarlarkError extends Error {
       const place = entry.lineNumber === undefined ? "" : `:${entry.lineNumber}:${entry.columnNumber}`;
       lines.push(`  ${entry.file}${place}: in ${entry.function}`);
     }
-    // A builtin is named in its messages and not in the stack.
+    // Messages name the builtin, so the stack does not.
     const [, builtin, message] = /^([a-z_]+): (.*)$/s.exec(this.message) ?? [];
     lines.push(builtin === undefined ? `Error: ${this.message}` : `Error in ${builtin}: ${message}`);
     return lines.join("\n");

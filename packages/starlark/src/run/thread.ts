@@ -1,12 +1,12 @@
 /**
- * A thread: one execution of a program with its budgets, its frames and its way
- * to the host. Threads share nothing but frozen values, so any number of them may
- * interleave.
+ * A thread: one execution of a program, with its limits, its frames and its host.
+ * Threads share only frozen values, so any number of them can interleave.
  *
- * The two counters that every operation touches, `fuel` and `headroom`, are small
- * integers that count down; only when one runs out is the full account made. Both
- * depend on the program alone, so a program ends at the same step, and runs out of
- * memory at the same value, on every machine and every run.
+ * Two counters are updated by every operation: `fuel` (steps) and `headroom` (bytes).
+ * They are small integers that count down, and the totals are computed only when one
+ * of them runs out. Both depend on the program alone: a program reaches its step
+ * limit at the same step, and its memory limit at the same value, on every machine
+ * and in every run.
  */
 
 import type { Registers } from "../compile/code.ts";
@@ -19,33 +19,39 @@ import { defaultLimits, type Limits, limitCeilings } from "./limits.ts";
 import { measureHeap } from "./measure-heap.ts";
 import { StarlarkError } from "./starlark-error.ts";
 
-/** What a thread needs of the world; a host without an event loop may leave the last three out. */
+/** The functions of the host that a thread uses. Hosts without an event loop can omit the last two. */
 export interface ThreadHost {
-  /** A clock for deadlines and slices, in milliseconds; it never goes back. */
+  /** A monotonic clock for deadlines and slices, in milliseconds. */
   readonly monotonicMs: () => number;
-  /** Resolves after other work of the event loop had its turn. @default never lets go */
+  /** Resolves after the event loop has run other work. @default never yields */
   readonly nextTurn?: () => Promise<void>;
-  /** Calls `callback` after `delayMs`; the function returned takes it back. Ends waits at the deadline. */
+  /** Calls `callback` after `delayMs`; the returned function cancels it. Ends waits at the deadline. */
   readonly startTimer?: (delayMs: number, callback: () => void) => () => void;
 }
 
-/** How a thread behaves; behaviour last, everything optional. */
+/** Options of a thread. */
 export interface ThreadOptions {
-  /** What it calls itself in tracebacks and to `print`. @default "starlark" */
+  /** The name of the thread in tracebacks and for `print`. @default "starlark" */
   readonly name?: string;
   readonly limits?: Partial<Limits>;
-  /** Where `print` writes, a line without its line feed. @default nowhere */
+  /** Receives each line of `print`, without its line feed. @default discards them */
   readonly print?: (line: string) => void;
-  /** The time of day in nanoseconds since 1970, for `time.now`; injected so that runs repeat. @default `time.now` fails */
+  /**
+   * The time of day in nanoseconds since 1970, for `time.now`. It is injected so that
+   * runs are reproducible. @default `time.now` fails
+   */
   readonly nowNs?: () => bigint;
-  /** The module that `load("name", …)` names; throw to say why there is none. @default `load` fails */
+  /**
+   * Returns the module for `load("name", …)`, or throws an error that explains why it
+   * is missing. @default `load` fails
+   */
   readonly load?: (name: string, thread: Thread) => Promise<StarlarkModule> | StarlarkModule;
-  /** Ends the execution with a `cancelled` error. */
+  /** Cancels the execution with a `cancelled` error. */
   readonly signal?: AbortSignal;
 }
 
 const sliceSteps = 65_536;
-/** From this many elements on a list that grows needs room for its copy. */
+/** From this length on, a growing list needs room for its copy. */
 const largeList = 65_536;
 
 const noMethodTables: MethodTables = {
@@ -56,43 +62,43 @@ const noMethodTables: MethodTables = {
   set: new Map(),
 };
 
-/** One execution: its limits, what it has used of them, and its way to the host. Runs one call at a time. */
+/** One execution: its limits, its consumption and its host. Runs one call at a time. */
 export class Thread {
   readonly name: string;
   readonly host: ThreadHost;
   readonly options: ThreadOptions;
   readonly limits: Limits;
 
-  /** Steps left before the account is made. */
+  /** Steps left before the totals are computed. */
   fuel: number;
   /** Bytes left before the heap is walked. */
   headroom: number;
-  /** The innermost frame; `undefined` when nothing runs. */
+  /** The innermost frame; `undefined` while nothing runs. */
   frame: Frame | undefined = undefined;
   depth = 0;
-  /** The offset of the operation under way, for the place of an error. */
+  /** The source offset of the current operation, for the position of errors. */
   at = 0;
-  /** Whether the thread should let the event loop go on at the next opportunity. */
+  /** Whether the thread should yield to the event loop at the next opportunity. */
   yieldDue = false;
-  /** What the outermost frame returned, once the machine let go. */
+  /** The result of the outermost frame, after the machine has stopped. */
   result: Value = null;
-  /** What the fiber waits for, once the machine let go. */
+  /** The result that the fiber waits for, after the machine has stopped. */
   waitFor: Pending | ParallelCalls | undefined = undefined;
-  /** The methods that values have; the program's dialect says which. */
+  /** The methods of values in the dialect of the program. */
   methods: MethodTables = noMethodTables;
   /** The registers of a function that is evaluated without a frame. */
   heldRegisters: Registers | undefined = undefined;
-  /** Values that builtins under way hold, for the walk of the heap. */
+  /** Values that running builtins hold, for the heap walk. */
   readonly extraRoots: Value[] = [];
-  /** The innermost frames of the fibers that do not run now; set by the scheduler. */
+  /** The innermost frames of the other fibers; set by the scheduler. */
   otherFrames: () => Iterable<Frame> = () => [];
-  /** Values that are held for fibers, in no frame; set by the scheduler. */
+  /** Values that are held for fibers but are in no frame; set by the scheduler. */
   otherValues: () => Iterable<Value> = () => [];
-  /** What fibers weigh beside their frames and values; set by the scheduler. */
+  /** Bytes of fibers in addition to their frames and values; set by the scheduler. */
   otherBytes: () => number = () => 0;
-  /** The long string that was last read by index or slice: it lies in one piece. */
+  /** The long string that was last read by index or slice, which is stored contiguously. */
   lastRead = "";
-  /** Where `print` writes while fibers run: in the order of the fibers, not of their steps. */
+  /** Collects the lines of `print` while fibers run, so that they appear in the order of the fibers. */
   output: string[] | undefined = undefined;
 
   readonly #ending = new AbortController();
@@ -101,17 +107,17 @@ export class Thread {
   #window: number;
   #live = 0;
   #walkFrame: Frame | undefined = undefined;
-  /** Steps that the program had taken at the last walk, without those within builtins. */
+  /** Steps of the program at the last walk, not counting steps within builtins. */
   #walkSteps = -1;
   #stepsInBuiltins = 0;
   #chargedInSegment = 0;
-  /** All that was charged up to the last walk. */
+  /** All bytes charged up to the last walk. */
   #chargedBefore = 0;
   #outputLeft: number;
   #sliceStartMs = 0;
   #deadlineMs = Number.POSITIVE_INFINITY;
 
-  /** @throws {RangeError} for a limit that is no positive integer or above its ceiling. */
+  /** @throws {RangeError} for a limit that is not a positive integer or exceeds its ceiling. */
   constructor(host: ThreadHost, options: ThreadOptions = {}) {
     this.name = options.name ?? "starlark";
     this.host = host;
@@ -122,12 +128,12 @@ export class Thread {
     this.#outputLeft = this.limits.outputBytes;
   }
 
-  /** Aborts when the execution is over, however it ended: for what host functions have under way. */
+  /** Aborts when the execution ends for any reason, to cancel the work of host functions. */
   get signal(): AbortSignal {
     return this.#ending.signal;
   }
 
-  /** The execution is over: whoever works for it may stop. */
+  /** End the execution: aborts `signal`. */
   end(reason: unknown): void {
     this.#ending.abort(reason);
   }
@@ -137,24 +143,24 @@ export class Thread {
     return this.#stepsBefore + (this.#sliceFuel - this.fuel);
   }
 
-  /** Live bytes at the last walk and all that was charged since. */
+  /** Live bytes at the last walk, and all bytes charged since. */
   get memoryBytes(): number {
     return this.#live + (this.#window - this.headroom);
   }
 
-  /** Milliseconds to the deadline. */
+  /** Milliseconds until the deadline. */
   get remainingMs(): number {
     return this.#deadlineMs - this.host.monotonicMs();
   }
 
-  /** Start the clock of the wall limit, unless it runs already. */
+  /** Start the wall clock, unless it is already running. */
   startClock(): void {
     const now = this.host.monotonicMs();
     this.#sliceStartMs = now;
     if (this.#deadlineMs === Number.POSITIVE_INFINITY) this.#deadlineMs = now + this.limits.wallMs;
   }
 
-  /** The event loop had its turn: a new slice begins. */
+  /** Start a new slice, after the event loop has run. */
   startSlice(): void {
     this.yieldDue = false;
     this.#sliceStartMs = this.host.monotonicMs();
@@ -163,7 +169,7 @@ export class Thread {
   /**
    * Account for `bytes` on the simulated heap, before they are allocated.
    *
-   * @throws {StarlarkError} `resource` when more would be live than the limit allows.
+   * @throws {StarlarkError} `resource` if the live bytes exceed the limit.
    */
   charge(bytes: number): void {
     this.headroom -= bytes;
@@ -177,13 +183,13 @@ export class Thread {
   }
 
   /**
-   * See that there is room for a list of `length` elements to go on growing by one
-   * at a time. An array that is full is copied into one half as large again, and
-   * what it was remains until it is collected: no value of the program, and so
-   * nothing to charge for good, but from some size on the room has to be there.
-   * Asked each time the length has doubled.
+   * Check that a list of `length` elements has room to keep growing by one element at
+   * a time. The engine copies a full array into one that is half as large again, and
+   * the old array remains until it is collected. The old array is no value of the
+   * program, so it is not charged permanently, but from some size on there must be
+   * room for it. The check runs each time the length has doubled.
    *
-   * @throws {StarlarkError} `resource` when there is none.
+   * @throws {StarlarkError} `resource` if there is no room.
    */
   reserveGrowth(length: number): void {
     if (length < largeList || (length & (length - 1)) !== 0) return;
@@ -196,7 +202,8 @@ export class Thread {
   /**
    * Account for `count` steps: work in proportion to the size of a value.
    *
-   * @throws {StarlarkError} `resource`, `timeout` or `cancelled` when the thread may not go on.
+   * @throws {StarlarkError} `resource`, `timeout` or `cancelled` if the thread must
+   *   stop.
    */
   step(count: number): void {
     this.fuel -= count;
@@ -215,13 +222,13 @@ export class Thread {
     this.passOn(line);
   }
 
-  /** Write a line that is accounted for already. */
+  /** Write a line that is already accounted for. */
   passOn(line: string): void {
     if (this.output === undefined) this.options.print?.(line.toWellFormed());
     else this.output.push(line);
   }
 
-  /** The fuel of this slice is used up: make the account, and begin the next slice. */
+  /** Compute the total of steps when the fuel of a slice is used up, and start the next slice. */
   refuel(): void {
     this.#stepsBefore += this.#sliceFuel - this.fuel;
     const left = this.limits.steps - this.#stepsBefore;
@@ -235,7 +242,7 @@ export class Thread {
     this.checkInterrupts();
   }
 
-  /** @throws {StarlarkError} `cancelled` or `timeout` when the thread may not go on. */
+  /** @throws {StarlarkError} `cancelled` or `timeout` if the thread must stop. */
   checkInterrupts(): void {
     if (this.options.signal?.aborted === true) throw cancelled(this.options.signal);
     const now = this.host.monotonicMs();
@@ -243,15 +250,16 @@ export class Thread {
     if (now - this.#sliceStartMs >= this.limits.sliceMs) this.yieldDue = true;
   }
 
-  /** The error of a thread whose time is over. */
+  /** The error of a thread whose wall time is used up. */
   timeout(): StarlarkError {
     return new StarlarkError(`out of time: the limit is ${this.limits.wallMs} ms`, { kind: "timeout" });
   }
 
   /**
-   * The window since the last walk is used up. Values that are held on the
-   * JavaScript stack alone are not seen by a walk; so a second walk in the same
-   * stretch of straight code takes all that was charged since the first as live.
+   * Walk the heap when the window since the last walk is used up. A walk does not see
+   * values that only the JavaScript stack refers to. A second walk in the same
+   * stretch of straight-line code therefore counts everything charged since the first
+   * one as live.
    */
   #outOfHeadroom(bytes: number): void {
     const limit = this.limits.memoryBytes;
@@ -264,11 +272,12 @@ export class Thread {
     this.#chargedInSegment = sameSegment ? this.#chargedInSegment + charged : bytes;
     const { liveBytes, visited } = measureHeap(this);
     this.#chargedBefore += charged;
-    // A string is weighed wherever it is met; but no more can live than was ever charged.
+    // The walk counts a string each time it is reached, but no more can be live than was ever
+    // charged.
     this.#live = Math.min(liveBytes + this.#chargedInSegment, this.#chargedBefore);
     if (this.#live > limit) throw this.#outOfMemory();
     this.headroom = this.#window = Math.floor(limit / 2);
-    // The walk is work too, and in proportion to what lives.
+    // The walk takes steps in proportion to the number of live values.
     this.step(visited >> 2);
   }
 
@@ -281,7 +290,7 @@ export class Thread {
   }
 }
 
-/** The error of a thread whose host called it off. */
+/** The error of a thread that the host cancelled. */
 export function cancelled(signal: AbortSignal): StarlarkError {
   const reason: unknown = signal.reason;
   const why = reason instanceof Error ? reason.message : String(reason);
@@ -301,7 +310,7 @@ function resolveLimits(given: Partial<Limits> = {}): Limits {
   return limits;
 }
 
-/** Arguments of a call as the host gives them. */
+/** Arguments of a call from the host. */
 export interface CallArguments {
   readonly args?: readonly Value[];
   readonly named?: readonly NamedArgument[];

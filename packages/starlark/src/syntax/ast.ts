@@ -1,10 +1,10 @@
 /**
- * The syntax tree. Every node has its stretch of the source as UTF-16 offsets
- * (`end` exclusive). Nodes are data; the parser makes them, the resolver fills in
- * `binding` and `scope`, and nobody else changes them.
+ * The syntax tree. Every node has a range of the source as UTF-16 offsets (`end` is
+ * exclusive). Nodes are data: the parser creates them, the resolver sets `binding`
+ * and `scope`, and nothing else changes them.
  *
- * Trees are at most `programLimits.treeDepth` levels deep (the parser sees to it), so that
- * the passes over them may recurse.
+ * The parser limits trees to `programLimits.treeDepth` levels, so that passes over
+ * them can recurse.
  */
 
 import type { Source, Span } from "@toolcrib/diagnostics";
@@ -15,7 +15,7 @@ export interface File extends Span {
   readonly kind: "File";
   readonly source: Source;
   readonly statements: readonly Statement[];
-  /** Every comment, in order; for the formatter. */
+  /** All comments in order, for the formatter. */
   readonly comments: readonly Comment[];
   /** Set by the resolver: the file's own locals (comprehension variables, loads) and cells. */
   scope?: Scope;
@@ -41,13 +41,13 @@ export type Statement =
   | LoadStatement
   | TryStatement;
 
-/** An expression for its effect, such as a call. */
+/** An expression that is evaluated for its effect, such as a call. */
 export interface ExpressionStatement extends Span {
   readonly kind: "ExpressionStatement";
   readonly expression: Expression;
 }
 
-/** `target = value` and the augmented forms. */
+/** `target = value` and augmented assignments. */
 export interface AssignStatement extends Span {
   readonly kind: "AssignStatement";
   readonly operator: AssignOperator;
@@ -74,18 +74,18 @@ export interface Parameter extends Span {
   /** `star` without a name is the bare `*` that separates keyword-only parameters. */
   readonly kind: "required" | "optional" | "star" | "doubleStar";
   readonly name?: Identifier;
-  /** The default of an `optional` one. */
+  /** The default of an `optional` parameter. */
   readonly value?: Expression;
 }
 
-/** `if`, any number of `elif`, and `else`; flat, so that a long chain is not deep. */
+/** `if`, any number of `elif`, and `else`. The branches are a flat list, so a long chain is not deep. */
 export interface IfStatement extends Span {
   readonly kind: "IfStatement";
   readonly branches: readonly IfBranch[];
   readonly orelse?: readonly Statement[];
 }
 
-/** `if` or `elif`, up to the end of its body. */
+/** A branch of `if` or `elif`, including its body. */
 export interface IfBranch extends Span {
   readonly test: Expression;
   readonly body: readonly Statement[];
@@ -112,7 +112,7 @@ export interface ReturnStatement extends Span {
   readonly value?: Expression;
 }
 
-/** `break`, `continue`, or `pass`, which goes nowhere. */
+/** `break`, `continue` or `pass`. */
 export interface BranchStatement extends Span {
   readonly kind: "BranchStatement";
   readonly word: "break" | "continue" | "pass";
@@ -125,7 +125,7 @@ export interface LoadStatement extends Span {
   readonly bindings: readonly LoadBinding[];
 }
 
-/** `local = "remote"`; for a plain `"name"` both are the same word. */
+/** `local = "remote"`; both names are the same for a plain `"name"`. */
 export interface LoadBinding extends Span {
   readonly local: Identifier;
   readonly remote: string;
@@ -141,19 +141,19 @@ export interface TryStatement extends Span {
   readonly finalBody?: readonly Statement[];
 }
 
-/** `except`, `except Type`, `except (A, B) as name`; no types means every error that may be caught. */
+/** `except`, `except Type` or `except (A, B) as name`. Without types, it catches every error that can be caught. */
 export interface ExceptClause extends Span {
   readonly types?: readonly ExceptType[];
   readonly name?: Identifier;
   readonly body: readonly Statement[];
 }
 
-/** A type of error: `Error` or `ToolError`. */
+/** An error type: `Error` or `ToolError`. */
 export interface ExceptType extends Span {
   readonly name: string;
 }
 
-/** One expression. */
+/** An expression. */
 export type Expression =
   | Identifier
   | IntLiteral
@@ -175,34 +175,34 @@ export type Expression =
   | SliceExpression
   | ParenExpression;
 
-/** A name. `None`, `True` and `False` are names too, of the universe. */
+/** A name, including `None`, `True` and `False`, which are universal names. */
 export interface Identifier extends Span {
   readonly kind: "Identifier";
   readonly name: string;
-  /** Set by the resolver; where it stays absent the name is undefined and has a diagnostic. */
+  /** Set by the resolver. Absent for an undefined name, which has a diagnostic. */
   binding?: Binding;
 }
 
-/** An int, of any base as written. */
+/** An int literal of any base. */
 export interface IntLiteral extends Span {
   readonly kind: "IntLiteral";
-  /** A number when it is a safe integer, else a bigint. */
+  /** A number if it is a safe integer, otherwise a bigint. */
   readonly value: number | bigint;
 }
 
-/** A float; always finite. */
+/** A float literal; always finite. */
 export interface FloatLiteral extends Span {
   readonly kind: "FloatLiteral";
   readonly value: number;
 }
 
-/** A string, with its escape sequences replaced. */
+/** A string literal; `value` has its escape sequences replaced. */
 export interface StringLiteral extends Span {
   readonly kind: "StringLiteral";
   readonly value: string;
 }
 
-/** `b"…"`: the UTF-8 of its text, with its escape sequences replaced. */
+/** `b"…"`; `value` is its text in UTF-8, with escape sequences replaced. */
 export interface BytesLiteral extends Span {
   readonly kind: "BytesLiteral";
   readonly value: Uint8Array;
@@ -214,12 +214,12 @@ export interface FString extends Span {
   readonly parts: readonly (string | FStringField)[];
 }
 
-/** `{expression}` of an f-string, from brace to brace. */
+/** `{expression}` of an f-string, including the braces. */
 export interface FStringField extends Span {
   readonly expression: Expression;
-  /** `!r`, `!s` or none. */
+  /** `!r`, `!s`, or absent. */
   readonly conversion?: "r" | "s";
-  /** The text after `:`; a format specification such as `>10` or `.2f`, checked by the parser. */
+  /** The text after `:`: a format specification such as `>10` or `.2f`, which the parser has checked. */
   readonly spec?: string;
 }
 
@@ -229,7 +229,7 @@ export interface ListExpression extends Span {
   readonly elements: readonly Expression[];
 }
 
-/** With or without parentheses: the parentheses of a tuple are within its span, no `ParenExpression` around it. */
+/** A tuple with or without parentheses. Its parentheses are part of it, without a `ParenExpression`. */
 export interface TupleExpression extends Span {
   readonly kind: "TupleExpression";
   readonly elements: readonly Expression[];
@@ -253,20 +253,20 @@ export interface DictEntry extends Span {
 /** `[body for …]` or `{key: value for …}`. */
 export interface Comprehension extends Span {
   readonly kind: "Comprehension";
-  /** A `DictEntry` makes a dict, anything else a list. */
+  /** A `DictEntry` makes a dict, any other expression a list. */
   readonly body: Expression | DictEntry;
   /** The first one is a `ForClause`. */
   readonly clauses: readonly (ForClause | IfClause)[];
 }
 
-/** `for target in iterable` of a comprehension. */
+/** `for target in iterable` in a comprehension. */
 export interface ForClause extends Span {
   readonly kind: "ForClause";
   readonly target: Expression;
   readonly iterable: Expression;
 }
 
-/** `if test` of a comprehension. */
+/** `if test` in a comprehension. */
 export interface IfClause extends Span {
   readonly kind: "IfClause";
   readonly test: Expression;
@@ -279,7 +279,7 @@ export interface UnaryExpression extends Span {
   readonly operand: Expression;
 }
 
-/** The operators of one operand. */
+/** Unary operators. */
 export type UnaryOperator = "+" | "-" | "~" | "not";
 
 /** `left operator right` */
@@ -291,11 +291,11 @@ export interface BinaryExpression extends Span {
   readonly right: Expression;
 }
 
-/** The operators that can be joined to `=`. */
+/** Operators that can be combined with `=`. */
 export type ArithmeticOperator = "+" | "-" | "*" | "/" | "//" | "%" | "&" | "|" | "^" | "<<" | ">>";
-/** The operators that compare; they do not associate. */
+/** Comparison operators, which do not associate. */
 export type ComparisonOperator = "==" | "!=" | "<" | ">" | "<=" | ">=";
-/** The operators of two operands. */
+/** Binary operators. */
 export type BinaryOperator = ArithmeticOperator | ComparisonOperator | "in" | "not in" | "and" | "or";
 
 /** `body if test else orelse`. */
@@ -318,7 +318,7 @@ export interface LambdaExpression extends Span {
 export interface CallExpression extends Span {
   readonly kind: "CallExpression";
   readonly callee: Expression;
-  /** Offset of the opening parenthesis: where errors of the call are reported. */
+  /** Offset of the opening parenthesis, at which errors of the call are reported. */
   readonly parenStart: number;
   readonly args: readonly Argument[];
 }
@@ -326,7 +326,7 @@ export interface CallExpression extends Span {
 /** `x`, `name=x`, `*x` or `**x` of a call. */
 export interface Argument extends Span {
   readonly kind: "positional" | "named" | "star" | "doubleStar";
-  /** The name of a `named` one. */
+  /** The name of a `named` argument. */
   readonly name?: Identifier;
   readonly value: Expression;
 }

@@ -1,10 +1,10 @@
 /**
- * Expressions: recursive descent, with precedence climbing for the operators.
- * What other languages write differently is reported and read as what was meant.
- * Messages are those of go.starlark.net where it has one.
+ * Parses expressions: recursive descent, with precedence climbing for binary
+ * operators. Syntax of other languages is reported and then parsed as its equivalent
+ * in Starlark. Messages follow go.starlark.net where it has one.
  *
- * It is one piece although it is long: its functions call one another, and the
- * grammar reads best in one place.
+ * It is one piece because its functions call one another and the grammar is easiest
+ * to read in one place.
  */
 
 import { isFormatSpec, parseFormatSpec } from "../library/format-spec-syntax.ts";
@@ -45,7 +45,10 @@ export class ExpressionParser extends TokenReader {
     return { kind: "Identifier", name, binding: undefined, start, end };
   }
 
-  /** Up to `close`, which is left. Where a type is declared, `annotation` learns of it; without one, types are none. */
+  /**
+   * Parse parameters up to `close`, which is not consumed. `annotation` receives the
+   * position of a type annotation; without it, annotations are not recognized.
+   */
   protected parameters(close: TokenKind, annotation: { start: number } | undefined): readonly Parameter[] {
     const scanner = this.scanner;
     const parameters: Parameter[] = [];
@@ -89,7 +92,7 @@ export class ExpressionParser extends TokenReader {
     this.height = 1;
   }
 
-  /** The targets of a `for`; not `#expression`, which would take the `in` for an operator. */
+  /** Parse the targets of a `for`. `expression` would take the `in` for an operator. */
   protected loopVariables(): Expression {
     const scanner = this.scanner;
     const first = this.operand();
@@ -109,7 +112,7 @@ export class ExpressionParser extends TokenReader {
 
   // Expressions.
 
-  /** One test, or several with commas between them: a tuple without parentheses. */
+  /** Parse one test, or several separated by commas: a tuple without parentheses. */
   protected expression(isInParens: boolean): Expression {
     const scanner = this.scanner;
     const first = this.test();
@@ -120,7 +123,7 @@ export class ExpressionParser extends TokenReader {
     return { kind: "TupleExpression", elements, parenthesised: false, start: first.start, end };
   }
 
-  /** The rest of a list of tests, from a comma on. */
+  /** Parse the rest of a list of tests, from a comma on. */
   #elements(elements: Expression[], allowsTrailingComma: boolean): void {
     const scanner = this.scanner;
     let height = this.height;
@@ -141,7 +144,7 @@ export class ExpressionParser extends TokenReader {
     this.grow(height);
   }
 
-  /** A conditional, a lambda, or what binds tighter. */
+  /** Parse a conditional, a lambda, or an operator of higher precedence. */
   protected test(): Expression {
     this.descend();
     const scanner = this.scanner;
@@ -196,7 +199,7 @@ export class ExpressionParser extends TokenReader {
     return { kind: "LambdaExpression", parameters, body, scope: undefined, start, end: scanner.previousEnd };
   }
 
-  /** Operators of `minimum` precedence and above, by precedence climbing. */
+  /** Parse operators of at least `minimum` precedence, by precedence climbing. */
   #binary(minimum: number): Expression {
     const scanner = this.scanner;
     let left = scanner.is(Token.Not) && minimum <= notPrecedence ? this.#not() : this.operand();
@@ -240,7 +243,7 @@ export class ExpressionParser extends TokenReader {
     }
   }
 
-  /** `not x`, `not not x`; as a loop, since nothing bounds their number but the depth of trees. */
+  /** Parse `not x` and `not not x`. This is a loop because only the depth of trees limits their number. */
   #not(): Expression {
     const scanner = this.scanner;
     const starts: number[] = [];
@@ -260,7 +263,7 @@ export class ExpressionParser extends TokenReader {
     return expression;
   }
 
-  /** Make one token of `not` and `in`. */
+  /** Combine `not` and `in` into one token. */
   #notIn(): void {
     const scanner = this.scanner;
     const { start } = scanner;
@@ -270,7 +273,7 @@ export class ExpressionParser extends TokenReader {
     scanner.start = start;
   }
 
-  /** `is` and `is not`, read as `==` and `!=`. */
+  /** Parse `is` and `is not` as `==` and `!=`. */
   #is(): void {
     const scanner = this.scanner;
     const { start, end: isEnd, previousEnd } = scanner;
@@ -285,10 +288,10 @@ export class ExpressionParser extends TokenReader {
     scanner.start = start;
   }
 
-  /** Where the operand that was read last begins, for hints. */
+  /** Start of the last operand, for hints. */
   #operandStart = 0;
 
-  /** `x ** y`, read as a multiplication. */
+  /** Parse `x ** y` as a multiplication. */
   #power(): void {
     const scanner = this.scanner;
     const left = quotable(this.text, this.#operandStart, scanner.previousEnd) ?? "x";
@@ -306,7 +309,7 @@ export class ExpressionParser extends TokenReader {
     this.habit(start, end, message, `write ${first} and ${middle} ${operator} ${last}`);
   }
 
-  /** A primary expression with everything that follows it: `.name`, `[…]`, `(…)`. */
+  /** Parse a primary expression and everything that follows it: `.name`, `[…]`, `(…)`. */
   protected operand(): Expression {
     this.countNode();
     const scanner = this.scanner;
@@ -393,7 +396,7 @@ export class ExpressionParser extends TokenReader {
     return { kind: "UnaryExpression", operator, operand, start, end: scanner.previousEnd };
   }
 
-  /** Where an operand must begin and none does; what other languages allow is read on. */
+  /** Handle a token that starts no operand. Syntax of other languages is parsed as its equivalent. */
   #foreignOperand(): Expression {
     const scanner = this.scanner;
     const { kind, start, end } = scanner;
@@ -423,7 +426,7 @@ export class ExpressionParser extends TokenReader {
     return expression;
   }
 
-  /** Whether what follows the token on its line may be an operand. */
+  /** Whether the token after the current one, on the same line, may start an operand. */
   #isFollowedByOperand(): boolean {
     const { end } = this.scanner;
     return /^[ \t]*[\p{L}\w"'([{*-]/u.test(this.text.slice(end, end + 40));
@@ -436,7 +439,7 @@ export class ExpressionParser extends TokenReader {
     return unpackHint(this.text, this.statementStart, scanner.start, scanner.brackets.at(-1) ?? -1);
   }
 
-  /** A name right before a string: an f-string in a dialect without them. */
+  /** Report a name directly before a string: an f-string in a dialect without f-strings, for example. */
   #foreignPrefix(name: string): void {
     const scanner = this.scanner;
     if (!/^(?:f|fr|rf)$/i.test(name)) return;
@@ -473,7 +476,7 @@ export class ExpressionParser extends TokenReader {
     return first;
   }
 
-  /** Whether what begins at `start` stands where a dict has a key. */
+  /** Whether `start` is at the position of a dict key. */
   #isDictKey(start: number): boolean {
     const brace = this.scanner.brackets.at(-1);
     if (this.scanner.isField || brace === undefined || this.text[brace] !== "{") return false;
@@ -520,7 +523,7 @@ export class ExpressionParser extends TokenReader {
       }
     } catch (error) {
       if (error !== abandoned || this.problems.isFull || scanner.is(Token.EndOfFile)) throw error;
-      // The text around it is well: only the f-string was given up.
+      // Only the f-string was abandoned; the text around it is intact.
       this.level = level + 1;
       scanner.skipFString(form, bracketCount);
     }
@@ -533,7 +536,7 @@ export class ExpressionParser extends TokenReader {
     return { kind: "FString", parts, start, end };
   }
 
-  /** From behind the opening brace to behind the closing one; the text goes on after it. */
+  /** Parse a field from after the opening brace to after the closing one, where the text continues. */
   #fStringField(form: StringForm): FStringField {
     const scanner = this.scanner;
     const start = scanner.end - 1;
@@ -573,7 +576,7 @@ export class ExpressionParser extends TokenReader {
     return { expression, conversion, spec, start, end: scanner.end };
   }
 
-  /** From a colon to the closing brace. */
+  /** Parse from a colon to the closing brace. */
   #formatSpec(form: StringForm): string {
     const scanner = this.scanner;
     const start = scanner.end;
@@ -612,7 +615,7 @@ export class ExpressionParser extends TokenReader {
     return { kind: "ParenExpression", expression, start, end };
   }
 
-  /** `(x for x in xs)`, up to and including its parenthesis. */
+  /** Parse `(x for x in xs)`, including its closing parenthesis. */
   #generator(start: number, body: Expression, message: string): Expression {
     const scanner = this.scanner;
     const { start: forStart, end: forEnd } = scanner;
@@ -690,7 +693,7 @@ export class ExpressionParser extends TokenReader {
     else if (!scanner.is(Token.RightBrace)) this.unexpected("'}'");
   }
 
-  /** `{1, 2}` and `{x for x in xs}`, which read like dicts without values. */
+  /** Report `{1, 2}` and `{x for x in xs}`, which parse like dicts without values. */
   #foreignSet(start: number, first: Expression): Expression {
     const scanner = this.scanner;
     const message = `got ${describeToken(scanner.kind)}, want ':'`;
@@ -704,7 +707,7 @@ export class ExpressionParser extends TokenReader {
     return { kind: "ListExpression", elements, start, end: scanner.previousEnd };
   }
 
-  /** `for … in …` and `if …` up to and including `close`. */
+  /** Parse `for … in …` and `if …`, including `close`. */
   #comprehension(start: number, body: Expression | DictEntry, close: TokenKind): Expression {
     const scanner = this.scanner;
     const clauses: (ForClause | IfClause)[] = [];
@@ -716,7 +719,8 @@ export class ExpressionParser extends TokenReader {
         const target = this.loopVariables();
         height = Math.max(height, this.height + 1);
         this.consume(Token.In);
-        // Neither a conditional, whose `if` would be the comprehension's, nor a lambda or a bare tuple.
+        // A conditional is not allowed, because its `if` would belong to the comprehension, and
+        // neither is a lambda or a bare tuple.
         const iterable = this.#binary(0);
         const end = scanner.previousEnd;
         clauses.push({ kind: "ForClause", target, iterable, start: clauseStart, end });
@@ -728,12 +732,12 @@ export class ExpressionParser extends TokenReader {
       height = Math.max(height, this.height + 1);
     }
     scanner.next();
-    // Each clause is a loop or a condition within the one before.
+    // Each clause is a loop or a condition nested in the previous one.
     this.grow(height + 3 * clauses.length);
     return { kind: "Comprehension", body, clauses, start, end: scanner.previousEnd };
   }
 
-  // What follows an operand.
+  // Suffixes of operands.
 
   #call(callee: Expression): Expression {
     const scanner = this.scanner;
@@ -862,7 +866,7 @@ function isString(kind: TokenKind): boolean {
   return kind === Token.String || kind === Token.Bytes || kind === Token.FString;
 }
 
-/** What follows the first element of a set where a dict would have a colon. */
+/** Tokens that follow the first element of a set, where a dict would have a colon. */
 function isSetDelimiter(kind: TokenKind): boolean {
   return kind === Token.Comma || kind === Token.RightBrace || kind === Token.For;
 }

@@ -1,11 +1,10 @@
 /**
- * Names and methods that other languages define and Starlark does not, by what to
- * write instead: for the resolver, which meets undefined names, and for run time,
- * which meets methods that a value does not have. Hints only; nothing here decides
- * whether a name is wrong.
+ * Names and methods that other languages define and Starlark does not, with
+ * replacements. The resolver uses them for undefined names, and the machine for
+ * missing methods. They are hints only and never decide whether a name is an error.
  */
 
-/** Names of other languages and of Python's library, by what to write; the resolver asks for undefined ones. */
+/** Replacements for names of other languages and of the standard library of Python. */
 const foreignNames: ReadonlyMap<string, string> = new Map([
   ["null", "write None"],
   ["nil", "write None"],
@@ -47,12 +46,12 @@ const foreignNames: ReadonlyMap<string, string> = new Map([
   ["end", "blocks end with their indentation; remove the word"],
 ]);
 
-/** What to write in place of an undefined `name` that other languages define. */
+/** A hint for an undefined `name` that other languages define. */
 export function foreignNameHint(name: string): string | undefined {
   return foreignNames.get(name);
 }
 
-/** Methods of other languages' strings, lists and dicts, by what to write. */
+/** Replacements for methods that strings, lists and dicts have in other languages. */
 const foreignMethods: ReadonlyMap<string, string> = new Map([
   ["has_key", "write key in d"],
   ["iteritems", "write d.items()"],
@@ -72,7 +71,7 @@ const foreignMethods: ReadonlyMap<string, string> = new Map([
   ["replaceAll", "write s.replace(old, new)"],
 ]);
 
-/** What to write in place of the method `name`, which no Starlark value has; for run time too. */
+/** A hint for the method `name`, which no Starlark value has. Also used at run time. */
 export function foreignMethodHint(name: string): string | undefined {
   return foreignMethods.get(name);
 }

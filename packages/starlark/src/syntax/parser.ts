@@ -1,12 +1,13 @@
 /**
- * Text to syntax tree: the file and its statements. Findings are collected and
- * reading goes on: a statement that is wrong is skipped to its end (a line break
- * outside brackets, or a line that plainly begins another statement), and its
- * block is read for findings of its own.
+ * Parses a file and its statements to a syntax tree. Findings are collected and
+ * parsing continues: after an error, the parser skips to the end of the statement (a
+ * line break outside brackets, or a line that clearly starts another statement), and
+ * parses its block for more findings.
  *
- * Nothing is thrown to callers, whatever the text; time is linear in its length.
+ * The parser never throws to its caller, and takes time linear in the length of the
+ * text.
  *
- * It is one piece although it is long: the grammar reads best in one place.
+ * It is one piece because the grammar is easiest to read in one place.
  */
 
 import type { Diagnostic, Source } from "@toolcrib/diagnostics";
@@ -30,11 +31,11 @@ import { quotable, restOfLine } from "./python-habits.ts";
 import { describeToken, isKeyword, Token, type TokenKind, tokenText } from "./token.ts";
 import { abandoned } from "./token-reader.ts";
 
-/** What came of a text: as much of a file as could be read, and what is wrong with the rest. */
+/** The result of parsing a text, including one with errors. */
 export interface ParsedFile {
-  /** Whole when `diagnostics` has no errors; otherwise without the statements that are wrong. */
+  /** Complete if `diagnostics` has no errors; otherwise without the statements that have errors. */
   readonly value: File;
-  /** By place; at most 20 errors, and warnings. */
+  /** Ordered by position; at most 20 errors, plus warnings. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -48,9 +49,9 @@ export function parseFile(source: Source, dialect: Dialect): ParsedFile {
 }
 
 /**
- * Parse one expression, as for evaluation at a prompt. A comma-separated list is a tuple.
+ * Parse one expression, for example at a prompt. A comma-separated list is a tuple.
  *
- * @returns a file of one expression statement; of none when there are errors.
+ * @returns a file with one expression statement, or with none if there are errors.
  */
 export function parseExpression(source: Source, dialect: Dialect): ParsedFile {
   return new Parser(source, dialect).parseExpression();
@@ -58,7 +59,7 @@ export function parseExpression(source: Source, dialect: Dialect): ParsedFile {
 
 class Parser extends ExpressionParser {
   readonly #source: Source;
-  /** Whether the statement before was given up, so that its block has no header. */
+  /** Whether the previous statement was abandoned, so that its block has no header. */
   #hasRecovered = false;
 
   constructor(source: Source, dialect: Dialect) {
@@ -119,9 +120,9 @@ class Parser extends ExpressionParser {
   }
 
   /**
-   * Skip the rest of a statement that was given up, with the lines that look like
-   * more of it: those that are indented deeper, unless its line was a header, and
-   * those that begin with a closing bracket. `column` is that of its line.
+   * Skip the rest of an abandoned statement, and the lines that appear to continue
+   * it: lines that are indented deeper, unless the first line was a header, and lines
+   * that start with a closing bracket. `column` is the indentation of the statement.
    */
   #recover(start: number, column: number): void {
     const { scanner, problems } = this;
@@ -130,7 +131,7 @@ class Parser extends ExpressionParser {
     let isOver = false;
     while (!isOver && !scanner.is(Token.EndOfFile)) {
       if (scanner.brackets.length > 0) {
-        // Brackets that were never closed end where a line plainly is no part of them.
+        // Brackets that are never closed end at a line that clearly does not belong to them.
         const { isFirstOnLine, kind } = scanner;
         isOver = isFirstOnLine && scanner.start > start && scanner.column <= column && beginsStatement(kind);
         problems.muted = !isOver;
@@ -201,7 +202,7 @@ class Parser extends ExpressionParser {
     }
   }
 
-  /** The `async` before `def`, `for` or `with`. */
+  /** Skip the `async` before `def`, `for` or `with`. */
   #skipAsync(): void {
     const scanner = this.scanner;
     this.habit(
@@ -215,7 +216,7 @@ class Parser extends ExpressionParser {
     this.statementKind = scanner.kind;
   }
 
-  /** An indented block without a header: one that was given up, or none at all. */
+  /** Handle an indented block without a header: that of an abandoned statement, or an unexpected one. */
   #strayBlock(statements: Statement[], hasHeader: boolean): void {
     if (hasHeader) this.#block(statements);
     else {
@@ -224,7 +225,7 @@ class Parser extends ExpressionParser {
     }
   }
 
-  /** From INDENT to OUTDENT. */
+  /** Parse from INDENT to OUTDENT. */
   #block(statements: Statement[]): void {
     const scanner = this.scanner;
     this.descend();
@@ -238,7 +239,7 @@ class Parser extends ExpressionParser {
     this.level -= 1;
   }
 
-  /** What follows a header: `: NEWLINE INDENT … OUTDENT`, or simple statements on the same line. */
+  /** Parse the suite of a header: `: NEWLINE INDENT … OUTDENT`, or simple statements on the same line. */
   #suite(): readonly Statement[] {
     const scanner = this.scanner;
     const statements: Statement[] = [];
@@ -357,7 +358,7 @@ class Parser extends ExpressionParser {
     return { test, body, start, end: this.#endOf(body) };
   }
 
-  /** The test of an `if` or `while`. */
+  /** Parse the test of an `if` or `while`. */
   #condition(): Expression {
     const scanner = this.scanner;
     const test = this.test();
@@ -397,7 +398,7 @@ class Parser extends ExpressionParser {
     return { kind: "WhileStatement", test, body, start, end };
   }
 
-  /** `else` of a loop. */
+  /** Report the `else` of a loop. */
   #foreignElse(): void {
     const scanner = this.scanner;
     if (!scanner.is(Token.Else)) return;
@@ -504,7 +505,7 @@ class Parser extends ExpressionParser {
     return { name, start, end };
   }
 
-  /** Statements of one line, separated by semicolons. */
+  /** Parse the statements of one line, separated by semicolons. */
   #simpleStatements(statements: Statement[]): void {
     const scanner = this.scanner;
     for (;;) {
@@ -513,7 +514,7 @@ class Parser extends ExpressionParser {
       scanner.next();
       if (scanner.is(Token.Newline) || scanner.is(Token.EndOfFile)) break;
     }
-    // A text that ends without a line break ends its last statement too.
+    // The end of the text also ends the last statement.
     if (!scanner.is(Token.EndOfFile)) this.consume(Token.Newline);
   }
 
@@ -564,7 +565,7 @@ class Parser extends ExpressionParser {
     return { kind: "AssignStatement", operator, operatorStart, target, value, start, end };
   }
 
-  /** `a = b = c` */
+  /** Report `a = b = c`. */
   #chainedAssignment(target: Expression, second: Expression): void {
     const scanner = this.scanner;
     const { start, end } = scanner;
@@ -577,7 +578,7 @@ class Parser extends ExpressionParser {
     }
   }
 
-  /** `x: int = 1`, but neither `x := 1` nor a label. */
+  /** Report `x: int = 1`, but not `x := 1` or a label. */
   #isAnnotation(target: Expression): boolean {
     const { end } = this.scanner;
     if (target.kind !== "Identifier" && target.kind !== "AttributeExpression") return false;
@@ -595,7 +596,7 @@ class Parser extends ExpressionParser {
     this.test();
   }
 
-  /** `++x`, which is `+(+x)` and does nothing. */
+  /** Report `++x`, which means `+(+x)` and has no effect. */
   #warnOfIncrement(expression: Expression): void {
     if (expression.kind !== "UnaryExpression") return;
     const { operator, operand, start } = expression;
@@ -678,7 +679,7 @@ class Parser extends ExpressionParser {
   }
 }
 
-/** Whether a line that begins with `kind` begins a statement, and not the rest of an expression. */
+/** Whether a line that starts with `kind` starts a statement, rather than continuing an expression. */
 function beginsStatement(kind: TokenKind): boolean {
   switch (kind) {
     case Token.And:

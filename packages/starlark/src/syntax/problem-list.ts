@@ -1,12 +1,12 @@
 /**
- * The diagnostics of one text while it is read. What comes after the limit is
- * kept from the reader, and so is, where one finding leads to another, a second
- * one at the same place.
+ * Collects the diagnostics of one text. Further errors above the limit are dropped,
+ * and so is, on request, a second error at the same position, which is often a
+ * consequence of the first.
  */
 
 import type { Diagnostic, Severity, Source } from "@toolcrib/diagnostics";
 
-/** What is wrong at one place. */
+/** A finding and its position. */
 export interface Problem {
   readonly code: string;
   readonly start: number;
@@ -17,18 +17,18 @@ export interface Problem {
   readonly severity?: Severity;
 }
 
-/** What is recorded. */
+/** Options of a list. */
 export interface ProblemListOptions {
-  /** Most errors. */
+  /** Maximum number of errors. */
   readonly limit: number;
-  /** Whether what is found where something has just been found is left out. @default false */
+  /** Whether to drop a finding at the position of the previous one. @default false */
   readonly isOnePerPlace?: boolean;
 }
 
 /** Collects problems of one source. */
 export class ProblemList {
   readonly source: Source;
-  /** While set, nothing is recorded: what is being skipped has been reported already. */
+  /** While set, nothing is recorded: the text that is being skipped has been reported. */
   muted = false;
   readonly #limit: number;
   readonly #isOnePerPlace: boolean;
@@ -43,12 +43,12 @@ export class ProblemList {
     this.#isOnePerPlace = isOnePerPlace;
   }
 
-  /** Whether no more errors are taken. */
+  /** Whether no more errors are recorded. */
   get isFull(): boolean {
     return this.#isStopped || this.#errorCount >= this.#limit;
   }
 
-  /** Take no more errors: the reader gives up the rest of the text. */
+  /** Record no more errors: the rest of the text is abandoned. */
   stop(): void {
     this.#isStopped = true;
   }
@@ -67,7 +67,7 @@ export class ProblemList {
     });
   }
 
-  /** Everything that was recorded, by place. */
+  /** All recorded findings, ordered by position. */
   sorted(): readonly Diagnostic[] {
     return this.#diagnostics.sort((a, b) => a.span!.start - b.span!.start);
   }

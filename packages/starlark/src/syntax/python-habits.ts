@@ -1,22 +1,22 @@
 /**
- * What people and models write who think in Python (or JavaScript, or C), and
- * what to write instead. The scanner, the parser and the resolver ask here once
- * they have found a text wrong; nothing here decides whether it is. Answers are
- * hints, with code that can be pasted where the place is simple enough, and may
- * look at nothing but a few hundred characters around the place.
+ * Hints for syntax of Python, JavaScript or C, with the equivalent in Starlark. The
+ * scanner, the parser and the resolver call these functions after they have found an
+ * error; nothing here decides whether a text is wrong. Where the code is simple
+ * enough, a hint contains a replacement to paste. Only a few hundred characters
+ * around the position are inspected.
  */
 
 import type { Dialect } from "../dialect.ts";
 import { isKeyword, Token, type TokenKind, tokenText } from "./token.ts";
 
-/** What to tell about a place. */
+/** Advice for a finding. */
 export interface Advice {
-  /** `STARLARK_PYTHON_HABIT`, or `STARLARK_SYNTAX` for a slip of any author. */
+  /** `STARLARK_PYTHON_HABIT`, or `STARLARK_SYNTAX` for an error that is not specific to other languages. */
   readonly code: string;
   readonly hint: string;
 }
 
-/** A token that does not fit, and where. */
+/** An unexpected token and its context. */
 export interface Misfit {
   readonly text: string;
   readonly dialect: Dialect;
@@ -26,16 +26,16 @@ export interface Misfit {
   readonly previousKind: TokenKind;
   readonly previousStart: number;
   readonly previousEnd: number;
-  /** What the grammar asks for, as the message has it. */
+  /** The syntax that the grammar expects, as in the message. */
   readonly want: string;
-  /** Where the statement begins, and its first token. */
+  /** Start of the statement, and the kind of its first token. */
   readonly statementStart: number;
   readonly statementKind: TokenKind;
-  /** Offset of the innermost bracket that is open; -1 outside brackets. */
+  /** Offset of the innermost open bracket; -1 outside brackets. */
   readonly bracket: number;
 }
 
-/** Longest piece of a program that a hint repeats. */
+/** Maximum length of code that a hint repeats. */
 const maxQuoted = 120;
 
 function habit(hint: string): Advice {
@@ -46,21 +46,21 @@ function slip(hint: string): Advice {
   return { code: "STARLARK_SYNTAX", hint };
 }
 
-/** `text` from `start` to `end` if it is short and on one line: something to paste. */
+/** `text` from `start` to `end`, if it is short enough and on one line. */
 export function quotable(text: string, start: number, end: number): string | undefined {
   if (end - start > maxQuoted || end <= start) return undefined;
   const piece = text.slice(start, end).trim();
   return piece === "" || /[\r\n]/.test(piece) ? undefined : piece;
 }
 
-/** From `start` to the end of its line, without a comment. */
+/** The rest of the line from `start` on, without a comment. */
 export function restOfLine(text: string, start: number): string {
   const piece = text.slice(start, start + 2 * maxQuoted);
   const end = piece.search(/[\r\n]|\s#/);
   return (end === -1 ? piece : piece.slice(0, end)).trim();
 }
 
-/** From `start` to before the bracket that closes what is open there, if that is near and on one line. */
+/** The text from `start` to the matching closing bracket, if that is near and on the same line. */
 export function untilClosed(text: string, start: number): string | undefined {
   let depth = 0;
   for (let at = start; at < start + maxQuoted && at < text.length; at += 1) {
@@ -78,7 +78,7 @@ export function untilClosed(text: string, start: number): string | undefined {
   return undefined;
 }
 
-/** What to do about a token that does not fit; `undefined` when nothing is known. */
+/** Advice for an unexpected token; `undefined` if there is none. */
 export function adviseOnMisfit(misfit: Misfit): Advice | undefined {
   return (
     adviseOnStatement(misfit) ??
@@ -89,7 +89,7 @@ export function adviseOnMisfit(misfit: Misfit): Advice | undefined {
   );
 }
 
-/** By the statement's first token, if that is the one. */
+/** Advice by the first token of the statement, if that is the unexpected one. */
 function adviseOnStatement({ text, dialect, kind, start, statementStart }: Misfit): Advice | undefined {
   if (start !== statementStart) return undefined;
   const line = restOfLine(text, start);
@@ -149,7 +149,7 @@ function importHint(line: string): string {
   return 'modules are loaded: load("module.star", "name")';
 }
 
-/** By the token itself and the one before. */
+/** Advice by the token and the previous one. */
 function adviseOnToken(misfit: Misfit): Advice | undefined {
   const { text, kind, start, end, previousKind, previousStart, previousEnd, want, statementKind } = misfit;
   const next = text[end];
@@ -213,7 +213,7 @@ function adviseOnToken(misfit: Misfit): Advice | undefined {
 
 const arrowHint = "an anonymous function is written lambda x: x + 1";
 
-/** A statement where an expression is due, or behind another one on its line. */
+/** Advice for a statement in place of an expression, or after another statement on the same line. */
 function adviseOnNestedStatement(misfit: Misfit): Advice | undefined {
   const { text, kind, start, previousKind, bracket, statementStart } = misfit;
   if (bracket >= 0) return undefined;
@@ -228,7 +228,7 @@ function adviseOnNestedStatement(misfit: Misfit): Advice | undefined {
   return slip(`begin a line with ${word}`);
 }
 
-/** Whether an expression that is under way cannot go on with a `kind`. */
+/** Whether `kind` cannot continue an expression. */
 function endsExpression(kind: TokenKind): boolean {
   return (
     kind <= Token.Outdent || kind === Token.RightParen || kind === Token.Semicolon || kind === Token.Comma
@@ -254,7 +254,7 @@ function walrusHint({ text, previousStart, previousEnd, start }: Misfit): string
   return `assign on a line of its own before: ${name} = ${value}`;
 }
 
-/** By a word that means something in another language, or is reserved. */
+/** Advice by a word that is reserved or has a meaning in another language. */
 function adviseOnWord(misfit: Misfit): Advice | undefined {
   const { text, kind, start, previousKind, previousStart, previousEnd, want, statementStart } = misfit;
   const line = restOfLine(text, statementStart);
@@ -284,7 +284,7 @@ function adviseOnWord(misfit: Misfit): Advice | undefined {
   return undefined;
 }
 
-/** Something is missing between two operands. */
+/** Advice for a missing operator between two operands. */
 function adviseOnGap({ kind, previousKind, want, bracket }: Misfit): Advice | undefined {
   const isOperand = (at: TokenKind) => at >= Token.Identifier && at <= Token.FString;
   const wasOperand =
@@ -295,7 +295,7 @@ function adviseOnGap({ kind, previousKind, want, bracket }: Misfit): Advice | un
   return slip("an operator or a line break is missing before this");
 }
 
-/** First words of statements elsewhere, with what follows on the line. */
+/** First words of statements in other languages, with the text that follows on the line. */
 const statementWords: ReadonlyMap<string, (rest: string) => string> = new Map([
   ["print", (rest: string) => `write print(${rest})`],
   ["echo", (rest: string) => `write print(${rest})`],
@@ -335,7 +335,7 @@ function functionHint(rest: string): string {
   return `write def ${rest.replace(/[{\s]+$/, "")}:`;
 }
 
-/** A bracket that was left open earlier explains much of what follows on later lines. */
+/** Advice for an open bracket, which is the cause of many errors on later lines. */
 function adviseOnBrackets({ text, start, bracket, kind }: Misfit): Advice | undefined {
   if (bracket < 0) return undefined;
   const between = text.slice(bracket, start);
@@ -347,7 +347,7 @@ function adviseOnBrackets({ text, start, bracket, kind }: Misfit): Advice | unde
   return undefined;
 }
 
-/** What to write in place of a character that begins no token. */
+/** Advice for a character that starts no token. */
 export function adviseOnCharacter(text: string, at: number, character: string): Advice | undefined {
   const known = characterHints.get(character);
   if (known !== undefined) return habit(known);
@@ -407,7 +407,7 @@ function questionHint(text: string, at: number): string {
   return `write ${lead}${parts[1]!.trim()} if ${test} else ${parts[2]!.trim()}`;
 }
 
-/** `f"…"` where there are no f-strings: the same with `format`, if it is simple. */
+/** Converts `f"…"` to `format`, if it is simple, for dialects without f-strings. */
 export function fStringHint(literal: string): string {
   const quote = literal.at(-1)!;
   const body = literal.slice(1, -1);
@@ -422,7 +422,7 @@ export function fStringHint(literal: string): string {
   return `write ${quote}${body.replaceAll(/\{[^{}:!=]+\}/g, "{}")}${quote}.format(${fields.join(", ")})`;
 }
 
-/** `left ** …`, by multiplication where that is short. */
+/** Converts `left ** …` to a multiplication, if that is short. */
 export function powerHint(left: string, after: string): string {
   const right = /^\s*([\w.]+)/.exec(after)?.[1] ?? "y";
   const value = /^\d{1,6}$/.test(left) && /^\d{1,2}$/.test(right) ? Number(left) ** Number(right) : undefined;
@@ -432,7 +432,7 @@ export function powerHint(left: string, after: string): string {
   return `write ${Array.from({ length: Number(right) }, () => left).join(" * ")}, or ${power}`;
 }
 
-/** `a, *b = x` and `[*a, b]`, whose star is at `start`. */
+/** Advice for `a, *b = x` and `[*a, b]`, with the star at `start`. */
 export function unpackHint(text: string, statementStart: number, start: number, bracket: number): string {
   const line = restOfLine(text, statementStart);
   const assignment = /^[([]?\s*([\w,* ]*\*[\w,* ]*?)\s*[)\]]?\s*=(?!=)\s*(.+)$/.exec(line);

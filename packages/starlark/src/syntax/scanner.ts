@@ -1,14 +1,14 @@
 /**
- * Text to tokens, on demand. Each call of `next` puts the following token into
- * the scanner's fields; nothing is allocated for tokens. Blank lines and, within
- * brackets, line breaks are skipped; indentation becomes INDENT and OUTDENT; a
- * line break is `\n`, `\r\n` or `\r`. What other languages spell differently and
- * Starlark has no use for (`&&`, `===`, `<>`, block comments) is reported and
- * then read as what was meant, so that the parser can go on.
+ * The scanner produces tokens on demand. Each call of `next` stores the next token in
+ * the fields of the scanner, without allocating an object. Blank lines are skipped,
+ * and so are line breaks within brackets. Indentation becomes INDENT and OUTDENT
+ * tokens. A line break is `\n`, `\r\n` or `\r`. Operators and comments of other
+ * languages (`&&`, `===`, `<>`, block comments) are reported and then read as their
+ * equivalent in Starlark, so that the parser can continue.
  *
- * It never throws: what is no token is reported once and becomes `Token.Illegal`.
- * It runs in time linear in the text. It is one piece although it is long: all of
- * it works on the same few fields.
+ * The scanner never throws: invalid text is reported once and becomes
+ * `Token.Illegal`. It takes time linear in the length of the text. It is one piece
+ * because all of it works on the same few fields.
  */
 
 import type { Comment } from "./ast.ts";
@@ -17,11 +17,11 @@ import { adviseOnCharacter } from "./python-habits.ts";
 import { appendUtf8, readEscape } from "./string-escape.ts";
 import { keywords, Token, type TokenKind } from "./token.ts";
 
-/** How a string is written. */
+/** The notation of a string literal. */
 export interface StringForm {
-  /** Offset of its prefix or first quote. */
+  /** Offset of the prefix or of the first quote. */
   readonly start: number;
-  /** Its kind of quote, as a character code. */
+  /** The quote character, as a character code. */
   readonly quote: number;
   readonly triple: boolean;
   readonly raw: boolean;
@@ -52,44 +52,44 @@ const underscore = 95;
 const leftBrace = 123;
 const rightBrace = 125;
 
-/** Most digits of an int literal: what follows would be larger than any int that a program may make. */
+/** Maximum number of digits of an int literal; a longer one would exceed the largest int. */
 const maxIntDigits = 20_000;
 
 export class Scanner {
-  /** The token: its kind, where it is, and what it says. */
+  /** The current token: its kind, its range and its value. */
   kind: TokenKind = Token.Newline;
   start = 0;
   end = 0;
-  /** The name of an identifier or keyword; the value of a string. */
+  /** The name of an identifier or keyword, or the value of a string. */
   text = "";
-  /** The value of an int (a bigint where a number is not exact) or a float. */
+  /** The value of a float or an int (a bigint if a number would not be exact). */
   number: number | bigint = 0;
   bytes: Uint8Array = new Uint8Array(0);
-  /** How the latest string or f-string is written. */
+  /** The notation of the last string or f-string. */
   form: StringForm = { start: 0, quote: doubleQuote, triple: false, raw: false, contentStart: 0 };
 
-  /** The token before. */
+  /** The previous token. */
   previousKind: TokenKind = Token.Newline;
   previousStart = 0;
   previousEnd = 0;
 
-  /** Columns before the first token of the latest line, and whether this token is that one. */
+  /** The indentation of the last line, and whether the current token is the first one on it. */
   column = 0;
   isFirstOnLine = false;
 
-  /** Offsets of the brackets that are open. */
+  /** Offsets of the open brackets. */
   readonly brackets: number[] = [];
   readonly comments: Comment[] = [];
-  /** Start of the single-line f-string whose field is being read; -1 outside. Its line must not end. */
+  /** Start of the single-line f-string whose field is being scanned; -1 outside. Its line must not end. */
   openFString = -1;
-  /** Whether the innermost braces may be those of an f-string's field. */
+  /** Whether the innermost braces may belong to a field of an f-string. */
   isField = false;
 
   readonly #text: string;
   readonly #problems: ProblemList;
   readonly #fStrings: boolean;
   readonly #indents: number[] = [0];
-  /** INDENT (positive) or OUTDENT (negative) tokens that are due. */
+  /** Pending INDENT (positive) or OUTDENT (negative) tokens. */
   #dents = 0;
   #lineStart = true;
   #lineOffset = 0;
@@ -102,7 +102,7 @@ export class Scanner {
     if (text.charCodeAt(0) === 0xfeff) this.#at = 1;
   }
 
-  /** Whether nothing comes after the token but the ends of blocks. */
+  /** Whether only the ends of blocks follow the token. */
   get isAtEnd(): boolean {
     return this.kind === Token.EndOfFile || (this.kind === Token.Outdent && this.#at >= this.#text.length);
   }
@@ -112,7 +112,7 @@ export class Scanner {
     return this.kind === kind;
   }
 
-  /** Go on to the next token. */
+  /** Scan the next token. */
   next(): void {
     this.previousKind = this.kind;
     this.previousStart = this.start;
@@ -121,7 +121,7 @@ export class Scanner {
     this.end = this.#at;
   }
 
-  /** Read the token's line again as a line outside brackets; for recovery from errors. */
+  /** Scan the line of the token again, as a line outside brackets, to recover from an error. */
   restartLine(): void {
     this.brackets.length = 0;
     this.leaveField(-1, false);
@@ -130,7 +130,7 @@ export class Scanner {
     this.next();
   }
 
-  /** The next line with a token on it: its columns before that, and whether that closes a bracket. */
+  /** The next line that has a token: its indentation, and whether it starts with a closing bracket. */
   nextLine(): { readonly column: number; readonly closes: boolean } {
     const text = this.#text;
     let column = 0;
@@ -146,12 +146,12 @@ export class Scanner {
     return { column: 0, closes: false };
   }
 
-  /** Columns of the block around the innermost one. */
+  /** The indentation of the block around the innermost one. */
   get outerColumn(): number {
     return this.#indents.at(-2) ?? 0;
   }
 
-  /** Go on after an f-string that is wrong inside, as if its first closing quotes were its end. */
+  /** Continue after an f-string that has an error, as if it ended at its first closing quotes. */
   skipFString(form: StringForm, bracketCount: number): void {
     this.brackets.length = bracketCount;
     const text = this.#text;
@@ -246,7 +246,7 @@ export class Scanner {
     }
   }
 
-  /** Compare the column of a line with the blocks that are open. */
+  /** Compare the indentation of a line with the open blocks. */
   #indent(column: number): void {
     const indents = this.#indents;
     if (column > indents.at(-1)!) {
@@ -265,14 +265,14 @@ export class Scanner {
       const hint = `the blocks around it are indented by ${columns} columns; indent this line as one of them`;
       const start = this.#at;
       this.#problems.add({ code: "STARLARK_SYNTAX", start, end: start + 1, message, hint });
-      // Read on as if the block had been indented like this line all along.
+      // Continue as if the block had this indentation from its start.
       indents.push(column);
       popped -= 1;
     }
     this.#dents -= popped;
   }
 
-  /** Close the blocks that are open, after a line break if there was none. */
+  /** Close all open blocks, after a line break if there was none. */
   #endOfFile(isFresh: boolean): TokenKind {
     if (this.#indents.length === 1 || this.brackets.length > 0) return Token.EndOfFile;
     if (!isFresh) {
@@ -374,14 +374,14 @@ export class Scanner {
     }
   }
 
-  /** The operator, or with `=` behind it the assignment. */
+  /** Scan an operator, or an augmented assignment if `=` follows it. */
   #orAssign(after: number, operator: TokenKind, assignment: TokenKind): TokenKind {
     if (after !== equal) return operator;
     this.#at += 1;
     return assignment;
   }
 
-  /** An operator of other languages, read as ours. */
+  /** Scan an operator of another language as its equivalent. */
   #foreign(at: number, foreign: string, ours: string, kind: TokenKind): TokenKind {
     this.#at = at + foreign.length;
     const message = `Starlark has no operator "${foreign}"`;
@@ -401,9 +401,9 @@ export class Scanner {
     }
     const field = this.brackets.at(-1);
     if (this.isField && field !== undefined && this.#text.charCodeAt(field) === leftBrace) return Token.Bang;
-    // As `not`, if something follows that it could negate.
+    // Treat it as `not` if an operand follows.
     const message = "unexpected input character '!'";
-    // The token before this one is still in `kind`.
+    // `kind` still holds the previous token.
     const canFollow =
       !endsOperand(this.kind) &&
       (isIdentifierStart(after, this.#text, at + 1) || after === 40 || after === bang);
@@ -419,7 +419,7 @@ export class Scanner {
       const hint = `no bracket is open that "${bracket}" could close; remove it`;
       return this.#illegal(start, start + 1, `unexpected '${bracket}'`, hint);
     }
-    // One that closes nothing is left to the parser to report; the others stay open.
+    // The parser reports a bracket that closes nothing; other open brackets stay open.
     const open = brackets.findLastIndex((at) => this.#text.charCodeAt(at) === opening);
     if (open !== -1) brackets.length = open;
     return kind;
@@ -484,8 +484,8 @@ export class Scanner {
   }
 
   /**
-   * Read the text of a string from here: up to its closing quotes, or in an
-   * f-string up to a field, whose brace is then open. The value is in `text`.
+   * Scan the text of a string from here on: up to its closing quotes or, in an
+   * f-string, up to a field, whose brace is then open. The value is stored in `text`.
    */
   fStringText(form: StringForm): "end" | "field" | "illegal" {
     const stop = this.#content(form, true);
@@ -493,7 +493,7 @@ export class Scanner {
     return stop;
   }
 
-  /** Read a format specification from here up to the field's closing brace, which is taken too. */
+  /** Scan a format specification from here up to the closing brace of the field, which is consumed. */
   formatSpec(form: StringForm): string | undefined {
     const text = this.#text;
     const start = this.#at;
@@ -517,13 +517,13 @@ export class Scanner {
     return text.slice(start, at);
   }
 
-  /** Within the brace of an f-string's field: `!` is a token, and a single-line string must not break. */
+  /** Enter a field of an f-string: `!` is a token there, and a single-line string must not contain a line break. */
   enterField(form: StringForm): void {
     this.isField = true;
     this.openFString = form.triple ? -1 : form.start;
   }
 
-  /** Back in the text of an f-string, or in the field around it. */
+  /** Return to the text of an f-string, or to the field around it. */
   leaveField(openFString: number, isField: boolean): void {
     this.openFString = openFString;
     this.isField = isField;
@@ -550,7 +550,7 @@ export class Scanner {
           at += 1;
           const escaped = text.charCodeAt(at);
           if (escaped === carriageReturn) {
-            // A line break within a string is a line feed, however the file writes it.
+            // A line break in a string is a line feed, whatever the file uses.
             value += `${text.slice(runStart, at)}\n`;
             at += text.charCodeAt(at + 1) === lineFeed ? 2 : 1;
             runStart = at;
@@ -729,7 +729,7 @@ export class Scanner {
     if (digits.length > maxIntDigits) {
       return this.#illegal(start, end, `int literal has more than ${maxIntDigits} digits`);
     }
-    // Number() reads 0x, 0o and 0b as well as decimals.
+    // Number() parses 0x, 0o and 0b as well as decimals.
     const value = Number(digits);
     this.number = value <= Number.MAX_SAFE_INTEGER ? value : BigInt(digits);
     return Token.Int;
@@ -770,7 +770,7 @@ const stringPrefixes: ReadonlyMap<string, { readonly kind: TokenKind; readonly r
   ["rf", { kind: Token.FString, raw: true }],
 ]);
 
-/** ASCII characters that may stand in a name. */
+/** ASCII characters that are valid in a name. */
 const identifierUnits: Uint8Array = (() => {
   const table = new Uint8Array(128);
   for (const character of "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") {
@@ -779,7 +779,7 @@ const identifierUnits: Uint8Array = (() => {
   return table;
 })();
 
-/** Whether an operator is due after a `kind`. */
+/** Whether an operator can follow a token of `kind`. */
 function endsOperand(kind: TokenKind): boolean {
   return (
     (kind >= Token.Identifier && kind <= Token.FString) ||
@@ -822,7 +822,7 @@ function isLineBreak(unit: number): boolean {
   return unit === lineFeed || unit === carriageReturn;
 }
 
-/** As Go quotes a character: in backquotes where it would need an escape. */
+/** Quotes a character like Go: in backquotes if it would need an escape. */
 function quoteCharacter(character: string): string {
   return character === "'" ? '"\'"' : `'${character}'`;
 }

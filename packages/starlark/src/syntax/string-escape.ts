@@ -1,14 +1,16 @@
-/** The escape sequences of string and bytes literals, and UTF-8 for the latter. */
+/**
+ * Escape sequences of string and bytes literals, and UTF-8 encoding for the latter.
+ */
 
-/** What a backslash and its characters stand for. */
+/** The meaning of an escape sequence. */
 export interface Escape {
-  /** A code point, or a byte; -1 for nothing, which is what an escaped line break is. */
+  /** A code point, or a byte; -1 for an escaped line break, which stands for nothing. */
   readonly value: number;
-  /** Whether `value` is one byte of a bytes literal and not a character. */
+  /** Whether `value` is one byte of a bytes literal, rather than a character. */
   readonly isByte: boolean;
   /** Offset after the sequence. */
   readonly end: number;
-  /** What is wrong with it. */
+  /** The error in the sequence, if any. */
   readonly problem?: string;
 }
 
@@ -25,7 +27,7 @@ const singles: ReadonlyMap<string, number> = new Map([
   ['"', 34],
 ]);
 
-/** Read the escape sequence whose backslash is at `start`, in a literal that ends in `quote`. */
+/** Decode the escape sequence whose backslash is at `start`, in a literal that ends with `quote`. */
 export function readEscape(text: string, start: number, quote: number, isBytes: boolean): Escape {
   const character = text[start + 1]!;
   const single = singles.get(character);
@@ -90,9 +92,9 @@ function bad(end: number, problem: string): Escape {
 }
 
 /**
- * Append the character at `at` to `bytes` in UTF-8; half of a surrogate pair becomes U+FFFD.
+ * Append the character at `at` to `bytes` in UTF-8. A lone surrogate becomes U+FFFD.
  *
- * @returns the offset after it.
+ * @returns the offset after the character.
  */
 export function appendUtf8(bytes: number[], text: string, at: number): number {
   const point = text.codePointAt(at)!;

@@ -1,13 +1,13 @@
 /**
- * What every part of the parser stands on: the current token, the errors, and the
- * levels of the tree. An error either gives up the statement (`fail`, `unexpected`
- * throw `abandoned`, which the parser catches where it goes on) or is recorded
- * while reading goes on (`habit`).
+ * The base of the parser: the current token, the errors, and the depth of the tree.
+ * An error either abandons the statement (`fail` and `unexpected` throw `abandoned`,
+ * which the parser catches to recover) or is recorded while parsing continues
+ * (`habit`).
  *
- * Trees are at most `programLimits.treeDepth` levels deep, and what makes the parser call
- * itself nests at most `programLimits.nesting` levels: `level` counts the levels above what
- * is being read, `height` those of the expression that was read last. So neither
- * the parser nor the passes after it run out of stack, whatever they are fed.
+ * Trees are at most `programLimits.treeDepth` levels deep, and syntax that the parser
+ * parses recursively is nested at most `programLimits.nesting` levels. `level` counts
+ * the levels above the current position, `height` those of the last expression.
+ * Neither the parser nor the passes after it overflow the stack.
  */
 
 import type { Source } from "@toolcrib/diagnostics";
@@ -18,7 +18,7 @@ import { type Advice, adviseOnMisfit, quotable } from "./python-habits.ts";
 import { Scanner } from "./scanner.ts";
 import { describeToken, Token, type TokenKind } from "./token.ts";
 
-/** Thrown to give up a statement whose error has been recorded; never leaves the parser. */
+/** Thrown to abandon a statement whose error has been recorded; never leaves the parser. */
 export const abandoned = new Error("The statement was given up");
 
 export class TokenReader {
@@ -26,13 +26,13 @@ export class TokenReader {
   protected readonly dialect: Dialect;
   protected readonly problems: ProblemList;
   protected readonly scanner: Scanner;
-  /** Levels of the tree above what is being read. */
+  /** Levels of the tree above the current position. */
   protected level = 0;
-  /** Levels of the expression that was read last. */
+  /** Levels of the last expression. */
   protected height = 1;
-  /** Statements and expressions so far. */
+  /** Number of statements and expressions so far. */
   #nodeCount = 0;
-  /** The statement being read: its offset and first token. */
+  /** The current statement: its offset and the kind of its first token. */
   protected statementStart = 0;
   protected statementKind: TokenKind = Token.Newline;
 
@@ -43,13 +43,13 @@ export class TokenReader {
     this.scanner = new Scanner(source.text, problems, dialect.fStrings === true);
   }
 
-  /** Record an error at the token and give up the statement. */
+  /** Record an error at the token and abandon the statement. */
   protected fail(message: string, advice: Advice | undefined): never {
     const { kind, start, end } = this.scanner;
     if (kind !== Token.Illegal) {
       const code = advice?.code ?? "STARLARK_SYNTAX";
       const isUnfinished = code === "STARLARK_SYNTAX" && kind === Token.EndOfFile && this.#canGoOn();
-      // A line break is shown as the place after the line.
+      // A line break is reported as the position at the end of the line.
       const problemEnd = kind === Token.Newline ? start : end;
       this.problems.add({
         code: isUnfinished ? "STARLARK_UNFINISHED" : code,
@@ -62,13 +62,13 @@ export class TokenReader {
     throw abandoned;
   }
 
-  /** Whether more lines could complete a statement that the end of the text cuts off. */
+  /** Whether more lines could complete a statement that is cut off by the end of the text. */
   #canGoOn(): boolean {
     const { brackets, previousKind } = this.scanner;
     return brackets.length > 0 || (previousKind === Token.Colon && this.statementKind >= Token.And);
   }
 
-  /** The token does not fit: `got newline, want ')'`. */
+  /** Report an unexpected token: `got newline, want ')'`. */
   protected unexpected(want: string): never {
     this.fail(`got ${describeToken(this.scanner.kind)}, want ${want}`, this.advice(want));
   }
@@ -91,7 +91,7 @@ export class TokenReader {
     });
   }
 
-  /** Record what another language writes differently, and go on. */
+  /** Record syntax of another language, and continue. */
   protected habit(start: number, end: number, message: string, hint: string): void {
     this.problems.add({ code: "STARLARK_PYTHON_HABIT", start, end, message, hint });
   }
@@ -101,20 +101,20 @@ export class TokenReader {
     this.scanner.next();
   }
 
-  /** The expression that was read last stands `levels` deeper than its deepest part, which has `height`. */
+  /** Record that the last expression is `levels` deeper than its deepest part, which has `height`. */
   protected grow(height: number, levels = 1): void {
     this.countNode();
     this.height = height + levels;
     if (this.level + this.height > programLimits.treeDepth) this.tooDeep(programLimits.treeDepth);
   }
 
-  /** One level down; the caller comes up again. */
+  /** Enter a level. The caller leaves it. */
   protected descend(): void {
     this.level += 1;
     if (this.level >= programLimits.nesting) this.tooDeep(programLimits.nesting);
   }
 
-  /** One more statement or expression. */
+  /** Count a statement or an expression. */
   protected countNode(): void {
     this.#nodeCount += 1;
     if (this.#nodeCount <= programLimits.treeNodes) return;
@@ -134,7 +134,7 @@ export class TokenReader {
     throw abandoned;
   }
 
-  /** The text of an expression for a hint. */
+  /** The text of an expression, for a hint. */
   protected piece({ start, end }: { readonly start: number; readonly end: number }): string {
     return quotable(this.text, start, end) ?? "…";
   }

@@ -1,12 +1,14 @@
-/** The kinds of tokens and what the parser asks of a kind: its name in messages and its precedence. */
+/**
+ * The kinds of tokens, with their names in messages and their precedence.
+ */
 
-/** The kinds of tokens. Numbers, so that the parser can look things up by kind. */
+/** The kinds of tokens, as numbers that index tables. */
 export const Token = {
   EndOfFile: 0,
   Newline: 1,
   Indent: 2,
   Outdent: 3,
-  /** What is no token; the scanner has reported it. */
+  /** An invalid token, which the scanner has reported. */
   Illegal: 4,
 
   Identifier: 5,
@@ -14,7 +16,7 @@ export const Token = {
   Float: 7,
   String: 8,
   Bytes: 9,
-  /** The prefix and the opening quotes of an f-string; the parser reads on piece by piece. */
+  /** The prefix and the opening quotes of an f-string. The parser requests its parts one by one. */
   FString: 10,
 
   Plus: 11,
@@ -58,7 +60,7 @@ export const Token = {
   LessLessEqual: 49,
   GreaterGreaterEqual: 50,
   StarStar: 51,
-  /** The `!` of `{x!r}`; nowhere else a token. */
+  /** The `!` of `{x!r}`; a token only there. */
   Bang: 52,
 
   And: 53,
@@ -73,14 +75,14 @@ export const Token = {
   Lambda: 62,
   Load: 63,
   Not: 64,
-  /** Put together by the parser of `not` and `in`. */
+  /** Combined from `not` and `in` by the parser. */
   NotIn: 65,
   Or: 66,
   Pass: 67,
   Return: 68,
   While: 69,
 
-  // Reserved; only the tool dialect gives a meaning to some of them.
+  // Reserved words. Some of them have a meaning in the tool dialect.
   As: 70,
   Async: 71,
   Await: 72,
@@ -108,7 +110,7 @@ const grammarWords = "and break continue def elif else for if in lambda load not
 const reservedWords =
   "as async await class del except finally from global import is nonlocal raise try with yield";
 
-/** The text of each kind, by number; for the kinds without a text of their own, what to call them. */
+/** The text of each kind, by number; a description for kinds without a fixed text. */
 const tokenTexts: readonly string[] = [
   ...["end of file", "newline", "indent", "outdent", "illegal token"],
   ...["identifier", "int literal", "float literal", "string literal", "bytes literal", "f-string literal"],
@@ -122,13 +124,13 @@ export function tokenText(kind: TokenKind): string {
   return tokenTexts[kind]!;
 }
 
-/** What a message calls `kind`: `newline`, `int literal`, `'+'`, `else`. */
+/** The name of `kind` in messages: `newline`, `int literal`, `'+'`, `else`. */
 export function describeToken(kind: TokenKind): string {
   const text = tokenTexts[kind]!;
   return kind >= Token.Plus && kind <= Token.Bang ? `'${text}'` : text;
 }
 
-/** Whether `kind` is a word that cannot be a name. */
+/** Whether `kind` is a word that cannot be used as a name. */
 export function isKeyword(kind: TokenKind): boolean {
   return kind >= Token.And;
 }
@@ -140,12 +142,12 @@ export const keywords: ReadonlyMap<string, TokenKind> = new Map(
   ),
 );
 
-/** The precedence of `not`: what binds tighter than it may not contain it without parentheses. */
+/** The precedence of `not`. Operands of higher precedence cannot contain it without parentheses. */
 export const notPrecedence = 2;
 /** The precedence of comparisons, which do not associate. */
 export const comparisonPrecedence = 3;
 
-/** The precedence of binary operators, by kind of token; -1 for everything else. */
+/** The precedence of binary operators, by kind; -1 for other tokens. */
 export const precedences: Int8Array = (() => {
   const table = new Int8Array(tokenTexts.length).fill(-1);
   const levels: readonly (readonly TokenKind[])[] = [

@@ -19,7 +19,7 @@ import {
   type Value,
 } from "./value.ts";
 
-/** The methods of the built-in types, by the name of the type and of the method. */
+/** The methods of the built-in types, by type and by name. */
 export interface MethodTables {
   readonly string: ReadonlyMap<string, Builtin>;
   readonly bytes: ReadonlyMap<string, Builtin>;
@@ -28,7 +28,7 @@ export interface MethodTables {
   readonly set: ReadonlyMap<string, Builtin>;
 }
 
-/** Most names, of keys and of attributes, among which the one that was meant is looked for. */
+/** Maximum number of keys or attributes that are considered as suggestions. */
 const maxNames = 200;
 
 const noMethods: ReadonlyMap<string, Builtin> = new Map();
@@ -42,17 +42,19 @@ export function methodsOf(value: Value, tables: MethodTables): ReadonlyMap<strin
   return value instanceof StarlarkBytes ? tables.bytes : noMethods;
 }
 
-/** The attribute of a host object, struct or module; `undefined` for any other value and when it has none. */
+/** The attribute of a host object, struct or module; `undefined` if it is missing, and for other values. */
 export function fieldOf(value: Value, name: string, t: Thread): Value | undefined {
   if (value instanceof StarlarkStruct || value instanceof StarlarkModule) return value.attribute(name);
   return value instanceof HostObject ? value.attribute(name, t) : undefined;
 }
 
 /**
- * `value.name`.
+ * Read `value.name`.
  *
- * @param dataFirst whether a key of a dict comes before a method: the tool dialect, where a value is wanted.
- * @throws {StarlarkError} `list has no .lenght field or method (did you mean .length?)`.
+ * @param dataFirst whether a key of a dict takes precedence over a method: in the
+ *   tool dialect, except in calls.
+ * @throws {StarlarkError} `list has no .lenght field or method (did you mean
+ *   .length?)`.
  */
 export function attributeOf(value: Value, name: string, dataFirst: boolean, t: Thread): Value {
   if (dataFirst && value instanceof StarlarkDict) {
@@ -69,19 +71,19 @@ export function attributeOf(value: Value, name: string, dataFirst: boolean, t: T
   throw noAttribute(value, name, dataFirst, t);
 }
 
-/** The error of an attribute that is not there, with the one that was probably meant. */
+/** The error for a missing attribute, with a suggestion. */
 export function noAttribute(value: Value, name: string, dataFirst: boolean, t: Thread): StarlarkError {
   const names = attributeNames(value, t).slice(0, maxNames);
   const keys = dataFirst && value instanceof StarlarkDict ? dictKeys(value) : [];
   const near = nearestName(name, [...keys, ...names]);
-  // Names are compared letter by letter, the first hundred of them.
+  // The comparison of names takes time in proportion to their lengths, up to 100 characters.
   t.step((keys.length + names.length) * (1 + (Math.min(name.length, 100) >> 2)));
   const suggestion = near === undefined ? "" : ` (did you mean .${near}?)`;
   const hint = value instanceof StarlarkDict ? dictHint(value, name, dataFirst, t) : undefined;
   return new StarlarkError(`${kindOf(value, t)} has no .${name} ${noun(value)}${suggestion}`, { hint });
 }
 
-/** The type, with the brand of a struct that has one. */
+/** The type; for a struct with a brand, with that brand. */
 function kindOf(value: Value, t: Thread): string {
   if (!(value instanceof StarlarkStruct) || value.constructorValue === "struct") return typeOf(value);
   return `${str(value.constructorValue, t)} struct`;
@@ -107,7 +109,7 @@ function dictKeys(dict: StarlarkDict): string[] {
   return names;
 }
 
-/** All attributes and methods of `value`, sorted: what `dir` gives. */
+/** All attributes and methods of `value`, sorted: the result of `dir`. */
 export function attributeNames(value: Value, t: Thread): readonly string[] {
   if (value instanceof StarlarkStruct || value instanceof StarlarkModule || value instanceof HostObject) {
     return [...value.attributeNames()].sort();

@@ -1,54 +1,54 @@
 /**
- * The table of a dict: associations in the order in which they came. Most dicts
- * are records of a few fields; up to `smallSize` they are two plain lists, of keys
- * and of values, which are gone through: that is quicker than hashing and takes a
- * third of the space. Larger ones are a `Map`.
+ * The table of a dict, in insertion order. Most dicts are records of a few fields. Up
+ * to `smallSize` entries, a table is two arrays, of keys and of values, that are
+ * searched linearly: this is faster than hashing and takes a third of the space.
+ * Larger tables are a `Map`.
  *
- * Records come in rows, such as the elements of a JSON array or what one line of a
- * program makes again and again. Those with the same keys may share one list of
- * them, their shape: a list of keys is copied before it changes when it is shared.
- * Where a program reads a key, it then need not look for it again (`placeOf`).
+ * Records with the same keys often occur in groups, such as the elements of a JSON
+ * array or the results of one expression. They can share one array of keys, their
+ * shape; a shared array is copied before it changes. An expression that reads a key
+ * then does not need to search again in a record of the same shape (`placeOf`).
  */
 
 import { takeFirst } from "../library/first-entry.ts";
 import type { Key } from "./hash-key.ts";
 import type { Value } from "./value.ts";
 
-/** One association of a dict. */
+/** One entry of a dict. */
 export interface DictEntry {
-  /** What `hashKey` gives for the key. */
+  /** The result of `hashKey` for the key. */
   readonly hashed: Key;
   readonly key: Value;
   readonly value: Value;
 }
 
-/** The keys of a record, none of which begins with NUL, in order; never changed. */
+/** The keys of a record in order. None of them starts with NUL. Immutable. */
 export type Shape = readonly string[];
 
 const smallSize = 8;
 
-/** Whether a record with these keys, all different, may be made of a shape. */
+/** Whether a record with these distinct keys can have a shape. */
 export function isShape(keys: readonly Value[]): boolean {
   return keys.length <= smallSize && keys.every((key) => typeof key === "string" && key.charCodeAt(0) !== 0);
 }
 
-/** The value of an association whose place in the order stays when it is replaced. */
+/** The value of an entry, which can be replaced in place. */
 interface MapEntry extends DictEntry {
   value: Value;
 }
 
-/** Associations by hashed key. */
+/** Entries by hashed key. */
 export class EntryTable {
-  /** While it is small: what `hashKey` gives for the keys, in order. */
+  /** For a small table: the results of `hashKey` for the keys, in order. */
   #hashed: Key[];
-  /** The keys; the same list where every key stands for itself. */
+  /** The keys; the same array as the hashed keys if every key is its own hashed key. */
   #keys: Value[];
   #values: Value[];
-  /** Whether other tables have the same list of keys. */
+  /** Whether other tables share the array of keys. */
   #shared: boolean;
   #map: Map<Key, MapEntry> | undefined = undefined;
 
-  /** An empty table; or a record of `shape`, with `values` in its order, which are given away. */
+  /** Creates an empty table, or a record of `shape`. The table takes ownership of `values`. */
   constructor(shape?: Shape, values: Value[] = []) {
     const keys = (shape ?? []) as string[];
     this.#hashed = keys;
@@ -61,22 +61,22 @@ export class EntryTable {
     return this.#map === undefined ? this.#values.length : this.#map.size;
   }
 
-  /** The shape of a record that was made of one and has its keys still. */
+  /** The shape of the record, if it was created with one and its keys have not changed. */
   get shape(): readonly Key[] | undefined {
     return this.#shared ? this.#hashed : undefined;
   }
 
-  /** The keys in order, when the table is small. */
+  /** The keys of a small table in order. */
   get smallKeys(): readonly Value[] | undefined {
     return this.#map === undefined ? this.#keys : undefined;
   }
 
-  /** The value at a place that `placeOf` gave for this shape. */
+  /** The value at a place that `placeOf` returned for this shape. */
   at(place: number): Value {
     return this.#values[place]!;
   }
 
-  /** Where in a small table `hashed` stands; -1 when it is not there. */
+  /** The place of `hashed` in a small table; -1 if it is missing. */
   placeOf(hashed: Key): number {
     const keys = this.#hashed;
     for (let place = 0; place < keys.length; place += 1) {
@@ -95,7 +95,7 @@ export class EntryTable {
     return this.#map === undefined ? this.placeOf(hashed) !== -1 : this.#map.has(hashed);
   }
 
-  /** Give the key another value; whether it was there. */
+  /** Replace the value of a key. Returns whether the key exists. */
   replace(hashed: Key, value: Value): boolean {
     if (this.#map === undefined) {
       const place = this.placeOf(hashed);
@@ -109,7 +109,7 @@ export class EntryTable {
     return true;
   }
 
-  /** Add an association whose key is not there yet. */
+  /** Add an entry whose key does not exist yet. */
   add(hashed: Key, key: Value, value: Value): void {
     if (this.#map === undefined && this.#values.length === smallSize) this.#grow();
     if (this.#map !== undefined) {
@@ -123,7 +123,7 @@ export class EntryTable {
     this.#values.push(value);
   }
 
-  /** Remove an association; its value, `undefined` when it was not there. */
+  /** Remove an entry. Returns its value, or `undefined` if it does not exist. */
   delete(hashed: Key): Value | undefined {
     if (this.#map !== undefined) {
       const entry = this.#map.get(hashed);
@@ -135,7 +135,7 @@ export class EntryTable {
     return place === -1 ? undefined : this.#remove(place);
   }
 
-  /** Remove the first association and return it; `undefined` when there is none. */
+  /** Remove and return the first entry; `undefined` if the table is empty. */
   takeFirst(): DictEntry | undefined {
     if (this.#map !== undefined) return takeFirst(this.#map);
     if (this.#values.length === 0) return undefined;
@@ -151,7 +151,7 @@ export class EntryTable {
     this.#map = undefined;
   }
 
-  /** All associations in order. The table must not change while this is gone through. */
+  /** Iterates over all entries in order. The table must not change meanwhile. */
   values(): IterableIterator<DictEntry> {
     if (this.#map !== undefined) return this.#map.values();
     const keys = this.#keys;
@@ -168,10 +168,10 @@ export class EntryTable {
     return this.#values.splice(place, 1)[0]!;
   }
 
-  /** The lists of keys are about to change. */
+  /** Copy shared keys before they change. */
   #ownKeys(): void {
     if (!this.#shared) return;
-    // A shape has keys that stand for themselves.
+    // The keys of a shape are their own hashed keys.
     this.#hashed = this.#hashed.slice();
     this.#keys = this.#hashed as Value[];
     this.#shared = false;

@@ -1,4 +1,6 @@
-/** Equality: deep, by value, and never an error between values of different types. */
+/**
+ * Equality: deep, by value, and never an error for values of different types.
+ */
 
 import { StarlarkError } from "../run/starlark-error.ts";
 import type { Thread } from "../run/thread.ts";
@@ -16,7 +18,7 @@ import {
   type Value,
 } from "./value.ts";
 
-/** Most levels of nesting that a comparison goes into; a cyclic value meets it. */
+/** Maximum nesting that a comparison follows; cyclic values reach it. */
 export const maxComparisonDepth = 200;
 
 /** `a == b`. */
@@ -28,7 +30,7 @@ export function equals(a: Value, b: Value, t: Thread): boolean {
   return equalsDeep(a, b, t, 0);
 }
 
-/** Steps for two strings that are read side by side; short ones are part of the step that asks. */
+/** Steps to compare two strings; the comparison of short strings is included in the step of the expression. */
 export function stepStrings(a: string, b: string, t: Thread): void {
   const shared = a.length < b.length ? a.length : b.length;
   if (shared > 256) t.step(shared >> 7);
@@ -39,7 +41,8 @@ export function comparisonTooDeep(): StarlarkError {
 }
 
 function equalsDeep(a: Value, b: Value, t: Thread, depth: number): boolean {
-  // A cyclic list is compared with itself too: identity is no short cut here.
+  // A cyclic list must reach the limit even if it is compared with itself, so identity is not a
+  // shortcut here.
   if (typeof a !== "object" || a === null || typeof b !== "object" || b === null) {
     if (typeof a === "string") return typeof b === "string" && equals(a, b, t);
     if (a === b) return true;
@@ -86,7 +89,7 @@ function equalDicts(a: StarlarkDict, b: StarlarkDict, t: Thread, depth: number):
   return true;
 }
 
-/** Whether `b` has every member of `a`. */
+/** Whether every member of `a` is in `b`. */
 export function isSubset(a: StarlarkSet, b: StarlarkSet, t: Thread): boolean {
   if (a.size > b.size) return false;
   t.step(a.size >> 2);
@@ -100,7 +103,7 @@ function equalOctets(a: Uint8Array, b: Uint8Array, t: Thread): boolean {
   return a.length === b.length && compareOctets(a, b, t) === 0;
 }
 
-/** Order of two octet strings: negative, 0 or positive. */
+/** Compares two octet strings: negative, 0 or positive. */
 export function compareOctets(a: Uint8Array, b: Uint8Array, t: Thread): number {
   const shared = Math.min(a.length, b.length);
   t.step(shared >> 4);

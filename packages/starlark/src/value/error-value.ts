@@ -1,4 +1,6 @@
-/** Errors as values: what `except … as e` binds. */
+/**
+ * Caught errors as values: the variable of `except … as e`.
+ */
 
 import type { StarlarkError } from "../run/starlark-error.ts";
 import { HostObject, type Value } from "./value.ts";
@@ -34,7 +36,7 @@ export class ErrorValue extends HostObject {
     return ["details", "message", "tool", "type"];
   }
 
-  /** JavaScript keeps the stack of its own calls with every error, and the machine that of the program's. */
+  /** The memory includes the stack of JavaScript, which each error records, and the stack of the program. */
   override weight(): number {
     return 1100 + 120 * this.error.stackEntries.length;
   }

@@ -1,21 +1,22 @@
 /**
- * Floats as decimal text. `formatFloat` writes the shortest digits that read back
- * as the same float, in the form of go.starlark.net; the other functions round to
- * a number of digits, exactly and with ties to the even digit, as C and Python do.
- * JavaScript's own `toFixed` and `toExponential` round ties up and end at 100
- * digits, so they serve only where no tie can be. Nothing here is charged: the
- * caller bounds the digits.
+ * Floats as decimal text. `formatFloat` writes the shortest digits that parse to the
+ * same float, in the format of go.starlark.net. The other functions round to a number
+ * of digits, exactly and with ties to even, as C and Python do. `toFixed` and
+ * `toExponential` of JavaScript round ties up and are limited to 100 digits, so they
+ * are used only where no tie is possible. Nothing here is charged: the caller limits
+ * the digits.
  */
 
-/** Beyond these every digit of a double is 0. */
+/** All further digits of a double are 0. */
 const maxPlaces = 1074;
 const maxSignificant = 767;
 
-/** What `str(x)` gives: `1.5`, `100000.0`, `1e+06`, `+inf`, `nan`. */
+/** The result of `str(x)`: `1.5`, `100000.0`, `1e+06`, `+inf`, `nan`. */
 export function formatFloat(x: number): string {
   if (!Number.isFinite(x)) return formatNonFinite(x);
   const { negative, digits, exponent } = shortest(x);
-  // Go decides about the exponent as if six digits were asked for, however many there are.
+  // Go chooses the exponent as if the precision were six digits, regardless of the number of
+  // digits.
   const text = exponent < -4 || exponent >= 6 ? scientific(digits, exponent) : positional(digits, exponent);
   return (negative ? "-" : "") + (/[.e]/.test(text) ? text : `${text}.0`);
 }
@@ -25,7 +26,7 @@ export function formatNonFinite(x: number): string {
   return Number.isNaN(x) ? "nan" : x > 0 ? "+inf" : "-inf";
 }
 
-/** A finite `x` with `places` digits after the point: `%.<places>f`. */
+/** Formats a finite `x` with `places` digits after the point: `%.<places>f`. */
 export function formatFixed(x: number, places: number): string {
   const sign = isNegative(x) ? "-" : "";
   const size = Math.abs(x);
@@ -39,21 +40,24 @@ export function formatFixed(x: number, places: number): string {
   return `${sign}${whole}.${digits.slice(digits.length - kept)}${"0".repeat(places - kept)}`;
 }
 
-/** A finite `x` with one digit before the point and `places` after it: `%.<places>e`. */
+/** Formats a finite `x` with one digit before the point and `places` after it: `%.<places>e`. */
 export function formatExponent(x: number, places: number): string {
   const { digits, exponent } = significant(Math.abs(x), places + 1);
   return (isNegative(x) ? "-" : "") + scientific(digits, exponent);
 }
 
-/** How `formatGeneral` may differ from C's `%g`. */
+/** Differences of `formatGeneral` from `%g` of C. */
 export interface GeneralFormat {
-  /** Keep zeros at the end, and the point: `%#g`. @default false */
+  /** Keep trailing zeros and the point: `%#g`. @default false */
   readonly alternate?: boolean;
-  /** Go over to an exponent one digit sooner, and end in `.0` rather than in no point: Python's format without a type. @default false */
+  /**
+   * Use an exponent one digit sooner, and end in `.0` if there is no point: the
+   * format of Python without a type. @default false
+   */
   readonly keepsPoint?: boolean;
 }
 
-/** A finite `x` with `precision` significant digits, in whichever form is shorter: `%.<precision>g`. */
+/** Formats a finite `x` with `precision` significant digits, in the shorter of both forms: `%.<precision>g`. */
 export function formatGeneral(x: number, precision: number, format: GeneralFormat = {}): string {
   const count = Math.max(1, precision);
   const { digits, exponent } = significant(Math.abs(x), count);
@@ -70,7 +74,10 @@ export function formatGeneral(x: number, precision: number, format: GeneralForma
   return sign + text + (format.alternate === true ? "." : "");
 }
 
-/** A finite `x` in the shortest digits, with an exponent only below 1e-4 and from 1e16: Python's `repr`. */
+/**
+ * Formats a finite `x` with the shortest digits, and with an exponent only below 1e-4
+ * and from 1e16: `repr` of Python.
+ */
 export function formatShortest(x: number): string {
   const { negative, digits, exponent } = shortest(x);
   const sign = negative ? "-" : "";
@@ -79,7 +86,7 @@ export function formatShortest(x: number): string {
   return sign + (text.includes(".") ? text : `${text}.0`);
 }
 
-/** `0.<digits>` times ten to the power `exponent + 1`. */
+/** `0.<digits>` times ten to the power of `exponent + 1`. */
 interface Decimal {
   readonly digits: string;
   readonly exponent: number;
@@ -110,23 +117,26 @@ function positional(digits: string, exponent: number): string {
   return fraction === "" ? whole : `${whole}.${fraction}`;
 }
 
-/** Whether `size` lies exactly between two decimals of `places` places: it is then an odd multiple of a power of 1/2. */
+/**
+ * Whether `size` lies exactly between two decimals of `places` places, which requires
+ * an odd multiple of a power of 1/2.
+ */
 function isTie(size: number, places: number): boolean {
   const halves = size * 2 ** (places + 1);
   return halves % 2 === 1;
 }
 
-/** `size` rounded to `count` significant digits, all of them written. */
+/** Rounds `size` to `count` significant digits and writes all of them. */
 function significant(size: number, count: number): Decimal {
   if (size === 0) return { digits: "0".repeat(count), exponent: 0 };
   if (count <= 100) {
-    // With one digit more, a tie shows itself by a 5 at the end.
+    // With one more digit, a tie ends in 5.
     const longer = size.toExponential(count);
     if (longer[longer.indexOf("e") - 1] !== "5") return parseExponential(size.toExponential(count - 1));
   }
   const kept = Math.min(count, maxSignificant);
   const short = parseExponential(size.toExponential());
-  // The shortest digits may be a power of ten just above; and these may round up to one.
+  // The shortest digits may be a power of ten above `size`, and these may round up to one.
   let exponent = short.digits === "1" ? short.exponent - 1 : short.exponent;
   let whole = scaled(size, kept - 1 - exponent).toString();
   while (whole.length > kept) {
@@ -136,7 +146,7 @@ function significant(size: number, count: number): Decimal {
   return { digits: whole + "0".repeat(count - kept), exponent };
 }
 
-/** `size` times ten to the power `places`, rounded to an integer. */
+/** Rounds `size` times ten to the power of `places` to an integer. */
 function scaled(size: number, places: number): bigint {
   const [mantissa, power] = decompose(size);
   let numerator = mantissa;
@@ -151,7 +161,7 @@ function scaled(size: number, places: number): bigint {
   return up ? quotient + 1n : quotient;
 }
 
-/** A finite, positive double as `mantissa * 2 ** power`. */
+/** Splits a finite, positive double into `mantissa * 2 ** power`. */
 function decompose(size: number): [mantissa: bigint, power: number] {
   const view = new DataView(new ArrayBuffer(8));
   view.setFloat64(0, size);

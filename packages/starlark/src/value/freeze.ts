@@ -1,10 +1,12 @@
-/** Freezing: a value and all that it refers to cannot change any more. */
+/**
+ * Freezing: makes a value and everything that it refers to immutable.
+ */
 
 import { FunctionValue, type ModuleState } from "./function-value.ts";
 import type { Frozenness, Value } from "./value.ts";
 import { Container, pushObjects, SharedObject, StarlarkList } from "./value.ts";
 
-/** Freeze `value` and everything that can be reached from it. Goes over each object once. */
+/** Freeze `value` and everything that is reachable from it, visiting each object once. */
 export function freeze(value: Value): void {
   freezeAll([value]);
 }
@@ -19,7 +21,7 @@ export function freezeAll(values: readonly (Value | undefined)[]): void {
   for (let value = rest.pop(); value !== undefined; value = rest.pop()) {
     if (!(value instanceof SharedObject)) continue;
     if (value instanceof Container) {
-      // That it is frozen says that it was met.
+      // A frozen object has already been visited.
       if (value.frozen === 1) continue;
     } else {
       if (met.has(value)) continue;
@@ -30,9 +32,10 @@ export function freezeAll(values: readonly (Value | undefined)[]): void {
 }
 
 /**
- * Freeze what can be reached from `values` for a while.
+ * Freeze everything that is reachable from `values`, temporarily.
  *
- * @returns a function that thaws what this froze, and nothing that was frozen before.
+ * @returns a function that thaws what this call froze, and nothing that was frozen
+ *   before.
  */
 export function freezeForNow(values: readonly Value[]): () => void {
   const met = new Set<SharedObject>();
@@ -52,7 +55,7 @@ export function freezeForNow(values: readonly Value[]): () => void {
     if (value instanceof StarlarkList) pushObjects(rest, value.items);
     else value.references(rest);
     if (value instanceof FunctionValue && !modules.has(value.module)) {
-      // The globals of its file are captured like any other variable.
+      // The globals of a function's file are captured like any other variable.
       modules.add(value.module);
       for (const global of value.module.globals) {
         if (global !== undefined) rest.push(global);

@@ -3,30 +3,30 @@
 import type { Code } from "../compile/code.ts";
 import { SharedObject, type Value } from "./value.ts";
 
-/** A variable that an inner function shares with the one it stands in. */
+/** A variable that a function shares with inner functions. */
 export class Cell {
   /** `undefined` until it is assigned. */
   value: Value | undefined = undefined;
 }
 
-/** A file that was executed, or is being executed: its globals and what it was given. */
+/** The state of a file that was or is being executed: its globals and predeclared values. */
 export interface ModuleState {
   /** By the index of the file's globals; `undefined` until assigned. */
   readonly globals: (Value | undefined)[];
   /** By the index of the program's predeclared names. */
   readonly predeclared: readonly Value[];
-  /** The last walk of the heap that met it. */
+  /** The last heap walk that visited the module. */
   epoch: number;
 }
 
-/** A function with what it captured. */
+/** A function and its captured variables. */
 export class FunctionValue extends SharedObject {
   get type(): "function" {
     return "function";
   }
   readonly code: Code;
   readonly module: ModuleState;
-  /** One for each optional parameter, in order; keyword-only ones without a default are `undefined`. */
+  /** One value for each optional parameter, in order. Keyword-only parameters without a default have `undefined`. */
   readonly defaults: readonly (Value | undefined)[];
   /** By the index of its free variables. */
   readonly free: readonly Cell[];
@@ -52,7 +52,7 @@ export class FunctionValue extends SharedObject {
     return 120 + 8 * (this.defaults.length + 3 * this.free.length);
   }
 
-  /** What it captured; its module's globals are walked once for all functions. */
+  /** Defaults and captured values. A heap walk visits the globals of a module once for all of its functions. */
   override references(rest: Value[]): void {
     this.#pushHeld(rest);
   }

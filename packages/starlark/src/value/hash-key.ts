@@ -1,8 +1,8 @@
 /**
- * Keys of dicts and members of sets. A JavaScript `Map` does the hashing; what
- * this file makes is a key for it under which two values meet exactly when they
- * are equal: `1` and `1.0` do, `1` and `True` do not, and a tuple meets a tuple
- * of equal elements.
+ * Keys of dicts and members of sets. The hashing is done by a JavaScript `Map`. This
+ * file derives the key for the `Map` such that the keys of two values are the same
+ * exactly if the values are equal: `1` and `1.0` are, `1` and `True` are not, and
+ * tuples are if their elements are.
  */
 
 import { StarlarkError } from "../run/starlark-error.ts";
@@ -23,22 +23,22 @@ import {
   type Value,
 } from "./value.ts";
 
-/** What stands for a value in the table of a dict or set. */
+/** The key of a value in a dict or set. */
 export type Key = null | boolean | number | bigint | string | object;
 
-/** Most levels of tuples and structs within one key. */
+/** Maximum nesting of tuples and structs in one key. */
 const maxDepth = 500;
 
 /**
- * The key under which `value` is found.
+ * The key that represents `value`.
  *
  * @throws {StarlarkError} `unhashable type: list` and the like.
  */
 export function hashKey(value: Value, t: Thread): Key {
   if (typeof value === "string") {
-    // It is read to be hashed, and read again to be compared with the one that is there.
+    // The string is read once to hash it, and once to compare it with an existing key.
     if (value.length > 4096) t.step(value.length >> 8);
-    // Strings with a NUL in front would meet the encodings below.
+    // Strings that start with NUL could collide with the encodings below.
     return value.charCodeAt(0) === 0 ? `\0s${value}` : value;
   }
   if (typeof value !== "object" || value === null) return value;
@@ -50,14 +50,14 @@ export function hashKey(value: Value, t: Thread): Key {
 }
 
 function floatKey(x: number): number | bigint | string {
-  // NaN equals itself as a key.
+  // As a key, NaN equals itself.
   if (Number.isNaN(x)) return "\0nan";
   if (Number.isSafeInteger(x)) return x + 0;
-  // A double this big is an int, and equal to it.
+  // A double this large is an integer, and equals that int.
   return Number.isInteger(x) ? normalise(BigInt(x)) : x;
 }
 
-/** The object that a value is equal to alone, or the text that a host gives for it. */
+/** The object itself, if it equals only itself, or the text that the host provides for it. */
 function identityKey(value: object & Value): object | string {
   if (value instanceof Container) throw new StarlarkError(`unhashable type: ${typeOf(value)}`);
   if (
@@ -71,7 +71,7 @@ function identityKey(value: object & Value): object | string {
   return value instanceof HostObject ? (value.hashKey?.() ?? value) : value;
 }
 
-/** An encoding of a composite value: equal exactly when the values are. */
+/** Encodes a composite value: two encodings are equal exactly if the values are. */
 function encode(value: Value, t: Thread, depth: number): string {
   if (typeof value === "string") return `s${value.length}:${value}`;
   if (value === null) return "N";
@@ -103,7 +103,7 @@ function sequence(prefix: string, items: readonly Value[], t: Thread, depth: num
   return text;
 }
 
-/** Octets as a string of as many Latin-1 characters. */
+/** Octets as a string of Latin-1 characters. */
 function octetsText(octets: Uint8Array): string {
   let text = "";
   for (let at = 0; at < octets.length; at += 4096) {
@@ -115,7 +115,7 @@ function octetsText(octets: Uint8Array): string {
 const identities = new WeakMap<object, number>();
 let lastIdentity = 0;
 
-/** A number for an object that is equal to itself alone; it appears in no output. */
+/** The number of an object that equals only itself; it appears in no output. */
 function identityOf(value: object): number {
   let identity = identities.get(value);
   if (identity === undefined) {

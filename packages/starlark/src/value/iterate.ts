@@ -1,6 +1,6 @@
 /**
- * Going over iterables. Lists, dicts and sets are locked while an iterator over
- * them is open, so that they cannot change under it.
+ * Iteration. Lists, dicts and sets are locked while an iterator over them is open, so
+ * they cannot change during the iteration.
  */
 
 import { StarlarkError } from "../run/starlark-error.ts";
@@ -22,7 +22,7 @@ import {
 } from "./value.ts";
 
 /**
- * An iterator over `value`, to be closed by the caller.
+ * Creates an iterator over `value`, which the caller must close.
  *
  * @throws {StarlarkError} `int value is not iterable`.
  */
@@ -37,7 +37,7 @@ export function iterate(value: Value): ValueIterator {
   throw new StarlarkError(`${typeOf(value)} value is not iterable`);
 }
 
-/** Whether `iterate` takes it. */
+/** Whether `iterate` accepts the value. */
 export function isIterable(value: Value): boolean {
   return (
     value instanceof StarlarkList ||
@@ -50,7 +50,7 @@ export function isIterable(value: Value): boolean {
   );
 }
 
-/** What `len(value)` gives; `undefined` when it has no length. */
+/** The result of `len(value)`; `undefined` if the value has no length. */
 export function lengthOf(value: Value): number | undefined {
   if (typeof value === "string") return value.length;
   if (typeof value !== "object" || value === null) return undefined;
@@ -62,7 +62,7 @@ export function lengthOf(value: Value): number | undefined {
   return undefined;
 }
 
-/** All elements of an iterable as a new array, charged as a list and stepped. */
+/** All elements of an iterable as a new array, charged as a list and counted as steps. */
 export function toItems(value: Value, t: Thread): Value[] {
   if (value instanceof StarlarkList || value instanceof StarlarkTuple) {
     t.charge(listWeight(value.items.length));
@@ -103,7 +103,7 @@ export class ListIterator extends ValueIterator {
   }
 
   override next(): Value | undefined {
-    // Past the end this reads `undefined`, which is what the end is.
+    // Past the end, this reads `undefined`, which signals the end.
     const item = this.subject.items[this.#index];
     this.#index += 1;
     return item;

@@ -1,8 +1,7 @@
 /**
- * Arithmetic of ints and floats. An int is a JavaScript number while it is a safe
- * integer (never -0) and a bigint beyond; every result is brought to that form.
- * Sizes are bounded: an int has at most `maxIntBits` bits, so that no single
- * operation takes long.
+ * Arithmetic of ints and floats. An int is a JavaScript number if it is a safe
+ * integer (never -0), and otherwise a bigint; every result is normalized to this
+ * form. An int has at most `maxIntBits` bits, so that no single operation takes long.
  */
 
 import { StarlarkError } from "../run/starlark-error.ts";
@@ -10,15 +9,15 @@ import type { Thread } from "../run/thread.ts";
 import { bigIntWeight, floatWeight } from "./heap-weight.ts";
 import { StarlarkFloat, type Value } from "./value.ts";
 
-/** An int, in one of its two forms. */
+/** An int in either form. */
 export type Int = number | bigint;
 
-/** Most bits of an int. */
+/** Maximum number of bits of an int. */
 export const maxIntBits = 65_536;
 
 const most = Number.MAX_SAFE_INTEGER;
 
-/** `big` as a value: a number when it is a safe integer. */
+/** Normalizes `big`: a number if it is a safe integer. */
 export function normalise(big: bigint): Int {
   return big <= mostBig && big >= -mostBig ? Number(big) : big;
 }
@@ -33,10 +32,10 @@ export function isNumber(value: Value): value is Int | StarlarkFloat {
   return typeof value === "number" || typeof value === "bigint" || value instanceof StarlarkFloat;
 }
 
-/** From here on ints are beyond the range of doubles. */
+/** Ints of at least this many bits are beyond the range of doubles. */
 const beyondDoubles = 1n << 1_024n;
 
-/** How far a big int is shifted at a time until it is in the range of doubles. */
+/** The number of bits by which a big int is shifted at a time, until it is in the range of doubles. */
 const strides: readonly { readonly from: bigint; readonly by: number }[] = [
   { from: 1n << 16_384n, by: 15_360 },
   { from: 1n << 4_096n, by: 3_840 },
@@ -46,7 +45,7 @@ const strides: readonly { readonly from: bigint; readonly by: number }[] = [
 const bitsOf64 = 1n << 64n;
 const mostBig = BigInt(most);
 
-/** An upper estimate of the bits of `big`: one more than there are at most, and never below 64. */
+/** An upper bound for the number of bits of `big`: at most one too many, and at least 64. */
 export function bitLengthBound(big: bigint): number {
   let rest = big < 0n ? -big : big;
   if (rest < bitsOf64) return 64;
@@ -62,13 +61,13 @@ export function bitLengthBound(big: bigint): number {
 
 const scratch = new DataView(new ArrayBuffer(8));
 
-/** The binary exponent of a positive double that is no subnormal; 1024 for infinity. */
+/** The binary exponent of a positive, normal double; 1024 for infinity. */
 function exponentOf(x: number): number {
   scratch.setFloat64(0, x);
   return (scratch.getUint32(0) >>> 20) - 1023;
 }
 
-/** Bring a bigint result to its form, charged. */
+/** Normalizes the bigint result of an operation and charges it. */
 function settled(big: bigint, t: Thread): Int {
   if (big <= mostBig && big >= -mostBig) return Number(big);
   if (big < bitsOf64 && big > -bitsOf64) {
@@ -78,7 +77,7 @@ function settled(big: bigint, t: Thread): Int {
   return weighed(big, bitLengthBound(big), t);
 }
 
-/** An int of so many bits at most that is known to be no safe integer, charged. */
+/** Charges an int that is known not to be a safe integer and to have at most this many bits. */
 function weighed(big: bigint, bits: number, t: Thread): bigint {
   if (bits > maxIntBits + 64) throw tooLarge();
   t.charge(bigIntWeight(bits));
@@ -88,7 +87,7 @@ function weighed(big: bigint, bits: number, t: Thread): bigint {
 
 const smallBigIntWeight = bigIntWeight(64);
 
-/** The error of an int that would have more than `maxIntBits` bits. */
+/** The error for an int with more than `maxIntBits` bits. */
 export function tooLarge(): StarlarkError {
   return new StarlarkError(`int too large: the limit is ${maxIntBits} bits`, { kind: "resource" });
 }
@@ -112,7 +111,7 @@ export function subtractInts(x: Int, y: Int, t: Thread): Int {
 export function multiplyInts(x: Int, y: Int, t: Thread): Int {
   if (typeof x === "number" && typeof y === "number") {
     const product = x * y;
-    // `+ 0` makes 0 of -0.
+    // `+ 0` turns -0 into 0.
     if (Number.isSafeInteger(product)) return product + 0;
     return settled(BigInt(x) * BigInt(y), t);
   }
@@ -122,11 +121,14 @@ export function multiplyInts(x: Int, y: Int, t: Thread): Int {
   const bits = bitLengthBound(a) + bitLengthBound(b);
   if (bits > maxIntBits + 128) throw tooLarge();
   t.step((bits * bits) >> 16);
-  // One of them is no safe integer, and the other at least 1.
+  // One operand is no safe integer, and the other one is at least 1.
   return weighed(a * b, bits, t);
 }
 
-/** Steps for a division, whose time grows with both sizes; one of few digits is part of the step that asks. */
+/**
+ * Steps for a division, which takes time in proportion to both sizes. Few digits are
+ * included in the step of the expression.
+ */
 function stepDivision(a: bigint, b: bigint, t: Thread): void {
   if (a < beyondDoubles && a > -beyondDoubles) return;
   t.step(((bitLengthBound(a) >> 5) * (bitLengthBound(b) >> 5)) >> 6);
@@ -137,7 +139,7 @@ export function floorDivideInts(x: Int, y: Int, t: Thread): Int {
   if (y === 0) throw new StarlarkError("floored division by zero");
   if (typeof x === "number" && typeof y === "number") {
     const remainder = x % y;
-    // Exact: x - remainder is a multiple of y, and both are safe integers.
+    // This is exact: x - remainder is a multiple of y, and both are safe integers.
     const quotient = (x - remainder) / y;
     return (remainder !== 0 && remainder < 0 !== y < 0 ? quotient - 1 : quotient) + 0;
   }
@@ -177,7 +179,7 @@ export function shiftLeft(x: Int, y: Int, t: Thread): Int {
 /** `x >> y`, rounded down. */
 export function shiftRight(x: Int, y: Int, t: Thread): Int {
   if (y < 0) throw new StarlarkError(`negative shift count: ${y}`);
-  // Exact: dividing by a power of two only lowers the exponent.
+  // This is exact: dividing by a power of two only lowers the exponent.
   if (typeof x === "number") return Math.floor(x / 2 ** Number(y > 1000 ? 1000 : y));
   return settled(BigInt(x) >> BigInt(y), t);
 }
@@ -185,7 +187,7 @@ export function shiftRight(x: Int, y: Int, t: Thread): Int {
 /** `x & y`, `x | y`, `x ^ y`. */
 export function bitwise(operator: "&" | "|" | "^", x: Int, y: Int, t: Thread): Int {
   if (typeof x === "number" && typeof y === "number") {
-    // Two's complement in two halves, of which the upper one has the sign.
+    // Two's complement in two halves; the upper half has the sign.
     const [a, b] = [Math.floor(x / 2 ** 32), Math.floor(y / 2 ** 32)];
     const upper = operator === "&" ? a & b : operator === "|" ? a | b : a ^ b;
     const lower = operator === "&" ? x & y : operator === "|" ? x | y : x ^ y;
@@ -201,14 +203,14 @@ export function negateInt(x: Int, t: Thread): Int {
   return typeof x === "number" ? 0 - x : settled(-x, t);
 }
 
-/** A float value, charged. */
+/** Creates a float and charges it. */
 export function makeFloat(x: number, t: Thread): StarlarkFloat {
   t.charge(floatWeight);
   return new StarlarkFloat(x);
 }
 
 /**
- * An int or float as a double, for arithmetic that has a float in it.
+ * Converts an int or float to a double, for arithmetic with a float.
  *
  * @throws {StarlarkError} for an int beyond the range of doubles.
  */
@@ -234,7 +236,7 @@ export function moduloFloats(x: number, y: number): number {
 }
 
 /**
- * The int nearest to zero from `x`.
+ * Rounds `x` toward zero to an int.
  *
  * @throws {StarlarkError} for infinities and NaN.
  */
@@ -247,7 +249,10 @@ export function truncateToInt(x: number): Int {
   return normalise(BigInt(Math.trunc(x)));
 }
 
-/** Order of two numbers, exact also between a big int and a float: negative, 0 or positive; NaN sorts after all. */
+/**
+ * Compares two numbers, exactly even for a big int and a float: negative, 0 or
+ * positive. NaN sorts after all others.
+ */
 export function compareNumbers(x: Int | StarlarkFloat, y: Int | StarlarkFloat): number {
   const a = x instanceof StarlarkFloat ? x.value : x;
   const b = y instanceof StarlarkFloat ? y.value : y;

@@ -1,6 +1,7 @@
 /**
- * The operators of the language on any values. The machine answers the common
- * cases (ints, strings) itself and comes here for the rest; results are charged.
+ * The operators of the language for any values. The machine handles the common cases
+ * (ints, strings) itself and calls these functions for the others. Results are
+ * charged.
  */
 
 import { nearestName } from "@toolcrib/diagnostics";
@@ -49,13 +50,14 @@ import {
   type Value,
 } from "./value.ts";
 
-/** Most elements or characters that a repetition makes, whatever the memory limit. */
+/** Maximum number of elements or characters of a repetition, regardless of the memory limit. */
 const maxRepeat = 2 ** 30;
 
 /**
- * `x <operator> y`, for the operators of arithmetic.
+ * `x <operator> y`, for arithmetic operators.
  *
- * @throws {StarlarkError} `unknown binary op: int + string` and the errors of the operation.
+ * @throws {StarlarkError} `unknown binary op: int + string`, and the errors of the
+ *   operation.
  */
 export function binary(operator: ArithmeticOperator, x: Value, y: Value, t: Thread): Value {
   const result = isNumber(x) && isNumber(y) ? arithmetic(operator, x, y, t) : combine(operator, x, y, t);
@@ -131,7 +133,7 @@ function divide(x: Numeric, y: Numeric, t: Thread): Value {
   return makeFloat(dividend / divisor, t);
 }
 
-/** Operators of everything but two numbers; `undefined` when there is none. */
+/** Arithmetic operators except for two numbers; `undefined` if the types have no such operator. */
 function combine(operator: ArithmeticOperator, x: Value, y: Value, t: Thread): Value | undefined {
   switch (operator) {
     case "+":
@@ -148,7 +150,7 @@ function combine(operator: ArithmeticOperator, x: Value, y: Value, t: Thread): V
         : undefined;
     case "&":
       if (!(x instanceof StarlarkSet && y instanceof StarlarkSet)) return undefined;
-      // In the order of the right one, as go.starlark.net has it.
+      // In the order of the right operand, as in go.starlark.net.
       return selectMembers([y], t, (key) => x.members.has(key));
     case "-":
       if (!(x instanceof StarlarkSet && y instanceof StarlarkSet)) return undefined;
@@ -185,7 +187,7 @@ export function concatenate(x: Value, y: Value, t: Thread): Value | undefined {
   return undefined;
 }
 
-/** All fields of two structs of one kind; those of `y` win. */
+/** The fields of two structs of one kind; those of `y` take precedence. */
 function joinedStructs(x: StarlarkStruct, y: StarlarkStruct, t: Thread): StarlarkStruct {
   if (!equals(x.constructorValue, y.constructorValue, t)) {
     const [left, right] = [str(x.constructorValue, t), str(y.constructorValue, t)];
@@ -238,7 +240,10 @@ function uniteDicts(x: StarlarkDict, y: StarlarkDict, t: Thread): StarlarkDict {
   return united;
 }
 
-/** `dict |= other`: every association of `other`. */
+/**
+ * `dict
+ * = other`: adds every entry of `other`.
+ */
 export function updateDict(dict: StarlarkDict, other: StarlarkDict, t: Thread): void {
   if (dict === other) return;
   for (const entry of other.entries.values()) {
@@ -277,7 +282,7 @@ export function unary(operator: "+" | "-" | "~" | "not", x: Value, t: Thread): V
 export function contains(item: Value, container: Value, t: Thread): boolean {
   if (container instanceof StarlarkDict) {
     if (typeof item === "string" && item.charCodeAt(0) !== 0) return container.entries.has(item);
-    // A key that cannot be hashed is in no dict.
+    // A dict never contains an unhashable key.
     return isHashable(item, t) && container.entries.has(hashKey(item, t));
   }
   if (container instanceof StarlarkSet) return container.members.has(hashKey(item, t));
@@ -356,7 +361,7 @@ export function index(x: Value, key: Value, t: Thread): Value {
   if (x instanceof StarlarkBytes) return octetAt(x, position(x, key, x.octets.length, t), t);
   const length = lengthOf(x);
   if (length !== undefined && !(x instanceof StarlarkSet)) {
-    // The views of strings and bytes.
+    // Views of strings and bytes.
     return elementAt(x as ElementsView, position(x, key, length, t));
   }
   const known = hostBinary("[]", x, key, t);
@@ -365,8 +370,9 @@ export function index(x: Value, key: Value, t: Thread): Value {
 }
 
 /**
- * A string that was put together is copied into one piece when it is read for the
- * first time. Whether it was cannot be told, but whether it is the one of last time.
+ * The engine stores a concatenated string in pieces and copies it into one piece when
+ * it is first read. JavaScript cannot tell whether this has happened, so the thread
+ * remembers the string that was read last.
  */
 export function readWhole(text: string, t: Thread): void {
   if (text.length < 65_536 || text === t.lastRead) return;
@@ -379,18 +385,18 @@ function octetAt(x: StarlarkBytes, at: number, t: Thread): StarlarkBytes {
   return new StarlarkBytes(x.octets.slice(at, at + 1));
 }
 
-/** The element of a view that has a length, which is one of code units or octets. */
+/** The element of a view with a length: a view of code units or octets. */
 function elementAt({ of, kind }: ElementsView, at: number): Value {
   if (typeof of !== "string") return of.octets[at]!;
   return kind === "elems" ? of[at]! : of.charCodeAt(at);
 }
 
-/** The error of a key that is not there, with the key that was probably meant. */
+/** The error for a missing key, with a suggestion. */
 export function noKey(dict: StarlarkDict, key: Value, t: Thread): StarlarkError {
   return new StarlarkError(`key ${shortened(repr(key, t))} not in dict`, { hint: keyHint(dict, key, t) });
 }
 
-/** What keys there are, and which is nearest to `key`. */
+/** A hint that lists the existing keys, and the one nearest to `key`. */
 export function keyHint(dict: StarlarkDict, key: Value, t: Thread): string | undefined {
   const names: string[] = [];
   for (const entry of dict.entries.values()) {
@@ -408,7 +414,7 @@ function shortened(text: string): string {
   return text.length > 200 ? `${text.slice(0, 200).toWellFormed()}…` : text;
 }
 
-/** Where in a sequence of `length` elements `key` points. */
+/** The index of `key` in a sequence of `length` elements. */
 function position(x: Value, key: Value, length: number, t: Thread): number {
   if (typeof key !== "number") throw indexType(x, key, t);
   const at = key < 0 ? key + length : key;

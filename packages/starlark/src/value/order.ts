@@ -1,7 +1,7 @@
 /**
- * Order: `<`, `<=`, `>`, `>=` and sorting. Numbers among themselves, strings by
- * UTF-16 code unit, bytes, bools, lists and tuples element by element, sets by
- * inclusion; nothing else is ordered.
+ * Order: `<`, `<=`, `>`, `>=` and sorting. Numbers are ordered, and so are strings
+ * (by UTF-16 code unit), bytes, bools, lists and tuples (element by element), and
+ * sets (by inclusion). Other values have no order.
  */
 
 import { StarlarkError } from "../run/starlark-error.ts";
@@ -18,7 +18,7 @@ import { compareNumbers, isNumber } from "./number.ts";
 import { typeOf } from "./type-of.ts";
 import { HostObject, StarlarkBytes, StarlarkList, StarlarkSet, StarlarkTuple, type Value } from "./value.ts";
 
-/** The operators of order. */
+/** Comparison operators that require an order. */
 export type OrderOperator = "<" | "<=" | ">" | ">=";
 
 /** `a <operator> b`. */
@@ -38,9 +38,10 @@ export function isOrdered(operator: OrderOperator, a: Value, b: Value, t: Thread
 }
 
 /**
- * Which of two values sorts first: negative when it is `a`, 0 when neither does.
+ * Compares two values for sorting: negative if `a` is first, positive if `b` is, 0 if
+ * they are equal.
  *
- * @param operator what the error names. @default "<"
+ * @param operator the operator in the error. @default "<"
  * @throws {StarlarkError} `int < string not implemented`.
  */
 export function compare(a: Value, b: Value, t: Thread, operator: OrderOperator = "<"): number {
@@ -86,7 +87,7 @@ function compareItems(
       if (equals(x, y, t)) continue;
       return compareDeep(x, y, t, operator, depth + 1);
     }
-    // Elements need not be ordered where they are equal.
+    // Equal elements do not need an order.
     if (depth + 1 > maxComparisonDepth) throw comparisonTooDeep();
     if (!equals(x, y, t)) return compareDeep(x, y, t, operator, depth + 1);
   }

@@ -1,7 +1,7 @@
 /**
- * Values as text: `repr` as a literal that denotes them, `str` as people read
- * them. Output is charged as it grows, since a small value that is referred to
- * many times can be a huge text.
+ * Values as text: `repr` writes a literal, `str` writes text for people. Output is
+ * charged as it grows, because a small value can have a huge text if it refers to
+ * another one many times.
  */
 
 import { BoundMethod, Builtin } from "../library/builtin.ts";
@@ -28,10 +28,10 @@ import {
   type Value,
 } from "./value.ts";
 
-/** Most levels of nesting that are written. */
+/** Maximum nesting that is written. */
 const maxDepth = 500;
 
-/** What `str(value)` gives: a string is itself, everything else as `repr`. */
+/** The result of `str(value)`: a string itself, and the `repr` of any other value. */
 export function str(value: Value, t: Thread): string {
   if (typeof value === "string") return value;
   if (typeof value === "number") return charged(String(value), t);
@@ -39,7 +39,7 @@ export function str(value: Value, t: Thread): string {
   return repr(value, t);
 }
 
-/** What `repr(value)` gives. */
+/** The result of `repr(value)`. */
 export function repr(value: Value, t: Thread): string {
   const writer = new Writer(t);
   writer.write(value, 0);
@@ -68,10 +68,11 @@ export function quoteBytes(octets: Uint8Array): string {
   return `b"${text}"`;
 }
 
-// What does not print: controls, separators but the space, surrogates on their own, what is not assigned.
+// Characters that are not printable: controls, separators other than the space, lone surrogates,
+// and unassigned code points.
 const toEscape = /["\\]|(?! )[\p{C}\p{Z}]/gu;
 
-/** What most strings are: ASCII that needs no escape. */
+/** ASCII that needs no escape, like most strings. */
 const plainText = /^[ !#-[\]-~]*$/;
 
 const shortEscapes: ReadonlyMap<string, string> = new Map([
@@ -100,16 +101,19 @@ function charged(text: string, t: Thread): string {
   return text;
 }
 
-/** Most pieces that are kept before they are put together. */
+/** Maximum number of pieces that are kept before they are joined. */
 const maxPieces = 1024;
 
 /** Builds the text of one `repr`. */
 class Writer {
   #text = "";
-  /** What comes after it. A string that grows by a few characters at a time takes ten times its length. */
+  /**
+   * Pieces that follow the text. Appending a few characters at a time to a long
+   * string takes ten times its size in memory.
+   */
   #pieces: string[] = [];
   readonly #thread: Thread;
-  /** The lists and dicts being written, to end at a cycle. */
+  /** The lists and dicts that are being written, to detect cycles. */
   readonly #path: StarlarkObject[] = [];
 
   constructor(thread: Thread) {
@@ -119,7 +123,7 @@ class Writer {
   write(value: Value, depth: number): void {
     switch (typeof value) {
       case "string":
-        // Charged before it is made; an escape is at most ten characters for one.
+        // Charged before the text is made: an escape has at most ten characters for each one.
         this.#thread.charge(24 + value.length);
         this.#thread.step(value.length >> 4);
         this.#put(quote(value));
@@ -128,7 +132,7 @@ class Writer {
         this.#put(String(value));
         return;
       case "bigint":
-        // The decimal digits take time in proportion to the square of the length.
+        // Converting an int to decimal digits takes quadratic time.
         this.#thread.step(((bitLengthBound(value) >> 6) ** 2) >> 6);
         this.#put(value.toString());
         return;
@@ -152,7 +156,7 @@ class Writer {
     this.#pieces = [];
   }
 
-  /** All that was written. */
+  /** The complete text. */
   finish(): string {
     this.#putTogether();
     return this.#text;

@@ -8,7 +8,7 @@ import { readWhole } from "./operators.ts";
 import { typeOf } from "./type-of.ts";
 import { StarlarkBytes, StarlarkList, StarlarkRange, StarlarkTuple, type Value } from "./value.ts";
 
-/** `x[low:high:step]`; `null` where one is absent. */
+/** `x[low:high:step]`; `null` for an absent bound or step. */
 export function slice(x: Value, low: Value, high: Value, step: Value, t: Thread): Value {
   const length = isSliceable(x) ? lengthOf(x) : undefined;
   if (length === undefined) throw new StarlarkError(`invalid slice operand ${typeOf(x)}`);

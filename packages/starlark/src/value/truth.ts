@@ -1,8 +1,10 @@
-/** Which values count as true. */
+/**
+ * Truth values.
+ */
 
 import type { Value } from "./value.ts";
 
-/** What `bool(value)` gives: false for `None`, `False`, zero and what is empty. */
+/** The result of `bool(value)`: false for `None`, `False`, zero and empty values. */
 export function truth(value: Value): boolean {
   switch (typeof value) {
     case "boolean":

@@ -1,8 +1,10 @@
-/** The type of a value, by its name in the language. */
+/**
+ * Types of values, by their names in the language.
+ */
 
 import type { Value } from "./value.ts";
 
-/** What `type(value)` gives: `NoneType`, `bool`, `int`, `float`, `string`, `list`, …. */
+/** The result of `type(value)`: `NoneType`, `bool`, `int`, `float`, `string`, `list`, …. */
 export function typeOf(value: Value): string {
   switch (typeof value) {
     case "string":

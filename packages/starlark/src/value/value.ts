@@ -1,18 +1,18 @@
 /**
- * The values of Starlark, as JavaScript holds them.
+ * The values of Starlark and their representation in JavaScript.
  *
- *     None   null               int    number when it is a safe integer, else bigint
+ *     None   null               int    number if it is a safe integer, otherwise bigint
  *     bool   boolean            float  StarlarkFloat (1 and 1.0 differ)
  *     string string (UTF-16)    bytes  StarlarkBytes
  *
- * Everything else is a `StarlarkObject`. A JavaScript `number` is always a safe
- * integer and never -0; a `bigint` never fits a safe integer; so `===` is equality
- * for ints. No plain JavaScript object, array or function is ever a value: a
- * program cannot reach a prototype, a constructor or a property.
+ * Every other value is a `StarlarkObject`. A `number` is always a safe integer and
+ * never -0, and a `bigint` is never a safe integer, so `===` compares ints. No plain
+ * JavaScript object, array or function is a value: a program cannot reach a
+ * prototype, a constructor or a property.
  *
- * Classes here hold state and the rules of changing it (frozen, being iterated
- * over). What may be done with values stands in the files beside this one; what
- * memory is charged, in `heap-weight.ts`.
+ * The classes hold state and the rules for changing it (frozen, iterated over). The
+ * operations on values are in the other files of this folder, and their weights in
+ * `heap-weight.ts`.
  */
 
 import { StarlarkError } from "../run/starlark-error.ts";
@@ -26,44 +26,41 @@ export type Value = null | boolean | number | bigint | string | StarlarkObject;
 
 /** A value that is not a JavaScript primitive. */
 export abstract class StarlarkObject {
-  /** The name that `type(x)` gives. */
+  /** The result of `type(x)`. */
   abstract readonly type: string;
 
-  /** Whether it counts as true; everything does but empty containers and zeroes. */
+  /** The truth value: true except for empty containers and zeros. */
   truth(): boolean {
     return true;
   }
 
-  /** Make it immutable, and push the objects that it refers to on `rest`, for the caller to go on with. */
+  /** Freeze the value, and push the objects that it refers to onto `rest`, which the caller freezes next. */
   freeze(_rest: Value[]): void {}
 
-  /** The weight in bytes for the simulated heap, without what it refers to. */
+  /** Bytes on the simulated heap, without the values that it refers to. */
   weight(): number {
     return 64;
   }
 
-  /** Push all values that it refers to; for the walk of the heap. */
+  /** Push all values that it refers to, for the heap walk. */
   references(_rest: Value[]): void {}
 }
 
-/** An object that may be referred to from several places, and is weighed once. */
+/** An object that several places can refer to, and that a heap walk counts once. */
 export abstract class SharedObject extends StarlarkObject {
-  /** The last walk of the heap that met it; see `run/measure-heap.ts`. */
+  /** The last heap walk that visited the object; see `run/measure-heap.ts`. */
   epoch = 0;
 }
 
-/** What a program or host gives attributes to: `x.name`. */
+/** An object with attributes: `x.name`. */
 export interface HasAttributes {
-  /** The value of the attribute; `undefined` when there is none. */
+  /** The value of the attribute; `undefined` if it does not exist. */
   attribute(name: string, thread: Thread): Value | undefined;
   /** All names, sorted; for `dir` and for hints. */
   attributeNames(): readonly string[];
 }
 
-/**
- * A value that a host defines. What it can do is what it overrides; nothing is
- * found by reflection.
- */
+/** A value that a host defines. It supports the operations that it overrides; nothing is found by reflection. */
 export abstract class HostObject extends SharedObject implements HasAttributes {
   attribute(_name: string, _thread: Thread): Value | undefined {
     return undefined;
@@ -73,39 +70,48 @@ export abstract class HostObject extends SharedObject implements HasAttributes {
     return [];
   }
 
-  /** `x.name = value`; absent when attributes cannot be set. */
+  /** `x.name = value`; absent if attributes cannot be set. */
   setAttribute?(name: string, value: Value, thread: Thread): void;
 
-  /** `x + y` and the like, `side` telling which operand this is; `undefined` when it does not know. */
+  /**
+   * `x + y` and other operators; `side` says which operand this is. Returns
+   * `undefined` if the operation is not supported.
+   */
   binary?(operator: string, other: Value, side: "left" | "right", thread: Thread): Value | undefined;
 
-  /** `for y in x`; absent when it is not iterable. */
+  /** `for y in x`; absent if the value is not iterable. */
   iterate?(): ValueIterator;
 
-  /** `x(…)`; absent when it cannot be called. */
+  /** `x(…)`; absent if the value is not callable. */
   call?(thread: Thread, args: readonly Value[], named: readonly NamedArgument[]): Value | Deferred;
 
-  /** Order against another value: negative, 0 or positive; `undefined` when there is none. Absent: unordered. */
+  /**
+   * Compares with another value: negative, 0 or positive; `undefined` if they have no
+   * order. Absent if the value has no order at all.
+   */
   compare?(other: Value, thread: Thread): number | undefined;
 
-  /** Whether it may be the key of a dict. @default true */
+  /** Whether the value can be a key of a dict. @default true */
   get hashable(): boolean {
     return true;
   }
 
-  /** Values that are equal give the same text, no others do. Absent: equal to itself alone. */
+  /**
+   * Equal values return the same text, and different values return different ones.
+   * Absent if the value equals only itself.
+   */
   hashKey?(): string;
 
-  /** How `repr` writes it. @default `<type>` */
+  /** The result of `repr`. @default `<type>` */
   repr(): string {
     return `<${this.type}>`;
   }
 }
 
-/** `name=value` of a call. */
+/** A named argument of a call. */
 export type NamedArgument = readonly [name: string, value: Value];
 
-/** A result that is not there yet: see `Continuation` and `Pending` in `run/deferred.ts`. */
+/** A result that is not available yet: see `Continuation` and `Pending` in `run/deferred.ts`. */
 export abstract class Deferred {}
 
 /** A float: an IEEE 754 double. */
@@ -129,7 +135,7 @@ export class StarlarkFloat extends StarlarkObject {
   }
 }
 
-/** An immutable sequence of octets. Whoever makes one gives the array away. */
+/** An immutable sequence of octets. It takes ownership of its array. */
 export class StarlarkBytes extends SharedObject {
   get type(): "bytes" {
     return "bytes";
@@ -150,24 +156,24 @@ export class StarlarkBytes extends SharedObject {
   }
 }
 
-/** 0: open; 1: frozen for good; 2: frozen while `parallel` runs. */
+/** 0: mutable; 1: frozen; 2: frozen while `parallel` runs. */
 export type Frozenness = 0 | 1 | 2;
 
-/** A mutable container: counts who iterates over it, and knows whether it is frozen. */
+/** A mutable container. It counts the iterations over it, and records whether it is frozen. */
 export abstract class Container extends SharedObject {
   frozen: Frozenness = 0;
-  /** How many loops are going over it. */
+  /** Number of open iterators over the container. */
   locks = 0;
 }
 
-/** A list. `items` may be changed only after `checkMutable`. */
+/** A list. Call `checkMutable` before you change `items`. */
 export class StarlarkList extends Container {
   get type(): "list" {
     return "list";
   }
   items: Value[];
 
-  /** Takes `items` over; whoever calls has charged them. */
+  /** Takes ownership of `items`, which the caller has charged. */
   constructor(items: Value[]) {
     super();
     this.items = items;
@@ -177,18 +183,21 @@ export class StarlarkList extends Container {
     return this.items.length > 0;
   }
 
-  /** @throws {StarlarkError} when it is frozen or iterated over; `verb` is such as `append to`. */
+  /**
+   * @throws {StarlarkError} if the container is frozen or iterated over; `verb` is
+   *   the action, such as `append to`.
+   */
   checkMutable(verb: string): void {
     if (this.frozen !== 0) throw new StarlarkError(`cannot ${verb} frozen list${during(this.frozen)}`);
     if (this.locks > 0) throw new StarlarkError(`cannot ${verb} list during iteration`);
   }
 
-  /** Put `more` at the end of a list that may change; whoever calls has charged them. */
+  /** Append `more` to a list that is mutable. The caller has charged the elements. */
   extend(more: readonly Value[]): void {
-    // An array that grows at its end is copied again and again, with room to spare each time.
+    // An array that grows at its end is copied repeatedly, each time with spare capacity.
     const { length } = more;
     if (length > 1000 && length > this.items.length >> 2) this.items = this.items.concat(more);
-    // `more` may be the list's own elements.
+    // `more` may be the array of this list.
     else for (let index = 0; index < length; index += 1) this.items.push(more[index]!);
   }
 
@@ -207,13 +216,13 @@ export class StarlarkList extends Container {
   }
 }
 
-/** A tuple; never changes. */
+/** An immutable tuple. */
 export class StarlarkTuple extends SharedObject {
   get type(): "tuple" {
     return "tuple";
   }
   readonly items: readonly Value[];
-  /** Its key for dicts, once it was asked for. */
+  /** Its key for dicts, cached at first use. */
   key: string | undefined = undefined;
 
   constructor(items: readonly Value[]) {
@@ -238,7 +247,7 @@ export class StarlarkTuple extends SharedObject {
   }
 }
 
-/** What dicts and sets share: a table that may be frozen or iterated over. */
+/** The base of dicts and sets: a table that can be frozen and iterated over. */
 abstract class HashContainer extends Container {
   abstract get size(): number;
 
@@ -246,21 +255,21 @@ abstract class HashContainer extends Container {
     return this.size > 0;
   }
 
-  /** @throws {StarlarkError} when it is frozen or iterated over; `verb` is such as `insert into`. */
+  /** @throws {StarlarkError} if the table is frozen or iterated over; `verb` is the action, such as `insert into`. */
   checkMutable(verb: string): void {
     if (this.frozen !== 0) throw new StarlarkError(`cannot ${verb} frozen hash table${during(this.frozen)}`);
     if (this.locks > 0) throw new StarlarkError(`cannot ${verb} hash table during iteration`);
   }
 }
 
-/** A dict, in insertion order. `entries` may be changed only after `checkMutable`. */
+/** A dict, in insertion order. Call `checkMutable` before you change `entries`. */
 export class StarlarkDict extends HashContainer {
   get type(): "dict" {
     return "dict";
   }
   readonly entries: EntryTable;
 
-  /** Empty; or a record of `shape`, with `values` in its order, which are given away. */
+  /** Creates an empty dict, or a record of `shape`. It takes ownership of `values`. */
   constructor(shape?: Shape, values?: Value[]) {
     super();
     this.entries = new EntryTable(shape, values);
@@ -288,7 +297,7 @@ export class StarlarkDict extends HashContainer {
   }
 }
 
-/** A set, in insertion order. `members` may be changed only after `checkMutable`. */
+/** A set, in insertion order. Call `checkMutable` before you change `members`. */
 export class StarlarkSet extends HashContainer {
   get type(): "set" {
     return "set";
@@ -300,7 +309,7 @@ export class StarlarkSet extends HashContainer {
   }
 
   override freeze(rest: Value[]): void {
-    // Members are hashable, and what is hashable cannot change: only mark it.
+    // Members are hashable and hashable values are immutable, so they need no traversal.
     this.frozen = 1;
     this.references(rest);
   }
@@ -324,7 +333,7 @@ export class StarlarkRange extends SharedObject {
   readonly step: number;
   readonly length: number;
 
-  /** All three safe integers, `step` not 0. */
+  /** All three are safe integers, and `step` is not 0. */
   constructor(start: number, stop: number, step: number) {
     super();
     this.start = start;
@@ -339,13 +348,13 @@ export class StarlarkRange extends SharedObject {
   }
 }
 
-/** The iterables that strings and bytes give: `"abc".elems()`, `"abc".codepoint_ords()` and so on. */
+/** An iterable view of a string or of bytes: `"abc".elems()`, `"abc".codepoint_ords()` and so on. */
 export class ElementsView extends SharedObject {
   readonly type: string;
   readonly of: string | StarlarkBytes;
-  /** How `repr` ends it, such as `.elems()`. */
+  /** The suffix in `repr`, such as `.elems()`. */
   readonly suffix: string;
-  /** Numbers or strings, of code units or code points. */
+  /** Whether the elements are numbers or strings, of code units or of code points. */
   readonly kind: "elems" | "elemOrds" | "codepoints" | "codepointOrds";
 
   constructor(type: string, of: string | StarlarkBytes, suffix: string, kind: ElementsView["kind"]) {
@@ -357,12 +366,12 @@ export class ElementsView extends SharedObject {
   }
 }
 
-/** An immutable record with named fields, sorted by name: the `struct` of hosts, and what `attempt` gives. */
+/** An immutable record with named fields, sorted by name: the `struct` of hosts, and the result of `attempt`. */
 export class StarlarkStruct extends SharedObject implements HasAttributes {
   get type(): "struct" {
     return "struct";
   }
-  /** What `repr` writes before the parenthesis: `"struct"`, or the brand that a host gave. */
+  /** The text before the parenthesis in `repr`: `"struct"`, or the brand that the host chose. */
   readonly constructorValue: Value;
   readonly fields: ReadonlyMap<string, Value>;
 
@@ -394,7 +403,7 @@ export class StarlarkStruct extends SharedObject implements HasAttributes {
   }
 }
 
-/** A named collection of values, such as `json` or what `load` gave. */
+/** A named collection of values, such as `json` or the result of `load`. */
 export class StarlarkModule extends SharedObject implements HasAttributes {
   get type(): "module" {
     return "module";
@@ -426,15 +435,15 @@ export class StarlarkModule extends SharedObject implements HasAttributes {
 }
 
 /**
- * A walk over an iterable. Whoever made it closes it, also when it was not gone
- * through to the end: a list or dict cannot change until then.
+ * An iteration over an iterable. The code that creates an iterator must close it,
+ * even before the end: until then, a list or dict cannot change.
  */
 export abstract class ValueIterator {
   /** The next value; `undefined` at the end. */
   abstract next(): Value | undefined;
-  /** Release what is iterated over. Safe to repeat. */
+  /** Release the iterable. Safe to repeat. */
   close(): void {}
-  /** What is iterated over, for the walk of the heap. */
+  /** The iterable, for the heap walk. */
   abstract readonly subject: Value;
 }
 
@@ -442,7 +451,7 @@ function during(frozen: Frozenness): string {
   return frozen === 2 ? " while parallel() runs" : "";
 }
 
-/** Push those of `values` that are objects, for walks that have nothing to do with the others. */
+/** Push those of `values` that are objects, for traversals that ignore all others. */
 export function pushObjects(rest: Value[], values: readonly Value[]): void {
   for (let index = 0; index < values.length; index += 1) {
     const value = values[index]!;
