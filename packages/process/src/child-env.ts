@@ -1,38 +1,37 @@
 /**
- * The environment of a server, built from nothing: what a program needs to run
- * at all, what its entry declares, and the two markers by which every process
- * that descends from it is recognised. Never anything else of the gateway's
- * own environment, which holds the secrets of other servers.
+ * Builds the environment of a launched process: the few inherited variables that
+ * a program needs to run, the variables that its launch declares, and the two
+ * markers that identify all of its descendants. No other variable of the
+ * gateway is inherited, because its environment holds the secrets of other servers.
  */
 
 import { ProcessError } from "./process-error.ts";
 
-/** Names and values; a name without a value counts as absent. */
+/** Environment variables by name; a name without a value counts as absent. */
 export type Env = { readonly [name: string]: string | undefined };
 
-/** In the environment of every process of one gateway: the gateway's random id. */
+/** Marks every process of one gateway: the gateway's random id. */
 export const instanceMarker = "TOOLCRIB_INSTANCE";
-/** In the environment of every process of one launch: the gateway's id, a slash, and a number. */
+/** Marks every process of one launch: the gateway's id, a slash, and the number of the launch. */
 export const serverMarker = "TOOLCRIB_SERVER";
 
 const inheritedNames = ["PATH", "HOME", "LANG", "TMPDIR"];
 
-/** Without these, programs do not find their libraries, shell, profile or temporary folder. */
+/** Without these, programs on Windows do not find their libraries, shell, profile or temporary folder. */
 const inheritedNamesOnWindows = [
   ...["PATH", "PATHEXT", "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "TEMP", "TMP", "LANG"],
   ...["USERPROFILE", "HOMEDRIVE", "HOMEPATH", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "PROGRAMFILES"],
   ...["PROGRAMFILES(X86)", "PROCESSOR_ARCHITECTURE", "NUMBER_OF_PROCESSORS"],
 ];
 
-/** What `getconf PATH` gives, for a gateway that was started without any. */
+/** The PATH for a gateway that was started without one. */
 const pathDefault = "/usr/local/bin:/usr/bin:/bin";
 
 /**
- * The whole environment of one server, the markers first.
+ * Returns the complete environment of one process, the markers first.
  *
- * @throws {ProcessError} `PROCESS_LAUNCH_INVALID` for a name or value that an
- *   environment can not hold, and for the name of a marker. The message never
- *   shows a value.
+ * @throws {ProcessError} `PROCESS_LAUNCH_INVALID` for a name or value that an environment cannot
+ *   contain, and for the name of a marker. The message never shows a value.
  */
 export function toChildEnv(
   inherited: Env,

@@ -1,9 +1,9 @@
 /**
- * One running server, from spawn to the moment when nothing of it is left.
+ * One launched process, from its start until all of its descendants have ended.
  *
- * The end is reported once: after the process itself ended, for whatever
- * reason, and after everything that it had started was ended too. Never reads
- * standard output and never writes standard input; both belong to the caller.
+ * Its end is reported once: after the process itself has ended, for any reason,
+ * and after everything that it had started has ended too. Never reads standard
+ * output and never writes standard input; both belong to the caller.
  */
 
 import type { ChildProcessByStdio } from "node:child_process";
@@ -13,34 +13,15 @@ import { describeExit, mostTellingLine, type ProcessExit } from "./process-exit.
 import type { ProcessTree } from "./process-tree.ts";
 import type { StderrLog, StderrSink } from "./stderr-log.ts";
 
-/** A launched server. Disposing it is `stop()`. */
-export interface LaunchedProcess extends AsyncDisposable {
-  readonly pid: number;
-  /** A write after the server's end is dropped; the end is told by `exited`. */
-  readonly stdin: Writable;
-  readonly stdout: Readable;
-  readonly stderr: StderrLog;
-  /** The process itself has ended; what it started may still be there. Never rejects. */
-  readonly ended: Promise<unknown>;
-  /** The server is gone, and so is everything it started. Never rejects. */
-  readonly exited: Promise<ProcessExit>;
-  /**
-   * End it as MCP asks: close its standard input, after `graceMs` SIGTERM, at
-   * last SIGKILL; then end what it left behind. Resolves as `exited` does, or
-   * 5 s after a SIGKILL without effect. Safe to repeat; the first call's grace holds.
-   *
-   * @param graceMs time to end by itself. @default `graceMs` of the launcher
-   */
-  stop(graceMs?: number): Promise<void>;
-}
-
+/** A child process with three pipes. */
 export type SpawnedChild = ChildProcessByStdio<Writable, Readable, Readable>;
 
+/** Dependencies of the supervision of one process. */
 export interface SupervisionDeps {
   readonly tree: ProcessTree;
   readonly sink: StderrSink;
   readonly now: () => number;
-  /** Called when nothing of the server is left, before `exited` resolves. */
+  /** Called when all processes have ended, before `exited` resolves. */
   readonly onGone: (exit: ProcessExit) => Promise<void>;
 }
 
@@ -50,41 +31,84 @@ export interface SupervisionOptions {
   readonly orphanGraceMs: number;
 }
 
-/** What standard error still has to say after the last writer is gone is already in our hands; this bounds reading it. */
+interface ExitStatus {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** Time to read the rest of standard error, which is complete in the pipe after its last writer has ended. */
 const stderrDrainMaxMs = 250;
 
-/** How long the kernel may take to end a killed server before `stop()` leaves it to the watchdog. */
+/** Time in which the kernel ends a killed process; after it, `stop()` leaves the process to the watchdog. */
 const killMaxMs = 5_000;
 
-/** Watch over `child`, which was just spawned. */
-export function superviseProcess(
-  child: SpawnedChild,
-  { tree, sink, now, onGone }: SupervisionDeps,
-  options: SupervisionOptions,
-): LaunchedProcess {
-  const startedAt = now();
-  let stopping: Promise<void> | undefined;
+/** A launched process. Disposing it is `stop()`. */
+export class LaunchedProcess implements AsyncDisposable {
+  readonly pid: number;
+  /** A write after the end of the process is dropped; `exited` reports the end. */
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly stderr: StderrLog;
+  /** Resolves when the process itself has ended; its descendants can still run. Never rejects. */
+  readonly ended: Promise<unknown>;
+  /** Resolves when the process and all of its descendants have ended. Never rejects. */
+  readonly exited: Promise<ProcessExit>;
+  readonly #stderrPipe: Readable;
+  readonly #deps: SupervisionDeps;
+  readonly #options: SupervisionOptions;
+  readonly #startedAt: number;
+  readonly #stderrClosed: Promise<void>;
+  #stopping: Promise<void> | undefined;
 
-  // Without a listener, a write to a server that just ended would end the gateway. `exited` tells about it.
-  child.stdin.on("error", () => {});
-  child.stdout.on("error", () => {});
-  child.stderr.on("error", () => {});
-  child.stderr.on("data", (bytes: Uint8Array) => sink.write(bytes));
-  const stderrClosed = new Promise<void>((resolve) => child.stderr.once("close", resolve));
+  /** @param child a child that was spawned in the same turn of the event loop. */
+  constructor(child: SpawnedChild, deps: SupervisionDeps, options: SupervisionOptions) {
+    const { stdin, stdout, stderr } = child;
+    this.#deps = deps;
+    this.#options = options;
+    this.#startedAt = deps.now();
+    this.pid = child.pid!;
+    this.stdin = stdin;
+    this.stdout = stdout;
+    this.stderr = deps.sink;
+    this.#stderrPipe = stderr;
+    // Without a listener, a write to a process that has just ended would end the gateway. `exited` reports the end.
+    for (const stream of [stdin, stdout, stderr]) stream.on("error", () => {});
+    stderr.on("data", (bytes: Uint8Array) => deps.sink.write(bytes));
+    this.#stderrClosed = new Promise((resolve) => stderr.once("close", resolve));
+    const ended = new Promise<ExitStatus>((resolve) => {
+      child.once("exit", (code, signal) => resolve({ code, signal }));
+    });
+    this.ended = ended;
+    this.exited = this.#settle(ended);
+  }
 
-  const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
-    child.once("exit", (code, signal) => resolve({ code, signal }));
-  });
+  /**
+   * Ends the process as MCP requires: closes its standard input, sends SIGTERM after `graceMs`, finally SIGKILL;
+   * then ends its descendants. Resolves as `exited` does, or 5 s after a SIGKILL without effect. Safe to repeat;
+   * the grace of the first call counts.
+   *
+   * @param graceMs milliseconds for the process to end by itself. @default `graceMs` of the launcher
+   */
+  stop(graceMs = this.#options.graceMs): Promise<void> {
+    this.#stopping ??= this.#shutDown(graceMs);
+    return this.#stopping;
+  }
 
-  async function settle(): Promise<ProcessExit> {
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  /** Waits for the end of the process, then ends its descendants. */
+  async #settle(ended: Promise<ExitStatus>): Promise<ProcessExit> {
+    const { tree, sink, now, onGone } = this.#deps;
     const { code, signal } = await ended;
-    const ranMs = now() - startedAt;
-    const wasStopped = stopping !== undefined;
-    const { foundCount, leftover } = await tree.reap(options.orphanGraceMs);
-    // On a machine that is busy the time may be over before anything was read: one turn reads what is there.
-    if (!(await settlesWithin(stderrClosed, stderrDrainMaxMs))) await nextTurn();
-    child.stderr.destroy();
-    child.stdin.destroy();
+    const ranMs = now() - this.#startedAt;
+    const wasStopped = this.#stopping !== undefined;
+    const { foundCount, leftover } = await tree.reap(this.#options.orphanGraceMs);
+    // On a busy machine the time can be over before anything was read: one more turn reads the available bytes.
+    if (!(await settlesWithin(this.#stderrClosed, stderrDrainMaxMs))) await nextTurn();
+    this.#stderrPipe.destroy();
+    this.stdin.destroy();
     sink.end();
     const facts = {
       code: code ?? undefined,
@@ -93,44 +117,28 @@ export function superviseProcess(
       wasStopped,
       orphanCount: foundCount,
       leftover,
-      lastStderr: mostTellingLine(sink.log.tail(100)),
+      lastStderr: mostTellingLine(sink.tail(100)),
     };
     const exit = { ...facts, description: describeExit(facts) };
     await onGone(exit);
     return exit;
   }
-  const exited = settle();
 
-  async function shutDown(graceMs: number): Promise<void> {
-    // While parents live, their children can still be told by them.
+  async #shutDown(graceMs: number): Promise<void> {
+    const { tree } = this.#deps;
+    // While a parent runs, its children are recognized by it.
     await tree.survey();
-    child.stdin.end();
-    if (!(await settlesWithin(ended, graceMs))) {
+    this.stdin.end();
+    if (!(await settlesWithin(this.ended, graceMs))) {
       await tree.terminate();
-      if (!(await settlesWithin(ended, options.terminateGraceMs))) {
+      if (!(await settlesWithin(this.ended, this.#options.terminateGraceMs))) {
         await tree.kill();
-        if (!(await settlesWithin(ended, killMaxMs))) return;
+        if (!(await settlesWithin(this.ended, killMaxMs))) return;
       }
     }
-    await exited;
-    child.stdout.destroy();
+    await this.exited;
+    this.stdout.destroy();
   }
-
-  function stop(graceMs = options.graceMs): Promise<void> {
-    stopping ??= shutDown(graceMs);
-    return stopping;
-  }
-
-  return {
-    pid: child.pid!,
-    stdin: child.stdin,
-    stdout: child.stdout,
-    stderr: sink.log,
-    ended,
-    exited,
-    stop,
-    [Symbol.asyncDispose]: () => stop(),
-  };
 }
 
 async function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {

@@ -4,25 +4,25 @@ import type { SpawnWrap } from "./spawn-child.ts";
 
 /** Options of `createProcessLauncher`. */
 export interface LauncherOptions {
-  /** Working directory of servers that name none. @default the gateway's */
+  /** Working directory of launches that name none. @default that of this process */
   readonly directory?: string;
-  /** Folder for `<label>.log` files of what servers write to standard error. @default none is written */
+  /** Folder for the `<label>.log` files, which hold standard error. @default none is written */
   readonly logsDirectory?: string;
-  /** Bytes of a log file before it becomes `<label>.log.1`. @default 5 MiB */
+  /** Bytes after which a log file is rotated to `<label>.log.1`. @default 5 MiB */
   readonly logFileMaxBytes?: number;
-  /** Servers that may run at a time. @default 256 */
+  /** Processes that can run at a time. @default 256 */
   readonly processesMaxCount?: number;
-  /** Time a server has to end by itself after its standard input was closed. @default 2000 */
+  /** Milliseconds between the end of standard input and SIGTERM. @default 2000 */
   readonly graceMs?: number;
-  /** Time it then has after SIGTERM. @default 1000 */
+  /** Milliseconds between SIGTERM and SIGKILL. @default 1000 */
   readonly terminateGraceMs?: number;
-  /** Time that what a server left behind has after SIGTERM. @default 500 */
+  /** Milliseconds between SIGTERM and SIGKILL for processes that a launch leaves behind. @default 500 */
   readonly orphanGraceMs?: number;
-  /** Lines of standard error kept in memory for each server. @default 2000 */
+  /** Lines of standard error kept in memory for each process. @default 2000 */
   readonly stderrLinesMaxCount?: number;
-  /** Bytes of standard error kept in memory for each server. @default 256 KiB */
+  /** Bytes of standard error kept in memory for each process. @default 256 KiB */
   readonly stderrLinesMaxBytes?: number;
-  /** UTF-16 units kept of one line of standard error. @default 8192 */
+  /** UTF-16 units kept of each line of standard error. @default 8192 */
   readonly stderrLineMaxLength?: number;
   /** Wraps each launched program in a sandbox. @default programs are started as they are */
   readonly wrap?: SpawnWrap;
@@ -31,6 +31,7 @@ export interface LauncherOptions {
 export type ResolvedLauncherOptions = Required<Omit<LauncherOptions, "logsDirectory" | "wrap">> &
   Pick<LauncherOptions, "logsDirectory" | "wrap">;
 
+/** Completes `options` with the defaults. */
 export function resolveLauncherOptions(options: LauncherOptions): ResolvedLauncherOptions {
   return {
     directory: options.directory ?? process.cwd(),

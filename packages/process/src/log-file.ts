@@ -1,100 +1,106 @@
 /**
- * Appends lines to a file that never grows past its bound: a full file is
- * renamed to `<path>.1`, in place of the one before, and a new one begun.
+ * Appends lines to a file of limited size. A full file is renamed to `<path>.1`,
+ * which replaces the previous one, and a new file begins.
  *
- * Never makes its caller wait, and never fails it: lines that come faster than
- * the disk takes them are counted and dropped, and a disk that refuses is
- * reported once, after which nothing more is written.
+ * Never blocks its caller, and never throws: lines that arrive faster than the
+ * disk accepts them are counted and dropped. A failure to write is reported
+ * once, and nothing more is written after it.
  */
 
 import { type FileHandle, mkdir, open, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 
-/** Where lines go besides memory. */
-export interface LogFile extends AsyncDisposable {
-  append(line: string): void;
-}
-
 export interface LogFileOptions {
   /** Bytes after which the file is rotated. */
   readonly maxBytes: number;
-  /** Told once when the file can not be written. */
+  /** Reports, at most once, that the file cannot be written. */
   readonly onFailure: (error: unknown) => void;
 }
 
-/** Bytes that may wait for the disk. */
-const pendingMaxBytes = 1 << 20;
+/** Characters that can wait to be written. */
+const pendingMaxLength = 1 << 20;
 
-/** Prepare to append to `path`. The folder and the file are created, for this user only, with the first line. */
-export function createLogFile(path: string, { maxBytes, onFailure }: LogFileOptions): LogFile {
-  let pending: string[] = [];
-  let pendingBytes = 0;
-  let droppedCount = 0;
-  let failed = false;
-  let file: FileHandle | undefined;
-  let fileBytes = 0;
-  let flushing: Promise<void> | undefined;
+/** A log file. The first line creates it and its folder, readable for this user only. */
+export class LogFile implements AsyncDisposable {
+  readonly #path: string;
+  readonly #options: LogFileOptions;
+  #pending: string[] = [];
+  #pendingLength = 0;
+  #droppedCount = 0;
+  #hasFailed = false;
+  #file: FileHandle | undefined;
+  #fileBytes = 0;
+  #flushing: Promise<void> | undefined;
 
-  async function openFile(): Promise<FileHandle> {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    const handle = await open(path, "a", 0o600);
-    fileBytes = (await handle.stat()).size;
-    return handle;
+  constructor(path: string, options: LogFileOptions) {
+    this.#path = path;
+    this.#options = options;
   }
 
-  async function write(text: string): Promise<void> {
-    file ??= await openFile();
-    const bytes = Buffer.from(text);
-    if (fileBytes > 0 && fileBytes + bytes.length > maxBytes) {
-      await file.close();
-      file = undefined;
-      await rename(path, `${path}.1`);
-      file = await openFile();
+  append(line: string): void {
+    if (this.#hasFailed) return;
+    if (this.#pendingLength + line.length > pendingMaxLength) {
+      this.#droppedCount += 1;
+      return;
     }
-    await file.appendFile(bytes);
-    fileBytes += bytes.length;
+    this.#pending.push(`${line}\n`);
+    this.#pendingLength += line.length + 1;
+    this.#flushing ??= this.#flush();
   }
 
-  async function flush(): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#flushing;
+    const file = this.#file;
+    this.#file = undefined;
+    await file?.close();
+  }
+
+  async #flush(): Promise<void> {
     try {
-      while (pending.length > 0) {
-        const batch = pending;
-        if (droppedCount > 0) batch.push(`(${droppedCount} lines dropped: the disk did not keep up)\n`);
-        pending = [];
-        pendingBytes = 0;
-        droppedCount = 0;
-        for (const text of piecesOf(batch, maxBytes)) await write(text);
+      while (this.#pending.length > 0) {
+        for (const text of piecesOf(this.#takePending(), this.#options.maxBytes)) await this.#write(text);
       }
     } catch (error) {
-      failed = true;
-      pending = [];
-      onFailure(error);
+      this.#hasFailed = true;
+      this.#pending = [];
+      this.#options.onFailure(error);
     } finally {
-      flushing = undefined;
+      this.#flushing = undefined;
     }
   }
 
-  return {
-    append(line) {
-      if (failed) return;
-      if (pendingBytes + line.length > pendingMaxBytes) {
-        droppedCount += 1;
-        return;
-      }
-      pending.push(`${line}\n`);
-      pendingBytes += line.length + 1;
-      flushing ??= flush();
-    },
-    async [Symbol.asyncDispose]() {
-      await flushing;
-      const open = file;
-      file = undefined;
-      await open?.close();
-    },
-  };
+  #takePending(): readonly string[] {
+    const lines = this.#pending;
+    if (this.#droppedCount > 0)
+      lines.push(`(${this.#droppedCount} lines dropped: the disk did not keep up)\n`);
+    this.#pending = [];
+    this.#pendingLength = 0;
+    this.#droppedCount = 0;
+    return lines;
+  }
+
+  async #write(text: string): Promise<void> {
+    this.#file ??= await this.#open();
+    const bytes = Buffer.from(text);
+    if (this.#fileBytes > 0 && this.#fileBytes + bytes.length > this.#options.maxBytes) {
+      await this.#file.close();
+      this.#file = undefined;
+      await rename(this.#path, `${this.#path}.1`);
+      this.#file = await this.#open();
+    }
+    await this.#file.appendFile(bytes);
+    this.#fileBytes += bytes.length;
+  }
+
+  async #open(): Promise<FileHandle> {
+    await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 });
+    const file = await open(this.#path, "a", 0o600);
+    this.#fileBytes = (await file.stat()).size;
+    return file;
+  }
 }
 
-/** `lines` joined into texts of about half of `maxBytes` at most, so that one write can not overshoot the bound by much. */
+/** Joins `lines` into texts of about half of `maxBytes`, so that one write cannot exceed the size limit by much. */
 function* piecesOf(lines: readonly string[], maxBytes: number): Generator<string> {
   let piece = "";
   for (const line of lines) {

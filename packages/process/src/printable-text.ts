@@ -1,13 +1,13 @@
 /**
- * Makes text of a server safe to show: terminal sequences are removed whole,
- * and so is every other character that could move a cursor, ring, hide text or
- * reorder it. Tabs stay. Never interprets what it removes.
+ * Makes the output of a process safe to show. Removes terminal sequences as a
+ * whole, and every other character that can move a cursor, ring a bell, or hide
+ * or reorder text. Tabs stay. Never interprets the removed characters.
  */
 
 /**
- * A CSI sequence; a string sequence (OSC, DCS, SOS, PM, APC) up to its
- * terminator, or to the end of the text when it has none, as a terminal would
- * swallow it; any other escape. The classes are disjoint, so matching is linear.
+ * A CSI sequence; a string sequence (OSC, DCS, SOS, PM, APC) up to its terminator
+ * or the end of the text, which is how a terminal reads it; any other escape
+ * sequence. The alternatives are disjoint, so matching takes linear time.
  */
 const terminalSequence =
   /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x9c|\x1b\\)?|\x1b[ -/]*[0-~]/g;
@@ -18,7 +18,7 @@ const unprintable =
 
 const suspicious = /[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/;
 
-/** `text` without terminal sequences, control characters and bidirectional controls. */
+/** Returns `text` without terminal sequences, control characters and bidirectional controls. */
 export function toPrintable(text: string): string {
   if (!suspicious.test(text)) return text;
   return text.replace(terminalSequence, "").replace(unprintable, "");

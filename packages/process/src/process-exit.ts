@@ -1,29 +1,29 @@
-/** How a server's process ended, for programs and for people. */
+/** The end of a launched process, for programs and for people. */
 
-/** The end of a server, reported when nothing of it is left. */
+/** The end of a launched process, reported after all of its descendants have ended. */
 export interface ProcessExit {
-  /** Exit code; absent when a signal ended it. */
+  /** Exit code; absent when a signal ended the process. */
   readonly code: number | undefined;
-  /** Signal that ended it; absent when it exited. */
+  /** Signal that ended the process; absent when it exited. */
   readonly signal: NodeJS.Signals | undefined;
   /** Milliseconds from launch to end. */
   readonly ranMs: number;
   /** Whether `stop()` had been called. */
   readonly wasStopped: boolean;
-  /** Processes that it left behind and that were ended for it. */
+  /** Number of processes that it left behind, which were then ended. */
   readonly orphanCount: number;
-  /** Pids that even SIGKILL did not end within 5 s. Empty, unless the kernel holds one (a dead disk) or it runs as another user. */
+  /** Pids that SIGKILL did not end within 5 s: processes that the kernel blocks, or that run as another user. */
   readonly leftover: readonly number[];
   /**
-   * The line of standard error that says most about the end, at most 500
-   * characters. The server's own words: scrub them before they leave the gateway.
+   * The most informative of the last lines of standard error, at most 500
+   * characters. It can contain secrets unless the launch has a `scrub` function.
    */
   readonly lastStderr: string | undefined;
-  /** All that as people read it: `exited with code 1 after 120 ms; last stderr: Error: no token`. */
+  /** A description for people: `exited with code 1 after 120 ms; last stderr: Error: no token`. */
   readonly description: string;
 }
 
-/** What is known of an end, in words. */
+/** Describes an end for people. */
 export function describeExit(exit: Omit<ProcessExit, "description">): string {
   const how = exit.signal === undefined ? `exited with code ${exit.code}` : `was ended by ${exit.signal}`;
   const last = exit.lastStderr === undefined ? "" : `; last stderr: ${exit.lastStderr}`;
@@ -37,12 +37,13 @@ function toDuration(ms: number): string {
   return `${Math.floor(ms / 3_600_000)} h ${Math.floor((ms % 3_600_000) / 60_000)} min`;
 }
 
-const lookedAtMaxCount = 40;
+/** Lines at the end that are considered. */
+const candidatesMaxCount = 40;
 const shownMaxLength = 500;
 
-/** Of `lines`, the last that looks like an error (stack traces end in lines that say little), else the last with text. */
+/** Returns the last line that looks like an error, because the last lines of a stack trace say little; else the last line with text. */
 export function mostTellingLine(lines: readonly string[]): string | undefined {
-  const candidates = lines.slice(-lookedAtMaxCount).filter((line) => line.trim() !== "");
+  const candidates = lines.slice(-candidatesMaxCount).filter((line) => line.trim() !== "");
   const line =
     candidates.findLast((candidate) => /(error|exception|fatal|panic)\b/i.test(candidate)) ??
     candidates.at(-1);

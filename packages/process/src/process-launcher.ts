@@ -1,116 +1,112 @@
 /**
- * Launches the stdio servers of one gateway and answers for their processes:
- * none of them, nor anything they start, outlives its server or the gateway.
+ * Launches the stdio servers of one gateway and guarantees the end of their
+ * processes: no server, and nothing that a server starts, outlives the server or
+ * the gateway.
  *
- * Every process is recognised by two markers in its environment, so nothing
- * else is ever signalled. What is launched comes from the operator's
- * configuration only; nothing here takes it from a call.
+ * Two markers in its environment identify every process, so that no other
+ * process is ever signalled. The command of a launch comes only from the
+ * caller's configuration, never from a request.
  */
 
 import { join } from "node:path";
 import { type Logger, messageOf } from "@toolcrib/diagnostics";
+import { disposeOnce } from "@toolcrib/lifecycle";
 import { type Env, toChildEnv } from "./child-env.ts";
-import { type LaunchedProcess, type SpawnedChild, superviseProcess } from "./launched-process.ts";
+import { LaunchedProcess, type SpawnedChild } from "./launched-process.ts";
 import {
   type LauncherOptions,
   type ResolvedLauncherOptions,
   resolveLauncherOptions,
 } from "./launcher-options.ts";
-import { createLogFile, type LogFile } from "./log-file.ts";
+import { LogFile } from "./log-file.ts";
 import { ProcessError } from "./process-error.ts";
 import type { ProcessExit } from "./process-exit.ts";
 import {
   type ProcessEntry,
   processTableSource,
   readProcessTable,
-  shareReads,
+  SharedRead,
   startTicksOf,
 } from "./process-table.ts";
-import { createProcessTree, type ProcessTree } from "./process-tree.ts";
+import { PosixProcessTree, type ProcessTree } from "./process-tree.ts";
 import { resolveCommand } from "./resolve-command.ts";
+import type { SpawnRequest } from "./spawn-child.ts";
 import { checkArguments, checkDirectory, spawnPiped } from "./spawn-piped.ts";
-import { createStderrLog } from "./stderr-log.ts";
-import { createWatchdog, type Watchdog } from "./watchdog.ts";
+import { StderrSink } from "./stderr-log.ts";
+import { Watchdog } from "./watchdog.ts";
 import { createWindowsTree } from "./windows-tree.ts";
 
-/** What the launcher is handed: the environment that servers inherit from, a clock, a log, randomness. */
+/** Dependencies of the launcher. */
 export interface ProcessLauncherDeps {
-  /** The gateway's own environment. Only PATH, HOME, LANG and TMPDIR (on Windows: what programs need there) are taken from it. */
+  /** The environment of the gateway. A launch inherits only PATH, HOME, LANG and TMPDIR (on Windows: what programs need to run). */
   readonly env: Env;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly logger: Logger;
-  /** Unpredictable bytes, as `randomBytes` of `node:crypto` gives them. The gateway's marker is made of them. */
+  /** Returns unpredictable bytes, as `randomBytes` of `node:crypto` does. The marker of the gateway is made of them. */
   readonly randomBytes: (count: number) => Uint8Array;
 }
 
-/** What to launch. */
+/** The program to launch. */
 export interface LaunchSpec {
-  /** A path (relative to `cwd`), or a name that is looked up in the server's PATH. Never given to a shell. */
+  /** A path (relative to `cwd`), or a name that is looked up in the PATH of the process. Never passed to a shell. */
   readonly command: string;
   readonly args: readonly string[];
-  /** Variables beside PATH, HOME, LANG and TMPDIR, or in their place. */
+  /** Variables in addition to PATH, HOME, LANG and TMPDIR, or in their place. */
   readonly env: Env;
   /** Working directory, absolute. @default `directory` of the launcher */
   readonly cwd?: string;
-  /** What people call the server; its id. */
+  /** The name of the server for people; its id. */
   readonly label: string;
-  /** Takes secrets out of a line of standard error before it is kept, shown or written. @default lines stay as they are */
+  /** Removes secrets from a line of standard error before it is kept, shown or written. @default lines stay as they are */
   readonly scrub?: (line: string) => string;
 }
 
-/** Launches servers until it is disposed, which ends them all. */
-export interface ProcessLauncher extends AsyncDisposable {
-  /** Value of `TOOLCRIB_INSTANCE` in every process of this gateway's servers: 32 hexadecimal digits. */
-  readonly instance: string;
-  /**
-   * Launch a server; resolves when its program runs.
-   *
-   * @param signal gives up launching; a server that is launched is ended by `stop()`.
-   * @throws {ProcessError} `PROCESS_LAUNCH_INVALID`, `PROCESS_COMMAND_NOT_FOUND`,
-   *   `PROCESS_COMMAND_NOT_EXECUTABLE`, `PROCESS_DIRECTORY_INVALID`, `PROCESS_SPAWN_FAILED`,
-   *   `PROCESS_LIMIT`, `PROCESS_WATCHDOG_FAILED` or `PROCESS_LAUNCHER_CLOSED`.
-   */
-  launch(spec: LaunchSpec, options: { readonly signal: AbortSignal }): Promise<LaunchedProcess>;
-}
-
-/** Prepare to launch servers. Nothing is started before the first launch. */
+/** Prepares to launch processes. Nothing is started before the first launch. */
 export function createProcessLauncher(
   deps: ProcessLauncherDeps,
   options: LauncherOptions = {},
 ): ProcessLauncher {
-  return new Launcher(deps, resolveLauncherOptions(options));
+  return new ProcessLauncher(deps, resolveLauncherOptions(options));
 }
 
-class Launcher implements ProcessLauncher {
+/** Launches processes until it is disposed, which ends all of them. */
+export class ProcessLauncher implements AsyncDisposable {
+  /** Value of `TOOLCRIB_INSTANCE` in every process of this launcher: 32 hexadecimal digits. */
   readonly instance: string;
   readonly #deps: ProcessLauncherDeps;
   readonly #options: ResolvedLauncherOptions;
-  readonly #readTable: () => Promise<readonly ProcessEntry[]>;
+  readonly #table = new SharedRead(() => this.#readTable());
   readonly #watchdog: Watchdog | undefined;
   readonly #launching = new Set<Promise<unknown>>();
   readonly #running = new Set<LaunchedProcess>();
   readonly #logFiles = new Map<string, LogFile>();
   #launchCount = 0;
-  /** Servers that run or are being launched. */
+  /** Processes that run or are being launched. */
   #heldCount = 0;
-  #closing: Promise<void> | undefined;
+  #isClosing = false;
+  readonly #dispose = disposeOnce(() => this.#close());
 
   constructor(deps: ProcessLauncherDeps, options: ResolvedLauncherOptions) {
     this.#deps = deps;
     this.#options = options;
     this.instance = Buffer.from(deps.randomBytes(16)).toString("hex");
-    this.#readTable = shareReads(() => this.#readOwnTable());
     // When process 1 of a container ends, the kernel ends the container; Windows has no /bin/sh.
     const isWatched = process.platform !== "win32" && process.pid !== 1;
-    this.#watchdog = isWatched
-      ? createWatchdog(this.instance, deps.env["PATH"] ?? "", deps.logger)
-      : undefined;
+    this.#watchdog = isWatched ? new Watchdog(this.instance, deps.env["PATH"] ?? "", deps.logger) : undefined;
   }
 
+  /**
+   * Launches a process; resolves when its program runs.
+   *
+   * @param options `signal` cancels the launch. A process that runs is ended by `stop()`.
+   * @throws {ProcessError} `PROCESS_LAUNCH_INVALID`, `PROCESS_COMMAND_NOT_FOUND`,
+   *   `PROCESS_COMMAND_NOT_EXECUTABLE`, `PROCESS_DIRECTORY_INVALID`, `PROCESS_SPAWN_FAILED`,
+   *   `PROCESS_LIMIT`, `PROCESS_WATCHDOG_FAILED` or `PROCESS_LAUNCHER_CLOSED`.
+   */
   async launch(spec: LaunchSpec, { signal }: { readonly signal: AbortSignal }): Promise<LaunchedProcess> {
     signal.throwIfAborted();
-    if (this.#closing !== undefined) throw closed(spec);
+    if (this.#isClosing) throw closed(spec);
     if (this.#heldCount >= this.#options.processesMaxCount) {
       throw new ProcessError(
         "PROCESS_LIMIT",
@@ -122,11 +118,11 @@ class Launcher implements ProcessLauncher {
     this.#launching.add(launching);
     this.#heldCount += 1;
     try {
-      const server = await launching;
-      server.exited.then(() => {
+      const launched = await launching;
+      launched.exited.then(() => {
         this.#heldCount -= 1;
       });
-      return server;
+      return launched;
     } catch (error) {
       this.#heldCount -= 1;
       throw error;
@@ -136,77 +132,84 @@ class Launcher implements ProcessLauncher {
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    this.#closing ??= this.#close();
-    return this.#closing;
+    return this.#dispose();
   }
 
   async #launch(spec: LaunchSpec, signal: AbortSignal): Promise<LaunchedProcess> {
     checkArguments(spec.command, spec.args);
     const number = ++this.#launchCount;
     const marker = `${this.instance}/${number}`;
-    const markers = { instance: this.instance, server: marker };
-    const { platform } = process;
-    const env = toChildEnv(this.#deps.env, spec.env, markers, platform);
-    const directory = spec.cwd ?? this.#options.directory;
-    await checkDirectory(spec.command, directory);
-    const place = { directory, env, platform };
-    const program = await resolveCommand(spec.command, place);
+    const request = await this.#toRequest(spec, marker);
     await this.#watchdog?.ready();
     signal.throwIfAborted();
-    if (this.#closing !== undefined) throw closed(spec);
+    if (this.#isClosing) throw closed(spec);
 
-    const request = { program, args: spec.args, env, directory };
     const { wrap } = this.#options;
     const { child, started } = spawnPiped(wrap === undefined ? request : wrap(request), spec.command);
     if (child.pid === undefined) {
       await started;
       throw closed(spec);
     }
-    const server = this.#supervise(spec, child, child.pid, marker);
+    const launched = this.#supervise(spec, child, child.pid, marker);
     await started;
     if (signal.aborted) {
-      await server.stop(0);
+      await launched.stop(0);
       signal.throwIfAborted();
     }
-    return server;
+    return launched;
+  }
+
+  /** Checks a launch, and completes it with the path of the program and the environment. */
+  async #toRequest(spec: LaunchSpec, marker: string): Promise<SpawnRequest> {
+    const { platform } = process;
+    const markers = { instance: this.instance, server: marker };
+    const env = toChildEnv(this.#deps.env, spec.env, markers, platform);
+    const directory = spec.cwd ?? this.#options.directory;
+    await checkDirectory(spec.command, directory);
+    const program = await resolveCommand(spec.command, { directory, env, platform });
+    return { program, args: spec.args, env, directory };
   }
 
   #supervise(spec: LaunchSpec, child: SpawnedChild, pid: number, marker: string): LaunchedProcess {
     const { logger, now } = this.#deps;
-    const { label } = spec;
+    const { label, scrub } = spec;
     const startTicks = startTicksOf(pid);
-    this.#watchdog?.watch(pid, startTicks === undefined ? "-" : String(startTicks));
-    const sink = createStderrLog({ ...this.#options, scrub: spec.scrub });
+    const startedAt = startTicks === undefined ? undefined : String(startTicks);
+    this.#watchdog?.watch(pid, startedAt ?? "-");
+    const sink = new StderrSink({ ...this.#options, scrub });
     const file = this.#logFileOf(label);
     if (file !== undefined) {
-      sink.log.onLine((line) => file.append(`${new Date(now()).toISOString()} ${pid} ${line}`));
+      sink.onLine((line) => file.append(`${new Date(now()).toISOString()} ${pid} ${line}`));
     }
-    const tree: ProcessTree =
-      process.platform === "win32"
-        ? createWindowsTree(pid)
-        : createProcessTree(this.#readTable, {
-            isMarked: (entry) => entry.server === marker,
-            leader: {
-              pid,
-              startedAt: startTicks === undefined ? undefined : String(startTicks),
-              isOurs: () => child.exitCode === null && child.signalCode === null,
-            },
-          });
+    const tree = this.#createTree(child, pid, startedAt, marker);
     const onGone = async (exit: ProcessExit): Promise<void> => {
       this.#watchdog?.forget(pid);
-      this.#running.delete(server);
-      const fields = { label, pid, ...exit };
-      if (exit.leftover.length > 0) logger.error(fields, "upstream.process.leftover");
-      else if (exit.wasStopped) logger.info(fields, "upstream.process.stopped");
-      else logger.warn(fields, "upstream.process.exited");
+      this.#running.delete(launched);
+      this.#logExit(label, pid, exit);
     };
-    const server = superviseProcess(child, { tree, sink, now, onGone }, this.#options);
-    this.#running.add(server);
+    const launched = new LaunchedProcess(child, { tree, sink, now, onGone }, this.#options);
+    this.#running.add(launched);
     logger.info({ label, pid, marker }, "upstream.process.launched");
-    return server;
+    return launched;
   }
 
-  /** One file per label, shared by all processes of that server, so that rotation has one hand. */
+  #createTree(child: SpawnedChild, pid: number, startedAt: string | undefined, marker: string): ProcessTree {
+    if (process.platform === "win32") return createWindowsTree(pid);
+    return new PosixProcessTree(() => this.#table.get(), {
+      isMarked: (entry) => entry.server === marker,
+      leader: { pid, startedAt, isOurs: () => child.exitCode === null && child.signalCode === null },
+    });
+  }
+
+  #logExit(label: string, pid: number, exit: ProcessExit): void {
+    const { logger } = this.#deps;
+    const fields = { label, pid, ...exit };
+    if (exit.leftover.length > 0) logger.error(fields, "upstream.process.leftover");
+    else if (exit.wasStopped) logger.info(fields, "upstream.process.stopped");
+    else logger.warn(fields, "upstream.process.exited");
+  }
+
+  /** Returns the log file of `label`. All processes with the same label share it, so that only one of them rotates it. */
   #logFileOf(label: string): LogFile | undefined {
     if (this.#options.logsDirectory === undefined) return undefined;
     const path = join(this.#options.logsDirectory, `${toFileName(label)}.log`);
@@ -214,37 +217,39 @@ class Launcher implements ProcessLauncher {
     if (file === undefined) {
       const onFailure = (error: unknown): void =>
         this.#deps.logger.warn({ label, path, err: error }, "upstream.log-file.failed");
-      file = createLogFile(path, { maxBytes: this.#options.logFileMaxBytes, onFailure });
+      file = new LogFile(path, { maxBytes: this.#options.logFileMaxBytes, onFailure });
       this.#logFiles.set(path, file);
     }
     return file;
   }
 
   async #close(): Promise<void> {
+    this.#isClosing = true;
     await Promise.allSettled(this.#launching);
-    await Promise.all([...this.#running].map((server) => server.stop()));
+    await Promise.all([...this.#running].map((launched) => launched.stop()));
     const leftover = this.#launchCount === 0 ? [] : await this.#reapInstance();
     const isAllGone = this.#running.size === 0 && leftover.length === 0;
-    if (!isAllGone)
+    if (!isAllGone) {
       this.#deps.logger.error({ leftover, running: this.#running.size }, "upstream.launcher.leftover");
+    }
     await this.#watchdog?.close(isAllGone);
     await Promise.all([...this.#logFiles.values()].map((file) => file[Symbol.asyncDispose]()));
   }
 
-  /** A last look for anything of any launch. */
+  /** Ends the remaining processes of all launches. @returns the pids of those that do not end */
   async #reapInstance(): Promise<readonly number[]> {
     if (process.platform === "win32") return [];
-    const tree = createProcessTree(this.#readTable, {
+    const tree = new PosixProcessTree(() => this.#table.get(), {
       isMarked: (entry) => entry.instance === this.instance,
     });
     return (await tree.reap(this.#options.orphanGraceMs)).leftover;
   }
 
-  async #readOwnTable(): Promise<readonly ProcessEntry[]> {
+  async #readTable(): Promise<readonly ProcessEntry[]> {
     try {
       return await readProcessTable(processTableSource(), startTicksOf(process.pid));
     } catch (error) {
-      // Without a table a server that runs is still ended with its group; what it leaves behind is not found.
+      // Without a table a running process still ends with its group; what it left behind is not found.
       this.#deps.logger.error({ reason: messageOf(error), err: error }, "upstream.process-table.failed");
       return [];
     }
@@ -258,7 +263,7 @@ function closed(spec: LaunchSpec): ProcessError {
   );
 }
 
-/** Different labels give different names, and none that means something to a file system. */
+/** Returns a file name without characters that have a meaning to a file system; different labels get different names. */
 function toFileName(label: string): string {
   const encoded = label.replace(/[^A-Za-z0-9_.-]|^\./gu, (character) =>
     Buffer.from(character).toString("hex").toUpperCase().replace(/../g, "%$&"),

@@ -1,10 +1,10 @@
 /**
- * What runs on this machine, as far as it matters here: who is whose parent,
- * in which group and session, since when, and with which marker in its environment.
+ * Reads the process table of this machine: the parent, group, session and start
+ * time of each process, and the markers in its environment.
  *
- * Linux reads `/proc`; elsewhere `ps` is asked, which shows the environment of
- * most of the user's own processes, though not of protected system binaries.
- * Never sends a signal, and never fails for a process that ends meanwhile.
+ * The source is `/proc` on Linux, and `ps` elsewhere. `ps` shows the environment
+ * of most processes of the user, but not of protected system programs.
+ * Never sends a signal, and never fails because a process ends meanwhile.
  */
 
 import { execFile } from "node:child_process";
@@ -13,35 +13,35 @@ import { readdir, readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { instanceMarker, serverMarker } from "./child-env.ts";
 
-/** One process that is alive; what ended and waits to be collected by its parent is left out. */
+/** One running process. Ended processes that wait for their parent (zombies) are left out. */
 export interface ProcessEntry {
   readonly pid: number;
   readonly parentPid: number;
   readonly groupId: number;
-  /** Its session; from `ps`, which does not show it everywhere, its group, which is part of one. */
+  /** The session; with `ps`, which does not show it on every system, the group, which is a part of a session. */
   readonly sessionId: number;
-  /** When it began, in a form that only equality means something for. With the pid, it names a process for good. */
+  /** Start time, which can only be compared for equality. Together with the pid it identifies a process for good. */
   readonly startedAt: string;
-  /** Values of `TOOLCRIB_INSTANCE` and `TOOLCRIB_SERVER` in the environment that it was started with. */
+  /** Values of `TOOLCRIB_INSTANCE` and `TOOLCRIB_SERVER` in the initial environment. */
   readonly instance: string | undefined;
   readonly server: string | undefined;
-  /** Its environment reads as empty: it has none, or it is in the middle of starting a program. */
+  /** Whether the environment reads as empty: the process has none, or is executing a new program right now. */
   readonly isBare: boolean;
 }
 
-/** `proc`: the files below `/proc`. `ps`: the output of that program, where there is no `/proc`. */
+/** `proc`: the files below `/proc`. `ps`: the output of that program, on systems without `/proc`. */
 export type ProcessTableSource = "proc" | "ps";
 
-/** Where this machine's process table is read from. */
+/** Returns the source for this machine. */
 export function processTableSource(): ProcessTableSource {
   return existsSync("/proc/self/stat") ? "proc" : "ps";
 }
 
 /**
- * All processes that run now.
+ * Returns all running processes.
  *
- * @param since leaves out those that began earlier than this value of
- *   `startTicksOf`, which saves reading their environments. `/proc` only.
+ * @param since leaves out processes that started before this value of `startTicksOf`, which avoids
+ *   reading their environments. `/proc` only.
  */
 export async function readProcessTable(
   source: ProcessTableSource = processTableSource(),
@@ -50,7 +50,7 @@ export async function readProcessTable(
   return source === "proc" ? readProc(since) : readPs();
 }
 
-/** When process `pid` began, in clock ticks since the machine did; `undefined` without `/proc` or when it is gone. */
+/** Returns the start time of process `pid` in clock ticks since boot; undefined without `/proc` and after its end. */
 export function startTicksOf(pid: number): number | undefined {
   try {
     return Number(statFields(readFileSync(`/proc/${pid}/stat`, "latin1"))[startField]);
@@ -59,7 +59,7 @@ export function startTicksOf(pid: number): number | undefined {
   }
 }
 
-// Fields of /proc/<pid>/stat (proc_pid_stat(5)) behind the name: state is the third of all and the first here.
+// Indexes of the fields of /proc/<pid>/stat (proc_pid_stat(5)) that follow the name.
 const stateField = 0;
 const parentField = 1;
 const groupField = 2;
@@ -67,7 +67,7 @@ const sessionField = 3;
 const startField = 19;
 const sizeField = 20;
 
-/** The fields behind the name. The name is in parentheses and may itself contain any character, so the last one counts. */
+/** Returns the fields after the name. The name is in parentheses and can contain any character, so the last parenthesis ends it. */
 function statFields(stat: string): string[] {
   return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
 }
@@ -85,12 +85,12 @@ async function readProc(since: number): Promise<ProcessEntry[]> {
 }
 
 async function readProcEntry(pid: number, since: number): Promise<ProcessEntry | undefined> {
-  // Ended meanwhile: nothing to report.
+  // The process can have ended meanwhile.
   const stat = await readFile(`/proc/${pid}/stat`, "latin1").catch(() => undefined);
   if (stat === undefined) return undefined;
   const fields = statFields(stat);
   if (/[ZXx]/.test(fields[stateField] ?? "X") || Number(fields[startField]) < since) return undefined;
-  // Another user's process does not show its environment. It is none of ours unless its group or parent says so.
+  // The environment of another user's process is not readable. Its session or parent can still show that it is ours.
   const environment = await readFile(`/proc/${pid}/environ`, "utf8").catch(() => undefined);
   const variables = environment?.split("\0") ?? [];
   return {
@@ -101,7 +101,7 @@ async function readProcEntry(pid: number, since: number): Promise<ProcessEntry |
     startedAt: fields[startField]!,
     instance: variableOf(variables, instanceMarker),
     server: variableOf(variables, serverMarker),
-    // A kernel thread has no memory and never will have an environment.
+    // A kernel thread has no memory, and never gets an environment.
     isBare: environment === "" && fields[sizeField] !== "0",
   };
 }
@@ -110,7 +110,7 @@ function variableOf(variables: readonly string[], name: string): string | undefi
   return variables.find((variable) => variable.startsWith(`${name}=`))?.slice(name.length + 1);
 }
 
-/** `ps` prints the environment behind the command line, separated by spaces, as do markers, which contain none. */
+/** A line of `ps`. The environment follows the command line, separated by spaces; markers contain no space. */
 const psLine = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S+\s+\S+\s+\S+\s+\S+\s+\d{4})\s(.*)$/;
 
 async function readPs(): Promise<ProcessEntry[]> {
@@ -145,25 +145,35 @@ function markerIn(command: string, name: string): string | undefined {
   return /^[0-9a-f/]+/.exec(command.slice(start + name.length + 2))?.[0];
 }
 
-/** `read`, where callers that come while a read is under way share the next one: a look never shows a time before it was asked for. */
-export function shareReads<Value>(read: () => Promise<Value>): () => Promise<Value> {
-  let current: Promise<Value> | undefined;
-  let next: Promise<Value> | undefined;
-  function begin(): Promise<Value> {
-    const reading = read().finally(() => {
-      if (current === reading) current = undefined;
-    });
-    current = reading;
-    return reading;
+/**
+ * Shares the result of `read` among concurrent callers. A call during a read gets the result of the next read, so that
+ * no result is older than its call.
+ */
+export class SharedRead<Value> {
+  readonly #read: () => Promise<Value>;
+  #current: Promise<Value> | undefined;
+  #next: Promise<Value> | undefined;
+
+  constructor(read: () => Promise<Value>) {
+    this.#read = read;
   }
-  return () => {
-    if (current === undefined) return begin();
-    next ??= current
+
+  get(): Promise<Value> {
+    if (this.#current === undefined) return this.#begin();
+    this.#next ??= this.#current
       .catch(() => undefined)
       .then(() => {
-        next = undefined;
-        return begin();
+        this.#next = undefined;
+        return this.#begin();
       });
-    return next;
-  };
+    return this.#next;
+  }
+
+  #begin(): Promise<Value> {
+    const reading = this.#read().finally(() => {
+      if (this.#current === reading) this.#current = undefined;
+    });
+    this.#current = reading;
+    return reading;
+  }
 }

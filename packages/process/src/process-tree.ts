@@ -1,172 +1,190 @@
 /**
- * All processes that came of one launch (or of one gateway), wherever they
- * went: into another group or session, or orphaned to another parent.
+ * All processes that descend from one launch (or from one gateway), including
+ * those in another group or session and those whose parent has ended.
  *
- * A process belongs to the tree when its environment carries the marker, when
- * it is in a session with one that belongs, when its parent belongs, or when it
- * belonged before (same pid, same start). Every launch begins a session of its
- * own, so a session has either only members or none. The marker survives
- * `setsid` and a double fork, the others a cleared environment. What did both
- * at once between two looks is out of reach; only a sandbox holds that.
+ * A process belongs to the tree if its environment contains the marker, if
+ * its session contains a member, if its parent is a member, or if it was a
+ * member before (same pid, same start time). Every launch starts a session of
+ * its own, so all processes of a session are members, or none is. The marker
+ * survives `setsid` and a double fork; the other signs survive a cleared
+ * environment. A process that loses all of them between two scans is not found;
+ * only a sandbox contains it.
  *
- * Never signals a process that the look just before did not show to belong.
+ * Never signals a process that the scan immediately before did not find to be a member.
  */
 
 import { setTimeout as delay } from "node:timers/promises";
 import type { ProcessEntry } from "./process-table.ts";
 
-/** What a tree is recognised by. */
+/** The signs that identify a tree. */
 export interface TreeRoots {
   /** Whether a process carries the marker of this tree. */
   readonly isMarked: (entry: ProcessEntry) => boolean;
-  /** The process that was launched, which leads its own session and group. */
-  readonly leader?: {
-    readonly pid: number;
-    /** When it began, where that is known. */
-    readonly startedAt: string | undefined;
-    /** Whether it was not collected yet, so that nobody else can have got its pid. */
-    readonly isOurs: () => boolean;
-  };
+  /** The launched process, which leads its own session and group. */
+  readonly leader?: TreeLeader;
 }
 
-/** The processes of one launch, to be watched and ended together. */
+/** The launched process of a tree. */
+export interface TreeLeader {
+  readonly pid: number;
+  /** Start time, if known. */
+  readonly startedAt: string | undefined;
+  /** Whether its exit was not collected yet, so that no other process can have its pid. */
+  readonly isOurs: () => boolean;
+}
+
+/** The processes of one launch. */
 export interface ProcessTree {
-  /** Take note of every member, so that it is known again when its parent is gone. */
+  /** Records all members, so that they are recognized after their parent has ended. */
   survey(): Promise<void>;
-  /** SIGTERM to every member, once in its life. */
+  /** Sends SIGTERM to every member that has not got it yet. */
   terminate(): Promise<void>;
-  /** SIGKILL to every member. */
+  /** Sends SIGKILL to every member. */
   kill(): Promise<void>;
   /**
-   * SIGTERM to what is left, SIGKILL to what is left after `graceMs`, until a look shows nothing.
+   * Sends SIGTERM to the remaining members, and SIGKILL to those that remain after `graceMs`, until a scan finds none.
    *
-   * @returns how many processes there were, and the pids of those that even SIGKILL did not end in time.
+   * @returns the number of members, and the pids of those that SIGKILL did not end in time.
    */
   reap(graceMs: number): Promise<Reaped>;
 }
 
+/** The result of `reap`. */
 export interface Reaped {
   readonly foundCount: number;
   readonly leftover: readonly number[];
 }
 
-/** How long a killed process may take to disappear, as one waiting for a dead disk does. */
+/** The time in which a killed process ends, unless the kernel blocks it. */
 const killMaxMs = 5_000;
-/** Looks that follow an empty one while some process is in the middle of starting a program and can not be judged. */
+/** Scans that follow an empty one while a process that is executing a new program cannot be classified. */
 const doubtMaxCount = 2;
 
-export function createProcessTree(
-  readTable: () => Promise<readonly ProcessEntry[]>,
-  roots: TreeRoots,
-): ProcessTree {
-  const known = new Map<number, string>();
-  const sessions = new Map<number, string | undefined>();
-  const terminated = new Map<number, string>();
-  const { leader } = roots;
-  if (leader !== undefined) sessions.set(leader.pid, leader.startedAt);
+/** The tree of one launch or gateway, on systems with sessions and groups. */
+export class PosixProcessTree implements ProcessTree {
+  readonly #readTable: () => Promise<readonly ProcessEntry[]>;
+  readonly #roots: TreeRoots;
+  /** Start time of each member, by pid. */
+  readonly #known = new Map<number, string>();
+  /** Start time of the leader of each session with members. */
+  readonly #sessions = new Map<number, string | undefined>();
+  /** Start time of each process that got SIGTERM, by pid. */
+  readonly #terminated = new Map<number, string>();
 
-  async function look(): Promise<{ members: ProcessEntry[]; inDoubt: boolean }> {
-    const table = await readTable();
-    if (leader?.startedAt === undefined && leader?.isOurs() === true) {
-      sessions.set(leader.pid, table.find((entry) => entry.pid === leader.pid)?.startedAt);
-    }
-    const members = findMembers(table, roots.isMarked, known, sessions);
-    return { members, inDoubt: table.some((entry) => entry.isBare) };
+  constructor(readTable: () => Promise<readonly ProcessEntry[]>, roots: TreeRoots) {
+    this.#readTable = readTable;
+    this.#roots = roots;
+    const { leader } = roots;
+    if (leader !== undefined) this.#sessions.set(leader.pid, leader.startedAt);
   }
 
-  function terminateAll(members: readonly ProcessEntry[]): void {
-    const isNew = ({ pid, startedAt }: ProcessEntry): boolean => terminated.get(pid) !== startedAt;
-    // The group as a whole, as long as it certainly is the server's, even where no table can be read.
-    const toGroup = leader?.isOurs() === true && !terminated.has(leader.pid);
+  async survey(): Promise<void> {
+    await this.#scan();
+  }
+
+  async terminate(): Promise<void> {
+    this.#terminateAll((await this.#scan()).members);
+  }
+
+  async kill(): Promise<void> {
+    this.#killAll((await this.#scan()).members);
+  }
+
+  async reap(graceMs: number): Promise<Reaped> {
+    const found = new Set<number>();
+    let doubtCount = 0;
+    let waitedMs = 0;
+    let stepMs = 5;
+    for (;;) {
+      const { members, isInDoubt } = await this.#scan();
+      for (const { pid } of members) found.add(pid);
+      if (members.length === 0 && (!isInDoubt || doubtCount >= doubtMaxCount)) {
+        return { foundCount: found.size, leftover: [] };
+      }
+      if (members.length === 0) doubtCount += 1;
+      else if (waitedMs < graceMs) this.#terminateAll(members);
+      else if (waitedMs < graceMs + killMaxMs) this.#killAll(members);
+      else return { foundCount: found.size, leftover: members.map((member) => member.pid) };
+      await delay(stepMs);
+      waitedMs += stepMs;
+      const leftMs = waitedMs < graceMs ? graceMs - waitedMs : 200;
+      stepMs = members.length === 0 ? stepMs : Math.max(1, Math.min(stepMs * 2, leftMs, 200));
+    }
+  }
+
+  async #scan(): Promise<{ readonly members: readonly ProcessEntry[]; readonly isInDoubt: boolean }> {
+    const table = await this.#readTable();
+    const { leader } = this.#roots;
+    if (leader?.startedAt === undefined && leader?.isOurs() === true) {
+      this.#sessions.set(leader.pid, table.find((entry) => entry.pid === leader.pid)?.startedAt);
+    }
+    return { members: this.#findMembers(table), isInDoubt: table.some((entry) => entry.isBare) };
+  }
+
+  /** Returns the entries of `table` that belong to the tree, and records them with their sessions. */
+  #findMembers(table: readonly ProcessEntry[]): readonly ProcessEntry[] {
+    const byPid = new Map(table.map((entry) => [entry.pid, entry]));
+    const ownSession = byPid.get(process.pid)?.sessionId;
+    this.#forgetReusedSessions(byPid);
+    const members = new Map<number, ProcessEntry>();
+    // Parents and children can come in any order, so passes repeat until one finds no further member.
+    let before = -1;
+    while (members.size > before) {
+      before = members.size;
+      for (const entry of table) {
+        const { pid, parentPid, sessionId, startedAt } = entry;
+        if (members.has(pid) || pid <= 1 || pid === process.pid || sessionId === ownSession) continue;
+        const belongs =
+          this.#roots.isMarked(entry) ||
+          this.#sessions.has(sessionId) ||
+          members.has(parentPid) ||
+          this.#known.get(pid) === startedAt;
+        if (!belongs) continue;
+        members.set(pid, entry);
+        this.#known.set(pid, startedAt);
+        // Session 0 contains kernel threads, and processes whose session began outside of this container.
+        if (sessionId > 0 && !this.#sessions.has(sessionId)) {
+          this.#sessions.set(sessionId, byPid.get(sessionId)?.startedAt);
+        }
+      }
+    }
+    return [...members.values()];
+  }
+
+  /** The kernel keeps the number of a session while it has members: another leader means that the number was reused. */
+  #forgetReusedSessions(byPid: ReadonlyMap<number, ProcessEntry>): void {
+    for (const [session, startedAt] of this.#sessions) {
+      const leader = byPid.get(session);
+      if (leader !== undefined && leader.startedAt !== startedAt) this.#sessions.delete(session);
+    }
+  }
+
+  #terminateAll(members: readonly ProcessEntry[]): void {
+    const { leader } = this.#roots;
+    const isNew = ({ pid, startedAt }: ProcessEntry): boolean => this.#terminated.get(pid) !== startedAt;
+    // While the group certainly belongs to the launch, it is signalled as a whole, even if no table can be read.
+    const toGroup = leader?.isOurs() === true && !this.#terminated.has(leader.pid);
     if (toGroup) {
-      terminated.set(leader.pid, leader.startedAt ?? "");
+      this.#terminated.set(leader.pid, leader.startedAt ?? "");
       sendSignal(-leader.pid, "SIGTERM");
     }
     for (const member of members.filter(isNew)) {
-      terminated.set(member.pid, member.startedAt);
+      this.#terminated.set(member.pid, member.startedAt);
       if (!toGroup || member.groupId !== leader.pid) sendSignal(member.pid, "SIGTERM");
     }
   }
 
-  function killAll(members: readonly ProcessEntry[]): void {
-    // Groups as a whole first, which leaves no member the time to fork past it. A group is part of one session.
+  #killAll(members: readonly ProcessEntry[]): void {
+    const { leader } = this.#roots;
+    // Whole groups first, so that no member has time to fork. A group is a part of one session.
     const groups = new Set(members.map((member) => member.groupId));
     if (leader?.isOurs() === true) groups.add(leader.pid);
     for (const group of groups) if (group > 1) sendSignal(-group, "SIGKILL");
     for (const { pid } of members) sendSignal(pid, "SIGKILL");
   }
-
-  return {
-    async survey() {
-      await look();
-    },
-    async terminate() {
-      terminateAll((await look()).members);
-    },
-    async kill() {
-      killAll((await look()).members);
-    },
-    async reap(graceMs) {
-      const found = new Set<number>();
-      let doubtCount = 0;
-      let waitedMs = 0;
-      let stepMs = 5;
-      for (;;) {
-        const { members, inDoubt } = await look();
-        for (const { pid } of members) found.add(pid);
-        if (members.length === 0 && (!inDoubt || doubtCount >= doubtMaxCount)) {
-          return { foundCount: found.size, leftover: [] };
-        }
-        if (members.length === 0) doubtCount += 1;
-        else if (waitedMs < graceMs) terminateAll(members);
-        else if (waitedMs < graceMs + killMaxMs) killAll(members);
-        else return { foundCount: found.size, leftover: members.map((member) => member.pid) };
-        await delay(stepMs);
-        waitedMs += stepMs;
-        const leftMs = waitedMs < graceMs ? graceMs - waitedMs : 200;
-        stepMs = members.length === 0 ? stepMs : Math.max(1, Math.min(stepMs * 2, leftMs, 200));
-      }
-    },
-  };
 }
 
-/**
- * The entries of `table` that belong, parents and children in any order.
- * Adds them to `known` and their sessions, with the start of the leader, to `sessions`.
- */
-function findMembers(
-  table: readonly ProcessEntry[],
-  isMarked: (entry: ProcessEntry) => boolean,
-  known: Map<number, string>,
-  sessions: Map<number, string | undefined>,
-): ProcessEntry[] {
-  const byPid = new Map(table.map((entry) => [entry.pid, entry]));
-  const ownSession = byPid.get(process.pid)?.sessionId;
-  // The kernel keeps a session's number while it has members: a leader that is not the known one means that it was given anew.
-  for (const [session, startedAt] of sessions) {
-    const leader = byPid.get(session);
-    if (leader !== undefined && leader.startedAt !== startedAt) sessions.delete(session);
-  }
-  const members = new Map<number, ProcessEntry>();
-  let before = -1;
-  while (members.size > before) {
-    before = members.size;
-    for (const entry of table) {
-      const { pid, parentPid, sessionId, startedAt } = entry;
-      // Session 0 is that of kernel threads, and of processes whose session began outside this container.
-      if (members.has(pid) || pid <= 1 || pid === process.pid || sessionId === ownSession) continue;
-      const belongs =
-        isMarked(entry) || sessions.has(sessionId) || members.has(parentPid) || known.get(pid) === startedAt;
-      if (!belongs) continue;
-      members.set(pid, entry);
-      known.set(pid, startedAt);
-      if (sessionId > 0 && !sessions.has(sessionId)) sessions.set(sessionId, byPid.get(sessionId)?.startedAt);
-    }
-  }
-  return [...members.values()];
-}
-
-/** A process that is gone needs no signal; one that may not be signalled is reported as a leftover by the next look. */
+/** A process that has ended needs no signal. One that may not be signalled stays in the next scan and becomes a leftover. */
 function sendSignal(pid: number, signal: "SIGTERM" | "SIGKILL"): void {
   try {
     process.kill(pid, signal);

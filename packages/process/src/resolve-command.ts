@@ -1,10 +1,10 @@
 /**
- * Finds the program that a command means, before anything is started, so that
- * a mistake in the configuration is told as what it is. A path is taken as it
- * is, relative to the server's working directory; a bare name is looked up in
- * the PATH that the server will get, whose relative entries are skipped.
+ * Finds the program of a command before anything is started, so that the error
+ * for a wrong configuration is precise. A path is resolved against the working
+ * directory of the launch. A bare name is looked up in the PATH that the process
+ * will get; relative entries of PATH are skipped.
  *
- * Never asks a shell, and never guesses: what is nearly right is suggested only.
+ * Never uses a shell, and never guesses: a similar name is only suggested.
  */
 
 import { constants } from "node:fs";
@@ -14,21 +14,21 @@ import { nearestName } from "@toolcrib/diagnostics";
 import type { Env } from "./child-env.ts";
 import { ProcessError } from "./process-error.ts";
 
-/** Where a command is looked up. */
+/** The place where a command is looked up. */
 export interface CommandPlace {
-  /** Working directory of the server, absolute. */
+  /** Working directory of the process, absolute. */
   readonly directory: string;
-  /** Env of the server. */
+  /** Environment of the process. */
   readonly env: Env;
   readonly platform: NodeJS.Platform;
 }
 
-type Verdict = "executable" | "forbidden" | "folder" | "absent";
+type FileState = "executable" | "forbidden" | "folder" | "absent";
 
-/** Names read from the folders of PATH for "did you mean", at most. */
+/** Names that are read from the folders of PATH for a suggestion. */
 const namesMaxCount = 20_000;
 
-/** What provides a command that configurations often name and machines often lack. */
+/** The products that provide commands which configurations often name and machines often lack. */
 const providers: { readonly [command: string]: string } = {
   node: "Node.js (https://nodejs.org)",
   npx: "Node.js (https://nodejs.org)",
@@ -42,7 +42,7 @@ const providers: { readonly [command: string]: string } = {
 };
 
 /**
- * The absolute path of the program that `command` means.
+ * Returns the absolute path of the program of `command`.
  *
  * @throws {ProcessError} `PROCESS_COMMAND_NOT_FOUND`, `PROCESS_COMMAND_NOT_EXECUTABLE`
  *   or `PROCESS_LAUNCH_INVALID`.
@@ -55,7 +55,7 @@ export async function resolveCommand(command: string, place: CommandPlace): Prom
     );
   }
   const isPath = place.platform === "win32" ? /[\\/]/.test(command) : command.includes("/");
-  const found = isPath ? await judgePath(command, place) : await findInPath(command, place);
+  const found = isPath ? await resolvePath(command, place) : await findInPath(command, place);
   if (place.platform === "win32" && /\.(cmd|bat)$/i.test(found)) {
     throw new ProcessError(
       "PROCESS_COMMAND_NOT_EXECUTABLE",
@@ -66,12 +66,12 @@ export async function resolveCommand(command: string, place: CommandPlace): Prom
   return found;
 }
 
-async function judgePath(command: string, place: CommandPlace): Promise<string> {
+async function resolvePath(command: string, place: CommandPlace): Promise<string> {
   const path = resolve(place.directory, command);
   for (const candidate of withExtensions(path, place)) {
-    const verdict = await judge(candidate);
-    if (verdict === "executable") return candidate;
-    if (verdict !== "absent") throw notExecutable(command, candidate, verdict);
+    const state = await checkFile(candidate);
+    if (state === "executable") return candidate;
+    if (state !== "absent") throw notExecutable(command, candidate, state);
   }
   const shown = isAbsolute(command) ? "" : ` (looked for "${path}")`;
   throw new ProcessError(
@@ -84,16 +84,16 @@ async function judgePath(command: string, place: CommandPlace): Promise<string> 
 }
 
 async function findInPath(command: string, place: CommandPlace): Promise<string> {
-  let refused: { readonly path: string; readonly verdict: Verdict } | undefined;
+  let refused: { readonly path: string; readonly state: FileState } | undefined;
   const folders = foldersOf(place);
   for (const folder of folders) {
     for (const candidate of withExtensions(join(folder, command), place)) {
-      const verdict = await judge(candidate);
-      if (verdict === "executable") return candidate;
-      if (verdict === "forbidden") refused ??= { path: candidate, verdict };
+      const state = await checkFile(candidate);
+      if (state === "executable") return candidate;
+      if (state === "forbidden") refused ??= { path: candidate, state };
     }
   }
-  if (refused !== undefined) throw notExecutable(command, refused.path, refused.verdict);
+  if (refused !== undefined) throw notExecutable(command, refused.path, refused.state);
   throw new ProcessError(
     "PROCESS_COMMAND_NOT_FOUND",
     `Cannot launch command "${command}": not found in PATH "${folders.join(separatorOf(place))}"`,
@@ -101,7 +101,7 @@ async function findInPath(command: string, place: CommandPlace): Promise<string>
   );
 }
 
-async function judge(path: string): Promise<Verdict> {
+async function checkFile(path: string): Promise<FileState> {
   try {
     const status = await stat(path);
     if (!status.isFile()) return status.isDirectory() ? "folder" : "forbidden";
@@ -113,9 +113,9 @@ async function judge(path: string): Promise<Verdict> {
   }
 }
 
-function notExecutable(command: string, path: string, verdict: Verdict): ProcessError {
-  const reason = verdict === "folder" ? "is a folder" : "is not executable by this user";
-  const hint = verdict === "folder" ? "name the program inside it" : `run: chmod +x '${path}'`;
+function notExecutable(command: string, path: string, state: FileState): ProcessError {
+  const reason = state === "folder" ? "is a folder" : "is not executable by this user";
+  const hint = state === "folder" ? "name the program inside it" : `run: chmod +x '${path}'`;
   return new ProcessError(
     "PROCESS_COMMAND_NOT_EXECUTABLE",
     `Cannot launch command "${command}": "${path}" ${reason}`,
@@ -139,7 +139,7 @@ async function missingHint(
   return `${suggestion}give the absolute path of "${command}", or add its folder to PATH in env`;
 }
 
-/** A whole command line given as the command is the commonest mistake. */
+/** Returns a hint for the most common mistake: a command line with arguments instead of a command. */
 async function splitHint(command: string, place: CommandPlace): Promise<string | undefined> {
   const [program, ...args] = command.trim().split(/\s+/);
   if (program === undefined || args.length === 0) return undefined;
@@ -155,7 +155,7 @@ async function splitHint(command: string, place: CommandPlace): Promise<string |
 async function namesIn(folders: readonly string[]): Promise<Set<string>> {
   const names = new Set<string>();
   for (const folder of folders) {
-    // A folder of PATH that does not exist or may not be read has no names to suggest.
+    // A folder of PATH that does not exist or is not readable has no names to suggest.
     for (const name of await readdir(folder).catch(() => [])) {
       if (names.size >= namesMaxCount) return names;
       names.add(name);

@@ -1,7 +1,7 @@
 /**
- * Starts one program without a shell, in a session and group of its own, with
- * pipes for its three standard streams, and says in words what was wrong when
- * that fails. Never passes on a variable of the gateway, or a descriptor it opened.
+ * Starts one program in a session and group of its own, with pipes for its three
+ * standard streams, and explains a failure of the system to start it. Never
+ * passes a file descriptor of the gateway on.
  */
 
 import { open, stat } from "node:fs/promises";
@@ -11,7 +11,7 @@ import type { SpawnedChild } from "./launched-process.ts";
 import { ProcessError } from "./process-error.ts";
 import { type SpawnRequest, spawnChild } from "./spawn-child.ts";
 
-/** @throws {ProcessError} `PROCESS_LAUNCH_INVALID` for an argument with NUL; the message shows its place, not its value. */
+/** @throws {ProcessError} `PROCESS_LAUNCH_INVALID` for an argument with NUL; the message shows its position, not its value. */
 export function checkArguments(command: string, args: readonly string[]): void {
   const index = args.findIndex((argument) => argument.includes("\0"));
   if (index !== -1) {
@@ -44,8 +44,8 @@ export async function checkDirectory(command: string, directory: string): Promis
 }
 
 /**
- * Spawn, in this very turn of the event loop, so that the caller can tell the
- * watchdog before anything else happens. `started` rejects when the system refuses.
+ * Spawns the program synchronously, so that the caller can notify the watchdog before anything
+ * else happens. `started` rejects when the system refuses.
  *
  * @param command the command as its caller names it, for messages.
  * @throws {ProcessError} `PROCESS_SPAWN_FAILED`
@@ -58,7 +58,7 @@ export function spawnPiped(
   let child: SpawnedChild;
   try {
     child = spawnChild(request, {
-      // On Windows a detached child would leave the job object that ends it with the gateway.
+      // On Windows a detached child leaves the job object that ends it with the gateway.
       detached: !isWindows,
       stdio: ["pipe", "pipe", "pipe"],
       windowsHide: true,
@@ -99,7 +99,7 @@ const hints: { readonly [code: string]: string } = {
 function plainFailure(command: string, error: unknown): ProcessError {
   const code = (error as NodeJS.ErrnoException).code;
   const known = code !== undefined && Object.hasOwn(hints, code);
-  // The system's message repeats all arguments, which may hold what is nobody's business; its code says enough.
+  // The message of the system repeats all arguments, which can contain secrets; its code is enough.
   return new ProcessError(
     "PROCESS_SPAWN_FAILED",
     `Cannot launch command "${command}": the system refused with ${code ?? messageOf(error)}`,
@@ -107,14 +107,14 @@ function plainFailure(command: string, error: unknown): ProcessError {
   );
 }
 
-/** What the `#!` line of a script names. */
+/** Returns the interpreter in the `#!` line of a script. */
 async function interpreterOf(path: string): Promise<string | undefined> {
   try {
     await using file = await open(path);
     const { buffer, bytesRead } = await file.read(Buffer.alloc(256), 0, 256, 0);
     return /^#!\s*(\S+)/.exec(buffer.toString("latin1", 0, bytesRead))?.[1];
   } catch {
-    // Not readable, though executable: then nothing is known about its first line.
+    // An executable file need not be readable; its first line is unknown then.
     return undefined;
   }
 }

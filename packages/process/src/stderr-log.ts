@@ -1,130 +1,145 @@
 /**
- * What a server writes to its standard error: the last lines in memory, each
- * made safe to show, and a stream of them for listeners and a file.
+ * The standard error of a process: its last lines in memory, safe to show, and
+ * a stream of lines for listeners and a file.
  *
- * Bounded in every direction, however much the server writes: lines, bytes and
- * the length of a line. Never interprets a line; it is the server's own text
- * and may hold its secrets, so whoever passes it on scrubs it first.
+ * The number of lines, their bytes and the length of a line are limited, however
+ * much the process writes. Lines are never interpreted: they are the output of
+ * the process and can contain its secrets, unless the launch has a `scrub` function.
  */
 
+import { ListenerSet } from "@toolcrib/lifecycle";
 import { toPrintable } from "./printable-text.ts";
 
-/** The last lines of a server's standard error, without terminal sequences and control characters. */
+/** The last lines of a process's standard error, without terminal sequences and control characters. */
 export interface StderrLog {
   /**
-   * The last lines, oldest first; a line not yet ended is the last one.
+   * Returns the last lines, oldest first. A line that has not ended yet is the last one.
    *
-   * @param count most lines returned. @default all that are kept
+   * @param count lines to return at most. @default all that are kept
    */
   tail(count?: number): string[];
-  /** Lines received so far, kept or not. */
+  /** Number of lines received so far, including those that are no longer kept. */
   readonly lineCount: number;
-  /** Call `listener` with each line from now on. @returns a function that stops it. */
+  /** Calls `listener` with each further line. @returns a function that stops it */
   onLine(listener: (line: string) => void): () => void;
 }
 
 export interface StderrLogOptions {
   readonly stderrLinesMaxCount: number;
   readonly stderrLinesMaxBytes: number;
-  /** UTF-16 units of a line that are kept; the rest is dropped and marked by an ellipsis. */
+  /** UTF-16 units of a line that are kept; an ellipsis replaces the rest. */
   readonly stderrLineMaxLength: number;
   readonly scrub?: (line: string) => string;
 }
 
-/** The log and the end that is written to. */
-export interface StderrSink {
-  readonly log: StderrLog;
-  write(bytes: Uint8Array): void;
-  /** No more will be written: a line without a line feed is a line now. */
-  end(): void;
-}
+/** Receives the bytes of standard error and keeps its last lines. */
+export class StderrSink implements StderrLog {
+  readonly #options: StderrLogOptions;
+  readonly #decoder = new TextDecoder();
+  readonly #listeners = new ListenerSet<[line: string]>();
+  readonly #lines: LineRing;
+  #lineCount = 0;
+  /** The start of the line that has not ended yet. */
+  #partial = "";
+  #isCut = false;
 
-export function createStderrLog(options: StderrLogOptions): StderrSink {
-  const decoder = new TextDecoder();
-  const listeners = new Set<(line: string) => void>();
-  const lines = createLineRing(options);
-  let lineCount = 0;
-  let partial = "";
-  let cut = false;
-
-  function extend(text: string): void {
-    const room = options.stderrLineMaxLength - partial.length;
-    if (text.length > room) cut = true;
-    partial += text.length > room ? text.slice(0, room) : text;
+  constructor(options: StderrLogOptions) {
+    this.#options = options;
+    this.#lines = new LineRing(options.stderrLinesMaxCount, options.stderrLinesMaxBytes);
   }
 
-  function shownPartial(): string {
-    const text = partial.replace(/\r+$/, "");
-    // A progress display overwrites its line; what a terminal would show is what follows the last return.
-    const printable = toPrintable(text.slice(text.lastIndexOf("\r") + 1));
-    const shown = options.scrub === undefined ? printable : options.scrub(printable);
-    return cut ? `${shown}…` : shown;
+  get lineCount(): number {
+    return this.#lineCount;
   }
 
-  function endLine(): void {
-    const line = shownPartial();
-    partial = "";
-    cut = false;
-    lineCount += 1;
-    lines.push(line);
-    for (const listener of listeners) listener(line);
+  tail(count = Number.POSITIVE_INFINITY): string[] {
+    const all = this.#lines.toArray();
+    if (this.#partial !== "") all.push(this.#shownPartial());
+    return count >= all.length ? all : all.slice(all.length - Math.max(0, count));
   }
 
-  function take(text: string): void {
+  onLine(listener: (line: string) => void): () => void {
+    return this.#listeners.add(listener);
+  }
+
+  write(bytes: Uint8Array): void {
+    this.#take(this.#decoder.decode(bytes, { stream: true }));
+  }
+
+  /** Ends the last line, which need not end with a line feed. No bytes follow. */
+  end(): void {
+    this.#take(this.#decoder.decode());
+    if (this.#partial !== "") this.#endLine();
+  }
+
+  #take(text: string): void {
     let start = 0;
     for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", start)) {
-      extend(text.slice(start, end));
-      endLine();
+      this.#extend(text.slice(start, end));
+      this.#endLine();
       start = end + 1;
     }
-    extend(text.slice(start));
+    this.#extend(text.slice(start));
   }
 
-  return {
-    log: {
-      tail(count = Number.POSITIVE_INFINITY) {
-        const all = lines.toArray();
-        if (partial !== "") all.push(shownPartial());
-        return count >= all.length ? all : all.slice(all.length - Math.max(0, count));
-      },
-      get lineCount() {
-        return lineCount;
-      },
-      onLine(listener) {
-        listeners.add(listener);
-        return () => {
-          listeners.delete(listener);
-        };
-      },
-    },
-    write: (bytes) => take(decoder.decode(bytes, { stream: true })),
-    end() {
-      take(decoder.decode());
-      if (partial !== "") endLine();
-    },
-  };
+  #extend(text: string): void {
+    const room = this.#options.stderrLineMaxLength - this.#partial.length;
+    if (text.length > room) this.#isCut = true;
+    this.#partial += text.length > room ? text.slice(0, room) : text;
+  }
+
+  #endLine(): void {
+    const line = this.#shownPartial();
+    this.#partial = "";
+    this.#isCut = false;
+    this.#lineCount += 1;
+    this.#lines.push(line);
+    this.#listeners.emit(line);
+  }
+
+  #shownPartial(): string {
+    const text = this.#partial.replace(/\r+$/, "");
+    // A progress display overwrites its line: a terminal shows the text after the last carriage return.
+    const printable = toPrintable(text.slice(text.lastIndexOf("\r") + 1));
+    const { scrub } = this.#options;
+    const shown = scrub === undefined ? printable : scrub(printable);
+    return this.#isCut ? `${shown}…` : shown;
+  }
 }
 
-/** A queue of lines that drops its oldest to stay within both bounds. */
-function createLineRing(options: StderrLogOptions) {
-  const { stderrLinesMaxCount: linesMaxCount, stderrLinesMaxBytes: linesMaxBytes } = options;
-  let slots: (string | undefined)[] = [];
-  let head = 0;
-  let bytes = 0;
-  return {
-    push(line: string): void {
-      slots.push(line);
-      bytes += Buffer.byteLength(line) + 1;
-      while (slots.length - head > linesMaxCount || (bytes > linesMaxBytes && slots.length - head > 1)) {
-        bytes -= Buffer.byteLength(slots[head]!) + 1;
-        slots[head] = undefined;
-        head += 1;
-      }
-      if (head > linesMaxCount) {
-        slots = slots.slice(head);
-        head = 0;
-      }
-    },
-    toArray: (): string[] => slots.slice(head) as string[],
-  };
+/** A queue of lines that drops the oldest ones to stay within its limits. */
+class LineRing {
+  readonly #maxCount: number;
+  readonly #maxBytes: number;
+  #slots: (string | undefined)[] = [];
+  #head = 0;
+  #bytes = 0;
+
+  constructor(maxCount: number, maxBytes: number) {
+    this.#maxCount = maxCount;
+    this.#maxBytes = maxBytes;
+  }
+
+  push(line: string): void {
+    this.#slots.push(line);
+    this.#bytes += Buffer.byteLength(line) + 1;
+    while (this.#isTooLong()) {
+      this.#bytes -= Buffer.byteLength(this.#slots[this.#head]!) + 1;
+      this.#slots[this.#head] = undefined;
+      this.#head += 1;
+    }
+    if (this.#head > this.#maxCount) {
+      this.#slots = this.#slots.slice(this.#head);
+      this.#head = 0;
+    }
+  }
+
+  toArray(): string[] {
+    return this.#slots.slice(this.#head) as string[];
+  }
+
+  #isTooLong(): boolean {
+    const count = this.#slots.length - this.#head;
+    return count > this.#maxCount || (this.#bytes > this.#maxBytes && count > 1);
+  }
 }

@@ -1,28 +1,29 @@
 /**
- * The program of the watchdog, for any POSIX shell. It uses nothing but the
- * shell itself and `sleep` (and `ps` where there is no `/proc`), so it stays at
- * about a megabyte and depends on nothing that the gateway depends on.
+ * The program of the watchdog, for any POSIX shell. It needs only the shell and
+ * `sleep` (and `ps` on systems without `/proc`), so that it stays at about a
+ * megabyte and does not depend on anything that the gateway depends on.
  *
- * It is read from standard input, not passed as an argument, so that process
+ * The shell reads it from standard input instead of an argument, so that process
  * listings stay readable. On descriptor 3 it gets a line `INSTANCE BORN` (the
- * gateway's id, and the gateway's own start in clock ticks: what is older can
- * not be ours), then `+ PID STARTED` and `- PID` for each launch, and
- * `done` from a gateway that has ended every server itself. The end of that
- * descriptor without `done` is the gateway's death.
+ * id of the gateway, and the gateway's start time in clock ticks: older
+ * processes cannot belong to it), then `+ PID STARTED` and `- PID` for each
+ * launch, and `done` from a gateway that has ended every server itself. The end
+ * of that descriptor without `done` means that the gateway died.
  *
- * A process is ours on the same grounds as in `process-tree.ts`; the two are
- * kept alike. It never signals anything else, and never outlives its work.
+ * A process belongs to the gateway for the same reasons as in `process-tree.ts`;
+ * a change of one needs a change of the other. It never signals any other
+ * process, and never runs longer than its work.
  *
- * Notes for readers: `read` of a POSIX shell skips NUL bytes, so an environment
- * arrives as few long lines, and the marker, whose random id can not occur by
- * chance, is looked for within them. The name in `/proc/PID/stat` may contain
- * anything, a line feed included, so fields count from the last ") ".
+ * `read` of a POSIX shell skips NUL bytes, so an environment arrives as few long
+ * lines, and the marker, whose random id cannot occur by accident, is searched
+ * for within them. The name in `/proc/PID/stat` can contain any character,
+ * including a line feed, so fields are counted from the last ") ".
  */
 export const watchdogScript = String.raw`
 trap '' HUP INT TERM PIPE
 
-# The processes of this machine as words "pid:parent:session:start:marked:group", into $table.
-look_proc() {
+# Writes the processes of this machine to $table, as words "pid:parent:session:start:marked:group".
+scan_proc() {
   table=' '
   for dir in /proc/[0-9]*; do
     pid=$\{dir#/proc/}
@@ -42,8 +43,8 @@ look_proc() {
   done
 }
 
-# ps knows no sessions everywhere; a group, which is part of one, stands in.
-look_ps() {
+# ps does not show sessions on every system; the group, which is a part of a session, takes its place.
+scan_ps() {
   table=' '
   listing=$(ps $ps_environment -o pid= -o ppid= -o pgid= -o stat= -o command=)
   while read -r pid parent group state line; do
@@ -66,7 +67,7 @@ forget_session() {
 }
 
 add_session() {
-  # Session 0 is that of kernel threads, and of what began outside this container.
+  # Session 0 contains kernel threads, and processes whose session began outside of this container.
   [ "$1" -gt 1 ] || return
   case $sessions in *" $1:"*) return ;; esac
   leader=-
@@ -80,13 +81,13 @@ add_session() {
   sessions="$sessions$1:$leader "
 }
 
-# Split a word of $table into the positional parameters of the caller's loop.
+# Splits a word of $table into the positional parameters of the loop.
 split='IFS=:; set -- $row; IFS=" "'
 
-# What is ours into $owned, by pid; what was not known before, into $fresh.
+# Writes the pids that belong to the gateway to $owned, and those that were not known before to $fresh.
 find_owned() {
-  "look_$source"
-  # The kernel keeps a session's number while it has members: a leader that we do not know means that it was given anew.
+  "scan_$source"
+  # The kernel keeps the number of a session while it has members: an unknown leader means that the number was reused.
   for row in $table; do
     eval "$split"
     case $sessions in
@@ -101,11 +102,11 @@ find_owned() {
     for row in $table; do
       eval "$split"
       case $owned in *" $1 "*) continue ;; esac
-      mine=$5
-      case $owned in *" $2 "*) mine=+ ;; esac
-      case $sessions in *" $3:"*) mine=+ ;; esac
-      case $known in *" $1:$4 "*) mine=+ ;; esac
-      [ "$mine" = + ] || continue
+      belongs=$5
+      case $owned in *" $2 "*) belongs=+ ;; esac
+      case $sessions in *" $3:"*) belongs=+ ;; esac
+      case $known in *" $1:$4 "*) belongs=+ ;; esac
+      [ "$belongs" = + ] || continue
       found=yes
       owned="$owned$1 "
       add_session "$3"
@@ -119,7 +120,7 @@ kill_owned() {
   for row in $table; do
     eval "$split"
     case $owned in *" $1 "*) ;; *) continue ;; esac
-    # A group at once: no member can fork past that.
+    # The whole group, so that no member has time to fork.
     case $killed in
       *" $6 "*) ;;
       *)
@@ -131,7 +132,7 @@ kill_owned() {
   done
 }
 
-# SIGTERM once to each, SIGKILL after four looks and a second, until three looks in a row show nothing.
+# Sends SIGTERM once to each, SIGKILL after four scans and a second, until three scans in a row find nothing.
 reap() {
   known=' '
   rounds=0

@@ -1,16 +1,16 @@
 /**
- * A tiny process beside the gateway that outlives it by a second or two. When
- * the gateway is gone without having said goodbye (kill -9, out of memory, a
- * crash), it ends every process that the gateway's servers left behind.
+ * A tiny process that outlives the gateway by a second or two. When the gateway
+ * ends without notice (kill -9, out of memory, a crash), the watchdog ends every
+ * process that its servers leave behind.
  *
  * It holds one end of a socket whose other end closes with the gateway. That
- * end is closed on exec in every child, which leaves no gap: a server that was
- * being started at the moment of death keeps the socket open until its own
- * program, and with it the marker, is in place. It runs in a session of its
- * own, so neither Ctrl-C nor a signal to the gateway's group reaches it, and
- * without a marker, so no other gateway's watchdog takes it for its own.
+ * other end is closed on exec in every child, which leaves no gap: a server that
+ * is being started at the moment of death keeps the socket open until its own
+ * program, and with it the marker, is in place. The watchdog runs in a session
+ * of its own, so neither Ctrl-C nor a signal to the group of the gateway reaches
+ * it, and without a marker, so that no other gateway's watchdog ends it.
  *
- * Never keeps the gateway's event loop alive once it is ready.
+ * Never keeps the event loop of the gateway alive once it is ready.
  */
 
 import type { ChildProcess } from "node:child_process";
@@ -23,98 +23,128 @@ import { startTicksOf } from "./process-table.ts";
 import { spawnChild } from "./spawn-child.ts";
 import { watchdogScript } from "./watchdog-script.ts";
 
-/** The gateway's end of the watchdog. */
-export interface Watchdog {
-  /** Resolves once the watchdog runs; starts it the first time, and again when somebody killed it. */
-  ready(): Promise<void>;
-  /** The session that process `pid` began at `startedAt` is to be ended with the gateway. */
-  watch(pid: number, startedAt: string): void;
-  /** That session is gone. */
-  forget(pid: number): void;
-  /** Let it go: with nothing to do when all is gone, else to end what is left. Safe to repeat. */
-  close(isAllGone: boolean): Promise<void>;
-}
-
 const readyMaxMs = 10_000;
-const farewellMaxMs = 2_000;
-/** Times that the watchdog is started anew after it was killed. */
+const closeMaxMs = 2_000;
+/** How often a watchdog that was killed is started again. */
 const restartsMaxCount = 5;
 
-/**
- * Prepare a watchdog; nothing is started before `ready()`.
- *
- * @param path PATH in which the shell finds `sleep` and `ps`.
- */
-export function createWatchdog(instance: string, path: string, logger: Logger): Watchdog {
-  const sessions = new Map<number, string>();
-  let running: Promise<RunningWatchdog> | undefined;
-  let current: RunningWatchdog | undefined;
-  let restartCount = 0;
-  let closed = false;
+/** The watchdog of one gateway. Nothing is started before `ready()`. */
+export class Watchdog {
+  readonly #instance: string;
+  readonly #path: string;
+  readonly #logger: Logger;
+  /** Start time of the leader of each session to end with the gateway, by pid. */
+  readonly #sessions = new Map<number, string>();
+  /** The shell that runs or is being started. */
+  #starting: Promise<WatchdogShell> | undefined;
+  #current: WatchdogShell | undefined;
+  #restartCount = 0;
+  #isClosed = false;
 
-  function start(): Promise<RunningWatchdog> {
-    const starting = startShell(instance, path).then((shell) => {
-      current = shell;
-      for (const [pid, startedAt] of sessions) shell.send(`+ ${pid} ${startedAt}\n`);
-      shell.exited.then(() => restart(shell.pid));
+  /** @param path PATH in which the shell finds `sleep` and `ps`. */
+  constructor(instance: string, path: string, logger: Logger) {
+    this.#instance = instance;
+    this.#path = path;
+    this.#logger = logger;
+  }
+
+  /** Resolves when the watchdog runs; starts it if necessary. @throws {ProcessError} `PROCESS_WATCHDOG_FAILED` */
+  async ready(): Promise<void> {
+    this.#starting ??= this.#start();
+    await this.#starting;
+  }
+
+  /** Adds the session that process `pid` started at `startedAt` to those that end with the gateway. */
+  watch(pid: number, startedAt: string): void {
+    this.#sessions.set(pid, startedAt);
+    this.#current?.send(`+ ${pid} ${startedAt}\n`);
+  }
+
+  /** Removes the session of process `pid`, which has ended. */
+  forget(pid: number): void {
+    this.#sessions.delete(pid);
+    this.#current?.send(`- ${pid}\n`);
+  }
+
+  /** Ends the watchdog, or lets it end the remaining processes if `isAllGone` is false. Safe to repeat. */
+  async close(isAllGone: boolean): Promise<void> {
+    this.#isClosed = true;
+    // There is nothing to close if the watchdog could not be started.
+    const shell = await this.#starting?.catch(() => undefined);
+    await shell?.close(isAllGone);
+  }
+
+  #start(): Promise<WatchdogShell> {
+    const starting = startShell(this.#instance, this.#path).then((shell) => {
+      this.#current = shell;
+      for (const [pid, startedAt] of this.#sessions) shell.send(`+ ${pid} ${startedAt}\n`);
+      shell.exited.then(() => this.#restart(shell.pid));
       return shell;
     });
-    // A failed start is told to whoever waits for it; the next launch may try again.
+    // The caller of `ready` gets the error; the next launch is another attempt.
     starting.catch(() => {
-      running = undefined;
+      this.#starting = undefined;
     });
     return starting;
   }
 
-  function restart(pid: number): void {
-    current = undefined;
-    running = undefined;
-    if (closed) return;
-    restartCount += 1;
-    if (restartCount > restartsMaxCount) {
-      logger.error({ pid, restartCount }, "upstream.watchdog.given-up");
-      running = Promise.reject(failure("it was killed again and again"));
-      running.catch(() => {});
+  #restart(pid: number): void {
+    this.#current = undefined;
+    this.#starting = undefined;
+    if (this.#isClosed) return;
+    this.#restartCount += 1;
+    const record = { pid, restartCount: this.#restartCount };
+    if (this.#restartCount > restartsMaxCount) {
+      this.#logger.error(record, "upstream.watchdog.given-up");
+      this.#starting = Promise.reject(failure("it was killed again and again"));
+      this.#starting.catch(() => {});
       return;
     }
-    logger.warn({ pid, restartCount }, "upstream.watchdog.restarted");
-    running = start();
-    running.catch((error: unknown) => logger.error({ err: error }, "upstream.watchdog.failed"));
+    this.#logger.warn(record, "upstream.watchdog.restarted");
+    this.#starting = this.#start();
+    this.#starting.catch((error: unknown) => this.#logger.error({ err: error }, "upstream.watchdog.failed"));
   }
-
-  return {
-    async ready() {
-      running ??= start();
-      await running;
-    },
-    watch(pid, startedAt) {
-      sessions.set(pid, startedAt);
-      current?.send(`+ ${pid} ${startedAt}\n`);
-    },
-    forget(pid) {
-      sessions.delete(pid);
-      current?.send(`- ${pid}\n`);
-    },
-    async close(isAllGone) {
-      closed = true;
-      // A watchdog that never came up has nothing to be told.
-      const shell = await running?.catch(() => undefined);
-      await shell?.close(isAllGone);
-    },
-  };
 }
 
-interface RunningWatchdog {
+/** The shell that runs the script of the watchdog. */
+class WatchdogShell {
   readonly pid: number;
   readonly exited: Promise<unknown>;
-  send(line: string): void;
-  close(isAllGone: boolean): Promise<void>;
+  readonly #child: ChildProcess;
+  readonly #control: Socket;
+
+  constructor(child: ChildProcess, control: Socket, exited: Promise<unknown>) {
+    this.pid = child.pid!;
+    this.exited = exited;
+    this.#child = child;
+    this.#control = control;
+  }
+
+  get #hasExited(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null;
+  }
+
+  send(line: string): void {
+    if (this.#control.writable) this.#control.write(line);
+  }
+
+  async close(isAllGone: boolean): Promise<void> {
+    if (this.#hasExited) return;
+    this.#control.end(isAllGone ? "done\n" : "");
+    if (!isAllGone) return;
+    this.#child.ref();
+    const abort = new AbortController();
+    const timeout = delay(closeMaxMs, undefined, { signal: abort.signal }).catch(() => {});
+    await Promise.race([this.exited, timeout]);
+    abort.abort();
+    if (!this.#hasExited) this.#child.kill("SIGKILL");
+  }
 }
 
-async function startShell(instance: string, path: string): Promise<RunningWatchdog> {
+async function startShell(instance: string, path: string): Promise<WatchdogShell> {
   const child = spawnShell(path);
   const control = child.stdio[3] as Socket;
-  // The watchdog's end is what is waited for; what could not be written to it needs no other report.
+  // The exit of the shell is awaited; a write that fails needs no other report.
   for (const stream of [child.stdin!, control]) stream.on("error", () => {});
   const exited = new Promise((resolve) => {
     child.once("exit", resolve);
@@ -125,23 +155,7 @@ async function startShell(instance: string, path: string): Promise<RunningWatchd
   await untilReady(child, exited);
   for (const handle of [child, control, child.stdin as Socket]) handle.unref();
   child.stdout!.destroy();
-  return {
-    pid: child.pid!,
-    exited,
-    send(line) {
-      if (control.writable) control.write(line);
-    },
-    async close(isAllGone) {
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      control.end(isAllGone ? "done\n" : "");
-      if (!isAllGone) return;
-      child.ref();
-      const abort = new AbortController();
-      await Promise.race([exited, delay(farewellMaxMs, undefined, { signal: abort.signal }).catch(() => {})]);
-      abort.abort();
-      if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
-    },
-  };
+  return new WatchdogShell(child, control, exited);
 }
 
 function spawnShell(path: string): ChildProcess {

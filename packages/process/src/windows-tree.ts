@@ -1,14 +1,14 @@
 /**
- * The processes of one launch on Windows, which has neither groups nor markers
- * that can be read: `taskkill` ends a process and its living descendants. What
- * was orphaned before is not found; libuv's job object ends the servers
- * themselves when the gateway dies.
+ * The processes of one launch on Windows, which has neither groups nor readable
+ * markers: `taskkill` ends a process and its living descendants. Descendants
+ * whose parent ended before are not found. When the gateway dies, the job object
+ * of libuv ends the launched processes themselves.
  */
 
 import { execFile } from "node:child_process";
 import type { ProcessTree } from "./process-tree.ts";
 
-/** Whatever `taskkill` says, the end of the process is seen by its exit; a failure means that it is gone. */
+/** Ends a process with its descendants. Its exit shows whether that succeeded, so a failure of `taskkill` is ignored. */
 function killTree(pid: number): Promise<void> {
   return new Promise((resolve) => {
     execFile("taskkill", ["/pid", String(pid), "/T", "/F"], { timeout: 5_000, windowsHide: true }, () =>
@@ -17,7 +17,7 @@ function killTree(pid: number): Promise<void> {
   });
 }
 
-/** @param pid the process that was launched. Windows has no SIGTERM: both steps end it at once. */
+/** Creates the tree of the launched process `pid`. Windows has no SIGTERM: both steps end the processes at once. */
 export function createWindowsTree(pid: number): ProcessTree {
   return {
     survey: async () => {},
