@@ -42,7 +42,7 @@ async function commandLine(): Promise<string> {
 
 /** The JSON Schema of `toolcrib.yaml`, made by the code that checks it. */
 async function configSchema(): Promise<string> {
-  const { configJsonSchema } = await import("@toolcrib/gateway");
+  const { configJsonSchema } = await import("@toolcrib/config");
   return `${JSON.stringify(configJsonSchema(), undefined, 2)}\n`;
 }
 

@@ -6,6 +6,12 @@ export { errnoOf, FilesError, reasonOf } from "./files-error.ts";
 export { tryLock, waitForLock } from "./lock.ts";
 export { createPrivateFile, isOpenToOthers, makePrivateDirectory } from "./private-paths.ts";
 export {
+  type FileContent,
+  type ReadFile,
+  readRegularFile,
+  readRegularFileAtOnce,
+} from "./read-regular-file.ts";
+export {
   type CreateOptions,
   createFile,
   type RemoveDraftsOptions,

@@ -6,8 +6,8 @@
  */
 
 import { hash } from "node:crypto";
+import type { GatewayConfig } from "@toolcrib/config";
 import { canonicalJson } from "@toolcrib/json";
-import type { GatewayConfig } from "./config/config-types.ts";
 
 /** Fields that say where something was declared, or what was found out about it. */
 const placeFields: ReadonlySet<string> = new Set([

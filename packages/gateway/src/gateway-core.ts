@@ -4,6 +4,8 @@
  * `createRegistry` puts a program's own functions behind it.
  */
 
+import type { GatewayConfig } from "@toolcrib/config";
+import { autoModeMaxTools } from "@toolcrib/config";
 import type { Logger } from "@toolcrib/diagnostics";
 import { createSchemaValidator, type JsonObject } from "@toolcrib/json";
 import { McpError, type ServerInfo } from "@toolcrib/mcp";
@@ -14,8 +16,6 @@ import { type CallMetrics, createCallLog } from "./call/call-log.ts";
 import type { CallOrigin, CallTarget } from "./call/call-target.ts";
 import { createCallTargets, featureNames } from "./call/call-targets.ts";
 import { governedCall } from "./call/governed-call.ts";
-import type { GatewayConfig } from "./config/config-types.ts";
-import { autoModeMaxTools } from "./config/serve-shape.ts";
 import type { CallOptions, CallOutcome, ToolHit, ToolSummary } from "./gateway.ts";
 import { GatewayError } from "./gateway-error.ts";
 import {

@@ -4,10 +4,10 @@
  * is put together in `start-gateway.ts`.
  */
 
+import type { ContainmentPart } from "@toolcrib/config";
 import type { JsonObject } from "@toolcrib/json";
 import type { McpService } from "@toolcrib/mcp";
 import type { Health, Identity, Origin, Tool, ToolId, ToolResult } from "@toolcrib/tool";
-import type { ContainmentPart } from "./config/config-types.ts";
 
 /** One tool as people see it in a list. */
 export interface ToolSummary {

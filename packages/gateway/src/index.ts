@@ -1,78 +1,6 @@
-// Configuration. For users.
-
 // Pieces. For other packages here.
 // Gateway. For users.
 export { type GatewayCode, gatewayCodes } from "./codes.ts";
-// Configuration. For other packages here.
-export { appendToolspecEntry, toolspecEntryText } from "./config/append-toolspec.ts";
-export {
-  type ConfigLayer,
-  type PlacedId,
-  parseConfigLayer,
-  type ServerDeclaration,
-  type ToolspecDeclaration,
-} from "./config/config-layer.ts";
-export type {
-  AuditConfig,
-  ConfigText,
-  ContainmentConfig,
-  ContainmentLevel,
-  ContainmentPart,
-  EgressConfig,
-  ExecutionConfig,
-  GatewayConfig,
-  HttpTransportConfig,
-  MutabilityClass,
-  PolicyConfig,
-  PolicyFloor,
-  PolicyRules,
-  SecretRef,
-  ServeConfig,
-  ServeLimits,
-  StdioTransportConfig,
-  TemplatePart,
-  ToolServerConfig,
-  ToolspecConfig,
-  ToolspecPair,
-  ToolspecReference,
-  TransportConfig,
-  TrustState,
-} from "./config/config-types.ts";
-export { formatConfigReport } from "./config/format-config-report.ts";
-export { configJsonSchema, configJsonSchemaText, writeConfigJsonSchema } from "./config/json-schema.ts";
-export {
-  type LoadConfigDeps,
-  type LoadConfigOptions,
-  loadConfig,
-  parseConfig,
-} from "./config/load-config.ts";
-export type { ConfigResult } from "./config/merge-configs.ts";
-export { mergeConfigs } from "./config/merge-configs.ts";
-export {
-  type FileContent,
-  type ReadFile,
-  readRegularFile,
-  readRegularFileAtOnce,
-} from "./config/read-file.ts";
-export { resolveTransport } from "./config/resolve-transport.ts";
-export {
-  createSecretResolver,
-  type SecretResolution,
-  type SecretResolver,
-  type SecretResolverDeps,
-} from "./config/secret-resolver.ts";
-export { autoModeMaxTools } from "./config/serve-shape.ts";
-export { isLoopbackHost } from "./config/server-url.ts";
-export { suggestedSecretName } from "./config/toolspec-facts.ts";
-export {
-  listCatalogNames,
-  listCatalogVersions,
-  type PairFiles,
-  type PairProblem,
-  readCatalogPair,
-  readPairAt,
-  type ToolspecFilesDeps,
-} from "./config/toolspec-files.ts";
 export type {
   CallOptions,
   CallOutcome,
@@ -121,6 +49,13 @@ export {
   type RegistryHealth,
 } from "./registry/registry.ts";
 export { RegistryError, registryRpcCodes } from "./registry/registry-error.ts";
+export { resolveTransport } from "./resolve-transport.ts";
+export {
+  createSecretResolver,
+  type SecretResolution,
+  type SecretResolver,
+  type SecretResolverDeps,
+} from "./secrets/secret-resolver.ts";
 export { createTemplateMatcher } from "./service/uri-template.ts";
 export { type GatewayDeps, startGateway } from "./start-gateway.ts";
 export { matchesGlob } from "./tool-patterns.ts";

@@ -6,7 +6,9 @@
 
 import { randomBytes, randomUUID } from "node:crypto";
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
+import type { GatewayConfig, ToolServerConfig } from "@toolcrib/config";
 import { type Logger, messageOf } from "@toolcrib/diagnostics";
+import { readRegularFile } from "@toolcrib/files";
 import { createHttpClient } from "@toolcrib/mcp";
 import { createProcessLauncher } from "@toolcrib/process";
 import { SecretScrubber } from "@toolcrib/redaction";
@@ -14,10 +16,6 @@ import { openStore } from "@toolcrib/store";
 import { createUpstreamServer, type UpstreamLimits, type UpstreamServer } from "@toolcrib/upstream";
 import { createCallIds } from "./call/call-id.ts";
 import { openComposites } from "./composites/open-composites.ts";
-import type { GatewayConfig, ToolServerConfig } from "./config/config-types.ts";
-import { readRegularFile } from "./config/read-file.ts";
-import { resolveTransport } from "./config/resolve-transport.ts";
-import { createSecretResolver } from "./config/secret-resolver.ts";
 import { digestConfig } from "./config-digest.ts";
 import type { Gateway, ServerStatus } from "./gateway.ts";
 import { createGatewayCore } from "./gateway-core.ts";
@@ -25,6 +23,8 @@ import { GatewayError } from "./gateway-error.ts";
 import { type HttpServer, startHttpServer } from "./http/http-server.ts";
 import { createMetrics } from "./http/metrics.ts";
 import { openTokenStore } from "./http/token-store.ts";
+import { resolveTransport } from "./resolve-transport.ts";
+import { createSecretResolver } from "./secrets/secret-resolver.ts";
 import type { Toolspecs, ToolspecsDeps } from "./toolspecs/open-toolspecs.ts";
 
 /** What a gateway needs of its process. */

@@ -9,8 +9,8 @@
  * reach only what their caller may use anyway. A deny list can take them away.
  */
 
+import type { PolicyConfig, PolicyRules } from "@toolcrib/config";
 import type { Identity, ToolId } from "@toolcrib/tool";
-import type { PolicyConfig, PolicyRules } from "./config/config-types.ts";
 import { ownNamespace, savedNamespace } from "./index/wire-name.ts";
 import { ToolPatterns, toResourceNames } from "./tool-patterns.ts";
 

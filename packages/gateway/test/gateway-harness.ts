@@ -13,15 +13,13 @@ import {
 } from "@modelcontextprotocol/client";
 import { Client, type ClientOptions } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { type GatewayConfig, loadConfig, parseConfig } from "@toolcrib/config";
 import { formatDiagnostic, type Logger } from "@toolcrib/diagnostics";
+import { readRegularFile } from "@toolcrib/files";
 import {
   type Gateway,
-  type GatewayConfig,
   type GatewayDeps,
-  loadConfig,
   makeToken,
-  parseConfig,
-  readRegularFile,
   readToken,
   startGateway,
   tokenDirectory,

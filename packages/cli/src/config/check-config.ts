@@ -1,7 +1,7 @@
 /** `toolcrib config check` and `toolcrib config schema`. Neither starts anything. */
 
+import { configJsonSchema, configJsonSchemaText, formatConfigReport, loadConfig } from "@toolcrib/config";
 import { hasErrors } from "@toolcrib/diagnostics";
-import { configJsonSchema, configJsonSchemaText, formatConfigReport, loadConfig } from "@toolcrib/gateway";
 import type { CliContext } from "../cli-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { toJsonDiagnostic } from "../output/report-error.ts";

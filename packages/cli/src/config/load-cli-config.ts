@@ -4,8 +4,8 @@
  * finding.
  */
 
+import { type GatewayConfig, loadConfig } from "@toolcrib/config";
 import { type Diagnostic, hasErrors, type Source } from "@toolcrib/diagnostics";
-import { type GatewayConfig, loadConfig } from "@toolcrib/gateway";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { findConfigFiles } from "./find-config-files.ts";

@@ -5,15 +5,15 @@
 
 import { createServer } from "node:net";
 import { join } from "node:path";
+import type { ToolServerConfig } from "@toolcrib/config";
 import { formatDiagnostics, isCodedError } from "@toolcrib/diagnostics";
+import { readRegularFile } from "@toolcrib/files";
 import {
   createSecretResolver,
   type GatewayStatus,
-  readRegularFile,
   resolveTransport,
   type ServerStatus,
   startGateway,
-  type ToolServerConfig,
   type ToolspecStatus,
 } from "@toolcrib/gateway";
 import { isJsonObject } from "@toolcrib/json";

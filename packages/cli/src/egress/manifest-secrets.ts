@@ -5,7 +5,8 @@
  * changed counts at once.
  */
 
-import { readRegularFile, suggestedSecretName } from "@toolcrib/gateway";
+import { suggestedSecretName } from "@toolcrib/config";
+import { readRegularFile } from "@toolcrib/files";
 import { type NamedSecret, readNamedSecret } from "@toolcrib/secrets";
 import type { Manifest, ManifestCredential } from "@toolcrib/toolspec";
 import type { CliContext } from "../cli-context.ts";

@@ -2,7 +2,7 @@
 
 import { resolve } from "node:path";
 import { type Diagnostic, messageOf } from "@toolcrib/diagnostics";
-import { readRegularFile } from "@toolcrib/gateway";
+import { readRegularFile } from "@toolcrib/files";
 import { documentMaxBytes, type Manifest, parseManifest } from "@toolcrib/toolspec";
 import { CliError } from "../cli-error.ts";
 import type { ProcessContext } from "../process-context.ts";

@@ -19,7 +19,7 @@ import {
   type EgressProxy,
   type EgressSettings,
 } from "@toolcrib/egress";
-import { readRegularFile } from "@toolcrib/gateway";
+import { readRegularFile } from "@toolcrib/files";
 import { egressPatterns, type Manifest, placedCredentials } from "@toolcrib/toolspec";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";

@@ -5,7 +5,8 @@
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { parseConfigLayer, readRegularFile } from "@toolcrib/gateway";
+import { parseConfigLayer } from "@toolcrib/config";
+import { readRegularFile } from "@toolcrib/files";
 import { projectFilesOfOthers } from "../config/find-config-files.ts";
 import type { ProcessContext } from "../process-context.ts";
 

@@ -9,14 +9,14 @@
  */
 
 import { basename, dirname, resolve } from "node:path";
-import { type Diagnostic, hasErrors } from "@toolcrib/diagnostics";
 import {
   type ConfigText,
   parseConfigLayer,
-  readRegularFile,
   type ServerDeclaration,
   type TemplatePart,
-} from "@toolcrib/gateway";
+} from "@toolcrib/config";
+import { type Diagnostic, hasErrors } from "@toolcrib/diagnostics";
+import { readRegularFile } from "@toolcrib/files";
 import { CliError } from "../cli-error.ts";
 import { shortPath } from "../config/find-config-files.ts";
 import { safeLine } from "../output/output.ts";

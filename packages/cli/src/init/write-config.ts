@@ -6,9 +6,9 @@
 
 import { existsSync, mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { configJsonSchemaText, parseConfig } from "@toolcrib/config";
 import { formatDiagnostics, hasErrors } from "@toolcrib/diagnostics";
 import { errnoOf, FilesError } from "@toolcrib/files";
-import { configJsonSchemaText, parseConfig } from "@toolcrib/gateway";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { shortPath } from "../config/find-config-files.ts";

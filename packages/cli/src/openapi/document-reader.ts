@@ -11,7 +11,7 @@ import { realpath } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { isCodedError, messageOf } from "@toolcrib/diagnostics";
 import { createEgress, type Egress } from "@toolcrib/egress";
-import { readRegularFile } from "@toolcrib/gateway";
+import { readRegularFile } from "@toolcrib/files";
 import { parseHostPattern } from "@toolcrib/hosts";
 import type { ReadReference } from "@toolcrib/openapi";
 import type { CliContext } from "../cli-context.ts";

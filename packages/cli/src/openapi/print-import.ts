@@ -1,7 +1,7 @@
 /** What an import came to, for people and as JSON. */
 
+import { suggestedSecretName } from "@toolcrib/config";
 import { type Diagnostic, formatDiagnostics, type Source } from "@toolcrib/diagnostics";
-import { suggestedSecretName } from "@toolcrib/gateway";
 import type { ImportReport, Operation } from "@toolcrib/openapi";
 import type { Manifest, ManifestCredential, Toolspec } from "@toolcrib/toolspec";
 import { yamlText } from "../init/yaml-text.ts";

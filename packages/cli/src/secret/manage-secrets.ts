@@ -4,7 +4,7 @@
  */
 
 import { randomBytes } from "node:crypto";
-import { readRegularFile } from "@toolcrib/gateway";
+import { readRegularFile } from "@toolcrib/files";
 import {
   type NamedSecret,
   openSecretStore,

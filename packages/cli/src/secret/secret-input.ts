@@ -1,7 +1,7 @@
 /** Where the value of a secret comes from when it is set: a variable, a file, standard input, a terminal. Never an argument. */
 
 import { resolve } from "node:path";
-import { readRegularFile } from "@toolcrib/gateway";
+import { readRegularFile } from "@toolcrib/files";
 import { createEnvSource, explainFileFailure, secretMaxBytes, toSecretValue } from "@toolcrib/secrets";
 import { CliError } from "../cli-error.ts";
 import type { ProcessContext } from "../process-context.ts";

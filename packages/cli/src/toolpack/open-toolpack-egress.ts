@@ -9,9 +9,10 @@
 
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
+import { suggestedSecretName } from "@toolcrib/config";
 import type { Logger } from "@toolcrib/diagnostics";
 import { createEgress, createPlaceholder, type EgressEvent, type EgressSource } from "@toolcrib/egress";
-import { readRegularFile, suggestedSecretName } from "@toolcrib/gateway";
+import { readRegularFile } from "@toolcrib/files";
 import { readNamedSecret } from "@toolcrib/secrets";
 import type { SendRequest } from "@toolcrib/toolpack";
 import {

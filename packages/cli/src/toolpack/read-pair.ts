@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Diagnostic, messageOf } from "@toolcrib/diagnostics";
-import { readRegularFile } from "@toolcrib/gateway";
+import { readRegularFile } from "@toolcrib/files";
 import { jsonPathFault } from "@toolcrib/toolpack";
 import {
   type CatalogFile,

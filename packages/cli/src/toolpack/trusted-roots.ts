@@ -7,7 +7,7 @@
 import { resolve } from "node:path";
 import { getCACertificates } from "node:tls";
 import { messageOf } from "@toolcrib/diagnostics";
-import { readRegularFile } from "@toolcrib/gateway";
+import { readRegularFile } from "@toolcrib/files";
 import { CliError } from "../cli-error.ts";
 import type { ProcessContext } from "../process-context.ts";
 

@@ -7,15 +7,15 @@
 
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { hasErrors } from "@toolcrib/diagnostics";
-import { errnoOf, FilesError } from "@toolcrib/files";
 import {
   appendToolspecEntry,
   configJsonSchemaText,
   loadConfig,
   parseConfigLayer,
   type ToolspecDeclaration,
-} from "@toolcrib/gateway";
+} from "@toolcrib/config";
+import { hasErrors } from "@toolcrib/diagnostics";
+import { errnoOf, FilesError } from "@toolcrib/files";
 import type { JsonObject } from "@toolcrib/json";
 import { inputSchemaOf, type ToolspecTool } from "@toolcrib/toolspec";
 import { findRunningGateway } from "../access/run-file.ts";

@@ -8,7 +8,7 @@ import { existsSync, type Stats } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join, normalize, resolve, sep } from "node:path";
 import { messageOf } from "@toolcrib/diagnostics";
-import { readRegularFile } from "@toolcrib/gateway";
+import { readRegularFile } from "@toolcrib/files";
 import { type CatalogFile, documentMaxBytes, layoutOf, manifestPathsOf } from "@toolcrib/toolspec";
 import { CliError } from "../cli-error.ts";
 

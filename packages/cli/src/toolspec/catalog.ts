@@ -6,13 +6,9 @@
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { listCatalogNames, readCatalogPair, type ToolspecPair } from "@toolcrib/config";
 import { nearestName } from "@toolcrib/diagnostics";
-import {
-  listCatalogNames,
-  readCatalogPair,
-  readRegularFileAtOnce,
-  type ToolspecPair,
-} from "@toolcrib/gateway";
+import { readRegularFileAtOnce } from "@toolcrib/files";
 import { createToolSearch } from "@toolcrib/search";
 import { type CatalogReport, lintCatalog } from "@toolcrib/toolspec";
 import { CliError } from "../cli-error.ts";

@@ -1,6 +1,6 @@
 /** What people are shown of a toolspec of the catalogue. No I/O. */
 
-import { toolspecEntryText } from "@toolcrib/gateway";
+import { toolspecEntryText } from "@toolcrib/config";
 import type { JsonObject } from "@toolcrib/json";
 import type { ManifestCredential } from "@toolcrib/toolspec";
 import { type Output, safeLine } from "../output/output.ts";

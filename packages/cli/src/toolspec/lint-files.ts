@@ -2,7 +2,7 @@
 
 import { resolve } from "node:path";
 import { formatDiagnostics, hasErrors, messageOf } from "@toolcrib/diagnostics";
-import { readRegularFile } from "@toolcrib/gateway";
+import { readRegularFile } from "@toolcrib/files";
 import { type HostDenylist, parseHostDenylist } from "@toolcrib/hosts";
 import { jsonPathFault } from "@toolcrib/toolpack";
 import { type CatalogReport, documentMaxBytes, lintCatalog } from "@toolcrib/toolspec";

@@ -5,8 +5,9 @@
  */
 
 import { randomBytes } from "node:crypto";
+import { suggestedSecretName } from "@toolcrib/config";
 import { isCodedError } from "@toolcrib/diagnostics";
-import { readRegularFile, suggestedSecretName } from "@toolcrib/gateway";
+import { readRegularFile } from "@toolcrib/files";
 import { openSecretStore, readNamedSecret } from "@toolcrib/secrets";
 import { type ManifestCredential, placedCredentials } from "@toolcrib/toolspec";
 import type { CliContext } from "../cli-context.ts";

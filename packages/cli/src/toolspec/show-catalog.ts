@@ -1,6 +1,6 @@
 /** `toolcrib catalog`: what there is to add. Changes nothing. */
 
-import { suggestedSecretName } from "@toolcrib/gateway";
+import { suggestedSecretName } from "@toolcrib/config";
 import { placedCredentials } from "@toolcrib/toolspec";
 import type { CliContext } from "../cli-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";

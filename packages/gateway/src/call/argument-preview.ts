@@ -3,8 +3,8 @@
  * recognise the call, cut short, with credentials left out. Pure.
  */
 
+import { credentialStretches } from "@toolcrib/config";
 import type { JsonObject, JsonValue } from "@toolcrib/json";
-import { credentialStretches } from "../config/credential.ts";
 
 const textMaxLength = 120;
 /** How much of a text is searched for secrets before it is cut: one that the cut would divide must be found whole. */

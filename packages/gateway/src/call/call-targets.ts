@@ -3,9 +3,9 @@
  * source runs it, under which deadline, with which schemas.
  */
 
+import type { ToolServerConfig } from "@toolcrib/config";
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import { type Origin, type ToolId, toToolId } from "@toolcrib/tool";
-import type { ToolServerConfig } from "../config/config-types.ts";
 import { GatewayError } from "../gateway-error.ts";
 import type { BackendSelector, IndexedTool } from "../index/tool-index.ts";
 import { toWireName } from "../index/wire-name.ts";

@@ -4,6 +4,8 @@
  * own tools are not among them: a composite changes nothing of the gateway.
  */
 
+import type { GatewayConfig, ToolServerConfig } from "@toolcrib/config";
+import { hostsOf } from "@toolcrib/config";
 import type { JsonObject } from "@toolcrib/json";
 import type { Catalog, CatalogTool, MetatoolHost } from "@toolcrib/metatool";
 import {
@@ -14,8 +16,6 @@ import {
   type ToolId,
   type ToolResult,
 } from "@toolcrib/tool";
-import type { GatewayConfig, ToolServerConfig } from "../config/config-types.ts";
-import { hostsOf } from "../config/toolspec-facts.ts";
 import type { GatewayCore } from "../gateway-core.ts";
 import { GatewayError } from "../gateway-error.ts";
 import type { IndexedTool } from "../index/tool-index.ts";

@@ -4,6 +4,7 @@
  * saved tools are left to whoever orders the sources.
  */
 
+import type { GatewayConfig } from "@toolcrib/config";
 import type { Logger } from "@toolcrib/diagnostics";
 import { createSchemaValidator } from "@toolcrib/json";
 import {
@@ -17,7 +18,6 @@ import {
 } from "@toolcrib/metatool";
 import type { AuditTrail } from "@toolcrib/store";
 import { toAuditClient } from "../call/audit-client.ts";
-import type { GatewayConfig } from "../config/config-types.ts";
 import type { GatewayCore } from "../gateway-core.ts";
 import { createCompositeHost } from "./composite-host.ts";
 

@@ -10,6 +10,8 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Readable, Writable } from "node:stream";
+import type { PolicyConfig } from "@toolcrib/config";
+import { lintServerId, parseConfig } from "@toolcrib/config";
 import { isCodedError, type Logger, messageOf } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import {
@@ -37,9 +39,6 @@ import {
 } from "@toolcrib/tool";
 import { createUpstreamServer, type UpstreamServer } from "@toolcrib/upstream";
 import { createCallIds } from "../call/call-id.ts";
-import type { PolicyConfig } from "../config/config-types.ts";
-import { parseConfig } from "../config/load-config.ts";
-import { lintServerId } from "../config/server-id.ts";
 import type { CallOptions, ToolHit } from "../gateway.ts";
 import { createGatewayCore, type GatewayCore } from "../gateway-core.ts";
 import type { BackendSelector } from "../index/tool-index.ts";

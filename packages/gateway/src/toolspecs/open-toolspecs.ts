@@ -5,16 +5,16 @@
  * is not ready, from time to time; the index follows once for all of them.
  */
 
+import type { GatewayConfig } from "@toolcrib/config";
 import { isCodedError, type Logger, messageOf } from "@toolcrib/diagnostics";
 import { createEgress, createPlaceholder, type EgressEvent } from "@toolcrib/egress";
+import { readRegularFile } from "@toolcrib/files";
 import type { SecretScrubber } from "@toolcrib/redaction";
 import { openSecretStore } from "@toolcrib/secrets";
 import type { Store } from "@toolcrib/store";
-import type { GatewayConfig } from "../config/config-types.ts";
-import { readRegularFile } from "../config/read-file.ts";
-import { createSecretResolver } from "../config/secret-resolver.ts";
 import type { ToolspecStatus } from "../gateway.ts";
 import type { GatewayCore } from "../gateway-core.ts";
+import { createSecretResolver } from "../secrets/secret-resolver.ts";
 import { createSecretCache } from "./secret-cache.ts";
 import { createToolspecSource, egressIdOf, secretNameOf, type ToolspecSource } from "./toolspec-source.ts";
 

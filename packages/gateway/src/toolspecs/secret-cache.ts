@@ -5,9 +5,9 @@
  * for good. Values go to whoever reads and to the scrubber, and nowhere else.
  */
 
-import type { SecretRef } from "../config/config-types.ts";
-import type { SecretResolver } from "../config/secret-resolver.ts";
+import type { SecretRef } from "@toolcrib/config";
 import { GatewayError } from "../gateway-error.ts";
+import type { SecretResolver } from "../secrets/secret-resolver.ts";
 
 /** What the cache needs. */
 export interface SecretCacheDeps {

@@ -9,12 +9,12 @@
  */
 
 import assert from "node:assert/strict";
+import type { SecretRef, ToolspecConfig } from "@toolcrib/config";
 import { isCodedError } from "@toolcrib/diagnostics";
 import type { Egress, EgressSource } from "@toolcrib/egress";
 import type { Health, SourceChange, Tool, ToolSource } from "@toolcrib/tool";
 import { createToolpackSource } from "@toolcrib/toolpack";
 import { egressPatterns, placedCredentials } from "@toolcrib/toolspec";
-import type { SecretRef, ToolspecConfig } from "../config/config-types.ts";
 import type { ReadSecret, SecretCache } from "./secret-cache.ts";
 
 /** What an entry needs. */

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import { formatConfigReport, loadConfig, parseConfig, readRegularFile } from "@toolcrib/gateway";
+import { formatConfigReport, loadConfig, parseConfig } from "@toolcrib/config";
+import { readRegularFile } from "@toolcrib/files";
 import {
   checkGolden,
   makeTemporaryDirectory,
@@ -266,7 +267,7 @@ test("what is wrong with toolspecs and their files is told all at once, each in 
     const { report } = await load({ ...inCatalog(sampleCatalog("acme", "beta")), ...files });
     blocks.push(`# ${title}\n\n${report}\n`);
   }
-  checkGolden(join(import.meta.dirname, "golden/config/toolspec-files.txt"), blocks.join("\n"));
+  checkGolden(join(import.meta.dirname, "golden/toolspec-files.txt"), blocks.join("\n"));
 });
 
 /** A certificate that some authority made for itself. */

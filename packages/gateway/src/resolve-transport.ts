@@ -5,15 +5,19 @@
  */
 
 import { basename, dirname, resolve } from "node:path";
+import {
+  type ConfigText,
+  lintServerUrl,
+  looksLikeCredential,
+  quote,
+  type TemplatePart,
+  type ToolServerConfig,
+} from "@toolcrib/config";
 import { type Diagnostic, positionAt, type Span } from "@toolcrib/diagnostics";
 import { type Problem, toDiagnostic } from "@toolcrib/document";
 import type { ResolvedTransport } from "@toolcrib/upstream";
-import { GatewayError } from "../gateway-error.ts";
-import type { ConfigText, TemplatePart, ToolServerConfig } from "./config-types.ts";
-import { looksLikeCredential } from "./credential.ts";
-import { quote } from "./display-source.ts";
-import { fromFolder, type SecretResolver } from "./secret-resolver.ts";
-import { lintServerUrl } from "./server-url.ts";
+import { GatewayError } from "./gateway-error.ts";
+import { fromFolder, type SecretResolver } from "./secrets/secret-resolver.ts";
 
 /**
  * Resolve the transport of `server`.

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { formatConfigReport, parseConfig, type ToolServerConfig } from "@toolcrib/gateway";
+import { formatConfigReport, parseConfig, type ToolServerConfig } from "@toolcrib/config";
 
 /** The servers of a file of another program, and the codes of what was said about it. */
 function read(

@@ -7,7 +7,7 @@ import {
   mergeConfigs,
   parseConfig,
   parseConfigLayer,
-} from "@toolcrib/gateway";
+} from "@toolcrib/config";
 
 function parse(...texts: readonly string[]): ConfigResult {
   return parseConfig(texts.map((text, index) => ({ name: `${index}.yaml`, text })));

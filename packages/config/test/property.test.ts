@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type ConfigResult, formatConfigReport, parseConfig } from "@toolcrib/gateway";
+import { type ConfigResult, formatConfigReport, parseConfig } from "@toolcrib/config";
 import fc from "fast-check";
 import { parse } from "yaml";
-import { documentExample, everySection, faultyShapes } from "./config-samples.ts";
+import { documentExample, everySection, faultyShapes } from "./samples.ts";
 
 const foreign = `{
   // comment

@@ -8,10 +8,10 @@ import {
   type GatewayConfig,
   loadConfig,
   parseConfig,
-  readRegularFile,
   type ToolServerConfig,
-} from "@toolcrib/gateway";
-import { documentExample, everySection } from "./config-samples.ts";
+} from "@toolcrib/config";
+import { readRegularFile } from "@toolcrib/files";
+import { documentExample, everySection } from "./samples.ts";
 
 function parsed(text: string, name = "toolcrib.yaml"): GatewayConfig {
   const { value, diagnostics } = parseConfig([{ name, text }]);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { formatConfigReport, parseConfig } from "@toolcrib/gateway";
+import { formatConfigReport, parseConfig } from "@toolcrib/config";
 
 /** A secret that no rule knows by its looks, and some that are known. */
 const secrets = [

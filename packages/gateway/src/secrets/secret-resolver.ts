@@ -5,7 +5,9 @@
  */
 
 import { dirname, isAbsolute, join, resolve } from "node:path";
+import { quote, type SecretRef } from "@toolcrib/config";
 import { isCodedError } from "@toolcrib/diagnostics";
+import type { ReadFile } from "@toolcrib/files";
 import {
   createEnvSource,
   createFileSource,
@@ -14,9 +16,6 @@ import {
   readNamedSecret,
   type SecretSource,
 } from "@toolcrib/secrets";
-import type { SecretRef } from "./config-types.ts";
-import { quote } from "./display-source.ts";
-import type { ReadFile } from "./read-file.ts";
 
 /** Most values that are remembered; the oldest is forgotten first. */
 const maxRememberedValues = 10_000;

@@ -5,12 +5,12 @@
 
 import { type Diagnostic, hasErrors, type Source } from "@toolcrib/diagnostics";
 import { documentMaxBytes, notUtf8, toDiagnostic, tooLarge } from "@toolcrib/document";
+import type { FileContent } from "@toolcrib/files";
 import { explainFileFailure } from "@toolcrib/secrets";
 import { configKind } from "./config-kind.ts";
 import { parseConfigLayer } from "./config-layer.ts";
 import type { LoadToolspecsDeps } from "./load-toolspecs.ts";
 import { type ConfigResult, mergeConfigs } from "./merge-configs.ts";
-import type { FileContent } from "./read-file.ts";
 
 /**
  * Read `sources` as one configuration, composed left to right (`mergeConfigs`).

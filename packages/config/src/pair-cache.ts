@@ -11,10 +11,10 @@
 import { hash } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import type { ReadFile } from "@toolcrib/files";
 import { replaceFile } from "@toolcrib/files";
 import { isJsonObject } from "@toolcrib/json";
 import type { Manifest, Toolspec } from "@toolcrib/toolspec";
-import type { ReadFile } from "./read-file.ts";
 import type { PairFiles } from "./toolspec-files.ts";
 
 /** To be raised with every change of what a sound pair is, or of the value that it is read as. */

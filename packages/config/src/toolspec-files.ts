@@ -10,10 +10,10 @@ import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
 import { nearestName } from "@toolcrib/diagnostics";
 import { documentMaxBytes, listOf } from "@toolcrib/document";
+import type { ReadFile } from "@toolcrib/files";
 import { explainFileFailure } from "@toolcrib/secrets";
 import type { CatalogFile } from "@toolcrib/toolspec";
 import { quote } from "./display-source.ts";
-import type { ReadFile } from "./read-file.ts";
 
 /** Where toolspecs are looked for. */
 export interface ToolspecFilesDeps {

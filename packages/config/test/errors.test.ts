@@ -1,4 +1,4 @@
-import { checkGolden, serverWith, stdioServer } from "./config-golden.ts";
+import { checkGolden, serverWith, stdioServer } from "./check-report.ts";
 
 const remote = ["kind: streamable_http", "url: https://tool.internal:8443/mcp"] as const;
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { readRegularFile, readRegularFileAtOnce } from "@toolcrib/gateway";
+import { readRegularFile, readRegularFileAtOnce } from "@toolcrib/files";
 import { makeTemporaryDirectory } from "@toolcrib/testing";
 
 for (const read of [readRegularFile, readRegularFileAtOnce]) {

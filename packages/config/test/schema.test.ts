@@ -3,15 +3,10 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import {
-  configJsonSchema,
-  configJsonSchemaText,
-  parseConfig,
-  writeConfigJsonSchema,
-} from "@toolcrib/gateway";
+import { configJsonSchema, configJsonSchemaText, parseConfig, writeConfigJsonSchema } from "@toolcrib/config";
 import { createSchemaValidator, type JsonObject } from "@toolcrib/json";
 import { parse } from "yaml";
-import { everySection, faultyShapes } from "./config-samples.ts";
+import { everySection, faultyShapes } from "./samples.ts";
 
 const committed = join(import.meta.dirname, "../../../docs/reference/toolcrib.schema.json");
 

@@ -4,14 +4,14 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
-import { formatConfigReport, parseConfig } from "@toolcrib/gateway";
+import { formatConfigReport, parseConfig } from "@toolcrib/config";
 
 /** A case: its title, and its files by name, or the text of the one file `toolcrib.yaml`. */
 export type GoldenRow = readonly [title: string, files: string | { readonly [name: string]: string }];
 
-const folder = join(import.meta.dirname, "golden", "config");
+const folder = join(import.meta.dirname, "golden");
 
-/** One test a row: the report on its files is what `golden/config/<group>.txt` holds. */
+/** One test a row: the report on its files is what `golden/<group>.txt` holds. */
 export function checkGolden(group: string, rows: readonly GoldenRow[]): void {
   const path = join(folder, `${group}.txt`);
   const blocks = rows.map(toBlock);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { appendToolspecEntry, parseConfigLayer } from "@toolcrib/gateway";
+import { appendToolspecEntry, parseConfigLayer } from "@toolcrib/config";
 import type { JsonObject } from "@toolcrib/json";
 
 const entry: JsonObject = { name: "acme", credentials: { token: { secret_key_ref: "acme-token" } } };

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { formatConfigReport, loadConfig, readRegularFile } from "@toolcrib/gateway";
+import { formatConfigReport, loadConfig } from "@toolcrib/config";
+import { readRegularFile } from "@toolcrib/files";
 import {
   makeTemporaryDirectory,
   sampleCatalog,

@@ -4,16 +4,10 @@ import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
+import { formatConfigReport, parseConfig, type ToolServerConfig } from "@toolcrib/config";
 import { isCodedError } from "@toolcrib/diagnostics";
-import {
-  createSecretResolver,
-  formatConfigReport,
-  parseConfig,
-  readRegularFile,
-  resolveTransport,
-  type SecretResolver,
-  type ToolServerConfig,
-} from "@toolcrib/gateway";
+import { readRegularFile } from "@toolcrib/files";
+import { createSecretResolver, resolveTransport, type SecretResolver } from "@toolcrib/gateway";
 import { openSecretStore } from "@toolcrib/secrets";
 
 let folder = "";

@@ -1,0 +1,36 @@
+// For users.
+
+// For other packages here.
+export { appendToolspecEntry, toolspecEntryText } from "./append-toolspec.ts";
+export { configCodes } from "./codes.ts";
+export { parseConfigLayer, type ServerDeclaration, type ToolspecDeclaration } from "./config-layer.ts";
+export type {
+  ConfigText,
+  ContainmentPart,
+  GatewayConfig,
+  PolicyConfig,
+  PolicyRules,
+  SecretRef,
+  TemplatePart,
+  ToolServerConfig,
+  ToolspecConfig,
+  ToolspecPair,
+} from "./config-types.ts";
+export { credentialStretches, looksLikeCredential } from "./credential.ts";
+export { quote } from "./display-source.ts";
+export { formatConfigReport } from "./format-config-report.ts";
+export { configJsonSchema, configJsonSchemaText, writeConfigJsonSchema } from "./json-schema.ts";
+export { type LoadConfigDeps, loadConfig, parseConfig } from "./load-config.ts";
+export { type ConfigResult, mergeConfigs } from "./merge-configs.ts";
+export { autoModeMaxTools } from "./serve-shape.ts";
+export { lintServerId } from "./server-id.ts";
+export { isLoopbackHost, lintServerUrl } from "./server-url.ts";
+export { hostsOf, suggestedSecretName } from "./toolspec-facts.ts";
+export {
+  listCatalogNames,
+  listCatalogVersions,
+  type PairFiles,
+  type PairProblem,
+  readCatalogPair,
+  readPairAt,
+} from "./toolspec-files.ts";
