@@ -60,7 +60,7 @@ before(async () => {
     now += 1000;
     return now;
   };
-  await using store = await openStore({ home: directory.join(".toolcrib") }, { clock });
+  await using store = await openStore({ home: directory.join(".toolcrib") }, { now: clock });
   await writeTrail(store);
 });
 after(() => directory[Symbol.asyncDispose]());
@@ -121,7 +121,7 @@ test("tail --follow shows what comes, as long as it runs, and Ctrl-C ends it wel
         .map((line) => JSON.parse(line) as { readonly data: { readonly tool: string } });
     await waitUntil(() => stdout.includes("\n"));
     {
-      await using store = await openStore({ home: directory.join(".toolcrib") }, { clock: Date.now });
+      await using store = await openStore({ home: directory.join(".toolcrib") }, { now: Date.now });
       const client = { kind: "cli", name: "cli" };
       for (const tool of ["web:get", "files:list"]) {
         const call = { callId: `new-${tool}`, depth: 0, client, tool, origin: "server" };

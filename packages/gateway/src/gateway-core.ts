@@ -10,7 +10,7 @@ import type { Logger } from "@toolcrib/diagnostics";
 import { createSchemaValidator, type JsonObject } from "@toolcrib/json";
 import { McpError, type ServerInfo } from "@toolcrib/mcp";
 import type { SecretScrubber } from "@toolcrib/redaction";
-import type { AuditTrail } from "@toolcrib/store";
+import type { AuditStore } from "@toolcrib/store";
 import type { CallContext, Identity, ToolId, ToolResult, ToolSource, Unsubscribe } from "@toolcrib/tool";
 import { type CallMetrics, createCallLog } from "./call/call-log.ts";
 import type { CallOrigin, CallTarget } from "./call/call-target.ts";
@@ -36,7 +36,7 @@ import { createToolPolicy, type ToolPolicy } from "./tool-policy.ts";
 /** What a core is made of. */
 export interface GatewayCoreDeps {
   readonly serverInfo: ServerInfo;
-  readonly audit: Pick<AuditTrail, "intent" | "record">;
+  readonly audit: Pick<AuditStore, "intent" | "record">;
   readonly metrics: CallMetrics;
   readonly logger: Logger;
   readonly scrubber: SecretScrubber;

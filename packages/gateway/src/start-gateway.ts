@@ -79,7 +79,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
   const store = await openStore(
     { home: deps.home, audit: { durability: config.audit.durability } },
     {
-      clock: now,
+      now,
       onProblem: (problem) => logger.warn({ code: problem.code, reason: problem.message }, "audit trail"),
     },
   );

@@ -1,30 +1,30 @@
 /**
- * What the audit trail can hold: one data type for each type of event, and the
- * record that an event becomes (CloudEvents 1.0, JSON format).
+ * The events of the audit trail: one data type for each type of event, and the
+ * record of an event (CloudEvents 1.0, JSON format).
  *
- * Types only. The caller redacts and digests: a secret value or raw arguments
- * must never be put into one of these fields.
+ * Types only. The caller redacts and digests: no field may contain a secret value
+ * or raw arguments.
  */
 
 import type { JsonValue } from "@toolcrib/json";
 
-/** Who called. */
+/** The client of a call. */
 export interface AuditClient {
   /** How the identity was established: `token`, `stdio`, `library`, `cli`, `anonymous`. */
   readonly kind: string;
   /** The identity's stable name. */
   readonly name: string;
-  /** What the client's software says of itself. */
+  /** Name and version that the client reports. */
   readonly clientInfo?: { readonly name: string; readonly version: string };
 }
 
-/** Which call, of which tool, by whom: the part that all records of a call share. */
+/** The fields that all records of a call share. */
 export interface AuditCallSubject {
-  /** Unique for ever. */
+  /** Never reused. */
   readonly callId: string;
-  /** The call that made this one (a composite's), if any. */
+  /** The call of the composite that made this inner call. */
   readonly parentId?: string;
-  /** 0 for a client's own call. */
+  /** 0 for a call by a client, one more for each level of inner calls. */
   readonly depth: number;
   readonly client: AuditClient;
   /** Tool id, `namespace:name` with an optional `:version`. */
@@ -39,10 +39,10 @@ export interface AuditCallSubject {
 export interface CallIntent extends AuditCallSubject {
   /** Digest of the canonical arguments, such as `sha256:…`. */
   readonly argumentsDigest: string;
-  /** The arguments, redacted by the caller. Left out when the record would be too large. */
+  /** The arguments, redacted by the caller. Omitted when the record would be too large. */
   readonly preview?: JsonValue;
   readonly decision: "allow";
-  /** Id of the rule that decided. */
+  /** Id of the policy rule that decided. */
   readonly rule?: string;
   /** Containment tier that the tool runs in. */
   readonly containment?: string;
@@ -50,7 +50,7 @@ export interface CallIntent extends AuditCallSubject {
 
 /** A dispatched call that has ended. */
 export interface CallCompleted extends AuditCallSubject {
-  /** `tool_error`: the tool answered with an error. `failed`: no answer; `code` says why. */
+  /** `tool_error`: the tool returned an error. `failed`: no result; `code` is the reason. */
   readonly outcome: "ok" | "tool_error" | "failed" | "cancelled";
   /** Error code of a failure, such as `UPSTREAM_TIMEOUT`. */
   readonly code?: string;
@@ -59,15 +59,15 @@ export interface CallCompleted extends AuditCallSubject {
   readonly resultBytes?: number;
 }
 
-/** A call that was not dispatched: it has no intent. */
+/** A call that was not dispatched. It has no intent. */
 export interface CallDenied extends AuditCallSubject {
   readonly outcome: "denied";
   readonly argumentsDigest?: string;
-  /** The arguments, redacted by the caller. Left out when the record would be too large. */
+  /** The arguments, redacted by the caller. Omitted when the record would be too large. */
   readonly preview?: JsonValue;
-  /** `deny`: never. `approve`: not before somebody approves it. */
+  /** `deny`: not allowed. `approve`: needs an approval first. */
   readonly decision: "deny" | "approve";
-  /** Id of the rule that decided. */
+  /** Id of the policy rule that decided. */
   readonly rule?: string;
   /** Error code of the refusal. */
   readonly code: string;
@@ -75,7 +75,7 @@ export interface CallDenied extends AuditCallSubject {
   readonly durationMs?: number;
 }
 
-/** A tool server made first contact, or a toolspec has its secrets. */
+/** A tool server completed its first handshake, or the secrets of a toolspec were read. */
 export interface ServerStarted {
   readonly server: string;
   /** `stdio`, `sse`, `streamable_http`, or `toolspec`. */
@@ -87,15 +87,15 @@ export interface ServerStarted {
   readonly durationMs?: number;
 }
 
-/** A tool server is gone. */
+/** A tool server stopped. */
 export interface ServerStopped {
   readonly server: string;
   readonly reason: string;
-  /** Error code, when it did not stop on purpose. */
+  /** Error code, unless it was stopped intentionally. */
   readonly code?: string;
 }
 
-/** A tool server, or one tool of it, may not be used until it is approved. */
+/** A tool server, or one of its tools, must be approved before it is used. */
 export interface ServerQuarantined {
   readonly server: string;
   /** The tool, when it is not the whole server. */
@@ -104,48 +104,48 @@ export interface ServerQuarantined {
   readonly code?: string;
 }
 
-/** The gateway runs with another configuration from here on. */
+/** The gateway uses a new configuration. */
 export interface ConfigChanged {
-  /** The files in the order in which they compose. */
+  /** The files, in the order in which they are merged. */
   readonly files: readonly string[];
   /** Digest of the resulting configuration. */
   readonly digest: string;
-  /** Digest of the configuration before, if there was one. */
+  /** Digest of the previous configuration, if any. */
   readonly previousDigest?: string;
-  /** Paths of what changed, such as `tool_servers.github`. Never values. */
+  /** Changed paths, such as `tool_servers.github`. Never values. */
   readonly changed?: readonly string[];
 }
 
-/** Something happened to a saved tool. */
+/** A change of a saved tool. */
 export interface SavedToolEvent {
   /** Id of the saved tool, `saved:NAME`. */
   readonly tool: string;
-  /** Who did it; absent when the operator did. */
+  /** The client that made the change; absent for the operator. */
   readonly client?: AuditClient;
-  /** Id of the call in which it was done. */
+  /** Id of the call that made the change. */
   readonly byCall?: string;
   /** Digest of its code, such as `sha256:…`. */
   readonly codeDigest: string;
-  /** Ids of the tools that it can call; of an approval, those that it is about. `*` stands for any. */
+  /** Ids of the tools that it can call; for an approval, the additional ones. `*` means any tool. */
   readonly reach: readonly string[];
 }
 
-/** Something about a request that went out, or was to go out, through the egress. Never a value. */
+/** The fields of events about a request through the egress. Never a secret value. */
 export interface EgressEventData {
-  /** Id of the toolspec or tool server that it is about. */
+  /** Id of the toolspec or tool server. */
   readonly server: string;
   /** The call that the request belongs to. */
   readonly callId?: string;
   readonly host: string;
 }
 
-/** A secret was put into a request, or taken out of a response. */
+/** A secret was injected into a request, or removed from a response. */
 export interface SecretEvent extends EgressEventData {
   /** Id of the credential in the manifest. */
   readonly credential: string;
-  /** The name that the secret is kept under. */
+  /** Name of the secret. */
   readonly secret: string;
-  /** Where in the response it stood. */
+  /** Part of the response that contained it. */
   readonly where?: string;
 }
 
@@ -156,29 +156,29 @@ export interface EgressDenied extends EgressEventData {
   readonly reason: string;
 }
 
-/** A placeholder for a secret stood where none belongs: somebody tries to get at the secret. */
+/** A request contained the placeholder of a secret in a forbidden place: an attempt to obtain the secret. */
 export interface EgressAlarm extends EgressEventData {
-  /** Id of the credential that it stands for, where it stands for one. */
+  /** Id of the credential of the placeholder, if it is valid. */
   readonly credential?: string;
-  /** Id of the toolspec or tool server that it was given to, where that is another. */
+  /** Id of the toolspec or tool server that owns the placeholder, if that is another one. */
   readonly owner?: string;
-  /** Which part of the request. */
+  /** The part of the request. */
   readonly where: string;
 }
 
-/** Written by the store: a segment was found damaged and writing went on behind the damage. */
+/** Written by the store: a segment was damaged, and writing continued after the damage. */
 export interface AuditRecovered {
   /** File name of the segment. */
   readonly segment: string;
-  /** `torn`: it ended in an unfinished line. `missing`: it was removed while it was written to. */
+  /** `torn`: it ended in an unfinished line. `missing`: it was removed while it was in use. */
   readonly reason: "torn" | "missing";
-  /** Where the unfinished line starts, in bytes. */
+  /** Offset of the unfinished line in bytes. */
   readonly position?: number;
   /** Length of the unfinished line. */
   readonly bytes?: number;
 }
 
-/** Written by the store: a segment is deleted next, as the retention limits ask. */
+/** Written by the store: a segment is about to be deleted because of the retention limits. */
 export interface AuditPruned {
   /** File name of the segment. */
   readonly segment: string;
@@ -186,7 +186,7 @@ export interface AuditPruned {
   /** Sequence numbers of its first and last record. */
   readonly firstSequence?: string;
   readonly lastSequence?: string;
-  /** Which limit asked for it. */
+  /** The limit that it exceeds. */
   readonly reason: "age" | "count";
 }
 
@@ -198,7 +198,7 @@ export interface AuditDropped {
   readonly to: string;
 }
 
-/** The type of data of each type of event. */
+/** The data of each type of event. */
 export interface AuditEvents {
   readonly "call.intent": CallIntent;
   readonly "call.completed": CallCompleted;
@@ -209,11 +209,11 @@ export interface AuditEvents {
   readonly "config.changed": ConfigChanged;
   readonly "tool.saved": SavedToolEvent;
   readonly "tool.deleted": SavedToolEvent;
-  /** A saved tool came to reach more, and is not called before somebody agrees. */
+  /** The reach of a saved tool grew, and the tool is not called before it is approved. */
   readonly "approval.requested": SavedToolEvent;
   readonly "approval.granted": SavedToolEvent;
   readonly "secret.used": SecretEvent;
-  /** The response to a request held the secret that was sent with it. */
+  /** The response to a request contained the secret that was sent with it. */
   readonly "secret.echoed": SecretEvent;
   readonly "egress.denied": EgressDenied;
   readonly "egress.alarm": EgressAlarm;
@@ -225,31 +225,31 @@ export interface AuditEvents {
 /** The name of an event, such as `call.intent`. */
 export type AuditEventType = keyof AuditEvents;
 
-/** What `audit.record` takes: everything but intents and what the store writes by itself. */
+/** The events that `AuditStore.record` takes: all except intents and the events that the store writes itself. */
 export type RecordableEventType = Exclude<AuditEventType, "call.intent" | `audit.${string}`>;
 
 interface Envelope<Type extends AuditEventType> {
   readonly specversion: "1.0";
-  /** Unique: names the run of the writer and the record in it. */
+  /** Unique: identifies the run of the writer and the record in it. */
   readonly id: string;
   /** CloudEvents source, a URI reference. */
   readonly source: string;
   readonly type: Type;
   /** RFC 3339, UTC, milliseconds. */
   readonly time: string;
-  /** Which writer of this home wrote it: three digits. */
+  /** Writer number in this home: three digits. */
   readonly writer: string;
-  /** Position among the records of its writer: 16 digits, from 1, without a gap, over all runs. */
+  /** Sequence number of the writer: 16 digits, from 1, without a gap, across all runs. */
   readonly sequence: string;
   readonly data: AuditEvents[Type];
-  /** Set when data was left out or cut to keep the record within its limit. */
+  /** Present when data was omitted or truncated to keep the record within its limit. */
   readonly truncated?: true;
 }
 
-/** One line of the trail. A trail that a newer version wrote can hold types that are not listed here. */
+/** One line of the trail. A trail that a newer version wrote can contain types that are not listed here. */
 export type AuditRecord<Type extends AuditEventType = AuditEventType> = {
   readonly [Each in Type]: Envelope<Each>;
 }[Type];
 
-/** The place of a record in the order of all records; every `AuditRecord` is one. */
+/** The position of a record in the order of all records. Every `AuditRecord` is one. */
 export type AuditPosition = Pick<AuditRecord, "time" | "writer" | "sequence">;

@@ -1,10 +1,10 @@
 /**
- * The index of the segments: follows them in small slices and answers questions
- * about them. Rows only point; every record that is returned was read from its
- * segment, and a row that no longer fits makes its segment be indexed again.
+ * The index of the segments: indexes new records in small slices and runs
+ * queries. Rows are pointers: every returned record is read from its segment, and
+ * a row that does not match its record causes the segment to be indexed again.
  *
- * Several processes may follow the same segments into the same database: where
- * indexing stands is read and moved in one transaction with the rows. All calls
+ * Several processes can index the same segments into the same database: the
+ * indexed position is read and moved in one transaction with the rows. All calls
  * are synchronous and may wait for the disk; a server keeps them off its event
  * loop (index-worker.ts).
  */
@@ -17,7 +17,13 @@ import type { AuditCall, AuditListQuery, AuditProblem } from "./audit-query.ts";
 import { problemMax, toListSql } from "./audit-query.ts";
 import { showCall } from "./call-tree.ts";
 import { type HomeLayout, listSegments, newestSegments, type SegmentName } from "./home-layout.ts";
-import { type IndexDatabase, isDamage, openIndexDatabase, openInMemory, putAside } from "./index-database.ts";
+import {
+  type IndexDatabase,
+  isDamage,
+  moveDamagedAway,
+  openIndexDatabase,
+  openInMemory,
+} from "./index-database.ts";
 import { indexLines } from "./index-lines.ts";
 import {
   deleteSliceRows,
@@ -31,10 +37,10 @@ import { RecordFiles, StalePointer } from "./record-files.ts";
 import { readFully } from "./segment-end.ts";
 import { StoreError } from "./store-error.ts";
 
-/** Bytes that are indexed in one transaction: some 2,000 records, 20 to 50 ms. Smaller ones write more pages. */
+/** Bytes that are indexed in one transaction: about 2,000 records, 20 to 50 ms. Smaller slices write more pages. */
 const sliceBytes = 1024 * 1024;
 
-/** Something that one slice after another does. */
+/** A task that is done slice by slice. */
 type Work =
   | {
       readonly kind: "follow";
@@ -51,16 +57,16 @@ export class AuditIndex {
   #opened: { readonly file: IndexDatabase; readonly statements: IndexStatements } | undefined;
   #work: Work[] = [];
 
-  /** No I/O: the database is opened with the first use. */
+  /** No I/O: the first use opens the database. */
   constructor(layout: HomeLayout, problem: (problem: StoreError) => void) {
     this.#layout = layout;
     this.#problem = problem;
   }
 
   /**
-   * Index a slice of what is new.
+   * Index a slice of the new records.
    *
-   * @returns whether there is more.
+   * @returns whether more are left.
    * @throws {StoreError} `AUDIT_INDEX_FAILED`.
    */
   step(): boolean {
@@ -71,7 +77,7 @@ export class AuditIndex {
     });
   }
 
-  /** The records that `query` asks for, newest first. @throws {StoreError} */
+  /** Returns the records of `query`, newest first. @throws {StoreError} */
   list(query: AuditListQuery): readonly AuditRecord[] {
     const { where, parameters, limit } = toListSql(query);
     return this.#read((opened) => {
@@ -90,12 +96,12 @@ export class AuditIndex {
     });
   }
 
-  /** The call `callId` with its inner calls; `undefined` when nothing is known of it. @throws {StoreError} */
+  /** Returns the call `callId` with its inner calls; `undefined` when it has no records. @throws {StoreError} */
   show(callId: string): AuditCall | undefined {
     return this.#read(({ statements }) => this.#readRecords((files) => showCall(statements, files, callId)));
   }
 
-  /** What is wrong with the segments, at most 1,000 findings. @throws {StoreError} */
+  /** Returns the defects of the segments, at most 1,000. @throws {StoreError} */
   problems(): readonly AuditProblem[] {
     return this.#read(({ statements }) => {
       const problems = statements.problems.all(problemMax) as unknown as AuditProblem[];
@@ -104,7 +110,7 @@ export class AuditIndex {
     });
   }
 
-  /** Close the database; it is opened again with the next use. */
+  /** Close the database. The next use opens it again. */
   close(): void {
     this.#opened?.file.close();
     this.#opened = undefined;
@@ -112,13 +118,13 @@ export class AuditIndex {
   }
 
   #read<Result>(
-    question: (opened: { readonly file: IndexDatabase; readonly statements: IndexStatements }) => Result,
+    query: (opened: { readonly file: IndexDatabase; readonly statements: IndexStatements }) => Result,
   ): Result {
     return this.#guard(() => {
-      // Sizes are taken once: a busy writer must not keep the answer away.
+      // Sizes are read once: a busy writer must not delay the result without end.
       this.#work = this.#plan();
       while (this.#work.length > 0) this.#doSlice();
-      return question(this.#open());
+      return query(this.#open());
     });
   }
 
@@ -127,7 +133,7 @@ export class AuditIndex {
     return read(files);
   }
 
-  /** Run `action`; after damage or a changed segment once more, with what was wrong built again. */
+  /** Run `action`. After damage or a changed segment, rebuild that part and run it once more. */
   #guard<Result>(action: () => Result): Result {
     for (let attempt = 0; ; attempt += 1) {
       try {
@@ -152,17 +158,17 @@ export class AuditIndex {
 
   #rebuild(cause: unknown): void {
     this.close();
-    const aside = putAside(this.#layout);
-    if (!aside) {
+    const isMoved = moveDamagedAway(this.#layout);
+    if (!isMoved) {
       const file = openInMemory();
       this.#opened = { file, statements: prepareStatements(file.database) };
     }
     this.#problem(
       new StoreError(
         "AUDIT_INDEX_REBUILT",
-        aside
-          ? `The audit index "${this.#layout.databasePath}" was damaged; it is built again, the damaged file is kept beside it`
-          : `The audit index "${this.#layout.databasePath}" is damaged and in use; this process works with an index in memory`,
+        isMoved
+          ? `The audit index "${this.#layout.databasePath}" was damaged and is rebuilt; the damaged file is kept next to it`
+          : `The audit index "${this.#layout.databasePath}" is damaged and in use by another process; this process uses an index in memory`,
         { cause },
       ),
     );
@@ -172,7 +178,7 @@ export class AuditIndex {
     if (cause instanceof StoreError) return cause;
     return new StoreError("AUDIT_INDEX_FAILED", `Cannot use the audit index: ${messageOf(cause)}`, {
       cause,
-      hint: "The audit segments are not affected",
+      hint: "the audit segments are not affected",
     });
   }
 
@@ -188,7 +194,7 @@ export class AuditIndex {
       rows.delete(segment.name);
       const status = statSync(join(this.#layout.auditDirectory, segment.name), { throwIfNoEntry: false });
       if (status === undefined || !status.isFile()) continue;
-      // A segment that has become shorter is another file than the one that was indexed.
+      // A segment that became shorter was replaced after it was indexed.
       if (row !== undefined && status.size < row.position) work.push({ kind: "forget", row });
       if (status.size !== (row?.position ?? 0)) {
         const finished = newest.get(segment.writer)?.name !== segment.name;
@@ -216,13 +222,13 @@ export class AuditIndex {
     }
   }
 
-  /** Index the next slice of a segment; `true` when nothing more can be done with it now. */
+  /** Index the next slice of a segment. @returns whether nothing more can be indexed now */
   #follow(
     statements: IndexStatements,
     { segment, size, finished }: Work & { readonly kind: "follow" },
   ): boolean {
     const row = this.#segmentRow(statements, segment);
-    // Another process may have been faster.
+    // Another process may have indexed it meanwhile.
     if (row.position >= size) return true;
     const path = join(this.#layout.auditDirectory, segment.name);
     const length = Math.min(size - row.position, sliceBytes);
@@ -230,7 +236,7 @@ export class AuditIndex {
     if (chunk === undefined) return true;
     const reachesEnd = row.position + chunk.length >= size;
     const consumed = indexLines(statements, row, chunk, {
-      // What has no line feed is left for later, unless no line feed can come.
+      // A line without its line feed is left for later, unless the segment is complete.
       takeUnfinished: reachesEnd ? finished : chunk.indexOf(0x0a) === -1,
     });
     return consumed === 0 || row.position + consumed >= size;
@@ -243,7 +249,7 @@ export class AuditIndex {
     return statements.segment.get(segment.name) as unknown as SegmentRow;
   }
 
-  /** The last sequence number of the segment before, so that a gap between two segments is found too. */
+  /** Returns the last sequence number of the previous segment, so that a gap between segments is found. */
   #sequenceBefore(statements: IndexStatements, segment: SegmentName): number | null {
     if (segment.number === 1) return 0;
     const before = listSegments(this.#layout.auditDirectory).findLast(
@@ -276,7 +282,7 @@ export class AuditIndex {
 }
 
 function forgetSlice(statements: IndexStatements, { name }: SegmentRow): boolean {
-  // Read again: another process may have moved it since.
+  // Read again: another process may have changed it meanwhile.
   const row = statements.segment.get(name) as unknown as SegmentRow | undefined;
   if (row === undefined) return true;
   const { changes } = statements.deleteEvents.run(row.first_time, row.last_time, row.id);
@@ -286,7 +292,7 @@ function forgetSlice(statements: IndexStatements, { name }: SegmentRow): boolean
   return true;
 }
 
-/** Up to `length` bytes of the file at `path`; `undefined` when it is gone. */
+/** Reads up to `length` bytes of the file at `path`; `undefined` when it does not exist. */
 function readSlice(path: string, position: number, length: number): Buffer | undefined {
   let descriptor: number;
   try {

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 
-/** When a written record counts as written. */
+/** When a record counts as written. */
 export type AuditDurability = "process" | "fsync";
 
 /** Behaviour of the audit trail. */
@@ -10,14 +10,14 @@ export interface AuditOptions {
   /** CloudEvents `source` of the records: a URI reference. @default "/toolcrib" */
   readonly source?: string;
   /**
-   * `process`: in the hands of the operating system; survives the death of the
-   * process. `fsync`: on the disk; survives the death of the machine, at the
-   * price of one `fdatasync` for each batch. @default "process"
+   * `process`: handed to the operating system; survives a crash of the process.
+   * `fsync`: on the disk; survives a crash of the machine, at the cost of one
+   * `fdatasync` for each batch. @default "process"
    */
   readonly durability?: AuditDurability;
-  /** A segment of this many bytes is followed by a new one. @default 67,108,864 (64 MiB) */
+  /** Size in bytes at which a segment is complete and a new one starts. @default 67,108,864 (64 MiB) */
   readonly segmentMaxBytes?: number;
-  /** A segment whose first record is this old is followed by a new one. @default 604,800,000 (7 days) */
+  /** Age of the first record at which a segment is complete and a new one starts. @default 604,800,000 (7 days) */
   readonly segmentMaxAgeMs?: number;
   /**
    * Most segments that are kept, of all writers together; the oldest are
@@ -26,21 +26,21 @@ export interface AuditOptions {
   readonly retainMaxSegments?: number;
   /** A segment that was last written to this long ago is deleted. @default 34,560,000,000 (400 days) */
   readonly retainMaxAgeMs?: number;
-  /** Longest record in UTF-16 units; longer ones lose their preview and the ends of their texts. @default 65,536 */
+  /** Longest record in UTF-16 units. Longer ones lose their preview, then the ends of their texts. @default 65,536 */
   readonly recordMaxLength?: number;
   /**
-   * Most UTF-16 units of records that wait to be written. Beyond it intents are
+   * Most UTF-16 units of pending records. Beyond this limit intents are
    * refused and other records are discarded, counted and reported. @default 33,554,432
    */
   readonly pendingMaxLength?: number;
 }
 
-/** `AuditOptions` with nothing left open. */
+/** `AuditOptions` with defaults. */
 export type ResolvedAuditOptions = Required<AuditOptions>;
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** `options` with defaults. A limit that is not a positive integer is an error of the program. */
+/** Returns `options` with defaults. A limit that is not a positive integer is a programming error. */
 export function resolveAuditOptions(options: AuditOptions = {}): ResolvedAuditOptions {
   const resolved: ResolvedAuditOptions = {
     source: options.source ?? "/toolcrib",

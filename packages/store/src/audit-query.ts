@@ -1,12 +1,12 @@
 /**
- * Questions about the audit trail and their limits: what may be asked, checked
- * in one place and turned into conditions on the columns of the index. No I/O.
+ * Queries of the audit trail and their limits, checked in one place and turned
+ * into conditions on the columns of the index. No I/O.
  */
 
 import type { AuditEventType, AuditPosition, AuditRecord } from "./audit-event.ts";
 import { StoreError } from "./store-error.ts";
 
-/** Which records `list` returns: those that meet every condition given. */
+/** Conditions of `list`. A record must meet all of them. */
 export interface AuditListQuery {
   /** Most records returned, 1 to 1,000. @default 50 */
   readonly limit?: number;
@@ -14,13 +14,13 @@ export interface AuditListQuery {
   readonly since?: number;
   /** Before this many milliseconds since the epoch. */
   readonly until?: number;
-  /** Older than this one in the order of the list: the last record of the page before. */
+  /** Older than this record in the order of the list: the last record of the previous page. */
   readonly before?: AuditPosition;
   /** Identity name of the client. */
   readonly client?: string;
   /** Tool id; `*` stands for any characters and `?` for one. At most 200 characters and 8 `*`. */
   readonly tool?: string;
-  /** `ok`, `tool_error`, `failed`, `cancelled` or `denied`. Intents have none. */
+  /** `ok`, `tool_error`, `failed`, `cancelled` or `denied`. Intents have no outcome. */
   readonly outcome?: string;
   readonly type?: AuditEventType | readonly AuditEventType[];
   /** Start of the call id, at most 200 characters. */
@@ -30,35 +30,35 @@ export interface AuditListQuery {
 /** A call with its inner calls. */
 export interface AuditCall {
   readonly callId: string;
-  /** Missing for a call that was denied and for one whose segment was deleted. */
+  /** Absent for a denied call and for one whose segment was deleted. */
   readonly intent?: AuditRecord<"call.intent">;
-  /** Missing while the call runs, and for ever when the process died first. */
+  /** Absent while the call runs, and when the process crashed before its end. */
   readonly completion?: AuditRecord<"call.completed" | "call.denied">;
-  /** The calls that it made, in the order in which they began. */
+  /** Its inner calls, in the order in which they began. */
   readonly calls: readonly AuditCall[];
-  /** Set where inner calls were left out: below 32 levels or past 1,000 calls. */
+  /** Present when inner calls were omitted: below 32 levels or beyond 1,000 calls. */
   readonly truncated?: true;
 }
 
-/** What is wrong with the trail, found while it was indexed. The lines concerned are skipped. */
+/** A defect of the trail, found while it was indexed. Defective lines are skipped. */
 export interface AuditProblem {
   /**
    * `unreadable`: a line is not a record (torn by a crash, or edited). `gap`:
    * sequence numbers are missing or repeated before this record. `unfinished`:
-   * the last line has no end; it is being written, or its writer died.
+   * the last line has no end: it is being written, or its writer crashed.
    */
   readonly kind: "unreadable" | "gap" | "unfinished";
   /** File name of the segment. */
   readonly segment: string;
-  /** Where, in bytes from the start of the segment. */
+  /** Offset in the segment, in bytes. */
   readonly position: number;
   /** Length in bytes. */
   readonly bytes: number;
 }
 
-/** Most problems that are listed. */
+/** Most problems in one result. */
 export const problemMax = 1000;
-/** Bounds of the tree that `show` returns. */
+/** Limits of the tree that `show` returns. */
 export const treeMaxDepth = 32;
 export const treeMaxCalls = 1000;
 
@@ -70,7 +70,7 @@ export interface ListSql {
 }
 
 /**
- * Check `query` and write its conditions over the columns of `audit_event`.
+ * Check `query` and translate it to SQL conditions on `audit_event`.
  *
  * @throws {StoreError} `AUDIT_QUERY_INVALID`.
  */
@@ -103,7 +103,7 @@ export function toListSql(query: AuditListQuery): ListSql {
 }
 
 /**
- * `limit` if it is a whole number from `min` to 1,000.
+ * Returns `limit` when it is a whole number from `min` to 1,000.
  *
  * @throws {StoreError} `AUDIT_QUERY_INVALID`.
  */
@@ -134,7 +134,7 @@ function toGlob(pattern: string): string {
   if (merged.split("*").length > 9) {
     throw invalid('Audit query "tool" has more than 8 "*"; at most 8 are allowed');
   }
-  // A bracket is an ordinary character here; SQLite would start a set with it.
+  // A bracket is an ordinary character here. In SQLite it starts a set.
   return merged.replaceAll("[", "[[]");
 }
 

@@ -1,12 +1,12 @@
 /**
- * The write path of the audit trail. Everything that is recorded in one turn of
- * the event loop goes out in one write, in the order in which it was recorded;
- * what arrives while a write is under way is collected for the next one.
+ * The write path of the audit trail. All records of one turn of the event loop go
+ * out in one write, in the order in which they were recorded. Records that arrive
+ * during a write are collected for the next one.
  *
- * Invariants: an intent resolves only after its whole line is in the segment
- * (and on the disk, if asked for); sequence numbers are given when a line is
- * written and have no gap; while nothing can be written, intents are refused and
- * other records are kept up to a limit, then counted. Nothing here reads.
+ * Invariants: an intent resolves only after its whole line is in the segment (and
+ * on the disk, with `fsync`); sequence numbers are assigned when a line is written
+ * and have no gap; while nothing can be written, intents are refused and other
+ * records are kept up to a limit, then counted. It never reads.
  */
 
 import { messageOf } from "@toolcrib/diagnostics";
@@ -19,16 +19,16 @@ import { lineFeed } from "./segment-end.ts";
 import { StoreError } from "./store-error.ts";
 import type { WriterLane } from "./writer-lane.ts";
 
-/** Longest time that a record which nobody waits for stays in memory. */
+/** Longest time that a record other than an intent stays in memory. */
 const flushDelayMs = 50;
-/** Records that nobody waits for are written at once when there are this many UTF-16 units of them. */
+/** UTF-16 units of pending records at which they are written at once. */
 const flushLength = 256 * 1024;
-/** How soon a failed write is tried again when no intent tries it before. */
+/** Milliseconds until a failed write is retried, unless an intent retries it earlier. */
 const retryDelayMs = 1000;
-/** A batch is closed when it has this many UTF-16 units; a turn that records more takes several writes. */
+/** Most UTF-16 units of a batch. A turn that records more takes several writes. */
 const batchMaxLength = 8 * 1024 * 1024;
 
-/** Counters since the store was opened, and where the writer stands. */
+/** Counters since the store was opened, and the position of the writer. */
 export interface AuditStats {
   /** Number of this writer among those of the home, three digits. */
   readonly writer: string;
@@ -43,7 +43,7 @@ export interface AuditStats {
   readonly refusedIntents: number;
   /** Other records that were discarded. */
   readonly droppedRecords: number;
-  /** Records that wait to be written. */
+  /** Records that are not written yet. */
   readonly pendingRecords: number;
   readonly writes: number;
   readonly failedWrites: number;
@@ -57,7 +57,7 @@ interface Waiter {
   readonly reject: (error: unknown) => void;
 }
 
-/** A line to write, or, with an empty body, the wish to know when everything before it is written. */
+/** A line to write. An empty body writes nothing and waits for everything before it. */
 interface Entry {
   readonly body: string;
   readonly time: string;
@@ -65,7 +65,7 @@ interface Entry {
   readonly isIntent: boolean;
 }
 
-/** What the writer tells its owner. */
+/** Events of the writer. */
 export interface WriterEvents {
   /** Records were written. */
   readonly written: (count: number) => void;
@@ -101,22 +101,22 @@ export class AuditWriter {
 
   constructor(
     lane: WriterLane,
-    deps: { readonly layout: HomeLayout; readonly clock: () => number; readonly events: WriterEvents },
+    deps: { readonly layout: HomeLayout; readonly now: () => number; readonly events: WriterEvents },
     options: ResolvedAuditOptions,
   ) {
     this.#options = options;
     this.#events = deps.events;
-    this.#formatter = new BodyFormatter(deps.clock, options.recordMaxLength);
+    this.#formatter = new BodyFormatter(deps.now, options.recordMaxLength);
     this.#writerId = toWriterId(lane.writer);
     this.#sequence = lane.lastSequence;
-    // Unique for every run: a writer number has one holder at a time, and a process opens it once in a millisecond.
-    const run = `${deps.clock().toString(36)}.${process.pid.toString(36)}.${this.#writerId}`;
+    // Unique for each run: a writer number has one holder at a time, and a process opens it at most once in a millisecond.
+    const run = `${deps.now().toString(36)}.${process.pid.toString(36)}.${this.#writerId}`;
     this.#headParts = toHeadParts(options.source, this.#writerId, run);
     this.#appender = new SegmentAppender(
       lane,
       {
         layout: deps.layout,
-        clock: deps.clock,
+        now: deps.now,
         events: { rotated: deps.events.rotated, missing: (segment) => this.#reportMissing(segment) },
       },
       options,
@@ -124,7 +124,7 @@ export class AuditWriter {
     if (lane.ending.kind === "torn") this.#reportTorn(this.#appender.segment, lane.ending);
   }
 
-  /** Write a record and say when it is written. */
+  /** Write a record. Resolves when it is written. */
   write<Type extends AuditEventType>(type: Type, data: AuditEvents[Type]): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.#closed) throw closedError();
@@ -132,9 +132,13 @@ export class AuditWriter {
       const isIntent = type === "call.intent";
       if (this.#queuedLength + body.length > this.#options.pendingMaxLength) {
         if (isIntent) this.#refusedIntents += 1;
-        throw new StoreError("AUDIT_UNWRITABLE", "Cannot write the audit trail: too many records wait", {
-          hint: "The disk does not keep up or does not answer",
-        });
+        throw new StoreError(
+          "AUDIT_UNWRITABLE",
+          "Cannot write the audit trail: too many records are pending",
+          {
+            hint: "the disk is too slow or does not respond",
+          },
+        );
       }
       this.#enqueue({ body, time: this.#formatter.time, waiter: { resolve, reject }, isIntent });
       this.#schedule();
@@ -166,7 +170,7 @@ export class AuditWriter {
     });
   }
 
-  /** Write what waits and close the segment; safe to repeat. Rejects when records remain unwritten. */
+  /** Write pending records and close the segment; safe to repeat. Rejects when records remain unwritten. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -210,8 +214,8 @@ export class AuditWriter {
   }
 
   /**
-   * Write at the end of this turn. The check phase comes after all callbacks of
-   * the poll phase, so that it sees every request that the turn brought.
+   * Write at the end of this turn. The check phase follows all callbacks of the
+   * poll phase, so the batch includes every request of the turn.
    */
   #schedule(): void {
     if (this.#turn !== undefined || this.#batch !== undefined) return;
@@ -227,7 +231,7 @@ export class AuditWriter {
       this.#delay = undefined;
       if (this.#queue.length > 0) this.#schedule();
     }, delayMs);
-    // A disk that stays full must not keep a finished process alive.
+    // A full disk must not keep a finished process alive.
     if (this.#failing) this.#delay.unref();
   }
 
@@ -291,7 +295,7 @@ export class AuditWriter {
     if (lineCount > 0) this.#events.written(lineCount);
   }
 
-  /** `landedCount` lines are in the segment all the same and keep their numbers. */
+  /** `landedCount` lines are in the segment despite the failure and keep their numbers. */
   #settleFailed(batch: readonly Entry[], landedCount: number, cause: Error): void {
     this.#failedWrites += 1;
     const landed: Entry[] = [];
@@ -305,10 +309,10 @@ export class AuditWriter {
       `Cannot write the audit trail: ${(cause as NodeJS.ErrnoException).code ?? messageOf(cause)}`,
       {
         cause,
-        hint: "Free disk space or repair the file system of the home directory; calls are refused until then",
+        hint: "free disk space or repair the file system of the home directory; calls are refused until then",
       },
     );
-    // Without the sync that was asked for, a line in the segment is not a promise to the caller.
+    // Without its sync, a line in the segment is not durable, so its intent is refused.
     if (this.#options.durability === "fsync") {
       for (const { waiter, isIntent } of landed) {
         if (isIntent) this.#refusedIntents += 1;
@@ -321,7 +325,7 @@ export class AuditWriter {
     } else {
       this.#settleWritten(landed, landedCount);
     }
-    // Whoever waits behind what cannot be written is refused too, instead of waiting for the disk.
+    // Later intents are refused too, instead of waiting for the disk.
     const kept: Entry[] = [];
     let keptLength = 0;
     for (const entry of others.concat(this.#queue)) {
@@ -370,7 +374,7 @@ export class AuditWriter {
     this.#events.problem(
       new StoreError(
         "AUDIT_SEGMENT_DAMAGED",
-        `Audit segment "${segment}" ended in an unfinished line of ${bytes} bytes at byte ${position}; writing goes on behind it`,
+        `Audit segment "${segment}" ended in an unfinished line of ${bytes} bytes at byte ${position}; writing continues after it`,
       ),
     );
   }
@@ -380,12 +384,12 @@ export class AuditWriter {
     this.#events.problem(
       new StoreError(
         "AUDIT_SEGMENT_DAMAGED",
-        `Audit segment "${segment}" was removed while it was written to; writing goes on in "${this.#appender.segment}"`,
+        `Audit segment "${segment}" was removed while it was in use; writing continues in "${this.#appender.segment}"`,
       ),
     );
   }
 
-  /** A record of the store itself: allowed while closing, never discarded. */
+  /** Enqueue a record of the store itself: allowed while closing, never discarded. */
   #append<Type extends AuditEventType>(type: Type, data: AuditEvents[Type]): void {
     const body = this.#formatter.body(type, data);
     this.#enqueue({ body, time: this.#formatter.time, waiter: undefined, isIntent: false });
@@ -393,7 +397,7 @@ export class AuditWriter {
   }
 }
 
-/** How many lines lie before `end`; one that lacks nothing but its line feed counts. */
+/** Counts the lines before `end`. A line that lacks only its line feed counts. */
 function countLines(bytes: Buffer, end: number): number {
   let count = 0;
   for (let at = bytes.indexOf(lineFeed); at !== -1 && at <= end; at = bytes.indexOf(lineFeed, at + 1)) {

@@ -1,11 +1,11 @@
-/** A call and the calls that it made, from the index, within bounds of depth and number. */
+/** Reads a call with its inner calls from the index, with limits on depth and number. */
 
 import type { AuditRecord } from "./audit-event.ts";
 import { type AuditCall, treeMaxCalls, treeMaxDepth } from "./audit-query.ts";
 import type { IndexStatements, PointerRow } from "./index-statements.ts";
 import type { RecordFiles } from "./record-files.ts";
 
-/** The tree below `callId`; `undefined` when nothing is known of it. */
+/** Returns the tree below `callId`; `undefined` when it has no records. */
 export function showCall(
   statements: IndexStatements,
   files: RecordFiles,
@@ -20,7 +20,7 @@ export function showCall(
 interface Place {
   readonly callId: string;
   readonly depth: number;
-  /** All calls of the tree so far: a call cannot be its own ancestor, whatever a file says. */
+  /** All calls of the tree so far, so that a forged cycle ends. */
   readonly seen: Set<string>;
 }
 

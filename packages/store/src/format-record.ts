@@ -1,36 +1,36 @@
 /**
- * An event to the text of its record, in two parts: the body when it happens,
- * and the head, which carries the sequence number, when it is written. Nothing
- * unsafe for a terminal is left in either (escape-unsafe.ts).
+ * Formats the record of an event in two parts: the body when the event happens, and
+ * the head, with the sequence number, when the record is written. Neither contains
+ * a character that is unsafe for a terminal (escape-unsafe.ts).
  */
 
 import type { AuditEvents, AuditEventType } from "./audit-event.ts";
 import { escapeJson } from "./escape-unsafe.ts";
 import { StoreError } from "./store-error.ts";
 
-/** Texts of a record that is too large are cut to this many UTF-16 units, its lists to this many items. */
+/** Most UTF-16 units of a text, and most items of a list, in a record that is truncated. */
 const cutTextLength = 256;
 const cutListLength = 16;
 
-/** Turns events into bodies; `time` is only formatted again when the clock has moved. */
+/** Formats bodies. The time is formatted again only when the clock has changed. */
 export class BodyFormatter {
-  readonly #clock: () => number;
+  readonly #now: () => number;
   readonly #maxLength: number;
   #timeMs = Number.NaN;
   #time = "";
 
-  constructor(clock: () => number, maxLength: number) {
-    this.#clock = clock;
+  constructor(now: () => number, maxLength: number) {
+    this.#now = now;
     this.#maxLength = maxLength;
   }
 
   /**
-   * The body of a record of `type`, with its line feed.
+   * Returns the body of a record, with its line feed.
    *
-   * @throws {StoreError} `AUDIT_RECORD_TOO_LARGE` when cutting did not help.
+   * @throws {StoreError} `AUDIT_RECORD_TOO_LARGE` when truncation is not enough.
    */
   body<Type extends AuditEventType>(type: Type, data: AuditEvents[Type]): string {
-    const now = this.#clock();
+    const now = this.#now();
     if (now !== this.#timeMs) {
       this.#timeMs = now;
       this.#time = new Date(now).toISOString();
@@ -69,13 +69,13 @@ function shorten(value: unknown, depth: number): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, shorten(member, depth + 1)]));
 }
 
-/** The part of every head of one writer's run that does not change. */
+/** The constant parts of all heads of one run. */
 export interface HeadParts {
   readonly beforeId: string;
   readonly afterId: string;
 }
 
-/** The constant parts of the heads of `writer`'s records in the run `run`. */
+/** Returns the constant parts of the heads of `writer` in the run `run`. */
 export function toHeadParts(source: string, writer: string, run: string): HeadParts {
   return {
     beforeId: `{"specversion":"1.0","id":"${run}-`,
@@ -83,7 +83,7 @@ export function toHeadParts(source: string, writer: string, run: string): HeadPa
   };
 }
 
-/** The head of the record `sequence`; the record is its head followed by its body. */
+/** Returns the head of the record `sequence`. A record is its head followed by its body. */
 export function toHead(parts: HeadParts, sequence: number): string {
   const digits = String(sequence).padStart(16, "0");
   return `${parts.beforeId}${digits}${parts.afterId}${digits}",`;

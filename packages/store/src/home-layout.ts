@@ -1,8 +1,8 @@
 /**
- * Where things are in a home directory, and that only its owner can read them.
+ * The layout of a home directory, which only its owner can read.
  *
  *     audit/001-00000001.jsonl   segment 1 of writer 1
- *     locks/*.lock               who writes, who prunes, who uses the index
+ *     locks/*.lock               locks of writers, of pruning and of the index
  *     toolcrib.db                the index of the segments
  */
 
@@ -20,7 +20,7 @@ export interface HomeLayout {
   readonly databasePath: string;
 }
 
-/** One segment file by its name. */
+/** The parsed name of a segment file. */
 export interface SegmentName {
   /** File name without folder. */
   readonly name: string;
@@ -30,7 +30,7 @@ export interface SegmentName {
   readonly number: number;
 }
 
-/** The paths below `home`. No I/O. */
+/** Returns the paths below `home`. No I/O. */
 export function toHomeLayout(home: string): HomeLayout {
   return {
     home,
@@ -41,7 +41,7 @@ export function toHomeLayout(home: string): HomeLayout {
 }
 
 /**
- * Create what is missing of the directories, with mode 0700.
+ * Create missing directories with mode 0700.
  *
  * @throws {StoreError} `STORE_HOME_UNUSABLE`.
  */
@@ -55,25 +55,25 @@ export async function createHome(layout: HomeLayout): Promise<void> {
     throw new StoreError(
       "STORE_HOME_UNUSABLE",
       `Cannot create the home directory "${layout.home}": ${reasonOf(cause instanceof FilesError ? cause.cause : cause)}`,
-      { cause, hint: "Give the user who runs toolcrib write access to it, or name another with --home" },
+      { cause, hint: "give the user who runs toolcrib write access to it, or use another with --home" },
     );
   }
 }
 
-/** Highest writer number; more processes than this cannot write to one home at a time. */
+/** Highest writer number: the most processes that can write to one home at a time. */
 export const writerMax = 256;
 
-/** A writer's number as records and file names carry it. */
+/** Formats a writer number for records and file names. */
 export function toWriterId(writer: number): string {
   return String(writer).padStart(3, "0");
 }
 
-/** The file name of segment `number` of `writer`. */
+/** Returns the file name of segment `number` of `writer`. */
 export function toSegmentName(writer: number, number: number): string {
   return `${toWriterId(writer)}-${String(number).padStart(8, "0")}.jsonl`;
 }
 
-/** All segments by writer and number; none when there is no audit directory. Other files are ignored. */
+/** Returns all segments by writer and number; none when the audit directory does not exist. Ignores other files. */
 export function listSegments(auditDirectory: string): SegmentName[] {
   let names: string[];
   try {
@@ -90,10 +90,10 @@ export function listSegments(auditDirectory: string): SegmentName[] {
   return segments;
 }
 
-/** Of each writer the segment with the highest number: the one it writes to, or would. */
+/** Returns, for each writer, the segment with the highest number: the one that it writes to. */
 export function newestSegments(segments: readonly SegmentName[]): ReadonlyMap<number, SegmentName> {
   const newest = new Map<number, SegmentName>();
-  // `segments` is in ascending order, so the last one of a writer stays.
+  // `segments` is in ascending order, so the last segment of a writer wins.
   for (const segment of segments) newest.set(segment.writer, segment);
   return newest;
 }

@@ -1,7 +1,7 @@
 /**
- * The SQLite file behind the index: opened in WAL mode with its tables, private
- * to its owner, and put aside when it is damaged. It holds nothing that the
- * segments do not say, so losing it costs time and nothing else.
+ * The SQLite file of the index: opened in WAL mode, private to its owner, and moved
+ * away when it is damaged. It contains nothing that is not in the segments, so it
+ * can be rebuilt at any time.
  */
 
 import { existsSync, renameSync, rmSync, statSync } from "node:fs";
@@ -15,36 +15,36 @@ import { StoreError } from "./store-error.ts";
 /** An open index database. */
 export interface IndexDatabase {
   readonly database: DatabaseSync;
-  /** `file`: shared with other processes. `memory`: this process's own, because the file cannot be used. */
+  /** `file`: shared with other processes. `memory`: private to this process, because the file cannot be used. */
   readonly kind: "file" | "memory";
-  /** Whether the file is still the one that was opened. */
+  /** Returns whether the path still names the opened file. */
   isCurrent(): boolean;
   close(): void;
 }
 
-/** Goes up when the tables change; an index of another version is built again. */
+/** Incremented with every change of the tables. An index of another version is rebuilt. */
 const schemaVersion = 1;
-/** How long a statement waits for another process that writes the index. */
+/** Milliseconds that a statement waits for another process that writes to the index. */
 const busyTimeoutMs = 5000;
 const lockName = "index";
 
 /**
- * Open the index of the home; built in memory when the home does not exist or
+ * Open the index of the home, or one in memory when the home does not exist or
  * cannot be written to.
  *
- * @throws a SQLite error; `isDamage` tells whether `putAside` can help.
+ * @throws a SQLite error; `isDamage` returns whether `moveDamagedAway` can help.
  */
 export function openIndexDatabase(layout: HomeLayout): IndexDatabase {
   if (!existsSync(layout.lockDirectory)) return openInMemory();
   let lock: Disposable | undefined;
   let database: DatabaseSync | undefined;
   try {
-    // Held by everyone who uses the file, so that nobody puts it aside under them.
+    // Held by every process that uses the file, so that no process moves it away meanwhile.
     lock = waitForSharedLock(layout);
     createPrivateFile(layout.databasePath);
     database = new DatabaseSync(layout.databasePath, { timeout: busyTimeoutMs });
-    // Call ids are random, so that indexing touches pages all over: room for them (16 MB) and for 16 MB of
-    // log before it is copied back halve its cost.
+    // Call ids are random, so indexing touches pages all over the file. A cache of 16 MB, and 16 MB of log
+    // between checkpoints, halve the cost.
     database.exec(
       "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -16000; PRAGMA wal_autocheckpoint = 4000",
     );
@@ -85,19 +85,19 @@ export function openInMemory(): IndexDatabase {
   };
 }
 
-/** Whether `error` says that the file is damaged or no database. */
+/** Returns whether `error` means that the file is damaged or not a database. */
 export function isDamage(error: unknown): boolean {
   const result = sqliteResultOf(error);
   return result === sqliteResult.corrupt || result === sqliteResult.notADatabase;
 }
 
 /**
- * Move the damaged database of the home out of the way (to `toolcrib.db.damaged`).
+ * Move the damaged database of the home away (to `toolcrib.db.damaged`).
  *
- * @returns whether it is out of the way; `false` while another process uses it.
+ * @returns `false` while another process uses the database.
  * @throws {StoreError} `AUDIT_INDEX_FAILED`.
  */
-export function putAside(layout: HomeLayout): boolean {
+export function moveDamagedAway(layout: HomeLayout): boolean {
   const lock = lockHome(layout, lockName, "exclusive");
   if (lock === undefined) return false;
   try {
@@ -114,7 +114,7 @@ export function putAside(layout: HomeLayout): boolean {
       `Cannot move the damaged index "${layout.databasePath}" away`,
       {
         cause,
-        hint: "Delete it; it is built again from the segments",
+        hint: "delete it; it is rebuilt from the segments",
       },
     );
   } finally {
@@ -122,7 +122,7 @@ export function putAside(layout: HomeLayout): boolean {
   }
 }
 
-/** Putting a database aside takes milliseconds; whoever does it longer than a second is not doing it. */
+/** Waits at most one second: moving a database away takes milliseconds. */
 function waitForSharedLock(layout: HomeLayout): Disposable | undefined {
   const pause = new Int32Array(new SharedArrayBuffer(4));
   for (let attempt = 0; attempt < 100; attempt += 1) {
@@ -130,7 +130,10 @@ function waitForSharedLock(layout: HomeLayout): Disposable | undefined {
     if (lock !== undefined) return lock;
     Atomics.wait(pause, 0, 0, 10);
   }
-  throw new StoreError("AUDIT_INDEX_FAILED", "Cannot open the audit index: another process repairs it");
+  throw new StoreError(
+    "AUDIT_INDEX_FAILED",
+    "Cannot open the audit index: another process is moving it away",
+  );
 }
 
 function isForbidden(error: unknown): boolean {
@@ -157,8 +160,8 @@ function createTables(database: DatabaseSync): void {
 }
 
 /**
- * Rows point into segments; the records themselves stay there. A row's place
- * in the order of all records is its key, so that newest first is a walk back.
+ * Rows point into segments; the records stay there. The primary key is the position
+ * in the order of all records, so that newest first is a backward scan.
  */
 const tables = `
   DROP TABLE IF EXISTS audit_event;

@@ -1,8 +1,7 @@
 /**
- * The event loop's side of the index thread: starts it when there is something
- * to do, tells it that there is more, and carries questions and answers. A
- * thread that died is started again with the next message; what it was asked
- * is refused.
+ * The event loop's side of the index thread: starts the thread when it is needed,
+ * notifies it of new records, and forwards queries. A thread that crashed is
+ * restarted with the next message; its pending queries are rejected.
  */
 
 import { Worker } from "node:worker_threads";
@@ -17,11 +16,11 @@ import type {
 } from "./index-protocol.ts";
 import { StoreError } from "./store-error.ts";
 
-/** How long nothing must be recorded before the index follows. A question does not wait for it. */
+/** Milliseconds without a new record before they are indexed. A query does not wait for it. */
 const quietMs = 250;
-/** The index follows at once when there are this many new records. */
+/** Number of new records that are indexed at once. */
 const followCount = 250_000;
-/** Most questions that wait for an answer. */
+/** Most pending queries. */
 const questionMax = 1000;
 
 interface Waiter {
@@ -29,7 +28,7 @@ interface Waiter {
   readonly reject: (error: unknown) => void;
 }
 
-/** The index as the event loop sees it. */
+/** The client of the index thread. */
 export class IndexHost implements AsyncDisposable {
   readonly #layout: HomeLayout;
   readonly #problem: (problem: StoreError) => void;
@@ -41,23 +40,23 @@ export class IndexHost implements AsyncDisposable {
   #isFollowing = false;
   #delay: NodeJS.Timeout | undefined;
   #closed = false;
-  /** Whether it is known that the thread does not work, so that it is said once. */
+  /** Whether a failure of the thread was reported, so that it is reported once. */
   #isBroken = false;
 
-  /** No I/O: the thread is started when it is needed, which a short-lived process never does. */
+  /** No I/O: the thread starts when it is needed, which does not happen in a short-lived process. */
   constructor(layout: HomeLayout, problem: (problem: StoreError) => void) {
     this.#layout = layout;
     this.#problem = problem;
   }
 
-  /** Say that `count` records were written. Never throws: writing does not depend on the index. */
+  /** Report that `count` records were written. Never throws: writing does not depend on the index. */
   notify(count: number): void {
     this.#newCount += count;
     if (this.#isFollowing || this.#closed) return;
     if (this.#newCount >= followCount) {
       this.#follow();
     } else if (this.#delay === undefined) {
-      // Calls come first: the index follows when they pause.
+      // Calls take precedence: records are indexed when calls pause.
       this.#delay = setTimeout(() => this.#follow(), quietMs);
       this.#delay.unref();
     } else {
@@ -66,9 +65,9 @@ export class IndexHost implements AsyncDisposable {
   }
 
   /**
-   * Ask the index, which first takes in everything that is in the segments.
+   * Run a query, after everything in the segments is indexed.
    *
-   * @throws {StoreError} what the index says, or `AUDIT_INDEX_FAILED` when its thread died.
+   * @throws {StoreError} the error of the query, or `AUDIT_INDEX_FAILED` when the thread ended.
    */
   ask<Question extends IndexQuestion>(
     question: Question,
@@ -80,7 +79,7 @@ export class IndexHost implements AsyncDisposable {
       if (this.#waiters.size >= questionMax) {
         throw new StoreError(
           "AUDIT_INDEX_FAILED",
-          `Cannot read the audit trail: ${questionMax} questions already wait`,
+          `Cannot read the audit trail: ${questionMax} queries are pending`,
         );
       }
       this.#lastId += 1;
@@ -92,11 +91,11 @@ export class IndexHost implements AsyncDisposable {
     });
   }
 
-  /** End the thread after the slice or question that it is at. */
+  /** End the thread after its current slice or query. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#delay);
-    // Whoever waits for the end must not find the process gone.
+    // The process must stay alive until the thread has ended.
     this.#thread?.ref();
     this.#thread?.postMessage({ kind: "close" } satisfies ToIndexThread);
     await this.#ended;
@@ -129,13 +128,13 @@ export class IndexHost implements AsyncDisposable {
   }
 
   #start(): Worker {
-    // The build keeps every source file a file of its own, with the same name.
+    // The build does not bundle: every source file has a file of the same name.
     const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
     const thread = new Worker(new URL(`./index-worker.${extension}`, import.meta.url), {
       name: "toolcrib-audit-index",
       workerData: { layout: this.#layout } satisfies IndexThreadData,
     });
-    // Only a question keeps the process alive.
+    // Only a pending query keeps the process alive.
     thread.unref();
     let failure: unknown;
     thread.on("message", (message: FromIndexThread) => this.#receive(message));

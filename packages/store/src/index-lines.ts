@@ -1,6 +1,6 @@
 /**
- * Lines of a segment to rows of the index. A line that is no record is noted as
- * a problem and skipped; so is a jump in the sequence, whose record is kept.
+ * Indexes the lines of a segment. A line that is not a record is stored as a problem
+ * and skipped. A gap in the sequence is stored as a problem; its record is indexed.
  */
 
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
@@ -9,14 +9,14 @@ import type { IndexStatements, SegmentRow } from "./index-statements.ts";
 import { parseRecord } from "./parse-record.ts";
 import { lineFeed } from "./segment-end.ts";
 
-/** Columns that hold text from a record keep at most this many UTF-16 units. */
+/** Most UTF-16 units of a text column. */
 const columnMaxLength = 300;
 
 /**
- * Index the lines in `chunk`, which follows what `row` says is indexed, and move the row.
+ * Index the lines of `chunk`, which starts at the indexed position of `row`, and move that position.
  *
- * @param takeUnfinished whether what follows the last line feed is taken as a line too.
- * @returns how many bytes of `chunk` are indexed now.
+ * @param takeUnfinished whether the rest after the last line feed is indexed as a line.
+ * @returns the number of indexed bytes of `chunk`.
  */
 export function indexLines(
   statements: IndexStatements,
@@ -58,7 +58,7 @@ export function indexLines(
 }
 
 function addEvent(statements: IndexStatements, record: AuditRecord, place: readonly number[]): void {
-  // A file can hold types and data that this version does not know: fields are taken if they are texts.
+  // A file can contain types and data that this version does not know: only text fields are indexed.
   const data = record.data as unknown as JsonObject;
   const client = data["client"];
   statements.addEvent.run(

@@ -1,11 +1,11 @@
-/** What the event loop's side of the index (index-host.ts) and its thread (index-worker.ts) say to each other. */
+/** Messages between the event loop's side of the index (index-host.ts) and its thread (index-worker.ts). */
 
 import type { AuditRecord } from "./audit-event.ts";
 import type { AuditCall, AuditListQuery, AuditProblem } from "./audit-query.ts";
 import type { StoreCode } from "./codes.ts";
 import type { HomeLayout } from "./home-layout.ts";
 
-/** Each question about the trail: what is asked and what the answer is. */
+/** The queries: parameter and result of each. */
 export interface IndexQuestions {
   readonly list: { readonly asked: AuditListQuery; readonly answer: readonly AuditRecord[] };
   readonly show: { readonly asked: string; readonly answer: AuditCall | undefined };
@@ -14,12 +14,12 @@ export interface IndexQuestions {
 
 export type IndexQuestion = keyof IndexQuestions;
 
-/** To the thread. `follow`: index what is new. `close`: finish the slice, close the database and end. */
+/** To the thread. `follow`: index new records. `close`: finish the slice, close the database and end. */
 export type ToIndexThread =
   | { readonly kind: "follow" | "close" }
   | { readonly kind: "ask"; readonly id: number; readonly question: IndexQuestion; readonly asked: unknown };
 
-/** A StoreError on its way between threads; the cause stays where it is, as text. */
+/** A StoreError in a form that can be posted; the cause is a text. */
 export interface ThreadError {
   readonly code: StoreCode;
   readonly message: string;
@@ -27,14 +27,14 @@ export interface ThreadError {
   readonly cause: string | undefined;
 }
 
-/** From the thread. `idle`: everything that was there is indexed, or could not be. */
+/** From the thread. `idle`: indexing ended, because nothing is left or because it failed. */
 export type FromIndexThread =
   | { readonly kind: "idle" }
   | { readonly kind: "answer"; readonly id: number; readonly answer: unknown }
   | { readonly kind: "refused"; readonly id: number; readonly error: ThreadError }
   | { readonly kind: "problem"; readonly error: ThreadError };
 
-/** What the thread is started with. */
+/** Start parameters of the thread. */
 export interface IndexThreadData {
   readonly layout: HomeLayout;
 }

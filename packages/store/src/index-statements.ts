@@ -2,20 +2,20 @@
 
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 
-/** Where indexing of a segment stands. */
+/** Progress of indexing a segment. */
 export interface SegmentRow {
   readonly id: number;
   readonly name: string;
-  /** Bytes that are indexed. */
+  /** Number of indexed bytes. */
   readonly position: number;
-  /** Sequence number of the last record before `position`; null when it cannot be known. */
+  /** Sequence number of the last record before `position`; null when it is unknown. */
   readonly last_sequence: number | null;
   /** Range of the times of the indexed records, in milliseconds since the epoch. */
   readonly first_time: number;
   readonly last_time: number;
 }
 
-/** Where a record is. */
+/** Location of a record. */
 export interface PointerRow {
   readonly time: number;
   readonly writer: number;

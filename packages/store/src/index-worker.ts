@@ -1,7 +1,7 @@
 /**
- * The thread that indexes: SQLite waits for the disk and a question can walk a
- * whole index, neither of which may hold up the event loop that serves calls.
- * Between two slices it takes messages, so that a question waits for one slice.
+ * The index thread. SQLite waits for the disk, and a query can scan the whole
+ * index; neither may block the event loop that serves calls. Messages are handled
+ * between two slices, so a query waits for at most one slice.
  */
 
 import { readlinkSync } from "node:fs";
@@ -29,9 +29,9 @@ port.on("message", (message: ToIndexThread) => {
 });
 
 /**
- * Calls come first: on a busy machine the index follows when there is time. Only
- * Linux gives a thread a priority of its own; elsewhere, and where it is not
- * allowed, the thread stays as it is.
+ * Lowers the priority of the thread, so that calls take precedence on a busy
+ * machine. Only Linux has a priority for each thread; on other platforms, and
+ * without permission, nothing changes.
  */
 function yieldToCalls(): void {
   if (process.platform !== "linux") return;
@@ -71,7 +71,7 @@ async function follow(): Promise<void> {
     while (!isClosing && index.step()) await nextTurn();
     failedBefore = false;
   } catch (error) {
-    // It is tried again with the next message; one report of a lasting failure is enough.
+    // The next message retries; a lasting failure is reported once.
     if (!failedBefore) send({ kind: "problem", error: toThreadError(error) });
     failedBefore = true;
   }

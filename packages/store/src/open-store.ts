@@ -1,40 +1,38 @@
-/**
- * The store of a home directory: what Toolcrib must remember. Only the audit
- * trail lives here so far.
- */
+/** The store of a home directory: the state that Toolcrib keeps on disk. It contains the audit trail. */
 
 import { type AuditOptions, resolveAuditOptions } from "./audit-options.ts";
-import { type AuditTrail, openAuditTrail } from "./audit-trail.ts";
+import type { AuditStore } from "./audit-store.ts";
+import { FileAuditStore } from "./file-audit-store.ts";
 import { createHome, toHomeLayout } from "./home-layout.ts";
 import type { StoreError } from "./store-error.ts";
 
-/** Where the store is and how it behaves. */
+/** Location and behaviour of the store. */
 export interface StoreOptions {
   /** Path of the home directory; created with mode 0700 when it is missing. */
   readonly home: string;
   readonly audit?: AuditOptions;
 }
 
-/** What the store needs of the world. */
+/** Dependencies of the store. */
 export interface StoreDeps {
   /** Milliseconds since the epoch. */
-  readonly clock: () => number;
+  readonly now: () => number;
   /**
-   * Told what went wrong where nobody waits for an answer: writing began to
-   * fail, records were discarded, a segment or the index was found damaged.
-   * For the log. @default nobody
+   * Called with failures that no caller waits for: writing began to fail, records
+   * were discarded, or a segment or the index is damaged. For the log.
+   * @default no call
    */
   readonly onProblem?: (problem: StoreError) => void;
 }
 
-/** An open store. Disposing writes what waits and rejects with `AUDIT_UNWRITABLE` when that is impossible. */
+/** An open store. Disposing writes pending records, and rejects with `AUDIT_UNWRITABLE` when that is impossible. */
 export interface Store extends AsyncDisposable {
-  readonly audit: AuditTrail;
+  readonly audit: AuditStore;
 }
 
 /**
- * Open the store of a home directory for writing. Several processes may do so at
- * the same time: each writes segments of its own.
+ * Open the store of a home directory for writing. Several processes can open it at
+ * the same time: each writes its own segments.
  *
  * @throws {StoreError} `STORE_HOME_UNUSABLE`, `STORE_WRITERS_EXHAUSTED`.
  */
@@ -42,9 +40,7 @@ export async function openStore(options: StoreOptions, deps: StoreDeps): Promise
   const layout = toHomeLayout(options.home);
   const auditOptions = resolveAuditOptions(options.audit);
   await createHome(layout);
-  const audit = openAuditTrail(
-    { layout, clock: deps.clock, onProblem: deps.onProblem ?? (() => undefined) },
-    auditOptions,
-  );
+  const { now, onProblem = () => undefined } = deps;
+  const audit = new FileAuditStore({ layout, now, onProblem }, auditOptions);
   return { audit, [Symbol.asyncDispose]: () => audit[Symbol.asyncDispose]() };
 }

@@ -1,15 +1,15 @@
 /**
- * A line of a segment to the record it holds. What is not a whole record (torn,
- * edited, of something else) is `undefined`; the caller reports it.
+ * Parses a line of a segment. A line that is not a complete record (torn, edited,
+ * or foreign) is `undefined`; the caller reports it.
  */
 
 import { isJsonObject, JsonError, parseJson } from "@toolcrib/json";
 import type { AuditRecord } from "./audit-event.ts";
 
-/** Longest line that is read, in UTF-16 units; writers stay far below. */
+/** Longest line in UTF-16 units. Writers stay far below it. */
 export const lineMaxLength = 1024 * 1024;
 
-/** The record in `line`, or `undefined` when it is not one. Never throws for any input. */
+/** Returns the record in `line`, or `undefined` when it is not a record. Never throws. */
 export function parseRecord(line: string): AuditRecord | undefined {
   let value: unknown;
   try {
@@ -30,7 +30,7 @@ export function parseRecord(line: string): AuditRecord | undefined {
 
 const timePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-/** Oldest first: by time, then writer, then sequence. */
+/** Compares records by time, then writer, then sequence; oldest first. */
 export function compareRecords(a: AuditRecord, b: AuditRecord): number {
   if (a.time !== b.time) return a.time < b.time ? -1 : 1;
   if (a.writer !== b.writer) return a.writer < b.writer ? -1 : 1;

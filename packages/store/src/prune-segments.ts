@@ -1,7 +1,7 @@
 /**
- * Retention: deletes the oldest segments past the limits of number and age. The
- * deletion is recorded, and the record written, before the file goes; what
- * cannot be recorded is not deleted. One process of a home does it at a time.
+ * Retention: deletes the oldest segments beyond the limits of number and age. The
+ * record of a deletion is written before the file is deleted; a segment whose
+ * deletion cannot be recorded stays. One process of a home prunes at a time.
  */
 
 import { statSync } from "node:fs";
@@ -15,10 +15,10 @@ import { lockHome } from "./home-lock.ts";
 import { readFirstRecord, readSegmentEnd } from "./segment-end.ts";
 import { StoreError } from "./store-error.ts";
 
-/** What pruning needs of the world. */
+/** Dependencies of pruning. */
 export interface PruneDeps {
   readonly layout: HomeLayout;
-  readonly clock: () => number;
+  readonly now: () => number;
   /** Resolves when the record is written. */
   readonly record: (data: AuditPruned) => Promise<void>;
 }
@@ -30,12 +30,12 @@ interface Candidate {
 }
 
 /**
- * Delete what the limits ask for.
+ * Delete the segments beyond the limits.
  *
- * @throws {StoreError} `AUDIT_RETENTION_FAILED`, or why the record could not be written.
+ * @throws {StoreError} `AUDIT_RETENTION_FAILED`, or the error of the record.
  */
 export async function pruneSegments(
-  { layout, clock, record }: PruneDeps,
+  { layout, now, record }: PruneDeps,
   { retainMaxSegments, retainMaxAgeMs }: ResolvedAuditOptions,
 ): Promise<void> {
   using lock = lockHome(layout, "audit-prune", "exclusive");
@@ -44,7 +44,7 @@ export async function pruneSegments(
     const { candidates, count } = findCandidates(layout.auditDirectory);
     let excess = count - retainMaxSegments;
     for (const { name, bytes, writtenAt } of candidates) {
-      const isOld = clock() - writtenAt >= retainMaxAgeMs;
+      const isOld = now() - writtenAt >= retainMaxAgeMs;
       if (!isOld && excess <= 0) break;
       const path = join(layout.auditDirectory, name);
       await record({
@@ -65,7 +65,7 @@ export async function pruneSegments(
   }
 }
 
-/** The segments that may go, the one that was written to longest ago first, and how many segments there are. */
+/** Returns the segments that may be deleted, least recently written first, and the number of all segments. */
 function findCandidates(auditDirectory: string): {
   readonly candidates: readonly Candidate[];
   readonly count: number;

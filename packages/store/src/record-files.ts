@@ -1,6 +1,6 @@
 /**
- * Reads the records that rows of the index point to. What a row points to must
- * be the very record that was indexed; if not, the segment was changed.
+ * Reads the records that rows of the index point to. A record that does not match
+ * its row means that the segment was changed after it was indexed.
  */
 
 import { closeSync, openSync } from "node:fs";
@@ -10,7 +10,7 @@ import type { PointerRow } from "./index-statements.ts";
 import { parseRecord } from "./parse-record.ts";
 import { readFully } from "./segment-end.ts";
 
-/** A segment no longer holds what its rows point to. Never leaves the index. */
+/** A record does not match its row. Never leaves the index. */
 export class StalePointer extends Error {
   readonly segment: string;
 
@@ -20,7 +20,7 @@ export class StalePointer extends Error {
   }
 }
 
-/** The segments that one question opens, closed when disposed. */
+/** The segments that one query opens. Disposing closes them. */
 export class RecordFiles implements Disposable {
   readonly #directory: string;
   readonly #descriptors = new Map<string, number | undefined>();
@@ -30,7 +30,7 @@ export class RecordFiles implements Disposable {
   }
 
   /**
-   * The record at `row`; `undefined` when its segment was deleted in the meantime.
+   * Returns the record at `row`; `undefined` when its segment was deleted meanwhile.
    *
    * @throws {StalePointer}
    */

@@ -1,10 +1,9 @@
 /**
- * The file side of one writer: appends bytes to its newest segment, starts a
- * new one by size and age, and opens the file again after a failure.
+ * The files of one writer: appends bytes to its newest segment, starts a new
+ * segment by size and age, and reopens the file after a failure.
  *
- * It only ever appends: what has reached a segment is not taken back, also not
- * the part of a batch that was written before the disk was full. Calls of
- * `append` must not overlap.
+ * It only appends: nothing is removed from a segment, not even the part of a batch
+ * that was written before the disk was full. Calls of `append` must not overlap.
  */
 
 import {
@@ -26,11 +25,11 @@ import { type HomeLayout, toSegmentName } from "./home-layout.ts";
 import { lineFeed } from "./segment-end.ts";
 import type { WriterLane } from "./writer-lane.ts";
 
-/** What became of the bytes of one `append`. */
+/** The result of one `append`. */
 export interface Appended {
-  /** How many of them are in the segment. */
+  /** Number of bytes that are in the segment. */
   readonly bytes: number;
-  /** Why it is not all of them, or why it is not certain that they stay. */
+  /** Why not all bytes were written, or why they may not be durable. */
   readonly error?: Error;
   /** The unfinished line that a failure left at the end of the segment. */
   readonly torn?: { readonly position: number; readonly bytes: number };
@@ -43,14 +42,14 @@ const syncFile = promisify(fdatasync);
 const syncDirectory = promisify(fsync);
 
 const appendFlags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;
-/** How often it is checked that the segment is still where it was created. */
+/** Milliseconds between two checks that the segment still exists. */
 const presenceCheckMs = 1000;
 
-/** What the owner of an appender wants to know. */
+/** Events of an appender. */
 export interface AppenderEvents {
   /** A segment was finished and the next one started. */
   readonly rotated: () => void;
-  /** The segment was removed by somebody else; writing goes on in a new one. */
+  /** Another program removed the segment; writing continues in a new one. */
   readonly missing: (segment: string) => void;
 }
 
@@ -58,7 +57,7 @@ export interface AppenderEvents {
 export class SegmentAppender {
   readonly #layout: HomeLayout;
   readonly #options: ResolvedAuditOptions;
-  readonly #clock: () => number;
+  readonly #now: () => number;
   readonly #events: AppenderEvents;
   readonly #writer: number;
   #number: number;
@@ -71,16 +70,16 @@ export class SegmentAppender {
 
   constructor(
     lane: WriterLane,
-    deps: { readonly layout: HomeLayout; readonly clock: () => number; readonly events: AppenderEvents },
+    deps: { readonly layout: HomeLayout; readonly now: () => number; readonly events: AppenderEvents },
     options: ResolvedAuditOptions,
   ) {
     this.#layout = deps.layout;
-    this.#clock = deps.clock;
+    this.#now = deps.now;
     this.#events = deps.events;
     this.#options = options;
     this.#writer = lane.writer;
     this.#number = lane.segment?.number ?? 1;
-    this.#startedAt = lane.segmentStartedAt ?? deps.clock();
+    this.#startedAt = lane.segmentStartedAt ?? deps.now();
     this.#lineOpen = lane.ending.kind !== "whole";
   }
 
@@ -94,7 +93,7 @@ export class SegmentAppender {
     let written = 0;
     try {
       await this.#prepare();
-      // A line of its own, whatever an earlier failure or the death of an earlier writer left behind.
+      // Ends an unfinished line of an earlier failure or of a writer that crashed.
       if (this.#lineOpen) {
         this.#size += writeSome(this.#descriptor!, Buffer.of(lineFeed), 0);
         this.#lineOpen = false;
@@ -110,7 +109,7 @@ export class SegmentAppender {
       await this.#drop();
       if (written > 0) this.#lineOpen = bytes[written - 1] !== lineFeed;
       const error = thrown as Error;
-      // A line that lacks nothing but its line feed is whole: the next append ends it.
+      // A line that lacks only its line feed is complete: the next append ends it.
       if (written === 0 || !this.#lineOpen || bytes[written] === lineFeed) return { bytes: written, error };
       const tornBytes = written - 1 - bytes.lastIndexOf(lineFeed, written - 1);
       return { bytes: written, error, torn: { position: this.#size - tornBytes, bytes: tornBytes } };
@@ -123,7 +122,7 @@ export class SegmentAppender {
   }
 
   async #prepare(): Promise<void> {
-    const now = this.#clock();
+    const now = this.#now();
     if (this.#descriptor === undefined) {
       await this.#openSegment(0);
     } else if (Math.abs(now - this.#checkedAt) >= presenceCheckMs) {
@@ -143,7 +142,7 @@ export class SegmentAppender {
   async #startNext(): Promise<void> {
     await this.#drop();
     this.#number += 1;
-    this.#startedAt = this.#clock();
+    this.#startedAt = this.#now();
     this.#lineOpen = false;
     await this.#openSegment(0);
   }
@@ -174,7 +173,7 @@ export class SegmentAppender {
     const status = fstatSync(this.#descriptor);
     if (!status.isFile()) throw new Error(`"${path}" is not a regular file`);
     this.#size = status.size;
-    this.#checkedAt = this.#clock();
+    this.#checkedAt = this.#now();
     if (status.size === 0) {
       this.#startedAt = this.#checkedAt;
       this.#lineOpen = false;
@@ -185,14 +184,14 @@ export class SegmentAppender {
   async #drop(): Promise<void> {
     const descriptor = this.#descriptor;
     this.#descriptor = undefined;
-    // Closing can report a write error of a network file system; the batch has been judged by then.
+    // Closing can report a write error of a network file system; the result of the batch is known by then.
     if (descriptor !== undefined) await closeFile(descriptor).catch(() => undefined);
   }
 }
 
 /**
- * In the page cache a batch takes some ten microseconds, less than handing it
- * to another thread and back costs: so the write is made here and now.
+ * Writes synchronously: a write to the page cache takes about ten microseconds, less
+ * than a round trip to another thread.
  */
 function writeSome(descriptor: number, bytes: Buffer, offset: number): number {
   return writeSync(descriptor, bytes, offset, bytes.length - offset, null);

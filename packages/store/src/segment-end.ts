@@ -1,26 +1,26 @@
 /**
- * The end of a segment, read backwards: its last records and what follows the
- * last line feed. Where a writer goes on and where `tail` starts.
+ * Reads the end of a segment backwards: its last records and the rest after the last
+ * line feed. A writer continues there, and `tail` starts there.
  */
 
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import type { AuditRecord } from "./audit-event.ts";
 import { parseRecord } from "./parse-record.ts";
 
-/** How a segment ends. */
+/** The end of a segment. */
 export interface SegmentEnd {
-  /** The last records, oldest first; lines that are no records are left out. */
+  /** The last records, oldest first, without lines that are not records. */
   readonly records: readonly AuditRecord[];
-  /** Bytes up to and with the last line feed. */
+  /** Number of bytes up to and including the last line feed. */
   readonly completeBytes: number;
-  /** What follows the last line feed: empty when the segment ends properly. */
+  /** Bytes after the last line feed: none when the segment is complete. */
   readonly unfinished: Buffer;
 }
 
 const firstChunkBytes = 64 * 1024;
 
 /**
- * Read the end of the segment at `path`, as much as `recordLimit` records need.
+ * Read the end of the segment at `path`: enough for `recordLimit` records.
  *
  * @throws the file system's error.
  */
@@ -28,7 +28,7 @@ export function readSegmentEnd(path: string, recordLimit: number): SegmentEnd {
   const descriptor = openSync(path, "r");
   try {
     const { size } = fstatSync(descriptor);
-    // Each round reads twice as much, so that the work stays proportional to what is needed.
+    // Each round reads twice as much, so that the work is proportional to the result.
     for (let length = firstChunkBytes; ; length *= 2) {
       const start = Math.max(0, size - length);
       const chunk = readFully(descriptor, start, size - start);
@@ -40,7 +40,7 @@ export function readSegmentEnd(path: string, recordLimit: number): SegmentEnd {
   }
 }
 
-/** The first record of the segment at `path`, if its first line is one. */
+/** Returns the first record of the segment at `path`; `undefined` when its first line is not a record. */
 export function readFirstRecord(path: string): AuditRecord | undefined {
   const descriptor = openSync(path, "r");
   try {
@@ -56,7 +56,7 @@ export function readFirstRecord(path: string): AuditRecord | undefined {
   }
 }
 
-/** `length` bytes from `position`, or fewer where the file ends. */
+/** Reads `length` bytes from `position`, or fewer at the end of the file. */
 export function readFully(descriptor: number, position: number, length: number): Buffer {
   const buffer = Buffer.allocUnsafe(length);
   let filled = 0;
@@ -77,7 +77,7 @@ function endOf(chunk: Buffer, start: number, recordLimit: number): SegmentEnd {
   let lineEnd = completeLength - 1;
   while (lineEnd >= 0 && records.length < recordLimit) {
     const lineStart = lineEnd === 0 ? 0 : chunk.lastIndexOf(lineFeed, lineEnd - 1) + 1;
-    // A line that begins before the chunk is read whole in the next round.
+    // A line that begins before the chunk is complete in the next round.
     if (lineStart === 0 && start > 0) break;
     const record = parseRecord(chunk.toString("utf8", lineStart, lineEnd));
     if (record !== undefined) records.push(record);

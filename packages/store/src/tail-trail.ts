@@ -1,8 +1,7 @@
 /**
- * The end of the trail as it grows, read from the segments of all writers
- * without the index, so that it works beside a process that writes. Looks for
- * new lines five times a second. Lines that are no records are skipped here;
- * `problems` lists them.
+ * Reads the end of the growing trail from the segments of all writers, without the
+ * index, so that it works while other processes write. Polls for new lines five
+ * times a second. Lines that are not records are skipped; `problems` lists them.
  */
 
 import { closeSync, openSync, statSync } from "node:fs";
@@ -14,11 +13,11 @@ import { listSegments, newestSegments } from "./home-layout.ts";
 import { compareRecords, parseRecord } from "./parse-record.ts";
 import { lineFeed, readFully, readSegmentEnd } from "./segment-end.ts";
 
-/** Where `tail` starts and whether it ends. */
+/** Start and end of `tail`. */
 export interface AuditTailOptions {
-  /** How many of the records that are already there come first, 0 to 1,000. @default 10 */
+  /** Number of existing records to start with, 0 to 1,000. @default 10 */
   readonly limit?: number;
-  /** Whether to go on with new records until aborted or left. @default false */
+  /** Whether to continue with new records until aborted or left. @default false */
   readonly follow?: boolean;
   readonly signal?: AbortSignal;
 }
@@ -28,8 +27,8 @@ const pollMs = 200;
 const readMaxBytes = 256 * 1024;
 
 /**
- * The last records of the trail, oldest first, then new ones as they come.
- * Records of several writers are put in order where they are read together.
+ * Yields the last records of the trail, oldest first, then new ones as they are
+ * written. Records of several writers that are read together are sorted.
  *
  * @throws `signal.reason` when aborted; {StoreError} `AUDIT_QUERY_INVALID`.
  */
@@ -62,13 +61,13 @@ async function pause(signal: AbortSignal | undefined): Promise<void> {
   }
 }
 
-/** The last `limit` records; sets where each segment is read from next. */
+/** Returns the last `limit` records, and sets the position from which each segment is read next. */
 function readEnds(auditDirectory: string, limit: number, positions: Map<string, number>): AuditRecord[] {
   const segments = listSegments(auditDirectory);
   const newest = newestSegments(segments);
   const wanted = new Map<number, number>();
   const records: AuditRecord[] = [];
-  // From the newest segment of each writer back to as many as its share may need.
+  // Reads backwards from the newest segment of each writer, as far as `limit` needs.
   for (const segment of segments.toReversed()) {
     const path = join(auditDirectory, segment.name);
     const missing = wanted.get(segment.writer) ?? limit;
@@ -84,7 +83,7 @@ function readEnds(auditDirectory: string, limit: number, positions: Map<string, 
   return limit === 0 ? [] : records.slice(-limit);
 }
 
-/** What came after `positions`, which are moved. */
+/** Returns the records after `positions`, and moves the positions. */
 function readNew(
   auditDirectory: string,
   positions: Map<string, number>,
@@ -108,7 +107,7 @@ function readNew(
   return { records: records.sort(compareRecords), isMore };
 }
 
-/** Put the records of the whole lines in `chunk` into `records`; returns the length of what was read. */
+/** Appends the records of the complete lines of `chunk` to `records`. Returns the length of these lines. */
 function takeLines(chunk: Buffer, records: AuditRecord[]): number {
   let lineStart = 0;
   for (
@@ -119,7 +118,7 @@ function takeLines(chunk: Buffer, records: AuditRecord[]): number {
     const record = parseRecord(chunk.toString("utf8", lineStart, lineEnd));
     if (record !== undefined) records.push(record);
   }
-  // A line that fills a whole read is no record of ours.
+  // A line that fills a whole read is not a record of this program.
   return lineStart === 0 && chunk.length === readMaxBytes ? chunk.length : lineStart;
 }
 
@@ -132,7 +131,7 @@ function readPart(path: string, position: number, length: number): Buffer {
   }
 }
 
-/** The result of `read`, or `undefined` when the file was deleted in the meantime. */
+/** Returns the result of `read`, or `undefined` when the file was deleted meanwhile. */
 function ifPresent<Result>(read: () => Result): Result | undefined {
   try {
     return read();

@@ -1,8 +1,8 @@
 /**
- * A writer's place in a home. Each process that writes holds one of 256 writer
- * numbers by a lock that dies with it; the number's segments and its sequence
- * go on where the last holder stopped, so a home has as many writers as ever
- * wrote at the same time, and every writer's sequence has no gap over restarts.
+ * The writer numbers of a home. Each process that writes holds one of 256 numbers
+ * by a lock that is released when it exits. It continues the segments and the
+ * sequence of the last holder, so the sequence of a writer has no gap across
+ * restarts, and a home has only as many writers as ever wrote at the same time.
  */
 
 import { join } from "node:path";
@@ -12,27 +12,27 @@ import { parseRecord } from "./parse-record.ts";
 import { readFirstRecord, readSegmentEnd } from "./segment-end.ts";
 import { StoreError } from "./store-error.ts";
 
-/** What the holder of a writer number finds. */
+/** A claimed writer number, and the state that its last holder left. */
 export interface WriterLane {
   readonly writer: number;
   readonly lock: Disposable;
   /** Sequence number of the last record, 0 when there is none. */
   readonly lastSequence: number;
-  /** The newest segment, if the writer has one. */
+  /** The newest segment of the writer, if any. */
   readonly segment: SegmentName | undefined;
-  /** Milliseconds since the epoch of the newest segment's first record, if it can be told. */
+  /** Milliseconds since the epoch of the newest segment's first record, if it is known. */
   readonly segmentStartedAt: number | undefined;
   /** How the newest segment ends. */
   readonly ending: LaneEnding;
 }
 
-/** `whole`: with a line feed. `unended`: a whole record that lacks its line feed. `torn`: an unfinished line. */
+/** `whole`: with a line feed. `unended`: a complete record without its line feed. `torn`: an unfinished line. */
 export type LaneEnding =
   | { readonly kind: "whole" | "unended" }
   | { readonly kind: "torn"; readonly position: number; readonly bytes: number };
 
 /**
- * Take the lowest free writer number of the home and read where it stopped.
+ * Claim the lowest free writer number of the home and read the state of its segments.
  *
  * @throws {StoreError} `STORE_WRITERS_EXHAUSTED`, `STORE_HOME_UNUSABLE`.
  */
@@ -54,7 +54,7 @@ export function claimWriterLane(layout: HomeLayout): WriterLane {
   }
   throw new StoreError(
     "STORE_WRITERS_EXHAUSTED",
-    `${writerMax} processes already write to "${layout.home}"; no more are allowed`,
+    `${writerMax} processes write to "${layout.home}" already; that is the maximum`,
   );
 }
 
@@ -74,7 +74,7 @@ function readLane(layout: HomeLayout, writer: number, lock: Disposable): WriterL
   const path = join(layout.auditDirectory, newest.name);
   const end = readSegmentEnd(path, 1);
   let lastSequence = Number(end.records[0]?.sequence ?? 0);
-  // A crash between creating a segment and its first record leaves one without records.
+  // A crash between creating a segment and writing its first record leaves an empty segment.
   for (let at = segments.length - 2; lastSequence === 0 && at >= 0; at -= 1) {
     const earlier = readSegmentEnd(join(layout.auditDirectory, segments[at]!.name), 1);
     lastSequence = Number(earlier.records[0]?.sequence ?? 0);

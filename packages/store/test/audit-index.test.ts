@@ -15,7 +15,7 @@ import {
 
 const start = Date.UTC(2026, 0, 1);
 
-/** Ten calls of two clients and three tools, one millisecond apart, each with its end. */
+/** Ten calls of two clients and three tools, one millisecond apart, each with its completion. */
 async function writeCalls(store: Store): Promise<void> {
   const tools = ["github:create_issue", "github:list_issues", "files:read[1]"];
   for (let n = 0; n < 10; n += 1) {
@@ -35,9 +35,9 @@ async function writeCalls(store: Store): Promise<void> {
   await store.audit.flush();
 }
 
-test("list() returns the newest records first, and all that was recorded before it was asked", async (t) => {
+test("list() returns the newest records first, with everything recorded before the query", async (t) => {
   const home = newHome(t);
-  await using store = await openStore({ home }, { clock: tickingClock(start) });
+  await using store = await openStore({ home }, { now: tickingClock(start) });
   await writeCalls(store);
   store.audit.record("server.stopped", { server: "last", reason: "test" });
   const records = await store.audit.list();
@@ -47,9 +47,9 @@ test("list() returns the newest records first, and all that was recorded before 
   assert.equal(records[0].data.server, "last");
 });
 
-test("list() returns what meets every condition", async (t) => {
+test("list() returns the records that meet every condition", async (t) => {
   const home = newHome(t);
-  await using store = await openStore({ home }, { clock: tickingClock(start) });
+  await using store = await openStore({ home }, { now: tickingClock(start) });
   await writeCalls(store);
   const all = await store.audit.list();
   const check = async (
@@ -95,10 +95,10 @@ test("list() returns what meets every condition", async (t) => {
   );
 });
 
-test("pages of list() hold every record once", async (t) => {
+test("pages of list() contain every record once", async (t) => {
   const home = newHome(t);
-  // The clock stands still: the order within one millisecond is the order of writing.
-  await using store = await openStore({ home }, { clock: () => start });
+  // The clock does not advance: the order within one millisecond is the order of writing.
+  await using store = await openStore({ home }, { now: () => start });
   await writeCalls(store);
   const paged: string[] = [];
   for (let page = await store.audit.list({ limit: 4 }); page.length > 0; ) {
@@ -129,7 +129,7 @@ for (const [title, query] of [
 
 test("show() returns a call with the tree of its inner calls", async (t) => {
   const home = newHome(t);
-  await using store = await openStore({ home }, { clock: tickingClock(start) });
+  await using store = await openStore({ home }, { now: tickingClock(start) });
   const inner = (callId: string, parentId: string, depth: number) => intentOf(callId, { parentId, depth });
   await store.audit.intent(intentOf("root"));
   await store.audit.intent(inner("b", "root", 1));
@@ -168,9 +168,9 @@ test("show() returns a call with the tree of its inner calls", async (t) => {
   assert.deepEqual(shape((await store.audit.show("b2"))!), ["b2", undefined, "denied", []]);
 });
 
-test("show() ends where calls name each other as parents, and at its bounds", async (t) => {
+test("show() ends at cycles of parents and at its limits", async (t) => {
   const home = newHome(t);
-  await using store = await openStore({ home }, { clock: tickingClock(start) });
+  await using store = await openStore({ home }, { now: tickingClock(start) });
   await Promise.all([
     store.audit.intent(intentOf("x", { parentId: "y" })),
     store.audit.intent(intentOf("y", { parentId: "x" })),
@@ -194,9 +194,9 @@ test("show() ends where calls name each other as parents, and at its bounds", as
   assert.equal(wide?.truncated, true);
 });
 
-test("a deleted index is built again, also under an open store", async (t) => {
+test("a deleted index is rebuilt, also under an open store", async (t) => {
   const home = newHome(t);
-  await using store = await openStore({ home }, { clock: tickingClock(start) });
+  await using store = await openStore({ home }, { now: tickingClock(start) });
   await writeCalls(store);
   const all = await store.audit.list();
   for (const name of readdirSync(home)) if (name.startsWith("toolcrib.db")) rmSync(join(home, name));
@@ -217,11 +217,11 @@ for (const [title, damage] of [
     },
   ],
 ] as const) {
-  test(`an index that ${title} is put aside and built again`, async (t) => {
+  test(`an index that ${title} is moved away and rebuilt`, async (t) => {
     const home = newHome(t);
     let all: unknown;
     {
-      await using store = await openStore({ home }, { clock: tickingClock(start) });
+      await using store = await openStore({ home }, { now: tickingClock(start) });
       await writeCalls(store);
       all = await store.audit.list();
     }
@@ -230,7 +230,7 @@ for (const [title, damage] of [
     {
       await using store = await openStore(
         { home },
-        { clock: tickingClock(start), onProblem: ({ code }) => problems.push(code) },
+        { now: tickingClock(start), onProblem: ({ code }) => problems.push(code) },
       );
       assert.deepEqual(await store.audit.list(), all);
     }
@@ -244,10 +244,10 @@ for (const [title, damage] of [
 
 test("a damaged index that another process uses is left alone", async (t) => {
   const home = newHome(t);
-  await using store = await openStore({ home }, { clock: tickingClock(start) });
+  await using store = await openStore({ home }, { now: tickingClock(start) });
   await writeCalls(store);
   const all = await store.audit.list();
-  // The second reader of the same home finds noise where the tables should be, while the first one has the file open.
+  // The second reader of the home finds random bytes in place of the tables, while the first one has the file open.
   const path = join(home, "toolcrib.db");
   const bytes = readFileSync(path);
   rmSync(`${path}-wal`, { force: true });
@@ -263,13 +263,13 @@ test("a segment that was replaced or edited is indexed again", async (t) => {
   const home = newHome(t);
   const path = join(home, "audit", "001-00000001.jsonl");
   {
-    await using store = await openStore({ home }, { clock: tickingClock(start) });
+    await using store = await openStore({ home }, { now: tickingClock(start) });
     await writeCalls(store);
   }
   await using reader = await openAuditReader({ home });
   assert.equal((await reader.list()).length, 20);
   const lines = readFileSync(path, "utf8").trimEnd().split("\n");
-  // As long as before, so that only reading the records can tell.
+  // The length stays the same, so only reading the records can detect the change.
   writeFileSync(path, `${lines.toReversed().join("\n")}\n`);
   assert.equal(callIdsOf(await reader.list({ limit: 20 })).length, 19);
   assert((await reader.problems()).some(({ kind }) => kind === "gap"));
@@ -278,9 +278,9 @@ test("a segment that was replaced or edited is indexed again", async (t) => {
   assert.deepEqual(await reader.problems(), []);
 });
 
-test("the index follows without being asked", async (t) => {
+test("the index indexes new records without a query", async (t) => {
   const home = newHome(t);
-  await using store = await openStore({ home }, { clock: tickingClock(start) });
+  await using store = await openStore({ home }, { now: tickingClock(start) });
   await Promise.all(Array.from({ length: 1000 }, (_, n) => store.audit.intent(intentOf(`c${n}`))));
   const path = join(home, "toolcrib.db-wal");
   while ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) < 50_000) {
@@ -288,7 +288,7 @@ test("the index follows without being asked", async (t) => {
   }
 });
 
-test("a reader of a home that does not exist finds an empty trail and creates nothing", async (t) => {
+test("a reader of a home that does not exist returns an empty trail and creates nothing", async (t) => {
   const home = newHome(t);
   await using reader = await openAuditReader({ home });
   assert.deepEqual(await reader.list(), []);
@@ -300,13 +300,13 @@ test("a reader of a home that does not exist finds an empty trail and creates no
   await assert.rejects(reader.list(), { code: "STORE_CLOSED" });
 });
 
-test("a reader that may not write finds the records all the same", async (t) => {
+test("a reader without write permission returns the records", async (t) => {
   const home = newHome(t);
   {
-    await using store = await openStore({ home }, { clock: tickingClock(start) });
+    await using store = await openStore({ home }, { now: tickingClock(start) });
     await writeCalls(store);
   }
-  // A copy of the segments alone: nothing to lock, and no index.
+  // A copy of the segments only: no lock files and no index.
   rmSync(join(home, "locks"), { recursive: true });
   await using reader = await openAuditReader({ home });
   assert.equal((await reader.list()).length, 20);

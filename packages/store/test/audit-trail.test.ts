@@ -16,7 +16,7 @@ import {
 
 test("intent() resolves when its line is in the segment", async (t) => {
   const home = newHome(t);
-  await using store = await openStore({ home }, { clock: () => Date.UTC(2026, 0, 2, 3, 4, 5, 6) });
+  await using store = await openStore({ home }, { now: () => Date.UTC(2026, 0, 2, 3, 4, 5, 6) });
   await store.audit.intent(intentOf("c1"));
   const lines = readFileSync(join(home, "audit", "001-00000001.jsonl"), "utf8").split("\n");
   assert.equal(lines.length, 2);
@@ -34,9 +34,9 @@ test("intent() resolves when its line is in the segment", async (t) => {
   });
 });
 
-test("all intents of one turn go out in one write, with what was recorded before them", async (t) => {
+test("all intents of one turn go out in one write, with the records before them", async (t) => {
   const home = newHome(t);
-  await using store = await openStore({ home }, { clock: tickingClock() });
+  await using store = await openStore({ home }, { now: tickingClock() });
   store.audit.record("call.completed", completionOf("c0"));
   const resolved: number[] = [];
   await Promise.all(
@@ -56,7 +56,7 @@ test("all intents of one turn go out in one write, with what was recorded before
 
 test("intents that arrive during a write are collected for the next one", async (t) => {
   const home = newHome(t);
-  await using store = await openStore({ home }, { clock: tickingClock() });
+  await using store = await openStore({ home }, { now: tickingClock() });
   const first = store.audit.intent(intentOf("c0"));
   // The write starts in the check phase; these come after it has started and before it ends.
   const others = new Promise<void>((resolve) => {
@@ -70,9 +70,9 @@ test("intents that arrive during a write are collected for the next one", async 
   assert.deepEqual(callIdsOf(recordsOf(home)), ["c0", "c1", "c2", "c3"]);
 });
 
-test("record() is written without anybody waiting for it", async (t) => {
+test("record() is written although no caller waits for it", async (t) => {
   const home = newHome(t);
-  await using store = await openStore({ home }, { clock: tickingClock() });
+  await using store = await openStore({ home }, { now: tickingClock() });
   store.audit.record("call.denied", denialOf("c1"));
   assert.equal(store.audit.stats().pendingRecords, 1);
   while (store.audit.stats().pendingRecords > 0 || store.audit.stats().records === 0) {
@@ -83,7 +83,7 @@ test("record() is written without anybody waiting for it", async (t) => {
 
 test("flush() resolves when everything recorded is written", async (t) => {
   const home = newHome(t);
-  await using store = await openStore({ home }, { clock: tickingClock() });
+  await using store = await openStore({ home }, { now: tickingClock() });
   await store.audit.flush();
   store.audit.record("server.started", { server: "github", transport: "stdio", containment: "bubblewrap" });
   store.audit.record("server.quarantined", { server: "github", tool: "x", reason: "Definition changed" });
@@ -96,9 +96,9 @@ test("flush() resolves when everything recorded is written", async (t) => {
   );
 });
 
-test("disposing writes what waits and refuses everything after", async (t) => {
+test("disposing writes pending records and refuses later ones", async (t) => {
   const home = newHome(t);
-  const store = await openStore({ home }, { clock: tickingClock() });
+  const store = await openStore({ home }, { now: tickingClock() });
   const pending = store.audit.intent(intentOf("c1"));
   store.audit.record("call.completed", completionOf("c1"));
   await Promise.all([store[Symbol.asyncDispose](), store[Symbol.asyncDispose](), pending]);
@@ -112,11 +112,11 @@ test("disposing writes what waits and refuses everything after", async (t) => {
   await store.audit.flush();
 });
 
-test("the sequence of a writer has no gap over restarts", async (t) => {
+test("the sequence of a writer has no gap across restarts", async (t) => {
   const home = newHome(t);
   const clock = tickingClock();
   for (let run = 0; run < 3; run += 1) {
-    await using store = await openStore({ home }, { clock });
+    await using store = await openStore({ home }, { now: clock });
     await Promise.all([store.audit.intent(intentOf(`a${run}`)), store.audit.intent(intentOf(`b${run}`))]);
     store.audit.record("call.completed", completionOf(`a${run}`));
   }
@@ -132,7 +132,7 @@ test("the sequence of a writer has no gap over restarts", async (t) => {
 test("opening a store and writing nothing leaves no segment", async (t) => {
   const home = newHome(t);
   {
-    await using store = await openStore({ home }, { clock: tickingClock() });
+    await using store = await openStore({ home }, { now: tickingClock() });
     await store.audit.flush();
   }
   assert.deepEqual(segmentNames(home), []);
@@ -140,7 +140,7 @@ test("opening a store and writing nothing leaves no segment", async (t) => {
 
 test("only the owner can read what the store creates", { skip: process.platform === "win32" }, async (t) => {
   const home = newHome(t);
-  await using store = await openStore({ home }, { clock: tickingClock() });
+  await using store = await openStore({ home }, { now: tickingClock() });
   await store.audit.intent(intentOf("c1"));
   await store.audit.list();
   const modeOf = (...path: string[]) => (statSync(join(home, ...path)).mode & 0o777).toString(8);
@@ -153,18 +153,18 @@ test("only the owner can read what the store creates", { skip: process.platform 
 
 test("a home that cannot be created is refused", async (t) => {
   const home = newHome(t);
-  await using store = await openStore({ home }, { clock: tickingClock() });
+  await using store = await openStore({ home }, { now: tickingClock() });
   await store.audit.intent(intentOf("c1"));
   const below = join(home, "audit", "001-00000001.jsonl", "home");
-  await assert.rejects(openStore({ home: below }, { clock: tickingClock() }), {
+  await assert.rejects(openStore({ home: below }, { now: tickingClock() }), {
     code: "STORE_HOME_UNUSABLE",
   });
 });
 
 test("intent() stops waiting when its signal aborts", async (t) => {
   const home = newHome(t);
-  await using store = await openStore({ home }, { clock: tickingClock() });
-  const reason = new Error("Client is gone");
+  await using store = await openStore({ home }, { now: tickingClock() });
+  const reason = new Error("client disconnected");
   await assert.rejects(store.audit.intent(intentOf("c1"), AbortSignal.abort(reason)), reason);
   const abort = new AbortController();
   const waiting = store.audit.intent(intentOf("c2"), abort.signal);
@@ -176,7 +176,7 @@ test("intent() stops waiting when its signal aborts", async (t) => {
 
 test("a record that is too large loses its preview, then the ends of its texts", async (t) => {
   const home = newHome(t);
-  await using store = await openStore({ home, audit: { recordMaxLength: 4096 } }, { clock: tickingClock() });
+  await using store = await openStore({ home, audit: { recordMaxLength: 4096 } }, { now: tickingClock() });
   await store.audit.intent(intentOf("c1", { preview: { text: "x".repeat(5000) } }));
   store.audit.record("call.denied", denialOf("c2", { preview: "y".repeat(5000), reason: "z".repeat(5000) }));
   await store.audit.flush();
@@ -196,14 +196,14 @@ test("a record that is too large loses its preview, then the ends of its texts",
   });
 });
 
-test("what waits to be written is limited", async (t) => {
+test("the number of pending records is limited", async (t) => {
   const home = newHome(t);
   const problems: string[] = [];
   await using store = await openStore(
     { home, audit: { pendingMaxLength: 8192 } },
-    { clock: tickingClock(), onProblem: ({ code }) => problems.push(code) },
+    { now: tickingClock(), onProblem: ({ code }) => problems.push(code) },
   );
-  // All in one turn, so that nothing can be written in between.
+  // All in one turn, so that nothing is written in between.
   for (let n = 0; n < 100; n += 1) store.audit.record("call.completed", completionOf(`c${n}`));
   const refused = assert.rejects(store.audit.intent(intentOf("late")), { code: "AUDIT_UNWRITABLE" });
   const { droppedRecords, pendingRecords } = store.audit.stats();
@@ -224,14 +224,14 @@ test("what waits to be written is limited", async (t) => {
 
 test("durability fsync writes the same records", async (t) => {
   const home = newHome(t);
-  await using store = await openStore({ home, audit: { durability: "fsync" } }, { clock: tickingClock() });
+  await using store = await openStore({ home, audit: { durability: "fsync" } }, { now: tickingClock() });
   await Promise.all([1, 2, 3].map((n) => store.audit.intent(intentOf(`c${n}`))));
   assert.deepEqual(callIdsOf(recordsOf(home)), ["c1", "c2", "c3"]);
 });
 
-test("stats() counts what was done", async (t) => {
+test("stats() returns counters", async (t) => {
   const home = newHome(t);
-  await using store = await openStore({ home }, { clock: tickingClock() });
+  await using store = await openStore({ home }, { now: tickingClock() });
   await Promise.all([1, 2, 3].map((n) => store.audit.intent(intentOf(`c${n}`))));
   store.audit.record("call.completed", completionOf("c1"));
   await store.audit.flush();

@@ -1,4 +1,4 @@
-/** Starts `child-writer.ts` as a process of its own and reads what it prints. */
+/** Starts `child-writer.ts` as a process and reads its output. */
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -28,7 +28,7 @@ export function startChildWriter(
   const script = fileURLToPath(new URL("./child-writer.ts", import.meta.url));
   const conditions = process.execArgv.filter((argument) => argument.startsWith("--conditions"));
   const command = [process.execPath, ...conditions, script, ...childArguments];
-  // Into a file and not a pipe: what the child has printed is there, however it ends.
+  // A file instead of a pipe: its content survives however the child ends.
   const directory = mkdtempSync(join(tmpdir(), "toolcrib-child-"));
   const outputPath = join(directory, "output");
   const output = openSync(outputPath, "w");

@@ -1,6 +1,6 @@
 /**
- * A process that writes to a home and prints the call id of every intent that
- * has resolved, at once and unbuffered, for tests that kill it or starve it.
+ * A process that writes to a home and prints the call id of every resolved intent,
+ * unbuffered, for tests that kill it or fill its disk.
  *
  * Arguments: home, how many calls (`forever` until killed), how many at a time,
  * a file whose existence it waits for before it writes.
@@ -12,7 +12,7 @@ import { completionOf, intentOf } from "./sample-events.ts";
 
 const [home = "", count = "forever", concurrency = "8", startFile] = process.argv.slice(2);
 const limit = count === "forever" ? Number.POSITIVE_INFINITY : Number(count);
-await using store = await openStore({ home }, { clock: Date.now });
+await using store = await openStore({ home }, { now: Date.now });
 writeSync(1, `writer ${store.audit.stats().writer}\n`);
 while (startFile !== undefined && !existsSync(startFile))
   await new Promise((resolve) => setTimeout(resolve, 5));

@@ -6,7 +6,7 @@ import { openAuditReader, openStore } from "@toolcrib/store";
 import { startChildWriter } from "./child-process.ts";
 import { callIdsOf, intentOf, newHome, recordsOf, segmentNames, tickingClock } from "./sample-events.ts";
 
-test("no intent that resolved is lost when the writer is killed in a burst", async (t) => {
+test("no resolved intent is lost when the writer is killed in a burst", async (t) => {
   const home = newHome(t);
   for (let round = 0; round < 3; round += 1) {
     const child = startChildWriter(t, [home, "forever", "32"]);
@@ -25,7 +25,7 @@ test("no intent that resolved is lost when the writer is killed in a burst", asy
       [],
     );
   }
-  // The number was free again after each kill, and the sequence went on.
+  // The writer number was free after each kill, and the sequence continued.
   assert.deepEqual(segmentNames(home), ["001-00000001.jsonl"]);
   const sequences = recordsOf(home).map(({ sequence }) => Number(sequence));
   assert.deepEqual(
@@ -40,11 +40,11 @@ test("no intent that resolved is lost when the writer is killed in a burst", asy
   );
 });
 
-test("a torn last line is reported, skipped and followed by a line of its own", async (t) => {
+test("a torn last line is reported and skipped, and the next record starts a new line", async (t) => {
   const home = newHome(t);
   const path = join(home, "audit", "001-00000001.jsonl");
   {
-    await using store = await openStore({ home }, { clock: tickingClock() });
+    await using store = await openStore({ home }, { now: tickingClock() });
     await Promise.all([1, 2, 3].map((n) => store.audit.intent(intentOf(`c${n}`))));
   }
   const whole = readFileSync(path);
@@ -61,7 +61,7 @@ test("a torn last line is reported, skipped and followed by a line of its own", 
   {
     await using store = await openStore(
       { home },
-      { clock: tickingClock(), onProblem: ({ code }) => problems.push(code) },
+      { now: tickingClock(), onProblem: ({ code }) => problems.push(code) },
     );
     await store.audit.intent(intentOf("c4"));
     assert.deepEqual(await store.audit.problems(), [
@@ -90,15 +90,15 @@ test("a torn last line is reported, skipped and followed by a line of its own", 
   });
 });
 
-test("a last record that lacks nothing but its line feed is kept", async (t) => {
+test("a last record that lacks only its line feed is kept", async (t) => {
   const home = newHome(t);
   const path = join(home, "audit", "001-00000001.jsonl");
   {
-    await using store = await openStore({ home }, { clock: tickingClock() });
+    await using store = await openStore({ home }, { now: tickingClock() });
     await Promise.all([1, 2].map((n) => store.audit.intent(intentOf(`c${n}`))));
   }
   truncateSync(path, readFileSync(path).length - 1);
-  await using store = await openStore({ home }, { clock: tickingClock() });
+  await using store = await openStore({ home }, { now: tickingClock() });
   await store.audit.intent(intentOf("c3"));
   assert.deepEqual(callIdsOf(recordsOf(home)), ["c1", "c2", "c3"]);
   assert.deepEqual(await store.audit.problems(), []);
@@ -110,14 +110,14 @@ for (const [title, content] of [
   ["holds nothing but an unfinished line", '{"specversion":"1.0","id":"x'],
   ["holds nothing but noise", `${"\u0000".repeat(70_000)}\nnoise\n[]\n{}\n`],
 ] as const) {
-  test(`a writer goes on when its newest segment ${title}`, async (t) => {
+  test(`a writer continues when its newest segment ${title}`, async (t) => {
     const home = newHome(t);
     {
-      await using store = await openStore({ home }, { clock: tickingClock() });
+      await using store = await openStore({ home }, { now: tickingClock() });
       await store.audit.intent(intentOf("c1"));
     }
     writeFileSync(join(home, "audit", "001-00000002.jsonl"), content);
-    await using store = await openStore({ home }, { clock: tickingClock() });
+    await using store = await openStore({ home }, { now: tickingClock() });
     await store.audit.intent(intentOf("c2"));
     assert.equal(store.audit.stats().segment, "001-00000002.jsonl");
     assert.deepEqual(callIdsOf(await store.audit.list()), ["c2", "c1"]);
@@ -131,11 +131,11 @@ for (const [title, content] of [
   });
 }
 
-test("lines that were edited, removed or put in are found", async (t) => {
+test("edited, removed and inserted lines are found", async (t) => {
   const home = newHome(t);
   const path = join(home, "audit", "001-00000001.jsonl");
   {
-    await using store = await openStore({ home }, { clock: tickingClock() });
+    await using store = await openStore({ home }, { now: tickingClock() });
     await Promise.all([1, 2, 3, 4, 5].map((n) => store.audit.intent(intentOf(`c${n}`))));
   }
   const lines = readFileSync(path, "utf8").trimEnd().split("\n");

@@ -6,7 +6,7 @@ import { escapeUnsafe, openStore } from "@toolcrib/store";
 import fc from "fast-check";
 import { completionOf, intentOf, newHome, tickingClock } from "./sample-events.ts";
 
-/** Code points that must never be in a file: the ranges as numbers, apart from how the source writes them. */
+/** Code points that must never be in a file, as numbers, independent of the patterns of the source. */
 const unsafeRanges = [
   [0x00, 0x1f],
   [0x7f, 0x9f],
@@ -32,7 +32,7 @@ function unsafeIn(text: string): string[] {
     .map((point) => point.toString(16));
 }
 
-/** Any UTF-16 text, with the unsafe characters and their neighbours far more often than chance has them. */
+/** Arbitrary UTF-16 text, in which unsafe characters and their neighbours are frequent. */
 const anyText = fc
   .array(
     fc.oneof(
@@ -42,9 +42,9 @@ const anyText = fc
   )
   .map((points) => points.map((point) => String.fromCodePoint(Math.max(0, point))).join(""));
 
-test("no unsafe character reaches a segment, and every text reads back as it was", async (t) => {
+test("no unsafe character reaches a segment, and every text is read back unchanged", async (t) => {
   const home = newHome(t);
-  await using store = await openStore({ home, audit: { source: "/cr\u009bib" } }, { clock: tickingClock() });
+  await using store = await openStore({ home, audit: { source: "/cr\u009bib" } }, { now: tickingClock() });
   const written: string[] = [];
   await fc.assert(
     fc.asyncProperty(anyText, async (text) => {
@@ -77,7 +77,7 @@ test("no unsafe character reaches a segment, and every text reads back as it was
   }
 });
 
-test("escapeUnsafe() leaves no unsafe character and changes no other", () => {
+test("escapeUnsafe() escapes every unsafe character and no other", () => {
   fc.assert(
     fc.property(anyText, (text) => {
       const escaped = escapeUnsafe(text);

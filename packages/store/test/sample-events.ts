@@ -1,4 +1,4 @@
-/** Events as a gateway records them, and the raw lines of a home's segments. */
+/** Sample events, and the raw lines of the segments of a home. */
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -71,7 +71,7 @@ export function segmentNames(home: string): string[] {
   return readdirSync(join(home, "audit")).sort();
 }
 
-/** All lines of all segments that are records, in file order. */
+/** All records of all segments, in file order. */
 export function recordsOf(home: string): AuditRecord[] {
   return segmentNames(home).flatMap((name) =>
     readFileSync(join(home, "audit", name), "utf8")
@@ -86,12 +86,12 @@ export function recordsOf(home: string): AuditRecord[] {
   );
 }
 
-/** The call ids of `records`, without those that have none. */
+/** The call ids of `records` that have one. */
 export function callIdsOf(records: readonly AuditRecord[]): string[] {
   return records.flatMap(({ data }) => ("callId" in data ? (data.callId ?? []) : []));
 }
 
-/** A clock that starts at a fixed time and moves by one millisecond with each reading. */
+/** Returns a clock that starts at a fixed time and advances by one millisecond with each reading. */
 export function tickingClock(start = Date.UTC(2026, 10, 22)): () => number {
   let now = start;
   return () => {

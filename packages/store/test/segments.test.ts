@@ -16,7 +16,7 @@ import {
 const dayMs = 24 * 60 * 60 * 1000;
 
 async function writeIntents(store: Store, prefix: string, count: number): Promise<void> {
-  // One after the other: a segment is only followed by a new one between two writes.
+  // Sequentially: a new segment starts only between two writes.
   for (let n = 0; n < count; n += 1) await store.audit.intent(intentOf(`${prefix}${n}`));
 }
 
@@ -28,16 +28,16 @@ function assertNoGap(home: string): void {
   );
 }
 
-test("a segment that is large enough is followed by a new one", async (t) => {
+test("a segment that reaches its size is followed by a new one", async (t) => {
   const home = newHome(t);
   const audit = { segmentMaxBytes: 4096 };
   const clock = tickingClock();
   {
-    await using store = await openStore({ home, audit }, { clock });
+    await using store = await openStore({ home, audit }, { now: clock });
     await writeIntents(store, "a", 20);
   }
   {
-    await using store = await openStore({ home, audit }, { clock });
+    await using store = await openStore({ home, audit }, { now: clock });
     await writeIntents(store, "b", 20);
     assert.equal((await store.audit.list({ limit: 1000 })).length, 40);
     assert.deepEqual(await store.audit.problems(), []);
@@ -55,12 +55,12 @@ test("a segment that is large enough is followed by a new one", async (t) => {
   assertNoGap(home);
 });
 
-test("a segment that is old enough is followed by a new one, also after a restart", async (t) => {
+test("a segment that reaches its age is followed by a new one, also after a restart", async (t) => {
   const home = newHome(t);
   let now = Date.UTC(2026, 0, 1);
   const clock = () => now;
   {
-    await using store = await openStore({ home }, { clock });
+    await using store = await openStore({ home }, { now: clock });
     await writeIntents(store, "a", 2);
     now += 8 * dayMs;
     await writeIntents(store, "b", 2);
@@ -69,31 +69,31 @@ test("a segment that is old enough is followed by a new one, also after a restar
   }
   now += 4 * dayMs;
   {
-    await using store = await openStore({ home }, { clock });
+    await using store = await openStore({ home }, { now: clock });
     await writeIntents(store, "d", 1);
   }
   assert.deepEqual(segmentNames(home), ["001-00000001.jsonl", "001-00000002.jsonl", "001-00000003.jsonl"]);
   assertNoGap(home);
 });
 
-test("past the number of segments the oldest are deleted, and the trail says so", async (t) => {
+test("the oldest segments beyond the maximum are deleted, and the trail records it", async (t) => {
   const home = newHome(t);
   const audit = { segmentMaxBytes: 2000, retainMaxSegments: 3 };
   let before: readonly string[];
   {
     await using store = await openStore(
       { home, audit: { ...audit, retainMaxSegments: 100 } },
-      { clock: tickingClock() },
+      { now: tickingClock() },
     );
     await writeIntents(store, "c", 40);
     assert.equal((await store.audit.list({ limit: 1000 })).length, 40);
     before = segmentNames(home);
   }
   {
-    await using store = await openStore({ home, audit }, { clock: tickingClock(Date.UTC(2026, 10, 23)) });
+    await using store = await openStore({ home, audit }, { now: tickingClock(Date.UTC(2026, 10, 23)) });
     await writeIntents(store, "d", 1);
   }
-  await using store = await openStore({ home, audit }, { clock: tickingClock(Date.UTC(2026, 10, 24)) });
+  await using store = await openStore({ home, audit }, { now: tickingClock(Date.UTC(2026, 10, 24)) });
   await store.audit.flush();
   const pruned = (await store.audit.list({ type: "audit.pruned", limit: 1000 })).flatMap((record) =>
     record.type === "audit.pruned" ? [record.data] : [],
@@ -106,31 +106,31 @@ test("past the number of segments the oldest are deleted, and the trail says so"
     assert(bytes >= 2000);
   }
   assert(segmentNames(home).length <= 4);
-  // What is left is listed; what was deleted is forgotten, and its absence is no problem.
+  // The remaining records are listed; a deleted segment is not reported as a problem.
   const left = recordsOf(home);
   assert.deepEqual(new Set(callIdsOf(await store.audit.list({ limit: 1000 }))), new Set(callIdsOf(left)));
   assert.deepEqual(await store.audit.problems(), []);
   assertNoGap(home);
 });
 
-test("segments past their age are deleted, but never the newest of a writer", async (t) => {
+test("segments beyond the maximum age are deleted, except the newest of a writer", async (t) => {
   const home = newHome(t);
   const start = Date.UTC(2026, 0, 1);
   {
     await using store = await openStore(
       { home, audit: { segmentMaxBytes: 2000 } },
-      { clock: tickingClock(start) },
+      { now: tickingClock(start) },
     );
     await writeIntents(store, "c", 20);
   }
   const names = segmentNames(home);
   for (const name of names) utimesSync(join(home, "audit", name), start / 1000, start / 1000);
   {
-    await using store = await openStore({ home }, { clock: () => start + 399 * dayMs });
+    await using store = await openStore({ home }, { now: () => start + 399 * dayMs });
     await store.audit.flush();
     assert.deepEqual(segmentNames(home).slice(0, names.length), names);
   }
-  await using store = await openStore({ home }, { clock: () => start + 401 * dayMs });
+  await using store = await openStore({ home }, { now: () => start + 401 * dayMs });
   const pruned = await store.audit.list({ type: "audit.pruned", limit: 1000 });
   await store[Symbol.asyncDispose]();
   assert(pruned.length > 0);
@@ -141,13 +141,13 @@ test("segments past their age are deleted, but never the newest of a writer", as
   );
 });
 
-test("a segment that is removed while it is written to is replaced, and the trail says so", async (t) => {
+test("a segment that is removed while it is in use is replaced, and the trail records it", async (t) => {
   const home = newHome(t);
   const problems: string[] = [];
   let now = Date.UTC(2026, 0, 1);
   await using store = await openStore(
     { home },
-    { clock: () => now, onProblem: ({ code }) => problems.push(code) },
+    { now: () => now, onProblem: ({ code }) => problems.push(code) },
   );
   await writeIntents(store, "a", 2);
   for (const remove of [
@@ -172,10 +172,7 @@ test("a segment that is removed while it is written to is replaced, and the trai
 test("a segment that is missing between two others is found", async (t) => {
   const home = newHome(t);
   {
-    await using store = await openStore(
-      { home, audit: { segmentMaxBytes: 2000 } },
-      { clock: tickingClock() },
-    );
+    await using store = await openStore({ home, audit: { segmentMaxBytes: 2000 } }, { now: tickingClock() });
     await writeIntents(store, "c", 20);
     store.audit.record("call.completed", completionOf("c1"));
   }

@@ -11,10 +11,10 @@ test("two processes write to one home while a third reads", async (t) => {
   await using reader = await openAuditReader({ home });
   const startFile = join(home, "start");
   const children = [1, 2].map(() => startChildWriter(t, [home, "600", "16", startFile]));
-  // Writing is quick: without this the first could be done before the second has begun.
+  // Writing is fast: without this, the first could end before the second begins.
   for (const child of children) await child.until((lines) => lines.length > 0);
   writeFileSync(startFile, "");
-  // Answers grow and never lose anything while both write and the index is built by three.
+  // Results grow and never lose a record while both write and three processes index.
   let seenCount = 0;
   while (seenCount < 1000) {
     const records = await reader.list({ limit: 1000 });
@@ -45,11 +45,11 @@ test("two processes write to one home while a third reads", async (t) => {
 test("a writer number is free again when its store is disposed", async (t) => {
   const home = newHome(t);
   const clock = tickingClock();
-  const first = await openStore({ home }, { clock });
-  const second = await openStore({ home }, { clock });
+  const first = await openStore({ home }, { now: clock });
+  const second = await openStore({ home }, { now: clock });
   await Promise.all([first.audit.intent(intentOf("a1")), second.audit.intent(intentOf("b1"))]);
   await first[Symbol.asyncDispose]();
-  await using third = await openStore({ home }, { clock });
+  await using third = await openStore({ home }, { now: clock });
   await third.audit.intent(intentOf("a2"));
   await second[Symbol.asyncDispose]();
   assert.deepEqual(
@@ -66,10 +66,10 @@ test("a writer number is free again when its store is disposed", async (t) => {
   );
 });
 
-test("looking for a free writer number gives up no lock that the process holds", async (t) => {
+test("searching for a free writer number releases no lock that the process holds", async (t) => {
   const home = newHome(t);
   await using stack = new AsyncDisposableStack();
-  for (let n = 0; n < 3; n += 1) stack.use(await openStore({ home }, { clock: tickingClock() }));
+  for (let n = 0; n < 3; n += 1) stack.use(await openStore({ home }, { now: tickingClock() }));
   const child = startChildWriter(t, [home, "1", "1"]);
   assert.equal(await child.ended, 0);
   assert.equal(child.lines()[0], "writer 004");
@@ -78,6 +78,6 @@ test("looking for a free writer number gives up no lock that the process holds",
 test("more processes than there are writer numbers are refused", async (t) => {
   const home = newHome(t);
   await using stack = new AsyncDisposableStack();
-  for (let n = 0; n < 256; n += 1) stack.use(await openStore({ home }, { clock: tickingClock() }));
-  await assert.rejects(openStore({ home }, { clock: tickingClock() }), { code: "STORE_WRITERS_EXHAUSTED" });
+  for (let n = 0; n < 256; n += 1) stack.use(await openStore({ home }, { now: tickingClock() }));
+  await assert.rejects(openStore({ home }, { now: tickingClock() }), { code: "STORE_WRITERS_EXHAUSTED" });
 });

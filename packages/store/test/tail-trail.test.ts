@@ -22,12 +22,12 @@ async function take(records: AsyncIterator<AuditRecord>, count: number): Promise
   return taken;
 }
 
-test("tail() returns the last records, oldest first, over segments and writers", async (t) => {
+test("tail() returns the last records, oldest first, across segments and writers", async (t) => {
   const home = newHome(t);
   const clock = tickingClock();
   const audit = { segmentMaxBytes: 2000 };
-  await using first = await openStore({ home, audit }, { clock });
-  await using second = await openStore({ home, audit }, { clock });
+  await using first = await openStore({ home, audit }, { now: clock });
+  await using second = await openStore({ home, audit }, { now: clock });
   for (let n = 0; n < 20; n += 1) await (n % 3 === 0 ? second : first).audit.intent(intentOf(`c${n}`));
   const tailOf = async (limit: number) => callIdsOf(await toArray(first.audit.tail({ limit })));
   const all = Array.from({ length: 20 }, (_, n) => `c${n}`);
@@ -38,9 +38,9 @@ test("tail() returns the last records, oldest first, over segments and writers",
   assert.deepEqual(callIdsOf(await toArray(second.audit.tail())), all.slice(10));
 });
 
-test("tail() follows what another process writes, over its segments", async (t) => {
+test("tail() follows another process across its segments", async (t) => {
   const home = newHome(t);
-  await using store = await openStore({ home, audit: { segmentMaxBytes: 2000 } }, { clock: tickingClock() });
+  await using store = await openStore({ home, audit: { segmentMaxBytes: 2000 } }, { now: tickingClock() });
   await store.audit.intent(intentOf("before"));
   await using reader = await openAuditReader({ home });
   const records = reader.tail({ follow: true })[Symbol.asyncIterator]();
@@ -58,10 +58,10 @@ test("tail() follows what another process writes, over its segments", async (t) 
   await records.return?.();
 });
 
-test("tail() skips lines that are no records and waits for the end of unfinished ones", async (t) => {
+test("tail() skips lines that are not records and waits for the end of unfinished ones", async (t) => {
   const home = newHome(t);
   const path = join(home, "audit", "001-00000001.jsonl");
-  await using store = await openStore({ home }, { clock: tickingClock() });
+  await using store = await openStore({ home }, { now: tickingClock() });
   await store.audit.intent(intentOf("c1"));
   const [first] = await toArray(store.audit.tail());
   await using reader = await openAuditReader({ home });
@@ -77,7 +77,7 @@ test("tail() skips lines that are no records and waits for the end of unfinished
 
 test("tail() ends with the reason of its signal", async (t) => {
   const home = newHome(t);
-  await using store = await openStore({ home }, { clock: tickingClock() });
+  await using store = await openStore({ home }, { now: tickingClock() });
   const reason = new Error("Enough");
   const abort = new AbortController();
   const waiting = toArray(store.audit.tail({ follow: true, signal: abort.signal }));

@@ -14,7 +14,7 @@ function hasCommand(command: string): boolean {
   return spawnSync(command, ["--version"]).status === 0;
 }
 
-/** A file system of `kilobytes` in memory, or `undefined` where one cannot be mounted. */
+/** Mounts a file system of `kilobytes` in memory; `undefined` where that is not possible. */
 function mountTmpfs(t: TestContext, kilobytes: number): string | undefined {
   const directory = mkdtempSync(join(tmpdir(), "toolcrib-tmpfs-"));
   const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", `size=${kilobytes}k`, "tmpfs", directory]);
@@ -26,7 +26,7 @@ function mountTmpfs(t: TestContext, kilobytes: number): string | undefined {
   return directory;
 }
 
-/** Every sequence number once, in order, whatever else is in the segments. */
+/** Asserts that the segments contain every sequence number once, in order. */
 function assertNoGap(home: string): void {
   const sequences = recordsOf(home).map(({ sequence }) => Number(sequence));
   assert.deepEqual(
@@ -35,14 +35,14 @@ function assertNoGap(home: string): void {
   );
 }
 
-test("while nothing can be written intents are refused and completions wait", async (t) => {
+test("while nothing can be written, intents are refused and completions stay pending", async (t) => {
   const home = newHome(t);
   const problems: string[] = [];
-  // A folder where the segment should be fails like a disk that is gone.
+  // A folder at the path of the segment fails like a missing disk.
   const inTheWay = join(home, "audit", "001-00000001.jsonl");
   await using store = await openStore(
     { home },
-    { clock: tickingClock(), onProblem: ({ code }) => problems.push(code) },
+    { now: tickingClock(), onProblem: ({ code }) => problems.push(code) },
   );
   mkdirSync(inTheWay);
   const refused = await Promise.allSettled([1, 2].map((n) => store.audit.intent(intentOf(`refused${n}`))));
@@ -66,10 +66,10 @@ test("while nothing can be written intents are refused and completions wait", as
   assertNoGap(home);
 });
 
-test("completions are tried again without an intent", async (t) => {
+test("completions are retried without an intent", async (t) => {
   const home = newHome(t);
   const inTheWay = join(home, "audit", "001-00000001.jsonl");
-  await using store = await openStore({ home }, { clock: tickingClock() });
+  await using store = await openStore({ home }, { now: tickingClock() });
   mkdirSync(inTheWay);
   store.audit.record("call.completed", completionOf("running"));
   await assert.rejects(store.audit.flush(), { code: "AUDIT_UNWRITABLE" });
@@ -78,9 +78,9 @@ test("completions are tried again without an intent", async (t) => {
   assert.deepEqual(callIdsOf(recordsOf(home)), ["running"]);
 });
 
-test("disposing says how many records could not be written", async (t) => {
+test("disposing reports how many records could not be written", async (t) => {
   const home = newHome(t);
-  const store = await openStore({ home }, { clock: tickingClock() });
+  const store = await openStore({ home }, { now: tickingClock() });
   mkdirSync(join(home, "audit", "001-00000001.jsonl"));
   store.audit.record("call.completed", completionOf("running"));
   await assert.rejects(async () => store[Symbol.asyncDispose](), {
@@ -89,9 +89,9 @@ test("disposing says how many records could not be written", async (t) => {
   });
 });
 
-test("a device in the place of a segment is not written to", { skip: !isLinux }, async (t) => {
+test("a device at the path of a segment is not written to", { skip: !isLinux }, async (t) => {
   const home = newHome(t);
-  await using store = await openStore({ home }, { clock: tickingClock() });
+  await using store = await openStore({ home }, { now: tickingClock() });
   const path = join(home, "audit", "001-00000001.jsonl");
   symlinkSync("/dev/null", path);
   await assert.rejects(store.audit.intent(intentOf("c1")), { code: "AUDIT_UNWRITABLE" });
@@ -100,7 +100,7 @@ test("a device in the place of a segment is not written to", { skip: !isLinux },
   assert.deepEqual(callIdsOf(recordsOf(home)), ["c2"]);
 });
 
-test("a full disk refuses intents, and writing goes on when there is room", async (t) => {
+test("intents are refused on a full disk, and accepted when there is space", async (t) => {
   const directory = mountTmpfs(t, 1024);
   if (directory === undefined) return t.skip("a tmpfs cannot be mounted here");
   const home = join(directory, "home");
@@ -109,7 +109,7 @@ test("a full disk refuses intents, and writing goes on when there is room", asyn
   writeFileSync(ballast, Buffer.alloc(700 * 1024));
   const store = await openStore(
     { home },
-    { clock: tickingClock(), onProblem: ({ code }) => problems.push(code) },
+    { now: tickingClock(), onProblem: ({ code }) => problems.push(code) },
   );
   const accepted: string[] = [];
   let refusedCount = 0;
@@ -137,7 +137,7 @@ test("a full disk refuses intents, and writing goes on when there is room", asyn
   assert.deepEqual(intents, accepted);
   assert.deepEqual(callIdsOf(records.filter(({ type }) => type === "call.completed")), ["running"]);
   assertNoGap(home);
-  // The disk took a part of a line before it was full: it is noted in the trail and found by the index.
+  // A part of a line was written before the disk was full: the trail records it and the index finds it.
   const torn = records.flatMap((record) => (record.type === "audit.recovered" ? [record.data] : []));
   await using reader = await openAuditReader({ home });
   const unreadable = (await reader.problems()).filter(({ kind }) => kind === "unreadable");
@@ -148,7 +148,7 @@ test("a full disk refuses intents, and writing goes on when there is room", asyn
   );
 });
 
-test("a limit of the file size refuses intents until it is raised", async (t) => {
+test("intents are refused at a limit of the file size until it is raised", async (t) => {
   if (!isLinux || !hasCommand("prlimit")) return t.skip("prlimit is not installed");
   const home = newHome(t);
   const child = startChildWriter(t, [home, "400", "8"], "ulimit -S -f 128");
@@ -161,7 +161,7 @@ test("a limit of the file size refuses intents until it is raised", async (t) =>
     .filter((line) => !line.startsWith("refused"));
   const records = recordsOf(home);
   assert.deepEqual(callIdsOf(records.filter(({ type }) => type === "call.intent")), accepted);
-  // A completion was recorded for every call, also for the refused ones, and none is lost.
+  // A completion was recorded for every call, also for refused ones, and none is lost.
   assert.equal(records.filter(({ type }) => type === "call.completed").length, 400);
   assertNoGap(home);
   const content = readFileSync(join(home, "audit", "001-00000001.jsonl"));

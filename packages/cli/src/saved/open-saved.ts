@@ -45,6 +45,6 @@ export async function recordForAudit(
   event: SavedToolEvent,
 ): Promise<void> {
   const { options } = context;
-  await using store = await openStore({ home: options.home }, { clock: context.now });
+  await using store = await openStore({ home: options.home }, { now: context.now });
   store.audit.record(type, event);
 }

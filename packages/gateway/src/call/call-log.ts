@@ -6,7 +6,7 @@
 
 import { type CodedError, type Logger, messageOf } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
-import type { AuditCallSubject, AuditTrail } from "@toolcrib/store";
+import type { AuditCallSubject, AuditStore } from "@toolcrib/store";
 import type { ToolResult } from "@toolcrib/tool";
 import type { Decision } from "../tool-policy.ts";
 
@@ -50,7 +50,7 @@ export interface CallLog {
 
 /** Create the log over its three streams. */
 export function createCallLog(deps: {
-  readonly audit: Pick<AuditTrail, "intent" | "record">;
+  readonly audit: Pick<AuditStore, "intent" | "record">;
   readonly metrics: CallMetrics;
   readonly logger: Logger;
 }): CallLog {

@@ -16,7 +16,7 @@ import {
   type SavedToolsDeps,
   startIsolatedExecutions,
 } from "@toolcrib/metatool";
-import type { AuditTrail } from "@toolcrib/store";
+import type { AuditStore } from "@toolcrib/store";
 import { toAuditClient } from "../call/audit-client.ts";
 import type { GatewayCore } from "../gateway-core.ts";
 import { createCompositeHost } from "./composite-host.ts";
@@ -26,7 +26,7 @@ export interface CompositesDeps
   extends Pick<MetatoolDeps, "monotonicMs" | "nextTurn" | "startTimer">,
     Pick<SavedToolsDeps, "randomBytes"> {
   readonly core: GatewayCore;
-  readonly record: AuditTrail["record"];
+  readonly record: AuditStore["record"];
   readonly logger: Logger;
   /** Milliseconds since the epoch. */
   readonly now: () => number;

@@ -254,7 +254,7 @@ export function createRegistry(config: RegistryConfig = {}): Registry {
       store = await openStore(
         { home: config.auditHome },
         {
-          clock: now,
+          now,
           onProblem: ({ code, message }) => logger.warn({ code, reason: message }, "audit trail"),
         },
       );

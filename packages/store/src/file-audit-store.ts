@@ -1,0 +1,121 @@
+/**
+ * The audit trail of a running process in segment files: its writer, the index
+ * that follows it, and the deletion of old segments. The process that opens it
+ * disposes of it.
+ */
+
+import { abortable, disposeOnce } from "@toolcrib/lifecycle";
+import type { AuditEvents, AuditRecord, CallIntent, RecordableEventType } from "./audit-event.ts";
+import type { ResolvedAuditOptions } from "./audit-options.ts";
+import type { AuditCall, AuditListQuery, AuditProblem } from "./audit-query.ts";
+import type { AuditStore } from "./audit-store.ts";
+import { type AuditStats, AuditWriter } from "./audit-writer.ts";
+import type { HomeLayout } from "./home-layout.ts";
+import { IndexHost } from "./index-host.ts";
+import { pruneSegments } from "./prune-segments.ts";
+import type { StoreError } from "./store-error.ts";
+import { type AuditTailOptions, tailTrail } from "./tail-trail.ts";
+import { claimWriterLane } from "./writer-lane.ts";
+
+/** Milliseconds between two checks for old segments. A finished segment causes a check, too. */
+const pruneIntervalMs = 60 * 60 * 1000;
+
+/** Dependencies of the trail. */
+export interface FileAuditStoreDeps {
+  readonly layout: HomeLayout;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly onProblem: (problem: StoreError) => void;
+}
+
+/** The trail as one of the writers of the home. */
+export class FileAuditStore implements AuditStore {
+  readonly #deps: FileAuditStoreDeps;
+  readonly #options: ResolvedAuditOptions;
+  readonly #resources = new AsyncDisposableStack();
+  readonly #index: IndexHost;
+  readonly #writer: AuditWriter;
+  #pruning: Promise<void> | undefined;
+  readonly #dispose = disposeOnce(() => this.#resources.disposeAsync());
+
+  /** Claims a writer number. @throws {StoreError} `STORE_HOME_UNUSABLE`, `STORE_WRITERS_EXHAUSTED` */
+  constructor(deps: FileAuditStoreDeps, options: ResolvedAuditOptions) {
+    this.#deps = deps;
+    this.#options = options;
+    const { layout, now, onProblem } = deps;
+    const lane = claimWriterLane(layout);
+    this.#index = new IndexHost(layout, onProblem);
+    const events = {
+      written: (count: number) => this.#index.notify(count),
+      rotated: () => this.#prune(),
+      problem: onProblem,
+    };
+    this.#writer = new AuditWriter(lane, { layout, now, events }, options);
+    // Disposed of in reverse order: the writer number is free when its last record is written.
+    this.#resources.use(lane.lock);
+    this.#resources.use(this.#index);
+    this.#resources.defer(() => this.#writer.close());
+    this.#resources.defer(() => this.#pruning);
+    const timer = setInterval(() => this.#prune(), pruneIntervalMs).unref();
+    this.#resources.defer(() => clearInterval(timer));
+    this.#prune();
+  }
+
+  intent(data: CallIntent, signal?: AbortSignal): Promise<void> {
+    if (signal === undefined) return this.#writer.write("call.intent", data);
+    if (signal.aborted) return Promise.reject(signal.reason);
+    return abortable(this.#writer.write("call.intent", data), signal);
+  }
+
+  record<Type extends RecordableEventType>(type: Type, data: AuditEvents[Type]): void {
+    this.#writer.record(type, data);
+  }
+
+  flush(): Promise<void> {
+    return this.#writer.flush();
+  }
+
+  stats(): AuditStats {
+    return this.#writer.stats();
+  }
+
+  async list(query: AuditListQuery = {}): Promise<readonly AuditRecord[]> {
+    await this.#flushed();
+    return this.#index.ask("list", query);
+  }
+
+  async show(callId: string): Promise<AuditCall | undefined> {
+    await this.#flushed();
+    return this.#index.ask("show", callId);
+  }
+
+  async problems(): Promise<readonly AuditProblem[]> {
+    await this.#flushed();
+    return this.#index.ask("problems", undefined);
+  }
+
+  tail(options: AuditTailOptions = {}): AsyncIterable<AuditRecord> {
+    return tailTrail(this.#deps.layout.auditDirectory, options);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#dispose();
+  }
+
+  /** A query includes the records of this process; when they cannot be written, it includes the rest. */
+  #flushed(): Promise<void> {
+    return this.#writer.flush().catch(() => undefined);
+  }
+
+  #prune(): void {
+    if (this.#resources.disposed || this.#pruning !== undefined) return;
+    const { layout, now, onProblem } = this.#deps;
+    const record: Parameters<typeof pruneSegments>[0]["record"] = (data) =>
+      this.#writer.write("audit.pruned", data);
+    this.#pruning = pruneSegments({ layout, now, record }, this.#options)
+      .catch(onProblem)
+      .finally(() => {
+        this.#pruning = undefined;
+      });
+  }
+}
