@@ -147,7 +147,7 @@ function aThread(): Thread {
   return new Thread({ monotonicMs: () => 0 });
 }
 
-// Switches, limits and codes.
+// Options, limits and codes.
 
 /** The members of an interface of the engine with their doc comments, in order. */
 function membersOf(workspace: Workspace, name: string): ReadonlyMap<string, string> {
@@ -173,7 +173,7 @@ function switchTable(members: ReadonlyMap<string, string>): readonly string[] {
     const isOn = toolDialect[name as keyof Dialect] === true;
     return `| \`${name}\` | ${isOn ? "on" : "off"} | ${cell(doc)} |`;
   });
-  return ["| Switch | Tool dialect | What it gives |", "|---|---|---|", ...rows];
+  return ["| Option | Tool dialect | Effect |", "|---|---|---|", ...rows];
 }
 
 function limitTable(members: ReadonlyMap<string, string>): readonly string[] {

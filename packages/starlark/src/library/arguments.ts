@@ -1,7 +1,7 @@
 /**
- * What builtins ask of their arguments. Each function returns the argument as the
- * type it has to be, or throws an error that names the builtin, the parameter,
- * what it got and what it wants, as go.starlark.net words it.
+ * Checks of the arguments of builtins. Each function returns the argument as the
+ * required type, or throws an error that names the builtin, the parameter, the actual
+ * and the required type, in the wording of go.starlark.net.
  */
 
 import { nearestSpelling } from "../resolve/spelling.ts";
@@ -38,14 +38,14 @@ export function wantInt(builtin: string, parameter: string | number, value: Valu
   throw wrongType(builtin, parameter, value, "int");
 }
 
-/** An int that is a safe integer; a bigger one is out of range. */
+/** An int that is a safe integer; a larger one is out of range. */
 export function wantSafeInt(builtin: string, parameter: string | number, value: Value): number {
   if (typeof value === "number") return value;
   if (typeof value !== "bigint") throw wrongType(builtin, parameter, value, "int");
   throw new StarlarkError(`${builtin}: for parameter ${parameter}: ${value} out of range`);
 }
 
-/** A float, or an int as one. */
+/** A float, or an int converted to one. */
 export function wantFloat(builtin: string, parameter: string | number, value: Value): number {
   if (value instanceof StarlarkFloat) return value.value;
   if (typeof value === "number") return value;
@@ -53,13 +53,13 @@ export function wantFloat(builtin: string, parameter: string | number, value: Va
   throw wrongType(builtin, parameter, value, "float or int");
 }
 
-/** What `iterate` takes. */
+/** A value that `iterate` accepts. */
 export function wantIterable(builtin: string, parameter: string | number, value: Value): Value {
   if (isIterable(value)) return value;
   throw wrongType(builtin, parameter, value, "iterable");
 }
 
-/** What can be called: a function, a builtin, a method or such an object of the host. */
+/** A callable value: a function, a builtin, a method or a callable host object. */
 export function wantCallable(builtin: string, parameter: string | number, value: Value): Value {
   if (
     value instanceof FunctionValue ||
@@ -73,10 +73,10 @@ export function wantCallable(builtin: string, parameter: string | number, value:
 }
 
 /**
- * The arguments of a variadic builtin that come by name.
+ * The named arguments of a variadic builtin.
  *
- * @returns the values of `allowed`, in its order; `undefined` where one is absent.
- * @throws {StarlarkError} for any other name, and for one that is given twice.
+ * @returns the values for `allowed`, in its order; `undefined` for absent ones.
+ * @throws {StarlarkError} for another name, and for a repeated one.
  */
 export function takeNamed(
   builtin: string,

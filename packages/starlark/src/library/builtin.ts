@@ -1,13 +1,13 @@
 /**
- * Functions and methods written in TypeScript. Each is declared by its signature
- * as text, which the binder, the documentation and the hints all read:
+ * Functions and methods that are written in TypeScript. Each one is declared by its
+ * signature as text, which the argument binder, the documentation and the hints use:
  *
  *     len(x, /)                      one positional argument
  *     split(sep?, maxsplit?)         two optional ones, by position or by name
- *     print(*args, sep?)             any number: the implementation gets them as they came
+ *     print(*args, sep?)             any number: the implementation receives them unchanged
  *
- * `?` marks an optional parameter, which arrives as `undefined` when it is not
- * given. After `/` a signature may go on; what stands before is positional only.
+ * `?` marks an optional parameter, which is `undefined` if it is absent. Parameters
+ * before `/` are positional only.
  */
 
 import { StarlarkError } from "../run/starlark-error.ts";
@@ -15,15 +15,15 @@ import type { Thread } from "../run/thread.ts";
 import { type Deferred, type NamedArgument, SharedObject, type Value } from "../value/value.ts";
 
 /**
- * What a builtin does: `self` is the receiver of a method and `null` of a
- * function; then its parameters in order. Declared as a method so that an
- * implementation may name narrower types for what `self` is known to be.
+ * The implementation of a builtin: `self` is the receiver of a method, and `null` for
+ * a function; its parameters follow in order. Declared as a method so that an
+ * implementation can use narrower types for `self`.
  */
 export type Implementation = {
   call(thread: Thread, self: Value, ...parameters: Value[]): Value | Deferred;
 }["call"];
 
-/** What a variadic builtin does; it binds its arguments itself. */
+/** The implementation of a variadic builtin, which binds its arguments itself. */
 export type VariadicImplementation = {
   call(
     thread: Thread,
@@ -33,32 +33,35 @@ export type VariadicImplementation = {
   ): Value | Deferred;
 }["call"];
 
-/** How a builtin may be declared. */
+/** Options of a builtin. */
 export interface BuiltinOptions {
-  /** Whether the result may be `Deferred`: it calls functions of the program, or waits. @default false */
+  /**
+   * Whether the result may be `Deferred`, because the builtin calls functions of the
+   * program or waits. @default false
+   */
   readonly defers?: boolean;
 }
 
-/** A builtin function, or a method that is not bound to a receiver yet. */
+/** A builtin function, or a method that is not bound to a receiver. */
 export class Builtin extends SharedObject {
   get type(): "builtin_function_or_method" {
     return "builtin_function_or_method";
   }
   readonly name: string;
-  /** As declared, such as `split(sep?, maxsplit?)`. */
+  /** The declared signature, such as `split(sep?, maxsplit?)`. */
   readonly signature: string;
-  /** One sentence or more of what it does, in Markdown. */
+  /** A description of one or more sentences, in Markdown. */
   readonly doc: string;
   readonly defers: boolean;
-  /** Names of the parameters; empty when variadic. */
+  /** Names of the parameters; empty for a variadic builtin. */
   readonly parameters: readonly string[];
-  /** How many parameters must be given. */
+  /** Number of required parameters. */
   readonly required: number;
-  /** How many of the first cannot be given by name. */
+  /** Number of leading parameters that cannot be passed by name. */
   readonly positionalOnly: number;
-  /** Set when the signature has `*`: it takes arguments as they came. */
+  /** Set if the signature has `*`: the implementation receives the arguments unchanged. */
   readonly variadic: VariadicImplementation | undefined;
-  /** Takes `(thread, self, ...parameters)`. */
+  /** Called with `(thread, self, ...parameters)`. */
   readonly invoke: Implementation;
 
   constructor(
@@ -98,7 +101,7 @@ function refuse(): never {
   throw new StarlarkError("variadic builtin called with bound parameters");
 }
 
-/** A method with its receiver: what `x.append` is. */
+/** A method bound to its receiver: the value of `x.append`. */
 export class BoundMethod extends SharedObject {
   get type(): "builtin_function_or_method" {
     return "builtin_function_or_method";
@@ -117,12 +120,12 @@ export class BoundMethod extends SharedObject {
   }
 }
 
-/** What a signature asks for: one with `*` takes its arguments as they came. */
+/** The implementation that a signature requires: a variadic one if it has `*`. */
 type ImplementationOf<Signature extends string> = Signature extends `${string}*${string}`
   ? VariadicImplementation
   : Implementation;
 
-/** A function of the universe or of a module. See `Builtin`. */
+/** Creates a function of the universe or of a module. See `Builtin`. */
 export function builtin<Signature extends string>(
   signature: Signature,
   doc: string,

@@ -1,4 +1,6 @@
-/** The methods of bytes, and the bytes that `bytes(x)` makes. */
+/**
+ * The methods of bytes, and the conversion `bytes(x)`.
+ */
 
 import { StarlarkError } from "../run/starlark-error.ts";
 import type { Thread } from "../run/thread.ts";
@@ -10,7 +12,7 @@ import { ElementsView, StarlarkBytes, type Value } from "../value/value.ts";
 import { type Builtin, builtin } from "./builtin.ts";
 import { encodeText } from "./bytes-text.ts";
 
-/** The methods of every bytes value. */
+/** The methods of bytes. */
 export const bytesMethods: readonly Builtin[] = [
   builtin(
     "elems()",
@@ -23,9 +25,10 @@ export const bytesMethods: readonly Builtin[] = [
 ];
 
 /**
- * What `bytes(value)` gives: the UTF-8 of a string, or the octets that an iterable has as ints.
+ * The result of `bytes(value)`: the UTF-8 of a string, or the octets of an iterable
+ * of ints.
  *
- * @throws {StarlarkError} for any other value, and for an element that is no octet.
+ * @throws {StarlarkError} for another value, and for an element that is no octet.
  */
 export function toBytes(value: Value, t: Thread): StarlarkBytes {
   if (value instanceof StarlarkBytes) return value;

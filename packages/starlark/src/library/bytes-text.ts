@@ -1,7 +1,7 @@
 /**
- * Text as UTF-8 and back, charged and stepped. A surrogate on its own, which no
- * UTF-8 can hold, becomes U+FFFD; so does every octet that is no part of UTF-8,
- * each on its own, as in go.starlark.net.
+ * Conversion of text to UTF-8 and back, charged and counted as steps. A lone
+ * surrogate, which UTF-8 cannot represent, becomes U+FFFD. So does each octet that is
+ * not part of valid UTF-8, as in go.starlark.net.
  */
 
 import type { Thread } from "../run/thread.ts";
@@ -9,10 +9,10 @@ import { bytesWeight } from "../value/heap-weight.ts";
 import { StringBuilder } from "./string-build.ts";
 import { isHighSurrogate, isLowSurrogate, windowsOf } from "./string-characters.ts";
 
-/** Octets that are decoded in one go. */
+/** Number of octets that are decoded at a time. */
 const portion = 1 << 15;
 
-/** `text` as UTF-8. */
+/** Encodes `text` in UTF-8. */
 export function encodeText(text: string, t: Thread): Uint8Array {
   let length = 0;
   for (const window of windowsOf(text, t)) length += encodedLength(window);
@@ -38,7 +38,7 @@ function encodedLength(text: string): number {
   return length;
 }
 
-/** The text of `octets` as UTF-8. */
+/** Decodes `octets` from UTF-8. */
 export function decodeText(octets: Uint8Array, t: Thread): string {
   const text = new StringBuilder(t);
   for (let start = 0; start < octets.length; ) {
@@ -50,7 +50,7 @@ export function decodeText(octets: Uint8Array, t: Thread): string {
   return text.finish();
 }
 
-/** `end`, or what is up to three octets before it: a place at which no sequence is cut apart. */
+/** The last position up to `end` that splits no sequence; at most three octets earlier. */
 function sequenceStart(octets: Uint8Array, end: number): number {
   let at = end;
   while (at < octets.length && at > end - 3 && (octets[at]! & 0xc0) === 0x80) at -= 1;
@@ -59,7 +59,7 @@ function sequenceStart(octets: Uint8Array, end: number): number {
 
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** The text of a few octets as UTF-8, neither charged nor stepped. */
+/** Decodes a few octets from UTF-8, without charging or counting them. */
 export function decodeOctets(octets: Uint8Array): string {
   let text = "";
   let runStart = 0;
@@ -78,7 +78,7 @@ export function decodeOctets(octets: Uint8Array): string {
   return text + utf8.decode(octets.subarray(runStart));
 }
 
-/** Octets of the UTF-8 sequence at `at`; 0 when there is none (table 3-7 of the Unicode standard). */
+/** Length of the UTF-8 sequence at `at`; 0 if there is none (table 3-7 of the Unicode standard). */
 export function sequenceLength(octets: Uint8Array, at: number): number {
   const first = octets[at]!;
   if (first < 0x80) return 1;
@@ -86,7 +86,7 @@ export function sequenceLength(octets: Uint8Array, at: number): number {
   const length = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
   if (at + length > octets.length) return 0;
   const second = octets[at + 1]!;
-  // What would be too long, a surrogate or beyond Unicode shows in the second octet.
+  // The second octet reveals overlong sequences, surrogates and values beyond Unicode.
   const low = first === 0xe0 ? 0xa0 : first === 0xf0 ? 0x90 : 0x80;
   const high = first === 0xed ? 0x9f : first === 0xf4 ? 0x8f : 0xbf;
   if (second < low || second > high) return 0;

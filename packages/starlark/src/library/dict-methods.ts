@@ -1,4 +1,7 @@
-/** The methods of dicts. Errors carry the method's name; what grows is charged before it does. */
+/**
+ * The methods of dicts. Errors start with the name of the method. Growth is charged
+ * in advance.
+ */
 
 import { StarlarkError } from "../run/starlark-error.ts";
 import type { Thread } from "../run/thread.ts";
@@ -110,7 +113,10 @@ function update(
   return null;
 }
 
-/** `dict(…)` and `d.update(…)`: the associations of a dict or of an iterable of pairs, then those by name. */
+/**
+ * `dict(…)` and `d.update(…)`: adds the entries of a dict or of an iterable of pairs,
+ * and then the named arguments.
+ */
 export function updateFromArguments(
   builtinName: string,
   dict: StarlarkDict,
@@ -174,47 +180,47 @@ function addPair(dict: StarlarkDict, pair: Value, index: number, thread: Thread)
   }
 }
 
-/** The methods of every dict. */
+/** The methods of dicts. */
 export const dictMethods: readonly Builtin[] = [
-  builtin("clear()", 'Removes all associations of the dict. `{"a": 1}.clear()` gives `None`', clear),
+  builtin("clear()", 'Removes all entries of the dict. `{"a": 1}.clear()` gives `None`', clear),
   builtin(
     "get(key, default?, /)",
-    'The value of `key`, or `default` (`None` if it is left out) where the dict has no such key. `{"a": 1}.get("b", 0)` gives `0`',
+    'The value of `key`, or `default` (`None` by default) if the key does not exist. `{"a": 1}.get("b", 0)` gives `0`',
     get,
   ),
   builtin(
     "items()",
-    'A new list of the associations as pairs of key and value, in the order in which the keys came. `{"a": 1, "b": 2}.items()` gives `[("a", 1), ("b", 2)]`',
+    'A new list of the entries as pairs of key and value, in insertion order. `{"a": 1, "b": 2}.items()` gives `[("a", 1), ("b", 2)]`',
     items,
   ),
   builtin(
     "keys()",
-    'A new list of the keys, in the order in which they came. `{"a": 1, "b": 2}.keys()` gives `["a", "b"]`',
+    'A new list of the keys, in insertion order. `{"a": 1, "b": 2}.keys()` gives `["a", "b"]`',
     keys,
   ),
   builtin(
     "pop(key, default?, /)",
-    'Removes `key` and returns its value. Where the dict has no such key the result is `default`, and an error if that is left out. `{"a": 1}.pop("a")` gives `1`',
+    'Removes `key` and returns its value. If the key does not exist, the result is `default`, or an error without `default`. `{"a": 1}.pop("a")` gives `1`',
     pop,
   ),
   builtin(
     "popitem()",
-    'Removes the association that came first and returns it as a pair; an error if the dict is empty. `{"a": 1, "b": 2}.popitem()` gives `("a", 1)`',
+    'Removes the oldest entry and returns it as a pair; an error if the dict is empty. `{"a": 1, "b": 2}.popitem()` gives `("a", 1)`',
     popitem,
   ),
   builtin(
     "setdefault(key, default?, /)",
-    'The value of `key`; where the dict has no such key, `default` (`None` if it is left out) becomes its value. `{"a": 1}.setdefault("b", [])` gives `[]`',
+    'The value of `key`. If the key does not exist, it is added with the value `default` (`None` by default). `{"a": 1}.setdefault("b", [])` gives `[]`',
     setdefault,
   ),
   builtin(
     "update(pairs?, /, **kwargs)",
-    'Sets the associations of another dict or of an iterable of pairs, and those given by name. `{"a": 1}.update({"a": 2}, b=3)` gives `None`',
+    'Adds or replaces the entries of another dict or of an iterable of pairs, and the named arguments. `{"a": 1}.update({"a": 2}, b=3)` gives `None`',
     update,
   ),
   builtin(
     "values()",
-    'A new list of the values, in the order in which the keys came. `{"a": 1, "b": 2}.values()` gives `[1, 2]`',
+    'A new list of the values, in insertion order. `{"a": 1, "b": 2}.values()` gives `[1, 2]`',
     values,
   ),
 ];

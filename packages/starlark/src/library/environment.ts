@@ -1,4 +1,6 @@
-/** What names and methods a dialect begins with. */
+/**
+ * The predefined names and methods of a dialect.
+ */
 
 import type { Dialect } from "../dialect.ts";
 import type { MethodTables } from "../value/attributes.ts";
@@ -33,7 +35,7 @@ export function methodsFor(dialect: Dialect): MethodTables {
 
 const withoutSet: ReadonlyMap<string, Value> = new Map([...universe].filter(([name]) => name !== "set"));
 
-/** The names that every program has. `set` is there only when the dialect has it. */
+/** The names that every program has. `set` requires the option of the dialect. */
 export function universeFor(dialect: Dialect): ReadonlyMap<string, Value> {
   const core = dialect.set === true ? universe : withoutSet;
   if (dialect.toolBuiltins !== true) return core;

@@ -1,8 +1,8 @@
 /**
- * The first entry of a table that shrinks from its front. A JavaScript `Map` keeps
- * what was deleted until it is made anew, so a search from the start for each of
- * many entries takes time in proportion to the square of their number. An iterator
- * that is kept goes on from where it was.
+ * The first entry of a table whose entries are removed from the front. A JavaScript
+ * `Map` keeps deleted entries until it is rehashed, so searching from the start for
+ * each of many entries takes quadratic time. A cached iterator continues where it
+ * stopped.
  */
 
 import type { Key } from "../value/hash-key.ts";
@@ -10,16 +10,16 @@ import type { Key } from "../value/hash-key.ts";
 const cursors = new WeakMap<ReadonlyMap<Key, unknown>, MapIterator<Key>>();
 
 /**
- * Remove the first entry and return its key and value; `undefined` when the table
- * is empty. A kept cursor has only deleted entries behind it: what is added stands
- * at the end, and nothing but this moves the cursor.
+ * Remove the first entry and return its key and value; `undefined` if the table is
+ * empty. Only deleted entries precede a cached iterator: new entries are added at the
+ * end, and only this function advances it.
  */
 export function takeFirst<Entry>(table: Map<Key, Entry>): Entry | undefined {
   if (table.size === 0) return undefined;
   let cursor = cursors.get(table);
   let step = cursor?.next();
   if (step === undefined || step.done === true) {
-    // An iterator that came to the end stays there.
+    // An iterator that has reached the end stays there.
     cursor = table.keys();
     cursors.set(table, cursor);
     step = cursor.next();

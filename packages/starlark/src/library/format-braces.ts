@@ -1,6 +1,7 @@
 /**
- * `str.format`: text with replacement fields in braces. The core language has no
- * format specifications in them; the tool dialect has those of f-strings.
+ * `str.format`: text with replacement fields in braces. The core language does not
+ * support format specifications in fields; the tool dialect supports those of
+ * f-strings.
  */
 
 import { StarlarkError } from "../run/starlark-error.ts";
@@ -12,13 +13,13 @@ import { StringBuilder } from "./string-build.ts";
 import { createSearch } from "./string-search.ts";
 import { excerpt } from "./string-split.ts";
 
-/** What fields may hold. */
+/** Options for fields. */
 export interface BracesOptions {
-  /** Whether what follows a colon is a format specification, rather than an error. @default false */
+  /** Whether a format specification can follow a colon. @default false: it is an error */
   readonly specs?: boolean;
 }
 
-/** What stands between two braces: `name!conversion:spec`. */
+/** The content of a field: `name!conversion:spec`. */
 interface Field {
   readonly name: string;
   readonly conversion: string | undefined;
@@ -26,9 +27,10 @@ interface Field {
 }
 
 /**
- * `format` with its fields replaced by arguments.
+ * Replaces the fields of `format` with arguments.
  *
- * @throws {StarlarkError} for a brace on its own, and a field that no argument is for.
+ * @throws {StarlarkError} for an unmatched brace, and for a field without an
+ *   argument.
  */
 export function formatBraces(
   format: string,
@@ -59,7 +61,7 @@ export function formatBraces(
   }
 }
 
-/** Add text between fields, in which `}}` stands for one brace. */
+/** Append the text between fields, in which `}}` is one brace. */
 function addLiteral(
   text: StringBuilder,
   literal: string,
@@ -86,7 +88,7 @@ function parseField(field: string): Field {
   return mark === -1 ? { name: head, conversion: undefined, spec } : { name, conversion: head, spec };
 }
 
-/** The arguments by the names of fields: in order, by number or by keyword. */
+/** Selects arguments by the names of fields: in order, by number or by keyword. */
 function argumentChooser(
   args: readonly Value[],
   named: readonly NamedArgument[],

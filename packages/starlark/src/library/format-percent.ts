@@ -1,6 +1,6 @@
 /**
- * `format % args`: conversions of one letter, without flags, widths and
- * precisions, with the messages of go.starlark.net.
+ * `format % args`: conversions of one letter, without flags, widths and precisions,
+ * with the messages of go.starlark.net.
  */
 
 import { StarlarkError } from "../run/starlark-error.ts";
@@ -16,14 +16,15 @@ import { firstCharacter } from "./string-characters.ts";
 import { createSearch, indexOf } from "./string-search.ts";
 import { excerpt } from "./string-split.ts";
 
-/** Digits after the point of `%e` and `%f`. */
+/** Digits after the point for `%e` and `%f`. */
 const places = 6;
 
 /**
- * `format` with its conversions replaced.
+ * Replaces the conversions in `format`.
  *
- * @param args a tuple with one element for each conversion, a dict for `%(key)s`, or the operand of the only conversion.
- * @throws {StarlarkError} when conversions and operands do not fit each other.
+ * @param args a tuple with one element for each conversion, a dict for `%(key)s`, or
+ *   the operand of a single conversion.
+ * @throws {StarlarkError} if the conversions and operands do not match.
  */
 export function formatPercent(format: string, args: Value, t: Thread): string {
   const operands = new Operands(args);
@@ -60,9 +61,9 @@ export function formatPercent(format: string, args: Value, t: Thread): string {
 
 const percentHint = "write %% for a percent sign that is meant as text";
 
-/** What is on the right of `%`. */
+/** The right operand of `%`. */
 class Operands {
-  /** How many conversions there were. */
+  /** Number of conversions so far. */
   count = 0;
   readonly #args: Value;
   readonly #total: number;
@@ -72,7 +73,7 @@ class Operands {
     this.#total = args instanceof StarlarkTuple ? args.items.length : 1;
   }
 
-  /** How many are left that have to be used. */
+  /** Number of unused operands. */
   get left(): number {
     return this.#args instanceof StarlarkDict ? 0 : this.#total - this.count;
   }
@@ -131,11 +132,11 @@ function convert(letter: string, operand: Value, t: Thread): string {
   }
 }
 
-/** An int in base `radix`, charged for. */
+/** Formats an int in base `radix` and charges the text. */
 export function intText(int: Int, radix: number, t: Thread): string {
   if (typeof int === "number") return int.toString(radix);
   const bits = bitLengthBound(int);
-  // Decimal digits take time in proportion to the square of the length.
+  // Converting to decimal digits takes quadratic time.
   t.step(radix === 10 ? ((bits >> 6) ** 2) >> 6 : bits >> 6);
   t.charge(24 + bits / Math.floor(Math.log2(radix)));
   return int.toString(radix);

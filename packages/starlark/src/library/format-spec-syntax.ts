@@ -1,31 +1,31 @@
 /**
- * Format specifications as text: `[[fill]align][sign][z][#][0][width][grouping][.precision][type]`,
- * the language of Python's `format`. Reading one knows nothing of values, so that
- * it can be checked before a program runs.
+ * The syntax of format specifications, as in `format` of Python:
+ * `[[fill]align][sign][z][#][0][width][grouping][.precision][type]`. Parsing does not
+ * depend on values, so a specification can be checked before the program runs.
  */
 
-/** Most characters of a width, and most digits of a precision. */
+/** Maximum width, and maximum number of digits of a precision. */
 export const maxFormatSize = 10_000;
 
 /** A format specification. */
 export interface FormatSpec {
-  /** One code point. */
+  /** A single code point. */
   readonly fill: string | undefined;
   readonly align: "<" | ">" | "^" | "=" | undefined;
   readonly sign: "+" | "-" | " " | undefined;
-  /** Minus zero is written as zero. */
+  /** Whether minus zero is written as zero. */
   readonly coerceZero: boolean;
   readonly alternate: boolean;
-  /** A zero stands before the width. */
+  /** Whether a zero precedes the width. */
   readonly zero: boolean;
   readonly width: number;
   readonly grouping: "," | "_" | undefined;
   readonly precision: number | undefined;
-  /** The letter at the end, or nothing. */
+  /** The letter at the end, if any. */
   readonly type: string;
 }
 
-/** Why a text is no format specification. */
+/** The reason why a text is no format specification. */
 export interface FormatSpecProblem {
   readonly problem: string;
   readonly hint: string;
@@ -36,7 +36,7 @@ const grammar =
 
 const types = "bcdeEfFgGosxX%";
 
-/** Read a format specification. */
+/** Parses a format specification. */
 export function parseFormatSpec(text: string): FormatSpec | FormatSpecProblem {
   const groups = text.length > 100 ? undefined : grammar.exec(text)?.groups;
   if (groups === undefined) return unreadable(text);
@@ -67,7 +67,7 @@ export function parseFormatSpec(text: string): FormatSpec | FormatSpecProblem {
   };
 }
 
-/** Whether it is a specification. */
+/** Whether the result is a specification. */
 export function isFormatSpec(read: FormatSpec | FormatSpecProblem): read is FormatSpec {
   return !("problem" in read);
 }

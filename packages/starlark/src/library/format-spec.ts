@@ -1,7 +1,7 @@
 /**
- * Values written by a format specification: what stands after the colon in
- * `f"{x:>8.2f}"`. Ints, floats and strings come out as in Python; everything else
- * takes no specification. Widths count code points.
+ * Formats values by a format specification: the text after the colon in
+ * `f"{x:>8.2f}"`. Ints, floats and strings are formatted as in Python; other values
+ * support no specification. Widths count code points.
  */
 
 import { StarlarkError } from "../run/starlark-error.ts";
@@ -18,10 +18,11 @@ import { countCodePoints } from "./string-characters.ts";
 import { excerpt } from "./string-split.ts";
 
 /**
- * `value` as `spec` says; with no `spec`, as `str` writes it.
+ * Formats `value` as `spec` says; without `spec`, like `str`.
  *
- * @param conversion `s` or `r` make a string of the value first.
- * @throws {StarlarkError} for a text that is no specification, and one that is not for values of this type.
+ * @param conversion `s` or `r` converts the value to a string first.
+ * @throws {StarlarkError} for an invalid specification, and for one that values of
+ *   this type do not support.
  */
 export function formatWithSpec(
   value: Value,
@@ -77,7 +78,7 @@ function formatString(text: string, spec: FormatSpec, source: string, t: Thread)
   return pad("", kept, spec, spec.align ?? "<", t);
 }
 
-/** What in `spec` only numbers have; `undefined` when there is nothing. */
+/** The option in `spec` that only numbers support; `undefined` if there is none. */
 function partForNumbers(spec: FormatSpec): string | undefined {
   if (spec.type !== "" && spec.type !== "s") return `format code ${spec.type}`;
   if (spec.sign !== undefined) return "a sign";
@@ -94,13 +95,13 @@ function firstCharacters(text: string, count: number): string {
   return text.slice(0, at);
 }
 
-/** A number as text, in parts. */
+/** The parts of a formatted number. */
 interface NumberParts {
-  /** `-`, `+`, a space or nothing, and then a prefix such as `0x`. */
+  /** `-`, `+`, a space or nothing, followed by a prefix such as `0x`. */
   readonly lead: string;
   /** The digits before the point. */
   readonly whole: string;
-  /** The point and all after it. */
+  /** The point and the digits after it. */
   readonly rest: string;
 }
 
@@ -149,7 +150,7 @@ function floatParts(x: number, spec: FormatSpec): NumberParts {
   };
 }
 
-/** A finite float that is not negative. */
+/** Formats a finite float that is not negative. */
 function finiteText(x: number, spec: FormatSpec): string {
   const { alternate, precision } = spec;
   switch (spec.type) {
@@ -171,7 +172,7 @@ function finiteText(x: number, spec: FormatSpec): string {
   }
 }
 
-/** `text` with a point after its first digits, when it has none. */
+/** `text` with a point after its first digits, if it has none. */
 function withPoint(text: string): string {
   return text.includes(".") ? text : text.replace(/^[0-9]+/, "$&.");
 }
@@ -186,7 +187,7 @@ function formatNumber(parts: NumberParts, spec: FormatSpec, t: Thread): string {
   return pad("", parts.lead + whole + parts.rest, { ...spec, fill }, align, t);
 }
 
-/** `digits` with separators between their groups, and with zeros in front up to `least` characters. */
+/** Groups `digits` with separators, and pads them with zeros to `least` characters. */
 function grouped(digits: string, least: number, spec: FormatSpec): string {
   // Infinities and NaN have no digits to group.
   if (spec.grouping === undefined || digits === "") return digits.padStart(least, "0");
@@ -205,7 +206,7 @@ function grouped(digits: string, least: number, spec: FormatSpec): string {
   }
 }
 
-/** `lead`, and `text` brought to the width that is left; charged. */
+/** `lead` and `text`, padded to the width; charged. */
 function pad(lead: string, text: string, spec: FormatSpec, align: "<" | ">" | "^" | "=", t: Thread): string {
   const fill = spec.fill ?? (spec.zero ? "0" : " ");
   const characters =

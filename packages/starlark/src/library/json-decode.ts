@@ -1,7 +1,8 @@
 /**
- * JSON text to values: objects become dicts (`__proto__` is a key like any
- * other, and the last of two equal keys counts), arrays lists, numbers ints when
- * they have neither a point nor an exponent. Ints of any size stay exact.
+ * Decodes JSON text. Objects become dicts (`__proto__` is a key like any other, and
+ * the last of several equal keys takes precedence), arrays become lists. Numbers
+ * become ints if they have neither a point nor an exponent. Ints of any size are
+ * exact.
  */
 
 import type { Thread } from "../run/thread.ts";
@@ -12,9 +13,10 @@ import { type StarlarkDict, StarlarkList, type Value } from "../value/value.ts";
 import { JsonError, JsonScanner, maxJsonDepth } from "./json-scanner.ts";
 
 /**
- * The value that `text` denotes.
+ * Decodes `text`.
  *
- * @throws {JsonError} when it is not JSON, or beyond the limits of depth and digits.
+ * @throws {JsonError} if the text is not JSON, or exceeds the limits on depth and
+ *   digits.
  */
 export function decodeJson(text: string, thread: Thread): Value {
   const decoder = new Decoder(text, thread);
@@ -88,7 +90,7 @@ class Decoder {
     }
   }
 
-  /** A key and its colon. */
+  /** Read a key and its colon. */
   #key(depth: number): string {
     const scanner = this.#scanner;
     const first = scanner.next();

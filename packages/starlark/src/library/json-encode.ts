@@ -1,6 +1,6 @@
 /**
- * Values to JSON text, compact and with the keys of objects sorted, so that equal
- * values give equal texts. Text is charged as it grows.
+ * Encodes values as compact JSON with sorted keys, so that equal values have equal
+ * texts. Text is charged as it grows.
  */
 
 import { StarlarkError } from "../run/starlark-error.ts";
@@ -30,10 +30,11 @@ import { StringBuilder } from "./string-build.ts";
 import { windowsOf } from "./string-characters.ts";
 
 /**
- * `value` as JSON.
+ * Encodes `value` as JSON.
  *
- * @throws {StarlarkError} for what has no form in JSON: cycles, keys that are no
- *   strings, NaN and infinities, functions. It says where, from the outside in.
+ * @throws {StarlarkError} for a value without a representation in JSON: cycles, keys
+ *   that are not strings, NaN and infinities, functions. The message contains the
+ *   path.
  */
 export function encodeJson(value: Value, thread: Thread): string {
   const encoder = new Encoder(thread);
@@ -41,10 +42,10 @@ export function encodeJson(value: Value, thread: Thread): string {
   return encoder.finish();
 }
 
-/** Longer strings are quoted piece by piece. */
+/** Longer strings are quoted in pieces. */
 const maxQuotedAtOnce = 1000;
 
-/** A string as JSON; a surrogate without its partner becomes U+FFFD. */
+/** Quotes a string for JSON; a lone surrogate becomes U+FFFD. */
 export function quoteJson(text: string): string {
   return JSON.stringify(text.toWellFormed());
 }
@@ -52,7 +53,7 @@ export function quoteJson(text: string): string {
 class Encoder {
   readonly #thread: Thread;
   readonly #text: StringBuilder;
-  /** The containers around what is being written. */
+  /** The containers that enclose the current value. */
   readonly #path = new Set<StarlarkObject>();
 
   constructor(thread: Thread) {
@@ -75,7 +76,7 @@ class Encoder {
         else this.#container(value);
         return;
       case "bigint":
-        // Digits and quotation are those of repr, and so is what they cost.
+        // Digits and quotes are those of repr, and cost the same.
         this.#text.add(repr(value, this.#thread));
         return;
       default:
@@ -83,13 +84,13 @@ class Encoder {
     }
   }
 
-  /** A string, with what stands before and after it. */
+  /** Write a string, with the text before and after it. */
   #string(value: string, before = "", after = ""): void {
     if (value.length <= maxQuotedAtOnce) {
       this.#text.add(before + quoteJson(value) + after);
       return;
     }
-    // In pieces, since the whole would be made before it is charged.
+    // In pieces, because the whole text would be made before it is charged.
     this.#text.add(`${before}"`, false);
     for (const window of windowsOf(value, this.#thread)) this.#text.add(quoteJson(window).slice(1, -1));
     this.#text.add(`"${after}`, false);
@@ -168,7 +169,7 @@ class Encoder {
     this.#text.add(separator === "{" ? "{}" : "}", false);
   }
 
-  /** Write what stands at a place, which its error then names. */
+  /** Write the value at a path element, which errors name. */
   #within(place: () => string, value: Value): void {
     if (typeof value !== "object" || value === null) {
       this.write(value);
@@ -178,7 +179,7 @@ class Encoder {
       this.write(value);
     } catch (error) {
       if (!(error instanceof StarlarkError) || error.kind !== "error") throw error;
-      // Deep down the places say no more; the first ones tell where it is.
+      // At great depth, only the first elements of the path are useful.
       const inner = error.message.length > 2000 ? `… ${error.message.slice(-1000)}` : error.message;
       throw new StarlarkError(`${place()}: ${inner}`, { hint: error.hint });
     }

@@ -1,21 +1,24 @@
-/** JSON text laid out over lines. Strings and numbers stay as they are written; only white space changes. */
+/**
+ * Indents JSON text. Strings and numbers keep their spelling; only white space
+ * changes.
+ */
 
 import type { Thread } from "../run/thread.ts";
 import { JsonError, JsonScanner, maxJsonDepth } from "./json-scanner.ts";
 import { StringBuilder } from "./string-build.ts";
 
-/** What lines begin with. */
+/** The start of lines. */
 export interface JsonIndentation {
-  /** Stands before the indentation of every line but the first. */
+  /** Precedes the indentation of every line except the first. */
   readonly prefix: string;
-  /** One level. */
+  /** One level of indentation. */
   readonly indent: string;
 }
 
 /**
- * `text` with each element and each member on a line of its own.
+ * `text` with each element and each member on its own line.
  *
- * @throws {JsonError} when it is not JSON.
+ * @throws {JsonError} if it is not JSON.
  */
 export function indentJson(text: string, indentation: JsonIndentation, thread: Thread): string {
   const writer = new Indenter(text, indentation, thread);
@@ -43,7 +46,7 @@ class Indenter {
 
   #line(level: number): void {
     const { prefix, indent } = this.#indentation;
-    // Charged before it is made, which is before the builder charges it.
+    // Charged before the text is made, and so before the builder charges it.
     if (indent.length * level > 1000) this.#thread.charge(2 * indent.length * level);
     this.#text.add(`\n${prefix}${indent.repeat(level)}`);
   }

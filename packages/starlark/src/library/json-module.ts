@@ -1,4 +1,6 @@
-/** The module `json`: texts to values and back. */
+/**
+ * The module `json`: encoding and decoding of JSON.
+ */
 
 import { StarlarkError } from "../run/starlark-error.ts";
 import type { Thread } from "../run/thread.ts";
@@ -13,13 +15,13 @@ import { prefixError } from "./prefix-error.ts";
 
 const encode = builtin(
   "json.encode(x, /)",
-  'A JSON text for `x`, without spaces and with keys in sorted order. Dicts and structs become objects, all other iterables arrays; it is an error if something has no form in JSON, such as a key that is not a string. `json.encode({"b": [1, None], "a": True})` gives `"{\\"a\\":true,\\"b\\":[1,null]}"`',
+  'Encodes `x` as JSON, without spaces and with sorted keys. Dicts and structs become objects, other iterables arrays. A value that JSON cannot represent, such as a key that is not a string, is an error. `json.encode({"b": [1, None], "a": True})` gives `"{\\"a\\":true,\\"b\\":[1,null]}"`',
   (thread, _self, x) => encoded("json.encode", x, thread),
 );
 
 const encodeIndent = builtin(
   "json.encode_indent(x, *, prefix?, indent?)",
-  'As `json.encode`, laid out over lines: each begins with `prefix` (nothing by default) and one `indent` (a tab by default) for each level. `json.encode_indent([1], indent=" ")` gives `"[\\n 1\\n]"`',
+  'Like `json.encode`, with indentation: each line starts with `prefix` (empty by default) and one `indent` (a tab by default) for each level. `json.encode_indent([1], indent=" ")` gives `"[\\n 1\\n]"`',
   (thread, _self, args, named) => {
     const name = "json.encode_indent";
     const indentation = takeIndentation(name, named);
@@ -29,7 +31,7 @@ const encodeIndent = builtin(
 
 const decode = builtin(
   "json.decode(x, /, default?)",
-  'The value that the JSON text `x` denotes: dicts, lists, strings, floats for numbers with a point or an exponent, ints of any size for the others. When `x` is not JSON the result is `default` if one is given, and an error otherwise. `json.decode(\'{"n": [1, 2.0, null]}\')` gives `{"n": [1, 2.0, None]}`',
+  'Decodes the JSON text `x` to dicts, lists, strings and numbers: floats for numbers with a point or an exponent, ints of any size for others. If `x` is not JSON, the result is `default`, or an error without `default`. `json.decode(\'{"n": [1, 2.0, null]}\')` gives `{"n": [1, 2.0, None]}`',
   (thread, _self, x, fallback) => {
     const text = wantString("json.decode", "x", x!);
     try {
@@ -44,7 +46,7 @@ const decode = builtin(
 
 const indent = builtin(
   "json.indent(s, /, *, prefix?, indent?)",
-  'The JSON text `s` laid out over lines, each beginning with `prefix` (nothing by default) and one `indent` (a tab by default) for each level. `json.indent("[1]", indent=" ")` gives `"[\\n 1\\n]"`',
+  'The JSON text `s` with indentation: each line starts with `prefix` (empty by default) and one `indent` (a tab by default) for each level. `json.indent("[1]", indent=" ")` gives `"[\\n 1\\n]"`',
   (thread, _self, args, named) => {
     const name = "json.indent";
     const indentation = takeIndentation(name, named);

@@ -1,7 +1,7 @@
 /**
- * The tokens of a JSON text (RFC 8259), read one after the other. It is strict:
- * what the grammar does not allow is a `JsonError` with its offset, in UTF-16 code
- * units. It makes strings and numbers, never containers, and charges what it makes.
+ * Scans the tokens of a JSON text (RFC 8259). It is strict: text that the grammar
+ * does not allow is a `JsonError` with its offset in UTF-16 code units. The scanner
+ * makes strings and numbers, which it charges, and never containers.
  */
 
 import { StarlarkError } from "../run/starlark-error.ts";
@@ -10,15 +10,15 @@ import { bigIntWeight, stringWeight } from "../value/heap-weight.ts";
 import { makeFloat, normalise } from "../value/number.ts";
 import type { Value } from "../value/value.ts";
 
-/** Most levels of arrays and objects within one another. */
+/** Maximum nesting of arrays and objects. */
 export const maxJsonDepth = 1000;
 
-/** Most digits of an int in a JSON text. */
+/** Maximum number of digits of an int. */
 export const maxIntDigits = 10_000;
 
-/** A text is not JSON. Becomes an error of the program where the builtin is known. */
+/** The error for invalid JSON. The builtin that called the scanner converts it to an error of the program. */
 export class JsonError extends Error {
-  /** Where, in UTF-16 code units. */
+  /** Offset in UTF-16 code units. */
   readonly offset: number;
 
   constructor(offset: number, message: string) {
@@ -26,7 +26,7 @@ export class JsonError extends Error {
     this.offset = offset;
   }
 
-  /** As `builtin` reports it. */
+  /** The message for the builtin `builtin`. */
   toStarlarkError(builtin: string): StarlarkError {
     return new StarlarkError(`${builtin}: at offset ${this.offset}, ${this.message}`);
   }
@@ -37,7 +37,7 @@ const backslash = 0x5c;
 
 export class JsonScanner {
   readonly text: string;
-  /** Where the next token begins, or the space before it. */
+  /** Offset of the next token, or of the white space before it. */
   position = 0;
   readonly #thread: Thread;
 
@@ -46,7 +46,7 @@ export class JsonScanner {
     this.#thread = thread;
   }
 
-  /** Skip white space; the code unit that follows, -1 at the end. */
+  /** Skip white space. Returns the next code unit, or -1 at the end. */
   peek(): number {
     const { text } = this;
     let at = this.position;
@@ -61,14 +61,14 @@ export class JsonScanner {
     return -1;
   }
 
-  /** As `peek`, where the text may not end. */
+  /** Like `peek`, but the end of the text is an error. */
   next(): number {
     const unit = this.peek();
     if (unit === -1) throw new JsonError(this.position, "unexpected end of file");
     return unit;
   }
 
-  /** Pass the colon behind a key. */
+  /** Consume the colon after a key. */
   expectColon(): void {
     if (this.next() !== 0x3a) {
       throw new JsonError(this.position, `after object key, got ${this.quoted(this.position)}, want ':'`);
@@ -76,14 +76,14 @@ export class JsonScanner {
     this.position += 1;
   }
 
-  /** Nothing but white space is left. */
+  /** Check that only white space follows. */
   expectEnd(): void {
     if (this.peek() !== -1) {
       throw new JsonError(this.position, `unexpected character ${this.quoted(this.position)} after value`);
     }
   }
 
-  /** The error of a character that begins no value. */
+  /** The error for a character that starts no value. */
   unexpected(): JsonError {
     return new JsonError(this.position, `unexpected character ${this.quoted(this.position)}`);
   }
@@ -96,7 +96,7 @@ export class JsonScanner {
     return `'${JSON.stringify(character).slice(1, -1)}'`;
   }
 
-  /** A string, a number, `true`, `false` or `null`, which begins with `first`. */
+  /** Read a string, a number, `true`, `false` or `null`, which starts with `first`. */
   scalar(first: number): Value {
     switch (first) {
       case doubleQuote:
@@ -119,7 +119,7 @@ export class JsonScanner {
     return value;
   }
 
-  /** The string whose quotation mark is next. */
+  /** Read a string from its opening quotation mark. */
   string(): string {
     const { text } = this;
     const start = this.position + 1;
@@ -147,7 +147,7 @@ export class JsonScanner {
     return new JsonError(at, `invalid character ${this.quoted(at)} in string literal`);
   }
 
-  /** A string that has an escape, the first one at `firstEscape`. */
+  /** Read a string with escapes, the first one at `firstEscape`. */
   #escapedString(start: number, firstEscape: number): string {
     const { text } = this;
     let result = "";
@@ -173,7 +173,7 @@ export class JsonScanner {
     throw new JsonError(start - 1, "unclosed string literal");
   }
 
-  /** What the escape at `at` stands for. */
+  /** Decode the escape at `at`. */
   #escape(stringStart: number, at: number): string {
     const { text } = this;
     if (at + 1 >= text.length) throw new JsonError(stringStart, "unclosed string literal");

@@ -1,4 +1,7 @@
-/** The methods of lists. Errors carry the method's name; what grows is charged before it does. */
+/**
+ * The methods of lists. Errors start with the name of the method. Growth is charged
+ * in advance.
+ */
 
 import { StarlarkError } from "../run/starlark-error.ts";
 import type { Thread } from "../run/thread.ts";
@@ -11,7 +14,7 @@ import { wantIterable, wantSafeInt } from "./arguments.ts";
 import { type Builtin, builtin } from "./builtin.ts";
 import { prefixError } from "./prefix-error.ts";
 
-/** The error of a list that cannot be changed. */
+/** The error for a list that cannot change. */
 function refuse(list: StarlarkList, method: string, verb: string): unknown {
   try {
     list.checkMutable(verb);
@@ -21,7 +24,7 @@ function refuse(list: StarlarkList, method: string, verb: string): unknown {
   return new StarlarkError(`${method}: cannot ${verb} list`);
 }
 
-/** @throws {StarlarkError} named after the method, when the list is frozen or iterated over. */
+/** @throws {StarlarkError} with the name of the method, if the list is frozen or iterated over. */
 function checkMutable(list: StarlarkList, method: string, verb: string): void {
   if (list.frozen !== 0 || list.locks !== 0) throw refuse(list, method, verb);
 }
@@ -67,7 +70,7 @@ function index(
   throw new StarlarkError("index: value not in list");
 }
 
-/** An end of a part of a list: counted from the end when negative, and brought into the list. */
+/** A bound of a slice: counted from the end if it is negative, and limited to the list. */
 function bound(given: Value | undefined, what: string, absent: number, length: number): number {
   if (given === undefined || given === null) return absent;
   if (typeof given === "bigint") return given < 0n ? 0 : length;
@@ -136,32 +139,28 @@ function remove(thread: Thread, self: StarlarkList, value: Value): null {
   throw new StarlarkError("remove: element not found");
 }
 
-/** The methods of every list. */
+/** The methods of lists. */
 export const listMethods: readonly Builtin[] = [
-  builtin(
-    "append(x, /)",
-    "Adds `x` at the end of the list, which changes. `[1].append(2)` gives `None`",
-    append,
-  ),
+  builtin("append(x, /)", "Appends `x` to the list. `[1].append(2)` gives `None`", append),
   builtin("clear()", "Removes all elements of the list. `[1, 2].clear()` gives `None`", clear),
   builtin(
     "extend(iterable, /)",
-    "Adds the elements of an iterable at the end of the list, which changes. `[1].extend([2, 3])` gives `None`",
+    "Appends the elements of an iterable to the list. `[1].extend([2, 3])` gives `None`",
     extend,
   ),
   builtin(
     "index(x, start?, end?, /)",
-    'The index of the first element that equals `x`, between `start` and `end` if they are given; an error if there is none. `["a", "b", "a"].index("a", 1)` gives `2`',
+    'The index of the first element that equals `x`, within `start` and `end` if they are present; an error if there is none. `["a", "b", "a"].index("a", 1)` gives `2`',
     index,
   ),
   builtin(
     "insert(i, x, /)",
-    "Puts `x` before the element with index `i`, or at the end if there is none. `[1, 3].insert(1, 2)` gives `None`",
+    "Inserts `x` before the element at index `i`, or at the end if there is none. `[1, 3].insert(1, 2)` gives `None`",
     insert,
   ),
   builtin(
     "pop(i?, /)",
-    "Removes the element with index `i`, the last one by default, and returns it. `[1, 2, 3].pop()` gives `3`",
+    "Removes the element at index `i`, the last one by default, and returns it. `[1, 2, 3].pop()` gives `3`",
     pop,
   ),
   builtin(

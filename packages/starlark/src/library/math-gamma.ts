@@ -1,10 +1,10 @@
 /**
- * The gamma function, by the approximations of the Cephes library (Moshier 1989):
- * a quotient of polynomials on [2, 3], reached by the recurrence, and Stirling's
- * series beyond 33. Correct to a few units in the last place.
+ * The gamma function, by the approximations of the Cephes library (Moshier 1989): a
+ * quotient of polynomials on [2, 3], which the recurrence extends, and Stirling's
+ * series beyond 33. Accurate to a few units in the last place.
  */
 
-/** Γ(x): `x - 1` factorial for a positive integer; NaN at negative integers and -∞. */
+/** Γ(x): the factorial of `x - 1` for a positive integer; NaN at negative integers and -∞. */
 export function gamma(x: number): number {
   if (Number.isNaN(x) || x === Number.NEGATIVE_INFINITY || (x < 0 && Number.isInteger(x))) return Number.NaN;
   if (x === Number.POSITIVE_INFINITY) return x;
@@ -30,7 +30,11 @@ function gammaByReflection(q: number): number {
   return (sign * Math.PI) / (Math.abs(denominator) * factor) / other;
 }
 
-/** Γ(x) for |x| ≤ 33: shifted into [2, 3) by Γ(x + 1) = x Γ(x). */
+/**
+ * Γ(x) for
+ * x
+ * ≤ 33: shifted into [2, 3) by Γ(x + 1) = x Γ(x).
+ */
 function gammaByRecurrence(given: number): number {
   let x = given;
   let factor = 1;
@@ -52,17 +56,17 @@ function gammaByRecurrence(given: number): number {
   return (factor * polynomial(numerator, x - 2)) / polynomial(denominator, x - 2);
 }
 
-/** Γ(x) where x is close to 0: 1 / (x (1 + γ x)), with Euler's constant. */
+/** Γ(x) for x close to 0: 1 / (x (1 + γ x)), with Euler's constant. */
 function nearZero(x: number, factor: number): number {
   return x === 0 ? Number.POSITIVE_INFINITY : factor / ((1 + 0.5772156649015329 * x) * x);
 }
 
-/** Γ(x) for x > 33, by Stirling's series, as two factors: their product may overflow. */
+/** Γ(x) for x > 33, by Stirling's series, as two factors whose product may overflow. */
 function stirling(x: number): readonly [number, number] {
   if (x > 200) return [Number.POSITIVE_INFINITY, 1];
   const inverse = 1 / x;
   const scale = Math.sqrt(2 * Math.PI) * (1 + inverse * polynomial(stirlingSeries, inverse));
-  // Above 143 the power would overflow before the division brings it back.
+  // Above 143, the power would overflow before the division.
   if (x > 143.01608) {
     const half = x ** (0.5 * x - 0.25);
     return [half, scale * (half / Math.exp(x))];
@@ -70,7 +74,7 @@ function stirling(x: number): readonly [number, number] {
   return [x ** (x - 0.5) / Math.exp(x), scale];
 }
 
-/** Horner's rule; the coefficient of the highest power first. */
+/** Evaluates a polynomial by Horner's rule, from the coefficient of the highest power down. */
 function polynomial(coefficients: readonly number[], x: number): number {
   let sum = 0;
   for (const coefficient of coefficients) sum = sum * x + coefficient;

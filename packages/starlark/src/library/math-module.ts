@@ -1,6 +1,6 @@
 /**
- * The module `math`: functions of floats. Every function takes ints as well, and
- * gives a float, but for `ceil` and `floor`, which give ints.
+ * The module `math`: functions of floats. All functions also accept ints. They return
+ * floats, except for `ceil` and `floor`, which return ints.
  */
 
 import { StarlarkError } from "../run/starlark-error.ts";
@@ -44,25 +44,25 @@ function rounding(name: string, doc: string, compute: (x: number) => number): Bu
   });
 }
 
-/** The value with the magnitude of `x` and the sign of `y`; NaN counts as positive. */
+/** The magnitude of `x` with the sign of `y`; NaN counts as positive. */
 function copysign(x: number, y: number): number {
   return Math.abs(x) * (y < 0 || Object.is(y, -0) ? -1 : 1);
 }
 
-/** `x` to the power of `y` as C has it: 1 to any power is 1, and so is -1 to an infinite one. */
+/** `x` to the power of `y` as in C: 1 to any power is 1, and so is -1 to an infinite power. */
 function power(x: number, y: number): number {
   if (x === 1 || (x === -1 && Math.abs(y) === Number.POSITIVE_INFINITY)) return 1;
   return x ** y;
 }
 
-/** `x - n * y` for the integer n nearest to x / y, the even one of two. Exact. */
+/** `x - n * y` for the integer n nearest to x / y, and the even one on a tie. Exact. */
 function remainder(x: number, y: number): number {
   if (Math.abs(y) === Number.POSITIVE_INFINITY) return Number.isFinite(x) ? x : Number.NaN;
   const divisor = Math.abs(y);
   const magnitude = Math.abs(x);
   const rest = magnitude % divisor;
   const toNext = divisor - rest;
-  // Of two multiples at the same distance, the even one: is the one below odd?
+  // On a tie, the even multiple is nearer. Test whether the lower one is odd.
   const below = rest < toNext || (rest === toNext && magnitude % (2 * divisor) === rest);
   return copysign(1, x) * (below ? rest : -toNext);
 }
@@ -76,12 +76,12 @@ function round(x: number): number {
 const functions: readonly Builtin[] = [
   rounding(
     "ceil",
-    "The smallest int that is not below `x`. Infinities and NaN have none: an error. `math.ceil(1.2)` gives `2`",
+    "The smallest int that is not below `x`; an error for infinities and NaN. `math.ceil(1.2)` gives `2`",
     Math.ceil,
   ),
   rounding(
     "floor",
-    "The largest int that is not above `x`. Infinities and NaN have none: an error. `math.floor(-1.2)` gives `-2`",
+    "The largest int that is not above `x`; an error for infinities and NaN. `math.floor(-1.2)` gives `-2`",
     Math.floor,
   ),
   unary(
@@ -105,12 +105,12 @@ const functions: readonly Builtin[] = [
   binary(
     "remainder",
     "x, y",
-    "The IEEE 754 remainder: what is left of `x` at the multiple of `y` nearest to it, so between `-y / 2` and `y / 2`. `math.remainder(7, 4)` gives `-1.0`",
+    "The IEEE 754 remainder: the difference of `x` and the nearest multiple of `y`, between `-y / 2` and `y / 2`. `math.remainder(7, 4)` gives `-1.0`",
     remainder,
   ),
   binary("pow", "x, y", "`x` to the power of `y`, as a float. `math.pow(2, 10)` gives `1024.0`", power),
   unary("exp", "e to the power of `x`. `math.exp(0)` gives `1.0`", Math.exp),
-  unary("sqrt", "The square root of `x`; NaN when `x` is negative. `math.sqrt(9)` gives `3.0`", Math.sqrt),
+  unary("sqrt", "The square root of `x`; NaN if `x` is negative. `math.sqrt(9)` gives `3.0`", Math.sqrt),
   builtin(
     "log(x, base?, /)",
     "The logarithm of `x` in the given base, the natural logarithm by default. `math.log(8, 2)` gives `3.0`",
@@ -148,7 +148,7 @@ const functions: readonly Builtin[] = [
   binary(
     "atan2",
     "y, x",
-    "The angle of the point (x, y) against the positive x axis, in radians, from -pi to pi. `math.atan2(0, 1)` gives `0.0`",
+    "The angle between the positive x axis and the point (x, y), in radians, from -pi to pi. `math.atan2(0, 1)` gives `0.0`",
     Math.atan2,
   ),
   unary("sinh", "The hyperbolic sine of `x`. `math.sinh(0)` gives `0.0`", Math.sinh),

@@ -1,4 +1,7 @@
-/** `parallel` and `parallel_map` of the tool dialect: several functions under way at a time. */
+/**
+ * `parallel` and `parallel_map` of the tool dialect, which run several functions
+ * concurrently.
+ */
 
 import { ParallelCalls } from "../run/deferred.ts";
 import { StarlarkError } from "../run/starlark-error.ts";
@@ -8,17 +11,17 @@ import type { Value } from "../value/value.ts";
 import { wantSafeInt } from "./arguments.ts";
 import { type Builtin, builtin } from "./builtin.ts";
 
-/** How many functions are under way at a time when nothing is said. */
+/** Default number of functions that run at a time. */
 export const defaultWidth = 8;
-/** Most that can be asked for. */
+/** Maximum number of functions that run at a time. */
 export const maxWidth = 64;
-/** Most functions of one call. */
+/** Maximum number of functions in one call. */
 export const maxParallelCalls = 1000;
 
 const shared =
-  "While they run, what they have captured is frozen, so that the result does not depend on who is first. " +
-  "Output comes in the order of the list, and so do the results; of several errors the first of the list is raised, " +
-  "when all have ended.";
+  "Captured variables are frozen while they run, so that the result does not depend on the order of execution. " +
+  "Output and results are in the order of the list. If several calls fail, the error of the first one in the list " +
+  "is raised after all have ended.";
 
 /** The builtins of this file. */
 export const parallelBuiltins: readonly Builtin[] = [

@@ -1,10 +1,13 @@
-/** Errors of values, as they read when a builtin met them: with its name in front. */
+/**
+ * Adds the name of a builtin to an error.
+ */
 
 import { StarlarkError } from "../run/starlark-error.ts";
 
 /**
- * `error` as `<builtin>: <message>`, for `throw`. Only an error of the program
- * itself gets the name: limits and what is not a `StarlarkError` stay as they are.
+ * Converts `error` to `<builtin>: <message>`, to be thrown. Only errors of the
+ * program get the name; limits, and values that are no `StarlarkError`, stay
+ * unchanged.
  */
 export function prefixError(builtin: string, error: unknown): unknown {
   if (!(error instanceof StarlarkError) || error.kind !== "error") return error;

@@ -1,6 +1,6 @@
 /**
- * The methods of sets. Where another collection is asked for, any iterable will
- * do. Errors carry the method's name; what grows is charged before it does.
+ * The methods of sets. Their collection arguments can be any iterable. Errors start
+ * with the name of the method. Growth is charged in advance.
  */
 
 import { StarlarkError } from "../run/starlark-error.ts";
@@ -28,7 +28,7 @@ function forEachKey(iterable: Value, thread: Thread, visit: (key: Key, element: 
   }
 }
 
-/** A set of the same members. */
+/** Copies a set. */
 function copyOf(set: StarlarkSet, thread: Thread): StarlarkSet {
   const copy = newSet(thread);
   thread.charge(setMemberWeight * set.size);
@@ -37,7 +37,7 @@ function copyOf(set: StarlarkSet, thread: Thread): StarlarkSet {
   return copy;
 }
 
-/** A method that is given other collections, by position alone; its errors named. */
+/** A method with any number of positional collections; adds the name to errors. */
 function combining(
   signature: `${string}(*others)`,
   doc: string,
@@ -58,7 +58,7 @@ function combining(
   });
 }
 
-/** A method that is given one collection. */
+/** A method with one collection. */
 function comparing(
   name: string,
   doc: string,
@@ -75,7 +75,7 @@ function comparing(
   });
 }
 
-/** A method of one element, which changes the set. */
+/** A method with one element, which changes the set. */
 function changing(
   signature: string,
   doc: string,
@@ -94,7 +94,7 @@ function changing(
 /** Add all members of the other collections to `set`. */
 function addAll(set: StarlarkSet, others: readonly Value[], thread: Thread): void {
   for (const other of others) {
-    // Of itself a set has every member, and it could not change while it is gone over.
+    // The set already has its own members, and cannot change while it is iterated over.
     if (other === set) continue;
     const iterator = iterate(other);
     try {
@@ -119,7 +119,7 @@ function difference(self: StarlarkSet, others: readonly Value[], thread: Thread)
   return rest;
 }
 
-/** In the order of the last collection, as go.starlark.net has it for one. */
+/** In the order of the last collection, as in go.starlark.net for a single one. */
 function intersection(self: StarlarkSet, others: readonly Value[], thread: Thread): StarlarkSet {
   if (others.length === 0) return copyOf(self, thread);
   let common = self;
@@ -169,16 +169,12 @@ function isSuperset(self: StarlarkSet, other: Value, thread: Thread): boolean {
   return all;
 }
 
-/** The methods of every set. */
+/** The methods of sets. */
 export const setMethods: readonly Builtin[] = [
-  changing(
-    "add(x, /)",
-    "Makes `x` a member of the set. `set([1]).add(2)` gives `None`",
-    (self, element, thread) => {
-      setAdd(self, element, thread);
-      return null;
-    },
-  ),
+  changing("add(x, /)", "Adds `x` to the set. `set([1]).add(2)` gives `None`", (self, element, thread) => {
+    setAdd(self, element, thread);
+    return null;
+  }),
   changing("clear()", "Removes all members of the set. `set([1]).clear()` gives `None`", (self) => {
     if (self.size > 0) self.checkMutable("clear");
     self.members.clear();
@@ -186,7 +182,7 @@ export const setMethods: readonly Builtin[] = [
   }),
   combining(
     "difference(*others)",
-    "A new set of the members that none of the others have. `set([1, 2, 3]).difference([2])` gives `set([1, 3])`",
+    "A new set of the members that are in none of the others. `set([1, 2, 3]).difference([2])` gives `set([1, 3])`",
     difference,
   ),
   changing(
@@ -199,22 +195,22 @@ export const setMethods: readonly Builtin[] = [
   ),
   combining(
     "intersection(*others)",
-    "A new set of the members that all the others have too. `set([1, 2, 3]).intersection([3, 2])` gives `set([3, 2])`",
+    "A new set of the members that are in all of the others. `set([1, 2, 3]).intersection([3, 2])` gives `set([3, 2])`",
     intersection,
   ),
   comparing(
     "issubset",
-    "Whether `other` has every member of the set. `set([1]).issubset([1, 2])` gives `True`",
+    "Whether every member of the set is in `other`. `set([1]).issubset([1, 2])` gives `True`",
     isSubset,
   ),
   comparing(
     "issuperset",
-    "Whether the set has every element of `other`. `set([1, 2]).issuperset([1])` gives `True`",
+    "Whether every element of `other` is in the set. `set([1, 2]).issuperset([1])` gives `True`",
     isSuperset,
   ),
   changing(
     "pop()",
-    "Removes the member that came first and returns it; an error if the set is empty. `set([3, 1]).pop()` gives `3`",
+    "Removes the oldest member and returns it; an error if the set is empty. `set([3, 1]).pop()` gives `3`",
     (self) => {
       if (self.size === 0) throw new StarlarkError("empty set");
       self.checkMutable("delete from");
@@ -223,7 +219,7 @@ export const setMethods: readonly Builtin[] = [
   ),
   changing(
     "remove(x, /)",
-    "Removes `x` from the set; an error if it is no member. `set([1]).remove(1)` gives `None`",
+    "Removes `x` from the set; an error if it is not a member. `set([1]).remove(1)` gives `None`",
     (self, element, thread) => {
       if (!setDelete(self, element, thread)) throw new StarlarkError("missing key");
       return null;
@@ -231,7 +227,7 @@ export const setMethods: readonly Builtin[] = [
   ),
   comparing(
     "symmetric_difference",
-    "A new set of what is in the set or in `other`, and not in both. `set([1, 2]).symmetric_difference([2, 3])` gives `set([1, 3])`",
+    "A new set of the elements that are either in the set or in `other`, but not in both. `set([1, 2]).symmetric_difference([2, 3])` gives `set([1, 3])`",
     symmetricDifference,
   ),
   combining(
@@ -245,7 +241,7 @@ export const setMethods: readonly Builtin[] = [
   ),
   combining(
     "update(*others)",
-    "Makes the elements of the others members of the set. `set([1]).update([2], [3])` gives `None`",
+    "Adds the elements of the others to the set. `set([1]).update([2], [3])` gives `None`",
     (self, others, thread) => {
       addAll(self, others, thread);
       return null;

@@ -1,21 +1,21 @@
 /**
- * Making strings of many pieces: charged before a piece is added, stepped as the
- * text grows, and joined in portions, so that neither a list of a million pieces
- * nor a rope of a million strings comes about.
+ * Builds strings of many pieces. Each piece is charged before it is added, steps are
+ * counted as the text grows, and pieces are joined in portions, which avoids both
+ * arrays of a million pieces and ropes of a million strings.
  */
 
 import { StarlarkError } from "../run/starlark-error.ts";
 import type { Thread } from "../run/thread.ts";
 
-/** The longest string there can be, in UTF-16 code units: JavaScript holds none longer. */
+/** Maximum length of a string in UTF-16 units: the limit of the JavaScript engine. */
 export const maxStringLength = 2 ** 29 - 24;
 
 const beyondLatin = /[^\x00-\xff]/;
 
-/** Up to this length reading characters one by one is quicker than to begin with an expression. */
+/** Up to this length, reading characters one by one is faster than a regular expression. */
 const shortLength = 32;
 
-/** Whether a character of `text` is beyond Latin-1, which makes it twice as heavy. */
+/** Whether `text` has a character beyond Latin-1, which doubles its weight. */
 export function isWide(text: string): boolean {
   if (text.length > shortLength) return beyondLatin.test(text);
   for (let at = 0; at < text.length; at += 1) {
@@ -27,7 +27,8 @@ export function isWide(text: string): boolean {
 /**
  * Account for a string of `length` code units, before it is made.
  *
- * @throws {StarlarkError} `resource` when it would be longer than a string can be, or there is no memory left.
+ * @throws {StarlarkError} `resource` if it would exceed the maximum length or the
+ *   memory limit.
  */
 export function chargeString(length: number, wide: boolean, t: Thread): void {
   checkLength(length);
@@ -41,9 +42,9 @@ function checkLength(length: number): void {
   });
 }
 
-/** Pieces that a string begins with; they are put together at once. Most strings have no more. */
+/** Maximum number of pieces that are concatenated directly; most strings have no more. */
 const firstPieces = 16;
-/** Pieces that are joined in one go, and code units. */
+/** Number of pieces, and of code units, that are joined at a time. */
 const portionPieces = 1024;
 const portionLength = 1 << 15;
 
@@ -63,9 +64,9 @@ export class StringBuilder {
   }
 
   /**
-   * Add `piece` at the end.
+   * Append `piece`.
    *
-   * @param wide whether it may have characters beyond Latin-1, when the caller knows.
+   * @param wide whether it may have characters beyond Latin-1, if the caller knows.
    */
   add(piece: string, wide: boolean = isWide(piece)): void {
     const { length } = piece;
@@ -90,7 +91,7 @@ export class StringBuilder {
     if (this.#pending.length >= portionPieces || this.#pendingLength >= portionLength) this.#flush();
   }
 
-  /** All of it. */
+  /** The complete string. */
   finish(): string {
     this.#flush();
     return this.#text;

@@ -1,17 +1,17 @@
 /**
- * What characters are, and their cases. Case is mapped one code point to one code
- * point (the simple mappings of Unicode), as go.starlark.net does: `"ß".upper()`
- * is `"ß"`, a final sigma is no other letter, and the length in code points stays.
- * Texts are gone through in windows, stepped, so that none takes long in one go.
+ * Classes of characters, and letter case. Case maps one code point to one code point
+ * (the simple mappings of Unicode), as in go.starlark.net: `"ß".upper()` is `"ß"`,
+ * final sigma is no special case, and the number of code points does not change. Text
+ * is processed in windows, counted as steps, so that no operation takes long.
  */
 
 import type { Thread } from "../run/thread.ts";
 import { isWide } from "./string-build.ts";
 
-/** Code units that are looked at in one go. */
+/** Number of code units that are processed at a time. */
 const windowLength = 1 << 15;
 
-/** `text` in portions that cut no surrogate pair apart; each is stepped. */
+/** Splits `text` into windows that split no surrogate pair; each is counted as steps. */
 export function windowsOf(text: string, t: Thread): Iterable<string> {
   if (text.length > windowLength) return longWindows(text, t);
   if (text === "") return [];
@@ -41,7 +41,10 @@ export function isLowSurrogate(unit: number): boolean {
   return (unit & 0xfc00) === 0xdc00;
 }
 
-/** Whether a code unit is white space, as the White_Space property of Unicode has it. All such characters are one unit. */
+/**
+ * Whether a code unit is white space, by the White_Space property of Unicode. All
+ * such characters are single units.
+ */
 export function isSpace(unit: number): boolean {
   if (unit < 0x80) return unit === 0x20 || (unit >= 0x09 && unit <= 0x0d);
   if (unit < 0x1680) return unit === 0x85 || unit === 0xa0;
@@ -56,7 +59,7 @@ export function isSpace(unit: number): boolean {
   );
 }
 
-/** How many code points `text` has; a surrogate on its own counts as one. */
+/** Number of code points in `text`; a lone surrogate counts as one. */
 export function countCodePoints(text: string, t: Thread): number {
   let pairs = 0;
   for (const window of windowsOf(text, t)) {
@@ -67,14 +70,20 @@ export function countCodePoints(text: string, t: Thread): number {
   return text.length - pairs;
 }
 
-/** The characters whose full upper case is several characters; the simple one is the character itself, or one with a iota. */
+/**
+ * Characters whose full upper case has several characters. Their simple upper case is
+ * the character itself, or one with an iota.
+ */
 const manyUpper =
   /[\u00df\u0149\u01f0\u0390\u03b0\u0587\u1e96-\u1e9a\u1f50\u1f52\u1f54\u1f56\u1f80-\u1faf\u1fb2-\u1fb4\u1fb6\u1fb7\u1fbc\u1fc2-\u1fc4\u1fc6\u1fc7\u1fcc\u1fd2\u1fd3\u1fd6\u1fd7\u1fe2-\u1fe4\u1fe6\u1fe7\u1ff2-\u1ff4\u1ff6\u1ff7\u1ffc\ufb00-\ufb06\ufb13-\ufb17]/;
 const manyUpperOrRun = new RegExp(`${manyUpper.source}|[^${manyUpper.source.slice(1)}+`, "g");
-/** Dotted capital I, which becomes two characters, and capital sigma, which depends on what follows. */
+/**
+ * Dotted capital I, which becomes two characters in lower case, and capital sigma,
+ * whose lower case depends on its context.
+ */
 const unusualLower = /[\u0130\u03a3]/g;
 
-/** `text`, which is not long, in upper case. */
+/** Upper case of a short `text`. */
 export function toUpper(text: string): string {
   if (!manyUpper.test(text)) return text.toUpperCase();
   return text.replace(manyUpperOrRun, (run) =>
@@ -89,13 +98,13 @@ function upperWithIota(character: string): string {
   return character;
 }
 
-/** `text`, which is not long, in lower case. */
+/** Lower case of a short `text`. */
 export function toLower(text: string): string {
   if (!isWide(text)) return text.toLowerCase();
   return text.replace(unusualLower, (letter) => (letter === "\u0130" ? "i" : "\u03c3")).toLowerCase();
 }
 
-/** The title case of one code point: the upper case, but for digraphs (`ǅ`) and Georgian letters. */
+/** Title case of one code point: its upper case, except for digraphs (`ǅ`) and Georgian letters. */
 export function toTitle(character: string): string {
   const unit = character.charCodeAt(0);
   if (unit >= 0x01c4 && unit <= 0x01cc) return String.fromCharCode(unit - ((unit - 0x01c4) % 3) + 1);
@@ -107,7 +116,10 @@ export function toTitle(character: string): string {
 const beyondAscii = /[^\x00-\x7f]/;
 const asciiWords = /[A-Za-z]+/g;
 
-/** Every run of cased letters of `text` in title case; `goesOn` when the first of them, at the start, goes on a word. */
+/**
+ * Converts every run of cased letters in `text` to title case. `goesOn` says that a
+ * run at the start continues a word.
+ */
 export function titleWords(text: string, goesOn: boolean): string {
   if (!goesOn && !beyondAscii.test(text)) {
     return text.replace(asciiWords, (word) => word[0]!.toUpperCase() + word.slice(1).toLowerCase());
@@ -117,9 +129,9 @@ export function titleWords(text: string, goesOn: boolean): string {
   );
 }
 
-/** A letter that has a case. */
+/** A letter with case. */
 export const cased = /\p{Cased}/u;
-/** The runs of letters that have a case: what `title` takes for words. */
+/** Runs of letters with case, which are the words for `title`. */
 export const casedRuns = /\p{Cased}+/gu;
 const onlyLower = /^\p{Lowercase}*$/u;
 const upperOrTitle = /^[\p{Lu}\p{Lt}]/u;
@@ -130,7 +142,7 @@ function titleWord(word: string): string {
   return toTitle(first) + toLower(word.slice(first.length));
 }
 
-/** Whether `word` is written so. */
+/** Whether `word` is in that form. */
 export function isTitleWord(word: string): boolean {
   const first = firstCharacter(word);
   return upperOrTitle.test(first) && toTitle(first) === first && isLowerWord(word.slice(first.length));
@@ -141,7 +153,7 @@ export function isLowerWord(word: string): boolean {
   return onlyLower.test(word);
 }
 
-/** The first code point of `text`, which is not empty, as a string. */
+/** The first code point of `text`, which must not be empty. */
 export function firstCharacter(text: string): string {
   return String.fromCodePoint(text.codePointAt(0)!);
 }

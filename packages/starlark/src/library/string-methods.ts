@@ -1,9 +1,9 @@
 /**
- * The methods of strings. Indices count elements, which are UTF-16 code units;
- * what a character is (`isalpha`, `title`, the cutset of `strip`) goes by code
- * points. Every method charges what it makes before it makes it, and steps in
- * proportion to what it reads. This is one piece, since it is the list of the
- * methods; most of the work is done in the files beside it.
+ * The methods of strings. Indices count elements, which are UTF-16 code units.
+ * Classes of characters (`isalpha`, `title`, the cutset of `strip`) refer to code
+ * points. Each method charges results before it makes them, and counts steps in
+ * proportion to the text that it reads. This is one piece because it is the list of
+ * methods; most of the work is in other files of this folder.
  */
 
 import { StarlarkError } from "../run/starlark-error.ts";
@@ -43,10 +43,10 @@ import {
   stripEnds,
 } from "./string-split.ts";
 
-/** An argument that may be absent. */
+/** An optional argument. */
 type Optional = Value | undefined;
 
-/** The methods of every string. */
+/** The methods of strings. */
 export const stringMethods: readonly Builtin[] = [
   builtin(
     "capitalize()",
@@ -72,7 +72,7 @@ export const stringMethods: readonly Builtin[] = [
   ),
   builtin(
     "count(sub, start?, end?, /)",
-    'How often `sub` is in the string, or in `s[start:end]`, without overlaps. `"banana".count("an")` gives `2`.',
+    'The number of non-overlapping occurrences of `sub` in the string, or in `s[start:end]`. `"banana".count("an")` gives `2`.',
     (t: Thread, self: string, sub: Value, start: Optional, end: Optional) => {
       const wanted = wantString("count", "sub", sub);
       const text = within("count", self, start, end, t).text;
@@ -86,18 +86,18 @@ export const stringMethods: readonly Builtin[] = [
   ),
   builtin(
     "elems()",
-    'An iterable of the elements of the string, each a string of length 1; a string itself cannot be iterated over. `list("abc".elems())` gives `["a", "b", "c"]`.',
+    'An iterable of the elements of the string, each a string of length 1; a string itself is not iterable. `list("abc".elems())` gives `["a", "b", "c"]`.',
     (t: Thread, self: string) => view(self, "elems", t),
   ),
   builtin(
     "endswith(suffix, start?, end?, /)",
-    'Whether the string, or `s[start:end]`, ends with `suffix`; a tuple of suffixes asks for any of them. `"build.star".endswith((".star", ".bzl"))` gives `True`.',
+    'Whether the string, or `s[start:end]`, ends with `suffix`, or with any suffix of a tuple. `"build.star".endswith((".star", ".bzl"))` gives `True`.',
     (t: Thread, self: string, suffix: Value, start: Optional, end: Optional) =>
       hasAffix("endswith", self, suffix, start, end, t),
   ),
   builtin(
     "find(sub, start?, end?, /)",
-    'The index of the first `sub` in the string, or in `s[start:end]`; -1 when there is none. `"bonbon".find("on", 2)` gives `4`.',
+    'The index of the first `sub` in the string, or in `s[start:end]`; -1 if there is none. `"bonbon".find("on", 2)` gives `4`.',
     (t: Thread, self: string, sub: Value, start: Optional, end: Optional) =>
       findIn("find", indexOf, self, sub, start, end, t),
   ),
@@ -108,7 +108,7 @@ export const stringMethods: readonly Builtin[] = [
   ),
   builtin(
     "index(sub, start?, end?, /)",
-    'The index of the first `sub`, like `find`; it fails when there is none. `"bonbon".index("on")` gives `1`.',
+    'The index of the first `sub`, like `find`, but an error if there is none. `"bonbon".index("on")` gives `1`.',
     (t: Thread, self: string, sub: Value, start: Optional, end: Optional) =>
       present("index", "find", findIn("index", indexOf, self, sub, start, end, t)),
   ),
@@ -129,27 +129,27 @@ export const stringMethods: readonly Builtin[] = [
   ),
   builtin(
     "islower()",
-    'Whether the string has a letter with a case and none that is not in lower case. `"catch-22".islower()` gives `True`.',
+    'Whether the string has letters with case, and all of them are in lower case. `"catch-22".islower()` gives `True`.',
     (t: Thread, self: string) => isInCase(self, notLower, t),
   ),
   builtin(
     "isspace()",
-    'Whether the string is not empty and all of it is white space. `" \\t\\n".isspace()` gives `True`.',
+    'Whether the string is not empty and all its characters are white space. `" \\t\\n".isspace()` gives `True`.',
     (t: Thread, self: string) => consistsOf(self, noSpace, t),
   ),
   builtin(
     "istitle()",
-    'Whether the string has a word, and every word begins in title case and goes on in lower case. `"Hello, World".istitle()` gives `True`.',
+    'Whether the string has words, and each one starts in title case and continues in lower case. `"Hello, World".istitle()` gives `True`.',
     (t: Thread, self: string) => isTitle(self, t),
   ),
   builtin(
     "isupper()",
-    'Whether the string has a letter with a case and none that is not in upper case. `"HAL-9000".isupper()` gives `True`.',
+    'Whether the string has letters with case, and all of them are in upper case. `"HAL-9000".isupper()` gives `True`.',
     (t: Thread, self: string) => isInCase(self, notUpper, t),
   ),
   builtin(
     "join(elements, /)",
-    'The strings of an iterable, put together with the string between them; elements that are no strings need `str` first. `", ".join(["a", "b", "c"])` gives `"a, b, c"`.',
+    'The strings of an iterable, joined with this string as the separator. Convert elements of other types with `str` first. `", ".join(["a", "b", "c"])` gives `"a, b, c"`.',
     (t: Thread, self: string, elements: Value) => join(self, elements, t),
   ),
   builtin(
@@ -164,12 +164,12 @@ export const stringMethods: readonly Builtin[] = [
   ),
   builtin(
     "partition(sep, /)",
-    'A tuple of what is before the first `sep`, `sep`, and what is after it; `(s, "", "")` when there is none. `"key=a=b".partition("=")` gives `("key", "=", "a=b")`.',
+    'A tuple of the text before the first `sep`, `sep`, and the text after it; `(s, "", "")` if there is none. `"key=a=b".partition("=")` gives `("key", "=", "a=b")`.',
     (t: Thread, self: string, sep: Value) => partition("partition", self, sep, t),
   ),
   builtin(
     "removeprefix(prefix, /)",
-    'The string without `prefix` at its start, when it is there. `"v1.2".removeprefix("v")` gives `"1.2"`.',
+    'The string without `prefix`, if it starts with it. `"v1.2".removeprefix("v")` gives `"1.2"`.',
     (t: Thread, self: string, prefix: Value) => {
       const fix = wantString("removeprefix", "prefix", prefix);
       return hasPartAt(self, fix, 0, t) ? cut(self, fix.length, self.length, t) : self;
@@ -177,7 +177,7 @@ export const stringMethods: readonly Builtin[] = [
   ),
   builtin(
     "removesuffix(suffix, /)",
-    'The string without `suffix` at its end, when it is there. `"a.star".removesuffix(".star")` gives `"a"`.',
+    'The string without `suffix`, if it ends with it. `"a.star".removesuffix(".star")` gives `"a"`.',
     (t: Thread, self: string, suffix: Value) => {
       const fix = wantString("removesuffix", "suffix", suffix);
       const end = self.length - fix.length;
@@ -198,24 +198,24 @@ export const stringMethods: readonly Builtin[] = [
   ),
   builtin(
     "rfind(sub, start?, end?, /)",
-    'The index of the last `sub` in the string, or in `s[start:end]`; -1 when there is none. `"bonbon".rfind("on")` gives `4`.',
+    'The index of the last `sub` in the string, or in `s[start:end]`; -1 if there is none. `"bonbon".rfind("on")` gives `4`.',
     (t: Thread, self: string, sub: Value, start: Optional, end: Optional) =>
       findIn("rfind", lastIndexIn, self, sub, start, end, t),
   ),
   builtin(
     "rindex(sub, start?, end?, /)",
-    'The index of the last `sub`, like `rfind`; it fails when there is none. `"bonbon".rindex("on")` gives `4`.',
+    'The index of the last `sub`, like `rfind`, but an error if there is none. `"bonbon".rindex("on")` gives `4`.',
     (t: Thread, self: string, sub: Value, start: Optional, end: Optional) =>
       present("rindex", "rfind", findIn("rindex", lastIndexIn, self, sub, start, end, t)),
   ),
   builtin(
     "rpartition(sep, /)",
-    'A tuple of what is before the last `sep`, `sep`, and what is after it; `("", "", s)` when there is none. `"a/b/c".rpartition("/")` gives `("a/b", "/", "c")`.',
+    'A tuple of the text before the last `sep`, `sep`, and the text after it; `("", "", s)` if there is none. `"a/b/c".rpartition("/")` gives `("a/b", "/", "c")`.',
     (t: Thread, self: string, sep: Value) => partition("rpartition", self, sep, t),
   ),
   builtin(
     "rsplit(sep?, maxsplit?)",
-    'The parts of the string between `sep`, like `split`; with `maxsplit` it splits at the last ones. `"a.b.c".rsplit(".", 1)` gives `["a.b", "c"]`.',
+    'The parts of the string between `sep`, like `split`; with `maxsplit`, it splits at the last occurrences. `"a.b.c".rsplit(".", 1)` gives `["a.b", "c"]`.',
     (t: Thread, self: string, sep: Optional, maxsplit: Optional) =>
       split("rsplit", splitAtLast, splitSpaceLast, self, sep, maxsplit, t),
   ),
@@ -226,13 +226,13 @@ export const stringMethods: readonly Builtin[] = [
   ),
   builtin(
     "split(sep?, maxsplit?)",
-    'The list of the parts of the string between `sep`; without `sep`, of its words, which any white space parts. `maxsplit` is the most splits made, from the left. `"a,b,,c".split(",", 2)` gives `["a", "b", ",c"]`.',
+    'The list of the parts of the string between `sep`; without `sep`, of its words, which are separated by white space. `maxsplit` limits the number of splits, from the left. `"a,b,,c".split(",", 2)` gives `["a", "b", ",c"]`.',
     (t: Thread, self: string, sep: Optional, maxsplit: Optional) =>
       split("split", splitAt, splitSpace, self, sep, maxsplit, t),
   ),
   builtin(
     "splitlines(keepends?)",
-    'The list of the lines of the string, parted by line feeds; with `keepends` they keep them. `"one\\n\\ntwo\\n".splitlines()` gives `["one", "", "two"]`.',
+    'The list of the lines of the string, which end at line feeds; with `keepends`, the lines include them. `"one\\n\\ntwo\\n".splitlines()` gives `["one", "", "two"]`.',
     (t: Thread, self: string, keepends: Optional) =>
       new StarlarkList(
         splitLines(self, keepends !== undefined && wantBool("splitlines", "keepends", keepends), t),
@@ -240,7 +240,7 @@ export const stringMethods: readonly Builtin[] = [
   ),
   builtin(
     "startswith(prefix, start?, end?, /)",
-    'Whether the string, or `s[start:end]`, starts with `prefix`; a tuple of prefixes asks for any of them. `"https://a.example".startswith(("http:", "https:"))` gives `True`.',
+    'Whether the string, or `s[start:end]`, starts with `prefix`, or with any prefix of a tuple. `"https://a.example".startswith(("http:", "https:"))` gives `True`.',
     (t: Thread, self: string, prefix: Value, start: Optional, end: Optional) =>
       hasAffix("startswith", self, prefix, start, end, t),
   ),
@@ -261,38 +261,38 @@ export const stringMethods: readonly Builtin[] = [
   ),
 ];
 
-/** Methods that the tool dialect has beside and in place of those above. */
+/** Methods that the tool dialect adds or replaces. */
 export const toolStringMethods: readonly Builtin[] = [
   builtin(
     "center(width, fill?, /)",
-    'The string with `fill` (a space) on both sides, up to `width` characters. `"ab".center(6, "*")` gives `"**ab**"`.',
+    'The string padded with `fill` (a space) on both sides to `width` characters. `"ab".center(6, "*")` gives `"**ab**"`.',
     (t: Thread, self: string, width: Value, fill: Optional) => {
       const missing = missingCharacters("center", self, width, t);
-      // As Python does: of an odd number, the one more is on the left when the width is odd too.
+      // As in Python: an odd padding has its extra character on the left if the width is odd too.
       const left = (missing >> 1) + (missing & wantSafeInt("center", "width", width) & 1);
       return padded("center", left, self, missing - left, fill, t);
     },
   ),
   builtin(
     "format(*args, **kwargs)",
-    'The string with every `{}`, `{0}` or `{name}` replaced by an argument; `{!r}` writes it as `repr` does, and what follows a colon says how, as in f-strings. `"{:>6.2f}|{n:,}".format(1.5, n = 1200)` gives `"  1.50|1,200"`.',
+    'The string with every `{}`, `{0}` or `{name}` replaced by an argument; `{!r}` uses `repr`, and a format specification can follow a colon, as in f-strings. `"{:>6.2f}|{n:,}".format(1.5, n = 1200)` gives `"  1.50|1,200"`.',
     formatMethod(true),
   ),
   builtin(
     "ljust(width, fill?, /)",
-    'The string with `fill` (a space) after it, up to `width` characters. `"ab".ljust(4, ".")` gives `"ab.."`.',
+    'The string padded with `fill` (a space) on the right to `width` characters. `"ab".ljust(4, ".")` gives `"ab.."`.',
     (t: Thread, self: string, width: Value, fill: Optional) =>
       padded("ljust", 0, self, missingCharacters("ljust", self, width, t), fill, t),
   ),
   builtin(
     "rjust(width, fill?, /)",
-    'The string with `fill` (a space) before it, up to `width` characters. `"7".rjust(3, "0")` gives `"007"`.',
+    'The string padded with `fill` (a space) on the left to `width` characters. `"7".rjust(3, "0")` gives `"007"`.',
     (t: Thread, self: string, width: Value, fill: Optional) =>
       padded("rjust", missingCharacters("rjust", self, width, t), self, 0, fill, t),
   ),
   builtin(
     "zfill(width, /)",
-    'The string with zeros before it, after its sign, up to `width` characters. `"-7".zfill(4)` gives `"-007"`.',
+    'The string padded with zeros on the left, after its sign, to `width` characters. `"-7".zfill(4)` gives `"-007"`.',
     (t: Thread, self: string, width: Value) => {
       const missing = missingCharacters("zfill", self, width, t);
       if (missing === 0) return self;
@@ -308,13 +308,13 @@ function formatMethod(specs: boolean): VariadicImplementation {
   return (t, self: Value, args, named) => formatBraces(self as string, args, named, t, { specs });
 }
 
-/** A part of a text, and where it begins in it. */
+/** A part of a text, and its start. */
 interface Within {
   readonly text: string;
   readonly start: number;
 }
 
-/** `text[start:end]`; empty when `end` is before `start`. */
+/** `text[start:end]`; empty if `end` is before `start`. */
 function within(name: string, text: string, start: Optional, end: Optional, t: Thread): Within {
   if (start === undefined && end === undefined) return { text, start: 0 };
   const first = place(name, "start", start, 0, text.length);
@@ -408,7 +408,7 @@ const notLower = /[\p{Uppercase}\p{Lt}]/u;
 const notUpper = /[\p{Lowercase}\p{Lt}]/u;
 const noSpace = /[^\p{White_Space}]/u;
 
-/** Whether `text` has characters, and none that `other` matches. */
+/** Whether `text` is not empty and has no character that `other` matches. */
 function consistsOf(text: string, other: RegExp, t: Thread): boolean {
   for (const window of windowsOf(text, t)) {
     if (other.test(window)) return false;
@@ -416,7 +416,7 @@ function consistsOf(text: string, other: RegExp, t: Thread): boolean {
   return text !== "";
 }
 
-/** Whether `text` has a letter with a case, and none that `other` matches. */
+/** Whether `text` has a cased letter and no character that `other` matches. */
 function isInCase(text: string, other: RegExp, t: Thread): boolean {
   let hasCased = false;
   for (const window of windowsOf(text, t)) {
@@ -426,10 +426,10 @@ function isInCase(text: string, other: RegExp, t: Thread): boolean {
   return hasCased;
 }
 
-/** A text of so many code units is mapped in one go. */
+/** Maximum number of code units that are mapped at a time. */
 const shortText = 64;
 
-/** `text` with every window of it mapped. */
+/** Maps each window of `text`. */
 function mapped(text: string, map: (text: string) => string, t: Thread): string {
   if (text.length <= shortText) {
     t.step(1 + (text.length >> 4));
@@ -550,7 +550,7 @@ function interleave(text: string, piece: string, limit: number, t: Thread): stri
   return result.finish();
 }
 
-/** The most times something is done: without limit when the argument is absent or negative. */
+/** The maximum count: unlimited if the argument is absent or negative. */
 function limitOf(name: string, parameter: string, value: Optional): number {
   if (value === undefined) return Number.POSITIVE_INFINITY;
   const limit = wantSafeInt(name, parameter, value);
@@ -584,7 +584,7 @@ function strip(name: string, self: string, cutset: Optional, ends: Ends, t: Thre
   return stripEnds(self, set, ends, t);
 }
 
-/** How many characters `text` lacks to be `width` wide. */
+/** Number of characters to pad `text` to `width`. */
 function missingCharacters(name: string, text: string, width: Value, t: Thread): number {
   const wanted = wantSafeInt(name, "width", width);
   return wanted <= 0 ? 0 : Math.max(0, wanted - countCodePoints(text, t));

@@ -1,31 +1,31 @@
 /**
- * Finding a string in a string, in time that grows with the sum of their lengths
- * and never with the product, and stepped as it goes. JavaScript's own search is
- * quick on ordinary text, but a needle made for it (`"a" * n + "b"` in many `a`)
- * takes it as long as both lengths multiplied. So it is used where the product is
- * small, window by window; everything else goes through the two-way algorithm
- * (Crochemore & Perrin 1991), which needs no memory of its own, with a table that
- * skips ahead by the last character as Horspool's does.
+ * Substring search in time proportional to the sum of both lengths, never to their
+ * product, and counted as steps. The search of JavaScript is fast on ordinary text,
+ * but can take time proportional to the product for certain needles (`"a" * n + "b"`
+ * in many `a`). It is therefore used, window by window, only where the product is
+ * small. Otherwise the two-way algorithm is used (Crochemore & Perrin 1991), which
+ * needs constant memory, with a table that skips by the last character as in
+ * Horspool's algorithm.
  */
 
 import type { Thread } from "../run/thread.ts";
 
-/** The longest needle that JavaScript's search is trusted with in a haystack of any length. */
+/** Maximum length of a needle for which the search of JavaScript is used in a haystack of any length. */
 const plainNeedle = 16;
-/** Comparisons that JavaScript's search may come to in one go. */
+/** Maximum number of comparisons of the search of JavaScript at a time. */
 const plainWork = 1 << 18;
 
-/** The index of the first `needle` in `haystack` that starts at `from` or after; -1 when there is none. */
+/** Index of the first `needle` in `haystack` at or after `from`; -1 if there is none. */
 export function indexOf(haystack: string, needle: string, from: number, t: Thread): number {
   return createSearch(needle, t)(haystack, from);
 }
 
-/** The index of the last `needle` in `haystack` that starts at `from` or before; -1 when there is none. */
+/** Index of the last `needle` in `haystack` at or before `from`; -1 if there is none. */
 export function lastIndexOf(haystack: string, needle: string, from: number, t: Thread): number {
   return createLastSearch(needle, t)(haystack, from);
 }
 
-/** How often `needle`, which is not empty, is in `haystack` without overlaps, counted from the left. */
+/** Number of non-overlapping occurrences of a non-empty `needle` in `haystack`, from the left. */
 export function countOccurrences(haystack: string, needle: string, t: Thread): number {
   const search = createSearch(needle, t);
   let count = 0;
@@ -36,7 +36,7 @@ export function countOccurrences(haystack: string, needle: string, t: Thread): n
   return count;
 }
 
-/** Whether `part` stands in `text` at `at`, which may be anywhere. */
+/** Whether `part` is in `text` at `at`, which can be any number. */
 export function hasPartAt(text: string, part: string, at: number, t: Thread): boolean {
   if (at < 0 || at + part.length > text.length) return false;
   for (let start = 0; start < part.length; start += plainWork) {
@@ -47,10 +47,10 @@ export function hasPartAt(text: string, part: string, at: number, t: Thread): bo
   return true;
 }
 
-/** A search for one needle, to be repeated. */
+/** A search for one needle that can be repeated. */
 export type Search = (haystack: string, from: number) => number;
 
-/** `indexOf` for a needle that is looked for more than once. */
+/** `indexOf` for repeated searches of one needle. */
 export function createSearch(needle: string, t: Thread): Search {
   let twoWay: TwoWaySearch | undefined;
   return (haystack, from) => {
@@ -66,7 +66,7 @@ export function createSearch(needle: string, t: Thread): Search {
   };
 }
 
-/** `lastIndexOf` for a needle that is looked for more than once. */
+/** `lastIndexOf` for repeated searches of one needle. */
 export function createLastSearch(needle: string, t: Thread): Search {
   let twoWay: TwoWaySearch | undefined;
   return (haystack, from) => {
@@ -86,7 +86,7 @@ export function createLastSearch(needle: string, t: Thread): Search {
 function plainIndexOf(haystack: string, needle: string, from: number, t: Thread): number {
   for (let start = from; ; start += plainWork) {
     const end = start + plainWork + needle.length - 1;
-    // A window that begins at 0 and reaches the end is the haystack itself.
+    // A window from 0 to the end is the haystack itself.
     const window = end >= haystack.length ? haystack : haystack.slice(0, end);
     const found = window.indexOf(needle, start);
     t.step(((found === -1 ? Math.max(0, window.length - start) : found - start) >> 5) + 1);
@@ -107,19 +107,22 @@ function plainLastIndexOf(haystack: string, needle: string, from: number, t: Thr
 
 /**
  * The two-way search. It reads both strings in one direction, forwards (1) or
- * backwards (-1); positions count along that direction, from the end at which
- * it begins.
+ * backwards (-1). Positions count along that direction, from the end where the search
+ * starts.
  */
 class TwoWaySearch {
   readonly #needle: string;
   readonly #direction: 1 | -1;
   readonly #thread: Thread;
-  /** Where the right half of the needle begins. */
+  /** Start of the right half of the needle. */
   readonly #critical: number;
   readonly #period: number;
-  /** How much of the needle is known to match after a shift by its period; 0 when it is not periodic. */
+  /**
+   * Length of the part of the needle that is known to match after a shift by its
+   * period; 0 if the needle is not periodic.
+   */
   readonly #remembered: number;
-  /** How far a window may move, by the low octet of its last character. */
+  /** Shift of a window by the low octet of its last character. */
   readonly #skips: Uint32Array;
   #work = 0;
 
@@ -141,7 +144,7 @@ class TwoWaySearch {
     this.#skips = this.#skipTable();
   }
 
-  /** Where the needle begins, counted along the direction; the search begins at `from`. */
+  /** Position of the needle along the direction; the search starts at `from`. */
   find(haystack: string, from: number): number {
     const length = this.#needle.length;
     const last = haystack.length - length;
@@ -151,7 +154,7 @@ class TwoWaySearch {
       this.#count(1);
       const skip = this.#skips[this.#at(haystack, window + length - 1) & 0xff]!;
       if (skip > 0) {
-        // Not less than the part that is known, or that part would be read again and again.
+        // A shift below the known part would read that part repeatedly.
         window += Math.max(skip, known);
         known = 0;
         continue;
@@ -169,7 +172,7 @@ class TwoWaySearch {
     return -1;
   }
 
-  /** The first position from `start` towards `end` at which needle and window differ; `end` when none does. */
+  /** The first position from `start` to `end` at which needle and window differ; `end` if there is none. */
   #agree(haystack: string, window: number, start: number, end: number, stride: 1 | -1): number {
     let at = start;
     while ((end - at) * stride > 0) {
@@ -184,7 +187,7 @@ class TwoWaySearch {
     return text.charCodeAt(this.#direction === 1 ? position : text.length - 1 - position);
   }
 
-  /** Account for work done, in portions. */
+  /** Account for work, in portions. */
   #count(work: number): void {
     this.#work += work;
     if (this.#work < 0x4000) return;
@@ -192,7 +195,7 @@ class TwoWaySearch {
     this.#work = 0;
   }
 
-  /** Where the greatest suffix of the needle begins, in the order of characters or its reverse, and its period. */
+  /** Start and period of the maximal suffix of the needle, in the order of characters or in reverse order. */
   #maximalSuffix(reversed: boolean): [start: number, period: number] {
     const length = this.#needle.length;
     let start = 0;
@@ -210,7 +213,7 @@ class TwoWaySearch {
           matched = 0;
         }
       } else if (a > b !== reversed) {
-        // The candidate is smaller: what was matched belongs to the period.
+        // The candidate is smaller: the matched part belongs to the period.
         candidate += matched + 1;
         matched = 0;
         period = candidate - start;
@@ -224,7 +227,10 @@ class TwoWaySearch {
     return [start, period];
   }
 
-  /** Whether the first `critical` characters of the needle come again `period` later: it is periodic as a whole. */
+  /**
+   * Whether the first `critical` characters of the needle recur `period` later, which
+   * means that the whole needle is periodic.
+   */
   #repeats(critical: number, period: number): boolean {
     if (critical + period > this.#needle.length) return false;
     for (let at = 0; at < critical; at += 1) {

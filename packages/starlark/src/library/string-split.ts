@@ -1,6 +1,6 @@
 /**
- * Taking strings apart: at a separator, at white space, at line feeds, and what is
- * at their ends. Every part is charged before it is cut out.
+ * Splits strings at a separator, at white space and at line feeds, and strips their
+ * ends. Each part is charged before it is made.
  */
 
 import type { Thread } from "../run/thread.ts";
@@ -8,7 +8,7 @@ import { listWeight, stringWeight } from "../value/heap-weight.ts";
 import { isHighSurrogate, isLowSurrogate, isSpace } from "./string-characters.ts";
 import { createLastSearch, createSearch } from "./string-search.ts";
 
-/** How many code units may be read one by one between two accounts. */
+/** Maximum number of code units that are read one by one before steps are counted. */
 const portion = 1 << 14;
 
 /** `text.slice(start, end)`, charged. */
@@ -18,12 +18,12 @@ export function cut(text: string, start: number, end: number, t: Thread): string
   return text.slice(start, end);
 }
 
-/** The beginning of `text`, for a message. */
+/** The start of `text`, for a message. */
 export function excerpt(text: string): string {
   return text.length > 100 ? `${text.slice(0, 100).toWellFormed()}…` : text;
 }
 
-/** Parts of a text, in the order in which they are found. */
+/** The parts of a text, in the order in which they are found. */
 class Parts {
   readonly items: string[] = [];
   readonly #text: string;
@@ -42,7 +42,7 @@ class Parts {
   }
 }
 
-/** The parts of `text` between occurrences of `separator`, which is not empty, split at most `limit` times from the left. */
+/** Splits `text` at a non-empty `separator`, at most `limit` times, from the left. */
 export function splitAt(text: string, separator: string, limit: number, t: Thread): string[] {
   const parts = new Parts(text, t);
   const search = createSearch(separator, t);
@@ -57,7 +57,7 @@ export function splitAt(text: string, separator: string, limit: number, t: Threa
   return parts.items;
 }
 
-/** As `splitAt`, from the right. */
+/** Like `splitAt`, from the right. */
 export function splitAtLast(text: string, separator: string, limit: number, t: Thread): string[] {
   const parts = new Parts(text, t);
   const search = createLastSearch(separator, t);
@@ -72,7 +72,7 @@ export function splitAtLast(text: string, separator: string, limit: number, t: T
   return parts.items.reverse();
 }
 
-/** The words of `text`, which white space parts, split at most `limit` times from the left; the last goes on to the end. */
+/** Splits `text` at white space, at most `limit` times, from the left; the last part extends to the end. */
 export function splitSpace(text: string, limit: number, t: Thread): string[] {
   const parts = new Parts(text, t);
   for (let start = skipSpace(text, 0, t); start < text.length; ) {
@@ -83,7 +83,7 @@ export function splitSpace(text: string, limit: number, t: Thread): string[] {
   return parts.items;
 }
 
-/** As `splitSpace`, from the right; the first goes back to the start. */
+/** Like `splitSpace`, from the right; the first part extends to the start. */
 export function splitSpaceLast(text: string, limit: number, t: Thread): string[] {
   const parts = new Parts(text, t);
   for (let end = skipSpaceBack(text, text.length, t); end > 0; ) {
@@ -94,7 +94,7 @@ export function splitSpaceLast(text: string, limit: number, t: Thread): string[]
   return parts.items.reverse();
 }
 
-/** The lines of `text`, which line feeds end; `keepEnds` leaves them in. */
+/** Splits `text` at line feeds, which `keepEnds` keeps. */
 export function splitLines(text: string, keepEnds: boolean, t: Thread): string[] {
   const parts = new Parts(text, t);
   const search = createSearch("\n", t);
@@ -107,7 +107,7 @@ export function splitLines(text: string, keepEnds: boolean, t: Thread): string[]
   return parts.items;
 }
 
-/** The first index from `start` at which no white space is. */
+/** The first index from `start` that is not white space. */
 export function skipSpace(text: string, start: number, t: Thread): number {
   let at = start;
   while (at < text.length && isSpace(text.charCodeAt(at))) {
@@ -117,7 +117,7 @@ export function skipSpace(text: string, start: number, t: Thread): number {
   return at;
 }
 
-/** The end of the last thing before `end` that is no white space. */
+/** The index after the last character before `end` that is not white space. */
 export function skipSpaceBack(text: string, end: number, t: Thread): number {
   let at = end;
   while (at > 0 && isSpace(text.charCodeAt(at - 1))) {
@@ -145,10 +145,10 @@ function skipWordBack(text: string, end: number, t: Thread): number {
   return at;
 }
 
-/** Which ends of a text to look at. */
+/** The ends of a text to strip. */
 export type Ends = "both" | "left" | "right";
 
-/** `text` without the code points of `cutset` at its ends; without white space there when `cutset` is empty. */
+/** `text` without the code points of `cutset` at its ends; without white space there if `cutset` is empty. */
 export function stripEnds(text: string, cutset: string, ends: Ends, t: Thread): string {
   if (cutset === "") {
     const start = ends === "right" ? 0 : skipSpace(text, 0, t);
@@ -178,7 +178,7 @@ export function stripEnds(text: string, cutset: string, ends: Ends, t: Thread): 
   return cut(text, start, end, t);
 }
 
-/** Bytes that a member of a set of numbers takes. */
+/** Bytes for each member of a set of numbers. */
 const setEntryBytes = 32;
 
 function codePointSet(text: string, t: Thread): Set<number> {

@@ -1,9 +1,9 @@
 /**
- * The proleptic Gregorian calendar: days and seconds since 1970 to year, month and
- * day, and back. Plain arithmetic; no time zone and no clock.
+ * The proleptic Gregorian calendar: converts days and seconds since 1970 to dates and
+ * back. Plain arithmetic, without time zones or clocks.
  */
 
-/** A moment on the clock of some place. */
+/** A local date and time. */
 export interface CivilTime {
   readonly year: number;
   /** 1 to 12. */
@@ -25,12 +25,12 @@ const daysPerEra = 146_097;
 /** Days from 1 March of the year 0 to 1 January 1970. */
 const daysToEpoch = 719_468;
 
-/** Days from 1 January 1970 to the given date; `month` and `day` may be out of their range. */
+/** Days from 1 January 1970 to a date; `month` and `day` may be out of range. */
 export function daysSinceEpoch(year: number, month: number, day: number): number {
   const monthIndex = month - 1;
   const wholeYears = year + Math.floor(monthIndex / 12);
   const monthInYear = monthIndex - 12 * Math.floor(monthIndex / 12);
-  // Years that begin in March have the leap day at their end.
+  // Years that start in March have the leap day at their end.
   const marchYear = monthInYear < 2 ? wholeYears - 1 : wholeYears;
   const marchMonth = (monthInYear + 10) % 12;
   const era = Math.floor(marchYear / 400);
@@ -40,7 +40,7 @@ export function daysSinceEpoch(year: number, month: number, day: number): number
   return era * daysPerEra + dayOfEra - daysToEpoch + day - 1;
 }
 
-/** The civil time at `seconds` since 1970, on a clock without offset. */
+/** The date and time at `seconds` since 1970, without a zone offset. */
 export function toCivil(seconds: number): CivilTime {
   const days = Math.floor(seconds / secondsPerDay);
   const ofDay = seconds - days * secondsPerDay;
@@ -70,7 +70,7 @@ export function toCivil(seconds: number): CivilTime {
   };
 }
 
-/** How many days a month has. */
+/** Number of days in a month. */
 export function daysInMonth(year: number, month: number): number {
   return daysSinceEpoch(year, month + 1, 1) - daysSinceEpoch(year, month, 1);
 }

@@ -1,4 +1,7 @@
-/** Durations as text, as Go writes them: `1h15m30.918s`. In nanoseconds, as bigint. */
+/**
+ * Durations as text in the format of Go: `1h15m30.918s`. Durations are bigints in
+ * nanoseconds.
+ */
 
 export const nanosecondsPerSecond = 1_000_000_000n;
 
@@ -13,15 +16,15 @@ const unitNanoseconds: ReadonlyMap<string, bigint> = new Map([
   ["h", 3600n * nanosecondsPerSecond],
 ]);
 
-/** No duration that can be kept is written longer than this. */
+/** Maximum length of the text of a valid duration. */
 const maxLength = 1000;
 
-/** A duration, or why a text is none. */
+/** A duration, or the reason why a text is invalid. */
 export type ParsedDuration =
   | { readonly kind: "duration"; readonly nanoseconds: bigint }
   | { readonly kind: "invalid"; readonly reason: string };
 
-/** Read a duration: a sign, then numbers with their units; `0` needs none. */
+/** Parses a duration: a sign, then numbers with units; `0` needs none. */
 export function parseDuration(text: string): ParsedDuration {
   const invalid = (what: string): ParsedDuration => ({ kind: "invalid", reason: `time: ${what}` });
   const quoted = JSON.stringify(text.slice(0, 100).toWellFormed());
@@ -43,7 +46,7 @@ export function parseDuration(text: string): ParsedDuration {
   return { kind: "duration", nanoseconds: text.startsWith("-") ? -total : total };
 }
 
-/** `2h45m0.5s`; below a second `1.5ms`, `100µs`, `7ns`; `0s` for none. */
+/** Formats a duration: `2h45m0.5s`; below a second `1.5ms`, `100µs`, `7ns`; `0s` for zero. */
 export function formatDuration(nanoseconds: bigint): string {
   if (nanoseconds === 0n) return "0s";
   const sign = nanoseconds < 0n ? "-" : "";

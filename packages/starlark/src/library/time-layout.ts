@@ -1,7 +1,7 @@
 /**
- * Layouts of Go's `time` package: the reference time `Mon Jan 2 15:04:05 MST 2006`
- * written as the time shall be written. `2006` stands for the year, `Jan` for the
- * month, and so on; everything else stands for itself.
+ * Layouts of the `time` package of Go: the reference time `Mon Jan 2 15:04:05 MST
+ * 2006` in the desired format. `2006` stands for the year, `Jan` for the month, and
+ * so on; other text is literal.
  */
 
 import { type CivilTime, dayNames, monthNames } from "./time-calendar.ts";
@@ -9,13 +9,13 @@ import { type CivilTime, dayNames, monthNames } from "./time-calendar.ts";
 /** RFC 3339, such as `2009-06-12T12:06:10Z`. */
 export const rfc3339Layout = "2006-01-02T15:04:05Z07:00";
 
-/** A part of a layout. */
+/** An element of a layout. */
 export interface LayoutPart {
   readonly kind: "text" | "element";
   readonly text: string;
 }
 
-// At each place the longest element that may stand there; the order of alternatives matters.
+// The order of alternatives matters: the longest element matches first.
 const elements = new RegExp(
   [
     "January|Jan(?![a-z])|Monday|Mon(?![a-z])|MST",
@@ -26,10 +26,10 @@ const elements = new RegExp(
   "g",
 );
 
-/** Most characters of a layout. */
+/** Maximum length of a layout. */
 export const maxLayoutLength = 1000;
 
-/** The parts of `layout`, in order. */
+/** Splits `layout` into its elements. */
 export function parseLayout(layout: string): readonly LayoutPart[] {
   const parts: LayoutPart[] = [];
   let end = 0;
@@ -42,17 +42,17 @@ export function parseLayout(layout: string): readonly LayoutPart[] {
   return parts;
 }
 
-/** What a layout can show of a time. */
+/** The fields of a time that a layout can show. */
 export interface ShownTime {
   readonly civil: CivilTime;
   readonly nanosecond: number;
   /** Seconds east of UTC. */
   readonly offset: number;
-  /** Such as EST; empty when there is none. */
+  /** The abbreviation of the zone, such as EST; empty if there is none. */
   readonly abbreviation: string;
 }
 
-/** `time` in the form of `layout`. */
+/** Formats `time` by `layout`. */
 export function formatTime(time: ShownTime, layout: string): string {
   let text = "";
   for (const part of parseLayout(layout)) {
@@ -120,7 +120,7 @@ function padded(value: number, width: number): string {
   return value < 0 ? `-${String(-value).padStart(width, "0")}` : String(value).padStart(width, "0");
 }
 
-/** `.000` is so many digits; `.999` is as many as are needed, at most so many. */
+/** `.000` has a fixed number of digits; `.999` drops trailing zeros. */
 function formatFraction(element: string, nanosecond: number): string {
   const digits = padded(nanosecond, 9)
     .padEnd(element.length - 1, "0")
@@ -130,7 +130,7 @@ function formatFraction(element: string, nanosecond: number): string {
   return trimmed === "" ? "" : element[0]! + trimmed;
 }
 
-/** `-0700`, `Z07:00` and their like. */
+/** Formats offsets such as `-0700` and `Z07:00`. */
 function formatOffset(element: string, offset: number): string {
   if (element[0] === "Z" && offset === 0) return "Z";
   const magnitude = Math.abs(offset);

@@ -1,7 +1,6 @@
 /**
- * The module `time`, as go.starlark.net has it. It reads no clock: `time.now` asks
- * the host, and where the host gives no time of day it fails. Where no zone is
- * named it is UTC.
+ * The module `time` of go.starlark.net. It reads no clock: `time.now` asks the host,
+ * and fails if the host provides no time. The default zone is UTC.
  */
 
 import { StarlarkError } from "../run/starlark-error.ts";
@@ -17,16 +16,16 @@ import { parseTime, TimeParseError } from "./time-parse.ts";
 import { DurationValue, makeDuration, makeTime, TimeValue, wantLayout, wantZone } from "./time-values.ts";
 import { findZone, fromWallClock, utc } from "./time-zone.ts";
 
-/** Years, months and days beyond this are out of range whatever they are. */
+/** Years, months and days above this are out of range in any case. */
 const maxCalendarArgument = 1_000_000_000;
 
-/** Most characters of a time that is parsed. */
+/** Maximum length of a time that is parsed. */
 const maxTimeLength = 1000;
 
 const functions: readonly Builtin[] = [
   builtin(
     "from_timestamp(sec, nsec?, /)",
-    "The moment `sec` seconds and `nsec` nanoseconds after the first of January 1970, in UTC. `time.from_timestamp(1593193116).year` gives `2020`",
+    "The moment `sec` seconds and `nsec` nanoseconds after 1 January 1970, in UTC. `time.from_timestamp(1593193116).year` gives `2020`",
     (thread, _self, sec, nsec) => {
       const seconds = BigInt(wantInt("from_timestamp", 1, sec!));
       const nanoseconds = nsec === undefined ? 0n : BigInt(wantInt("from_timestamp", 2, nsec));
@@ -45,7 +44,7 @@ const functions: readonly Builtin[] = [
   ),
   builtin(
     "now()",
-    'The time of day in UTC, as the host tells it; an error if the host does not. `type(time.now())` gives `"time.time"`',
+    'The current time in UTC, which the host provides; an error if it does not. `type(time.now())` gives `"time.time"`',
     (thread) => {
       const { nowNs } = thread.options;
       if (nowNs === undefined) throw new StarlarkError("now: time.now() is not available");
@@ -54,7 +53,7 @@ const functions: readonly Builtin[] = [
   ),
   builtin(
     "parse_duration(d, /)",
-    'The duration that a text such as `"1h15m30.5s"` denotes: numbers with the units `h`, `m`, `s`, `ms`, `us` and `ns`. `time.parse_duration("1h30m").minutes` gives `90.0`',
+    'Parses a duration such as `"1h15m30.5s"`: numbers with the units `h`, `m`, `s`, `ms`, `us` and `ns`. `time.parse_duration("1h30m").minutes` gives `90.0`',
     (thread, _self, d) => {
       if (d instanceof DurationValue) return d;
       if (typeof d !== "string") throw wrongType("parse_duration", 1, d!, "a duration or string");
@@ -70,7 +69,7 @@ const functions: readonly Builtin[] = [
   ),
   builtin(
     "parse_time(x, format?, location?)",
-    'The time that the text `x` denotes, in the form of a Go layout (RFC 3339 by default) and, if the text names no zone, on the clock of `location` (UTC by default). `time.parse_time("2020-06-26T17:38:36Z").unix` gives `1593193116`',
+    'Parses the time `x` by a Go layout (RFC 3339 by default). If the text has no zone, the zone is `location` (UTC by default). `time.parse_time("2020-06-26T17:38:36Z").unix` gives `1593193116`',
     (thread, _self, x, format, location) => {
       const name = "parse_time";
       const text = wantString(name, "x", x!);
@@ -92,7 +91,7 @@ const functions: readonly Builtin[] = [
   ),
   builtin(
     "time(*, year?, month?, day?, hour?, minute?, second?, nanosecond?, location?)",
-    "The time with the given parts, on the clock of `location` (UTC by default). Parts beyond their range carry over, and parts that are left out are 0, so `year`, `month` and `day` are wanted together. `time.time(year=2024, month=2, day=29).unix` gives `1709164800`",
+    "The time with these fields in the zone `location` (UTC by default). Fields beyond their range carry over. Absent fields are 0, so pass `year`, `month` and `day` together. `time.time(year=2024, month=2, day=29).unix` gives `1709164800`",
     (thread, _self, args, given) => {
       if (args.length > 0) throw new StarlarkError("time: unexpected positional arguments");
       return named("time", () => timeOf(takeNamed("time", given, timeParts), thread));
@@ -102,7 +101,7 @@ const functions: readonly Builtin[] = [
 
 const timeParts = ["year", "month", "day", "hour", "minute", "second", "nanosecond", "location"] as const;
 
-/** The values of `timeParts`, in order, as a time. */
+/** Converts the values of `timeParts`, in order, to a time. */
 function timeOf(values: readonly (Value | undefined)[], thread: Thread): TimeValue {
   const calendar = (index: number): number => {
     const value = values[index];
@@ -120,12 +119,13 @@ function timeOf(values: readonly (Value | undefined)[], thread: Thread): TimeVal
     location === undefined ? utc : wantZone("time", wantString("time", "location", location), thread);
   const days = daysSinceEpoch(calendar(0), calendar(1), calendar(2));
   const wallSeconds = BigInt(days) * BigInt(secondsPerDay) + clock(3) * 3600n + clock(4) * 60n + clock(5);
-  // As on a clock of UTC first, which also refuses what is out of range; then where the zone's clock shows the same.
+  // Interpret the fields as UTC first, which also checks their range; then find the moment at which
+  // the zone shows the same fields.
   const wall = makeTime(wallSeconds * nanosecondsPerSecond + clock(6), utc, thread);
   return new TimeValue(fromWallClock(wall.seconds, zone), wall.nanosecond, zone);
 }
 
-/** What `make` gives; its errors named. */
+/** Returns the result of `make`; adds the name to errors. */
 function named<T>(name: string, make: () => T): T {
   try {
     return make();

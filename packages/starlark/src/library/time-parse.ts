@@ -1,10 +1,12 @@
-/** Texts to times by a layout, as Go's `time.Parse` reads them. */
+/**
+ * Parses times by a layout, like `time.Parse` of Go.
+ */
 
 import { dayNames, daysInMonth, daysSinceEpoch, monthNames, secondsPerDay } from "./time-calendar.ts";
 import { type LayoutPart, parseLayout } from "./time-layout.ts";
 import { fixedZone, fromWallClock, utc, type Zone } from "./time-zone.ts";
 
-/** A moment with the zone in which it was written. */
+/** A moment with its zone. */
 export interface ParsedTime {
   /** Seconds since 1970. */
   readonly seconds: number;
@@ -12,10 +14,10 @@ export interface ParsedTime {
   readonly zone: Zone;
 }
 
-/** A text is no time of the given layout. */
+/** The error for a text that does not match the layout. */
 export class TimeParseError extends Error {}
 
-/** What was read so far. Absent fields keep Go's defaults: the first moment of the year 0. */
+/** The fields that have been read. Absent fields have the defaults of Go: the first moment of the year 0. */
 interface Fields {
   year: number;
   month: number | undefined;
@@ -33,10 +35,10 @@ interface Fields {
 }
 
 /**
- * The time that `text` denotes in the form of `layout`.
+ * Parses `text` by `layout`.
  *
- * @param zone where it was written, if the text does not say.
- * @throws {TimeParseError} when it does not have that form, or no such time exists.
+ * @param zone the zone if the text does not specify one.
+ * @throws {TimeParseError} if the text does not match, or no such time exists.
  */
 export function parseTime(text: string, layout: string, zone: Zone): ParsedTime {
   const reader = new Reader(text, layout);
@@ -88,7 +90,7 @@ class Reader {
     );
   }
 
-  /** Text that stands for itself; a space stands for any number of them. */
+  /** Read literal text; a space matches any number of spaces. */
   #literal(expected: string): void {
     for (const part of expected.match(/ +|[^ ]+/g) ?? []) {
       if (part[0] === " ") {
@@ -101,7 +103,7 @@ class Reader {
     }
   }
 
-  /** What `pattern` matches here, which is then read. */
+  /** Read the text that `pattern` matches. */
   #take(pattern: RegExp, element: string): RegExpExecArray {
     pattern.lastIndex = this.#at;
     const match = pattern.exec(this.#text);
@@ -114,7 +116,7 @@ class Reader {
     return Number(this.#take(pattern, element)[0]);
   }
 
-  /** The index of the name that stands here, in any case. */
+  /** Read a name regardless of case. Returns its index. */
   #name(names: readonly string[], element: string): number {
     const rest = this.#text.slice(this.#at, this.#at + 9).toLowerCase();
     const index = names.findIndex((name) => rest.startsWith(name.toLowerCase()));
@@ -207,7 +209,7 @@ class Reader {
           "second",
           this.#number(element === "05" ? twoDigits : upToTwoDigits, element),
         );
-        // A fraction may follow where the layout has none.
+        // A fraction may follow even if the layout has none.
         if (!/^[.,][09]/.test(following?.text ?? "")) this.#optionalFraction();
         return;
       case "PM":
@@ -256,7 +258,7 @@ class Reader {
       offsetPatterns.get(element.slice(1))!,
       element,
     );
-    // 24 and 60 are let pass, since they are met in the wild.
+    // 24 and 60 are accepted because they occur in practice.
     this.#within(0, 24, "time zone offset hour", Number(hour));
     this.#within(0, 60, "time zone offset minute", Number(minute));
     this.#within(0, 60, "time zone offset second", Number(second));
@@ -287,7 +289,10 @@ const offsetPatterns: ReadonlyMap<string, RegExp> = new Map([
   ["07:00:00", /([+-])(\d\d):(\d\d):(\d\d)/y],
 ]);
 
-/** GMT with an offset in hours, an offset in hours, a word of three capitals, or one of four or five that ends in T. */
+/**
+ * GMT with an offset in hours, an offset in hours, a word of three capitals, or a
+ * word of four or five that ends in T.
+ */
 const abbreviationPattern =
   /GMT[+-]\d{1,2}|[+-]\d\d|(?:ChST|MeST|WITA|[A-Z]{4}T|[A-Z]{3}T|[A-Z]{3})(?![A-Z])/y;
 
@@ -306,7 +311,7 @@ function quoted(text: string): string {
   return JSON.stringify((text.length > 100 ? `${text.slice(0, 100)}…` : text).toWellFormed());
 }
 
-/** The moment that the fields denote. */
+/** The moment of the fields. */
 function resolve(fields: Fields, zone: Zone, text: string): ParsedTime {
   const { month, day } = resolveDay(fields, text);
   let { hour } = fields;
@@ -354,7 +359,10 @@ function resolveDay(fields: Fields, text: string): { month: number; day: number 
   return { month, day };
 }
 
-/** A zone by its abbreviation: the one at hand if it has it, else one of that name and no known offset. */
+/**
+ * Finds a zone by its abbreviation: the given zone if it has the abbreviation,
+ * otherwise a zone with that name and an unknown offset.
+ */
 function resolveAbbreviation(abbreviation: string, wall: number, nanosecond: number, zone: Zone): ParsedTime {
   for (const offset of [zone.offsetAt(wall), zone.offsetAt(fromWallClock(wall, zone))]) {
     if (zone.abbreviationAt(wall - offset) === abbreviation)

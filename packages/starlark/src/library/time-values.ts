@@ -1,7 +1,7 @@
 /**
- * The values of the module `time`: moments (`time.time`) and lengths of time
- * (`time.duration`), both to the nanosecond and both immutable. Times are equal
- * when they are the same moment, wherever their clocks stand.
+ * The values of the module `time`: moments (`time.time`) and durations
+ * (`time.duration`). Both are immutable, with nanosecond precision. Times are equal
+ * if they are the same moment, in any zone.
  */
 
 import { StarlarkError } from "../run/starlark-error.ts";
@@ -15,23 +15,23 @@ import { formatDuration, nanosecondsPerSecond } from "./time-duration.ts";
 import { formatTime, maxLayoutLength } from "./time-layout.ts";
 import { findZone, type Zone } from "./time-zone.ts";
 
-/** Durations are kept in 64 bits, as Go has them: about 292 years. */
+/** Durations are limited to 64 bits, as in Go: about 292 years. */
 const maxDuration = 2n ** 63n - 1n;
 
-/** The first and last second that a JavaScript date can hold, some 275,000 years from 1970. */
+/** The first and last second of a JavaScript date, about 275,000 years from 1970. */
 const maxSeconds = 8_640_000_000_000;
 
-/** What the reading of a clock with a zone costs, in steps. */
+/** Steps to convert a moment to local time. */
 const zoneSteps = 20;
 
-/** A length of time. */
+/** A duration. */
 export class DurationValue extends HostObject {
   get type(): "time.duration" {
     return "time.duration";
   }
   readonly nanoseconds: bigint;
 
-  /** @throws {StarlarkError} beyond 64 bits. */
+  /** @throws {StarlarkError} if it exceeds 64 bits. */
   constructor(nanoseconds: bigint) {
     super();
     if (nanoseconds > maxDuration || nanoseconds < -maxDuration - 1n) {
@@ -45,7 +45,7 @@ export class DurationValue extends HostObject {
   }
 
   override hashKey(): string {
-    // With a NUL in front it meets the key of no string.
+    // The NUL at the start avoids collisions with the keys of strings.
     return `\0time.duration:${this.nanoseconds}`;
   }
 
@@ -117,7 +117,7 @@ export class DurationValue extends HostObject {
   }
 }
 
-/** A duration, charged. */
+/** Creates a duration and charges it. */
 export function makeDuration(nanoseconds: bigint, thread: Thread): DurationValue {
   thread.charge(64);
   return new DurationValue(nanoseconds);
@@ -127,7 +127,7 @@ function divisionByZero(): StarlarkError {
   return new StarlarkError("time.duration division by zero");
 }
 
-/** How many units there are, the fraction kept apart so that neither loses digits. */
+/** The number of units as a float; the fraction is added separately to preserve precision. */
 function inUnits(nanoseconds: bigint, unit: bigint): number {
   return Number(nanoseconds / unit) + Number(nanoseconds % unit) / Number(unit);
 }
@@ -136,20 +136,20 @@ function order<T extends bigint | number>(a: T, b: T): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** A moment, on the clock of a zone. */
+/** A moment, with a zone. */
 export class TimeValue extends HostObject {
   get type(): "time.time" {
     return "time.time";
   }
-  /** Since 1970. */
+  /** Seconds since 1970. */
   readonly seconds: number;
   /** 0 to 999,999,999. */
   readonly nanosecond: number;
   readonly zone: Zone;
-  /** What the clock shows, once it was read. */
+  /** The local date and time, cached. */
   #clock: { readonly civil: CivilTime; readonly offset: number } | undefined = undefined;
 
-  /** @throws {StarlarkError} more than 275,000 years from 1970. */
+  /** @throws {StarlarkError} if it is more than 275,000 years from 1970. */
   constructor(seconds: number, nanosecond: number, zone: Zone) {
     super();
     if (!(Math.abs(seconds) <= maxSeconds)) throw new StarlarkError("time out of range");
@@ -158,7 +158,7 @@ export class TimeValue extends HostObject {
     this.zone = zone;
   }
 
-  /** False for the first moment of the year 1, Go's zero time. */
+  /** False for the first moment of the year 1, the zero time of Go. */
   override truth(): boolean {
     return this.seconds !== -62_135_596_800 || this.nanosecond !== 0;
   }
@@ -185,7 +185,7 @@ export class TimeValue extends HostObject {
     return this.#clock;
   }
 
-  /** The time in the form of a Go layout. */
+  /** Formats the time by a layout of Go. */
   format(layout: string): string {
     const { civil, offset } = this.#read();
     const { nanosecond } = this;
@@ -238,7 +238,7 @@ export class TimeValue extends HostObject {
   }
 }
 
-/** The moment so many nanoseconds after 1970, charged. */
+/** Creates the moment at `unixNanoseconds` and charges it. */
 export function makeTime(unixNanoseconds: bigint, zone: Zone, thread: Thread): TimeValue {
   thread.charge(64);
   let seconds = unixNanoseconds / nanosecondsPerSecond;
@@ -250,7 +250,7 @@ export function makeTime(unixNanoseconds: bigint, zone: Zone, thread: Thread): T
   return new TimeValue(Number(seconds), Number(nanosecond), zone);
 }
 
-/** The zone that a program names. */
+/** The zone with the name that a program gave. */
 export function wantZone(builtinName: string, name: string, thread: Thread): Zone {
   thread.step(zoneSteps);
   const zone = findZone(name);
@@ -262,7 +262,7 @@ export function wantZone(builtinName: string, name: string, thread: Thread): Zon
   return zone;
 }
 
-/** A layout that is not too long. */
+/** Checks the length of a layout. */
 export function wantLayout(
   builtinName: string,
   parameter: string | number,
@@ -283,7 +283,7 @@ export function wantLayout(
 export const timeMethods: readonly Builtin[] = [
   builtin(
     "format(layout, /)",
-    'The time in the form of `layout`, in which the reference time Mon Jan 2 15:04:05 MST 2006 is written as the time shall be. `time.from_timestamp(0).format("Mon 2 Jan 2006 15:04")` gives `"Thu 1 Jan 1970 00:00"`',
+    'Formats the time by `layout`, which shows the desired format for the reference time Mon Jan 2 15:04:05 MST 2006. `time.from_timestamp(0).format("Mon 2 Jan 2006 15:04")` gives `"Thu 1 Jan 1970 00:00"`',
     (thread, self, layout) => {
       const text = (self as TimeValue).format(wantLayout("format", 1, layout!, thread));
       thread.charge(24 + text.length);
@@ -292,7 +292,7 @@ export const timeMethods: readonly Builtin[] = [
   ),
   builtin(
     "in_location(name, /)",
-    'The same moment on the clock of another time zone, which goes by its name in the tz database. `time.from_timestamp(0).in_location("Asia/Tokyo").hour` gives `9`',
+    'The same moment in another time zone, given by its name in the tz database. `time.from_timestamp(0).in_location("Asia/Tokyo").hour` gives `9`',
     (thread, self, name) => {
       const zone = wantZone("in_location", wantString("in_location", 1, name!), thread);
       const time = self as TimeValue;

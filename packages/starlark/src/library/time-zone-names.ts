@@ -1,10 +1,10 @@
 /**
- * The abbreviations of time zones, such as EST and EDT, from the tz database
- * (public domain, 2025). `Intl` knows them for some languages only, so they stand
- * here. A zone that is absent goes by its offset, as the tz database has it too.
+ * The abbreviations of time zones, such as EST and EDT, from the tz database (public
+ * domain, 2025). `Intl` has them for some languages only, so they are listed here. A
+ * zone that is not listed uses its offset, as in the tz database.
  */
 
-/** An abbreviation with its offset in minutes, and the one of summer; then the zones that have it, by area. */
+/** An abbreviation with its offset in minutes, the same for summer time, and the zones that use them, by area. */
 const rows: readonly (readonly string[])[] = [
   ["ACST 570, ACDT 630", "Australia: Adelaide Broken_Hill Darwin"],
   ["AEST 600, AEDT 660", "Antarctica: Macquarie", "Australia: Brisbane Hobart Lindeman Melbourne Sydney"],
@@ -107,7 +107,7 @@ type Abbreviations = ReadonlyMap<number, string>;
 
 let byZone: ReadonlyMap<string, Abbreviations> | undefined;
 
-/** Read when the first zone is asked for: most programs ask for none. */
+/** Parsed when the first zone is used: most programs use none. */
 function readRows(): ReadonlyMap<string, Abbreviations> {
   const zones = new Map<string, Abbreviations>();
   for (const [names, ...areas] of rows) {
@@ -124,7 +124,7 @@ function readRows(): ReadonlyMap<string, Abbreviations> {
   return zones;
 }
 
-/** The abbreviations of the zone named `zone`, by offset in seconds; `undefined` when it goes by its offset. */
+/** The abbreviations of the zone `zone`, by offset in seconds; `undefined` if it uses its offset. */
 export function zoneAbbreviations(zone: string): Abbreviations | undefined {
   byZone ??= readRows();
   return byZone.get(zone);

@@ -1,32 +1,32 @@
 /**
- * Time zones by their names in the tz database. The offsets come from `Intl`, which
- * carries that database; the zone of the machine is never asked for.
+ * Time zones by their names in the tz database. Offsets come from `Intl`, which
+ * includes that database; the zone of the machine is never used.
  */
 
 import { zoneAbbreviations } from "./time-zone-names.ts";
 
-/** A place's offset from UTC over time. */
+/** The offset of a zone from UTC over time. */
 export interface Zone {
   readonly name: string;
   /** Seconds east of UTC at `seconds` since 1970. */
   readonly offsetAt: (seconds: number) => number;
-  /** Such as EST; empty for an offset that has no name. */
+  /** The abbreviation, such as EST; empty for an offset without a name. */
   readonly abbreviationAt: (seconds: number) => string;
 }
 
 export const utc: Zone = { name: "UTC", offsetAt: () => 0, abbreviationAt: () => "UTC" };
 
-/** A zone that always has the same offset. */
+/** A zone with a fixed offset. */
 export function fixedZone(abbreviation: string, offsetSeconds: number): Zone {
   return { name: abbreviation, offsetAt: () => offsetSeconds, abbreviationAt: () => abbreviation };
 }
 
-/** Most zones that are kept ready. */
+/** Maximum number of cached zones. */
 const maxKnown = 64;
-/** Zones that were asked for, the latest last: to make one takes a while. */
+/** Cached zones, most recently used last: creating one is slow. */
 const known = new Map<string, Zone>();
 
-/** The zone with the given name; `undefined` when there is none. The empty name is UTC. */
+/** The zone with this name; `undefined` if there is none. The empty name is UTC. */
 export function findZone(name: string): Zone | undefined {
   if (name === "" || name === "UTC") return utc;
   const ready = known.get(name);
@@ -39,7 +39,7 @@ export function findZone(name: string): Zone | undefined {
 }
 
 function makeZone(name: string): Zone | undefined {
-  // Intl takes offsets such as +01:00 too, which are no names of zones.
+  // Intl also accepts offsets such as +01:00, which are not zone names.
   if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(name)) return undefined;
   let format: Intl.DateTimeFormat;
   try {
@@ -60,7 +60,7 @@ function makeZone(name: string): Zone | undefined {
   };
 }
 
-/** The offset that a date ends with, such as `GMT-04:56:02` or `GMT`. */
+/** The offset at the end of a formatted date, such as `GMT-04:56:02` or `GMT`. */
 function readOffset(text: string): number {
   const match = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/.exec(text);
   if (match?.[1] === undefined) return 0;
@@ -68,7 +68,7 @@ function readOffset(text: string): number {
   return match[1] === "-" ? -magnitude : magnitude;
 }
 
-/** `-03`, or `+0530`: how the tz database names an offset without a name. */
+/** `-03` or `+0530`: the name of an offset without an abbreviation, as in the tz database. */
 function shortOffset(offset: number): string {
   const minutes = Math.floor(Math.abs(offset) / 60);
   const hour = String(Math.floor(minutes / 60)).padStart(2, "0");
@@ -77,9 +77,9 @@ function shortOffset(offset: number): string {
 }
 
 /**
- * The seconds since 1970 at which a clock in `zone` shows what a clock in UTC shows
- * at `wallSeconds`. A time that the clock skips is taken as if it had not been put
- * forward, one that it shows twice is the first or the second, as in Go.
+ * The seconds since 1970 at which local time in `zone` equals UTC at `wallSeconds`. A
+ * local time that is skipped is interpreted with the offset before the change; one
+ * that is repeated is the first or the second, as in Go.
  */
 export function fromWallClock(wallSeconds: number, zone: Zone): number {
   const guess = zone.offsetAt(wallSeconds);

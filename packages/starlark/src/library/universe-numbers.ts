@@ -1,4 +1,6 @@
-/** The builtins that make numbers: `abs`, `bool`, `float`, `int`. */
+/**
+ * The builtins that create numbers: `abs`, `bool`, `float`, `int`.
+ */
 
 import { StarlarkError } from "../run/starlark-error.ts";
 import type { Thread } from "../run/thread.ts";
@@ -19,7 +21,7 @@ import { StarlarkFloat, type Value } from "../value/value.ts";
 import { type Builtin, builtin } from "./builtin.ts";
 import { prefixError } from "./prefix-error.ts";
 
-/** Most characters of a number that a message repeats. */
+/** Maximum length of a number that a message repeats. */
 const shownLength = 100;
 
 function shown(text: string): string {
@@ -92,7 +94,7 @@ const basePrefixes: ReadonlyMap<string, number> = new Map([
   ["0x", 16],
 ]);
 
-/** A text of a few decimal digits, such as most are. */
+/** The text of a short decimal number, the most common case. */
 const fewDigits = /^-?[0-9]{1,15}$/;
 
 function intOfText(text: string, base: number, thread: Thread): Int {
@@ -109,7 +111,8 @@ function intOfText(text: string, base: number, thread: Thread): Int {
   const prefixed = unsigned.length > 2 ? basePrefixes.get(unsigned.slice(0, 2).toLowerCase()) : undefined;
   const usesPrefix = prefixed !== undefined && (base === 0 || base === prefixed);
   const digits = usesPrefix ? unsigned.slice(2) : unsigned;
-  // With the base left to the text, a number that begins with 0 is 0: no octal by accident.
+  // If the text determines the base, a number that starts with 0 must be 0: this avoids accidental
+  // octal numbers.
   if (base === 0 && !usesPrefix && digits.length > 1 && digits.startsWith("0") && !/^0+$/.test(digits))
     throw invalid();
   const radix = usesPrefix ? prefixed : base || 10;
@@ -126,7 +129,7 @@ function isNumeral(digits: string, radix: number): boolean {
   return true;
 }
 
-/** What an ASCII digit or letter counts; 36 and above for what is none. */
+/** The value of an ASCII digit or letter; at least 36 for other characters. */
 function digitValue(unit: number): number {
   if (unit >= 0x30 && unit <= 0x39) return unit - 0x30;
   const lower = unit | 0x20;
@@ -144,7 +147,7 @@ function readDigits(given: string, radix: number, thread: Thread): bigint {
   return readRadix(digits, radix);
 }
 
-/** The number that `digits` denote: halved until a part is a safe integer. */
+/** Parses `digits`: divides them in halves until each part is a safe integer. */
 function readRadix(digits: string, radix: number): bigint {
   if (digits === "") return 0n;
   if (radix === 10) return BigInt(digits);
@@ -158,17 +161,17 @@ export const numberBuiltins: readonly Builtin[] = [
   builtin("abs(x, /)", "The absolute value of an int or float. `abs(-2)` gives `2`", abs),
   builtin(
     "bool(x?, /)",
-    "Whether `x` counts as true: everything does but `None`, `False`, zero and what is empty. `bool([])` gives `False`",
+    "The truth value of `x`: every value is true except `None`, `False`, zero and empty values. `bool([])` gives `False`",
     (_thread, _self, x: Value | undefined) => x !== undefined && truth(x),
   ),
   builtin(
     "float(x?, /)",
-    'A float of a number, a bool or a text such as `"1.5"`, `"1e3"`, `"inf"` or `"nan"`; `0.0` without an argument. `float("1.5")` gives `1.5`',
+    'Converts a number, a bool or a text to a float; a text is such as `"1.5"`, `"1e3"`, `"inf"` or `"nan"`; `0.0` without an argument. `float("1.5")` gives `1.5`',
     float,
   ),
   builtin(
     "int(x, base?)",
-    'An int of a number (a fraction is cut off), a bool or a text. A text is read with `base`, 10 by default, from 2 to 36; with 0 its prefix `0x`, `0o` or `0b` says it. `int("ff", 16)` gives `255`',
+    'Converts a number (a fraction is truncated), a bool or a text to an int. A text is parsed in `base`, from 2 to 36, 10 by default; with base 0, its prefix `0x`, `0o` or `0b` determines the base. `int("ff", 16)` gives `255`',
     int,
   ),
 ];

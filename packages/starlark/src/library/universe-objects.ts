@@ -1,6 +1,6 @@
 /**
- * The builtins about values of any kind: `dict`, `dir`, `getattr`, `hasattr`,
- * `struct`, and `attempt`, which calls a function and makes a value of its error.
+ * The builtins for values of any kind: `dict`, `dir`, `getattr`, `hasattr`, `struct`,
+ * and `attempt`, which calls a function and returns its error as a value.
  */
 
 import { Continuation, type ContinuationBody } from "../run/deferred.ts";
@@ -48,12 +48,12 @@ function has(x: Value, name: string, dataFirst: boolean, thread: Thread): boolea
   return fieldOf(x, name, thread) !== undefined || methodsOf(x, thread.methods).has(name);
 }
 
-/** `getattr` and `hasattr`; with `dataFirst` a key of a dict comes before a method. */
+/** `getattr` and `hasattr`; with `dataFirst`, a key of a dict takes precedence over a method. */
 function attributeBuiltins(dataFirst: boolean): readonly Builtin[] {
   return [
     builtin(
       "getattr(x, name, default?, /)",
-      'What `x.name` gives for the name in a string; `default` where there is no such attribute, and an error if that is left out. `getattr("abc", "missing", 0)` gives `0`',
+      'The attribute of `x` with this name. If there is none, the result is `default`, or an error without `default`. `getattr("abc", "missing", 0)` gives `0`',
       (thread, _self, x, nameArgument, fallback) => {
         const name = wantString("getattr", 2, nameArgument!);
         if (fallback !== undefined && !has(x!, name, dataFirst, thread)) return fallback;
@@ -66,7 +66,7 @@ function attributeBuiltins(dataFirst: boolean): readonly Builtin[] {
     ),
     builtin(
       "hasattr(x, name, /)",
-      'Whether `x` has an attribute or method with the name in a string. `hasattr("abc", "upper")` gives `True`',
+      'Whether `x` has an attribute or method with this name. `hasattr("abc", "upper")` gives `True`',
       (thread, _self, x, name) => has(x!, wantString("hasattr", 2, name!), dataFirst, thread),
     ),
   ];
@@ -106,7 +106,7 @@ function* attemptCall(
     const value = yield { callee, args, named };
     return outcome(true, value, null, thread);
   } catch (error) {
-    // Limits, deadlines and cancellation are not the program's to catch.
+    // Programs cannot catch limits, deadlines and cancellation.
     if (!(error instanceof StarlarkError) || !error.catchable) throw error;
     const caught = new ErrorValue(error);
     thread.charge(caught.weight());
@@ -125,7 +125,7 @@ function outcome(ok: boolean, value: Value, error: Value, thread: Thread): Starl
 export const objectBuiltins: readonly Builtin[] = [
   builtin(
     "dict(pairs?, /, **kwargs)",
-    'A new dict of the associations of another one or of an iterable of pairs, and of those given by name. `dict([("a", 1)], b=2)` gives `{"a": 1, "b": 2}`',
+    'A new dict with the entries of another dict or of an iterable of pairs, and with the named arguments. `dict([("a", 1)], b=2)` gives `{"a": 1, "b": 2}`',
     dict,
   ),
   builtin(
@@ -139,17 +139,17 @@ export const objectBuiltins: readonly Builtin[] = [
 /** `getattr` and `hasattr` of the tool dialect, in which `x.name` reads a key of a dict. */
 export const dataAttributeBuiltins: readonly Builtin[] = attributeBuiltins(true);
 
-/** `struct`: hosts predeclare it where they want it. */
+/** `struct`, which hosts can predeclare. */
 export const structBuiltin: Builtin = builtin(
   "struct(**kwargs)",
   "An immutable record with the given fields. `struct(x=1, y=2).y` gives `2`",
   struct,
 );
 
-/** `attempt`, which the core language does not have. */
+/** `attempt`, which is not in the core language. */
 export const attemptBuiltin: Builtin = builtin(
   "attempt(fn, *args, **kwargs)",
-  'Calls `fn` with the other arguments. The result is a struct: `ok` says whether it returned, `value` is what it returned, `error` what it failed with (`type`, `message`, `tool` and `details`). Running out of a limit cannot be caught. `attempt(int, "x").ok` gives `False`',
+  'Calls `fn` with the other arguments. The result is a struct: `ok` says whether it returned, `value` is its result, and `error` is its error (`type`, `message`, `tool` and `details`). Limits cannot be caught. `attempt(int, "x").ok` gives `False`',
   (thread, _self, args, named) => {
     const [callee, ...rest] = args;
     if (callee === undefined) throw new StarlarkError("attempt: missing argument for fn");

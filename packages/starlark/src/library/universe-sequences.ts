@@ -1,7 +1,7 @@
 /**
- * The builtins that go over iterables: `all`, `any`, `enumerate`, `len`, `list`,
- * `max`, `min`, `range`, `reversed`, `set`, `sorted`, `sum`, `tuple`, `zip`.
- * Results are charged before they are made, elements stepped as they are read.
+ * The builtins for iterables: `all`, `any`, `enumerate`, `len`, `list`, `max`, `min`,
+ * `range`, `reversed`, `set`, `sorted`, `sum`, `tuple`, `zip`. Results are charged
+ * before they are made, and elements are counted as steps when they are read.
  */
 
 import { Continuation, type ContinuationBody } from "../run/deferred.ts";
@@ -31,7 +31,7 @@ import { type Builtin, builtin } from "./builtin.ts";
 import { prefixError } from "./prefix-error.ts";
 import { sortByKeys } from "./universe-sort.ts";
 
-/** Whether an element is as `wanted`; goes no further than the first that is. */
+/** Whether the truth value of an element is `wanted`; stops at the first one. */
 function hasElement(name: string, iterable: Value, wanted: boolean, thread: Thread): boolean {
   const iterator = iterate(wantIterable(name, 1, iterable));
   try {
@@ -78,7 +78,7 @@ function tuple(thread: Thread, _self: Value, iterable: Value | undefined): Starl
   return new StarlarkTuple([]);
 }
 
-/** Ranges reach this far from 0, so that every difference of two bounds is exact. */
+/** Maximum distance of range bounds from 0, so that every difference of two bounds is exact. */
 const maxRangeBound = 2 ** 52;
 
 function rangeBound(parameter: number, value: Value, thread: Thread): number {
@@ -146,7 +146,7 @@ function zip(
       thread.chargeElement(rows.length);
       thread.charge(tupleWeight(row.length));
       thread.step(row.length);
-      // A copy is as long as it needs to be; an array that grew has room to spare.
+      // A copy has no spare capacity, unlike an array that grew.
       rows.push(new StarlarkTuple(row.slice()));
     }
     return new StarlarkList(rows);
@@ -155,7 +155,7 @@ function zip(
   }
 }
 
-/** The next element of each, in `row`; whether all had one. */
+/** Store the next element of each iterator in `row`. Returns whether all had one. */
 function readRow(iterators: readonly ValueIterator[], row: Value[]): boolean {
   for (let column = 0; column < iterators.length; column += 1) {
     const item = iterators[column]!.next();
@@ -167,7 +167,7 @@ function readRow(iterators: readonly ValueIterator[], row: Value[]): boolean {
 
 function extremum(name: "max" | "min", doc: string): Builtin {
   const operator = name === "max" ? ">" : "<";
-  /** Whether `key` goes before the one that was best so far. */
+  /** Whether `key` is better than the best one so far. */
   const beats = (key: Value, best: Value, thread: Thread): boolean => {
     thread.step(1);
     if (typeof key === "number" && typeof best === "number")
@@ -196,7 +196,7 @@ function extremum(name: "max" | "min", doc: string): Builtin {
     try {
       let best = iterator.next();
       if (best === undefined) throw emptySequence(name);
-      // Where the walk of the heap finds them: the best, its key, and the one that is looked at.
+      // Visible to the heap walk: the best item, its key, and the current item.
       kept.push(best, null, null);
       let bestKey = yield { callee: key, args: [best] };
       kept[1] = bestKey;
@@ -307,74 +307,74 @@ function addTo(total: Value, item: Value, thread: Thread): Value {
 export const sequenceBuiltins: readonly Builtin[] = [
   builtin(
     "all(iterable, /)",
-    "Whether every element counts as true; so it does where there is none. `all([1, 0])` gives `False`",
+    "Whether every element is true; `True` if there are no elements. `all([1, 0])` gives `False`",
     (thread, _self, iterable) => !hasElement("all", iterable!, false, thread),
   ),
   builtin(
     "any(iterable, /)",
-    "Whether at least one element counts as true. `any([1, 0])` gives `True`",
+    "Whether at least one element is true. `any([1, 0])` gives `True`",
     (thread, _self, iterable) => hasElement("any", iterable!, true, thread),
   ),
   builtin(
     "enumerate(iterable, start?, /)",
-    'A list of pairs of number and element, counted from `start`, 0 by default. `enumerate(["a", "b"], 1)` gives `[(1, "a"), (2, "b")]`',
+    'A list of pairs of index and element, counted from `start`, 0 by default. `enumerate(["a", "b"], 1)` gives `[(1, "a"), (2, "b")]`',
     enumerate,
   ),
   builtin(
     "len(x, /)",
-    'How many elements a string, bytes or a collection has. `len({"a": 1})` gives `1`',
+    'The number of elements of a string, bytes or a collection. `len({"a": 1})` gives `1`',
     len,
   ),
   builtin(
     "list(iterable?, /)",
-    "A new list of the elements of an iterable; an empty one without an argument. `list(range(3))` gives `[0, 1, 2]`",
+    "A new list of the elements of an iterable; an empty list without an argument. `list(range(3))` gives `[0, 1, 2]`",
     list,
   ),
   extremum(
     "max",
-    'The largest of the arguments, or of the elements of the only one; the first if there are several. With `key`, a function, it is the one for which that gives most. `max(["a", "bbb", "cc"], key=len)` gives `"bbb"`',
+    'The largest of the arguments, or of the elements of a single argument; the first one on a tie. With a function `key`, the elements are compared by its results. `max(["a", "bbb", "cc"], key=len)` gives `"bbb"`',
   ),
   extremum(
     "min",
-    "The smallest of the arguments, or of the elements of the only one; the first if there are several. With `key`, a function, it is the one for which that gives least. `min(5, 3, 8)` gives `3`",
+    "The smallest of the arguments, or of the elements of a single argument; the first one on a tie. With a function `key`, the elements are compared by its results. `min(5, 3, 8)` gives `3`",
   ),
   builtin(
     "range(start, stop?, step?, /)",
-    "The ints from `start` up to, but without, `stop`, in distances of `step`, 1 by default. With one argument it begins with 0. It takes no room, however long it is. `list(range(2, 10, 3))` gives `[2, 5, 8]`",
+    "The ints from `start` up to but not including `stop`, in increments of `step`, 1 by default. With one argument, the range starts at 0. A range of any length takes constant memory. `list(range(2, 10, 3))` gives `[2, 5, 8]`",
     range,
   ),
   builtin(
     "reversed(iterable, /)",
-    "A new list of the elements in the opposite order. `reversed([1, 2, 3])` gives `[3, 2, 1]`",
+    "A new list of the elements in reverse order. `reversed([1, 2, 3])` gives `[3, 2, 1]`",
     (thread, _self, iterable) =>
       new StarlarkList(toItems(wantIterable("reversed", 1, iterable!), thread).reverse()),
   ),
   builtin(
     "set(iterable?, /)",
-    "A new set of the elements of an iterable, in the order in which they come. `set([3, 1, 3])` gives `set([3, 1])`",
+    "A new set of the elements of an iterable, in their order. `set([3, 1, 3])` gives `set([3, 1])`",
     set,
   ),
   builtin(
     "sorted(iterable, key?, reverse?)",
-    'A new list of the elements in rising order, or falling with `reverse=True`; equal ones keep their order. With `key`, a function, they are ordered by what that gives for each. `sorted(["bb", "a"], key=len)` gives `["a", "bb"]`',
+    'A new list of the elements in ascending order, or in descending order with `reverse=True`. Equal elements keep their order. With a function `key`, the elements are ordered by its results. `sorted(["bb", "a"], key=len)` gives `["a", "bb"]`',
     sorted,
     { defers: true },
   ),
   builtin(
     "tuple(iterable?, /)",
-    "A tuple of the elements of an iterable; the empty one without an argument. `tuple([1, 2])` gives `(1, 2)`",
+    "A tuple of the elements of an iterable; the empty tuple without an argument. `tuple([1, 2])` gives `(1, 2)`",
     tuple,
   ),
   builtin(
     "zip(*iterables)",
-    'A list of tuples: of the first elements, of the second, and so on, as far as the shortest goes. `zip([1, 2], ["a", "b"])` gives `[(1, "a"), (2, "b")]`',
+    'A list of tuples of the first elements, the second elements, and so on, up to the length of the shortest iterable. `zip([1, 2], ["a", "b"])` gives `[(1, "a"), (2, "b")]`',
     zip,
   ),
 ];
 
-/** `sum`, which the core language does not have. */
+/** `sum`, which is not in the core language. */
 export const sumBuiltin: Builtin = builtin(
   "sum(iterable, start?, /)",
-  "The elements added up, beginning with `start`, 0 by default. `sum([1, 2, 3])` gives `6`",
+  "The sum of the elements and of `start`, 0 by default. `sum([1, 2, 3])` gives `6`",
   sum,
 );

@@ -1,8 +1,8 @@
 /**
- * Sorting, stable and by the order of the language. Where all keys are ints or all
- * are strings the engine's own sort does it, and its work is stepped beforehand;
- * anything else goes through a merge sort here, so that a limit can end it and
- * what cannot be compared is reported in the terms of the program.
+ * Stable sorting in the order of the language. If all keys are ints, or all are
+ * strings, the sort of the JavaScript engine is used, and its steps are counted in
+ * advance. Otherwise a merge sort is used, which limits can end and which reports
+ * incomparable values as errors of the program.
  */
 
 import type { Thread } from "../run/thread.ts";
@@ -13,8 +13,8 @@ import type { Value } from "../value/value.ts";
 /**
  * Sort `items` by `keys`, in place.
  *
- * @param keys one for each item; `items` itself where they are their own keys.
- * @param reverse whether large keys come first; equal ones keep their order.
+ * @param keys one for each item; `items` itself if they are their own keys.
+ * @param reverse whether large keys come first; equal keys keep their order.
  * @throws {StarlarkError} `int < string not implemented`.
  */
 export function sortByKeys(items: Value[], keys: readonly Value[], reverse: boolean, thread: Thread): void {
@@ -27,7 +27,7 @@ export function sortByKeys(items: Value[], keys: readonly Value[], reverse: bool
     if (keys === (items as readonly Value[])) sortInts(items as number[], reverse);
     else reorder(items, sortIntKeys(Float64Array.from(keys as readonly number[]), reverse), thread);
   } else if (keys.every((key) => typeof key === "string")) {
-    // In each round an element is compared once, and read to its end at most.
+    // In each round, an element is compared once and is read at most completely.
     thread.step(rounds * (length + totalLength(keys as readonly string[]) / 32));
     if (keys === (items as readonly Value[])) sortStrings(items as string[], reverse);
     else reorder(items, sortStringKeys(keys as readonly string[], reverse), thread);
@@ -42,7 +42,7 @@ function totalLength(texts: readonly string[]): number {
   return Math.floor(total / 32) * 32;
 }
 
-/** Equal ints cannot be told apart, so it does not matter which comes first. */
+/** Equal ints are indistinguishable, so their order does not matter. */
 function sortInts(items: number[], reverse: boolean): void {
   const narrow = items.every((item) => (item | 0) === item);
   const sorted = narrow ? new Int32Array(items) : new Float64Array(items);
@@ -51,16 +51,17 @@ function sortInts(items: number[], reverse: boolean): void {
   for (let index = 0; index < items.length; index += 1) items[index] = sorted[index]!;
 }
 
-/** The order of strings is that of UTF-16 code units, in JavaScript and in the language. */
+/** Strings are ordered by UTF-16 code units, both in JavaScript and in the language. */
 function sortStrings(items: string[], reverse: boolean): void {
   items.sort();
   if (reverse) items.reverse();
 }
 
-/** The indices of `keys` in the order of the keys; equal ones keep theirs. Merges runs from the bottom up. */
+/** The indices of `keys` in the order of the keys; equal keys keep theirs. Merges runs from the bottom up. */
 function sortIntKeys(keys: Float64Array, reverse: boolean): Uint32Array {
   const { length } = keys;
-  // Large first is small first with the sign turned: what is equal stays in place.
+  // A descending order is the ascending order with the sign inverted, which keeps equal keys in
+  // place.
   if (reverse) for (let index = 0; index < length; index += 1) keys[index] = -keys[index]!;
   let from = Uint32Array.from({ length }, (_, index) => index);
   let to = new Uint32Array(length);
@@ -82,7 +83,7 @@ function sortIntKeys(keys: Float64Array, reverse: boolean): Uint32Array {
   return from;
 }
 
-/** As `sortIntKeys`, for strings. */
+/** Like `sortIntKeys`, for strings. */
 function sortStringKeys(keys: readonly string[], reverse: boolean): Uint32Array {
   const order = Uint32Array.from(keys.keys());
   return reverse
@@ -107,10 +108,10 @@ function mergeSort(items: Value[], keys: readonly Value[], reverse: boolean, thr
   reorder(items, order, thread);
 }
 
-/** Whether the one that came later is to stand before the other. */
+/** Whether the later one of two elements must precede the other. */
 type Precedes = (later: number, earlier: number) => boolean;
 
-/** Sort `order` from `start` to `end`; `spare` has the same elements there. */
+/** Sort `order` from `start` to `end`; `spare` contains the same elements. */
 function sortRange(order: number[], spare: number[], start: number, end: number, precedes: Precedes): void {
   if (end - start < 2) return;
   const middle = (start + end) >> 1;

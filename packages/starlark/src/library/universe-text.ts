@@ -1,4 +1,7 @@
-/** The builtins that make or read text and bytes: `bytes`, `chr`, `fail`, `hash`, `ord`, `print`, `repr`, `str`, `type`. */
+/**
+ * The builtins that create or read text and bytes: `bytes`, `chr`, `fail`, `hash`,
+ * `ord`, `print`, `repr`, `str`, `type`.
+ */
 
 import { StarlarkError } from "../run/starlark-error.ts";
 import type { Thread } from "../run/thread.ts";
@@ -25,7 +28,7 @@ function chr(thread: Thread, _self: Value, i: Value): string {
   }
   thread.charge(stringWeight(4));
   const point = Number(i);
-  // A surrogate is no character.
+  // A surrogate is not a character.
   return point >= 0xd800 && point < 0xe000 ? "\ufffd" : String.fromCodePoint(point);
 }
 
@@ -50,7 +53,7 @@ function hash(thread: Thread, _self: Value, x: Value): number {
   return fnv1a(x.octets);
 }
 
-/** What `String.hashCode` of Java gives: the same on every machine, for ever. */
+/** The value of `String.hashCode` in Java, which is the same on every machine. */
 function javaHash(text: string): number {
   let sum = 0;
   for (let at = 0; at < text.length; at += 1) sum = (Math.imul(sum, 31) + text.charCodeAt(at)) | 0;
@@ -64,7 +67,7 @@ function fnv1a(octets: Uint8Array): number {
   return sum >>> 0;
 }
 
-/** The arguments as text, with `sep` between them. */
+/** The arguments as text, separated by `sep`. */
 function joined(
   builtinName: string,
   args: readonly Value[],
@@ -86,30 +89,30 @@ function joined(
 export const textBuiltins: readonly Builtin[] = [
   builtin(
     "bytes(x, /)",
-    'The UTF-8 of a string, or the octets that an iterable of ints from 0 to 255 gives. `bytes("é")` gives `b"é"`',
+    'The UTF-8 encoding of a string, or the octets of an iterable of ints from 0 to 255. `bytes("é")` gives `b"é"`',
     bytes,
   ),
-  builtin("chr(i, /)", 'The string of the one character with code point `i`. `chr(65)` gives `"A"`', chr),
+  builtin("chr(i, /)", 'The character with code point `i`, as a string. `chr(65)` gives `"A"`', chr),
   builtin(
     "fail(*args, sep?)",
-    'Ends the execution with an error, unless something catches it. Its message is the arguments as text with `sep`, a space by default, between them. `attempt(fail, "no id", 7).error.message` gives `"fail: no id 7"`',
+    'Ends the execution with an error, unless something catches it. Its message is the arguments as text, separated by `sep`, a space by default. `attempt(fail, "no id", 7).error.message` gives `"fail: no id 7"`',
     (thread, _self, args, named) => {
       throw new StarlarkError(`fail: ${joined("fail", args, named, thread)}`);
     },
   ),
   builtin(
     "hash(x, /)",
-    'A number made from a string or bytes, the same in every execution; different values may have the same. `hash("a")` gives `97`',
+    'A hash of a string or of bytes, the same in every execution. Different values can have the same hash. `hash("a")` gives `97`',
     hash,
   ),
   builtin(
     "ord(s, /)",
-    'The code point of the one character of a string, or the one octet of bytes. `ord("A")` gives `65`',
+    'The code point of a string of one character, or the octet of bytes of length 1. `ord("A")` gives `65`',
     ord,
   ),
   builtin(
     "print(*args, sep?)",
-    'Writes a line to the log of the execution: the arguments as text with `sep`, a space by default, between them. `print("found", 3)` gives `None`',
+    'Writes a line to the log of the execution: the arguments as text, separated by `sep`, a space by default. `print("found", 3)` gives `None`',
     (thread, _self, args, named) => {
       thread.print(joined("print", args, named, thread));
       return null;
@@ -117,12 +120,12 @@ export const textBuiltins: readonly Builtin[] = [
   ),
   builtin(
     "repr(x, /)",
-    'A text that denotes `x`, as a program would write it: strings stand in quotation marks. `repr(["a", 1])` gives `"[\\"a\\", 1]"`',
+    'The literal of `x`, as in a program: strings are in quotation marks. `repr(["a", 1])` gives `"[\\"a\\", 1]"`',
     (thread, _self, x) => repr(x!, thread),
   ),
   builtin(
     "str(x, /)",
-    'A text of `x` for people: a string is itself, bytes are read as UTF-8, everything else is as with `repr`. `str(1.0)` gives `"1.0"`',
+    'The text of `x`: a string is unchanged, bytes are decoded as UTF-8, and other values are as in `repr`. `str(1.0)` gives `"1.0"`',
     (thread, _self, x) => str(x!, thread),
   ),
   builtin("type(x, /)", 'The name of the type of `x`. `type([])` gives `"list"`', (_thread, _self, x) =>

@@ -1,4 +1,6 @@
-/** What every program can name without defining it: the universe of the core language, and that of the tool dialect. */
+/**
+ * Universal names: those of the core language, and those of the tool dialect.
+ */
 
 import type { Value } from "../value/value.ts";
 import type { Builtin } from "./builtin.ts";
@@ -11,7 +13,7 @@ function named(builtins: readonly Builtin[]): [string, Value][] {
   return builtins.map((each) => [each.name, each]);
 }
 
-/** The constants and functions of the core language. `set` is for programs whose dialect has sets. */
+/** The constants and functions of the core language. `set` is for dialects with sets. */
 export const universe: ReadonlyMap<string, Value> = new Map<string, Value>([
   ["None", null],
   ["True", true],
@@ -22,7 +24,7 @@ export const universe: ReadonlyMap<string, Value> = new Map<string, Value>([
   ...named(objectBuiltins),
 ]);
 
-/** The universe of the tool dialect, but for what runs functions side by side. */
+/** The universal names of the tool dialect, except for `parallel` and `parallel_map`. */
 export const toolUniverse: ReadonlyMap<string, Value> = new Map<string, Value>([
   ...universe,
   ...named(dataAttributeBuiltins),

@@ -5,10 +5,7 @@
 
 /** Resources that an execution may use. */
 export interface Limits {
-  /**
-   * Maximum number of steps: one for each expression and statement that is evaluated,
-   * and more for work in proportion to the size of values. @default 10,000,000
-   */
+  /** Maximum steps: one for each evaluated expression or statement, and more for work on large values. @default 10,000,000 */
   readonly steps: number;
   /** Maximum live bytes on the simulated heap. @default 134,217,728 (128 MiB) */
   readonly memoryBytes: number;
