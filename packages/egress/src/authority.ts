@@ -1,12 +1,12 @@
 /**
- * The one form of a host and port. It is made here, once for each request, and
- * what is made here is what policy judges, DNS is asked for, TLS is told (SNI)
- * and verified against, and `Host` says.
+ * The canonical form of a host and port. It is created here, once for each
+ * request. The policy check, DNS, TLS (SNI and verification) and the `Host`
+ * header all use this value.
  *
- * Nothing is repaired but letters to lower case. User information, address
- * literals in any spelling, Unicode, underscores, dots at the end, percent
- * signs, control characters and odd ports are refused, so that no two readers
- * of a URL can differ about where it leads.
+ * The only normalization is to lower case. User information, address literals
+ * in any spelling, Unicode, underscores, trailing dots, percent signs, control
+ * characters and unusual ports are refused, so that no two readers of a URL
+ * disagree about its destination.
  */
 
 import { canonicalHost, isHostAllowed } from "@toolcrib/hosts";
@@ -14,29 +14,29 @@ import { EgressError } from "./egress-error.ts";
 import type { EgressSource } from "./egress-types.ts";
 import { withoutPlaceholders } from "./scan/placeholder.ts";
 
-/** A host and a port in their one form. */
+/** A host and a port in canonical form. */
 export interface Authority {
   /** Lower-case ASCII name of two labels or more. */
   readonly host: string;
   readonly port: number;
-  /** As `Host` has it: without the port where it is 443. */
+  /** The value of `Host`: without the port if that is 443. */
   readonly text: string;
 }
 
-/** Where a URL leads. */
+/** The destination of a URL. */
 export interface Target {
   readonly authority: Authority;
-  /** Path and query, as they are sent. Begins with "/". */
+  /** Path and query as they are sent. Starts with "/". */
   readonly path: string;
 }
 
 const httpsPort = 443;
 const urlMaxLength = 32_768;
-/** What may stand in a path or query: visible ASCII. A backslash is a slash to some readers. */
+/** Allowed in a path or query: visible ASCII. A backslash is excluded, since some readers take it for a slash. */
 const pathPattern = /^[!-[\]-~]*$/;
 
 /**
- * Read `host` or `host:port`.
+ * Parses `host` or `host:port`.
  *
  * @throws {EgressError} `EGRESS_AUTHORITY_INVALID`
  */
@@ -49,7 +49,7 @@ export function parseAuthority(text: string): Authority {
 }
 
 /**
- * Read a URL of a request: `https://`, authority, path and query.
+ * Parses the URL of a request: `https://`, authority, path and query.
  *
  * @throws {EgressError} `EGRESS_AUTHORITY_INVALID`
  */
@@ -63,13 +63,13 @@ export function parseTarget(url: string): Target {
 }
 
 /**
- * Hold an authority to what `source` may reach.
+ * Checks that `source` may reach an authority.
  *
  * @throws {EgressError} `EGRESS_HOST_DENIED`, `EGRESS_PORT_DENIED`
  */
-export function authorise(source: EgressSource, { host, port }: Authority): void {
+export function authorize(source: EgressSource, { host, port }: Authority): void {
   if (!isHostAllowed(source.allow, host)) {
-    throw new EgressError("EGRESS_HOST_DENIED", `Cannot reach "${host}": it is not among the allowed hosts`, {
+    throw new EgressError("EGRESS_HOST_DENIED", `Cannot reach "${host}": it is not an allowed host`, {
       hint: `allow "${host}" in the egress list of "${source.id}"`,
     });
   }
@@ -86,11 +86,11 @@ function invalid(text: string): EgressError {
   return new EgressError(
     "EGRESS_AUTHORITY_INVALID",
     `Cannot read "${showHost(text)}": it is not "https://", a host name in ASCII, and a path`,
-    { hint: "addresses, user information, fragments and dots at the end are not allowed" },
+    { hint: "addresses, user information, fragments and trailing dots are not allowed" },
   );
 }
 
-/** A host for messages and events, whatever it is: without what may be a password, a path or a placeholder, escaped, at most 100 characters. */
+/** Returns a valid or invalid host for messages and events: without passwords, paths and placeholders, escaped, at most 100 characters. */
 export function showHost(text: string): string {
   const bare = text.replace(/^https?:\/\//i, "").replace(/[/?#\\].*$/s, "");
   const host = bare.slice(bare.lastIndexOf("@") + 1).replace(/:(?![0-9]*$)[^\]]*$/, "");

@@ -1,43 +1,61 @@
 /**
- * The one way out, put together: one pipeline, and its two doors. Nothing is
- * opened before the first request or proxy.
+ * Creates the egress: one pipeline, with `fetch` for this process and proxies
+ * for other processes. Opens nothing before the first request or proxy.
  */
 
+import { disposeOnce } from "@toolcrib/lifecycle";
 import { EgressError } from "./egress-error.ts";
 import { resolveEgressSettings } from "./egress-settings.ts";
 import type { Egress, EgressDeps, EgressSettings } from "./egress-types.ts";
-import { createFetch } from "./fetch/create-fetch.ts";
-import { createPipeline } from "./pipeline.ts";
-import type { Proxies } from "./proxy/create-proxies.ts";
+import { FetchClient } from "./fetch/fetch-client.ts";
+import { Pipeline } from "./pipeline.ts";
+import type { ProxySet } from "./proxy/proxy-set.ts";
 
 /**
- * Create an egress.
+ * Creates an egress.
  *
  * @throws {EgressError} `EGRESS_SETTINGS_INVALID`
  */
 export function createEgress(settings: EgressSettings, deps: EgressDeps): Egress {
   const resolved = resolveEgressSettings(settings);
-  const pipeline = createPipeline(resolved, deps);
-  const door = createFetch(pipeline, resolved);
-  let proxies: Promise<Proxies> | undefined;
-  let isClosed = false;
-  /** A quarter of this package's code, and few who start it need it. */
-  async function loadProxies(): Promise<Proxies> {
-    const { createProxies } = await import("./proxy/create-proxies.ts");
-    return createProxies(pipeline, resolved, deps);
-  }
+  const pipeline = new Pipeline(resolved, deps);
+  const client = new FetchClient(pipeline, resolved);
+  const proxies = new LazyProxies(async () => {
+    // The proxy is a quarter of this package's code, and few programs need it.
+    const { ProxySet } = await import("./proxy/proxy-set.ts");
+    return new ProxySet(pipeline, resolved, deps);
+  });
   return {
-    fetch: door.fetch,
-    async openProxy(source) {
-      if (isClosed) throw new EgressError("EGRESS_CLOSED", "Cannot open a proxy: the egress was closed");
-      proxies ??= loadProxies();
-      return (await proxies).open(source);
-    },
-    async [Symbol.asyncDispose]() {
-      isClosed = true;
-      const opened = await proxies;
-      await Promise.all([door[Symbol.asyncDispose](), opened?.[Symbol.asyncDispose]()]);
-      pipeline.clear();
-    },
+    fetch: (request, source) => client.fetch(request, source),
+    openProxy: async (source) => (await proxies.get()).open(source),
+    [Symbol.asyncDispose]: disposeOnce(async () => {
+      await using stack = new AsyncDisposableStack();
+      stack.defer(() => pipeline.clear());
+      stack.use(proxies);
+      stack.use(client);
+    }),
   };
+}
+
+/** Loads the proxies with the first one that is opened. */
+class LazyProxies implements AsyncDisposable {
+  readonly #load: () => Promise<ProxySet>;
+  #loaded: Promise<ProxySet> | undefined;
+  #isClosed = false;
+
+  constructor(load: () => Promise<ProxySet>) {
+    this.#load = load;
+  }
+
+  /** @throws {EgressError} `EGRESS_CLOSED` */
+  get(): Promise<ProxySet> {
+    if (this.#isClosed) throw new EgressError("EGRESS_CLOSED", "Cannot open a proxy: the egress was closed");
+    this.#loaded ??= this.#load();
+    return this.#loaded;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    await (await this.#loaded)?.[Symbol.asyncDispose]();
+  }
 }

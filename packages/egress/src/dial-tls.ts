@@ -1,8 +1,8 @@
 /**
- * Connects to a host: TCP to addresses that were judged, then TLS with the
- * host's name, whose certificate must hold for it. Nothing is looked up here;
- * Node is handed the addresses in place of a lookup, and tries them in turn.
- * The environment (`NODE_TLS_REJECT_UNAUTHORIZED`) has no say.
+ * Connects to a host: TCP to addresses that were checked, then TLS with the name
+ * of the host, verified against its certificate. Performs no lookup: Node gets
+ * the addresses instead, and tries them in turn. Ignores the environment
+ * (`NODE_TLS_REJECT_UNAUTHORIZED`).
  */
 
 import { X509Certificate } from "node:crypto";
@@ -16,72 +16,67 @@ import {
   type TLSSocket,
 } from "node:tls";
 import { isSameAddress } from "./address/address-rules.ts";
-import type { DialPlan } from "./address/find-addresses.ts";
+import type { DialPlan } from "./address/host-resolver.ts";
 import type { Authority } from "./authority.ts";
 import { EgressError } from "./egress-error.ts";
 
-/** The certificates that are trusted. */
-export interface TrustedRoots {
-  /** All of them, as PEM. */
-  readonly certificates: () => readonly string[];
-  /** The same, for connections. Made when it is first asked for. */
-  readonly context: () => SecureContext;
+/** The default root certificates of Node, and those that the operator added. */
+export class TrustedRoots {
+  readonly #added: readonly string[];
+  #context: SecureContext | undefined;
+
+  /**
+   * @param added texts in PEM, of one certificate or several.
+   * @throws {EgressError} `EGRESS_SETTINGS_INVALID` for a text without a certificate, or with an invalid one.
+   */
+  constructor(added: readonly string[]) {
+    this.#added = added.flatMap(parseCertificates);
+  }
+
+  /** The roots as a TLS context, created on first use. */
+  get context(): SecureContext {
+    // Without added certificates, Node uses its defaults, which it keeps ready.
+    this.#context ??= createSecureContext(
+      this.#added.length === 0 ? {} : { ca: [...getCACertificates("default"), ...this.#added] },
+    );
+    return this.#context;
+  }
 }
 
-/** How to connect. */
+/** Options of a connection. */
 export interface DialOptions {
   readonly roots: TrustedRoots;
-  /** The protocols that are offered, the preferred one first. @default ["http/1.1"] */
+  /** The offered protocols, the preferred one first. @default ["http/1.1"] */
   readonly protocols?: readonly string[];
-  /** Of an earlier connection to the same host by the same source, to shorten the handshake. */
+  /** The session of an earlier connection of the same source to the same host, which shortens the handshake. */
   readonly session?: Buffer;
-  /** Takes what the connection reads, in memory of its own. Without it, the socket is read as a stream. */
+  /** Receives the data of the connection, in memory of its own. Without it, the socket is read as a stream. */
   readonly onRead?: OnReadOpts | undefined;
-  /** Ends the attempt: a deadline, or nobody waits any more. */
+  /** Aborts the attempt. */
   readonly signal: AbortSignal;
-}
-
-/**
- * The default roots and `extra`.
- *
- * @param extra texts of one certificate or several.
- * @throws {EgressError} `EGRESS_SETTINGS_INVALID` for a text without one, or with one that cannot be read.
- */
-export function createTrustedRoots(extra: readonly string[]): TrustedRoots {
-  const own = extra.flatMap(parseCertificates);
-  const certificates = (): readonly string[] => [...getCACertificates("default"), ...own];
-  let context: SecureContext | undefined;
-  return {
-    certificates,
-    context() {
-      // Without certificates of its own, those of Node, which it keeps ready.
-      context ??= createSecureContext(own.length === 0 ? {} : { ca: [...certificates()] });
-      return context;
-    },
-  };
 }
 
 const certificatePattern = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** TLS itself passes over what it cannot read, and the host would not be trusted, without a reason. */
+/** Validates certificates: TLS ignores invalid ones, and connections would fail without a reason. */
 function parseCertificates(pem: string): readonly string[] {
   const certificates = pem.match(certificatePattern) ?? [];
   try {
     for (const certificate of certificates) new X509Certificate(certificate);
   } catch (cause) {
-    throw new EgressError("EGRESS_SETTINGS_INVALID", "Cannot read a certificate that is to be trusted", {
+    throw new EgressError("EGRESS_SETTINGS_INVALID", "Cannot read a trusted certificate: it is not valid", {
       cause,
     });
   }
   if (certificates.length > 0) return certificates;
-  const hint = "certificates are given in PEM, each between its BEGIN and END line";
-  throw new EgressError("EGRESS_SETTINGS_INVALID", "Cannot find a certificate in what is to be trusted", {
+  const hint = "write certificates in PEM, each between its BEGIN and END line";
+  throw new EgressError("EGRESS_SETTINGS_INVALID", "Cannot find a certificate in a trusted text", {
     hint,
   });
 }
 
 /**
- * Connect to `authority` at the addresses of `plan`.
+ * Connects to `authority` at the addresses of `plan`.
  *
  * @throws {EgressError} `EGRESS_UNREACHABLE`, `EGRESS_TLS_FAILED`; the reason of `signal`.
  */
@@ -98,7 +93,7 @@ export function dialTls(authority: Authority, plan: DialPlan, options: DialOptio
     autoSelectFamily: true,
     servername: host,
     ALPNProtocols: [...protocols],
-    secureContext: roots.context(),
+    secureContext: roots.context,
     session,
     rejectUnauthorized: true,
     ...(onRead === undefined ? {} : { onread: onRead }),
@@ -114,7 +109,7 @@ export function dialTls(authority: Authority, plan: DialPlan, options: DialOptio
   socket.on("connect", () => {
     hasConnected = true;
   });
-  // Stays for the life of the socket: one that breaks while it is idle must not be an uncaught error.
+  // This listener stays for the life of the socket: an error while it is idle must not be uncaught.
   socket.on("error", (cause) => fail(hasConnected ? tlsFailed(host, cause) : unreachable(host, cause)));
   socket.on("close", () => reject(hasConnected ? tlsFailed(host) : unreachable(host)));
   socket.on("secureConnect", () => {
@@ -142,7 +137,7 @@ function tlsFailed(host: string, cause?: unknown): EgressError {
   const detail = code === undefined ? "" : ` (${code})`;
   return new EgressError("EGRESS_TLS_FAILED", `Cannot trust "${host}": the TLS handshake failed${detail}`, {
     cause,
-    hint: "a certificate authority of your own is trusted once it is among egress.ca_files",
+    hint: "to trust a certificate authority of your own, list it under egress.ca_files",
   });
 }
 

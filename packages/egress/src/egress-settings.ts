@@ -1,13 +1,13 @@
-/** The settings of an egress with all defaults in place. */
+/** Resolves the settings of an egress. */
 
 import type { EgressSettings } from "./egress-types.ts";
 
-/** Settings of which none is missing. */
+/** Settings with all defaults. */
 export type ResolvedSettings = {
   readonly [Name in keyof EgressSettings]-?: NonNullable<EgressSettings[Name]>;
 };
 
-/** `settings` with the defaults that are documented beside each. */
+/** Returns `settings` with the defaults that `EgressSettings` documents. */
 export function resolveEgressSettings(settings: EgressSettings): ResolvedSettings {
   return {
     internalRanges: settings.internalRanges ?? [],

@@ -1,8 +1,8 @@
 /** Codes of this package's errors and findings, each with its meaning. */
 export const toolpackCodes = {
-  TOOLPACK_TOOL_UNKNOWN: "A toolspec has no tool with a name that was asked for.",
-  TOOLPACK_PATH_INVALID: "A JSONPath of a toolspec cannot be read, or uses what has no bounds.",
-  TOOLPACK_PATH_TOO_COSTLY: "A JSONPath took more steps on a response than are allowed.",
+  TOOLPACK_TOOL_UNKNOWN: "A toolspec has no tool with the requested name.",
+  TOOLPACK_PATH_INVALID: "A JSONPath of a toolspec is not valid, or uses a function without bounds.",
+  TOOLPACK_PATH_TOO_COSTLY: "The JSONPaths of a tool take more steps on a response than the limit allows.",
 } as const;
 
 /** A key of `toolpackCodes`. */

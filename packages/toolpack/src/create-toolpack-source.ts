@@ -1,8 +1,8 @@
 /**
- * A manifest and its toolspec as a source of tools: a call is planned, sent,
- * and its response mapped. It reaches no network but through `send`, follows no
- * address that a response names beyond the same host, and holds no secret but
- * what `tokenOf` hands it for one call.
+ * A source of tools from a manifest and its toolspec: plans a call, sends it, and
+ * maps the response. Accesses the network only through `send`, follows URLs of a
+ * response on the same host only, and never keeps a token of `tokenOf` beyond one
+ * call.
  */
 
 import { isCodedError, nearestName } from "@toolcrib/diagnostics";
@@ -41,32 +41,32 @@ import { type CompiledPath, compilePath, createSelect } from "./json-path.ts";
 import { notePage, type PageNote } from "./page-note.ts";
 import { ToolpackError } from "./toolpack-error.ts";
 
-/** What is served, and under which name. */
+/** The tools to serve, and their namespace. */
 export interface ToolpackSettings {
   /** Namespace of the tools, and id of the source. @default the name of the manifest */
   readonly id?: string;
   readonly manifest: Manifest;
   readonly toolspec: Toolspec;
-  /** Values of the variables of base URLs and paths. @default the defaults in the toolspec */
+  /** Values for the variables of base URLs and paths. @default the defaults in the toolspec */
   readonly variables?: { readonly [name: string]: string };
-  /** Path parameters whose slashes are kept, as `tool.parameter`. @default none */
+  /** Path parameters that keep their slashes, as `tool.parameter`. @default none */
   readonly reserved?: readonly string[];
-  /** Names of the tools that are served. @default those that the manifest has with `default: true` */
+  /** Names of the tools to serve. @default those with `default: true` in the manifest */
   readonly tools?: readonly string[];
-  /** What stands for a credential in requests: a placeholder, or the secret itself. It is asked for each call. */
+  /** Returns the text for a credential in requests: a placeholder, or the secret itself. Called for each call. */
   tokenOf(credentialId: string): string;
 }
 
-/** What a source takes from its surroundings. */
+/** The dependencies of a source. */
 export interface ToolpackDeps extends ExchangeDeps {
   /** Version of Toolcrib, for `User-Agent`. */
   readonly version: string;
 }
 
-/** Milliseconds that a call may take, with all that it sends again. */
+/** Time limit of a call, including its retries. */
 const callTimeoutMs = 30_000;
 
-/** Faults of the arguments: a model mends them, so that they are results. */
+/** Errors in the arguments. They become results, since a model can correct its arguments. */
 const argumentFaults: ReadonlySet<string> = new Set([
   "TOOLSPEC_ARGUMENT_INVALID",
   "TOOLSPEC_REQUEST_TOO_LARGE",
@@ -74,45 +74,97 @@ const argumentFaults: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Create the source of one toolspec. It is ready at once.
+ * Creates the source of one toolspec. It is ready at once.
  *
  * @throws {ToolpackError} `TOOLPACK_TOOL_UNKNOWN`, `TOOLPACK_PATH_INVALID`
  */
 export function createToolpackSource(settings: ToolpackSettings, deps: ToolpackDeps): ToolSource {
-  const { manifest, toolspec } = settings;
-  const id = settings.id ?? manifest.name;
-  const entries = new Map(
-    servedTools(settings).map(({ definition, tool }) => [
-      definition.name,
-      { tool, listed: toTool(id, manifest, definition) },
-    ]),
-  );
-  const paths = compilePaths([...entries.values()].map(({ tool }) => tool));
-  const tools = [...entries.values()].map(({ listed }) => listed);
-  const health: Health = { state: "ready", since: deps.now() };
-  const placed = placedCredentials(manifest, toolspec);
-  const egress = egressPatterns(manifest);
+  return new ToolpackSource(settings, deps);
+}
 
-  function plan(tool: ToolspecTool, args: JsonObject, credentials: readonly FilledCredential[]): RequestPlan {
-    return planRequest(tool, toolspec, args, {
-      egress,
-      credentials,
-      reserved: settings.reserved,
-      variables: settings.variables,
-      userAgent: `toolcrib/${deps.version}`,
-    });
+/** A tool of the toolspec, and its entry in the list of tools. */
+interface ServedTool {
+  readonly tool: ToolspecTool;
+  readonly listed: Tool;
+}
+
+class ToolpackSource implements ToolSource {
+  readonly id: string;
+  readonly origin = "toolspec";
+  /** Texts that are exact numbers count as numbers, which the schema of an argument would refuse. */
+  readonly checksArguments = true;
+  readonly #settings: ToolpackSettings;
+  readonly #deps: ToolpackDeps;
+  readonly #served: ReadonlyMap<string, ServedTool>;
+  readonly #tools: readonly Tool[];
+  readonly #paths: Paths;
+  readonly #health: Health;
+  readonly #placed: ReturnType<typeof placedCredentials>;
+  readonly #egress: ReturnType<typeof egressPatterns>;
+
+  constructor(settings: ToolpackSettings, deps: ToolpackDeps) {
+    const { manifest, toolspec } = settings;
+    const id = settings.id ?? manifest.name;
+    this.id = id;
+    this.#settings = settings;
+    this.#deps = deps;
+    this.#served = new Map(
+      servedTools(settings).map(({ definition, tool }) => [
+        definition.name,
+        { tool, listed: toTool(id, manifest, definition) },
+      ]),
+    );
+    const served = [...this.#served.values()];
+    this.#tools = served.map(({ listed }) => listed);
+    this.#paths = compilePaths(served.map(({ tool }) => tool));
+    this.#health = { state: "ready", since: deps.now() };
+    this.#placed = placedCredentials(manifest, toolspec);
+    this.#egress = egressPatterns(manifest);
   }
 
-  async function call(tool: ToolspecTool, given: JsonObject, context: CallContext): Promise<ToolResult> {
+  deadlineMs(): number {
+    return callTimeoutMs;
+  }
+
+  async start(): Promise<void> {}
+
+  tools(): readonly Tool[] {
+    return this.#tools;
+  }
+
+  onChange(): () => void {
+    return () => {};
+  }
+
+  health(): Health {
+    return this.#health;
+  }
+
+  async call({ definition }: Tool, args: JsonObject, context: CallContext): Promise<ToolResult> {
+    const served = this.#served.get(definition.name);
+    if (served === undefined)
+      throw unknownTool(definition.name, [...this.#served.keys()], this.#settings.toolspec);
+    try {
+      return await this.#call(served.tool, args, context);
+    } catch (error) {
+      if (context.signal.aborted) throw context.signal.reason;
+      throw error;
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {}
+
+  async #call(tool: ToolspecTool, given: JsonObject, context: CallContext): Promise<ToolResult> {
     const { signal, callId } = context;
-    const deadline = Math.min(context.deadline, deps.now() + callTimeoutMs);
-    const credentials = placed.map((one) => ({ ...one, token: settings.tokenOf(one.id) }));
-    const planned = tryPlan(() => plan(tool, given, credentials), callId);
+    const deadline = Math.min(context.deadline, this.#deps.now() + callTimeoutMs);
+    const credentials = this.#placed.map((one) => ({ ...one, token: this.#settings.tokenOf(one.id) }));
+    const planned = tryPlan(() => this.#plan(tool, given, credentials), callId);
     if (planned.kind === "refused") return planned.result;
     const args = toParamNames(tool, given);
     const request = { tool, plan: planned.plan, credentials, signal, deadline, callId };
-    const { response, url, refusal } = await exchange(request, deps);
-    const { result, note } = mapSelected(tool, response, `toolspec:${id}/${tool.name}`, paths);
+    const { response, url, refusal } = await exchange(request, this.#deps);
+    const paths = this.#paths;
+    const { result, note } = mapSelected(tool, response, `toolspec:${this.id}/${tool.name}`, paths);
     const isDone = result.isError !== true;
     const page = isDone ? pageNoteOf(tool, { args, url, response }, paths) : undefined;
     const notes = [refusal === undefined ? undefined : `[${refusal}]`, note, page?.text].filter(
@@ -122,32 +174,20 @@ export function createToolpackSource(settings: ToolpackSettings, deps: ToolpackD
     return page?.meta === undefined ? { ...result, content } : { ...result, content, _meta: page.meta };
   }
 
-  return {
-    id,
-    origin: "toolspec",
-    // Texts that are exact numbers count as numbers, which their schema would refuse.
-    checksArguments: true,
-    deadlineMs: () => callTimeoutMs,
-    start: async () => {},
-    tools: () => tools,
-    onChange: () => () => {},
-    health: () => health,
-    async call({ definition }, args, context) {
-      const entry = entries.get(definition.name);
-      if (entry === undefined) throw unknownTool(definition.name, [...entries.keys()], toolspec);
-      try {
-        return await call(entry.tool, args, context);
-      } catch (error) {
-        if (context.signal.aborted) throw context.signal.reason;
-        throw error;
-      }
-    },
-    async [Symbol.asyncDispose]() {},
-  };
+  #plan(tool: ToolspecTool, args: JsonObject, credentials: readonly FilledCredential[]): RequestPlan {
+    const { toolspec, reserved, variables } = this.#settings;
+    return planRequest(tool, toolspec, args, {
+      egress: this.#egress,
+      credentials,
+      reserved,
+      variables,
+      userAgent: `toolcrib/${this.#deps.version}`,
+    });
+  }
 }
 
 /**
- * Definitions of what is served and of nothing else: of a thousand tools a test serves one at a time.
+ * Returns the definitions of the served tools only: a toolspec can have a thousand tools.
  *
  * @throws {ToolpackError} `TOOLPACK_TOOL_UNKNOWN`
  */
@@ -177,7 +217,7 @@ function unknownTool(name: string, names: readonly string[], { name: spec }: Too
 
 type Definition = ReturnType<typeof toolDefinitions>[number]["definition"];
 
-/** Without a version: the namespace says which API, and there is one of it. */
+/** Converts a definition. The id has no version: the namespace names the API, and there is one version of it. */
 function toTool(id: string, { category }: Manifest, definition: Definition): Tool {
   return {
     id: toToolId(id, definition.name),
@@ -205,7 +245,7 @@ type Planned =
   | { readonly kind: "planned"; readonly plan: RequestPlan }
   | { readonly kind: "refused"; readonly result: ToolResult };
 
-/** @throws {ToolspecError} where the fault is not that of the arguments */
+/** @throws {ToolspecError} for an error that is not in the arguments */
 function tryPlan(plan: () => RequestPlan, callId: string): Planned {
   try {
     return { kind: "planned", plan: plan() };
@@ -215,7 +255,7 @@ function tryPlan(plan: () => RequestPlan, callId: string): Planned {
   }
 }
 
-/** The response mapped; as a whole, with a note, where the selection of its part takes too long. */
+/** Maps a response; maps the whole response, with a note, if the selection takes too many steps. */
 function mapSelected(
   tool: ToolspecTool,
   response: HttpResponse,
@@ -227,7 +267,7 @@ function mapSelected(
     return { result: mapResponse(tool, response, { uri, select }).result, note: undefined };
   } catch (error) {
     if (!isCodedError(error)) throw error;
-    // What the service did, it did: its answer is not lost for want of a selection.
+    // The service has carried out the request, so its answer must not be lost.
     return {
       result: mapResponse(tool, response, { uri }).result,
       note: `[the whole response: ${error.message}]`,
@@ -235,7 +275,7 @@ function mapSelected(
   }
 }
 
-/** What is said of the next page; that nothing is known of it, where finding it takes too long. */
+/** Returns the note about the next page; a note that it is unknown, if finding it takes too many steps. */
 function pageNoteOf(tool: ToolspecTool, answer: PageAnswer, paths: Paths): PageNote | undefined {
   try {
     const next = nextPage(tool, answer, createSelect(paths));

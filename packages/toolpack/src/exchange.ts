@@ -1,7 +1,7 @@
 /**
- * One call as HTTP: the request is sent, sent again where the service asks for
- * it, and redirects are followed, all before the deadline. Knows no network and
- * no clock of its own: both are handed in.
+ * Carries out one call over HTTP: sends the request, retries it if the service
+ * asks for that, and follows redirects, all before the deadline. Never accesses
+ * the network or the clock itself: both are dependencies.
  */
 
 import {
@@ -15,62 +15,62 @@ import {
 import { decideRedirect } from "./redirect.ts";
 import { retriesMaxCount, retryDelayMs } from "./retry-delay.ts";
 
-/** A request as it goes out. */
+/** A request to send. */
 export interface OutgoingRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: { readonly [name: string]: string };
   readonly body?: Uint8Array;
-  /** Aborts when nobody waits for the answer any more. */
+  /** Cancels the request. */
   readonly signal: AbortSignal;
-  /** Most bytes of the body that are kept. */
+  /** Most bytes of the body that are returned. */
   readonly maxBytes: number;
-  /** The call that it belongs to, for the record. */
+  /** The call that the request belongs to, for the audit. */
   readonly callId: string;
 }
 
 /**
- * Sends a request and reads its response. Follows no redirect and sends nothing twice.
+ * Sends a request and reads its response. Never follows a redirect, and never retries.
  *
- * @throws {CodedError} when there is no response; the caller of the tool is told.
+ * @throws {CodedError} if there is no response; the caller of the tool gets this error.
  */
 export type SendRequest = (request: OutgoingRequest) => Promise<HttpResponse>;
 
-/** What an exchange takes from its surroundings. */
+/** The dependencies of an exchange. */
 export interface ExchangeDeps {
   readonly send: SendRequest;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Resolves after `ms`; rejects with the reason of `signal`. */
+  /** Resolves after `ms` milliseconds; rejects with the reason of `signal`. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** In [0, 1). */
+  /** Returns a random number in [0, 1). */
   readonly random: () => number;
 }
 
-/** What an exchange came to. */
+/** The result of an exchange. */
 export interface Exchanged {
   readonly response: HttpResponse;
-  /** The address that answered. */
+  /** The URL that answered. */
   readonly url: string;
-  /** Why a redirect was not followed, where it was one. */
+  /** The reason why a redirect was not followed, if the response is one. */
   readonly refusal: string | undefined;
 }
 
 /** Most bytes of a response that are kept. */
 const bodyMaxBytes = 10 * 1024 * 1024;
 
-/** The request, and until when and on whose account it is sent. */
+/** A planned request with its deadline and its call. */
 export interface ExchangeRequest {
   readonly tool: ToolspecTool;
   readonly plan: RequestPlan;
   readonly credentials: readonly FilledCredential[];
   readonly signal: AbortSignal;
-  /** Milliseconds since the epoch past which nothing is sent again. */
+  /** No retry starts after this time, in milliseconds since the epoch. */
   readonly deadline: number;
   readonly callId: string;
 }
 
-/** Carry out `request`. @throws what `send` throws, and the reason of the signal. */
+/** Carries out `request`. @throws the error of `send`, or the reason of the signal. */
 export async function exchange(request: ExchangeRequest, deps: ExchangeDeps): Promise<Exchanged> {
   const { tool, plan, credentials, signal, deadline, callId } = request;
   const { method, headers, body } = plan;

@@ -1,9 +1,8 @@
 /**
- * JSONPath (RFC 9535) with an upper bound on its work. Paths come from a
- * toolspec, values from a service that is not trusted: every node that a
- * selector looks at is a step, and so is every node of every query within a
- * filter. `match()` and `search()` are not there, because no number of steps
- * bounds a regular expression.
+ * JSONPath (RFC 9535) with bounded work. Paths come from a toolspec, values from
+ * an untrusted service. Every node that a selector visits is a step, including
+ * the nodes of queries within a filter. `match()` and `search()` are not
+ * supported, because counting steps does not bound a regular expression.
  */
 
 import { messageOf } from "@toolcrib/diagnostics";
@@ -14,26 +13,26 @@ import { ToolpackError } from "./toolpack-error.ts";
 
 /** A path that can be applied to many values. */
 export interface CompiledPath {
-  /** What it finds, in order, by steps of `budget`. @throws {ToolpackError} `TOOLPACK_PATH_TOO_COSTLY` */
+  /** Returns the selected values in order; each step reduces `budget`. @throws {ToolpackError} `TOOLPACK_PATH_TOO_COSTLY` */
   select(value: JsonValue, budget: StepBudget): readonly JsonValue[];
 }
 
-/** Steps that are left for all paths that are applied to one response. */
+/** The remaining steps for all paths on one response. */
 export interface StepBudget {
   left: number;
 }
 
-/** Most steps of all paths that are applied to one response. */
+/** Most steps of all paths on one response. */
 const stepsMaxCount = 2_000_000;
-/** Steps of beginning with a value: a field is a path for each object of a list. */
+/** Steps for starting a query: a field is a query for each object of a list. */
 const stepsOfQuery = 4;
-/** Deepest value that `..` goes into; JSON that is read here is no deeper. */
+/** Deepest value that `..` descends into; parsed JSON is never deeper. */
 const depthMax = 200;
 
 const environment = new JSONPathEnvironment({ maxRecursionDepth: depthMax });
 for (const name of ["match", "search"]) environment.functionRegister.delete(name);
 
-/** What keeps `path` from being used, for `lintCatalog`; `undefined` where nothing does. */
+/** Returns why `path` is not valid, for `lintCatalog`; `undefined` if it is. */
 export function jsonPathFault(path: string): string | undefined {
   try {
     environment.compile(path);
@@ -43,7 +42,7 @@ export function jsonPathFault(path: string): string | undefined {
   }
 }
 
-/** Compile `path`. @throws {ToolpackError} `TOOLPACK_PATH_INVALID` */
+/** Compiles `path`. @throws {ToolpackError} `TOOLPACK_PATH_INVALID` */
 export function compilePath(path: string): CompiledPath {
   let query: JSONPathQuery;
   try {
@@ -62,7 +61,7 @@ export function compilePath(path: string): CompiledPath {
       meter.left = budget.left;
       try {
         spend(meter, stepsOfQuery);
-        // Its type of JSON has mutable arrays; nothing is changed.
+        // The JSON type of the library has mutable arrays; the query changes nothing.
         const nodes = query.lazyQuery(value as Parameters<JSONPathQuery["query"]>[0]);
         return Array.from(nodes, (node) => node.value as JsonValue);
       } catch (cause) {
@@ -75,7 +74,7 @@ export function compilePath(path: string): CompiledPath {
   };
 }
 
-/** Applies `paths` to one response, all of them together within the bound. */
+/** Returns a function that applies `paths` to one response, with one budget for all of them. */
 export function createSelect(paths: ReadonlyMap<string, CompiledPath>): SelectJson {
   const budget: StepBudget = { left: stepsMaxCount };
   return (path, value) => paths.get(path)?.select(value, budget) ?? [];
@@ -86,7 +85,7 @@ interface Selector {
   resolve(node: JSONPathNode): JSONPathNode[];
 }
 
-/** Make every selector below `part`, in filters too, take its steps from `meter`. */
+/** Makes every selector below `part`, also in filters, charge its steps to `meter`. */
 function countSteps(part: unknown, meter: StepBudget): void {
   if (typeof part !== "object" || part === null || part === environment) return;
   if (isSelector(part)) {
@@ -102,12 +101,12 @@ function countSteps(part: unknown, meter: StepBudget): void {
   }
 }
 
-/** Segments have `resolve` and `selectors`; what has the first alone is a selector. */
+/** Segments have `resolve` and `selectors`; selectors have only `resolve`. */
 function isSelector(part: object): part is Selector {
   return "resolve" in part && typeof part.resolve === "function" && !("selectors" in part);
 }
 
-/** Children that a selector may go through. */
+/** Returns the number of children that a selector can visit. */
 function sizeOf(value: unknown): number {
   return Array.isArray(value) ? value.length : 0;
 }

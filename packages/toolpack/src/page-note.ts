@@ -1,24 +1,24 @@
-/** How a model asks for the next page: by arguments of the tool itself, which the result names. */
+/** Pagination: the result names the arguments with which the model requests the next page. */
 
 import type { JsonObject } from "@toolcrib/json";
 import type { NextPage } from "@toolcrib/toolspec";
 
-/** Key of the arguments for the next page in `_meta` of a result. */
+/** Key in `_meta` of a result for the arguments of the next page. */
 export const nextPageKey = "toolcrib/nextPage";
 
-/** Longest arguments that are handed on, as JSON. */
+/** Longest arguments in a note, as JSON. */
 const argumentsMaxLength = 8192;
 
-/** What a result says of the next page. */
+/** A note in a result about the next page. */
 export interface PageNote {
   readonly text: string;
   readonly meta: JsonObject | undefined;
 }
 
 /**
- * The note for a call with `args` that goes on with `page`; `null` stands for an argument to leave out.
+ * Returns the note for a call with `args` whose next page is `page`; `null` marks an argument to omit.
  *
- * @param nameOf what the input schema calls a parameter.
+ * @param nameOf returns the name of a parameter in the input schema.
  */
 export function notePage(args: JsonObject, page: NextPage, nameOf: (param: string) => string): PageNote {
   if (page.kind === "refused") return { text: `[more results, but ${page.reason}]`, meta: undefined };
@@ -31,7 +31,7 @@ export function notePage(args: JsonObject, page: NextPage, nameOf: (param: strin
     .map(nameOf);
   const written = JSON.stringify(changed);
   if (written.length > argumentsMaxLength)
-    return { text: "[more results, but their cursor is too long to be handed on]", meta: undefined };
+    return { text: "[more results, but their cursor is too long]", meta: undefined };
   const without = leftOut.length === 0 ? "" : ` without ${leftOut.join(", ")},`;
   return {
     text: `[more results: call again with the same arguments${without} and ${written}]`,

@@ -1,7 +1,7 @@
 /**
- * Whether a redirect is followed. Credentials go where the manifest says and
- * nowhere else, so only the same origin is; and only what GET asks for is asked
- * for again. Pure; sends nothing.
+ * Decides whether to follow a redirect. Credentials are only for the hosts of
+ * the manifest, so only redirects to the same origin are followed, and only for
+ * GET requests. Pure; sends nothing.
  */
 
 import { type FilledCredential, type HttpResponse, isSameHost, writeCredential } from "@toolcrib/toolspec";
@@ -9,7 +9,7 @@ import { type FilledCredential, type HttpResponse, isSameHost, writeCredential }
 /** Most redirects in a row. */
 export const redirectsMaxCount = 5;
 
-/** What becomes of a response: it is no redirect, it leads to `url`, or it is not followed for `reason`. */
+/** The decision about a response: it is not a redirect, it is followed to `url`, or it is not followed because of `reason`. */
 export type RedirectDecision =
   | { readonly kind: "none" }
   | { readonly kind: "follow"; readonly url: string }
@@ -18,7 +18,7 @@ export type RedirectDecision =
 const statuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const urlMaxLength = 16_384;
 
-/** Decide about `response` to a request with `method` for `url`, which `count` redirects came before. */
+/** Decides about `response` to a request with `method` for `url`, after `count` redirects. */
 export function decideRedirect(
   request: { readonly method: string; readonly url: string },
   response: HttpResponse,
@@ -28,7 +28,7 @@ export function decideRedirect(
   const location = Object.entries(response.headers).find(([name]) => name.toLowerCase() === "location")?.[1];
   if (!statuses.has(response.status) || location === undefined) return { kind: "none" };
   if (request.method !== "GET")
-    return { kind: "refuse", reason: `only GET is sent again, not ${request.method}` };
+    return { kind: "refuse", reason: `only GET is redirected, not ${request.method}` };
   const target = URL.canParse(location, request.url) ? new URL(location, request.url) : undefined;
   if (target === undefined || !isSameHost(target, request.url))
     return { kind: "refuse", reason: "redirects are followed on the same host only" };
@@ -41,7 +41,7 @@ export function decideRedirect(
   return { kind: "follow", url };
 }
 
-/** The address with the credentials that belong in its query; services name it without them. */
+/** Returns the URL with the credentials of its query, which services omit in redirects. */
 function withCredentials(target: URL, credentials: readonly FilledCredential[]): string {
   const missing = credentials.flatMap((one) =>
     one.place.kind === "query" && !target.searchParams.has(one.place.name)

@@ -1,8 +1,8 @@
-/** How long to wait before a call is sent again. Knows no clock and no timer: it only says how long. */
+/** Computes the delay before a retry. Pure: uses no clock and no timer. */
 
 import type { RateLimit } from "@toolcrib/toolspec";
 
-/** Most times that a call is sent again. */
+/** Most retries of a call. */
 export const retriesMaxCount = 3;
 
 const firstPauseMs = 500;
@@ -10,11 +10,11 @@ const pauseMaxMs = 8000;
 const spreadMs = 250;
 
 /**
- * Milliseconds before a call is sent again for the `attempt`th time, counted
- * from 0: what the service asks for, never less, else pauses that double.
+ * Returns the delay in milliseconds before retry number `attempt`, counted from
+ * 0: at least the delay that the service requests, or else exponential backoff.
  *
  * @param now milliseconds since the epoch
- * @param random in [0, 1), so that many callers do not come back in step
+ * @param random in [0, 1); spreads the retries of many callers
  */
 export function retryDelayMs(
   attempt: number,
@@ -23,7 +23,7 @@ export function retryDelayMs(
   random: number,
 ): number {
   const { retryAfterMs, retryAtMs } = rateLimit ?? {};
-  const asked = retryAfterMs ?? (retryAtMs === undefined ? undefined : Math.max(0, retryAtMs - now));
-  if (asked !== undefined) return asked + Math.round(random * spreadMs);
+  const requestedMs = retryAfterMs ?? (retryAtMs === undefined ? undefined : Math.max(0, retryAtMs - now));
+  if (requestedMs !== undefined) return requestedMs + Math.round(random * spreadMs);
   return Math.round(Math.min(pauseMaxMs, firstPauseMs * 2 ** attempt) * (0.5 + random / 2));
 }

@@ -160,7 +160,7 @@ check("a redirect of POST is not followed", post, [status(307, { Location: "/y" 
   seen: ["POST /x"],
   texts: [
     "HTTP 307 Temporary Redirect: the redirect to /y was not followed",
-    "[only GET is sent again, not POST]",
+    "[only GET is redirected, not POST]",
   ],
   isError: true,
 });
@@ -306,10 +306,7 @@ check(
   [{ headers: json, body: JSON.stringify({ next: "c".repeat(9000) }) }],
   {
     seen: ["GET /x"],
-    texts: [
-      JSON.stringify({ next: "c".repeat(9000) }),
-      "[more results, but their cursor is too long to be handed on]",
-    ],
+    texts: [JSON.stringify({ next: "c".repeat(9000) }), "[more results, but their cursor is too long]"],
   },
 );
 check("an error has no next page", cursor, [status(400, json, '{"next":"c2"}')], {

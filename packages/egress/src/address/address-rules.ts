@@ -1,37 +1,31 @@
 /**
- * Which addresses may be dialled: public unicast ones, and those of the ranges
- * that the operator listed. Everything else is refused: private, loopback,
- * link-local, carrier-grade NAT, documentation, benchmarking, multicast, and
- * every form in which an IPv6 address carries an IPv4 one (mapped, NAT64,
- * 6to4, Teredo). Judges text; resolves and dials nothing.
+ * Decides which addresses a connection may use: public unicast addresses, and
+ * the ranges that the operator listed. All others are refused: private,
+ * loopback, link-local, carrier-grade NAT, documentation, benchmarking,
+ * multicast, and IPv6 addresses that embed an IPv4 address (mapped, NAT64, 6to4,
+ * Teredo). Checks text; never resolves or connects.
  */
 
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 import { EgressError } from "../egress-error.ts";
 
-/** An address that may be dialled. */
+/** An address that a connection may use. */
 export interface DialAddress {
   readonly address: string;
   readonly family: 4 | 6;
 }
 
-/** What judging an address came to. */
+/** The result of checking an address. */
 export type AddressVerdict =
   | { readonly kind: "allowed"; readonly value: DialAddress }
   | {
       readonly kind: "denied";
-      /** The range that it is in, such as `private` or `loopback`. */
+      /** The range of the address, such as `private` or `loopback`. */
       readonly range: string;
     };
 
-/** Judges addresses. */
-export interface AddressRules {
-  /** Judge an address as DNS gives it. Anything but four decimal numbers or an IPv6 address without zone is denied. */
-  judge(text: string): AddressVerdict;
-}
-
-/** Whether two texts, as DNS, people and sockets write them, are the same address. */
+/** Whether two texts are the same address, in any valid spelling. */
 export function isSameAddress(one: string, other: string): boolean {
   if (isIP(one) === 0 || isIP(other) === 0) return false;
   return ipaddr.parse(one).toNormalizedString() === ipaddr.parse(other).toNormalizedString();
@@ -39,33 +33,37 @@ export function isSameAddress(one: string, other: string): boolean {
 
 type Range = readonly [ipaddr.IPv4 | ipaddr.IPv6, number];
 
-/** Public by their range, but only ever a service of the machine's own cloud: the agent endpoint of Azure. */
+/** Addresses in public ranges that are services of a cloud provider for its own machines: the agent endpoint of Azure. */
 const metadataAddresses: ReadonlySet<string> = new Set(["168.63.129.16"]);
 
-/** All that is given out as public unicast in IPv6. */
+/** The range that is allocated for public unicast in IPv6. */
 const globalUnicast: Range = ipaddr.parseCIDR("2000::/3");
 
-/**
- * Rules that allow `internalRanges` besides public addresses.
- *
- * @throws {EgressError} `EGRESS_SETTINGS_INVALID` for a range that is none.
- */
-export function createAddressRules(internalRanges: readonly string[]): AddressRules {
-  const internal = internalRanges.map(parseRange);
-  return {
-    judge(text) {
-      const family = isIP(text);
-      if (family === 0 || text.includes("%")) return { kind: "denied", range: "no address" };
-      const address = ipaddr.parse(text);
-      const value: DialAddress = { address: text, family: family === 4 ? 4 : 6 };
-      if (internal.some((range) => isWithin(address, range))) return { kind: "allowed", value };
-      const range = rangeOf(address);
-      return range === undefined ? { kind: "allowed", value } : { kind: "denied", range };
-    },
-  };
+/** Checks addresses. */
+export class AddressRules {
+  readonly #internal: readonly Range[];
+
+  /**
+   * @param internalRanges ranges that are allowed in addition to public addresses.
+   * @throws {EgressError} `EGRESS_SETTINGS_INVALID` for an invalid range.
+   */
+  constructor(internalRanges: readonly string[]) {
+    this.#internal = internalRanges.map(parseRange);
+  }
+
+  /** Checks an address as DNS returns it. Denies any text other than four decimal numbers or an IPv6 address without a zone. */
+  check(text: string): AddressVerdict {
+    const family = isIP(text);
+    if (family === 0 || text.includes("%")) return { kind: "denied", range: "no address" };
+    const address = ipaddr.parse(text);
+    const value: DialAddress = { address: text, family: family === 4 ? 4 : 6 };
+    if (this.#internal.some((range) => isWithin(address, range))) return { kind: "allowed", value };
+    const range = rangeOf(address);
+    return range === undefined ? { kind: "allowed", value } : { kind: "denied", range };
+  }
 }
 
-/** The range that keeps `address` from being dialled. */
+/** Returns the range that forbids `address`; `undefined` if it is public. */
 function rangeOf(address: ipaddr.IPv4 | ipaddr.IPv6): string | undefined {
   const range = address.range();
   if (range !== "unicast") return range;

@@ -1,7 +1,7 @@
 /**
- * Where to connect for a host, when the operator says so: `connectTo` of the
- * settings. Only the address and the port of the connection change: policy,
- * SNI, certificate and `Host` stay with the host, and the address is judged.
+ * The setting `connectTo`, by which the operator replaces the address of a host.
+ * Only the address and the port of the connection change: policy, SNI,
+ * certificate and `Host` remain those of the host, and the address is checked.
  */
 
 import { isIP } from "node:net";
@@ -15,7 +15,7 @@ export interface Endpoint {
 }
 
 /**
- * Read `connectTo`.
+ * Parses `connectTo`.
  *
  * @throws {EgressError} `EGRESS_SETTINGS_INVALID`
  */
@@ -40,7 +40,7 @@ function parseEndpoint(host: string, text: string): Endpoint {
   const port = Number(match?.[3]);
   const family = match?.[1] === undefined ? 4 : 6;
   if (match === null || isIP(address) !== family || address.includes("%") || port > 65_535) {
-    const message = `Cannot connect "${host}" to ${JSON.stringify(text)}: it is no address with a port`;
+    const message = `Cannot connect "${host}" to ${JSON.stringify(text)}: it is not an address with a port`;
     const hint = "write an address and a port, such as 10.1.2.3:8443 or [fd00::1]:8443";
     throw new EgressError("EGRESS_SETTINGS_INVALID", message, { hint });
   }

@@ -1,7 +1,7 @@
 /**
- * Reads the body of a response as it comes: decompresses, counts, takes secrets
- * out, keeps the beginning. Memory is bounded by what is kept, whatever a body
- * expands to; reading stops at a ceiling, and a body that expands beyond reason
+ * Reads the body of a response as a stream: decompresses it, counts it, scrubs
+ * it, keeps its beginning. Memory is bounded by the kept bytes, regardless of the
+ * decompressed size. Reading stops at a ceiling, and a body that expands too much
  * is refused.
  */
 
@@ -11,29 +11,29 @@ import { EgressError } from "../egress-error.ts";
 import type { EgressCredential } from "../egress-types.ts";
 import type { CreateDecoder } from "./decoding.ts";
 
-/** A body as far as it was kept. */
+/** The kept part of a body. */
 export interface ReadBody {
   readonly body: Uint8Array;
-  /** How much was read of it, decompressed; what was kept is counted as it was kept, without secrets. */
+  /** Number of bytes that were read, decompressed; kept bytes are counted after scrubbing. */
   readonly totalBytes: number;
 }
 
-/** How a body is read. */
+/** Options of a reader. */
 export interface BodyOptions {
   readonly decoders: readonly CreateDecoder[];
   readonly scrubber: StreamScrubber<EgressCredential> | undefined;
-  /** Most that is kept. */
+  /** Most bytes that are kept. */
   readonly maxBytes: number;
-  /** Where reading stops. */
+  /** Most bytes that are read. */
   readonly ceilingBytes: number;
-  /** More may be written. */
+  /** The reader accepts more data. */
   readonly onDrain: () => void;
-  /** The body was read, or the ceiling reached: nothing more is needed. */
+  /** The body is complete, or the ceiling is reached. */
   readonly onDone: (body: ReadBody) => void;
   readonly onError: (error: EgressError) => void;
 }
 
-/** A body of this size may expand as it likes; a larger one at most `maxRatio` times. */
+/** A body up to this size may expand without limit; a larger one at most `maxRatio` times. */
 const freeBytes = 8 << 20;
 const maxRatio = 200;
 
@@ -45,7 +45,7 @@ export class BodyReader {
   #keptBytes = 0;
   #writtenBytes = 0;
   #totalBytes = 0;
-  /** How much longer the body became by what takes the place of secrets. */
+  /** Growth of the body by the replacements of secrets. */
   #grownBytes = 0;
   #isDone = false;
 
@@ -53,25 +53,25 @@ export class BodyReader {
     this.#options = options;
   }
 
-  /** Take the next piece; `false` to wait for `onDrain` before the next one. */
+  /** Reads the next piece. Returns `false` if the caller must wait for `onDrain` before the next one. */
   write(piece: Uint8Array): boolean {
     if (this.#isDone) return true;
     this.#writtenBytes += piece.length;
     if (this.#options.decoders.length === 0) {
-      this.#take(piece);
+      this.#read(piece);
       return true;
     }
     if (this.#streams.length === 0) this.#open(piece);
     return this.#streams[0]?.write(piece) ?? true;
   }
 
-  /** The body is complete. */
+  /** Marks the body as complete. */
   end(): void {
     if (this.#streams.length === 0) this.#finish();
     else this.#streams[0]?.end();
   }
 
-  /** Nobody waits for the body any more. */
+  /** Stops reading. */
   destroy(): void {
     this.#isDone = true;
     for (const stream of this.#streams) stream.destroy();
@@ -86,11 +86,11 @@ export class BodyReader {
     }
     this.#streams[0]?.on("drain", this.#options.onDrain);
     const last = this.#streams.at(-1);
-    last?.on("data", (piece: Buffer) => this.#take(piece));
+    last?.on("data", (piece: Buffer) => this.#read(piece));
     last?.on("end", () => this.#finish());
   }
 
-  #take(piece: Uint8Array): void {
+  #read(piece: Uint8Array): void {
     if (this.#isDone) return;
     const { ceilingBytes, maxBytes, scrubber } = this.#options;
     const room = ceilingBytes - this.#totalBytes;

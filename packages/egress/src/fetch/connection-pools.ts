@@ -1,7 +1,7 @@
 /**
- * Connections that are kept open, by source and authority: no two sources ever
- * share one. Bounded in number; what was used longest ago is closed first, once
- * its requests are done.
+ * Open connections, by source and authority: two sources never share one. The
+ * number of pools is bounded; the least recently used one is closed first,
+ * after its requests are complete.
  */
 
 import type { Pool } from "undici";
@@ -12,29 +12,53 @@ import type { ResolvedSettings } from "../egress-settings.ts";
 import type { EgressSource } from "../egress-types.ts";
 import type { Pipeline } from "../pipeline.ts";
 
-/** Pools of connections. Disposing destroys them all. */
-export interface ConnectionPools extends AsyncDisposable {
-  /** The pool of `source` for `authority`. To be used at once: it may be closed later. */
-  poolFor(source: EgressSource, authority: Authority): Pool;
-}
-
 interface Entry {
   readonly pool: Pool;
-  /** Ends the connection attempts that are under way. */
-  readonly dialling: AbortController;
+  /** Aborts the connection attempts in progress. */
+  readonly connecting: AbortController;
 }
 
-/** Create a set of pools; a connection is made when a request needs it. */
-export function createConnectionPools(pipeline: Pipeline, settings: ResolvedSettings): ConnectionPools {
-  const entries = new Map<string, Entry>();
+/** Pools of connections, which open a connection when a request needs it. Disposing destroys all of them. */
+export class ConnectionPools implements AsyncDisposable {
+  readonly #pipeline: Pipeline;
+  readonly #settings: ResolvedSettings;
+  /** The most recently used entry is at the end. */
+  readonly #entries = new Map<string, Entry>();
 
-  function open(authority: Authority): Entry {
-    const dialling = new AbortController();
+  constructor(pipeline: Pipeline, settings: ResolvedSettings) {
+    this.#pipeline = pipeline;
+    this.#settings = settings;
+  }
+
+  /** Returns the pool of `source` for `authority`. Use it at once: it can be closed later. */
+  poolFor({ id }: EgressSource, authority: Authority): Pool {
+    const key = `${id} ${authority.text}`;
+    const entry = this.#entries.get(key) ?? this.#open(authority);
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
+    if (this.#entries.size > this.#settings.maxPools) {
+      const [oldest, { pool }] = this.#entries.entries().next().value as [string, Entry];
+      this.#entries.delete(oldest);
+      // Waits for the requests of the pool; `close` rejects only for a pool that is already closed.
+      pool.close().catch(() => {});
+    }
+    return entry.pool;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const entries = [...this.#entries.values()];
+    this.#entries.clear();
+    await Promise.all(entries.map(destroy));
+  }
+
+  #open(authority: Authority): Entry {
+    const settings = this.#settings;
+    const connecting = new AbortController();
     let session: Buffer | undefined;
     const pool = new UndiciPool(`https://${authority.text}`, {
       connections: settings.connectionsPerHost,
       pipelining: 1,
-      // Every host speaks HTTP/1.1, and undici is faster with it, one request at a time and in bursts.
+      // Every host supports HTTP/1.1, and undici is faster with it, for single requests and for bursts.
       allowH2: false,
       keepAliveTimeout: settings.idleTimeoutMs,
       keepAliveMaxTimeout: settings.idleTimeoutMs,
@@ -42,7 +66,7 @@ export function createConnectionPools(pipeline: Pipeline, settings: ResolvedSett
       bodyTimeout: settings.bodyTimeoutMs,
       maxHeaderSize: settings.headersMaxBytes,
       connect: (_, callback) => {
-        pipeline.dial(authority, { session, signal: dialling.signal }).then(
+        this.#pipeline.connect(authority, { session, signal: connecting.signal }).then(
           (socket) => {
             socket.on("session", (ticket) => {
               session = ticket;
@@ -53,34 +77,12 @@ export function createConnectionPools(pipeline: Pipeline, settings: ResolvedSett
         );
       },
     });
-    return { pool, dialling };
+    return { pool, connecting };
   }
+}
 
-  async function destroy({ pool, dialling }: Entry): Promise<void> {
-    const error = new EgressError("EGRESS_CLOSED", "Cannot send a request: the egress was closed");
-    dialling.abort(error);
-    await pool.destroy(error);
-  }
-
-  return {
-    poolFor({ id }, authority) {
-      const key = `${id} ${authority.text}`;
-      const entry = entries.get(key) ?? open(authority);
-      // The one used last is at the end.
-      entries.delete(key);
-      entries.set(key, entry);
-      if (entries.size > settings.maxPools) {
-        const [oldest, { pool }] = entries.entries().next().value as [string, Entry];
-        entries.delete(oldest);
-        // Waits for its requests; `close` rejects only for a pool that is closed already.
-        pool.close().catch(() => {});
-      }
-      return entry.pool;
-    },
-    async [Symbol.asyncDispose]() {
-      const all = [...entries.values()];
-      entries.clear();
-      await Promise.all(all.map(destroy));
-    },
-  };
+async function destroy({ pool, connecting }: Entry): Promise<void> {
+  const error = new EgressError("EGRESS_CLOSED", "Cannot send a request: the egress was closed");
+  connecting.abort(error);
+  await pool.destroy(error);
 }

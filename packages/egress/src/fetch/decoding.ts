@@ -1,4 +1,4 @@
-/** Content codings of responses: which there are, and the stream that undoes one. */
+/** The supported content codings of responses, and their decoders. */
 
 import type { Transform } from "node:stream";
 import {
@@ -10,27 +10,27 @@ import {
 } from "node:zlib";
 import { EgressError } from "../egress-error.ts";
 
-/** What is asked for where the body is decompressed here. */
+/** The value of `Accept-Encoding` for bodies that are decompressed here. */
 export const acceptedEncodings = "gzip, deflate, br, zstd";
 
 const maxCodings = 2;
 
-/** Makes what undoes one coding; `first` is the beginning of what it is given. */
+/** Creates the decoder of one coding; `first` is the beginning of its input. */
 export type CreateDecoder = (first: Uint8Array) => Transform;
 
 const decoders: { readonly [coding: string]: CreateDecoder } = {
   gzip: () => createGunzip(),
   "x-gzip": () => createGunzip(),
-  // The standard has it in the format of zlib; some servers send it without.
+  // The standard requires the zlib format; some servers send raw deflate.
   deflate: (first) => (((first[0] ?? 8) & 15) === 8 ? createInflate() : createInflateRaw()),
   br: () => createBrotliDecompress(),
   zstd: () => createZstdDecompress(),
 };
 
 /**
- * What undoes the codings of `contentEncoding`, in the order in which it has to be done.
+ * Returns the decoders of `contentEncoding`, in the order of decoding.
  *
- * @throws {EgressError} `EGRESS_RESPONSE_INVALID` for codings that are not known.
+ * @throws {EgressError} `EGRESS_RESPONSE_INVALID` for unknown codings.
  */
 export function parseContentEncoding(contentEncoding: string | undefined): readonly CreateDecoder[] {
   const names = (contentEncoding ?? "")
@@ -45,7 +45,7 @@ export function parseContentEncoding(contentEncoding: string | undefined): reado
   }
   return names.reverse().map((name) => {
     if (Object.hasOwn(decoders, name)) return decoders[name] as CreateDecoder;
-    // It is not named: a host may write the secret there, and in lower case nobody would know it.
+    // The message omits the coding: a host could write the secret there.
     const message = `Cannot read a response: its content coding is none of ${acceptedEncodings}`;
     throw new EgressError("EGRESS_RESPONSE_INVALID", message);
   });

@@ -1,16 +1,16 @@
-/** The headers of a response, checked, scrubbed and without what no longer holds. */
+/** Validates and scrubs the headers of a response, and drops those that are no longer valid. */
 
 import type { ByteScrubber, OnFound } from "@toolcrib/redaction";
 import { EgressError } from "../egress-error.ts";
 import type { EgressCredential } from "../egress-types.ts";
 
-/** Headers as undici gives them, names in lower case. */
+/** Headers from undici, names in lower case. */
 export type RawHeaders = { readonly [name: string]: string | string[] | undefined };
 
 const namePattern = /^[a-z0-9!#$%&'*+.^_`|~-]+$/;
-/** Any byte but control characters; a tab is none here. */
+/** Any byte except control characters; tabs are allowed. */
 const valuePattern = /^[\t\x20-\x7e\x80-\xff]*$/;
-/** What spoke of the connection and of the body as it was sent. */
+/** Headers of the connection and of the body before decoding. */
 const dropped: ReadonlySet<string> = new Set([
   "connection",
   "content-encoding",
@@ -24,10 +24,10 @@ const dropped: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Headers that may be handed on.
+ * Returns the headers to pass on.
  *
- * @param echoed what is told of a secret in the header `where`.
- * @throws {EgressError} `EGRESS_RESPONSE_INVALID` for a name or value that is none.
+ * @param echoed returns the listener for a secret in the header `where`.
+ * @throws {EgressError} `EGRESS_RESPONSE_INVALID` for an invalid name or value.
  */
 export function cleanHeaders(
   raw: RawHeaders,
@@ -44,7 +44,7 @@ export function cleanHeaders(
         "Cannot read a response: one of its headers is not valid",
       );
     }
-    // A name that holds a secret is left out: with a placeholder it would be another header.
+    // A header whose name contains a secret is dropped: with a placeholder it would be another header.
     if (scrubber !== undefined && scrubber.text(name, echoed("header")) !== name) continue;
     const text = values.join(name === "set-cookie" ? "\n" : ", ");
     entries.push([name, scrubber === undefined ? text : scrubber.text(text, echoed(`header:${name}`))]);

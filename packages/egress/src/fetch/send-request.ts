@@ -1,7 +1,7 @@
 /**
- * One request over a pooled connection: written once, never repeated, and its
- * response read to the end or to the ceiling. Redirects are answers like any
- * other. What undici throws becomes an `EgressError` whose cause is scrubbed.
+ * Sends one request over a pooled connection, once, and reads its response to
+ * the end or to the ceiling. Redirects are responses like any other. Errors of
+ * undici become an `EgressError` whose cause is scrubbed.
  */
 
 import type { ByteScrubber } from "@toolcrib/redaction";
@@ -11,9 +11,9 @@ import type { EgressCredential, EgressResponse } from "../egress-types.ts";
 import type { AdmittedRequest } from "../pipeline.ts";
 import { BodyReader } from "./body-reader.ts";
 import { acceptedEncodings, parseContentEncoding } from "./decoding.ts";
-import { cleanHeaders } from "./response-head.ts";
+import { cleanHeaders, type RawHeaders } from "./response-head.ts";
 
-/** How one request is sent. */
+/** Options of one request. */
 export interface SendOptions {
   readonly body: Uint8Array | undefined;
   readonly maxBytes: number;
@@ -22,95 +22,126 @@ export interface SendOptions {
 }
 
 /**
- * Send `request` through `pool`.
+ * Sends `request` through `pool`.
  *
  * @throws {EgressError} of the connection and the response; the reason of `signal`.
  */
 export function sendRequest(
   pool: Pool,
   request: AdmittedRequest,
-  { body, maxBytes, ceilingBytes, signal }: SendOptions,
+  options: SendOptions,
 ): Promise<EgressResponse> {
-  const { promise, resolve, reject } = Promise.withResolvers<EgressResponse>();
-  const { head, scrubber } = request;
-  const { host } = head.target.authority;
-  let isComplete = false;
-  let controller: Dispatcher.DispatchController | undefined;
-  let reader: BodyReader | undefined;
-  let isSettled = false;
-
-  const settle = (finish: () => void): void => {
-    if (isSettled) return;
-    isSettled = true;
-    signal.removeEventListener("abort", abort);
-    finish();
-  };
-  const fail = (error: unknown): void => {
-    settle(() => {
-      reader?.destroy();
-      reject(error);
-      controller?.abort(error as Error);
-    });
-  };
-  const abort = (): void => fail(signal.reason);
-
-  const handler: Dispatcher.DispatchHandler = {
-    onRequestStart(started) {
-      controller = started;
-      if (isSettled)
-        started.abort(new EgressError("EGRESS_CLOSED", "Cannot send a request that nobody waits for"));
-      else request.sending();
-    },
-    onResponseStart(_, status, raw) {
-      if (status < 200 || isSettled) return;
-      try {
-        const headers = cleanHeaders(raw, scrubber, request.echoed);
-        const encoding = raw["content-encoding"];
-        reader = new BodyReader({
-          decoders: parseContentEncoding(typeof encoding === "string" ? encoding : encoding?.join(",")),
-          scrubber: scrubber?.stream(request.echoed("body")),
-          maxBytes,
-          ceilingBytes,
-          onDrain: () => controller?.resume(),
-          onDone: (read) =>
-            settle(() => {
-              resolve({ status, headers, ...read });
-              // At the ceiling there is more to come, which nobody reads.
-              if (!isComplete) controller?.abort(new EgressError("EGRESS_RESPONSE_INVALID", "Body was cut"));
-            }),
-          onError: fail,
-        });
-      } catch (error) {
-        fail(error);
-      }
-    },
-    onResponseData(started, piece) {
-      if (reader?.write(piece) === false) started.pause();
-    },
-    onResponseEnd() {
-      isComplete = true;
-      reader?.end();
-    },
-    onResponseError: (_, error) => fail(toEgressError(error, host, scrubber)),
-  };
-
-  if (signal.aborted) {
-    abort();
-    return promise;
-  }
-  signal.addEventListener("abort", abort, { once: true });
-  try {
-    pool.dispatch(
-      { method: head.method, path: head.target.path, headers: toHeaders(request), body },
-      handler,
-    );
-  } catch (error) {
-    fail(toEgressError(error, host, scrubber));
-  }
-  return promise;
+  const exchange = new FetchExchange(request, options);
+  exchange.start(pool);
+  return exchange.response;
 }
 
-/** The headers as they are sent: `host` is made of the target, and the body is decompressed here. */
+/** One request and its response; undici calls its handler methods. */
+class FetchExchange implements Dispatcher.DispatchHandler {
+  readonly #request: AdmittedRequest;
+  readonly #options: SendOptions;
+  readonly #result = Promise.withResolvers<EgressResponse>();
+  readonly #abort = (): void => this.#fail(this.#options.signal.reason);
+  #controller: Dispatcher.DispatchController | undefined;
+  #reader: BodyReader | undefined;
+  #isComplete = false;
+  #isSettled = false;
+
+  constructor(request: AdmittedRequest, options: SendOptions) {
+    this.#request = request;
+    this.#options = options;
+  }
+
+  get response(): Promise<EgressResponse> {
+    return this.#result.promise;
+  }
+
+  start(pool: Pool): void {
+    const { body, signal } = this.#options;
+    const { method, target } = this.#request.head;
+    if (signal.aborted) {
+      this.#abort();
+      return;
+    }
+    signal.addEventListener("abort", this.#abort, { once: true });
+    try {
+      pool.dispatch({ method, path: target.path, headers: toHeaders(this.#request), body }, this);
+    } catch (error) {
+      this.#failWith(error);
+    }
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#isSettled)
+      controller.abort(new EgressError("EGRESS_CLOSED", "Cannot send a request: it was cancelled"));
+    else this.#request.sending();
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, raw: RawHeaders): void {
+    if (status < 200 || this.#isSettled) return;
+    const { scrubber } = this.#request;
+    const { maxBytes, ceilingBytes } = this.#options;
+    try {
+      const headers = cleanHeaders(raw, scrubber, (where) => this.#request.echoed(where));
+      const encoding = raw["content-encoding"];
+      this.#reader = new BodyReader({
+        decoders: parseContentEncoding(typeof encoding === "string" ? encoding : encoding?.join(",")),
+        scrubber: scrubber?.stream(this.#request.echoed("body")),
+        maxBytes,
+        ceilingBytes,
+        onDrain: () => this.#controller?.resume(),
+        onDone: (read) => this.#finish({ status, headers, ...read }),
+        onError: (error) => this.#fail(error),
+      });
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, piece: Buffer): void {
+    if (this.#reader?.write(piece) === false) controller.pause();
+  }
+
+  onResponseEnd(): void {
+    this.#isComplete = true;
+    this.#reader?.end();
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    this.#failWith(error);
+  }
+
+  #finish(response: EgressResponse): void {
+    if (!this.#settle()) return;
+    this.#result.resolve(response);
+    // At the ceiling, the rest of the body is not read.
+    if (!this.#isComplete)
+      this.#controller?.abort(new EgressError("EGRESS_RESPONSE_INVALID", "Body was cut"));
+  }
+
+  #failWith(error: unknown): void {
+    const { head, scrubber } = this.#request;
+    this.#fail(toEgressError(error, head.target.authority.host, scrubber));
+  }
+
+  #fail(error: unknown): void {
+    if (!this.#settle()) return;
+    this.#reader?.destroy();
+    this.#result.reject(error);
+    this.#controller?.abort(error as Error);
+  }
+
+  /** Returns whether this call settles the request. */
+  #settle(): boolean {
+    if (this.#isSettled) return false;
+    this.#isSettled = true;
+    this.#options.signal.removeEventListener("abort", this.#abort);
+    return true;
+  }
+}
+
+/** Returns the headers to send: undici derives `host` from the target, and this package decompresses the body. */
 function toHeaders({ head: { headers } }: AdmittedRequest): string[] {
   const sent: string[] = [];
   let isPartial = false;
@@ -120,7 +151,7 @@ function toHeaders({ head: { headers } }: AdmittedRequest): string[] {
     if (lower === "range") isPartial = true;
     sent.push(name, value);
   }
-  // A part of a compressed body cannot be decompressed.
+  // A part of a compressed body cannot be decompressed on its own.
   sent.push("accept-encoding", isPartial ? "identity" : acceptedEncodings);
   return sent;
 }
@@ -133,7 +164,7 @@ const invalidCodes: ReadonlySet<string> = new Set([
   "UND_ERR_RES_EXCEEDED_MAX_SIZE",
 ]);
 
-/** What undici threw, as one of our errors. */
+/** Converts an error of undici. */
 function toEgressError(
   error: unknown,
   host: string,
@@ -142,7 +173,7 @@ function toEgressError(
   if (error instanceof EgressError) return error;
   const code = codeOf(error);
   const message = error instanceof Error ? error.message : "";
-  // A parser's error carries the bytes that it could not read, and so would its log line.
+  // An error of the parser contains the invalid bytes, which must not reach the log.
   const cause = new Error(`${code}: ${scrubber?.text(message, () => {}) ?? message}`);
   if (timeoutCodes.has(code)) {
     return new EgressError("EGRESS_TIMED_OUT", `Cannot wait longer for "${host}": it does not answer`, {
@@ -152,11 +183,11 @@ function toEgressError(
   if (closedCodes.has(code)) {
     return new EgressError("EGRESS_CLOSED", `Cannot reach "${host}": the egress was closed`, { cause });
   }
-  // Its code says what was wrong, or there is none.
+  // These errors have a specific code, or none.
   if ((error instanceof Error && error.name === "HTTPParserError") || invalidCodes.has(code)) {
     return new EgressError(
       "EGRESS_RESPONSE_INVALID",
-      `Cannot read the response of "${host}": it is no HTTP`,
+      `Cannot read the response of "${host}": it is not valid HTTP`,
       {
         cause,
       },
@@ -167,7 +198,7 @@ function toEgressError(
       cause,
     });
   }
-  return new EgressError("EGRESS_CONNECTION_LOST", `Cannot read from "${host}": the connection broke`, {
+  return new EgressError("EGRESS_CONNECTION_LOST", `Cannot read from "${host}": the connection failed`, {
     cause,
   });
 }

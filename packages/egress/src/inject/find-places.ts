@@ -1,8 +1,8 @@
 /**
- * Finds where the credentials of a source stand in the head of a request, and
- * whether a placeholder stands anywhere else. A credential is in its place when
- * the whole value of its header or query parameter is its format around its
- * placeholder, or the path begins so; once for each credential. Pure.
+ * Finds the credentials of a source in the head of a request, and placeholders
+ * outside their places. A credential is in its place if its format with its
+ * placeholder is the complete value of its header or query parameter, or the
+ * beginning of the path; once for each credential. Pure.
  */
 
 import type { EgressCredential } from "../egress-types.ts";
@@ -10,15 +10,15 @@ import { findPlaceholder, type Misplaced } from "../scan/find-placeholder.ts";
 import { frame } from "./credential-frame.ts";
 import type { HeaderField, RequestHead } from "./request-head.ts";
 
-/** What a head holds of credentials. */
+/** The credentials in a head. */
 export interface FoundPlaces {
   /** The credentials that are in their place. */
   readonly used: readonly EgressCredential[];
-  /** Where a placeholder stands that is not in its place. */
+  /** A placeholder outside its place. */
   readonly misplaced: Misplaced | undefined;
 }
 
-/** Find the places of `credentials` in `head`. */
+/** Finds `credentials` in `head`. */
 export function findPlaces(head: RequestHead, credentials: readonly EgressCredential[]): FoundPlaces {
   const used = new Set<EgressCredential>();
   const take = (matches: (credential: EgressCredential) => boolean): boolean => {
@@ -53,14 +53,14 @@ function findInHeaders(headers: readonly HeaderField[], take: Take): Misplaced |
   for (const [name, value] of headers) {
     if (take((credential) => isHeaderOf(name, value, credential))) continue;
     const where = `header:${name.toLowerCase()}`;
-    // The name of a header may be its placeholder, which is no name for an event.
+    // The name can contain the placeholder, so the event does not show it.
     const found = findPlaceholder("header", name) ?? findPlaceholder(where, value);
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
-/** Whether a header is the place of `credential`, with its placeholder. */
+/** Whether a header is the place of `credential` and contains its placeholder. */
 export function isHeaderOf(name: string, value: string, credential: EgressCredential): boolean {
   const { place } = credential;
   return (
@@ -70,7 +70,7 @@ export function isHeaderOf(name: string, value: string, credential: EgressCreden
   );
 }
 
-/** Whether `name=value` of a query is the place of `credential`, with its placeholder. */
+/** Whether `name=value` of a query is the place of `credential` and contains its placeholder. */
 export function isPairOf(pair: string, credential: EgressCredential): boolean {
   const { place } = credential;
   return (
@@ -80,13 +80,13 @@ export function isPairOf(pair: string, credential: EgressCredential): boolean {
   );
 }
 
-/** Whether `path` begins with the place of `credential`, with its placeholder. */
+/** Whether `path` begins with the place of `credential` and contains its placeholder. */
 export function hasPrefix(path: string, credential: EgressCredential): boolean {
   const prefix = frame(credential, credential.placeholder);
   return path === prefix || path.startsWith(`${prefix}/`);
 }
 
-/** Path and query, the query by its pairs as they are written. */
+/** Splits a target into its path and the unparsed pairs of its query. */
 export function splitTarget(target: string): { path: string; query: readonly string[] } {
   const at = target.indexOf("?");
   if (at === -1) return { path: target, query: [] };
@@ -102,7 +102,7 @@ function decode(text: string): string | undefined {
   try {
     return decodeURIComponent(text.replaceAll("+", " "));
   } catch {
-    // Only decodeURIComponent throws here: the text is no UTF-8.
+    // Only decodeURIComponent throws here: the text is not UTF-8.
     return undefined;
   }
 }

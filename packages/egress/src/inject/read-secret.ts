@@ -1,16 +1,16 @@
-/** The secret of a credential, read for one request, in the form in which it is sent. Its errors name the secret and never hold it. */
+/** Reads the secret of a credential for one request. Errors name the secret and never contain it. */
 
 import { isCodedError } from "@toolcrib/diagnostics";
 import { secretTextsOf } from "@toolcrib/redaction";
 import { EgressError } from "../egress-error.ts";
 import type { EgressCredential } from "../egress-types.ts";
 
-/** A secret that was read. */
+/** The secret of a credential. */
 export interface ReadSecret {
   readonly credential: EgressCredential;
-  /** What takes the place of `{token}`. */
+  /** Replaces `{token}`. */
   readonly token: string;
-  /** As it was read. */
+  /** The value as `EgressCredential.read` returned it. */
   readonly value: string;
 }
 
@@ -18,7 +18,7 @@ const secretMaxLength = 16_384;
 const sendablePattern = /^[!-~](?:[ -~]*[!-~])?$/;
 
 /**
- * Read the secret of `credential`.
+ * Reads the secret of `credential`.
  *
  * @throws {EgressError} `EGRESS_SECRET_UNAVAILABLE`
  */
@@ -53,14 +53,14 @@ function unavailable(
   return new EgressError("EGRESS_SECRET_UNAVAILABLE", message, options);
 }
 
-/** A part of `user:password` that says nothing: APIs that take their key as the user name write these behind it. */
+/** Passwords that are not secret: APIs that expect their key as the user name document these as the password. */
 const fixedPasswords: ReadonlySet<string> = new Set(["api_token"]);
 const passwordMinLength = 6;
 
 /**
- * The texts that a response must not hold: the secret as it was read and as it
- * was sent, and of `user:password` the part that is the secret. The user alone
- * is what a response may name.
+ * Returns the texts that a response must not contain: the secret as it was read
+ * and as it was sent, and the secret part of `user:password`. A response may
+ * contain the user name.
  */
 export function echoTextsOf({ credential, token, value }: ReadSecret): readonly string[] {
   const texts = new Set([value, token]);

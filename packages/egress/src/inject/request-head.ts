@@ -1,4 +1,4 @@
-/** What a request says before its body, and what of it may be sent. Pure. */
+/** The head of a request, and its validation. Pure. */
 
 import type { Authority, Target } from "../authority.ts";
 import { EgressError } from "../egress-error.ts";
@@ -7,7 +7,7 @@ import { EgressError } from "../egress-error.ts";
 export interface RequestHead {
   readonly method: string;
   readonly target: Target;
-  /** In the order in which they are sent; names as they were given. */
+  /** In the order of sending, with names in their original case. */
   readonly headers: readonly HeaderField[];
 }
 
@@ -17,10 +17,10 @@ export type HeaderField = readonly [name: string, value: string];
 const maxHeaders = 200;
 const headersMaxLength = 65_536;
 const tokenPattern = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
-/** Visible ASCII, spaces and tabs; none at the ends, where readers drop them. */
+/** Visible ASCII, spaces and tabs, without white space at the ends, which readers drop. */
 const valuePattern = /^(?:[!-~](?:[\t -~]*[!-~])?)?$/;
 
-/** What belongs to a connection or frames a body is made by who sends. */
+/** Headers of the connection and of the framing, which the sender creates. */
 const ownHeaders: ReadonlySet<string> = new Set([
   "connection",
   "content-length",
@@ -36,15 +36,15 @@ const ownHeaders: ReadonlySet<string> = new Set([
   "upgrade",
 ]);
 
-/** Whether a header of this name, in lower case, is for the connection and not passed on. */
+/** Whether a header of this name, in lower case, belongs to the connection and is not passed on. */
 export function isConnectionHeader(name: string): boolean {
   return ownHeaders.has(name);
 }
 
 /**
- * Hold the head of a request to what may be sent.
+ * Validates the head of a request.
  *
- * @throws {EgressError} `EGRESS_REQUEST_INVALID`, or `EGRESS_AUTHORITY_INVALID` where `Host` names another host.
+ * @throws {EgressError} `EGRESS_REQUEST_INVALID`, or `EGRESS_AUTHORITY_INVALID` if `Host` names another host.
  */
 export function checkHead({ method, target, headers }: RequestHead): void {
   if (!/^[A-Z]{1,32}$/.test(method) || method === "CONNECT" || method === "TRACE") {
@@ -56,7 +56,7 @@ export function checkHead({ method, target, headers }: RequestHead): void {
   for (const [name, value] of headers) {
     const lower = name.toLowerCase();
     if (!tokenPattern.test(name)) throw refuse(`Cannot send header ${JSON.stringify(name.slice(0, 100))}`);
-    if (ownHeaders.has(lower)) throw refuse(`Cannot send header "${lower}": it is made by who sends`);
+    if (ownHeaders.has(lower)) throw refuse(`Cannot send header "${lower}": the sender creates it`);
     if (names.has(lower)) throw refuse(`Cannot send header "${lower}" twice`);
     if (!valuePattern.test(value)) {
       throw refuse(`Cannot send header "${lower}": its value is not one line of visible ASCII`);

@@ -1,35 +1,35 @@
-/** A body on its way in, piece by piece: what a relay reads from, whichever connection it comes by. */
+/** A body that arrives in pieces, from any kind of connection: the input of a relay. */
 
 import { Readable } from "node:stream";
 
-/** What is told of a body. After `end` or `fail` nothing more. */
+/** Receives a body. No call follows `end` or `fail`. */
 export interface BodySink {
-  /** The next bytes. They stay as they are until they are given back. */
+  /** The next bytes. They remain valid until `giveBack`. */
   piece(piece: Buffer): void;
   end(): void;
-  /** It broke off. */
+  /** The body is incomplete. */
   fail(error: Error): void;
 }
 
 /** A body that can be read once. */
 export interface BodySource {
-  /** Tell `sink` of it, from now on. */
+  /** Starts passing the body to `sink`. */
   start(sink: BodySink): void;
-  /** Tell of nothing more until `resume`. What was on its way may still come. */
+  /** Pauses until `resume`. Pieces that were already read can still arrive. */
   pause(): void;
   resume(): void;
-  /** `piece` is not looked at any more. Its memory may be used again; where none of it is given back, it is not. */
+  /** Returns `piece` after its last use, so that its memory can be reused. A piece that is not returned keeps its memory. */
   giveBack(piece: Buffer): void;
-  /** Nobody wants it. */
+  /** Drops the body. */
   discard(): void;
 }
 
-/** The body that `stream` gives. */
+/** Returns the body that `stream` carries. */
 export function fromReadable(stream: Readable): BodySource {
   return {
     start(sink) {
       stream.on("data", (piece: Buffer) => sink.piece(piece));
-      // A stream of HTTP/2 without a byte has ended before anybody could listen.
+      // An empty HTTP/2 stream has already ended when the listener is added.
       if (stream.readableEnded) sink.end();
       else stream.once("end", () => sink.end());
       stream.once("error", (error) => sink.fail(error));
@@ -41,7 +41,7 @@ export function fromReadable(stream: Readable): BodySource {
   };
 }
 
-/** A stream of `source`, for those who need one; it keeps copies. */
+/** Returns `source` as a stream, which copies the pieces. */
 export function toReadable(source: BodySource): Readable {
   const stream = new Readable({
     read: () => source.resume(),

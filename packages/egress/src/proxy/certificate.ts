@@ -1,4 +1,4 @@
-/** Signed X.509 certificates for EC P-256 keys (RFC 5280, RFC 5480): what the local authority needs of them, and no more. */
+/** Signed X.509 certificates for EC P-256 keys (RFC 5280, RFC 5480): the subset that the local authority needs. */
 
 import { createHash, type KeyObject, sign } from "node:crypto";
 import {
@@ -19,20 +19,20 @@ import {
 
 /** A certificate to be signed. */
 export interface CertificateDraft {
-  /** 16 bytes of chance. */
+  /** 16 random bytes. */
   readonly serial: Buffer;
-  /** Common name of who signs. */
+  /** Common name of the issuer. */
   readonly issuer: string;
   readonly subject: string;
   /** Milliseconds since the epoch. */
   readonly notBefore: number;
   readonly notAfter: number;
   readonly publicKey: KeyObject;
-  /** The public key of who signs. */
+  /** Public key of the issuer. */
   readonly issuerKey: KeyObject;
   readonly purpose:
     | {
-        /** Signs servers: no other authority, and nothing by address. */
+        /** Can sign server certificates, but no other authority and no certificate for an address. */
         readonly kind: "authority";
       }
     | { readonly kind: "server"; readonly host: string };
@@ -48,7 +48,7 @@ const keyCertSign = bitString(Buffer.from([0x04]), 2);
 const dnsName = contextTag.primitive | 2;
 const ipAddress = contextTag.primitive | 7;
 
-/** Sign `draft` with the key of its issuer; PEM. */
+/** Signs `draft` with the key of its issuer. Returns PEM. */
 export function signCertificate(draft: CertificateDraft, issuerPrivateKey: KeyObject): string {
   const content = sequence(
     tagged(contextTag.constructed, integer(Buffer.from([2]))),
@@ -67,7 +67,7 @@ export function signCertificate(draft: CertificateDraft, issuerPrivateKey: KeyOb
 function extensionsOf({ purpose, publicKey, issuerKey }: CertificateDraft): readonly Der[] {
   const isAuthority = purpose.kind === "authority";
   return [
-    // pathLenConstraint 0: no further authority below it.
+    // pathLenConstraint 0: it cannot sign another authority.
     extension(
       "2.5.29.19",
       "critical",
@@ -107,7 +107,7 @@ function keyId(key: KeyObject): Buffer {
   return createHash("sha256").update(spki(key)).digest().subarray(0, 20);
 }
 
-/** Positive, and of the same length whatever chance gave. */
+/** Makes the serial positive and its length constant. */
 function toSerial(bytes: Buffer): Buffer {
   const serial = Buffer.from(bytes);
   serial[0] = ((serial[0] ?? 0) & 0x7f) | 0x40;

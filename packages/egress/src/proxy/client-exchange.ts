@@ -1,8 +1,8 @@
-/** A request of a client and the way back to it, whichever version of HTTP carries both. Types only. */
+/** A request of a client and its response, for every version of HTTP. Types only. */
 
 import type { Readable, Writable } from "node:stream";
 
-/** Names and values by turns, in their order, as `rawHeaders` of `node:http`. */
+/** Alternating names and values in their order, like `rawHeaders` of `node:http`. */
 export type RawHeaders = readonly string[];
 
 /** The head of a response. */
@@ -11,35 +11,35 @@ export interface ResponseHead {
   /** The reason phrase of HTTP/1.1; empty for HTTP/2. */
   readonly statusText: string;
   readonly headers: RawHeaders;
-  /** Nothing follows: no body and no trailers. */
+  /** Whether neither a body nor trailers follow. */
   readonly isEnd: boolean;
 }
 
-/** One request, and what is done with it. */
+/** One request of a client. */
 export interface ClientExchange {
   readonly method: string;
-  /** The request target as it came: a path in most cases. */
+  /** The request target as received: usually a path. */
   readonly target: string;
   /** `:scheme`; `undefined` in HTTP/1.1. */
   readonly scheme: string | undefined;
-  /** Every authority that it names: `:authority` and each `Host`. */
+  /** Every authority that the request names: `:authority` and each `Host`. */
   readonly authorities: readonly string[];
   /** Without pseudo headers and `Host`. */
   readonly headers: RawHeaders;
   readonly hasBody: boolean;
-  /** Ends at once where there is no body. Nothing is read before somebody listens. */
+  /** Ends at once if there is no body. Reading starts with the first listener. */
   readonly body: Readable;
-  /** What came behind the body, when that ended. */
+  /** The trailers, available after the end of the body. */
   trailers(): RawHeaders;
-  /** Whether the body broke off, although it seemed to end. */
+  /** Whether the body is incomplete although its stream has ended. */
   wasCut(): boolean;
-  /** Call `listener` when the client went away before the response was complete, or broke the request off. */
+  /** Calls `listener` if the client disconnects before the response is complete, or aborts the request. */
   onGone(listener: () => void): void;
-  /** Send an interim response (100, 102, 103). */
+  /** Sends an interim response (100, 102, 103). */
   inform(status: number, headers: RawHeaders): void;
-  /** Send the head of the response; its body goes into what is returned, and ends with `end`. */
+  /** Sends the head of the response, and returns a stream for the body, which `end` ends. */
   respond(head: ResponseHead): Writable;
   end(trailers: RawHeaders): void;
-  /** Break off, so that the client sees that the response is not complete. */
+  /** Aborts the response, so that the client sees that it is incomplete. */
   reset(errorCode?: number): void;
 }

@@ -1,4 +1,4 @@
-/** HTTP/2 with a client, by `node:http2`: each stream is one exchange. Server push and extended CONNECT are off. */
+/** HTTP/2 with a client, through `node:http2`: each stream is one exchange. Server push and extended CONNECT are off. */
 
 import {
   constants,
@@ -11,11 +11,11 @@ import {
 } from "node:http2";
 import type { Duplex } from "node:stream";
 import type { ClientExchange, RawHeaders } from "./client-exchange.ts";
-import type { OnRequest } from "./client-http1.ts";
+import type { OnRequest } from "./client-http1-server.ts";
 import type { ProxyLimits } from "./proxy-limits.ts";
 import { toHeaderObject } from "./raw-headers.ts";
 
-/** Serve `connection`, on which TLS was ended already; its requests go to `onRequest`. */
+/** Serves `connection`, whose TLS is terminated, and passes its requests to `onRequest`. */
 export function serveHttp2(
   connection: Duplex,
   limits: ProxyLimits,
@@ -33,7 +33,7 @@ export function serveHttp2(
   });
   session.once("connect", () => session.setLocalWindowSize(limits.windowBytes * 2));
   session.setTimeout(limits.idleTimeoutMs, () => session.destroy());
-  // What breaks a session breaks its streams, which tell their exchanges.
+  // An error of a session ends its streams, which report it to their exchanges.
   session.on("error", () => session.destroy());
   session.on(
     "stream",
@@ -70,13 +70,13 @@ function toExchange(stream: ServerHttp2Stream, raw: RawHeaders): ClientExchange 
   stream.once("trailers", (_fields: IncomingHttpHeaders, _flags: number, fields?: string[]) => {
     trailers = fields ?? [];
   });
-  // Every end of a stream has its "close", which is listened to; without a listener an error would end the process.
+  // The "close" event reports every end of a stream; an error without a listener would end the process.
   stream.on("error", () => {});
   stream.once("wantTrailers", () => {
     if (!stream.destroyed) stream.sendTrailers(toHeaderObject(sentTrailers));
   });
   return {
-    // An extended CONNECT is a CONNECT here, which is refused.
+    // An extended CONNECT has the method CONNECT, which is refused.
     method: pseudo.get(":method") ?? "",
     target: pseudo.get(":path") ?? "",
     scheme: pseudo.get(":scheme") ?? "",
@@ -99,7 +99,7 @@ function toExchange(stream: ServerHttp2Stream, raw: RawHeaders): ClientExchange 
     respond({ status, headers: sent, isEnd }) {
       const fields: OutgoingHttpHeaders = toHeaderObject(sent);
       fields[":status"] = status;
-      // The origin's date is passed on, or none; the declared type does not know of it.
+      // The client gets the Date of the origin, or none. The declared type lacks this option.
       const options: ServerStreamResponseOptions & { readonly sendDate: boolean } = {
         endStream: isEnd,
         waitForTrailers: !isEnd,

@@ -1,13 +1,14 @@
 /**
- * Undoes the encoding of a response, as a stream: a secret in a compressed body
- * could not be found. Memory stays flat whatever the body expands to.
+ * Decodes the content encoding of a response as a stream, since secrets in a
+ * compressed body cannot be found. Memory use does not depend on the size of the
+ * decoded body.
  */
 
 import { pipeline, type Readable, type Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
 import { type BodySource, fromReadable, toReadable } from "./body-source.ts";
 
-/** The encodings that can be undone. */
+/** The supported encodings. */
 const decoders: { readonly [encoding: string]: () => Transform } = {
   gzip: () => createGunzip(),
   "x-gzip": () => createGunzip(),
@@ -16,13 +17,13 @@ const decoders: { readonly [encoding: string]: () => Transform } = {
   zstd: () => createZstdDecompress(),
 };
 
-/** The encodings that an origin is let choose from. "deflate" is left out: servers differ about what it is. */
+/** The encodings that an origin can choose from. "deflate" is omitted: servers disagree about its format. */
 const offered: ReadonlySet<string> = new Set(["identity", "gzip", "x-gzip", "br", "zstd"]);
 
-/** More than one is rare, more than this an attack. */
+/** More than one encoding is rare; more than this is an attack. */
 const encodingsMaxCount = 3;
 
-/** The encodings that the values of `Content-Encoding` list, the outermost last; `undefined` for one that cannot be undone. */
+/** Parses the values of `Content-Encoding`, the outermost encoding last. Returns `undefined` if one is not supported. */
 export function readEncodings(values: readonly string[]): readonly string[] | undefined {
   const names = values
     .flatMap((value) => value.split(","))
@@ -32,19 +33,19 @@ export function readEncodings(values: readonly string[]): readonly string[] | un
   return isKnown && names.length <= encodingsMaxCount ? names : undefined;
 }
 
-/** `body` without its `encodings`. What breaks on the way breaks what is returned. */
+/** Returns `body` decoded from `encodings`. An error of a decoder fails the returned body. */
 export function decodeBody(body: BodySource, encodings: readonly string[]): BodySource {
   if (encodings.length === 0) return body;
   const decoded = encodings.reduceRight<Readable>((encoded, name) => {
     const decoder = (decoders[name] as () => Transform)();
-    // An error is that of the decoder too, which is listened to.
+    // The decoder reports the error too, and has a listener.
     pipeline(encoded, decoder, () => {});
     return decoder;
   }, toReadable(body));
   return fromReadable(decoded);
 }
 
-/** The value of an `Accept-Encoding` without what could not be undone. */
+/** Returns the value of an `Accept-Encoding` without unsupported encodings. */
 export function withoutUnknownEncodings(value: string): string {
   const kept = value.split(",").filter((item) => {
     return offered.has((item.split(";")[0] as string).trim().toLowerCase());

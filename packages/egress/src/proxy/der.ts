@@ -1,15 +1,15 @@
 /**
- * The distinguished encoding of ASN.1, as far as certificates need it (X.690).
- * Writes only; what was written is read by OpenSSL. Pure.
+ * Encodes ASN.1 in DER (X.690), as far as certificates need it. Never decodes:
+ * OpenSSL reads the result. Pure.
  */
 
 /** A value with its tag and length. */
 export type Der = Buffer;
 
-/** `[number]` of a constructed value, or of a primitive one. */
+/** Base of a context-specific tag, for a constructed or a primitive value. */
 export const contextTag = { constructed: 0xa0, primitive: 0x80 } as const;
 
-/** A value of `tag` with what it contains. */
+/** Encodes a value of `tag` with `content`. */
 export function tagged(tag: number, ...content: readonly Uint8Array[]): Der {
   const body = Buffer.concat(content);
   return Buffer.concat([Buffer.from([tag, ...lengthOf(body.length)]), body]);
@@ -28,18 +28,18 @@ export const octetString = (content: Uint8Array): Der => tagged(0x04, content);
 export const utf8String = (text: string): Der => tagged(0x0c, Buffer.from(text, "utf8"));
 export const trueValue: Der = tagged(0x01, Buffer.from([0xff]));
 
-/** Bits, `unusedCount` of which at the end do not count. */
+/** Encodes a bit string; the last `unusedCount` bits are unused. */
 export function bitString(bits: Uint8Array, unusedCount = 0): Der {
   return tagged(0x03, Buffer.from([unusedCount]), bits);
 }
 
-/** A number of any size, not negative, as its bytes. */
+/** Encodes a non-negative integer of any size, given as bytes. */
 export function integer(bytes: Uint8Array): Der {
   const isNegative = ((bytes[0] ?? 0) & 0x80) !== 0;
   return tagged(0x02, ...(isNegative ? [Buffer.from([0])] : []), bytes);
 }
 
-/** An object identifier, such as `2.5.29.15`. */
+/** Encodes an object identifier, such as `2.5.29.15`. */
 export function oid(text: string): Der {
   const [first = 0, second = 0, ...rest] = text.split(".").map(Number);
   return tagged(0x06, Buffer.from([first * 40 + second, ...rest.flatMap(base128)]));
@@ -51,7 +51,7 @@ function base128(number: number): readonly number[] {
   return bytes;
 }
 
-/** A time in UTC, to the second: two digits of the year until 2049, four from then on (RFC 5280 §4.1.2.5). */
+/** Encodes a time in UTC with a precision of one second: two-digit years until 2049, four-digit years after that (RFC 5280 §4.1.2.5). */
 export function time(milliseconds: number): Der {
   const digits = new Date(milliseconds).toISOString().replace(/\.\d+|[-:T]/g, "");
   return Number(digits.slice(0, 4)) < 2050
@@ -59,7 +59,7 @@ export function time(milliseconds: number): Der {
     : tagged(0x18, Buffer.from(digits, "latin1"));
 }
 
-/** As PEM, lines of 64 characters. */
+/** Converts to PEM with lines of 64 characters. */
 export function toPem(label: string, der: Der): string {
   const lines = der.toString("base64").replace(/.{64}(?=.)/g, "$&\n");
   return `-----BEGIN ${label}-----\n${lines}\n-----END ${label}-----\n`;

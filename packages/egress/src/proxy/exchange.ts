@@ -1,17 +1,17 @@
 /**
- * The life of one request inside a tunnel, one step after the other: read,
- * admit (which authorises, finds placeholders, reads and puts in secrets), have
- * a connection, send, and pass the response back without secrets. Bodies go
- * through in pieces, each as fast as its reader takes it; none is kept.
+ * One request inside a tunnel, step by step: read it, admit it (which authorizes
+ * it, finds placeholders, reads and inserts secrets), lease a connection, send
+ * it, and return the response without secrets. Bodies stream in pieces, at the
+ * pace of their reader; none is kept.
  *
- * What is refused before the head of a response was sent is answered with JSON;
- * what breaks later is broken off on the client's side too, so that no client
- * takes half a response for a whole one. No request is sent twice.
+ * A request that fails before the head of a response was sent gets an answer in
+ * JSON. A later failure aborts the response to the client too, so that no client
+ * mistakes half a response for a complete one. No request is sent twice.
  */
 
 import type { Authority } from "../authority.ts";
 import type { HeaderField } from "../inject/request-head.ts";
-import type { AdmittedRequest, Asker, Pipeline } from "../pipeline.ts";
+import type { AdmittedRequest, Pipeline, Requester } from "../pipeline.ts";
 import { fromReadable } from "./body-source.ts";
 import type { ClientExchange, RawHeaders } from "./client-exchange.ts";
 import { withoutUnknownEncodings } from "./decode-body.ts";
@@ -21,43 +21,46 @@ import { type ReadRequest, readRequest } from "./read-request.ts";
 import { toRefusal } from "./refusal.ts";
 import { relayBody } from "./relay-body.ts";
 import type { Upstream } from "./upstream.ts";
-import type { FailureKind, Passage, RequestHead, UpstreamExchange } from "./upstream-exchange.ts";
+import type { FailureKind, RequestHead, UpstreamExchange, UpstreamLease } from "./upstream-exchange.ts";
 
-/** What an exchange goes through. */
-export interface ExchangeSetting {
-  readonly asker: Asker;
+/** The inputs of an exchange. */
+export interface ExchangeContext {
+  readonly requester: Requester;
   readonly authority: Authority;
   readonly pipeline: Pipeline;
   readonly upstream: Upstream;
 }
 
-/** Pass one request on, and its response back. Never rejects. */
-export async function passExchange(client: ClientExchange, setting: ExchangeSetting): Promise<void> {
-  const { asker, authority, pipeline, upstream } = setting;
+/** Passes a request to the origin, and the response to the client. Never rejects. */
+export async function passExchange(client: ClientExchange, context: ExchangeContext): Promise<void> {
+  const { requester, authority, pipeline, upstream } = context;
   let isGone = false;
   client.onGone(() => {
     isGone = true;
   });
   try {
-    const request = readInside(client, setting);
-    const admitted = await pipeline.admit(asker, request.head);
-    const passage = await upstream.open();
-    if (isGone) return passage.leave();
+    const request = readInside(client, context);
+    const admitted = await pipeline.admit(requester, request.head);
+    const lease = await upstream.open();
+    if (isGone) return lease.release();
     admitted.sending();
-    passAdmitted(client, { admitted, passage, head: toRequestHead(client, request, admitted, asker) });
+    passAdmitted(client, { admitted, lease, head: toRequestHead(client, request, admitted, requester) });
   } catch (error) {
-    pipeline.denied(asker, authority.host, error);
+    pipeline.reportDenied(requester, authority.host, error);
     if (!isGone) refuse(client, error);
   }
 }
 
-function readInside(client: ClientExchange, { asker, authority, pipeline }: ExchangeSetting): ReadRequest {
+function readInside(
+  client: ClientExchange,
+  { requester, authority, pipeline }: ExchangeContext,
+): ReadRequest {
   try {
     return readRequest(client, authority);
   } catch (error) {
     const names = client.authorities.map((name): HeaderField => ["host", name]);
     const target: HeaderField = [":path", client.target];
-    pipeline.refused(asker, authority.host, error, [target, ...names, ...toPairs(client.headers)]);
+    pipeline.reportRefused(requester, authority.host, error, [target, ...names, ...toPairs(client.headers)]);
     throw error;
   }
 }
@@ -65,21 +68,21 @@ function readInside(client: ClientExchange, { asker, authority, pipeline }: Exch
 interface AdmittedExchange {
   readonly admitted: AdmittedRequest;
   readonly head: RequestHead;
-  readonly passage: Passage;
+  readonly lease: UpstreamLease;
 }
 
-function passAdmitted(client: ClientExchange, { admitted, head, passage }: AdmittedExchange): void {
+function passAdmitted(client: ClientExchange, { admitted, head, lease }: AdmittedExchange): void {
   let isOver = false;
   let hasHead = false;
   const fail = (error: Error, { errorCode, wasIdle = false }: FailureKind = {}): void => {
     if (isOver) return;
     isOver = true;
     sent.cancel();
-    // A client repeats what an idle connection lost, as it would without a proxy.
+    // A client retries a request that an idle connection lost, as it does without a proxy.
     if (hasHead || wasIdle || errorCode !== undefined) client.reset(errorCode);
     else refuse(client, error);
   };
-  const sent = passage.send(head, {
+  const sent = lease.send(head, {
     onInterim(status, headers) {
       if (!isOver && !hasHead) client.inform(status, cleanHeaders(headers, admitted));
     },
@@ -103,7 +106,7 @@ function passAdmitted(client: ClientExchange, { admitted, head, passage }: Admit
 
   function done(): void {
     isOver = true;
-    // An origin that answered before the request was whole does not want the rest.
+    // An origin that answers before the request is complete does not need the rest.
     if (!sent.body.writableEnded) sent.cancel();
   }
 }
@@ -120,7 +123,7 @@ function passBody(
       return [piece];
     },
     end() {
-      // A client that went away tells so itself; what it sent is not the whole.
+      // If the client has disconnected, `onGone` handles it; the body is incomplete.
       if (client.wasCut() || sent.body.destroyed || sent.body.writableEnded) return;
       const trailers = cleanRequestTrailers(client.trailers());
       if (trailers.length > 0) admitted.scanBody(Buffer.from(`\n${trailers.join("\n")}`, "latin1"));
@@ -131,7 +134,7 @@ function passBody(
   });
 }
 
-/** What a trailer may not say: what frames, routes or proves a request (RFC 9110 §6.5.1). */
+/** Headers that are not allowed in trailers: framing, routing and authentication (RFC 9110 §6.5.1). */
 const notInTrailers: ReadonlySet<string> = new Set([
   "authorization",
   "content-encoding",
@@ -151,7 +154,7 @@ function toRequestHead(
   { hasBody }: ClientExchange,
   { framing, takesTrailers }: ReadRequest,
   { head: { method, target, headers }, scrubber }: AdmittedRequest,
-  { source }: Asker,
+  { source }: Requester,
 ): RequestHead {
   const isPart = headers.some(([name]) => name.toLowerCase() === "range");
   const passed = headers.flatMap(([name, value]) => {

@@ -1,8 +1,8 @@
 /**
  * One connection of HTTP/1.1 to the origin: a request, its response, then the
- * next. A response passes in pieces as large as came at once, in the memory
- * that it was read into. Who broke which rule ends the connection, and with it
- * the exchange that was on it.
+ * next request. The body of a response passes in pieces as large as they
+ * arrived, in the memory that they were read into. A violation of the protocol,
+ * by either side, ends the connection and its exchange.
  */
 
 import type { OnReadOpts } from "node:net";
@@ -17,29 +17,29 @@ import { pieceMaxBytes, ReadBlocks } from "./read-blocks.ts";
 import { type ParsedHead, ResponseParser } from "./response-parser.ts";
 import type { RequestHead, UpstreamExchange, UpstreamListener } from "./upstream-exchange.ts";
 
-/** Opens a connection that reads as it is told. */
+/** Opens a connection that reads into memory of the caller. */
 export type ConnectReading = (onRead: OnReadOpts) => Promise<TLSSocket>;
 
-/** What is done with a connection between its requests. */
+/** Receives the state of a connection between its requests. */
 export interface ConnectionOwner {
-  /** It can have another request. */
+  /** The connection is ready for another request. */
   onIdle(connection: Http1Connection): void;
-  /** It is gone. */
+  /** The connection is closed. */
   onClosed(connection: Http1Connection): void;
 }
 
-/** What is known of a request on its way. */
+/** A request in progress. */
 interface Exchange {
   readonly head: RequestHead;
   readonly listener: UpstreamListener;
   readonly body: RequestBody;
-  /** The head of the response, once it is there. */
+  /** The head of the response, after it has arrived. */
   response: ParsedHead | undefined;
   isResponseOver: boolean;
   trailers: RawHeaders;
 }
 
-/** A connection that is open, TLS done. */
+/** An open connection, after the TLS handshake. */
 export class Http1Connection {
   readonly #owner: ConnectionOwner;
   readonly #limits: ProxyLimits;
@@ -48,7 +48,7 @@ export class Http1Connection {
   #socket: TLSSocket | undefined;
   #exchange: Exchange | undefined;
   #sink: BodySink | undefined;
-  /** Body that lies side by side and has not gone on yet: where it lies, from where to where. */
+  /** Contiguous bytes of the body that were not passed on yet: their memory, their start and their end. */
   #waiting: ArrayBufferLike | undefined;
   #waitingStart = 0;
   #waitingEnd = 0;
@@ -57,7 +57,7 @@ export class Http1Connection {
   #wasUsed = false;
   #bodyBytes = 0;
 
-  /** Use `open` or `adopt`. */
+  /** Call `open` or `adopt` instead. */
   private constructor(limits: ProxyLimits, owner: ConnectionOwner) {
     this.#limits = limits;
     this.#owner = owner;
@@ -70,7 +70,7 @@ export class Http1Connection {
     this.#parser = new ResponseParser(listener, limits.headersMaxBytes);
   }
 
-  /** Open one with `connect`, in whose memory responses are read. */
+  /** Opens a connection that reads responses into blocks of its own. */
   static async open(
     connect: ConnectReading,
     limits: ProxyLimits,
@@ -88,22 +88,22 @@ export class Http1Connection {
     return connection.#attach(socket);
   }
 
-  /** Have one that was opened elsewhere, and reads as streams do. */
+  /** Adopts an open connection, which is read as a stream. */
   static adopt(socket: TLSSocket, limits: ProxyLimits, owner: ConnectionOwner): Http1Connection {
     const connection = new Http1Connection(limits, owner);
     socket.on("data", (piece: Buffer) => connection.#take(piece));
     return connection.#attach(socket);
   }
 
-  /** Whether it is still there. */
+  /** Whether the connection is open. */
   get isOpen(): boolean {
     return this.#socket?.destroyed === false;
   }
 
   /**
-   * Send a request. There may be none on its way.
+   * Sends a request. No other request may be in progress.
    *
-   * @throws {EgressError} `EGRESS_REQUEST_INVALID` for a head that would be another one on the wire.
+   * @throws {EgressError} `EGRESS_REQUEST_INVALID` for a head that would be read differently on the wire.
    */
   send(head: RequestHead, listener: UpstreamListener): UpstreamExchange {
     const text = toHeadText(head);
@@ -134,7 +134,7 @@ export class Http1Connection {
     };
   }
 
-  /** End it, and what is on its way. Safe to repeat. */
+  /** Closes the connection and aborts its exchange. Safe to repeat. */
   destroy(): void {
     this.#parser.stop();
     this.#exchange?.body.destroy();
@@ -169,9 +169,9 @@ export class Http1Connection {
       this.#fail(error as Error);
       return;
     }
-    // Heads, and what is around chunks, were copied.
+    // The parser has copied heads and the framing of chunks.
     this.#blocks.giveBack(bytes.buffer, bytes.length - this.#bodyBytes);
-    // What came with the head goes on with it.
+    // Bytes of the body that arrived with the head are passed on with it.
     if (!hadHead) this.#flush();
   }
 
@@ -184,7 +184,7 @@ export class Http1Connection {
       ...head,
       body: this.#bodyOf(exchange),
       trailers: () => exchange.trailers,
-      // What breaks off does not end.
+      // An incomplete body fails instead of ending.
       wasCut: () => false,
     });
   }
@@ -227,7 +227,7 @@ export class Http1Connection {
     else this.#flushSoon();
   }
 
-  /** Once everything was read that is there. */
+  /** Flushes after all available bytes were read. */
   #flushSoon(): void {
     if (this.#isFlushDue) return;
     this.#isFlushDue = true;
@@ -237,7 +237,7 @@ export class Http1Connection {
     });
   }
 
-  /** Pass on what waits, unless the reader is to be waited for. */
+  /** Passes the waiting bytes on, unless the reader has paused. */
   #flush(isForced = false): void {
     const memory = this.#waiting;
     if (memory === undefined || (this.#isPaused && !isForced)) return;
@@ -257,7 +257,7 @@ export class Http1Connection {
     this.#settle(exchange);
   }
 
-  /** Be ready for the next request, once both the request and the response are over. */
+  /** Makes the connection available for the next request, after both the request and the response are complete. */
   #settle(exchange: Exchange): void {
     if (this.#exchange !== exchange || !exchange.body.writableEnded) return;
     if (exchange.response?.keepsAlive !== true) {
@@ -291,14 +291,14 @@ export class Http1Connection {
 }
 
 /**
- * The body of a request, in its chunks where its length is not known. One that
- * is not as long as was said ends the connection: the origin would take what is
- * too much for another request.
+ * The body of a request, in chunks if its length is unknown. A body that differs
+ * from its announced length ends the connection: the origin would read the
+ * surplus as another request.
  */
 class RequestBody extends Writable {
   readonly #socket: TLSSocket;
   readonly #isChunked: boolean;
-  /** What is to come of it, where its length is known. */
+  /** Remaining bytes, if the length is known. */
   #left: number;
   #trailers: RawHeaders = [];
 
@@ -308,7 +308,7 @@ class RequestBody extends Writable {
     const length = lengthOf(headers);
     this.#isChunked = hasBody && length === undefined;
     this.#left = length ?? Number.POSITIVE_INFINITY;
-    // Told by the connection.
+    // The connection reports errors.
     this.on("error", () => {});
   }
 
@@ -339,7 +339,7 @@ class RequestBody extends Writable {
   }
 }
 
-/** What no header has: it would be the end of the line, or another character in Latin-1. */
+/** Characters that a header cannot contain: line ends, and characters that Latin-1 lacks. */
 const unsafePattern = /[^\t -~\x80-\xff]/;
 
 function toFieldLines(fields: RawHeaders): string {
@@ -355,7 +355,7 @@ function toFieldLines(fields: RawHeaders): string {
   return lines;
 }
 
-/** @throws {EgressError} `EGRESS_REQUEST_INVALID` for what is not one number. */
+/** @throws {EgressError} `EGRESS_REQUEST_INVALID` for a value that is not a single number. */
 function lengthOf(headers: RawHeaders): number | undefined {
   const [length, ...others] = valuesOf(headers, "content-length");
   if (length === undefined) return undefined;
@@ -377,7 +377,7 @@ function toHeadText({ authority, headers, hasBody, method, path, takesTrailers }
   const own = ["Host", authority];
   const framing: string[] = [];
   if (hasBody && !hasLength) framing.push("Transfer-Encoding", "chunked");
-  // A method that usually has a body says that it has none.
+  // A method that usually has a body announces an empty one.
   else if (!hasBody && !hasLength && !/^(?:GET|HEAD|OPTIONS|DELETE)$/.test(method))
     framing.push("Content-Length", "0");
   if (takesTrailers) framing.push("TE", "trailers", "Connection", "TE, keep-alive");
@@ -388,5 +388,8 @@ function toHeadText({ authority, headers, hasBody, method, path, takesTrailers }
 }
 
 function timedOut(host: string): EgressError {
-  return new EgressError("EGRESS_TIMED_OUT", `Cannot go on with "${host}": nothing came for too long`);
+  return new EgressError(
+    "EGRESS_TIMED_OUT",
+    `Cannot continue with "${host}": nothing arrived within the idle timeout`,
+  );
 }

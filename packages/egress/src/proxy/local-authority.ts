@@ -1,10 +1,11 @@
 /**
- * The certificate authority that only the children of this machine trust: makes
- * its own certificate, and a leaf for a host that the proxy stands in for. No
- * I/O: where its key is kept is `open-local-authority.ts`.
+ * The local certificate authority, which only child processes on this machine
+ * trust: creates its own certificate, and a leaf for each host that the proxy
+ * intercepts. No I/O: `open-local-authority.ts` stores the key.
  *
- * It can sign no other authority (path length 0), nothing but servers (extended
- * key usage) and no address (name constraints), whoever came to hold its key.
+ * Even if its key is stolen, the authority cannot sign another authority (path
+ * length 0), certificates other than for servers (extended key usage), or
+ * certificates for addresses (name constraints).
  */
 
 import {
@@ -17,7 +18,7 @@ import {
 import { promisify } from "node:util";
 import { signCertificate } from "./certificate.ts";
 
-/** What the authority needs of the world. */
+/** The dependencies of an authority. */
 export interface AuthorityDeps {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -30,39 +31,39 @@ export interface CertificateAndKey {
   readonly key: string;
 }
 
-/** A leaf, and until when it is valid. */
+/** A leaf certificate with its expiry time. */
 export interface Leaf extends CertificateAndKey {
   /** Milliseconds since the epoch. */
   readonly notAfter: number;
 }
 
-/** An authority that can mint. */
+/** An authority that can mint leaves. */
 export interface LocalAuthority {
   /** PEM. */
   readonly certificate: string;
   /** Milliseconds since the epoch. */
   readonly notAfter: number;
-  /** A new leaf for `host`, which is canonical. */
+  /** Creates a leaf for `host`, in canonical form. */
   mint(host: string): Leaf;
 }
 
 const dayMs = 86_400_000;
-/** How long a new authority is valid. */
+/** Validity of a new authority. */
 const authorityValidMs = 730 * dayMs;
-/** An authority with less than this left is renewed when it is opened. */
+/** An authority with less remaining validity is renewed when it is opened. */
 export const authorityRenewMs = 180 * dayMs;
-/** How long a leaf is valid. */
+/** Validity of a leaf. */
 const leafValidMs = 7 * dayMs;
-/** A leaf with less than this left is not handed out any more. */
+/** A leaf with less remaining validity is replaced. */
 export const leafRenewMs = dayMs;
-/** Clocks of containers and virtual machines differ a little. */
+/** Certificates start in the past, since the clocks of containers and virtual machines differ. */
 const backdatedMs = 60 * 60_000;
 
 const authorityName = "Toolcrib local egress authority";
 const leafName = "Toolcrib egress";
 const serialBytes = 16;
 
-/** Make a new authority: its certificate and its key. */
+/** Creates a new authority: its certificate and its key. */
 export async function createAuthority({ now, randomBytes }: AuthorityDeps): Promise<CertificateAndKey> {
   const { publicKey, privateKey } = await createKeyPair();
   const certificate = signCertificate(
@@ -82,9 +83,9 @@ export async function createAuthority({ now, randomBytes }: AuthorityDeps): Prom
 }
 
 /**
- * Take up an authority that was made before.
+ * Loads an existing authority.
  *
- * @throws {Error} for a certificate or a key that is none, or that do not belong together.
+ * @throws {Error} if the certificate or the key is invalid, or if they do not belong together.
  */
 export async function readAuthority(
   { certificate, key }: CertificateAndKey,
@@ -95,7 +96,7 @@ export async function readAuthority(
   const isOwn = own.ca && own.subject.includes(authorityName) && own.checkPrivateKey(privateKey);
   if (!isOwn) throw new Error("its certificate and its key do not belong together");
   const issuerKey = createPublicKey(privateKey);
-  // One key for all leaves of this process: it is no less secret than another, and costs as much as a signature.
+  // One key for all leaves of this process: further keys would add cost and no secrecy.
   const leaf = await createKeyPair();
   const leafKey = toKeyPem(leaf.privateKey);
   const authorityNotAfter = own.validToDate.getTime();
@@ -108,7 +109,7 @@ export async function readAuthority(
         {
           serial: randomBytes(serialBytes),
           issuer: authorityName,
-          // A common name has 64 characters at most; what clients read is the alternative name.
+          // A common name has 64 characters at most; clients read the alternative name.
           subject: leafName,
           notBefore: now() - backdatedMs,
           notAfter,

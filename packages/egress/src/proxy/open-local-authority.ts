@@ -1,14 +1,12 @@
 /**
- * The local authority as files: made once in a folder, found there ever after,
- * renewed long before it expires. Certificate and key lie in one file of mode
- * 0600, which is there whole or not at all, so that processes that start at the
- * same time end up with one authority and never with half of two. What others
- * than its owner could read is refused, not repaired: a key that was readable
- * may have been read.
+ * The files of the local authority: created once in a folder, loaded from there
+ * later, renewed long before they expire. One file of mode 0600 contains
+ * certificate and key and is created atomically, so that processes that start at
+ * the same time share one authority. A file that other users can read is
+ * refused, not repaired: somebody may have read the key.
  *
- * Beside it are the files for clients, which hold certificates only. They are
- * named for what they hold, so that a renewal takes none away from a process
- * that was told of it.
+ * The files for clients contain certificates only. Their names depend on their
+ * content, so that a renewal never removes a file that a running process uses.
  */
 
 import { createHash } from "node:crypto";
@@ -27,31 +25,31 @@ import {
   readAuthority,
 } from "./local-authority.ts";
 
-/** What the authority needs of the world. */
+/** The dependencies of an authority and its files. */
 export interface AuthorityFilesDeps extends AuthorityDeps {
-  /** A folder of its own. */
+  /** A folder for the authority only. */
   readonly directory: string;
 }
 
-/** An authority with the files that clients are told of. */
+/** An authority with its files for clients. */
 export interface OpenAuthority {
   readonly authority: LocalAuthority;
-  /** Its certificate alone. */
+  /** Contains its certificate only. */
   readonly caFile: string;
-  /** The default roots, `extra` and its certificate. */
+  /** Contains its certificate, the default roots and the extra certificates. */
   readonly caBundleFile: string;
 }
 
 const authorityFileName = "authority.pem";
-/** A draft that was last written to this many milliseconds ago has no writer any more. */
+/** A draft without a write for this many milliseconds has no writer. */
 const draftLifeMs = 60_000;
 const folderMode = 0o700;
 const authorityFileMaxBytes = 64 * 1024;
 
 /**
- * Open the authority in `deps.directory`, and make it first where there is none.
+ * Opens the authority in `deps.directory`, and creates it if it does not exist.
  *
- * @param extra certificates (PEM) that clients are to trust besides the default roots.
+ * @param extra certificates (PEM) that clients trust in addition to the default roots.
  * @throws {EgressError} `EGRESS_AUTHORITY_UNUSABLE`
  */
 export async function openLocalAuthority(
@@ -60,12 +58,12 @@ export async function openLocalAuthority(
 ): Promise<OpenAuthority> {
   const path = join(deps.directory, authorityFileName);
   try {
-    await makeFolder(deps.directory);
+    await createFolder(deps.directory);
     await removeDrafts(deps.directory, { writtenBeforeMs: deps.now() - draftLifeMs });
     const found = await readPair(path);
     const authority =
       found === undefined
-        ? await readAuthority(await makePair(path, deps), deps)
+        ? await readAuthority(await createPair(path, deps), deps)
         : await renewed(await readAuthority(found, deps), path, deps);
     const own = authority.certificate;
     const roots = [...getCACertificates("default"), ...getCACertificates("system"), ...extra];
@@ -79,12 +77,12 @@ export async function openLocalAuthority(
     throw new EgressError(
       "EGRESS_AUTHORITY_UNUSABLE",
       `Cannot use the local authority in "${deps.directory}": ${messageOf(error)}`,
-      { hint: `remove "${path}" to have a new one made`, cause: error },
+      { hint: `to create a new authority, remove "${path}"`, cause: error },
     );
   }
 }
 
-async function makeFolder(directory: string): Promise<void> {
+async function createFolder(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: folderMode });
   await checkPrivate(directory, "folder");
 }
@@ -103,11 +101,11 @@ async function readPair(path: string): Promise<CertificateAndKey | undefined> {
   return { certificate, key };
 }
 
-/** @throws {EgressError} for what others than this user could read or exchange, and for links. */
+/** @throws {EgressError} if other users can read or replace `path`, or if it is a link. */
 async function checkPrivate(path: string, kind: "file" | "folder"): Promise<void> {
   const status = await lstat(path);
   const isKind = kind === "file" ? status.isFile() : status.isDirectory();
-  // Windows has no permission bits: the user's profile protects what is in it.
+  // Windows has no permission bits: the user's profile protects its files.
   const isOpen =
     process.platform !== "win32" && ((status.mode & 0o077) !== 0 || status.uid !== process.getuid?.());
   if (isKind && !isOpen && status.size <= authorityFileMaxBytes) return;
@@ -122,14 +120,14 @@ async function checkPrivate(path: string, kind: "file" | "folder"): Promise<void
     {
       hint:
         kind === "file"
-          ? "remove it, and a new one is made; what trusted the old one has to be started again"
-          : `give it to this user alone (mode ${folderMode.toString(8)})`,
+          ? "remove it to create a new one, and restart the processes that trust the old one"
+          : `make it accessible to this user only (mode ${folderMode.toString(8)})`,
     },
   );
 }
 
-/** Make a new pair at `path`, unless another process did meanwhile; what is there then counts. */
-async function makePair(path: string, deps: AuthorityFilesDeps): Promise<CertificateAndKey> {
+/** Creates a pair at `path`, or returns the pair that another process created in the meantime. */
+async function createPair(path: string, deps: AuthorityFilesDeps): Promise<CertificateAndKey> {
   const pair = await createAuthority(deps);
   if (await createFile(deps, path, toText(pair))) return pair;
   const other = await readPair(path);
@@ -144,7 +142,7 @@ async function renewed(
 ): Promise<LocalAuthority> {
   if (authority.notAfter - deps.now() > authorityRenewMs) return authority;
   const pair = await createAuthority(deps);
-  // Of two processes that renew at the same time the last one's stays; the other goes on with its own.
+  // If two processes renew at the same time, the file of the last one remains, and the other uses its own pair.
   await replaceFile(deps, path, toText(pair));
   return await readAuthority(pair, deps);
 }
@@ -153,19 +151,19 @@ function toText({ certificate, key }: CertificateAndKey): string {
   return `${certificate}${key}`;
 }
 
-/** Each certificate once, each with its line end. */
+/** Joins certificates without duplicates, one line end after each. */
 function joinCertificates(certificates: readonly string[]): string {
   return [...new Set(certificates.map((text) => `${text.trim()}\n`))].join("");
 }
 
-/** Write a file that holds no secret, under a name made of its content, unless it is there. */
+/** Writes a file without secrets, named by its content, unless it exists. */
 async function writePublic(deps: AuthorityFilesDeps, kind: string, text: string): Promise<string> {
   const digest = createHash("sha256").update(text).digest("hex").slice(0, 16);
   const path = join(deps.directory, `${kind}-${digest}.pem`);
-  const isThere = await readFile(path, "utf8").then(
+  const exists = await readFile(path, "utf8").then(
     (found) => found === text,
     () => false,
   );
-  if (!isThere) await replaceFile(deps, path, text, { mode: 0o644 });
+  if (!exists) await replaceFile(deps, path, text, { mode: 0o644 });
   return path;
 }

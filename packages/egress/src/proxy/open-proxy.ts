@@ -1,34 +1,36 @@
 /**
- * The door for other processes: an HTTP proxy on a port of 127.0.0.1, one for
- * each source, so that who sends is known by where it sends. It takes CONNECT
- * and nothing else. The authority of CONNECT is brought into its one form and
- * held to the source's policy before the client hears "200"; from then on the
- * tunnel leads there and nowhere else.
+ * An HTTP proxy for other processes, on a port of 127.0.0.1, one for each
+ * source: the port identifies the source. It accepts CONNECT only. It
+ * normalizes the authority of CONNECT and checks it against the policy of the
+ * source before it answers 200; the tunnel then leads to that authority and to
+ * no other.
  *
- * It answers 403 with JSON for what is not allowed, and never asks who a client
- * is (407): a process that can reach the port has no more by it than the hosts
- * of the source, and no secret without its placeholder.
+ * It answers 403 with JSON for requests that are not allowed, and never asks
+ * for credentials (407): a process that can reach the port gains access to the
+ * hosts of the source only, and to no secret without its placeholder.
  */
 
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { messageOf } from "@toolcrib/diagnostics";
-import { type Authority, authorise, parseAuthority } from "../authority.ts";
+import { disposeOnce } from "@toolcrib/lifecycle";
+import { type Authority, authorize, parseAuthority } from "../authority.ts";
 import { EgressError } from "../egress-error.ts";
 import type { EgressProxy, EgressSource } from "../egress-types.ts";
-import type { Asker, Pipeline } from "../pipeline.ts";
+import type { Pipeline, Requester } from "../pipeline.ts";
+import type { ClientExchange } from "./client-exchange.ts";
 import { passExchange } from "./exchange.ts";
-import type { LeafCache } from "./leaf-cache.ts";
+import type { LeafCache } from "./host-cache.ts";
 import type { OpenAuthority } from "./open-local-authority.ts";
 import type { ProxyLimits } from "./proxy-limits.ts";
 import { toPairs, valuesOf } from "./raw-headers.ts";
 import { toRefusal, toRefusalBytes } from "./refusal.ts";
-import { createTunnels } from "./tunnels.ts";
-import { createUpstream } from "./upstream.ts";
+import { TunnelServer } from "./tunnel-server.ts";
+import { Upstream } from "./upstream.ts";
 
-/** What every proxy of an egress shares. */
+/** The inputs that all proxies of an egress share. */
 export interface ProxyDeps {
   readonly pipeline: Pipeline;
   readonly files: Pick<OpenAuthority, "caFile" | "caBundleFile">;
@@ -37,139 +39,172 @@ export interface ProxyDeps {
   readonly now: () => number;
 }
 
-/** A host may be written here, a port has to be. */
+/** CONNECT needs a port. */
 const connectPattern = /:[0-9]+$/;
 
 /**
- * Listen for the processes of `source`.
+ * Opens a proxy for the processes of `source`.
  *
  * @throws {EgressError} `EGRESS_LISTEN_FAILED`
  */
 export async function openProxy(source: EgressSource, deps: ProxyDeps): Promise<EgressProxy> {
-  const { pipeline, limits, files } = deps;
-  const asker: Asker = { source };
-  pipeline.learn(source);
-  const connections = new Set<Duplex>();
-  const tunnels = createTunnels({
-    leaves: deps.leaves,
-    limits,
-    now: deps.now,
-    onConnection(authority, connection) {
-      const protocol = "alpnProtocol" in connection && connection.alpnProtocol === "h2" ? "h2" : "http/1.1";
-      const ending = new AbortController();
-      const upstream = createUpstream(authority, protocol, limits, (protocols, onRead) =>
-        pipeline.dial(authority, { protocols, onRead, signal: ending.signal }),
-      );
-      connection.once("close", () => {
-        ending.abort(new EgressError("EGRESS_CLOSED", "The client went away"));
-        upstream[Symbol.dispose]();
-      });
-      return (exchange) => void passExchange(exchange, { asker, authority, pipeline, upstream });
-    },
-  });
-  const server = createServer({
-    insecureHTTPParser: false,
-    maxHeaderSize: limits.connectHeadMaxBytes,
-    headersTimeout: limits.requestHeadTimeoutMs,
-    requestTimeout: limits.requestHeadTimeoutMs,
-    keepAliveTimeout: limits.requestHeadTimeoutMs,
-    connectionsCheckingInterval: Math.min(5000, limits.requestHeadTimeoutMs),
-    noDelay: true,
-  });
-  server.maxConnections = limits.connectionsMaxCount;
-  server.on("connection", (socket: Socket) => {
-    connections.add(socket);
-    socket.once("close", () => connections.delete(socket));
-  });
-  server.on("connect", (request: IncomingMessage, socket: Duplex, ahead: Buffer) => {
-    socket.on("error", () => socket.destroy());
-    let named = request.url ?? "";
-    try {
-      const authority = readConnect(request);
-      named = authority.host;
-      authorise(source, authority);
-      socket.write("HTTP/1.1 200 Connection Established\r\n\r\n");
-      if (ahead.length > 0) socket.unshift(ahead);
-      tunnels.serve(socket, authority);
-    } catch (error) {
-      pipeline.refused(asker, named, error, toPairs(request.rawHeaders));
-      endWith(socket, toRefusalBytes(error), limits);
-    }
-  });
-  server.on("request", (request: IncomingMessage, response: ServerResponse) => {
-    const error = plainRefusal(request.url ?? "");
-    pipeline.refused(asker, request.url ?? "", error, toPairs(request.rawHeaders));
-    const { status, statusText, contentType, body } = toRefusal(error);
-    const headers = { "content-type": contentType, "content-length": body.length, connection: "close" };
-    response.writeHead(status, statusText, headers).end(body);
-  });
-  server.on("clientError", (_error, socket) => {
-    if (!socket.writable) return void socket.destroy();
-    const error = new EgressError("EGRESS_REQUEST_INVALID", "Cannot read the request: it is not HTTP/1.1");
-    endWith(socket, toRefusalBytes(error), limits);
-  });
-
-  server.listen(0, "127.0.0.1");
-  try {
-    await once(server, "listening");
-  } catch (error) {
-    const message = `Cannot listen on 127.0.0.1: ${messageOf(error)}`;
-    throw new EgressError("EGRESS_LISTEN_FAILED", message, { cause: error });
-  }
-  let closed: Promise<void> | undefined;
+  deps.pipeline.learn(source);
+  const proxy = new ProxyServer(source, deps);
+  const port = await proxy.listen();
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    ...files,
-    [Symbol.asyncDispose]: () => {
-      closed ??= close();
-      return closed;
-    },
+    url: `http://127.0.0.1:${port}`,
+    caFile: deps.files.caFile,
+    caBundleFile: deps.files.caBundleFile,
+    [Symbol.asyncDispose]: disposeOnce(() => proxy[Symbol.asyncDispose]()),
   };
+}
 
-  async function close(): Promise<void> {
-    const ended = once(server, "close");
-    server.close();
-    tunnels[Symbol.dispose]();
+/** The HTTP server of one proxy, with its tunnels. */
+class ProxyServer implements AsyncDisposable {
+  readonly #requester: Requester;
+  readonly #deps: ProxyDeps;
+  readonly #server: Server;
+  readonly #tunnels: TunnelServer;
+  readonly #connections = new Set<Duplex>();
+
+  constructor(source: EgressSource, deps: ProxyDeps) {
+    this.#requester = { source };
+    this.#deps = deps;
+    const { leaves, limits, now } = deps;
+    this.#tunnels = new TunnelServer({
+      leaves,
+      limits,
+      now,
+      onConnection: (authority, connection) => this.#onConnection(authority, connection),
+    });
+    this.#server = createServer({
+      insecureHTTPParser: false,
+      maxHeaderSize: limits.connectHeadMaxBytes,
+      headersTimeout: limits.requestHeadTimeoutMs,
+      requestTimeout: limits.requestHeadTimeoutMs,
+      keepAliveTimeout: limits.requestHeadTimeoutMs,
+      connectionsCheckingInterval: Math.min(5000, limits.requestHeadTimeoutMs),
+      noDelay: true,
+    });
+    this.#server.maxConnections = limits.connectionsMaxCount;
+    this.#server.on("connection", (socket: Socket) => {
+      this.#connections.add(socket);
+      socket.once("close", () => this.#connections.delete(socket));
+    });
+    this.#server.on("connect", (request: IncomingMessage, socket: Duplex, ahead: Buffer) =>
+      this.#onConnect(request, socket, ahead),
+    );
+    this.#server.on("request", (request, response) => this.#onRequest(request, response));
+    this.#server.on("clientError", (_error, socket) => {
+      if (!socket.writable) return void socket.destroy();
+      const error = new EgressError("EGRESS_REQUEST_INVALID", "Cannot read the request: it is not HTTP/1.1");
+      endWith(socket, toRefusalBytes(error), limits);
+    });
+  }
+
+  /**
+   * Listens on a free port, and returns it.
+   *
+   * @throws {EgressError} `EGRESS_LISTEN_FAILED`
+   */
+  async listen(): Promise<number> {
+    this.#server.listen(0, "127.0.0.1");
+    try {
+      await once(this.#server, "listening");
+    } catch (cause) {
+      const message = `Cannot listen on 127.0.0.1: ${messageOf(cause)}`;
+      throw new EgressError("EGRESS_LISTEN_FAILED", message, { cause });
+    }
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const closed = once(this.#server, "close");
+    this.#server.close();
+    this.#tunnels[Symbol.dispose]();
     await Promise.all([
-      ended,
-      ...[...connections].map(async (connection) => {
+      closed,
+      ...[...this.#connections].map(async (connection) => {
         const gone = connection.closed ? undefined : once(connection, "close");
         connection.destroy();
         await gone;
       }),
     ]);
   }
+
+  #onConnect(request: IncomingMessage, socket: Duplex, ahead: Buffer): void {
+    socket.on("error", () => socket.destroy());
+    let host = request.url ?? "";
+    try {
+      const authority = readConnect(request);
+      host = authority.host;
+      authorize(this.#requester.source, authority);
+      socket.write("HTTP/1.1 200 Connection Established\r\n\r\n");
+      if (ahead.length > 0) socket.unshift(ahead);
+      this.#tunnels.serve(socket, authority);
+    } catch (error) {
+      this.#deps.pipeline.reportRefused(this.#requester, host, error, toPairs(request.rawHeaders));
+      endWith(socket, toRefusalBytes(error), this.#deps.limits);
+    }
+  }
+
+  /** Refuses a request that is not CONNECT. */
+  #onRequest(request: IncomingMessage, response: ServerResponse): void {
+    const error = plainRefusal(request.url ?? "");
+    this.#deps.pipeline.reportRefused(this.#requester, request.url ?? "", error, toPairs(request.rawHeaders));
+    const { status, statusText, contentType, body } = toRefusal(error);
+    const headers = { "content-type": contentType, "content-length": body.length, connection: "close" };
+    response.writeHead(status, statusText, headers).end(body);
+  }
+
+  /** Returns the handler of the requests on `connection`, a tunnel to `authority`. */
+  #onConnection(authority: Authority, connection: Duplex): (exchange: ClientExchange) => void {
+    const { pipeline, limits } = this.#deps;
+    const requester = this.#requester;
+    const isHttp2 = "alpnProtocol" in connection && connection.alpnProtocol === "h2";
+    const controller = new AbortController();
+    const upstream = new Upstream({
+      authority,
+      clientProtocol: isHttp2 ? "h2" : "http/1.1",
+      limits,
+      connect: (protocols, onRead) =>
+        pipeline.connect(authority, { protocols, onRead, signal: controller.signal }),
+    });
+    connection.once("close", () => {
+      controller.abort(new EgressError("EGRESS_CLOSED", "The client closed the connection"));
+      upstream[Symbol.dispose]();
+    });
+    return (exchange) => void passExchange(exchange, { requester, authority, pipeline, upstream });
+  }
 }
 
-/** The authority that CONNECT asks for. */
+/** Returns the authority of a CONNECT request. */
 function readConnect(request: IncomingMessage): Authority {
-  const asked = request.url ?? "";
-  if (!connectPattern.test(asked)) throw invalid("CONNECT needs a host and a port");
-  const authority = parseAuthority(asked);
+  const target = request.url ?? "";
+  if (!connectPattern.test(target)) throw invalid("CONNECT needs a host and a port");
+  const authority = parseAuthority(target);
   const { rawHeaders } = request;
   const hasBody = ["content-length", "transfer-encoding"].some(
     (name) => valuesOf(rawHeaders, name).length > 0,
   );
   if (hasBody) throw invalid("CONNECT has no body");
   for (const host of valuesOf(rawHeaders, "host")) {
-    // Clients leave the port out of Host, or do not.
+    // Some clients omit the port in Host.
     const isSame = connectPattern.test(host)
       ? parseAuthority(host).text === authority.text
       : parseAuthority(host).host === authority.host;
     if (!isSame) {
-      throw new EgressError(
-        "EGRESS_AUTHORITY_MISMATCH",
-        "Cannot connect: CONNECT and its Host are not the same",
-      );
+      const message = "Cannot connect: CONNECT and its Host are not the same";
+      throw new EgressError("EGRESS_AUTHORITY_MISMATCH", message);
     }
   }
   return authority;
 }
 
 function plainRefusal(url: string): EgressError {
-  if (!/^[a-z][a-z0-9+.-]*:/i.test(url)) return invalid("it is a proxy, which takes CONNECT only");
+  if (!/^[a-z][a-z0-9+.-]*:/i.test(url)) return invalid("it is a proxy, which accepts CONNECT only");
   return new EgressError("EGRESS_PLAIN_HTTP", "Cannot pass on a request in plain HTTP", {
-    hint: "use https:// URLs; what is sent in the clear can be read and changed on the way",
+    hint: "use https:// URLs; plain HTTP can be read and changed in transit",
   });
 }
 
@@ -177,10 +212,10 @@ function invalid(state: string): EgressError {
   return new EgressError("EGRESS_REQUEST_INVALID", `Cannot serve the request: ${state}`);
 }
 
-/** Write the last bytes of a connection, and let the client read them. */
+/** Writes the last bytes of a connection, and lets the client read them. */
 function endWith(socket: Duplex, bytes: Buffer, limits: ProxyLimits): void {
   socket.end(bytes);
-  // Unread bytes would turn the end into a reset, which takes the answer with it.
+  // Unread bytes would turn the end into a reset, which discards the answer.
   socket.resume();
   const timer = setTimeout(() => socket.destroy(), limits.requestHeadTimeoutMs);
   socket.once("end", () => socket.destroy());

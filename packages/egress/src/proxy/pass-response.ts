@@ -1,8 +1,7 @@
 /**
- * The response of an origin on its way to the client: without what belonged to
- * the connection, and without secrets, in headers, body and trailers. A body is
- * decoded where it has to be looked into, and sent so. Where its length could
- * change it is not announced.
+ * Passes the response of an origin to the client, without connection headers and
+ * without secrets in headers, body and trailers. A body that must be scrubbed is
+ * decoded first, and sent without encoding and length, since both can change.
  */
 
 import type { Writable } from "node:stream";
@@ -17,23 +16,23 @@ import { connectionOptions, valuesOf, withoutHeaders } from "./raw-headers.ts";
 import { relayBody } from "./relay-body.ts";
 import type { UpstreamResponse } from "./upstream-exchange.ts";
 
-/** How a response came to its end. */
+/** Receives the end of a response. */
 export interface ResponseEnd {
   done(): void;
   fail(error: Error): void;
 }
 
-/** How long a few bytes that may begin a secret wait for what follows them. */
+/** How long a few bytes that can begin a secret wait for the following bytes. */
 const releaseAfterMs = 20;
-/** What a body that was decoded or scrubbed has no longer. */
+/** Headers that are no longer valid for a decoded or scrubbed body. */
 const bodyHeaders: ReadonlySet<string> = new Set(["content-encoding", "content-length"]);
-/** What a trailer may not say (RFC 9110 §6.5.1). */
+/** Headers that are not allowed in trailers (RFC 9110 §6.5.1). */
 const notInTrailers: ReadonlySet<string> = new Set(["content-length", "host", "content-encoding"]);
 
 /**
- * Pass `response` on to `client`.
+ * Passes `response` to `client`.
  *
- * @throws {EgressError} `EGRESS_RESPONSE_INVALID`; nothing of it was sent then.
+ * @throws {EgressError} `EGRESS_RESPONSE_INVALID`, before anything was sent.
  */
 export function passResponse(
   client: ClientExchange,
@@ -61,7 +60,7 @@ export function passResponse(
   const body = decodeBody(response.body, encodings);
   const finish = (): void => {
     if (response.wasCut()) {
-      fail(new Error("The origin broke the response off"));
+      fail(new Error("The origin aborted the response"));
       return;
     }
     client.end(cleanTrailers(response.trailers(), admitted));
@@ -82,7 +81,7 @@ function relayScrubbed(body: BodySource, to: Writable, { stream, finish, fail }:
   const release = (): void => {
     timer = undefined;
     if (to.destroyed || to.writableEnded) return;
-    // A client that does not take what it has waits for nothing.
+    // A client that does not read is not waiting for bytes.
     if (to.writableNeedDrain) {
       timer = setTimeout(release, releaseAfterMs);
       return;
@@ -105,7 +104,7 @@ function relayScrubbed(body: BodySource, to: Writable, { stream, finish, fail }:
   });
 }
 
-/** What has to be undone before the body can be looked into. */
+/** Returns the encodings to decode before the body can be scanned. */
 function readResponseEncodings(
   { headers, status }: UpstreamResponse,
   isScrubbed: boolean,
@@ -114,26 +113,30 @@ function readResponseEncodings(
   const encodings = readEncodings(valuesOf(headers, "content-encoding"));
   if (encodings === undefined)
     throw invalid("it has an encoding in which a secret of this source could be hidden");
-  // A part of an encoded body cannot be decoded.
+  // A part of an encoded body cannot be decoded on its own.
   if (encodings.length > 0 && status === 206) throw invalid("it is a part of an encoded body");
   return encodings;
 }
 
-/** `raw` without what belongs to the connection, and without secrets. */
-export function cleanHeaders(raw: RawHeaders, { scrubber, echoed }: AdmittedRequest): RawHeaders {
+/** Returns `raw` without connection headers and without secrets. */
+export function cleanHeaders(raw: RawHeaders, admitted: AdmittedRequest): RawHeaders {
+  const { scrubber } = admitted;
   const kept = withoutHeaders(raw, connectionOptions(raw));
   if (scrubber === undefined) return kept;
   const clean: string[] = [];
   for (let index = 0; index < kept.length; index += 2) {
     const name = kept[index] as string;
-    // A name that holds a secret is left out: a placeholder would be another header.
-    if (scrubber.text(name, echoed("header")) !== name) continue;
-    clean.push(name, scrubber.text(kept[index + 1] as string, echoed(`header:${name.toLowerCase()}`)));
+    // A header whose name contains a secret is dropped: with a placeholder it would be another header.
+    if (scrubber.text(name, admitted.echoed("header")) !== name) continue;
+    clean.push(
+      name,
+      scrubber.text(kept[index + 1] as string, admitted.echoed(`header:${name.toLowerCase()}`)),
+    );
   }
   return clean;
 }
 
-/** The same for what comes behind a body. */
+/** Does the same for trailers. */
 function cleanTrailers(raw: RawHeaders, admitted: AdmittedRequest): RawHeaders {
   return withoutHeaders(cleanHeaders(raw, admitted), notInTrailers);
 }

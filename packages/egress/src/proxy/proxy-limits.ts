@@ -1,24 +1,24 @@
-/** How much and how long a proxy puts up with. */
+/** Size and time limits of a proxy. */
 
 /** Limits of one proxy, all finite. */
 export interface ProxyLimits {
-  /** Most connections at a time; further ones are closed. */
+  /** Most simultaneous connections; further ones are closed. */
   readonly connectionsMaxCount: number;
-  /** Longest time for the head of CONNECT and of each request. */
+  /** Time limit for the head of CONNECT and of each request. */
   readonly requestHeadTimeoutMs: number;
-  /** Longest TLS handshake of a client. */
+  /** Time limit for the TLS handshake of a client. */
   readonly handshakeTimeoutMs: number;
-  /** A connection on which nothing moves for this long is ended. */
+  /** A connection without traffic for this long is closed. */
   readonly idleTimeoutMs: number;
   /** Largest head of CONNECT. */
   readonly connectHeadMaxBytes: number;
   /** Largest head of a request or response. */
   readonly headersMaxBytes: number;
-  /** Most requests at a time on one HTTP/2 connection. */
+  /** Most simultaneous requests on one HTTP/2 connection. */
   readonly streamsMaxCount: number;
-  /** What a peer may send ahead on one HTTP/2 stream; twice that on a connection. */
+  /** Flow-control window of an HTTP/2 stream; a connection has twice that. */
   readonly windowBytes: number;
-  /** What is taken of a body before its reader has taken what was sent. */
+  /** Most buffered bytes of a body. */
   readonly highWaterBytes: number;
   /** Most memory of one HTTP/2 session, in megabytes. */
   readonly sessionMaxMegabytes: number;

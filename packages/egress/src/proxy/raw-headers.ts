@@ -1,9 +1,9 @@
-/** Headers as lists of names and values by turns, which keep order, case and repetition. Pure. */
+/** Headers as lists of alternating names and values, which preserve order, case and repetition. Pure. */
 
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http2";
 import type { RawHeaders } from "./client-exchange.ts";
 
-/** For `node:http2`: names in lower case, repeated ones with all their values. */
+/** Converts to the form of `node:http2`: names in lower case, all values of a repeated name in an array. */
 export function toHeaderObject(raw: RawHeaders): OutgoingHttpHeaders {
   const fields: OutgoingHttpHeaders = Object.create(null);
   for (let index = 0; index < raw.length; index += 2) {
@@ -18,7 +18,7 @@ export function toHeaderObject(raw: RawHeaders): OutgoingHttpHeaders {
   return fields;
 }
 
-/** From `node:http2`: each value of a name by itself, without pseudo headers. */
+/** Converts from the form of `node:http2`: one entry for each value, without pseudo headers. */
 export function fromHeaderObject(fields: IncomingHttpHeaders): RawHeaders {
   return Object.entries(fields).flatMap(([name, value]) => {
     if (name.startsWith(":") || value === undefined) return [];
@@ -26,7 +26,7 @@ export function fromHeaderObject(fields: IncomingHttpHeaders): RawHeaders {
   });
 }
 
-/** As pairs of name and value. */
+/** Returns pairs of name and value. */
 export function toPairs(raw: RawHeaders): [name: string, value: string][] {
   const pairs: [string, string][] = [];
   for (let index = 0; index < raw.length; index += 2) {
@@ -35,7 +35,7 @@ export function toPairs(raw: RawHeaders): [name: string, value: string][] {
   return pairs;
 }
 
-/** The values of `name` (in lower case), in their order. */
+/** Returns the values of `name` (in lower case), in their order. */
 export function valuesOf(raw: RawHeaders, name: string): readonly string[] {
   const values: string[] = [];
   for (let index = 0; index < raw.length; index += 2) {
@@ -45,7 +45,7 @@ export function valuesOf(raw: RawHeaders, name: string): readonly string[] {
   return values;
 }
 
-/** `raw` without the headers whose names (in lower case) are in `names`. */
+/** Returns `raw` without the headers whose names (in lower case) are in `names`. */
 export function withoutHeaders(raw: RawHeaders, names: ReadonlySet<string>): string[] {
   const kept: string[] = [];
   for (let index = 0; index < raw.length; index += 2) {
@@ -55,7 +55,7 @@ export function withoutHeaders(raw: RawHeaders, names: ReadonlySet<string>): str
   return kept;
 }
 
-/** RFC 9110 §7.6.1, and what the field takes for one: headers of a single connection. */
+/** Headers of a single connection: those of RFC 9110 §7.6.1, and others in common use. */
 const connectionHeaders = [
   "connection",
   "keep-alive",
@@ -69,7 +69,7 @@ const connectionHeaders = [
   "http2-settings",
 ];
 
-/** What belongs to one connection, here with what `Connection` names. */
+/** Returns the names of the connection headers of `raw`, including those that `Connection` lists. */
 export function connectionOptions(raw: RawHeaders): ReadonlySet<string> {
   const listed = valuesOf(raw, "connection").flatMap((value) =>
     value.split(",").map((name) => name.trim().toLowerCase()),

@@ -1,40 +1,40 @@
 /**
- * The memory that a connection reads into. A block is filled from its beginning,
- * read by read, so that what follows each other in a response lies side by side
- * and goes on in one piece; once all of it was given back, it is filled again.
- * A long body so passes without a new buffer for each of its records, which the
- * garbage collector would follow with a run over the whole heap every few
- * megabytes. A block of which something is kept is never filled again.
+ * The memory that a connection reads into. Reads fill a block from its start, so
+ * that consecutive bytes of a response are contiguous and pass on in one piece.
+ * A block is reused after all of its bytes were given back. A long body therefore
+ * needs no new buffer for each TLS record, which would make the garbage
+ * collector mark the whole heap every few megabytes. A block is never reused
+ * while some of its bytes are in use.
  */
 
-/** One block, and how much of it is in use. */
+/** One block, and its use. */
 interface Block {
   readonly bytes: Buffer;
   filled: number;
   givenBack: number;
 }
 
-/** What a TLS record holds (RFC 8446 §5.1): with less room, one would be taken in two pieces. */
+/** The size of a TLS record (RFC 8446 §5.1): with less room, one record would be read in two pieces. */
 const roomMinBytes = 16 * 1024;
-/** For heads and short bodies. */
+/** The size for heads and short bodies. */
 const smallBytes = 64 * 1024;
-/** Once a small block was not enough. */
+/** The size after the first small block is full. */
 const largeBytes = 256 * 1024;
-/** Blocks that wait to be filled again. */
+/** Most blocks that are kept for reuse. */
 const spareMaxCount = 4;
 
-/** The largest piece that lies side by side. */
+/** The largest contiguous piece. */
 export const pieceMaxBytes = largeBytes;
 
 /** The blocks of one connection. */
 export class ReadBlocks {
   #current = allocate(smallBytes);
-  /** Full, and not yet given back. */
+  /** Full blocks that were not given back completely. */
   readonly #full = new Set<Block>();
   readonly #spare: Block[] = [];
   #isShrinking = false;
 
-  /** Where the next bytes go. */
+  /** Returns the memory for the next bytes. */
   room(): Buffer {
     if (this.#isShrinking && this.#current.bytes.length > smallBytes) this.#current = allocate(smallBytes);
     this.#isShrinking = false;
@@ -42,14 +42,14 @@ export class ReadBlocks {
     return this.#current.bytes.subarray(this.#current.filled);
   }
 
-  /** The `count` bytes that were read into what `room` gave last. */
+  /** Returns the `count` bytes that were read into the memory of the last `room`. */
   take(count: number): Buffer {
     const start = this.#current.filled;
     this.#current.filled += count;
     return this.#current.bytes.subarray(start, this.#current.filled);
   }
 
-  /** Nobody looks any more at `count` bytes that lie in `memory`. */
+  /** Gives back `count` bytes of `memory` after their last use. */
   giveBack(memory: ArrayBufferLike, count: number): void {
     if (memory === this.#current.bytes.buffer) {
       this.#current.givenBack += count;
@@ -65,7 +65,7 @@ export class ReadBlocks {
     }
   }
 
-  /** Let go of what a long body needed; of the block that is being read into, with the next room. */
+  /** Frees the memory of a long body; the current block is replaced with the next `room`. */
   shrink(): void {
     this.#full.clear();
     this.#spare.length = 0;

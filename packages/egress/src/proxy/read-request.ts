@@ -1,8 +1,7 @@
 /**
- * What a request inside a tunnel says of itself, held to where the tunnel leads.
- * Every name that it gives its origin must be that of CONNECT; what belongs to
- * the client's connection is taken off; what asks to become another protocol is
- * refused. Pure.
+ * Reads a request inside a tunnel and checks it against the destination of the
+ * tunnel. Every authority that the request names must be that of CONNECT.
+ * Removes connection headers; refuses protocol upgrades. Pure.
  */
 
 import { type Authority, parseAuthority } from "../authority.ts";
@@ -11,7 +10,7 @@ import type { HeaderField, RequestHead } from "../inject/request-head.ts";
 import type { ClientExchange, RawHeaders } from "./client-exchange.ts";
 import { connectionOptions, valuesOf } from "./raw-headers.ts";
 
-/** A request that may be admitted, and what is passed on beside it. */
+/** A request that can be admitted, and its framing. */
 export interface ReadRequest {
   readonly head: RequestHead;
   /** Headers that frame the body: length, expectation, announced trailers. */
@@ -19,12 +18,12 @@ export interface ReadRequest {
   readonly takesTrailers: boolean;
 }
 
-/** What may stand in a path or query: visible ASCII without a backslash and a fragment. */
+/** Allowed in a path or query: visible ASCII, without backslashes and fragments. */
 const pathPattern = /^\/[!-"$-[\]-~]*$/;
 const targetMaxLength = 32_768;
-/** Kept although `checkHead` leaves them to who sends. */
+/** Headers that are passed on although `checkHead` reserves them for the sender. */
 const framingHeaders: ReadonlySet<string> = new Set(["content-length", "expect", "trailer"]);
-/** What `Connection` may not take off: without it, a request means something else. */
+/** Headers that `Connection` may not remove: without them, the request has another meaning. */
 const essentialHeaders: ReadonlySet<string> = new Set([
   "host",
   "content-length",
@@ -32,7 +31,7 @@ const essentialHeaders: ReadonlySet<string> = new Set([
   "authorization",
   "cookie",
 ]);
-/** Of these a request has one, or readers differ about which counts. */
+/** Headers that may occur once: readers disagree about which of several counts. */
 const singleHeaders: ReadonlySet<string> = new Set([
   "authorization",
   "content-length",
@@ -53,7 +52,7 @@ const singleHeaders: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Read a request inside the tunnel to `authority`.
+ * Reads a request inside the tunnel to `authority`.
  *
  * @throws {EgressError} `EGRESS_AUTHORITY_MISMATCH`, `EGRESS_REQUEST_INVALID`, `EGRESS_UPGRADE_REFUSED`
  */
@@ -62,9 +61,9 @@ export function readRequest(exchange: ClientExchange, authority: Authority): Rea
   if (method === "CONNECT") throw upgradeRefused("CONNECT");
   const path = readTarget(exchange, authority);
   checkAuthorities(exchange.authorities, authority);
-  const asked = valuesOf(headers, "upgrade").join(", ");
-  // An offer of HTTP/2 may be left unanswered; who asks for anything else waits for it.
-  if (asked !== "" && !/^\s*h2c?\s*$/i.test(asked)) throw upgradeRefused(asked);
+  const requested = valuesOf(headers, "upgrade").join(", ");
+  // An offer of HTTP/2 needs no answer; a client that requests another protocol waits for one.
+  if (requested !== "" && !/^\s*h2c?\s*$/i.test(requested)) throw upgradeRefused(requested);
   const transferEncoding = valuesOf(headers, "transfer-encoding");
   if (transferEncoding.some((value) => value.toLowerCase() !== "chunked")) {
     throw invalid("its transfer encoding is not chunked");
@@ -81,7 +80,7 @@ function readTarget({ target, scheme, method }: ClientExchange, authority: Autho
   if (scheme !== undefined && scheme !== "https") throw mismatch(`its scheme is "${scheme.slice(0, 20)}"`);
   if (target.length > targetMaxLength) throw invalid(`its path has more than ${targetMaxLength} characters`);
   if (target === "*" && method === "OPTIONS") return target;
-  // RFC 9112 §3.2.2: a whole URL is accepted where it names the same origin.
+  // RFC 9112 §3.2.2: an absolute URL is accepted if it names the same origin.
   const whole = /^([a-z][a-z0-9+.-]*):\/\/([^/?#]*)(.*)$/is.exec(target);
   if (whole !== null) {
     if (whole[1]?.toLowerCase() !== "https") throw mismatch(`its URL is one of "${whole[1]?.slice(0, 20)}"`);
@@ -97,7 +96,7 @@ function checkAuthorities(names: readonly string[], authority: Authority): void 
   if (names.length === 0) throw invalid("it does not name its host");
   for (const name of names) {
     if (canonicalText(name) !== authority.text) {
-      throw mismatch("the host that it names is another one");
+      throw mismatch("it names another host");
     }
   }
 }
@@ -106,12 +105,12 @@ function canonicalText(name: string): string | undefined {
   try {
     return parseAuthority(name).text;
   } catch {
-    // It throws for what is no authority, and that is another one than any.
+    // An invalid authority differs from every valid one.
     return undefined;
   }
 }
 
-/** Without what is the connection's; repeated headers as one, where that says the same (RFC 9110 §5.3). */
+/** Removes connection headers, and joins repeated headers where that has the same meaning (RFC 9110 §5.3). */
 function sortHeaders(headers: RawHeaders): { fields: readonly HeaderField[]; framing: RawHeaders } {
   const options = connectionOptions(headers);
   for (const name of options) {
@@ -141,12 +140,12 @@ function invalid(state: string): EgressError {
 
 function mismatch(state: string): EgressError {
   return new EgressError("EGRESS_AUTHORITY_MISMATCH", `Cannot pass the request on in this tunnel: ${state}`, {
-    hint: "CONNECT, the name of the TLS handshake and the host of the request have to be the same",
+    hint: "CONNECT, the name of the TLS handshake and the host of the request must be the same",
   });
 }
 
-function upgradeRefused(asked: string): EgressError {
-  const shown = JSON.stringify(asked.slice(0, 40));
+function upgradeRefused(protocol: string): EgressError {
+  const shown = JSON.stringify(protocol.slice(0, 40));
   return new EgressError("EGRESS_UPGRADE_REFUSED", `Cannot change the protocol to ${shown}`, {
     hint: "the proxy passes on HTTP requests; WebSocket and CONNECT within the tunnel are not supported",
   });

@@ -1,12 +1,12 @@
 /**
- * How a request that does not get through is answered: the status and the JSON
- * that says why. The one place where this package's errors become HTTP. What is
- * no `EgressError` stays inside; its text is not for a foreign process.
+ * The answer to a refused request: a status, and the reason as JSON. The only
+ * place where errors of this package become HTTP. Other errors are not shown:
+ * their text is not meant for another process.
  */
 
 import { EgressError } from "../egress-error.ts";
 
-/** An answer of the proxy's own. */
+/** A response of the proxy itself. */
 export interface Refusal {
   readonly status: number;
   readonly statusText: string;
@@ -40,12 +40,12 @@ const statuses: { readonly [code: string]: number } = {
   EGRESS_TIMED_OUT: 504,
 };
 
-/** The answer for what was thrown. */
+/** Returns the response for an error. */
 export function toRefusal(thrown: unknown): Refusal {
   const { code, message, hint } =
     thrown instanceof EgressError
       ? thrown
-      : new EgressError("EGRESS_CONNECTION_LOST", "Cannot pass the request on: the connection broke");
+      : new EgressError("EGRESS_CONNECTION_LOST", "Cannot pass the request on: the connection failed");
   const status = statuses[code] ?? 502;
   return {
     status,
@@ -56,7 +56,7 @@ export function toRefusal(thrown: unknown): Refusal {
   };
 }
 
-/** The whole answer as it goes onto a socket that has no HTTP server any more; the connection ends after it. */
+/** Returns the complete response for a socket that has no HTTP server; the connection ends after it. */
 export function toRefusalBytes(thrown: unknown): Buffer {
   const { status, statusText, contentType, body } = toRefusal(thrown);
   const head = [

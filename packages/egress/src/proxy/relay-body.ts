@@ -1,19 +1,19 @@
-/** A body from one side to the other, piece by piece, as fast as the slower side takes it. Keeps nothing. */
+/** Relays a body in pieces, at the pace of the slower side. Keeps nothing. */
 
 import type { Writable } from "node:stream";
 import type { BodySource } from "./body-source.ts";
 
-/** What is done with the pieces of a body. */
+/** Handles the pieces of a body. */
 export interface Relay {
-  /** What goes on in the place of a piece: nothing, it, or others. What it throws ends the relay. */
+  /** Returns the bytes to pass on instead of `piece`. An error ends the relay. */
   piece(piece: Buffer): readonly Uint8Array[];
-  /** The body came to its end. */
+  /** The body is complete. */
   end(): void;
-  /** The body broke off, or a step threw. */
+  /** The body is incomplete, or a step threw. */
   fail(error: Error): void;
 }
 
-/** Relay `from` to `to`, which the caller ends. */
+/** Relays `from` to `to`, which the caller ends. */
 export function relayBody(from: BodySource, to: Writable, relay: Relay): void {
   const attempt = (step: () => void): void => {
     try {
@@ -27,13 +27,13 @@ export function relayBody(from: BodySource, to: Writable, relay: Relay): void {
   from.start({
     piece: (piece) =>
       attempt(() => {
-        // What comes behind a response that is over is read and dropped.
+        // Bytes after the end of a response are read and dropped.
         if (to.destroyed || to.writableEnded) return from.giveBack(piece);
         const passed = relay.piece(piece);
         const last = passed.length - 1;
         if (last === -1) return from.giveBack(piece);
         let wantsMore = true;
-        // What was written last is over last.
+        // The last write completes last.
         passed.forEach((bytes, index) => {
           wantsMore = index < last ? to.write(bytes) : to.write(bytes, () => from.giveBack(piece));
         });

@@ -1,9 +1,9 @@
 /**
- * Reads the responses of HTTP/1.1 out of the bytes of a connection (RFC 9112),
- * one for each request that is announced. Strict: what readers could take for
- * different things (a length twice, or beside chunks; folded lines; bare line
- * feeds) is refused, and so is what comes without having been asked for. A body
- * is passed on as it lies in what was pushed, without a copy.
+ * Parses HTTP/1.1 responses from the bytes of a connection (RFC 9112), one for
+ * each announced request. Strict: it refuses responses that two readers could
+ * interpret differently (two lengths, a length in addition to chunks, folded
+ * lines, bare line feeds), and responses without a request. It passes bodies on
+ * without a copy.
  */
 
 import { EgressError } from "../egress-error.ts";
@@ -12,11 +12,11 @@ import { valuesOf } from "./raw-headers.ts";
 
 /** The head of a response with a status of 200 or more. */
 export interface ParsedHead extends ResponseHead {
-  /** Whether the connection can have another request, once this response is over. */
+  /** Whether the connection can carry another request after this response. */
   readonly keepsAlive: boolean;
 }
 
-/** What is told of a response, in this order. */
+/** Receives the parts of a response, in this order. */
 export interface ResponseListener {
   onInterim(status: number, headers: readonly string[]): void;
   onHead(head: ParsedHead): void;
@@ -24,12 +24,12 @@ export interface ResponseListener {
   onEnd(trailers: readonly string[]): void;
 }
 
-/** Where in a response the next byte belongs. */
-type Step = "nothing" | "head" | "body" | "until close" | "size" | "chunk" | "behind chunk" | "trailers";
+/** The part of a response that the next byte belongs to. */
+type Step = "nothing" | "head" | "body" | "until close" | "size" | "chunk" | "after chunk" | "trailers";
 
 const lineFeed = 0x0a;
 const headEnd = "\r\n\r\n";
-/** A chunk's size and its extensions, which nobody uses. */
+/** The size of a chunk and its extensions, which are ignored. */
 const sizeLineMaxBytes = 4096;
 const statusPattern = /^HTTP\/1\.([01]) ([1-9][0-9]{2})(?: ([\t -~\x80-\xff]*))?$/;
 const namePattern = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
@@ -37,49 +37,49 @@ const valuePattern = /^[\t -~\x80-\xff]*$/;
 const sizePattern = /^([0-9A-Fa-f]{1,12})[\t ]*(?:;[\t -~\x80-\xff]*)?$/;
 const lengthPattern = /^[0-9]{1,15}$/;
 
-/** Reads responses, one after the other. */
+/** Parses the responses of one connection. */
 export class ResponseParser {
   readonly #listener: ResponseListener;
   readonly #headMaxBytes: number;
   #step: Step = "nothing";
   #method = "";
-  /** The beginning of what has not come to its end: a head, or a line. */
+  /** The beginning of an incomplete head or line. */
   #text = "";
-  /** Of the body, or of the chunk. */
+  /** Remaining bytes of the body or of the chunk. */
   #left = 0;
   #trailers: string[] = [];
   #trailersLength = 0;
   #isStopped = false;
 
-  /** Heads and trailers have at most `headMaxBytes` each. */
+  /** @param headMaxBytes limit of a head, and of the trailers of a response. */
   constructor(listener: ResponseListener, headMaxBytes: number) {
     this.#listener = listener;
     this.#headMaxBytes = headMaxBytes;
   }
 
-  /** The response to a request of `method` is next. */
+  /** Expects the response to a request of `method`. */
   expect(method: string): void {
     this.#step = "head";
     this.#method = method;
     this.#text = "";
   }
 
-  /** Look at nothing more. */
+  /** Ignores all further bytes. */
   stop(): void {
     this.#isStopped = true;
   }
 
   /**
-   * Take what came.
+   * Parses received bytes.
    *
-   * @throws {EgressError} `EGRESS_RESPONSE_INVALID`; the connection cannot be used any more.
+   * @throws {EgressError} `EGRESS_RESPONSE_INVALID`; the connection cannot be reused.
    */
   push(bytes: Buffer): void {
     let at = 0;
     while (at < bytes.length && !this.#isStopped) {
       switch (this.#step) {
         case "nothing":
-          throw invalid("more came than was asked for");
+          throw invalid("it sent more than the requests ask for");
         case "head":
           at = this.#readHead(bytes, at);
           break;
@@ -96,14 +96,14 @@ export class ResponseParser {
     }
   }
 
-  /** The connection came to its end. Says whether no response was cut by that. */
+  /** Handles the end of the connection. Returns whether the last response is complete. */
   close(): boolean {
     if (this.#step === "until close") this.#end();
     return this.#step === "nothing";
   }
 
   #readHead(bytes: Buffer, at: number): number {
-    // In most cases it is there whole.
+    // Usually the head arrives in one piece.
     const end = this.#text === "" ? bytes.indexOf(headEnd, at, "latin1") : -1;
     if (end !== -1 && end - at <= this.#headMaxBytes) {
       this.#takeHead(bytes.toString("latin1", at, end));
@@ -131,7 +131,7 @@ export class ResponseParser {
     const status = Number(code);
     const headers: string[] = [];
     for (const line of lines) readField(line, headers);
-    if (status === 101) throw invalid("it changes the protocol, which was not asked for");
+    if (status === 101) throw invalid("it changes the protocol without a request to do so");
     if (status < 200) {
       this.#listener.onInterim(status, headers);
       return;
@@ -156,7 +156,7 @@ export class ResponseParser {
     this.#left -= end - at;
     const piece = at === 0 && end === bytes.length ? bytes : bytes.subarray(at, end);
     const isOver = this.#left === 0;
-    if (isOver && this.#step === "chunk") this.#step = "behind chunk";
+    if (isOver && this.#step === "chunk") this.#step = "after chunk";
     this.#listener.onBody(piece);
     if (isOver && this.#step === "body") this.#end();
     return end;
@@ -177,12 +177,12 @@ export class ResponseParser {
   }
 
   #takeLine(line: string): void {
-    if (this.#step === "behind chunk") {
+    if (this.#step === "after chunk") {
       if (line !== "") throw invalid("a chunk is longer than its size");
       this.#step = "size";
     } else if (this.#step === "size") {
       const size = sizePattern.exec(line)?.[1];
-      if (size === undefined) throw invalid("the size of a chunk is no number");
+      if (size === undefined) throw invalid("the size of a chunk is not a number");
       this.#left = Number.parseInt(size, 16);
       this.#step = this.#left === 0 ? "trailers" : "chunk";
     } else if (line === "") {
@@ -203,16 +203,17 @@ export class ResponseParser {
   }
 }
 
-/** Add the name and the value of `line` to `fields`. */
+/** Adds the name and the value of `line` to `fields`. */
 function readField(line: string, fields: string[]): void {
   const colon = line.indexOf(":");
   const name = line.slice(0, Math.max(0, colon));
   const value = line.slice(colon + 1);
-  if (!namePattern.test(name) || !valuePattern.test(value)) throw invalid("a line of its head is no header");
+  if (!namePattern.test(name) || !valuePattern.test(value))
+    throw invalid("a line of its head is not a header");
   fields.push(name, trim(value));
 }
 
-/** Without the spaces and tabs around it: `trim` of JavaScript knows more kinds of space. */
+/** Removes spaces and tabs at the ends. `String.prototype.trim` would remove other white space too. */
 function trim(value: string): string {
   let start = 0;
   let end = value.length;
@@ -225,7 +226,7 @@ function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x09;
 }
 
-/** How the end of a body is known (RFC 9112 §6.3): by its length, by chunks, or when the connection ends. */
+/** Determines the end of a body (RFC 9112 §6.3): its length, chunks, or the end of the connection. */
 function readFraming(headers: readonly string[], isCurrent: boolean): number | "chunks" | "until close" {
   const lengths = valuesOf(headers, "content-length");
   const encodings = valuesOf(headers, "transfer-encoding");
@@ -237,7 +238,7 @@ function readFraming(headers: readonly string[], isCurrent: boolean): number | "
   }
   const [length, ...others] = lengths;
   if (length === undefined) return "until close";
-  if (others.length > 0 || !lengthPattern.test(length)) throw invalid("its length is not one number");
+  if (others.length > 0 || !lengthPattern.test(length)) throw invalid("its length is not a single number");
   return Number(length);
 }
 

@@ -1,67 +1,67 @@
-/** A request on its way to the origin, and its response, whichever version of HTTP carries both. Types only. */
+/** A request to the origin and its response, for every version of HTTP. Types only. */
 
 import type { Writable } from "node:stream";
 import type { BodySource } from "./body-source.ts";
 import type { RawHeaders, ResponseHead } from "./client-exchange.ts";
 
-/** The head of a request as it goes out. */
+/** The head of a request to the origin. */
 export interface RequestHead {
   readonly method: string;
   readonly path: string;
-  /** As `Host` or `:authority` has it. */
+  /** The value of `Host` or `:authority`. */
   readonly authority: string;
-  /** Without `Host`, pseudo headers and what belongs to one connection. */
+  /** Without `Host`, pseudo headers and connection headers. */
   readonly headers: RawHeaders;
-  /** Names (in lower case) of headers that hold a secret: HTTP/2 does not index them. */
+  /** Names (in lower case) of headers that contain a secret: HTTP/2 does not index them. */
   readonly secretHeaders: readonly string[];
   readonly hasBody: boolean;
-  /** Whether the client takes trailers. */
+  /** Whether the client accepts trailers. */
   readonly takesTrailers: boolean;
 }
 
-/** The head of the origin's response, and what follows it. */
+/** The response of the origin. */
 export interface UpstreamResponse extends ResponseHead {
   readonly body: BodySource;
-  /** What came behind the body, when that ended. */
+  /** The trailers, available after the end of the body. */
   trailers(): RawHeaders;
-  /** Whether the body broke off, although it seemed to end. */
+  /** Whether the body is incomplete although its stream has ended. */
   wasCut(): boolean;
 }
 
-/** What happens to a request that was sent. After `onFailed` nothing more. */
+/** Receives the response to a request. No call follows `onFailed`. */
 export interface UpstreamListener {
   onInterim(status: number, headers: RawHeaders): void;
   onResponse(response: UpstreamResponse): void;
-  /** The response will not come, or not be complete. */
+  /** No response arrives, or it is incomplete. */
   onFailed(error: Error, how: FailureKind): void;
 }
 
-/** How a request failed. */
+/** Details of a failed request. */
 export interface FailureKind {
-  /** The HTTP/2 error code that the origin gave. */
+  /** The HTTP/2 error code of the origin. */
   readonly errorCode?: number;
-  /** The connection had been idle: the origin may have ended it before it saw the request. */
+  /** Whether the connection was idle before: the origin may have closed it before it received the request. */
   readonly wasIdle?: boolean;
 }
 
-/** A request that is being sent. */
+/** A request in progress. */
 export interface UpstreamExchange {
-  /** Takes the body; nobody ends it but `endBody`. */
+  /** Receives the body. Only `endBody` ends it. */
   readonly body: Writable;
   endBody(trailers: RawHeaders): void;
-  /** Break off. Safe to repeat. */
+  /** Aborts the request. Safe to repeat. */
   cancel(): void;
 }
 
-/** A way to the origin that is open. */
-export interface Passage {
+/** The right to send one request on an open connection. */
+export interface UpstreamLease {
   /**
-   * Send one request. It is sent once: what a connection lost is the client's
-   * to repeat, as it would be without a proxy.
+   * Sends one request, once: after a connection failure, the client decides
+   * whether to retry, as it does without a proxy.
    *
-   * @throws {EgressError} `EGRESS_REQUEST_INVALID` for a head that cannot be written.
+   * @throws {EgressError} `EGRESS_REQUEST_INVALID` for a head that is not valid.
    */
   send(head: RequestHead, listener: UpstreamListener): UpstreamExchange;
-  /** Nothing is sent after all. */
-  leave(): void;
+  /** Returns the connection without sending a request. */
+  release(): void;
 }

@@ -1,4 +1,4 @@
-/** HTTP/2 with the origin, by `node:http2`, over a connection that is handed in. The origin may not push. */
+/** HTTP/2 with the origin, through `node:http2`, on a given connection. Server push is off. */
 
 import {
   type ClientHttp2Session,
@@ -13,40 +13,41 @@ import { fromReadable } from "./body-source.ts";
 import type { RawHeaders } from "./client-exchange.ts";
 import type { ProxyLimits } from "./proxy-limits.ts";
 import { fromHeaderObject, toHeaderObject } from "./raw-headers.ts";
-import type { Passage, RequestHead, UpstreamExchange, UpstreamListener } from "./upstream-exchange.ts";
+import type { RequestHead, UpstreamExchange, UpstreamLease, UpstreamListener } from "./upstream-exchange.ts";
 
-/** A session with the origin. */
-export interface Http2Upstream extends Disposable {
-  /** Whether it takes further requests. */
-  readonly isOpen: boolean;
-  /** For as many requests as come. */
-  readonly passage: Passage;
-}
+/** An HTTP/2 session with the origin. Disposing destroys it. */
+export class Http2Upstream implements Disposable {
+  readonly #session: ClientHttp2Session;
+  /** For any number of requests. */
+  readonly lease: UpstreamLease;
 
-/** Start a session on `connection`, on which TLS is done; `authority` is that of all its requests. */
-export function openHttp2Upstream(connection: Duplex, authority: string, limits: ProxyLimits): Http2Upstream {
-  const session = connect(`https://${authority}`, {
-    createConnection: () => connection,
-    settings: {
-      enablePush: false,
-      initialWindowSize: limits.windowBytes,
-      maxHeaderListSize: limits.headersMaxBytes,
-    },
-    maxSessionMemory: limits.sessionMaxMegabytes,
-  });
-  session.once("connect", () => session.setLocalWindowSize(limits.windowBytes * 2));
-  session.setTimeout(limits.idleTimeoutMs, () => session.destroy());
-  // What breaks a session breaks its streams, which tell their exchanges.
-  session.on("error", () => session.destroy());
-  return {
-    get isOpen() {
-      return !session.closed && !session.destroyed;
-    },
-    passage: { send: (head, listener) => send(session, head, listener), leave() {} },
-    [Symbol.dispose]() {
-      session.destroy();
-    },
-  };
+  /** Starts a session on `connection`, whose TLS handshake is complete; all requests are for `authority`. */
+  constructor(connection: Duplex, authority: string, limits: ProxyLimits) {
+    const session = connect(`https://${authority}`, {
+      createConnection: () => connection,
+      settings: {
+        enablePush: false,
+        initialWindowSize: limits.windowBytes,
+        maxHeaderListSize: limits.headersMaxBytes,
+      },
+      maxSessionMemory: limits.sessionMaxMegabytes,
+    });
+    session.once("connect", () => session.setLocalWindowSize(limits.windowBytes * 2));
+    session.setTimeout(limits.idleTimeoutMs, () => session.destroy());
+    // An error of a session ends its streams, which report it to their exchanges.
+    session.on("error", () => session.destroy());
+    this.#session = session;
+    this.lease = { send: (head, listener) => send(session, head, listener), release() {} };
+  }
+
+  /** Whether it accepts further requests. */
+  get isOpen(): boolean {
+    return !this.#session.closed && !this.#session.destroyed;
+  }
+
+  [Symbol.dispose](): void {
+    this.#session.destroy();
+  }
 }
 
 function send(session: ClientHttp2Session, head: RequestHead, listener: UpstreamListener): UpstreamExchange {
@@ -111,7 +112,7 @@ function listen(stream: ClientHttp2Stream, listener: UpstreamListener): void {
     const { rstCode } = stream;
     if (isOver || (hasEnded && rstCode === constants.NGHTTP2_NO_ERROR)) return;
     isOver = true;
-    const error = failure ?? new Error(`The origin broke the stream off (${rstCode})`);
+    const error = failure ?? new Error(`The origin reset the stream (${rstCode})`);
     listener.onFailed(error, rstCode === constants.NGHTTP2_NO_ERROR ? {} : { errorCode: rstCode });
   });
 }

@@ -1,18 +1,18 @@
-/** Finds placeholders where none may be: in a text, or in a body that comes in pieces. */
+/** Finds placeholders in a text, or in a body that arrives in pieces. */
 
 import { placeholderMatcher } from "./placeholder.ts";
 
-/** A placeholder that is not in its place. */
+/** A placeholder outside its place. */
 export interface Misplaced {
   /** `method`, `url`, `header`, `header:<name>`, `body`. */
   readonly where: string;
-  /** The placeholder as it is written there, in whatever encoding. */
+  /** The placeholder as it was found, in any encoding. */
   readonly text: string;
 }
 
-/** The placeholder in `text`, wherever that comes from; `undefined` when there is none. */
+/** Returns the first placeholder in `text`; `undefined` if there is none. */
 export function findPlaceholder(where: string, text: string | Uint8Array): Misplaced | undefined {
-  // A byte of a placeholder is a character of its own.
+  // A placeholder is ASCII: it has as many bytes as characters.
   if (text.length < placeholderMatcher.shortest) return undefined;
   const scanner = new PlaceholderScanner(where);
   return scanner.push(typeof text === "string" ? Buffer.from(text, "utf8") : text) ?? scanner.end();
@@ -21,9 +21,9 @@ export function findPlaceholder(where: string, text: string | Uint8Array): Mispl
 const nothing = new Uint8Array(0);
 
 /**
- * Looks for placeholders in what comes in pieces, across their edges. Keeps no
- * more than the beginning of one. A piece that ends in such a beginning may be
- * sent on: without its rest it is harmless.
+ * Finds placeholders in a body that arrives in pieces, also across their
+ * boundaries. Keeps the possible beginning of a placeholder only. The caller may
+ * send a piece that ends with such a beginning: it is harmless without the rest.
  */
 export class PlaceholderScanner {
   readonly #where: string;
@@ -33,17 +33,17 @@ export class PlaceholderScanner {
     this.#where = where;
   }
 
-  /** Look into the next piece. */
+  /** Scans the next piece. */
   push(piece: Uint8Array): Misplaced | undefined {
-    return this.#look(piece, false);
+    return this.#scan(piece, false);
   }
 
-  /** Look at what is left when nothing follows. */
+  /** Scans the kept bytes at the end of the body. */
   end(): Misplaced | undefined {
-    return this.#held.length === 0 ? undefined : this.#look(nothing, true);
+    return this.#held.length === 0 ? undefined : this.#scan(nothing, true);
   }
 
-  #look(piece: Uint8Array, isEnd: boolean): Misplaced | undefined {
+  #scan(piece: Uint8Array, isEnd: boolean): Misplaced | undefined {
     const bytes = this.#held.length === 0 ? piece : Buffer.concat([this.#held, piece]);
     const finding = placeholderMatcher.find(bytes, 0, isEnd);
     if (finding.kind === "found") {

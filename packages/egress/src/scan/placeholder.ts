@@ -1,8 +1,9 @@
 /**
- * Placeholders: what stands for a secret where no secret may be. Each is
- * `toolcrib-ph-` and 32 hexadecimal digits, new for each start, and of use to
- * nobody: only the egress exchanges it, in its one place. Anywhere else it is
- * found by its form, in every encoding, whether it is one of now or not.
+ * Placeholders represent secrets outside the egress. A placeholder is
+ * `toolcrib-ph-` and 32 random hexadecimal digits, and changes with each start.
+ * It has no value for an attacker: only the egress replaces it, and only in its
+ * place. Anywhere else, every placeholder is found by its form, in every
+ * encoding, also one of an earlier start.
  */
 
 import { FormMatcher, tokenForms } from "@toolcrib/redaction";
@@ -11,7 +12,7 @@ const prefix = "toolcrib-ph-";
 const digitCount = 32;
 const pattern = new RegExp(`^${prefix}[0-9a-f]{${digitCount}}$`);
 
-/** A new placeholder for a credential. */
+/** Creates a placeholder for a credential. */
 export function createPlaceholder(randomBytes: (length: number) => Buffer): string {
   return `${prefix}${randomBytes(digitCount / 2).toString("hex")}`;
 }
@@ -21,7 +22,7 @@ export function isPlaceholder(text: string): boolean {
   return pattern.test(text);
 }
 
-/** `text` for messages and events: placeholders in plain, of any length and case, are named and not shown. */
+/** Returns `text` for messages and events: replaces plain placeholders of any length and case by a label. */
 export function withoutPlaceholders(text: string): string {
   return text.replace(/toolcrib-ph-[0-9a-f]*/gi, "[placeholder]");
 }
