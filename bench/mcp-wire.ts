@@ -12,11 +12,11 @@ import { type AddressInfo, connect, createServer, type Server } from "node:net";
 import {
   type Connection,
   createHttpClient,
-  createHttpEndpoint,
-  createHttpTransport,
-  createStdioTransport,
+  HttpEndpoint,
+  HttpTransport,
   type McpService,
   openConnection,
+  StdioTransport,
   startStdioServer,
 } from "@toolcrib/mcp";
 import { localIdentity } from "@toolcrib/tool";
@@ -85,7 +85,7 @@ for (const era of eras) {
     { view: "all", identity, sessionId: randomUUID() },
   );
   await using connection = await openConnection(
-    createStdioTransport({ stdin: near, stdout: near }),
+    new StdioTransport({ stdin: near, stdout: near }),
     {},
     { clientInfo, era },
   );
@@ -93,18 +93,14 @@ for (const era of eras) {
 }
 pipes.close();
 
-await using endpoint = createHttpEndpoint(service, { now: Date.now, newSessionId: randomUUID });
+await using endpoint = new HttpEndpoint(service, { now: Date.now, newSessionId: randomUUID });
 const web = createHttpServer(
   (request, response) => void endpoint.handle(request, response, { view: "all", identity }),
 );
 const url = `http://127.0.0.1:${await listen(web)}/mcp`;
 const client = createHttpClient({ maxConnectionsPerOrigin: concurrency });
 for (const era of eras) {
-  await using connection = await openConnection(
-    createHttpTransport(client, { url, headers: {} }),
-    {},
-    { clientInfo, era },
-  );
+  await using connection = await openConnection(new HttpTransport(client, { url }), {}, { clientInfo, era });
   await report(`HTTP ${era}`, connection);
 }
 await client.destroy();

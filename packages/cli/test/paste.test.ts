@@ -4,7 +4,13 @@ import assert from "node:assert/strict";
 import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
-import { createHttpClient, createHttpTransport, createSseTransport, openConnection } from "@toolcrib/mcp";
+import {
+  createHttpClient,
+  HttpTransport,
+  openConnection,
+  SseTransport,
+  staticCredentials,
+} from "@toolcrib/mcp";
 import {
   makeTemporaryDirectory,
   runProcess,
@@ -94,10 +100,11 @@ test("the clients' configuration and the SSE address connect with the token", as
   const sse = /http:\/\/\S+\/sse(?= \(with the same header\))/.exec(printed)?.[0] ?? "";
   const httpClient = createHttpClient();
   const options = { clientInfo: { name: "paste-test", version: "1" } };
+  const credentials = staticCredentials(headers);
   try {
     for (const transport of [
-      createHttpTransport(httpClient, { url, headers }),
-      createSseTransport(httpClient, { url: sse, headers }),
+      new HttpTransport(httpClient, { url, credentials }),
+      new SseTransport(httpClient, { url: sse, credentials }),
     ]) {
       await using connection = await openConnection(transport, {}, options);
       const { tools } = await connection.request("tools/list", {});

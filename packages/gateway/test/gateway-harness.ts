@@ -25,7 +25,7 @@ import {
   tokenDirectory,
 } from "@toolcrib/gateway";
 import type { JsonObject } from "@toolcrib/json";
-import { createHttpEndpoint, type McpService, methodNotFound, type ServiceRequest } from "@toolcrib/mcp";
+import { HttpEndpoint, type McpService, methodNotFound, type ServiceRequest } from "@toolcrib/mcp";
 import { openSecretStore } from "@toolcrib/secrets";
 import type { AuditEvents, AuditRecord } from "@toolcrib/store";
 import {
@@ -312,7 +312,7 @@ export async function startScriptedServer(script: Script): Promise<ScriptedServe
     listen: async ({ filter }) => filter,
     toolInputSchema: () => undefined,
   };
-  const endpoint = createHttpEndpoint(service, { now: Date.now, newSessionId: randomUUID });
+  const endpoint = new HttpEndpoint(service, { now: Date.now, newSessionId: randomUUID });
   const server = createServer((request, response) => {
     authorizations.push(request.headers.authorization);
     void endpoint.handle(request, response, {

@@ -3,7 +3,7 @@ import { request as httpRequest, type IncomingMessage } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
-import { createHttpClient, createSseTransport, openConnection } from "@toolcrib/mcp";
+import { createHttpClient, openConnection, SseTransport, staticCredentials } from "@toolcrib/mcp";
 import { waitUntil } from "@toolcrib/testing";
 import {
   asAlice,
@@ -66,7 +66,8 @@ test("/mcp/s/<server> says which servers exist when there is no such server", as
 test("/sse and /messages serve the legacy transport", async () => {
   await using door = await openDoor();
   const client = createHttpClient();
-  const transport = createSseTransport(client, { url: `${door.url}/sse`, headers: asAlice });
+  const credentials = staticCredentials(asAlice);
+  const transport = new SseTransport(client, { url: `${door.url}/sse`, credentials });
   const clientInfo = { name: "front-door-client", version: "1.0.0" };
   const connection = await openConnection(transport, {}, { clientInfo });
   const result = await connection.request("tools/call", { name: "echo", arguments: {} });

@@ -6,15 +6,20 @@ export {
   type ConnectionRequestOptions,
   openConnection,
 } from "./client/connection.ts";
+export {
+  type CredentialProvider,
+  type CredentialRequest,
+  type HeaderRecord,
+  staticCredentials,
+} from "./client/credentials.ts";
 export { createHttpClient, type HttpClient, type HttpClientOptions } from "./client/http-client.ts";
-export { createHttpTransport, type HttpTransportOptions } from "./client/http-transport.ts";
-export { createSseTransport, type SseTransportOptions } from "./client/sse-transport.ts";
-export { createStdioTransport, type StdioTransportOptions } from "./client/stdio-transport.ts";
+export { HttpTransport, type HttpTransportOptions } from "./client/http-transport.ts";
+export { SseTransport, type SseTransportOptions } from "./client/sse-transport.ts";
+export { StdioTransport, type StdioTransportOptions } from "./client/stdio-transport.ts";
 export type { ClientTransport, SendHints, TransportReceiver } from "./client/transport.ts";
 export { type McpCode, mcpCodes } from "./codes.ts";
-export { createLineDecoder, createLineWriter, type LineReceiver } from "./framing/lines.ts";
-export { createSseDecoder, formatSseEvent, type SseEvent, type SseReceiver } from "./framing/sse.ts";
-export { InFlight } from "./in-flight.ts";
+export { LineDecoder, type LineReceiver, LineWriter } from "./framing/lines.ts";
+export { formatSseEvent, type SseCallbacks, SseDecoder, type SseEvent } from "./framing/sse.ts";
 export {
   type Classified,
   type ClassifiedMessage,
@@ -37,10 +42,10 @@ export {
 export {
   type InboundRequest,
   MessageRouter,
-  type Outlet,
   type RequestOptions,
   type RouterHandlers,
   type RouterOptions,
+  type SendMessage,
 } from "./message-router.ts";
 export { type MirroredParameters, mirroredParametersOf } from "./mirrored-headers.ts";
 export {
@@ -54,9 +59,9 @@ export {
   passesLogLevel,
   rpcCodes,
 } from "./protocol.ts";
+export { RequestTable } from "./request-table.ts";
 export {
-  createHttpEndpoint,
-  type HttpEndpoint,
+  HttpEndpoint,
   type HttpEndpointDeps,
   type HttpEndpointOptions,
 } from "./server/http-endpoint.ts";
@@ -70,5 +75,5 @@ export type {
   ServiceRequest,
   View,
 } from "./server/service.ts";
-export { createSseEndpoint, type SseEndpoint, type SseEndpointOptions } from "./server/sse-endpoint.ts";
+export { SseEndpoint, type SseEndpointOptions } from "./server/sse-endpoint.ts";
 export { type StdioServer, type StdioServerOptions, startStdioServer } from "./server/stdio-server.ts";

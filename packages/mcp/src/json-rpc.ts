@@ -1,12 +1,12 @@
-/** JSON-RPC 2.0 messages as MCP uses them. Data only. */
+/** JSON-RPC 2.0 messages as used by MCP. Data only. */
 
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import type { RpcErrorObject } from "./mcp-error.ts";
 
-/** Request id; `1` and `"1"` are two. MCP forbids null. */
+/** Request id; `1` and `"1"` are different. MCP forbids null. */
 export type RpcId = string | number;
 
-/** A message that wants an answer. */
+/** A message that expects a response. */
 export interface RpcRequest {
   readonly jsonrpc: "2.0";
   readonly id: RpcId;
@@ -14,14 +14,14 @@ export interface RpcRequest {
   readonly params?: JsonObject;
 }
 
-/** A message that wants none. */
+/** A message without a response. */
 export interface RpcNotification {
   readonly jsonrpc: "2.0";
   readonly method: string;
   readonly params?: JsonObject;
 }
 
-/** The answer to a request; its id is null where the request's could not be read. */
+/** The response to a request; its id is null if the id of the request could not be read. */
 export type RpcResponse =
   | { readonly jsonrpc: "2.0"; readonly id: RpcId; readonly result: JsonObject }
   | { readonly jsonrpc: "2.0"; readonly id: RpcId | null; readonly error: RpcErrorObject };
@@ -29,35 +29,35 @@ export type RpcResponse =
 /** Any JSON-RPC 2.0 message. */
 export type RpcMessage = RpcRequest | RpcNotification | RpcResponse;
 
-/** A received value that is a message, and of which kind. */
+/** A received value that is a message, by kind. */
 export type ClassifiedMessage =
   | { readonly kind: "request"; readonly message: RpcRequest }
   | { readonly kind: "notification"; readonly message: RpcNotification }
   | { readonly kind: "response"; readonly message: RpcResponse };
 
-/** What a received value is. */
+/** A received value: a message, or invalid. */
 export type Classified =
   | ClassifiedMessage
   | { readonly kind: "invalid"; readonly reason: string; readonly id: RpcId | null };
 
 const noParams: JsonObject = Object.freeze({});
 
-/** The parameters of a message; an empty object when it has none. */
+/** Returns the parameters of a message; an empty object if it has none. */
 export function paramsOf(message: { readonly params?: JsonObject }): JsonObject {
   return message.params ?? noParams;
 }
 
-/** `_meta` of parameters or a result; undefined when there is none or it is no object. */
+/** Returns the `_meta` of parameters or of a result; undefined if it is absent or not an object. */
 export function metaOf(params: JsonObject): JsonObject | undefined {
   const meta = params["_meta"];
   return isJsonObject(meta) ? meta : undefined;
 }
 
-/** Tell what `value` is, or why it is not a JSON-RPC 2.0 message. */
+/** Classifies a received value, with the reason if it is not a JSON-RPC 2.0 message. */
 export function classify(value: unknown): Classified {
   if (!isJsonObject(value)) return { kind: "invalid", reason: "a message must be a JSON object", id: null };
   const id = value["id"];
-  // Past the safe integers two ids of the other side can become one number here.
+  // Two different ids beyond the safe integers could become the same number.
   const hasId = typeof id === "string" || (typeof id === "number" && Math.abs(id) <= Number.MAX_SAFE_INTEGER);
   const knownId = hasId ? id : null;
   if (value["jsonrpc"] !== "2.0") return invalid('"jsonrpc" must be "2.0"', knownId);

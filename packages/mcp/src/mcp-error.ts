@@ -1,6 +1,6 @@
 /**
- * The one error of this package, and how any error becomes a JSON-RPC error
- * object. Messages and hints go out; causes never do.
+ * The error class of this package, and the conversion of any error to a JSON-RPC
+ * error object. Messages and hints are sent; causes never are.
  */
 
 import { CodedError, type CodedErrorOptions, isCodedError } from "@toolcrib/diagnostics";
@@ -8,15 +8,15 @@ import { rpcCodes } from "./protocol.ts";
 
 /** Options of `McpError`. */
 export interface McpErrorOptions extends CodedErrorOptions {
-  /** JSON-RPC error code that stands for it on the wire. @default -32603 */
+  /** JSON-RPC error code on the wire. @default -32603 */
   readonly rpcCode?: number;
-  /** `data` member of the JSON-RPC error, as it came or as it goes out. */
+  /** `data` member of the JSON-RPC error, received or to be sent. */
   readonly rpcData?: unknown;
-  /** HTTP status where the answer is an HTTP response of its own. @default 200 for answers to requests */
+  /** HTTP status of the response, if the error has a response of its own. @default 200 for answers to requests */
   readonly httpStatus?: number;
 }
 
-/** An MCP operation failed; `code` is one of this package's codes, `rpcCode` its JSON-RPC code. */
+/** Reports an MCP operation that failed; `code` is one of this package's codes, `rpcCode` its JSON-RPC code. */
 export class McpError extends CodedError {
   readonly rpcCode: number;
   readonly rpcData: unknown;
@@ -37,7 +37,7 @@ export interface RpcErrorObject {
   readonly data?: unknown;
 }
 
-/** `thrown` as it goes over the wire. Errors that nobody coded say only `Internal error`. */
+/** Converts `thrown` to its wire form. An error without a code becomes `Internal error`, without details. */
 export function toRpcError(thrown: unknown): RpcErrorObject {
   if (thrown instanceof McpError && thrown.code === "MCP_REMOTE_ERROR") {
     return thrown.rpcData === undefined
@@ -45,7 +45,7 @@ export function toRpcError(thrown: unknown): RpcErrorObject {
       : { code: thrown.rpcCode, message: thrown.message, data: thrown.rpcData };
   }
   if (!isCodedError(thrown)) return { code: rpcCodes.internalError, message: "Internal error" };
-  // Errors of other packages may name their own JSON-RPC code.
+  // Errors of other packages may carry a JSON-RPC code.
   const { rpcCode = rpcCodes.internalError } = thrown as { readonly rpcCode?: number };
   const data = {
     ...(thrown instanceof McpError && typeof thrown.rpcData === "object" ? thrown.rpcData : undefined),
@@ -56,7 +56,7 @@ export function toRpcError(thrown: unknown): RpcErrorObject {
   return { code: rpcCode, message: thrown.message, data };
 }
 
-/** A message that breaks JSON-RPC or its method's parameters. */
+/** Creates the error for a message that violates JSON-RPC or the parameters of its method. */
 export function invalidRequest(
   message: string,
   rpcCode: number = rpcCodes.invalidRequest,
@@ -65,7 +65,7 @@ export function invalidRequest(
   return new McpError("MCP_INVALID_MESSAGE", message, { rpcCode, httpStatus });
 }
 
-/** A method that this side does not have. */
+/** Creates the error for a method that this side does not have. */
 export function methodNotFound(method: string): McpError {
   return new McpError("MCP_METHOD_NOT_FOUND", `Method not found: "${method}"`, {
     rpcCode: rpcCodes.methodNotFound,
@@ -73,7 +73,7 @@ export function methodNotFound(method: string): McpError {
   });
 }
 
-/** A modern POST whose headers do not say what its body says. */
+/** Creates the error for a modern POST whose headers differ from its body. */
 export function headerMismatch(detail: string): McpError {
   return new McpError("MCP_INVALID_MESSAGE", `Header mismatch: ${detail}`, {
     rpcCode: rpcCodes.headerMismatch,

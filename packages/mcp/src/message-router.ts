@@ -1,18 +1,18 @@
 /**
- * The router: one end of one conversation, on either edge. It matches answers
- * to requests, routes progress and cancellation, and hands requests and
- * notifications to its owner. It knows neither transport (it is given a
- * function that sends) nor era (it never looks at versions or handshakes).
+ * The router: one end of a connection, on the client or the server side. It
+ * matches responses with requests, routes progress and cancellation, and passes
+ * requests and notifications to its owner. It is independent of the transport
+ * (the owner passes a function that sends) and of the era (it never reads
+ * versions or handshakes).
  *
- * Invariants: every inbound request is answered exactly once, unless it was
- * cancelled or the conversation ended; every outbound request settles exactly
- * once; an answer with an unknown or used id changes nothing and is reported
- * as stray; messages are handed on in the order in which they came, so progress
- * that arrives together with its result is never lost.
+ * Invariants: every inbound request is answered exactly once, unless it is
+ * cancelled or the connection ends; every outbound request settles exactly
+ * once; a response with an unknown or used id changes nothing and is reported
+ * as unexpected; messages are delivered in the order of their arrival, so
+ * progress that arrives together with its result is never lost.
  */
 
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
-import { InFlight } from "./in-flight.ts";
 import {
   type ClassifiedMessage,
   classify,
@@ -24,52 +24,54 @@ import {
 } from "./json-rpc.ts";
 import { invalidRequest, McpError, toRpcError } from "./mcp-error.ts";
 import { rpcCodes } from "./protocol.ts";
+import { RequestTable } from "./request-table.ts";
 
-/** A request from the other side. */
+/** A request of the peer. */
 export interface InboundRequest {
   readonly id: RpcId;
   readonly method: string;
   readonly params: JsonObject;
-  /** Aborts when the other side cancels it or the conversation ends. */
+  /** Aborts when the peer cancels the request or the connection ends. */
   readonly signal: AbortSignal;
-  /** On the client edge of HTTP: the id of our request on whose stream it came. */
+  /** Client side of HTTP: the id of our request on whose stream it arrived. */
   readonly relatedTo: RpcId | undefined;
 }
 
-/** What the owner of a router does with what comes in. */
+/** Callbacks of a router. */
 export interface RouterHandlers {
-  /** Answer a request; what it throws becomes the JSON-RPC error. */
+  /** Answers a request. A thrown error becomes the JSON-RPC error. */
   request(request: InboundRequest): Promise<JsonObject>;
-  /** The other side cancelled its request `id`: no answer to it will be sent. */
+  /** Reports that the peer cancelled its request `id`: no response is sent. */
   cancelled?(id: RpcId): void;
-  /** Take a notification that no request of ours claimed. */
+  /** Receives a notification that no pending request handles. */
   notification(method: string, params: JsonObject, relatedTo: RpcId | undefined): void;
-  /** Something that fits nowhere: an answer to nothing, an invalid message. For the log. */
-  stray?(reason: string): void;
+  /** Reports a response to no pending request, or an invalid message; for the log. */
+  unexpected?(reason: string): void;
 }
 
 /**
- * Send `message`. `relatedTo` is the other side's request that the message
- * answers or belongs to; undefined when it belongs to none.
+ * Sends `message`. `relatedTo` is the request of the peer that the message
+ * answers or belongs to; undefined if it belongs to none.
  */
-export type Outlet = (message: RpcMessage, relatedTo: RpcId | undefined) => void;
+export type SendMessage = (message: RpcMessage, relatedTo: RpcId | undefined) => void;
 
-/** How one outbound request behaves. */
+/** Options of one outbound request. */
 export interface RequestOptions {
   readonly signal?: AbortSignal;
-  /** Milliseconds until it fails with `MCP_TIMEOUT`; no own limit when absent (the signal then carries one). */
+  /** Milliseconds until it fails with `MCP_TIMEOUT`. @default no limit other than the signal */
   readonly timeoutMs?: number;
-  /** Ask for progress and take it (`params` of `notifications/progress` without the token). */
+  /** Receives progress (`params` of `notifications/progress` without the token). Without it, no progress is requested. */
   readonly onProgress?: (params: JsonObject) => void;
-  /** Take other notifications that the transport attributes to this request. */
+  /** Receives other notifications that the transport attributes to this request. */
   readonly onNotification?: (method: string, params: JsonObject) => void;
-  /** The inbound request on whose account this one is made. */
+  /** The inbound request that caused this one. */
   readonly relatedTo?: RpcId;
-  /** Called with the id before the message is sent. */
+  /** Receives the id before the message is sent. */
   readonly onId?: (id: RpcId) => void;
 }
 
-interface Waiter {
+/** A request of ours without a response. */
+interface PendingRequest {
   readonly method: string;
   readonly options: RequestOptions;
   resolve(result: JsonObject): void;
@@ -78,75 +80,75 @@ interface Waiter {
 
 /** Limits of a router. */
 export interface RouterOptions {
-  /** Most requests of the other side that are worked on at once; more are refused. @default 256 */
+  /** Most requests of the peer in flight; more are refused. @default 256 */
   readonly maxInbound?: number;
 }
 
-/** Longest delay that `setTimeout` takes; it fires at once past it. */
+/** Longest delay of `setTimeout`; a longer one fires at once. */
 const timerMaxMs = 2 ** 31 - 1;
 
-/** One end of one conversation; its owner feeds it with `receive` and gives it a way to send. */
+/** One end of a connection. The owner passes received messages to `receive`. */
 export class MessageRouter {
-  readonly #outlet: Outlet;
+  readonly #send: SendMessage;
   readonly #handlers: RouterHandlers;
   readonly #maxInbound: number;
-  readonly #waiters = new InFlight<Waiter>();
-  readonly #inbound = new InFlight<AbortController>();
-  /** Handlers that run, those of cancelled requests included: cancelling must not get round the limit. */
-  #workCount = 0;
+  readonly #pending = new RequestTable<PendingRequest>();
+  readonly #inbound = new RequestTable<AbortController>();
+  /** Running handlers, including those of cancelled requests: cancellation must not bypass the limit. */
+  #handlerCount = 0;
   #idleListeners: (() => void)[] = [];
   #lastId = 0;
   #closedBy: McpError | undefined;
 
-  constructor(outlet: Outlet, handlers: RouterHandlers, options: RouterOptions = {}) {
-    this.#outlet = outlet;
+  constructor(send: SendMessage, handlers: RouterHandlers, options: RouterOptions = {}) {
+    this.#send = send;
     this.#handlers = handlers;
     this.#maxInbound = options.maxInbound ?? 256;
   }
 
-  /** Requests of ours that wait for their answer. */
+  /** Number of our requests without a response. */
   get outboundCount(): number {
-    return this.#waiters.size;
+    return this.#pending.size;
   }
 
-  /** Requests of the other side that are being worked on. */
+  /** Number of requests of the peer that are not answered. */
   get inboundCount(): number {
     return this.#inbound.size;
   }
 
-  /** Resolves when no request of the other side is being worked on. */
+  /** Resolves when every request of the peer is answered. */
   whenIdle(): Promise<void> {
     if (this.#inbound.size === 0) return Promise.resolve();
     return new Promise((resolve) => this.#idleListeners.push(resolve));
   }
 
-  /** Whether a request of ours with this id waits for its answer. */
+  /** Whether a request of ours with this id has no response. */
   isWaiting(id: RpcId): boolean {
-    return this.#waiters.has(id);
+    return this.#pending.has(id);
   }
 
-  /** Whether a request of the other side with this id is being worked on. */
+  /** Whether a request of the peer with this id is not answered. */
   isAnswering(id: RpcId): boolean {
     return this.#inbound.has(id);
   }
 
-  /** Take one parsed message. `relatedTo` as in `InboundRequest`. After `close` nothing is taken. */
+  /** Processes one parsed message; ignored after `close`. `relatedTo` as in `InboundRequest`. */
   receive(value: unknown, relatedTo?: RpcId): void {
     if (this.#closedBy !== undefined) return;
     const classified = classify(value);
     if (classified.kind === "invalid") this.#invalid(value, classified.id, classified.reason);
-    else this.take(classified, relatedTo);
+    else this.receiveClassified(classified, relatedTo);
   }
 
-  /** As `receive`, for a message that somebody has classified already. */
-  take({ kind, message }: ClassifiedMessage, relatedTo?: RpcId): void {
+  /** Processes one message that the caller has classified. */
+  receiveClassified({ kind, message }: ClassifiedMessage, relatedTo?: RpcId): void {
     if (this.#closedBy !== undefined) return;
     switch (kind) {
       case "response":
         this.#settle(message);
         return;
       case "notification":
-        this.#notified(message.method, paramsOf(message), relatedTo);
+        this.#receiveNotification(message.method, paramsOf(message), relatedTo);
         return;
       case "request":
         void this.#answer(message.id, message.method, paramsOf(message), relatedTo);
@@ -154,27 +156,27 @@ export class MessageRouter {
   }
 
   #invalid(value: unknown, id: RpcId | null, reason: string): void {
-    this.#handlers.stray?.(`invalid message: ${reason}`);
+    this.#handlers.unexpected?.(`invalid message: ${reason}`);
     if (isJsonObject(value) && value["method"] === undefined) {
-      // A malformed answer must not be answered; it is all that will come for its request.
+      // A malformed response must not be answered. No other response to its request will arrive.
       const error = new McpError("MCP_INVALID_MESSAGE", `The answer is not valid: ${reason}`);
-      if (id !== null) this.#waiters.get(id)?.reject(error);
+      if (id !== null) this.#pending.get(id)?.reject(error);
       return;
     }
-    // The id of a request that is being worked on is kept for its own answer.
+    // The id of a request in flight is reserved for its own response.
     this.#refuse(id, invalidRequest(`Invalid request: ${reason}`));
   }
 
-  /** Answer a request that no handler sees; without its id where that would answer another one. */
+  /** Answers a request that no handler receives; without its id if that id belongs to a request in flight. */
   #refuse(id: RpcId | null, error: McpError): void {
-    const given = id !== null && this.#inbound.has(id) ? null : id;
-    this.#outlet({ jsonrpc: "2.0", id: given, error: toRpcError(error) }, given ?? undefined);
+    const usedId = id !== null && this.#inbound.has(id) ? null : id;
+    this.#send({ jsonrpc: "2.0", id: usedId, error: toRpcError(error) }, usedId ?? undefined);
   }
 
   /**
-   * Ask the other side.
+   * Sends a request and returns its result.
    *
-   * @throws {McpError} `MCP_REMOTE_ERROR` with the other side's error,
+   * @throws {McpError} `MCP_REMOTE_ERROR` with the error of the peer,
    *   `MCP_TIMEOUT`, `MCP_CONNECTION_CLOSED`; the signal's reason when it aborts.
    */
   request(method: string, params: JsonObject, options: RequestOptions = {}): Promise<JsonObject> {
@@ -187,18 +189,18 @@ export class MessageRouter {
     return new Promise((resolve, reject) => {
       let timer: NodeJS.Timeout | undefined;
       const abandon = (reason: unknown, text: string) => {
-        if (!this.#waiters.has(id)) return;
+        if (!this.#pending.has(id)) return;
         finish();
         this.#cancelRemote(id, method, text, options.relatedTo);
         reject(reason);
       };
       const aborted = () => abandon(signal?.reason, reasonText(signal?.reason));
       const finish = () => {
-        this.#waiters.delete(id);
+        this.#pending.delete(id);
         if (timer !== undefined) clearTimeout(timer);
         signal?.removeEventListener("abort", aborted);
       };
-      this.#waiters.set(id, {
+      this.#pending.set(id, {
         method,
         options,
         resolve(result) {
@@ -222,35 +224,35 @@ export class MessageRouter {
       }
       options.onId?.(id);
       try {
-        this.#outlet({ jsonrpc: "2.0", id, method, params: sent }, options.relatedTo);
+        this.#send({ jsonrpc: "2.0", id, method, params: sent }, options.relatedTo);
       } catch (error) {
-        // Parameters that are no JSON; nothing was sent.
-        this.#waiters.get(id)?.reject(error);
+        // The parameters are not JSON; nothing was sent.
+        this.#pending.get(id)?.reject(error);
       }
     });
   }
 
-  /** Tell the other side. `relatedTo` is its request that this belongs to. */
+  /** Sends a notification. `relatedTo` is the request of the peer that it belongs to. */
   notify(method: string, params: JsonObject, relatedTo?: RpcId): void {
     if (this.#closedBy !== undefined) return;
-    this.#outlet({ jsonrpc: "2.0", method, params }, relatedTo);
+    this.#send({ jsonrpc: "2.0", method, params }, relatedTo);
   }
 
-  /** A transport could not deliver our request `id`, or lost its answer. */
+  /** Fails our request `id`, which the transport could not deliver or whose response it lost. */
   fail(id: RpcId, error: unknown): void {
-    this.#waiters.get(id)?.reject(error);
+    this.#pending.get(id)?.reject(error);
   }
 
   /**
-   * End the conversation: the other side's requests are aborted, ours fail. Safe to repeat.
+   * Ends the connection: requests of the peer are aborted, our requests fail. Safe to repeat.
    *
-   * @param error what later requests fail with, which were never sent.
-   * @param inFlightError what requests fail with that were sent and not answered. @default error
+   * @param error the error of later requests, which are not sent.
+   * @param inFlightError the error of requests that were sent and not answered. @default error
    */
   close(error?: McpError, inFlightError?: McpError): void {
     if (this.#closedBy !== undefined) return;
     this.#closedBy = error ?? new McpError("MCP_CONNECTION_CLOSED", "The connection was closed");
-    for (const waiter of this.#waiters.values()) waiter.reject(inFlightError ?? this.#closedBy);
+    for (const pending of this.#pending.values()) pending.reject(inFlightError ?? this.#closedBy);
     for (const controller of this.#inbound.values()) controller.abort(this.#closedBy);
     for (const id of this.#inbound.ids()) this.#forget(id);
   }
@@ -260,7 +262,7 @@ export class MessageRouter {
       this.#refuse(id, invalidRequest(`Request id ${JSON.stringify(id)} is already in use`));
       return;
     }
-    if (this.#workCount >= this.#maxInbound) {
+    if (this.#handlerCount >= this.#maxInbound) {
       const text = `More than ${this.#maxInbound} requests are in flight`;
       this.#refuse(
         id,
@@ -271,7 +273,7 @@ export class MessageRouter {
     let response: RpcResponse;
     const controller = new AbortController();
     this.#inbound.set(id, controller);
-    this.#workCount += 1;
+    this.#handlerCount += 1;
     try {
       const result = await this.#handlers.request({
         id,
@@ -284,14 +286,14 @@ export class MessageRouter {
     } catch (thrown) {
       response = { jsonrpc: "2.0", id, error: toRpcError(thrown) };
     }
-    this.#workCount -= 1;
-    // A cancelled request has left the table and gets no answer (MCP, cancellation).
+    this.#handlerCount -= 1;
+    // A cancelled request is no longer in the table and gets no response (MCP, cancellation).
     if (this.#inbound.get(id) !== controller) return;
     try {
-      this.#outlet(response, id);
+      this.#send(response, id);
     } catch (thrown) {
-      // A result that is no JSON (a cycle, a BigInt): the request is answered all the same.
-      this.#outlet({ jsonrpc: "2.0", id, error: toRpcError(thrown) }, id);
+      // The result is not JSON (a cycle, a BigInt). The request still needs a response.
+      this.#send({ jsonrpc: "2.0", id, error: toRpcError(thrown) }, id);
     }
     this.#forget(id);
   }
@@ -305,19 +307,21 @@ export class MessageRouter {
   }
 
   #settle(response: RpcResponse): void {
-    const waiter =
-      response.id === null || response.id === undefined ? undefined : this.#waiters.get(response.id);
-    if (waiter === undefined) {
-      this.#handlers.stray?.(`an answer with the unknown or used id ${JSON.stringify(response.id ?? null)}`);
+    const pending =
+      response.id === null || response.id === undefined ? undefined : this.#pending.get(response.id);
+    if (pending === undefined) {
+      this.#handlers.unexpected?.(
+        `an answer with the unknown or used id ${JSON.stringify(response.id ?? null)}`,
+      );
       return;
     }
-    // Some servers send both members, one of them null; an error object decides.
+    // Some servers send both members, one of them null. An error object decides.
     if (!("error" in response && isJsonObject(response.error))) {
-      waiter.resolve((response as { readonly result: JsonObject }).result);
+      pending.resolve((response as { readonly result: JsonObject }).result);
       return;
     }
     const { code, message, data } = response.error;
-    waiter.reject(
+    pending.reject(
       new McpError("MCP_REMOTE_ERROR", typeof message === "string" ? message : "Unknown error", {
         rpcCode: typeof code === "number" ? code : rpcCodes.internalError,
         rpcData: data,
@@ -325,12 +329,15 @@ export class MessageRouter {
     );
   }
 
-  #notified(method: string, params: JsonObject, relatedTo: RpcId | undefined): void {
+  #receiveNotification(method: string, params: JsonObject, relatedTo: RpcId | undefined): void {
     if (method === "notifications/progress") {
       const { progressToken, ...progress } = params;
-      const waiter = this.#waiters.get(progressToken as RpcId);
-      if (waiter?.options.onProgress !== undefined) waiter.options.onProgress(progress);
-      else this.#handlers.stray?.(`progress for the unknown token ${JSON.stringify(progressToken ?? null)}`);
+      const pending = this.#pending.get(progressToken as RpcId);
+      if (pending?.options.onProgress !== undefined) pending.options.onProgress(progress);
+      else
+        this.#handlers.unexpected?.(
+          `progress for the unknown token ${JSON.stringify(progressToken ?? null)}`,
+        );
       return;
     }
     if (method === "notifications/cancelled") {
@@ -344,22 +351,22 @@ export class MessageRouter {
       this.#forget(id);
       return;
     }
-    const waiter = relatedTo === undefined ? undefined : this.#waiters.get(relatedTo);
-    if (waiter?.options.onNotification !== undefined) waiter.options.onNotification(method, params);
+    const pending = relatedTo === undefined ? undefined : this.#pending.get(relatedTo);
+    if (pending?.options.onNotification !== undefined) pending.options.onNotification(method, params);
     else this.#handlers.notification(method, params, relatedTo);
   }
 
   #cancelRemote(id: RpcId, method: string, reason: string, relatedTo: RpcId | undefined): void {
     // `initialize` must not be cancelled (MCP 2025-11-25, cancellation).
     if (this.#closedBy !== undefined || method === "initialize") return;
-    this.#outlet(
+    this.#send(
       { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: id, reason } },
       relatedTo,
     );
   }
 }
 
-/** `params` with our progress token or none: a token that came with them is somebody else's. */
+/** Returns `params` with our progress token, or without any: a token in `params` belongs to another hop. */
 function withProgressToken(params: JsonObject, token: RpcId | undefined): JsonObject {
   const meta = metaOf(params);
   if (token !== undefined) return { ...params, _meta: { ...meta, progressToken: token } };

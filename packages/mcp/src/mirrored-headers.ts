@@ -1,7 +1,7 @@
 /**
- * HTTP headers that mirror a modern request's body (revision 2026-07-28,
- * Streamable HTTP, Request Metadata): how a value is written, read, and
- * compared. Both edges use it. No I/O.
+ * HTTP headers that mirror the body of a modern request (revision 2026-07-28,
+ * Streamable HTTP, Request Metadata): encoding, decoding and comparison. Used
+ * by client and server. No I/O.
  */
 
 import { isUtf8 } from "node:buffer";
@@ -17,21 +17,21 @@ const nameParameter: { readonly [method: string]: string } = {
   "resources/read": "uri",
 };
 
-/** `Mcp-Name` of a request; undefined for methods that have none. */
+/** Returns the `Mcp-Name` of a request; undefined for methods without one. */
 export function mirroredName(method: string, params: JsonObject): string | undefined {
   const parameter = nameParameter[method];
   const value = parameter === undefined ? undefined : params[parameter];
   return typeof value === "string" ? value : undefined;
 }
 
-/** Write a value as a header: plain where it is safe, else in the Base64 form. */
+/** Encodes a header value: plain if all characters are safe, otherwise in the Base64 form. */
 export function encodeHeaderValue(value: string): string {
   const isPlain =
     /^[\x21-\x7e]([\t\x20-\x7e]*[\x21-\x7e])?$/.test(value) && !/^=\?base64\?.*\?=$/.test(value);
   return isPlain ? value : `=?base64?${Buffer.from(value, "utf8").toString("base64")}?=`;
 }
 
-/** Read a header value; undefined when it holds characters or a Base64 form that are not allowed. */
+/** Decodes a header value; undefined if it contains characters or a Base64 form that are not allowed. */
 export function decodeHeaderValue(value: string): string | undefined {
   if (!/^[\t\x20-\x7e]*$/.test(value)) return undefined;
   const match = /^=\?base64\?(.*)\?=$/.exec(value);
@@ -42,32 +42,32 @@ export function decodeHeaderValue(value: string): string | undefined {
   return isUtf8(bytes) ? bytes.toString("utf8") : undefined;
 }
 
-/** A parameter that is mirrored into a header. */
+/** A parameter that is mirrored in a header. */
 export interface MirroredParameter {
   /** Header name in lower case, `mcp-param-` included. */
   readonly header: string;
   readonly path: readonly string[];
-  /** Integers are compared by value, so that `42.0` equals `42`. */
+  /** Compare by value, so that `42.0` equals `42`. */
   readonly isInteger: boolean;
 }
 
-/** The annotated parameters of a schema, or why its annotations are not allowed. */
+/** The annotated parameters of a schema, or the reason why its annotations are not allowed. */
 export type MirroredParameters =
   | { readonly kind: "parameters"; readonly parameters: readonly MirroredParameter[] }
   | { readonly kind: "invalid"; readonly reason: string };
 
-/** Deeper than `parseJson` lets any schema be; a guard for schemas that never were text. */
+/** Deepest schema. `parseJson` allows less; this limits schemas that were not parsed from text. */
 const maxSchemaDepth = 256;
 
 const known = new WeakMap<JsonObject, MirroredParameters>();
 
 /**
- * Find the `x-mcp-header` annotations of an input schema and check their
- * constraints. A schema is looked at once: it must not be changed later.
+ * Finds the `x-mcp-header` annotations of an input schema and checks their
+ * constraints. The result is cached by schema object, which must not change later.
  */
 export function mirroredParametersOf(inputSchema: JsonObject): MirroredParameters {
-  const before = known.get(inputSchema);
-  if (before !== undefined) return before;
+  const cached = known.get(inputSchema);
+  if (cached !== undefined) return cached;
   const found = findMirroredParameters(inputSchema);
   known.set(inputSchema, found);
   return found;
@@ -129,7 +129,7 @@ function findMirroredParameters(inputSchema: JsonObject): MirroredParameters {
   return reason === undefined ? { kind: "parameters", parameters } : { kind: "invalid", reason };
 }
 
-/** Keywords that hold a schema, or an array of schemas, which `properties` alone does not reach. */
+/** Keywords with a schema, or an array of schemas, that is not reachable by `properties` alone. */
 const schemaKeywords: ReadonlySet<string> = new Set([
   "items",
   "prefixItems",
@@ -149,7 +149,7 @@ const schemaKeywords: ReadonlySet<string> = new Set([
   "else",
 ]);
 
-/** Keywords that hold an object of such schemas by name. */
+/** Keywords with an object of such schemas by name. */
 const schemaMapKeywords: ReadonlySet<string> = new Set([
   "$defs",
   "definitions",
@@ -158,7 +158,7 @@ const schemaMapKeywords: ReadonlySet<string> = new Set([
   "patternProperties",
 ]);
 
-/** The header text of the parameter's value in `args`; undefined where it has none. */
+/** Returns the header text of a parameter's value in `args`; undefined if it has none. */
 export function mirroredValue(args: JsonObject, path: readonly string[]): string | undefined {
   let value: JsonValue | undefined = args;
   for (const name of path)
@@ -168,9 +168,9 @@ export function mirroredValue(args: JsonObject, path: readonly string[]): string
 }
 
 /**
- * Check that the headers of a modern POST match its body.
+ * Checks that the headers of a modern POST match its body.
  *
- * @param inputSchema the schema of the tool that is called, where it is known.
+ * @param inputSchema the schema of the called tool, if it is known.
  * @throws {McpError} -32020 with status 400 on the first difference.
  */
 export function checkMirroredHeaders(
@@ -191,7 +191,7 @@ export function checkMirroredHeaders(
   for (const { header, path, isInteger } of mirrored.parameters) {
     const value = mirroredValue(args, path);
     if (value !== undefined) checkOne(headers, header, value, true, isInteger);
-    // Whoever routes by the header would see a value that the call does not have.
+    // A proxy that routes by the header would use a value that the call does not have.
     else if (headers[header] !== undefined)
       throw headerMismatch(`the header "${header}" stands for an argument that the body does not have`);
   }

@@ -1,7 +1,6 @@
 /**
- * Constants of the Model Context Protocol: revisions, methods that the router
- * treats specially, reserved `_meta` keys, and error codes. The names on the
- * wire are pinned by a test.
+ * Constants of the Model Context Protocol: revisions, reserved `_meta` keys,
+ * error codes and log levels. A test pins the names on the wire.
  */
 
 import type { Era } from "@toolcrib/tool";
@@ -9,7 +8,7 @@ import type { Era } from "@toolcrib/tool";
 /** Revisions with an `initialize` handshake, newest first. */
 export const legacyVersions = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] as const;
 
-/** Revisions that carry everything in each request, newest first. */
+/** Revisions without a handshake, whose requests are self-contained, newest first. */
 export const modernVersions = ["2026-07-28"] as const;
 
 /** The revision offered in `initialize`. */
@@ -18,7 +17,7 @@ export const latestLegacyVersion = legacyVersions[0];
 /** The revision that modern requests carry. */
 export const latestModernVersion = modernVersions[0];
 
-/** The era of `version`; undefined for a revision that this package does not speak. */
+/** Returns the era of `version`; undefined for a revision that this package does not support. */
 export function eraOf(version: string): Era | undefined {
   if ((legacyVersions as readonly string[]).includes(version)) return "legacy";
   return (modernVersions as readonly string[]).includes(version) ? "modern" : undefined;
@@ -34,14 +33,14 @@ export const metaKeys = {
   subscriptionId: "io.modelcontextprotocol/subscriptionId",
 } as const;
 
-/** JSON-RPC 2.0 codes and those of the MCP revisions. */
+/** Error codes of JSON-RPC 2.0 and of the MCP revisions. */
 export const rpcCodes = {
   parseError: -32700,
   invalidRequest: -32600,
   methodNotFound: -32601,
   invalidParams: -32602,
   internalError: -32603,
-  /** Revisions up to 2025-11-25; newer ones answer `invalidParams`. */
+  /** Revisions up to 2025-11-25; later ones use `invalidParams`. */
   RESOURCE_NOT_FOUND: -32002,
   /** HTTP: the session is unknown (SDK custom, -32001). */
   sessionNotFound: -32001,
@@ -50,7 +49,7 @@ export const rpcCodes = {
   unsupportedVersion: -32022,
 } as const;
 
-/** RFC 5424 severities as MCP orders them, lowest first. */
+/** RFC 5424 severities in the order of MCP, lowest first. */
 export const logLevels = [
   "debug",
   "info",
@@ -62,7 +61,7 @@ export const logLevels = [
   "emergency",
 ] as const;
 
-/** Whether a message of `level` passes a client's threshold; an unknown level passes. */
+/** Whether a message of `level` reaches a client's threshold; an unknown level does. */
 export function passesLogLevel(level: unknown, threshold: string): boolean {
   const rank = (logLevels as readonly unknown[]).indexOf(level);
   return rank === -1 || rank >= (logLevels as readonly string[]).indexOf(threshold);

@@ -6,10 +6,11 @@ import { test } from "node:test";
 import type { JsonObject } from "@toolcrib/json";
 import {
   type Connection,
-  createStdioTransport,
   type InboundRequest,
   type McpError,
   openConnection,
+  StdioTransport,
+  type StdioTransportOptions,
 } from "@toolcrib/mcp";
 import { startEchoHttpServer, startEchoSseServer, waitUntil } from "@toolcrib/testing";
 import {
@@ -153,9 +154,9 @@ test("Answers twice, answers to nobody and garbage do not disturb the calls arou
   assert.equal(await upstream.call("unknown_answer", { id: "forged" }), "for the caller");
   assert.equal(await upstream.call("garbage", { text: "Listening on port 80" }), "after garbage");
   assert.equal(await upstream.call("echo", { text: "x" }), "x");
-  assert.equal(upstream.strays.length, 3);
-  assert.match(upstream.strays[0] ?? "", /unknown or used id/);
-  assert.match(upstream.strays[2] ?? "", /standard output: .*: Listening on port 80/);
+  assert.equal(upstream.unexpected.length, 3);
+  assert.match(upstream.unexpected[0] ?? "", /unknown or used id/);
+  assert.match(upstream.unexpected[2] ?? "", /standard output: .*: Listening on port 80/);
 });
 
 test("A server without a handler for its questions gets -32601, and ping is always answered", async () => {
@@ -173,7 +174,7 @@ test("A server without a handler for its questions gets -32601, and ping is alwa
 });
 
 /** A transport whose server is the test. */
-function pipes(options?: Parameters<typeof createStdioTransport>[1]) {
+function pipes(options?: StdioTransportOptions) {
   const stdin = new PassThrough();
   const stdout = new PassThrough();
   const lines: string[] = [];
@@ -187,7 +188,7 @@ function pipes(options?: Parameters<typeof createStdioTransport>[1]) {
   return {
     stdin,
     stdout,
-    transport: createStdioTransport({ stdin, stdout }, options),
+    transport: new StdioTransport({ stdin, stdout }, options),
     say,
     next: async () =>
       JSON.parse(await waitUntil(() => lines.shift())) as { id?: unknown; params?: JsonObject },
@@ -195,7 +196,7 @@ function pipes(options?: Parameters<typeof createStdioTransport>[1]) {
   };
 }
 
-async function openPipes(options?: Parameters<typeof createStdioTransport>[1]) {
+async function openPipes(options?: StdioTransportOptions) {
   const pair = pipes(options);
   const notifications: JsonObject[] = [];
   const opening = openConnection(
@@ -293,11 +294,11 @@ test("Disposing fails what is in flight, is safe to repeat and closes the server
 test("A server that does not read its input makes requests fail instead of filling memory", async () => {
   const stdin = new PassThrough();
   const stdout = new PassThrough();
-  const transport = createStdioTransport({ stdin, stdout }, { unreadMaxBytes: 100_000 });
-  const strays: string[] = [];
+  const transport = new StdioTransport({ stdin, stdout }, { unreadMaxBytes: 100_000 });
+  const unexpected: string[] = [];
   const opening = openConnection(
     transport,
-    { stray: (reason) => strays.push(reason) },
+    { unexpected: (reason) => unexpected.push(reason) },
     { clientInfo: { name: "t", version: "0" } },
   );
   await waitUntil(() => stdin.readableLength > 0);
@@ -312,7 +313,7 @@ test("A server that does not read its input makes requests fail instead of filli
   assert.ok(failures.length > 80);
   assert.equal((failures[0] as McpError).code, "MCP_OVERLOADED");
   connection.notify("notifications/x", {});
-  assert.match(strays.at(-1) ?? "", /does not read its input/);
+  assert.match(unexpected.at(-1) ?? "", /does not read its input/);
   await connection[Symbol.asyncDispose]();
 });
 
@@ -329,8 +330,8 @@ test("Answers past the limit fail their call, and the connection goes on", async
   await using pipe = await openStdio([], { transport });
   const large = pipe.call("large", { bytes: 5 << 20 }, { timeoutMs: 2000 });
   large.catch(() => {});
-  await waitUntil(() => pipe.strays.length > 0);
-  assert.match(pipe.strays[0] ?? "", /a line is longer than 100000 bytes/);
+  await waitUntil(() => pipe.unexpected.length > 0);
+  assert.match(pipe.unexpected[0] ?? "", /a line is longer than 100000 bytes/);
   assert.equal(await pipe.call("echo", { text: "x" }), "x");
 });
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { McpError } from "@toolcrib/mcp";
+import { McpError, staticCredentials } from "@toolcrib/mcp";
 import { freePort, startEchoHttpServer, startEchoSseServer } from "@toolcrib/testing";
 import { openHttp, openSse, openStdio, startScripted } from "./upstreams.ts";
 
@@ -265,7 +265,7 @@ test("An SSE server that names an endpoint of another origin gets no message and
     "https://127.0.0.1/messages",
   ]) {
     await using server = await startScripted(({ stream }) => stream(`event: endpoint\ndata: ${named}\n\n`));
-    const transport = { headers: { authorization: "Bearer secret" } };
+    const transport = { credentials: staticCredentials({ authorization: "Bearer secret" }) };
     await assert.rejects(openSse(server.url, { transport }), {
       code: "MCP_UNREACHABLE",
       message: /names an endpoint of another origin/,

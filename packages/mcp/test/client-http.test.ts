@@ -5,7 +5,7 @@ import { once } from "node:events";
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import { test } from "node:test";
 import type { JsonObject } from "@toolcrib/json";
-import { type McpError, metaOf } from "@toolcrib/mcp";
+import { type McpError, metaOf, staticCredentials } from "@toolcrib/mcp";
 import { startEchoHttpServer, startEchoSseServer, waitUntil } from "@toolcrib/testing";
 import { eventOf, openHttp, openSse, openStdio, type ScriptedRequest, startScripted } from "./upstreams.ts";
 
@@ -23,7 +23,7 @@ test("Headers of the owner, session, version and era go with every request; the 
     "Content-Type": "text/plain",
     "Mcp-Session-Id": "forged",
   };
-  const upstream = await openHttp(server.url, { transport: { headers } });
+  const upstream = await openHttp(server.url, { transport: { credentials: staticCredentials(headers) } });
   await upstream.connection.request("tools/call", call);
   await waitUntil(() => seen.some(({ method }) => method === "GET"));
   await upstream[Symbol.asyncDispose]();
@@ -140,7 +140,7 @@ test("Servers that say 400 for an unknown session are understood; other 400s are
 test("Refusals in mid-session fail their request and no other", async () => {
   await using server = await startEchoHttpServer({ token: "t" });
   await using upstream = await openHttp(server.url, {
-    transport: { headers: { authorization: "Bearer t" } },
+    transport: { credentials: staticCredentials({ authorization: "Bearer t" }) },
   });
   // The GET stream is a request too: handshake, notification, stream.
   await waitUntil(() => server.requestCount === 3);
@@ -276,7 +276,7 @@ test("The GET stream is opened after the handshake, brings what belongs to no ca
   opened[0]?.response.write(
     `${eventOf({ id: 99, result: {} })}data: nonsense\n\ndata: null\n\ndata: [3]\n\n`,
   );
-  await waitUntil(() => upstream.strays.length === 4);
+  await waitUntil(() => upstream.unexpected.length === 4);
   opened[0]?.response.end();
   await waitUntil(() => opened.length === 2);
   opened[1]?.response.socket?.destroy();
@@ -432,6 +432,6 @@ test("Progress that comes in one chunk with its result is delivered, 200 of 200 
       });
       assert.deepEqual(steps, [1, 2, 3]);
     }
-    assert.deepEqual(upstream.strays, []);
+    assert.deepEqual(upstream.unexpected, []);
   }
 });

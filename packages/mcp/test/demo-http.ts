@@ -11,14 +11,12 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { JsonObject } from "@toolcrib/json";
 import {
-  createHttpEndpoint,
-  createSseDecoder,
-  createSseEndpoint,
   type HttpCaller,
-  type HttpEndpoint,
+  HttpEndpoint,
   type HttpEndpointOptions,
   metaKeys,
-  type SseEndpoint,
+  SseDecoder,
+  SseEndpoint,
   type SseEndpointOptions,
   type SseEvent,
 } from "@toolcrib/mcp";
@@ -33,7 +31,7 @@ export interface DemoHttp extends AsyncDisposable {
   readonly service: DemoService;
   readonly endpoint: HttpEndpoint;
   readonly sse: SseEndpoint;
-  readonly strays: string[];
+  readonly unexpected: string[];
   /** Responses that are not closed yet. */
   readonly responses: ReadonlySet<ServerResponse>;
   /** Move the endpoint's clock. */
@@ -47,16 +45,16 @@ export interface DemoHttpOptions {
 
 export async function startDemoHttp(options: DemoHttpOptions = {}): Promise<DemoHttp> {
   const service = createDemoService();
-  const strays: string[] = [];
+  const unexpected: string[] = [];
   let now = 1_000_000;
   const responses = new Set<ServerResponse>();
   const deps = {
     now: () => now,
     newSessionId: () => randomUUID(),
-    onStray: (reason: string) => strays.push(reason),
+    onUnexpected: (reason: string) => unexpected.push(reason),
   };
-  const endpoint = createHttpEndpoint(service, deps, options.http);
-  const sse = createSseEndpoint(service, deps, options.sse);
+  const endpoint = new HttpEndpoint(service, deps, options.http);
+  const sse = new SseEndpoint(service, deps, options.sse);
   const server = createServer((request, response) => {
     responses.add(response);
     response.on("close", () => responses.delete(response));
@@ -80,7 +78,7 @@ export async function startDemoHttp(options: DemoHttpOptions = {}): Promise<Demo
     service,
     endpoint,
     sse,
-    strays,
+    unexpected,
     responses,
     advance(milliseconds) {
       now += milliseconds;
@@ -158,7 +156,7 @@ export async function send(
     if (type.startsWith("application/json")) messages.push(JSON.parse(text) as WireMessage);
     return { ...answer, ended: Promise.resolve(), close: () => {} };
   }
-  const decode = createSseDecoder(
+  const decoder = new SseDecoder(
     {
       event(event) {
         events.push(event);
@@ -172,7 +170,7 @@ export async function send(
     for await (const chunk of response.body ?? []) {
       const piece = text.decode(chunk, { stream: true });
       raw += piece;
-      decode(piece);
+      decoder.write(piece);
     }
   })();
   ended.catch(() => {});

@@ -13,7 +13,7 @@ const server = startStdioServer(
     identity: localIdentity("stdio", "local"),
     sessionId: "the-pipe",
     endGraceMs: Number(process.argv[2] ?? 10_000),
-    onStray: (reason) => process.stderr.write(`${reason}\n`),
+    onUnexpected: (reason) => process.stderr.write(`${reason}\n`),
   },
 );
 await server.ended;

@@ -262,7 +262,7 @@ test("Notifications and answers are accepted with 202 and no body", async () => 
     assert.equal(answer.status, 202);
     assert.deepEqual(answer.messages, []);
   }
-  assert.match(demo.strays.join(), /unknown or used id 12345/);
+  assert.match(demo.unexpected.join(), /unknown or used id 12345/);
 });
 
 test("Batches of 2025-03-26 are answered as a batch, request by request", async () => {

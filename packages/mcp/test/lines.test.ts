@@ -5,23 +5,24 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { PassThrough } from "node:stream";
 import { test } from "node:test";
-import { createLineDecoder, createLineWriter } from "@toolcrib/mcp";
+import { LineDecoder, LineWriter } from "@toolcrib/mcp";
 import { waitUntil } from "@toolcrib/testing";
 import fc from "fast-check";
 
 interface Heard {
   readonly messages: unknown[];
-  readonly garbage: { reason: string; text: string }[];
+  readonly invalid: { reason: string; text: string }[];
 }
 
 function decoder(maxBytes = 1 << 20): Heard & { decode: (chunk: Buffer) => void } {
   const messages: unknown[] = [];
-  const garbage: Heard["garbage"] = [];
+  const invalid: Heard["invalid"] = [];
   const receiver = {
     message: (value: unknown) => messages.push(value),
-    garbage: (reason: string, text: string) => garbage.push({ reason, text }),
+    invalid: (reason: string, text: string) => invalid.push({ reason, text }),
   };
-  return { messages, garbage, decode: createLineDecoder(receiver, maxBytes) };
+  const decoder = new LineDecoder(receiver, maxBytes);
+  return { messages, invalid, decode: (chunk) => decoder.write(chunk) };
 }
 
 /** `bytes` cut at `cuts`. */
@@ -39,10 +40,10 @@ const sample = [
   '{"last":true}\n',
 ].join("");
 
-test("A stream cut in two at any byte gives the same messages and the same garbage", () => {
+test("A stream cut in two at any byte gives the same messages and the same invalid", () => {
   const bytes = Buffer.from(sample);
   for (let cut = 0; cut <= bytes.length; cut += 1) {
-    const { messages, garbage, decode } = decoder();
+    const { messages, invalid, decode } = decoder();
     for (const piece of pieces(bytes, [cut])) decode(piece);
     assert.deepEqual(messages, [
       { jsonrpc: "2.0", id: 1, text: "größe 世界 🛠" },
@@ -50,7 +51,7 @@ test("A stream cut in two at any byte gives the same messages and the same garba
       { last: true },
     ]);
     assert.deepEqual(
-      garbage.map(({ text }) => text),
+      invalid.map(({ text }) => text),
       ["not json"],
       `cut at ${cut}`,
     );
@@ -68,17 +69,17 @@ test("Any values come through any cutting, byte by byte included", () => {
         const lineEnd = hasReturns ? "\r\n" : "\n";
         const bytes = Buffer.from(values.map((value) => JSON.stringify(value) + lineEnd).join(""));
         const inside = cuts.filter((cut) => cut <= bytes.length);
-        const { messages, garbage, decode } = decoder();
+        const { messages, invalid, decode } = decoder();
         for (const piece of pieces(bytes, isByteByByte ? [...bytes.keys()] : inside)) decode(piece);
         // As JSON, since -0 and the like do not survive it.
         assert.deepEqual(messages, JSON.parse(JSON.stringify(values)));
-        assert.deepEqual(garbage, []);
+        assert.deepEqual(invalid, []);
       },
     ),
   );
 });
 
-test("Random bytes are garbage and nothing worse, and the next line is read", () => {
+test("Random bytes are invalid and nothing worse, and the next line is read", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), (noise) => {
       const { messages, decode } = decoder(200);
@@ -90,13 +91,13 @@ test("Random bytes are garbage and nothing worse, and the next line is read", ()
 });
 
 test("A byte order mark before the first line is not part of it", () => {
-  const { messages, garbage, decode } = decoder();
+  const { messages, invalid, decode } = decoder();
   decode(Buffer.from('\ufeff{"first":1}\n\ufeff{"second":2}\n'));
   assert.deepEqual(messages, [{ first: 1 }]);
-  assert.equal(garbage.length, 1);
+  assert.equal(invalid.length, 1);
 });
 
-test("A line of exactly the limit is read, one byte more is garbage, at any cutting", () => {
+test("A line of exactly the limit is read, one byte more is invalid, at any cutting", () => {
   const line = (length: number) => `"${"é".repeat((length - 2) / 2)}"`;
   for (const [length, isRead] of [
     [100, true],
@@ -105,27 +106,27 @@ test("A line of exactly the limit is read, one byte more is garbage, at any cutt
     const bytes = Buffer.from(`${line(length)}\n{"next":1}\n`);
     assert.equal(bytes.indexOf("\n"), length);
     for (let cut = 0; cut <= bytes.length; cut += 1) {
-      const { messages, garbage, decode } = decoder(100);
+      const { messages, invalid, decode } = decoder(100);
       for (const piece of pieces(bytes, [cut])) decode(piece);
       assert.deepEqual(messages.at(-1), { next: 1 });
       assert.equal(messages.length, isRead ? 2 : 1);
-      assert.equal(garbage.length, isRead ? 0 : 1);
-      if (!isRead) assert.match(garbage[0]?.reason ?? "", /longer than 100 bytes/);
+      assert.equal(invalid.length, isRead ? 0 : 1);
+      if (!isRead) assert.match(invalid[0]?.reason ?? "", /longer than 100 bytes/);
     }
   }
 });
 
 test("A line that never ends costs no more memory than its limit", () => {
   const limit = 1 << 20;
-  const { messages, garbage, decode } = decoder(limit);
+  const { messages, invalid, decode } = decoder(limit);
   const chunk = Buffer.alloc(64 * 1024, "x");
   // Two hundred times the limit.
   for (let count = 0; count < 3200; count += 1) decode(chunk);
   const before = process.memoryUsage().arrayBuffers;
   for (let count = 0; count < 3200; count += 1) decode(chunk);
   assert.ok(process.memoryUsage().arrayBuffers - before < limit);
-  assert.equal(garbage.length, 1);
-  assert.ok((garbage[0]?.text.length ?? 0) <= 200);
+  assert.equal(invalid.length, 1);
+  assert.ok((invalid[0]?.text.length ?? 0) <= 200);
   decode(Buffer.from('\n{"next":1}\n'));
   assert.deepEqual(messages, [{ next: 1 }]);
 });
@@ -174,14 +175,14 @@ test("The writer puts the messages of one turn into one write, in order and one 
   const chunks: string[] = [];
   stream.on("data", (chunk: Buffer) => chunks.push(chunk.toString()));
   let written = 0;
-  const send = createLineWriter(stream, () => {
+  const writer = new LineWriter(stream, () => {
     written += 1;
   });
-  send({ n: 1, text: "line\nfeed\u2028" });
-  send({ n: 2 });
+  writer.write({ n: 1, text: "line\nfeed\u2028" });
+  writer.write({ n: 2 });
   assert.deepEqual(chunks, []);
   await new Promise((resolve) => setImmediate(resolve));
-  send({ n: 3 });
+  writer.write({ n: 3 });
   await new Promise((resolve) => setImmediate(resolve));
   assert.deepEqual(chunks, ['{"n":1,"text":"line\\nfeed\u2028"}\n{"n":2}\n', '{"n":3}\n']);
   assert.equal(written, 2);
@@ -192,9 +193,9 @@ test("The writer is silent once its stream has ended or was destroyed", async ()
     const stream = new PassThrough();
     const errors: unknown[] = [];
     stream.on("error", (error) => errors.push(error));
-    const send = createLineWriter(stream);
+    const writer = new LineWriter(stream);
     stop(stream);
-    send({ n: 1 });
+    writer.write({ n: 1 });
     await new Promise((resolve) => setImmediate(resolve));
     assert.deepEqual(errors, []);
   }

@@ -19,7 +19,7 @@ import fc from "fast-check";
 interface Probe {
   readonly router: MessageRouter;
   readonly sent: RpcMessage[];
-  readonly strays: string[];
+  readonly unexpected: string[];
   readonly notified: { method: string; params: JsonObject }[];
   readonly cancelled: RpcId[];
 }
@@ -27,7 +27,7 @@ interface Probe {
 /** A router whose other end is the test. */
 function probe(handle?: RouterHandlers["request"], options?: RouterOptions): Probe {
   const sent: RpcMessage[] = [];
-  const strays: string[] = [];
+  const unexpected: string[] = [];
   const notified: Probe["notified"] = [];
   const cancelled: RpcId[] = [];
   const router = new MessageRouter(
@@ -36,11 +36,11 @@ function probe(handle?: RouterHandlers["request"], options?: RouterOptions): Pro
       request: handle ?? (async ({ params }) => params),
       notification: (method, params) => notified.push({ method, params }),
       cancelled: (id) => cancelled.push(id),
-      stray: (reason) => strays.push(reason),
+      unexpected: (reason) => unexpected.push(reason),
     },
     options,
   );
-  return { router, sent, strays, notified, cancelled };
+  return { router, sent, unexpected, notified, cancelled };
 }
 
 /** Two routers that are each other's other side; messages pass as JSON text, as they do on a wire. */
@@ -150,9 +150,9 @@ const invalidMessages: [value: unknown, answerId: RpcId | null | undefined][] = 
 
 test("What is no message is refused with -32600, and what is no answer is not answered", () => {
   for (const [value, answerId] of invalidMessages) {
-    const { router, sent, strays } = probe();
+    const { router, sent, unexpected } = probe();
     router.receive(value);
-    assert.equal(strays.length, 1, JSON.stringify(value));
+    assert.equal(unexpected.length, 1, JSON.stringify(value));
     if (answerId === undefined) {
       assert.deepEqual(sent, [], JSON.stringify(value));
       continue;
@@ -191,7 +191,7 @@ test("Any JSON value is taken without a crash and answered at most once", () => 
 });
 
 test("An answer with an unknown or used id changes nothing and is reported", async () => {
-  const { router, sent, strays } = probe();
+  const { router, sent, unexpected } = probe();
   const first = router.request("a", {});
   const second = router.request("b", {});
   const [one, two] = sent.map((message) => ("id" in message ? message.id : undefined));
@@ -205,8 +205,8 @@ test("An answer with an unknown or used id changes nothing and is reported", asy
   router.receive({ jsonrpc: "2.0", id: two, result: {} });
   assert.deepEqual(await first, { of: "a" });
   await assert.rejects(second, { code: "MCP_REMOTE_ERROR", rpcCode: 1, message: "no" });
-  assert.equal(strays.length, 6);
-  assert.match(strays[0] ?? "", /unknown or used id "1"/);
+  assert.equal(unexpected.length, 6);
+  assert.match(unexpected[0] ?? "", /unknown or used id "1"/);
   assert.equal(router.outboundCount, 0);
 });
 
@@ -363,7 +363,7 @@ test("Progress that comes in one chunk with its result is delivered, in order, 2
 });
 
 test("Progress goes to the request whose token it carries, and to nobody without one", async () => {
-  const { router, sent, strays, notified } = probe();
+  const { router, sent, unexpected, notified } = probe();
   const first: JsonObject[] = [];
   const second: JsonObject[] = [];
   void router.request("a", {}, { onProgress: (params) => first.push(params) });
@@ -381,7 +381,7 @@ test("Progress goes to the request whose token it carries, and to nobody without
   progress(undefined);
   assert.deepEqual(first, []);
   assert.deepEqual(second, [{ progress: 0.5, total: 1 }]);
-  assert.equal(strays.length, 3);
+  assert.equal(unexpected.length, 3);
   assert.deepEqual(notified, []);
   // A token that came from somewhere else would make the answer of "c" the progress of "a".
   assert.deepEqual("params" in sent[2]! ? sent[2].params : undefined, { _meta: { keep: true } });

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createSseDecoder, formatSseEvent, type SseEvent } from "@toolcrib/mcp";
+import { formatSseEvent, SseDecoder, type SseEvent } from "@toolcrib/mcp";
 import fc from "fast-check";
 
 interface Heard {
@@ -14,7 +14,7 @@ interface Heard {
 
 function decode(chunks: Iterable<string>, maxLength = 1 << 20): Heard {
   const heard: Heard = { events: [], ids: [], retries: [], tooLarge: 0 };
-  const feed = createSseDecoder(
+  const decoder = new SseDecoder(
     {
       event: (event) => heard.events.push(event),
       id: (id) => heard.ids.push(id),
@@ -25,7 +25,7 @@ function decode(chunks: Iterable<string>, maxLength = 1 << 20): Heard {
     },
     maxLength,
   );
-  for (const chunk of chunks) feed(chunk);
+  for (const chunk of chunks) decoder.write(chunk);
   return heard;
 }
 

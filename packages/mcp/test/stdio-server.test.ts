@@ -6,7 +6,7 @@ import { PassThrough } from "node:stream";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import {
-  createLineDecoder,
+  LineDecoder,
   metaKeys,
   type StdioServer,
   type StdioServerOptions,
@@ -23,7 +23,7 @@ interface Pipe extends AsyncDisposable {
   readonly input: PassThrough;
   readonly output: PassThrough;
   readonly messages: WireMessage[];
-  readonly strays: string[];
+  readonly unexpected: string[];
   send(message: unknown): void;
   /** Wait for the answer to `id`. */
   answerTo(id: unknown): Promise<WireMessage>;
@@ -34,12 +34,13 @@ function openPipe(options: Partial<StdioServerOptions> = {}): Pipe {
   const input = new PassThrough();
   const output = new PassThrough();
   const messages: WireMessage[] = [];
-  const strays: string[] = [];
+  const unexpected: string[] = [];
   const receiver = {
     message: (value: unknown) => messages.push(value as WireMessage),
-    garbage: (reason: string) => assert.fail(reason),
+    invalid: (reason: string) => assert.fail(reason),
   };
-  output.on("data", createLineDecoder(receiver, 1 << 26));
+  const decoder = new LineDecoder(receiver, 1 << 26);
+  output.on("data", (chunk: Buffer) => decoder.write(chunk));
   const server = startStdioServer(
     service,
     { input, output },
@@ -47,7 +48,7 @@ function openPipe(options: Partial<StdioServerOptions> = {}): Pipe {
       view: "pipe",
       identity: localIdentity("stdio", "local"),
       sessionId: "s",
-      onStray: (reason) => strays.push(reason),
+      onUnexpected: (reason) => unexpected.push(reason),
       ...options,
     },
   );
@@ -57,7 +58,7 @@ function openPipe(options: Partial<StdioServerOptions> = {}): Pipe {
     input,
     output,
     messages,
-    strays,
+    unexpected,
     send: (message) => input.write(`${typeof message === "string" ? message : JSON.stringify(message)}\n`),
     answerTo: (id) =>
       waitUntil(() => messages.find((message) => message.id === id && message.method === undefined), {
@@ -124,7 +125,7 @@ test("Lines that are no JSON are answered with -32700 and null, and the next one
   pipe.messages.length = 0;
   pipe.send("42");
   assert.equal((await pipe.answerTo(null)).error?.code, -32600);
-  assert.equal(pipe.strays.length, 4);
+  assert.equal(pipe.unexpected.length, 4);
   pipe.send(callOf(1, "echo", { text: "fine" }));
   assert.equal(textOf((await pipe.answerTo(1)).result), "fine");
 });
@@ -357,11 +358,11 @@ test("A client that does not read its answers is not read either, and gets them 
   assert.ok(output.writableLength < 1024 * 1024, `${output.writableLength} bytes wait`);
   assert.ok(service.count < 20, `${service.count} requests were read`);
   const ids = new Set<unknown>();
-  const decode = createLineDecoder(
-    { message: (value) => ids.add((value as WireMessage).id), garbage: (reason) => assert.fail(reason) },
+  const decoder = new LineDecoder(
+    { message: (value) => ids.add((value as WireMessage).id), invalid: (reason) => assert.fail(reason) },
     1 << 26,
   );
-  output.on("data", decode);
+  output.on("data", (chunk: Buffer) => decoder.write(chunk));
   await waitUntil(() => ids.size === 201);
   input.end();
   await server.ended;
@@ -371,7 +372,7 @@ test("A client that never reads while its calls talk on is given up", async () =
   const service = createDemoService();
   const input = new PassThrough();
   const output = new PassThrough();
-  const strays: string[] = [];
+  const unexpected: string[] = [];
   await using server = startStdioServer(
     service,
     { input, output },
@@ -380,7 +381,7 @@ test("A client that never reads while its calls talk on is given up", async () =
       identity: localIdentity("stdio", "local"),
       sessionId: "s",
       unreadMaxBytes: 1024,
-      onStray: (reason) => strays.push(reason),
+      onUnexpected: (reason) => unexpected.push(reason),
     },
   );
   const closed = once(output, "close");
@@ -394,6 +395,6 @@ test("A client that never reads while its calls talk on is given up", async () =
   }
   await closed;
   await server.ended;
-  assert.match(strays.join(), /does not read its answers/);
+  assert.match(unexpected.join(), /does not read its answers/);
   assert.equal(service.aborted.length, 1);
 });

@@ -13,11 +13,11 @@ import {
   type ConnectionHandlers,
   type ConnectionOptions,
   createHttpClient,
-  createHttpTransport,
-  createSseTransport,
-  createStdioTransport,
+  HttpTransport,
   type HttpTransportOptions,
   openConnection,
+  SseTransport,
+  StdioTransport,
   type StdioTransportOptions,
 } from "@toolcrib/mcp";
 import { echoStdioPath, fixtureCommand } from "@toolcrib/testing";
@@ -26,7 +26,7 @@ import { textOf } from "./demo-service.ts";
 /** A connection and what came besides answers. */
 export interface Upstream extends AsyncDisposable {
   readonly connection: Connection;
-  readonly strays: string[];
+  readonly unexpected: string[];
   readonly notifications: { method: string; params: JsonObject }[];
   /** Call a tool; the text of its result. */
   call(name: string, given?: JsonObject, options?: Parameters<Connection["request"]>[2]): Promise<string>;
@@ -41,14 +41,14 @@ export interface UpstreamOptions {
 
 /** Handlers that keep what they hear. */
 function listening(options: UpstreamOptions) {
-  const strays: string[] = [];
+  const unexpected: string[] = [];
   const notifications: Upstream["notifications"] = [];
   const handlers: ConnectionHandlers = {
     request: options.request,
     notification: (method, params) => void notifications.push({ method, params }),
-    stray: (reason) => void strays.push(reason),
+    unexpected: (reason) => void unexpected.push(reason),
   };
-  return { strays, notifications, handlers };
+  return { unexpected, notifications, handlers };
 }
 
 const clientInfo = { name: "toolcrib-test", version: "0.0.1" };
@@ -59,15 +59,15 @@ export async function openHttp(
   kind: "http" | "sse" = "http",
 ): Promise<Upstream> {
   const client = createHttpClient({ maxConnectionsPerOrigin: options.maxConnections });
-  const settings = { url, headers: {}, ...options.transport };
+  const settings = { url, ...options.transport };
   const transport =
-    kind === "http" ? createHttpTransport(client, settings) : createSseTransport(client, settings);
-  const { strays, notifications, handlers } = listening(options);
+    kind === "http" ? new HttpTransport(client, settings) : new SseTransport(client, settings);
+  const { unexpected, notifications, handlers } = listening(options);
   try {
     const connection = await openConnection(transport, handlers, { clientInfo, ...options.connection });
     return {
       connection,
-      strays,
+      unexpected,
       notifications,
       call: callOn(connection),
       async [Symbol.asyncDispose]() {
@@ -93,13 +93,13 @@ export async function openStdio(
   const { command, args } = fixtureCommand(echoStdioPath, ...flags);
   const child = spawn(command, args, { stdio: ["pipe", "pipe", "ignore"] });
   const exited = once(child, "exit");
-  const transport = createStdioTransport({ stdin: child.stdin, stdout: child.stdout }, options.transport);
-  const { strays, notifications, handlers } = listening(options);
+  const transport = new StdioTransport({ stdin: child.stdin, stdout: child.stdout }, options.transport);
+  const { unexpected, notifications, handlers } = listening(options);
   try {
     const connection = await openConnection(transport, handlers, { clientInfo, ...options.connection });
     return {
       connection,
-      strays,
+      unexpected,
       notifications,
       call: callOn(connection),
       kill: () => child.kill("SIGKILL"),

@@ -97,7 +97,7 @@ async function connect(
   const handlers = {
     request: messages.request.bind(messages),
     notification: messages.notification.bind(messages),
-    stray: onUnused,
+    unexpected: onUnused,
   };
   try {
     return await openConnection(transport, handlers, connectionOptions);

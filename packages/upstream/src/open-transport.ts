@@ -3,9 +3,10 @@
 import { abortable } from "@toolcrib/lifecycle";
 import {
   type ClientTransport,
-  createHttpTransport,
-  createSseTransport,
-  createStdioTransport,
+  HttpTransport,
+  SseTransport,
+  StdioTransport,
+  staticCredentials,
 } from "@toolcrib/mcp";
 import type { LaunchedProcess } from "@toolcrib/process";
 import { UpstreamError } from "./upstream-error.ts";
@@ -54,14 +55,17 @@ async function connect(
     case "custom":
       return { transport: resolved.transport, process: undefined };
     case "streamable_http":
-      return { transport: createHttpTransport(deps.httpClient, resolved), process: undefined };
-    case "sse":
-      return { transport: createSseTransport(deps.httpClient, resolved), process: undefined };
+    case "sse": {
+      const { kind, url, headers } = resolved;
+      const Transport = kind === "sse" ? SseTransport : HttpTransport;
+      const transport = new Transport(deps.httpClient, { url, credentials: staticCredentials(headers) });
+      return { transport, process: undefined };
+    }
     case "stdio": {
       const { command, args, env, cwd } = resolved;
       const { id: label, scrub } = settings;
       const process = await deps.launcher.launch({ command, args, env, cwd, label, scrub }, { signal });
-      return { transport: createStdioTransport(process), process };
+      return { transport: new StdioTransport(process), process };
     }
   }
 }

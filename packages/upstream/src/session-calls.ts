@@ -7,7 +7,7 @@
  */
 
 import type { JsonObject } from "@toolcrib/json";
-import { InFlight, type RpcId } from "@toolcrib/mcp";
+import { RequestTable, type RpcId } from "@toolcrib/mcp";
 import {
   type CallContext,
   type ClientSession,
@@ -29,7 +29,7 @@ export class SessionCalls {
   /** The era of the session; set after the handshake. */
   era: Era = "legacy";
   readonly #owner: ClientSession | undefined;
-  readonly #calls = new InFlight<CallContext>();
+  readonly #calls = new RequestTable<CallContext>();
   readonly #elicitations = new Map<string, CallContext | undefined>();
   #firstIdentity: Identity | undefined;
   /** Calls of several identities ran on this session, so a late message can belong to any of them. */

@@ -11,9 +11,10 @@ import {
   type Connection,
   type ConnectionRequestOptions,
   createHttpClient,
-  createHttpTransport,
+  HttpTransport,
   McpError,
   openConnection,
+  staticCredentials,
 } from "@toolcrib/mcp";
 import type { ToolResult } from "@toolcrib/tool";
 import { CliError } from "../cli-error.ts";
@@ -33,9 +34,12 @@ const answerTimeoutMs = 30_000;
  */
 export async function openRemoteTools(address: GatewayAddress, signal: AbortSignal): Promise<ToolAccess> {
   const httpClient = createHttpClient({ maxConnectionsPerOrigin: 4 });
-  const transport = createHttpTransport(httpClient, {
+  const transport = new HttpTransport(httpClient, {
     url: `${address.url}/mcp`,
-    headers: address.token === undefined ? {} : { authorization: `Bearer ${address.token}` },
+    credentials:
+      address.token === undefined
+        ? undefined
+        : staticCredentials({ authorization: `Bearer ${address.token}` }),
   });
   let connection: Connection;
   try {

@@ -19,7 +19,7 @@ export async function serveStdio(
       view: "",
       identity: localIdentity("stdio", "stdio"),
       sessionId: randomUUID(),
-      onStray: (reason) => logger.debug({ reason }, "message fits nowhere"),
+      onUnexpected: (reason) => logger.debug({ reason }, "message fits nowhere"),
     },
   );
   await Promise.race([server.ended, untilInterrupted(context)]);

@@ -13,7 +13,7 @@ import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { isLoopbackHost } from "@toolcrib/config";
 import type { Logger } from "@toolcrib/diagnostics";
-import { createHttpEndpoint, createSseEndpoint, type McpService } from "@toolcrib/mcp";
+import { HttpEndpoint, type McpService, SseEndpoint } from "@toolcrib/mcp";
 import { type Identity, localIdentity } from "@toolcrib/tool";
 import { GatewayError } from "../gateway-error.ts";
 import { type Authenticate, createFrontDoor } from "./front-door.ts";
@@ -79,13 +79,13 @@ export async function startHttpServer(deps: HttpServerDeps, options: HttpServerO
   const endpointDeps = {
     now,
     newSessionId: deps.newId,
-    onStray: (reason: string) => logger.debug({ reason }, "message fits nowhere"),
+    onUnexpected: (reason: string) => logger.debug({ reason }, "message fits nowhere"),
   };
-  const mcp = createHttpEndpoint(deps.service, endpointDeps, {
+  const mcp = new HttpEndpoint(deps.service, endpointDeps, {
     ...limits,
     sessionIdleMs: limits.sessionIdleSeconds * 1000,
   });
-  const sse = createSseEndpoint(deps.service, endpointDeps, limits);
+  const sse = new SseEndpoint(deps.service, endpointDeps, limits);
   const refuser = createRefuser(deps);
   let isDraining = false;
   const answer = createFrontDoor({

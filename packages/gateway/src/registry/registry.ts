@@ -17,13 +17,11 @@ import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import {
   type ClientTransport,
   createHttpClient,
-  createHttpEndpoint,
-  createSseEndpoint,
-  createStdioTransport,
-  type HttpEndpoint,
+  HttpEndpoint,
   type ServerInfo,
-  type SseEndpoint,
+  SseEndpoint,
   type StdioServer,
+  StdioTransport,
   startStdioServer,
 } from "@toolcrib/mcp";
 import { createProcessLauncher } from "@toolcrib/process";
@@ -231,7 +229,7 @@ export function createRegistry(config: RegistryConfig = {}): Registry {
         resolveTransport: async () => {
           if (backend.transport !== undefined) return { kind: "custom", transport: backend.transport() };
           if (address === undefined || address.kind === "stdio") {
-            return { kind: "custom", transport: createParentTransport() };
+            return { kind: "custom", transport: new ParentTransport() };
           }
           return { kind: address.kind, url: address.url, headers };
         },
@@ -399,7 +397,7 @@ export function createRegistry(config: RegistryConfig = {}): Registry {
     },
     serveHttp() {
       requireStarted("serve");
-      http ??= createHttpEndpoint(core.service, { now, newSessionId: () => randomUUID() });
+      http ??= new HttpEndpoint(core.service, { now, newSessionId: () => randomUUID() });
       const endpoint = http;
       doors.add(endpoint);
       return (request, response) => void endpoint.handle(request, response, { view: "", identity });
@@ -407,7 +405,7 @@ export function createRegistry(config: RegistryConfig = {}): Registry {
     serveSse(path) {
       requireStarted("serve");
       const deps = { now, newSessionId: () => randomUUID() };
-      const endpoint: SseEndpoint = createSseEndpoint(core.service, deps, { messagesPath: path });
+      const endpoint: SseEndpoint = new SseEndpoint(core.service, deps, { messagesPath: path });
       doors.add(endpoint);
       return (request, response) => {
         if (request.method === "GET") endpoint.open(request, response, { view: "", identity });
@@ -425,17 +423,17 @@ function standardUserOf(backendName: string): string {
   return `the backend "${backendName}"`;
 }
 
-/** The way to the process that started this one, over the standard streams. */
-function createParentTransport(): ClientTransport {
-  const transport = createStdioTransport({ stdin: process.stdout, stdout: process.stdin });
-  return {
-    ...transport,
-    async close() {
-      await transport.close();
-      // A stream that is read keeps the process from ending.
-      process.stdin.pause();
-    },
-  };
+/** Connects to the process that started this one, over the standard streams. */
+class ParentTransport extends StdioTransport {
+  constructor() {
+    super({ stdin: process.stdout, stdout: process.stdin });
+  }
+
+  override async close(): Promise<void> {
+    await super.close();
+    // A stream that is read keeps the process from ending.
+    process.stdin.pause();
+  }
 }
 
 /** A result as a program wants it (registry document, Result Mapping). */

@@ -1,10 +1,10 @@
-/** The pool of connections that HTTP transports share. */
+/** The connection pool that HTTP transports share. */
 
 import type { Dispatcher } from "undici";
 import request from "undici/lib/api/api-request.js";
 import Agent from "undici/lib/dispatcher/agent.js";
 
-/** Connections to servers, made by `createHttpClient` and closed by its owner. */
+/** Connections to servers, created by `createHttpClient` and closed by the owner. */
 export type HttpClient = Dispatcher;
 
 /** Limits of an HTTP client. */
@@ -15,15 +15,15 @@ export interface HttpClientOptions {
   readonly connectTimeoutMs?: number;
 }
 
-/** Create a pool. Disposing it is `destroy()`. */
+/** Creates a pool. Call `destroy()` to dispose of it. */
 export function createHttpClient(options: HttpClientOptions = {}): HttpClient {
   const agent = new Agent({
     connections: options.maxConnectionsPerOrigin ?? 256,
     connect: { timeout: options.connectTimeoutMs ?? 10_000 },
-    // One request after the other on a connection: a stream must not hold up a call.
+    // One request at a time on a connection: a stream must not delay a call.
     pipelining: 1,
     maxHeaderSize: 64 * 1024,
   });
-  // What undici gives its dispatchers when all of it is loaded.
+  // The full undici package adds this method to its dispatchers when it is loaded.
   return Object.assign(agent, { request });
 }

@@ -1,16 +1,17 @@
 /**
- * One HTTP exchange of the client edge: errors coded, bodies bounded, event
- * streams decoded. Redirects are not followed: headers may hold credentials.
+ * Parts of one HTTP exchange of the client side: error codes, size limits, and
+ * decoding of event streams. Redirects are not followed, because headers may
+ * hold credentials.
  */
 
 import type { Dispatcher } from "undici";
-import { createSseDecoder, type SseReceiver } from "../framing/sse.ts";
+import { type SseCallbacks, SseDecoder } from "../framing/sse.ts";
 import { McpError } from "../mcp-error.ts";
 
 /** Body of a response. */
 export type ResponseBody = Dispatcher.ResponseData["body"];
 
-/** Read a body as text. @throws {McpError} `MCP_MESSAGE_TOO_LARGE` past `maxBytes`. */
+/** Reads a body as text. @throws {McpError} `MCP_MESSAGE_TOO_LARGE` past `maxBytes`. */
 export async function readText(body: ResponseBody, maxBytes: number): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -25,40 +26,40 @@ export async function readText(body: ResponseBody, maxBytes: number): Promise<st
   return Buffer.concat(chunks, length).toString("utf8");
 }
 
-/** Largest part of a refusal's body that is looked at. */
-const refusalMaxBytes = 1024 * 1024;
+/** Most bytes of an error response that are read. */
+const errorBodyMaxBytes = 1024 * 1024;
 
-/** Read the body of a refusal, as far as it is worth it; a body that breaks off is as good as what came. */
-export async function readRefusal(body: ResponseBody): Promise<string> {
+/** Reads the body of an error response up to a limit. Returns the received part of a body that breaks off. */
+export async function readErrorBody(body: ResponseBody): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
   try {
     for await (const chunk of body) {
       chunks.push(chunk as Buffer);
       length += (chunk as Buffer).length;
-      if (length > refusalMaxBytes) break;
+      if (length > errorBodyMaxBytes) break;
     }
   } catch {
-    // The status has been received; it says what is wrong.
+    // The status is enough to report the error.
   }
-  return Buffer.concat(chunks).toString("utf8", 0, refusalMaxBytes);
+  return Buffer.concat(chunks).toString("utf8", 0, errorBodyMaxBytes);
 }
 
-/** Read a body as events until it ends. @throws when the connection breaks. */
+/** Reads a body as events until it ends. @throws when the connection breaks. */
 export async function readEvents(
   body: ResponseBody,
   maxLength: number,
-  receiver: Omit<SseReceiver, "tooLarge">,
+  callbacks: Omit<SseCallbacks, "tooLarge">,
 ): Promise<void> {
   let isTooLarge = false;
   const tooLarge = () => {
     isTooLarge = true;
   };
-  const decode = createSseDecoder({ ...receiver, tooLarge }, maxLength);
-  // The event decoder takes the byte order mark.
+  const decoder = new SseDecoder({ ...callbacks, tooLarge }, maxLength);
+  // The event decoder strips the byte order mark.
   const text = new TextDecoder("utf-8", { ignoreBOM: true });
   for await (const chunk of body) {
-    decode(text.decode(chunk as Buffer, { stream: true }));
+    decoder.write(text.decode(chunk as Buffer, { stream: true }));
     if (isTooLarge) {
       body.destroy();
       throw new McpError(
@@ -74,12 +75,7 @@ export function isEventStream(headers: Dispatcher.ResponseData["headers"]): bool
   return /^text\/event-stream\s*(;|$)/i.test(String(headers["content-type"] ?? ""));
 }
 
-/** User's headers with names in lower case, so that those of the protocol replace them. */
-export function lowerCased(headers: { readonly [name: string]: string }): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-}
-
-/** The error that stands for an HTTP status of a server. */
+/** Creates the error for an HTTP status. */
 export function statusError(status: number, url: string, text: string): McpError {
   const shown = text.replace(/[\s\p{Cc}]+/gu, " ").trim();
   const detail = shown === "" ? "" : `: ${shown.slice(0, 200)}`;
@@ -105,7 +101,7 @@ function statusHint(status: number): string | undefined {
   return status >= 300 && status < 400 ? "redirects are not followed; use the final URL" : undefined;
 }
 
-/** The error that stands for a request that got no response. */
+/** Creates the error for a request that got no response. Returns an `McpError` unchanged. */
 export function networkError(url: string, cause: unknown): McpError {
   if (cause instanceof McpError) return cause;
   const code = (cause as { code?: unknown }).code;
@@ -118,7 +114,7 @@ export function networkError(url: string, cause: unknown): McpError {
   );
 }
 
-/** A URL as it may be shown: without user information, query and fragment. */
+/** Returns a URL for display: without user information, query and fragment. */
 export function displayUrl(url: string): string {
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname}`;

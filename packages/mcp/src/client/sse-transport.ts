@@ -1,176 +1,198 @@
 /**
- * The legacy HTTP+SSE transport on the client edge (2024-11-05): one GET stream
- * for everything that comes, POSTs to the URL that its first event names. That
- * URL must be of the same origin, since credentials go there.
+ * The legacy HTTP+SSE transport on the client side (2024-11-05): one GET stream
+ * for all received messages, and POSTs to the URL that its first event names.
+ * That URL must have the same origin as the stream, because credentials are
+ * sent to it.
  */
 
 import { messageOf } from "@toolcrib/diagnostics";
 import { parseJson } from "@toolcrib/json";
 import type { Dispatcher } from "undici";
+import type { SseEvent } from "../framing/sse.ts";
 import type { RpcMessage } from "../json-rpc.ts";
 import { McpError } from "../mcp-error.ts";
+import { type CredentialProvider, withCredentials } from "./credentials.ts";
 import {
   displayUrl,
   isEventStream,
-  lowerCased,
   networkError,
   type ResponseBody,
+  readErrorBody,
   readEvents,
-  readRefusal,
   statusError,
 } from "./http-request.ts";
 import type { ClientTransport, TransportReceiver } from "./transport.ts";
 
-/** Options of `createSseTransport`. */
+/** Options of `SseTransport`. */
 export interface SseTransportOptions {
   readonly url: string;
-  /** Sent with each request; secrets already resolved. */
-  readonly headers: { readonly [name: string]: string };
+  /** Returns the headers that authenticate each request. @default none */
+  readonly credentials?: CredentialProvider;
   /** Largest event in characters. @default 67,108,864 */
   readonly messageMaxBytes?: number;
 }
 
-/** Create a transport to `options.url` over `dispatcher` (an undici Agent or Pool that its owner closes). */
-export function createSseTransport(dispatcher: Dispatcher, options: SseTransportOptions): ClientTransport {
-  const { url } = options;
-  const shownUrl = displayUrl(url);
-  const base = new URL(url);
-  const ownHeaders = lowerCased(options.headers);
-  const maxBytes = options.messageMaxBytes ?? 64 * 1024 * 1024;
-  const closing = new AbortController();
-  let receiver: TransportReceiver | undefined;
-  let messages: URL | undefined;
-  let version: string | undefined;
-  let isClosed = false;
+/** Connects to a server over HTTP+SSE. */
+export class SseTransport implements ClientTransport {
+  readonly kind = "sse";
+  readonly #dispatcher: Dispatcher;
+  readonly #base: URL;
+  readonly #shownUrl: string;
+  readonly #credentials: CredentialProvider | undefined;
+  readonly #maxLength: number;
+  readonly #closing = new AbortController();
+  #receiver: TransportReceiver | undefined;
+  /** The URL for POSTs; undefined until the server has named it. */
+  #endpoint: URL | undefined;
+  #version: string | undefined;
+  #isClosed = false;
 
-  function end(error: McpError): void {
-    if (isClosed) return;
-    isClosed = true;
-    closing.abort(error);
-    receiver?.closed(error);
+  /** @param dispatcher an undici Agent or Pool; its owner closes it. */
+  constructor(dispatcher: Dispatcher, options: SseTransportOptions) {
+    this.#dispatcher = dispatcher;
+    this.#base = new URL(options.url);
+    this.#shownUrl = displayUrl(options.url);
+    this.#credentials = options.credentials;
+    this.#maxLength = options.messageMaxBytes ?? 64 * 1024 * 1024;
   }
 
-  async function post(message: RpcMessage, to: URL): Promise<void> {
-    const id = "method" in message && "id" in message ? message.id : undefined;
-    try {
-      const response = await dispatcher.request({
-        origin: to.origin,
-        path: `${to.pathname}${to.search}`,
-        method: "POST",
-        headers: {
-          ...ownHeaders,
-          "content-type": "application/json",
-          ...(version === undefined ? undefined : { "mcp-protocol-version": version }),
-        },
-        body: JSON.stringify(message),
-        signal: closing.signal,
+  async open(receiver: TransportReceiver, signal: AbortSignal): Promise<void> {
+    this.#receiver = receiver;
+    const body = await this.#openStream(signal);
+    const opened = Promise.withResolvers<void>();
+    void this.#follow(body, opened.resolve)
+      .then(
+        () => undefined,
+        (cause: unknown) => cause,
+      )
+      .then((cause) => {
+        const text = `The stream of the server at ${this.#shownUrl} ended`;
+        const error =
+          cause instanceof McpError ? cause : new McpError("MCP_CONNECTION_CLOSED", text, { cause });
+        opened.reject(signal.aborted ? signal.reason : error);
+        this.#end(error);
       });
-      if (response.statusCode < 300) {
-        await response.body.dump();
-        return;
-      }
-      const error = statusError(response.statusCode, shownUrl, await readRefusal(response.body));
-      if (response.statusCode !== 404) throw error;
-      const text = `The server at ${shownUrl} no longer knows the session`;
-      const expired = new McpError("MCP_SESSION_EXPIRED", text, { cause: error });
-      if (id !== undefined) receiver?.failed(id, expired);
-      end(expired);
-    } catch (cause) {
-      if (closing.signal.aborted) return;
-      const error = networkError(shownUrl, cause);
-      if (id !== undefined) receiver?.failed(id, error);
-      else receiver?.garbage(`a message could not be sent: ${error.message}`);
-    }
+    await opened.promise;
   }
 
-  function receive(data: string): void {
-    try {
-      const value = parseJson(data, { maxLength: maxBytes });
-      for (const one of Array.isArray(value) ? value : [value]) receiver?.message(one);
-    } catch (error) {
-      receiver?.garbage(`an event: ${messageOf(error)}`);
-    }
+  send(message: RpcMessage): void {
+    if (this.#endpoint !== undefined && !this.#isClosed) void this.#post(message, this.#endpoint);
   }
 
-  /** Where messages are POSTed to. @throws {McpError} `MCP_UNREACHABLE` for another origin. */
-  function endpointOf(data: string): URL {
-    const named = URL.canParse(data, base) ? new URL(data, base) : undefined;
-    if (named?.origin === base.origin) return named;
-    throw new McpError("MCP_UNREACHABLE", `The server at ${shownUrl} names an endpoint of another origin`, {
-      hint: "credentials are sent to the endpoint, so it must be where the stream is",
+  negotiated(version: string): void {
+    this.#version = version;
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#closing.abort(new McpError("MCP_CONNECTION_CLOSED", "The connection was closed"));
+  }
+
+  #end(error: McpError): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#closing.abort(error);
+    this.#receiver?.closed(error);
+  }
+
+  async #openStream(signal: AbortSignal): Promise<ResponseBody> {
+    const { origin, pathname, search } = this.#base;
+    const opening = AbortSignal.any([signal, this.#closing.signal]);
+    const request = { url: this.#base.href, signal: opening };
+    const response = await withCredentials(this.#credentials, request, this.#shownUrl, (credentials) =>
+      this.#dispatcher.request({
+        origin,
+        path: `${pathname}${search}`,
+        method: "GET",
+        headers: { ...credentials, accept: "text/event-stream" },
+        signal: opening,
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      }),
+    ).catch((cause: unknown) => {
+      if (signal.aborted) throw signal.reason;
+      throw networkError(this.#shownUrl, cause);
+    });
+    const { statusCode, headers, body } = response;
+    if (statusCode !== 200) throw statusError(statusCode, this.#shownUrl, await readErrorBody(body));
+    if (isEventStream(headers)) return body;
+    body.destroy();
+    const type = String(headers["content-type"] ?? "no content type");
+    const text = `The server at ${this.#shownUrl} answered with "${type}", not a stream`;
+    throw new McpError("MCP_UNREACHABLE", text, {
+      hint: "check the URL, and whether the server speaks this transport (sse or streamable_http)",
     });
   }
 
-  /** Read the stream to its end. @param onEndpoint called once the endpoint is known. */
-  async function follow(body: ResponseBody, onEndpoint: () => void): Promise<void> {
-    await readEvents(body, maxBytes, {
-      event({ event, data }) {
-        if (event === "message") receive(data);
-        else if (event === "endpoint" && messages === undefined) {
-          messages = endpointOf(data);
+  /** Reads the stream to its end. @param onEndpoint called once the endpoint is known. */
+  #follow(body: ResponseBody, onEndpoint: () => void): Promise<void> {
+    return readEvents(body, this.#maxLength, {
+      event: ({ event, data }: SseEvent) => {
+        if (event === "message") this.#receive(data);
+        else if (event === "endpoint" && this.#endpoint === undefined) {
+          this.#endpoint = this.#parseEndpoint(data);
           onEndpoint();
         }
       },
     });
   }
 
-  return {
-    kind: "sse",
-    async open(to, signal) {
-      receiver = to;
-      const opening = AbortSignal.any([signal, closing.signal]);
-      const response = await dispatcher
-        .request({
-          origin: base.origin,
-          path: `${base.pathname}${base.search}`,
-          method: "GET",
-          headers: { ...ownHeaders, accept: "text/event-stream" },
-          signal: opening,
-          headersTimeout: 0,
-          bodyTimeout: 0,
-        })
-        .catch((cause: unknown) => {
-          if (signal.aborted) throw signal.reason;
-          throw networkError(shownUrl, cause);
-        });
-      const { statusCode, headers, body } = response;
-      if (statusCode !== 200) throw statusError(statusCode, shownUrl, await readRefusal(body));
-      if (!isEventStream(headers)) {
-        body.destroy();
-        const type = String(headers["content-type"] ?? "no content type");
-        throw new McpError(
-          "MCP_UNREACHABLE",
-          `The server at ${shownUrl} answered with "${type}", not a stream`,
-          {
-            hint: "check the URL, and whether the server speaks this transport (sse or streamable_http)",
+  /** Parses the URL for POSTs. @throws {McpError} `MCP_UNREACHABLE` for another origin. */
+  #parseEndpoint(data: string): URL {
+    const named = URL.canParse(data, this.#base) ? new URL(data, this.#base) : undefined;
+    if (named?.origin === this.#base.origin) return named;
+    const text = `The server at ${this.#shownUrl} names an endpoint of another origin`;
+    throw new McpError("MCP_UNREACHABLE", text, {
+      hint: "credentials are sent to the endpoint, so it must have the origin of the stream",
+    });
+  }
+
+  #receive(data: string): void {
+    try {
+      const value = parseJson(data, { maxLength: this.#maxLength });
+      for (const one of Array.isArray(value) ? value : [value]) this.#receiver?.message(one);
+    } catch (error) {
+      this.#receiver?.invalid(`an event: ${messageOf(error)}`);
+    }
+  }
+
+  async #post(message: RpcMessage, endpoint: URL): Promise<void> {
+    const id = "method" in message && "id" in message ? message.id : undefined;
+    const { signal } = this.#closing;
+    const version = this.#version;
+    try {
+      const body = JSON.stringify(message);
+      const request = { url: endpoint.href, signal };
+      const response = await withCredentials(this.#credentials, request, this.#shownUrl, (credentials) =>
+        this.#dispatcher.request({
+          origin: endpoint.origin,
+          path: `${endpoint.pathname}${endpoint.search}`,
+          method: "POST",
+          headers: {
+            ...credentials,
+            "content-type": "application/json",
+            ...(version === undefined ? undefined : { "mcp-protocol-version": version }),
           },
-        );
+          body,
+          signal,
+        }),
+      );
+      if (response.statusCode < 300) {
+        await response.body.dump();
+        return;
       }
-      await new Promise<void>((resolve, reject) => {
-        void follow(body, resolve)
-          .then(
-            () => undefined,
-            (cause: unknown) => cause,
-          )
-          .then((cause) => {
-            const text = `The stream of the server at ${shownUrl} ended`;
-            const error =
-              cause instanceof McpError ? cause : new McpError("MCP_CONNECTION_CLOSED", text, { cause });
-            reject(signal.aborted ? signal.reason : error);
-            end(error);
-          });
-      });
-    },
-    send(message) {
-      if (messages !== undefined && !isClosed) void post(message, messages);
-    },
-    negotiated(to) {
-      version = to;
-    },
-    async close() {
-      if (isClosed) return;
-      isClosed = true;
-      closing.abort(new McpError("MCP_CONNECTION_CLOSED", "The connection was closed"));
-    },
-  };
+      const error = statusError(response.statusCode, this.#shownUrl, await readErrorBody(response.body));
+      if (response.statusCode !== 404) throw error;
+      const text = `The server at ${this.#shownUrl} no longer knows the session`;
+      const expired = new McpError("MCP_SESSION_EXPIRED", text, { cause: error });
+      if (id !== undefined) this.#receiver?.failed(id, expired);
+      this.#end(expired);
+    } catch (cause) {
+      if (signal.aborted) return;
+      const error = networkError(this.#shownUrl, cause);
+      if (id !== undefined) this.#receiver?.failed(id, error);
+      else this.#receiver?.invalid(`a message could not be sent: ${error.message}`);
+    }
+  }
 }

@@ -1,68 +1,79 @@
 /**
- * The stdio transport on the client edge, over streams that somebody else owns
- * (the launcher of the process).
+ * The stdio transport on the client side, over the standard streams of a
+ * process that the caller owns.
  */
 
 import type { Readable, Writable } from "node:stream";
-import { createLineWriter, readLines } from "../framing/lines.ts";
+import { LineWriter, readLines } from "../framing/lines.ts";
+import type { RpcMessage } from "../json-rpc.ts";
 import { McpError } from "../mcp-error.ts";
 import type { ClientTransport, TransportReceiver } from "./transport.ts";
 
-/** Options of `createStdioTransport`. */
+/** Options of `StdioTransport`. */
 export interface StdioTransportOptions {
   /** Longest line in bytes. @default 67,108,864 */
   readonly lineMaxBytes?: number;
-  /** Bytes that may wait for the server to read them; while more wait, requests fail. @default 67,108,864 */
+  /** Unread bytes past which requests fail until the server reads. @default 67,108,864 */
   readonly unreadMaxBytes?: number;
 }
 
-/** Create a transport over a server's standard streams. */
-export function createStdioTransport(
-  streams: { readonly stdin: Writable; readonly stdout: Readable },
-  options: StdioTransportOptions = {},
-): ClientTransport {
-  const { stdin, stdout } = streams;
-  const unreadMaxBytes = options.unreadMaxBytes ?? 64 * 1024 * 1024;
-  const write = createLineWriter(stdin);
-  let receiver: TransportReceiver | undefined;
-  let isClosed = false;
-  return {
-    kind: "stdio",
-    async open(to) {
-      receiver = to;
-      const end = (text: string, cause?: Error) => {
-        if (isClosed) return;
-        isClosed = true;
-        to.closed(new McpError("MCP_CONNECTION_CLOSED", text, { cause }));
-      };
-      readLines(
-        stdout,
-        {
-          message: (value) => to.message(value),
-          garbage: (reason, text) => to.garbage(`standard output: ${reason}: ${text}`),
-        },
-        options.lineMaxBytes ?? 64 * 1024 * 1024,
-      );
-      stdout.once("end", () => end("The server closed its output"));
-      stdout.once("close", () => end("The server closed its output"));
-      stdout.on("error", (cause) => end("The server's output cannot be read", cause));
-      // A write to a dead server fails here; the end of its output says so too.
-      stdin.on("error", (cause) => end("The server does not take input any more", cause));
-    },
-    send(message) {
-      if (stdin.writableLength <= unreadMaxBytes) {
-        write(message);
-        return;
-      }
-      const error = new McpError("MCP_OVERLOADED", "The server does not read its input", {
-        hint: `more than ${unreadMaxBytes} bytes wait for it`,
-      });
-      if ("method" in message && "id" in message) receiver?.failed(message.id, error);
-      else receiver?.garbage(`${error.message}: a message to it is dropped`);
-    },
-    async close() {
-      isClosed = true;
-      stdin.end();
-    },
-  };
+/** Connects to a server over its standard streams. */
+export class StdioTransport implements ClientTransport {
+  readonly kind = "stdio";
+  readonly #stdin: Writable;
+  readonly #stdout: Readable;
+  readonly #writer: LineWriter;
+  readonly #lineMaxBytes: number;
+  readonly #unreadMaxBytes: number;
+  #receiver: TransportReceiver | undefined;
+  #isClosed = false;
+
+  /** @param streams the server's standard input and output. */
+  constructor(
+    streams: { readonly stdin: Writable; readonly stdout: Readable },
+    options: StdioTransportOptions = {},
+  ) {
+    this.#stdin = streams.stdin;
+    this.#stdout = streams.stdout;
+    this.#writer = new LineWriter(streams.stdin);
+    this.#lineMaxBytes = options.lineMaxBytes ?? 64 * 1024 * 1024;
+    this.#unreadMaxBytes = options.unreadMaxBytes ?? 64 * 1024 * 1024;
+  }
+
+  async open(receiver: TransportReceiver): Promise<void> {
+    this.#receiver = receiver;
+    const callbacks = {
+      message: (value: unknown) => receiver.message(value),
+      invalid: (reason: string, text: string) => receiver.invalid(`standard output: ${reason}: ${text}`),
+    };
+    readLines(this.#stdout, callbacks, this.#lineMaxBytes);
+    this.#stdout.once("end", () => this.#end("The server closed its output"));
+    this.#stdout.once("close", () => this.#end("The server closed its output"));
+    this.#stdout.on("error", (cause) => this.#end("The server's output cannot be read", cause));
+    // A write to a server that has exited fails here; its output ends too.
+    this.#stdin.on("error", (cause) => this.#end("The server no longer accepts input", cause));
+  }
+
+  send(message: RpcMessage): void {
+    if (this.#stdin.writableLength <= this.#unreadMaxBytes) {
+      this.#writer.write(message);
+      return;
+    }
+    const error = new McpError("MCP_OVERLOADED", "The server does not read its input", {
+      hint: `more than ${this.#unreadMaxBytes} bytes wait for it`,
+    });
+    if ("method" in message && "id" in message) this.#receiver?.failed(message.id, error);
+    else this.#receiver?.invalid(`${error.message}: a message to it is dropped`);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#stdin.end();
+  }
+
+  #end(text: string, cause?: Error): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#receiver?.closed(new McpError("MCP_CONNECTION_CLOSED", text, { cause }));
+  }
 }

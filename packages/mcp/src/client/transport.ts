@@ -1,41 +1,42 @@
 /**
- * What the client edge asks of a transport: deliver messages, and say which
- * request of ours an incoming message came on account of, where it can tell.
+ * The contract between a connection and its transport: deliver messages, and
+ * report received ones together with the request that each belongs to, where
+ * the transport can tell.
  */
 
 import type { RpcId, RpcMessage } from "../json-rpc.ts";
 import type { McpError } from "../mcp-error.ts";
 
-/** What a transport reports. */
+/** Callbacks of a transport. */
 export interface TransportReceiver {
-  /** A parsed message; `relatedTo` is our request on whose stream it came. */
+  /** Receives a parsed message. `relatedTo` is the id of our request on whose stream it arrived. */
   message(value: unknown, relatedTo?: RpcId): void;
-  /** Our request `id` could not be delivered, or its answer was lost. */
+  /** Reports that our request `id` could not be delivered, or that its response was lost. */
   failed(id: RpcId, error: McpError): void;
-  /** Nothing more will come. Called at most once. */
+  /** Reports the end of the transport: no message follows. Called at most once. */
   closed(error: McpError): void;
-  /** Something that is no message; for the log. */
-  garbage(reason: string): void;
+  /** Reports received data that is not a message; for the log. */
+  invalid(reason: string): void;
 }
 
-/** What a transport may need to know of a message besides its text. */
+/** Details of a message that only some transports need. */
 export interface SendHints {
-  /** Extra headers (HTTP only). */
+  /** Additional headers (HTTP only). */
   readonly headers?: { readonly [name: string]: string };
 }
 
-/** A way to one server. */
+/** Sends messages to one server and receives its messages. */
 export interface ClientTransport {
   readonly kind: "stdio" | "streamable_http" | "sse";
-  /** Connect. @throws {McpError} when the server cannot be reached. */
+  /** Connects. @throws {McpError} when the server cannot be reached. */
   open(receiver: TransportReceiver, signal: AbortSignal): Promise<void>;
   /**
-   * Send; what fails is reported to the receiver. After
-   * `notifications/cancelled` nothing need be delivered for its request any more.
+   * Sends a message. Failures are reported to the receiver. After
+   * `notifications/cancelled`, the transport may drop what arrives for the cancelled request.
    */
   send(message: RpcMessage, hints?: SendHints): void;
-  /** The handshake is done; later requests carry this version (HTTP header). */
+  /** Sets the protocol version after the handshake; later HTTP requests carry it in a header. */
   negotiated?(version: string): void;
-  /** Disconnect. Safe to repeat. */
+  /** Disconnects. Safe to repeat. */
   close(): Promise<void>;
 }

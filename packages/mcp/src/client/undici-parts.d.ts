@@ -1,4 +1,4 @@
-/** The files of undici that are needed: all of it takes twice as long to load. */
+/** The parts of undici in use. Loading the whole package takes twice as long. */
 declare module "undici/lib/dispatcher/agent.js" {
   import { Agent } from "undici";
   export = Agent;

@@ -1,5 +1,5 @@
 /**
- * Server-sent events (WHATWG HTML, section 9.2): an incremental parser and the
+ * Server-sent events (WHATWG HTML, section 9.2): an incremental decoder, and the
  * text of one event. No I/O.
  */
 
@@ -8,149 +8,165 @@ export interface SseEvent {
   /** `event` field; `message` when absent. */
   readonly event: string;
   readonly data: string;
-  /** The last `id` seen so far on the stream, if any. */
+  /** The last `id` received on the stream, if any. */
   readonly id: string | undefined;
 }
 
-/** What a parser reports. */
-export interface SseReceiver {
+/** Callbacks of an `SseDecoder`. */
+export interface SseCallbacks {
   event(event: SseEvent): void;
-  /** An event without data, which is none to `event`, moved the last event id. */
+  /** Reports an event without data that changes the last event id. `event` is not called for it. */
   id?(id: string): void;
-  /** The server asks to wait this many milliseconds before reconnecting. */
+  /** Reports the milliseconds that the server asks to wait before reconnecting. */
   retry?(milliseconds: number): void;
-  /** An event grew past the limit; the parser drops it. */
+  /** Reports an event over the limit, which is discarded. */
   tooLarge?(): void;
 }
 
-/** Pieces of an unfinished line are joined in blocks of so many. */
+/** Number of pieces of an unfinished line that are joined into one block. */
 const blockSize = 1024;
 
-/** Create a function that takes decoded text and gives events. @param maxLength longest event in characters. */
-export function createSseDecoder(receiver: SseReceiver, maxLength: number): (text: string) => void {
-  // The unfinished line, kept in pieces so that a long one is joined once, and in
-  // blocks of pieces so that many small pieces cost no more than their text.
-  let blocks: string[] = [];
-  let pieces: string[] = [];
-  let heldLength = 0;
-  let event = "";
-  let data: string[] = [];
-  let dataLength = 0;
-  let id: string | undefined;
-  let hasNewId = false;
-  let isAtStart = true;
-  /** The last chunk ended in CR: a LF right after it belongs to the same line break. */
-  let skipsLineFeed = false;
-  /** The event is too large: its data is dropped until the blank line that ends it. */
-  let isDropping = false;
-  /** What is left of the current line is dropped. */
-  let isSkippingLine = false;
+/** Decodes the text of one stream. */
+export class SseDecoder {
+  readonly #callbacks: SseCallbacks;
+  readonly #maxLength: number;
+  /**
+   * The unfinished line: blocks of joined pieces, then single pieces. A long line
+   * is joined once, and many small pieces cost little more than their text.
+   */
+  #blocks: string[] = [];
+  #pieces: string[] = [];
+  #heldLength = 0;
+  #event = "";
+  #data: string[] = [];
+  #dataLength = 0;
+  #id: string | undefined;
+  #hasNewId = false;
+  #isAtStart = true;
+  /** The last chunk ended in CR: an LF right after it belongs to the same line break. */
+  #skipsLineFeed = false;
+  /** The event is too large: its data is discarded until the blank line that ends it. */
+  #isDropping = false;
+  /** The rest of the current line is discarded. */
+  #isSkippingLine = false;
 
-  function field(line: string): void {
-    const colon = line.indexOf(":");
-    if (colon === 0) return;
-    const name = colon === -1 ? line : line.slice(0, colon);
-    let value = colon === -1 ? "" : line.slice(colon + 1);
-    if (value.startsWith(" ")) value = value.slice(1);
-    if (name === "data") {
-      // Each line counts as one more, so that empty ones have a limit too.
-      dataLength += value.length + 1;
-      if (dataLength - 1 > maxLength) drop();
-      else if (!isDropping) data.push(value);
-    } else if (name === "event") event = value;
-    else if (name === "id" && !value.includes("\0")) {
-      id = value;
-      hasNewId = true;
-    } else if (name === "retry" && /^\d{1,9}$/.test(value)) receiver.retry?.(Number(value));
+  /** @param maxLength longest event in characters. */
+  constructor(callbacks: SseCallbacks, maxLength: number) {
+    this.#callbacks = callbacks;
+    this.#maxLength = maxLength;
   }
 
-  function drop(): void {
-    if (isDropping) return;
-    isDropping = true;
-    data = [];
-    receiver.tooLarge?.();
-  }
-
-  function dispatch(): void {
-    if (data.length > 0 && !isDropping) {
-      const text = data.length === 1 ? (data[0] as string) : data.join("\n");
-      receiver.event({ event: event === "" ? "message" : event, data: text, id });
-    } else if (hasNewId) receiver.id?.(id as string);
-    event = "";
-    data = [];
-    dataLength = 0;
-    hasNewId = false;
-    isDropping = false;
-  }
-
-  function line(text: string): void {
-    const isRest = isSkippingLine;
-    isSkippingLine = false;
-    const whole = heldLength === 0 ? text : takeHeld() + text;
-    if (isRest) return;
-    if (whole === "") dispatch();
-    else field(whole);
-  }
-
-  function takeHeld(): string {
-    const text = blocks.join("") + pieces.join("");
-    blocks = [];
-    pieces = [];
-    heldLength = 0;
-    return text;
-  }
-
-  function hold(text: string): void {
-    if (text === "" || isSkippingLine) return;
-    heldLength += text.length;
-    // A field name and its colon come on top of the data.
-    if (heldLength > maxLength + 16) {
-      takeHeld();
-      isSkippingLine = true;
-      drop();
-      return;
-    }
-    pieces.push(text);
-    if (pieces.length < blockSize) return;
-    blocks.push(pieces.join(""));
-    pieces = [];
-  }
-
-  return (text) => {
+  /** Decodes a piece of text and reports the events that it completes. */
+  write(text: string): void {
     if (text === "") return;
-    let start = 0;
-    if (isAtStart) {
-      isAtStart = false;
-      if (text.charCodeAt(0) === 0xfeff) start = 1;
-    } else if (skipsLineFeed && text.charCodeAt(0) === 0x0a) start = 1;
-    skipsLineFeed = false;
-    // Each is looked for again only once it has been passed: a text without any CR is searched once.
+    let start = this.#startOf(text);
+    // Each index is searched again only after its line break was passed: a text without CR is searched once.
     let lineFeed = text.indexOf("\n", start);
     let carriageReturn = text.indexOf("\r", start);
     while (lineFeed !== -1 || carriageReturn !== -1) {
       if (carriageReturn === -1 || (lineFeed !== -1 && lineFeed < carriageReturn)) {
-        line(text.slice(start, lineFeed));
+        this.#endLine(text.slice(start, lineFeed));
         start = lineFeed + 1;
         lineFeed = text.indexOf("\n", start);
         continue;
       }
-      line(text.slice(start, carriageReturn));
+      this.#endLine(text.slice(start, carriageReturn));
       start = carriageReturn + 1;
-      if (start === text.length) skipsLineFeed = true;
+      if (start === text.length) this.#skipsLineFeed = true;
       else if (lineFeed === start) {
         start += 1;
         lineFeed = text.indexOf("\n", start);
       }
       carriageReturn = text.indexOf("\r", start);
     }
-    hold(start === 0 ? text : text.slice(start));
-  };
+    this.#hold(start === 0 ? text : text.slice(start));
+  }
+
+  /** Returns the index after a byte order mark, or after the LF of a line break in two chunks. */
+  #startOf(text: string): number {
+    const skipped = this.#isAtStart ? 0xfeff : this.#skipsLineFeed ? 0x0a : undefined;
+    this.#isAtStart = false;
+    this.#skipsLineFeed = false;
+    return skipped !== undefined && text.charCodeAt(0) === skipped ? 1 : 0;
+  }
+
+  #endLine(text: string): void {
+    const isRest = this.#isSkippingLine;
+    this.#isSkippingLine = false;
+    const whole = this.#heldLength === 0 ? text : this.#takeHeld() + text;
+    if (isRest) return;
+    if (whole === "") this.#dispatch();
+    else this.#field(whole);
+  }
+
+  #field(line: string): void {
+    const colon = line.indexOf(":");
+    if (colon === 0) return;
+    const name = colon === -1 ? line : line.slice(0, colon);
+    let value = colon === -1 ? "" : line.slice(colon + 1);
+    if (value.startsWith(" ")) value = value.slice(1);
+    if (name === "data") {
+      // Each line counts one more, so that empty lines are limited too.
+      this.#dataLength += value.length + 1;
+      if (this.#dataLength - 1 > this.#maxLength) this.#drop();
+      else if (!this.#isDropping) this.#data.push(value);
+    } else if (name === "event") this.#event = value;
+    else if (name === "id" && !value.includes("\0")) {
+      this.#id = value;
+      this.#hasNewId = true;
+    } else if (name === "retry" && /^\d{1,9}$/.test(value)) this.#callbacks.retry?.(Number(value));
+  }
+
+  #drop(): void {
+    if (this.#isDropping) return;
+    this.#isDropping = true;
+    this.#data = [];
+    this.#callbacks.tooLarge?.();
+  }
+
+  #dispatch(): void {
+    const data = this.#data;
+    if (data.length > 0 && !this.#isDropping) {
+      const text = data.length === 1 ? (data[0] as string) : data.join("\n");
+      const event = this.#event === "" ? "message" : this.#event;
+      this.#callbacks.event({ event, data: text, id: this.#id });
+    } else if (this.#hasNewId) this.#callbacks.id?.(this.#id as string);
+    this.#event = "";
+    this.#data = [];
+    this.#dataLength = 0;
+    this.#hasNewId = false;
+    this.#isDropping = false;
+  }
+
+  #takeHeld(): string {
+    const text = this.#blocks.join("") + this.#pieces.join("");
+    this.#blocks = [];
+    this.#pieces = [];
+    this.#heldLength = 0;
+    return text;
+  }
+
+  #hold(text: string): void {
+    if (text === "" || this.#isSkippingLine) return;
+    this.#heldLength += text.length;
+    // The field name and its colon come in addition to the data.
+    if (this.#heldLength > this.#maxLength + 16) {
+      this.#takeHeld();
+      this.#isSkippingLine = true;
+      this.#drop();
+      return;
+    }
+    this.#pieces.push(text);
+    if (this.#pieces.length < blockSize) return;
+    this.#blocks.push(this.#pieces.join(""));
+    this.#pieces = [];
+  }
 }
 
 /**
- * One event as text.
+ * Formats one event.
  *
- * @param data holds no line break (JSON text never does).
+ * @param data contains no line break (JSON text never does).
  */
 export function formatSseEvent(
   data: string,

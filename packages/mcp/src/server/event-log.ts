@@ -1,18 +1,18 @@
 /**
- * What the SSE streams of a session sent, kept for a client that comes back
- * with `Last-Event-ID` (Streamable HTTP, revisions 2025-03-26 to 2025-11-25).
- * Bounded by count and size; what fell out cannot be replayed, and an event
- * larger than the whole log is never kept.
+ * The events sent on the SSE streams of a session, kept for a client that
+ * reconnects with `Last-Event-ID` (Streamable HTTP, revisions 2025-03-26 to
+ * 2025-11-25). Bounded by count and size: the oldest events are removed, and an
+ * event larger than the whole log is never kept.
  */
 
-/** One event that was sent. */
+/** One sent event. */
 interface LoggedEvent {
   readonly streamId: number;
   readonly sequence: number;
   readonly data: string;
 }
 
-/** An event as it goes out. */
+/** An event to send again. */
 export interface ReplayedEvent {
   readonly id: string;
   readonly data: string;
@@ -39,18 +39,18 @@ export class EventLog {
     this.#maxLength = options.maxLength ?? 1024 * 1024;
   }
 
-  /** The number of the newest event of any stream; 0 before the first. */
+  /** Number of the newest event of any stream; 0 before the first. */
   get lastSequence(): number {
     return this.#lastSequence;
   }
 
-  /** A new stream's number. */
+  /** Returns the number of a new stream. */
   openStream(): number {
     this.#lastStreamId += 1;
     return this.#lastStreamId;
   }
 
-  /** Keep an event; returns the id to send with it. An empty `data` is a priming event. */
+  /** Adds an event and returns the id to send with it. An empty `data` is a priming event. */
   append(streamId: number, data: string): string {
     this.#lastSequence += 1;
     this.#events.push({ streamId, sequence: this.#lastSequence, data });
@@ -63,14 +63,14 @@ export class EventLog {
     return idOf(streamId, this.#lastSequence);
   }
 
-  /** What stream `streamId` sent after event number `sequence`, priming events left out. */
+  /** Returns the events of stream `streamId` after number `sequence`, without priming events. */
   since(streamId: number, sequence: number): readonly ReplayedEvent[] {
     return this.#events
       .filter((event) => event.streamId === streamId && event.sequence > sequence && event.data !== "")
       .map((event) => ({ id: idOf(streamId, event.sequence), data: event.data }));
   }
 
-  /** The stream of `lastEventId` and what it sent later; undefined for an id that this log never gave out. */
+  /** Returns the stream of `lastEventId` and its later events; undefined for an id that this log did not assign. */
   after(lastEventId: string): { streamId: number; events: readonly ReplayedEvent[] } | undefined {
     const match = /^(\d{1,9})-(\d{1,15})$/.exec(lastEventId);
     if (match === null) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Small pieces of HTTP for the adapters of this folder: read a bounded body,
- * answer with JSON, open an event stream and write to it within bounds.
+ * HTTP primitives of the server side: bounded bodies, JSON responses, and event
+ * streams with a limit for unread bytes.
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -12,19 +12,19 @@ import { invalidRequest, McpError, toRpcError } from "../mcp-error.ts";
 import { rpcCodes } from "../protocol.ts";
 import type { View } from "./service.ts";
 
-/** One request's caller, as the owner of the HTTP server established it. */
+/** The caller of one request, authenticated by the owner of the HTTP server. */
 export interface HttpCaller {
   readonly view: View;
   readonly identity: Identity;
 }
 
-/** A body past its limit is read on and thrown away up to so many bytes, so that the client gets to see the refusal. */
+/** Bytes of a body over its limit that are read and discarded, so that the client receives the error response. */
 const refusedBodyMaxBytes = 64 * 1024 * 1024;
 
 /**
- * Read the whole body as UTF-8.
+ * Reads the whole body as UTF-8.
  *
- * @throws {McpError} 413 past `maxBytes`, 400 when the client stops half-way.
+ * @throws {McpError} 413 past `maxBytes`, 400 if the body ends early.
  */
 export function readBody(request: IncomingMessage, maxBytes: number): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -55,12 +55,12 @@ export function readBody(request: IncomingMessage, maxBytes: number): Promise<st
     });
     const endedEarly = (cause: Error) =>
       reject(new McpError("MCP_INVALID_MESSAGE", "The body ended early", { httpStatus: 400, cause }));
-    // A client that goes away half-way is an error too (ECONNRESET, from Node).
+    // Node reports a client that disconnects early as an error (ECONNRESET).
     request.on("error", endedEarly);
   });
 }
 
-/** Parse a request's body. @throws {McpError} -32700 with status 400. */
+/** Parses the body of a request. @throws {McpError} -32700 with status 400. */
 export function parseBody(text: string, limits: JsonLimits): JsonValue {
   try {
     return parseJson(text, limits);
@@ -69,12 +69,12 @@ export function parseBody(text: string, limits: JsonLimits): JsonValue {
   }
 }
 
-/** Whether the body is said to be JSON. A browser cannot send that across origins without asking first. */
+/** Whether the body is declared as JSON. A browser cannot send that across origins without a preflight request. */
 export function isJsonBody(request: IncomingMessage): boolean {
   return /^application\/json\s*(;|$)/i.test(request.headers["content-type"] ?? "");
 }
 
-/** Answer with a JSON text. */
+/** Sends a JSON response. */
 export function sendJson(
   response: ServerResponse,
   status: number,
@@ -90,7 +90,7 @@ export function sendJson(
   response.end(text);
 }
 
-/** Answer with a JSON-RPC error and the HTTP status that it carries (400 when it carries none). */
+/** Sends a JSON-RPC error with its HTTP status, 400 by default. */
 export function sendError(
   response: ServerResponse,
   thrown: unknown,
@@ -100,12 +100,12 @@ export function sendError(
   const status = (thrown instanceof McpError ? thrown.httpStatus : undefined) ?? 400;
   sendJson(response, status, JSON.stringify({ jsonrpc: "2.0", id, error: toRpcError(thrown) }), {
     ...headers,
-    // A body past all bounds was not read to its end; its connection cannot be used again.
+    // A body that was not read to its end makes its connection unusable for other requests.
     ...(status === 413 && !response.req.complete ? { connection: "close" } : undefined),
   });
 }
 
-/** Start an event stream. */
+/** Starts an event stream. */
 export function openEventStream(
   response: ServerResponse,
   headers: { readonly [name: string]: string } = {},
@@ -120,13 +120,12 @@ export function openEventStream(
   response.flushHeaders();
 }
 
-/** Bytes that a response holds for a client which does not read; past that its stream is cut. */
+/** Unread bytes past which a client's stream is closed. */
 export const defaultUnreadMaxBytes = 4 * 1024 * 1024;
 
 /**
- * Write `text` to an event stream. When more than `unreadMaxBytes` of what was
- * written before wait to be read, the client does not read: the connection is
- * cut instead, which frees what it held.
+ * Writes `text` to an event stream. If more than `unreadMaxBytes` of earlier
+ * output are unread, closes the connection instead, which frees that memory.
  */
 export function writeEvent(response: ServerResponse, text: string, unreadMaxBytes: number): void {
   if (response.destroyed || response.writableEnded) return;
@@ -134,7 +133,7 @@ export function writeEvent(response: ServerResponse, text: string, unreadMaxByte
   else response.write(text);
 }
 
-/** The media types that a client accepts, judged leniently: an absent header accepts everything. */
+/** Returns the media types that a client accepts; without the header, all of them. */
 export function acceptedBy(request: IncomingMessage): { readonly json: boolean; readonly events: boolean } {
   const accept = request.headers.accept;
   if (accept === undefined || accept.includes("*/*")) return { json: true, events: true };
@@ -144,12 +143,18 @@ export function acceptedBy(request: IncomingMessage): { readonly json: boolean; 
   };
 }
 
-/** Wait until `count` is zero, at most `timeoutMs`. */
-export async function untilZero(count: () => number, timeoutMs: number): Promise<void> {
-  let isLate = false;
-  const timer = setTimeout(() => {
-    isLate = true;
-  }, timeoutMs);
-  while (count() > 0 && !isLate) await new Promise((resolve) => setTimeout(resolve, 10));
-  clearTimeout(timer);
+/** Waits for `work`, at most `timeoutMs` milliseconds. */
+export async function waitAtMost(work: Promise<unknown>, timeoutMs: number): Promise<void> {
+  const late = Promise.withResolvers<void>();
+  const timer = setTimeout(late.resolve, timeoutMs);
+  try {
+    await Promise.race([work, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Creates the error of a request that is refused for lack of capacity. */
+export function overloaded(message: string): McpError {
+  return new McpError("MCP_OVERLOADED", message, { httpStatus: 503, hint: "try again later" });
 }

@@ -1,79 +1,79 @@
 /**
- * A legacy session over Streamable HTTP: which message goes out on which
- * response. An answer goes to the POST that asked; it is plain JSON unless
- * something had to be said before it, then the response is an event stream.
- * Messages that belong to no request go to the GET stream, and wait in the
- * bounded log while there is none.
+ * A legacy session over Streamable HTTP: assigns each message to an HTTP
+ * response. The answer to a request goes to its POST, as plain JSON or, if a
+ * message precedes it, as an event stream. Messages that belong to no request
+ * go to the GET stream, and wait in the bounded log while there is none.
  *
- * It never lets a client that does not read its streams hold more than
- * `unreadMaxBytes` on each, one message more at most.
+ * A client that does not read its streams never holds more than
+ * `unreadMaxBytes` plus one message on each.
  */
 
 import type { ServerResponse } from "node:http";
+import type { InFlight } from "@toolcrib/lifecycle";
 import { formatSseEvent } from "../framing/sse.ts";
-import { InFlight } from "../in-flight.ts";
 import type { ClassifiedMessage, RpcId, RpcMessage, RpcRequest } from "../json-rpc.ts";
 import { invalidRequest } from "../mcp-error.ts";
 import { rpcCodes } from "../protocol.ts";
+import { RequestTable } from "../request-table.ts";
 import { EventLog, type ReplayedEvent } from "./event-log.ts";
 import { openEventStream, sendError, sendJson, writeEvent } from "./http-io.ts";
 import { LegacySession, type LegacySessionOptions } from "./legacy-session.ts";
 import type { McpService } from "./service.ts";
 
-/** What a session is opened with. */
+/** Options of an `HttpSession`. */
 export interface HttpSessionOptions extends LegacySessionOptions {
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** Requests in flight in all sessions of the endpoint, counted together. */
-  readonly inFlight: { count: number };
+  /** Counts the requests of all sessions of the endpoint. */
+  readonly inFlight: InFlight;
   readonly unreadMaxBytes: number;
 }
 
-/** What a client accepts as the form of an answer. */
+/** The forms of a response that a client accepts. */
 export interface AcceptedForms {
   readonly json: boolean;
   readonly events: boolean;
 }
 
-/** One stream of events to the client, alive across reconnections. */
+/** One event stream to the client. It survives reconnections. */
 interface EventStream {
   readonly streamId: number;
   response: ServerResponse | undefined;
-  /** The newest event when the client was last known to read; later ones it may have missed. */
+  /** The last event before the client disconnected; it may have missed later ones. */
   seenSequence: number;
 }
 
 /** The body of a POST. */
 export interface PostedBody {
   readonly messages: readonly ClassifiedMessage[];
-  /** Those of the messages that are requests. */
+  /** The requests among the messages. */
   readonly requests: readonly RpcRequest[];
   readonly isBatch: boolean;
 }
 
-/** A POST whose requests are being worked on. */
+/** A POST with requests in flight. */
 interface Exchange {
-  /** Requests without an answer yet. */
+  /** Number of requests without an answer. */
   openCount: number;
   readonly isBatch: boolean;
   readonly accepts: AcceptedForms;
-  /** Answers as JSON text, gathered until the last one (a batch has several). */
+  /** Answers as JSON text, collected until the last one (a batch has several). */
   readonly answers: string[];
-  /** Losing its connection does not cancel a legacy request: the request's deadline ends it. */
+  /** A lost connection does not cancel a legacy request; its deadline does. */
   readonly response: ServerResponse;
   stream: EventStream | undefined;
 }
 
 export class HttpSession {
   readonly session: LegacySession;
-  /** Milliseconds since the epoch of the last request; the owner keeps it. */
+  /** Milliseconds since the epoch of the last request; the owner updates it. */
   lastUsedAt: number;
-  readonly #inFlight: { count: number };
+  readonly #inFlight: InFlight;
   readonly #unreadMaxBytes: number;
   readonly #log = new EventLog();
-  readonly #exchanges = new InFlight<Exchange>();
+  readonly #exchanges = new RequestTable<Exchange>();
   readonly #streams = new Map<number, EventStream>();
-  /** The GET stream; it exists before a client opens it. */
+  /** The GET stream. It exists before a client opens it. */
   readonly #standalone: EventStream;
 
   constructor(service: McpService, options: HttpSessionOptions) {
@@ -83,18 +83,18 @@ export class HttpSession {
     this.session = new LegacySession(
       service,
       (message, relatedTo) => this.#send(message, relatedTo),
-      // A cancelled request gets no answer, so nothing else would end its response.
+      // A cancelled request gets no answer that would end its HTTP response.
       { ...options, onCancelled: (id) => this.#settle(id, undefined) },
     );
     this.lastUsedAt = options.now;
   }
 
-  /** Whether a client holds a stream or waits for an answer. */
+  /** Whether the client has an open stream or a request without an answer. */
   get isBusy(): boolean {
     return this.#exchanges.size > 0 || this.#standalone.response !== undefined;
   }
 
-  /** Take the body of a POST that holds at least one request. No two of its ids are the same, none is open. */
+  /** Processes the body of a POST with at least one request. Their ids are distinct and not in use. */
   post(body: PostedBody, response: ServerResponse, accepts: AcceptedForms): void {
     const { messages, requests, isBatch } = body;
     const exchange: Exchange = {
@@ -106,24 +106,24 @@ export class HttpSession {
       stream: undefined,
     };
     for (const { id } of requests) this.#exchanges.set(id, exchange);
-    this.#inFlight.count += requests.length;
+    this.#inFlight.enter(requests.length);
     if (!accepts.json) this.#streamOf(exchange);
-    for (const message of messages) this.session.router.take(message);
+    for (const message of messages) this.session.router.receiveClassified(message);
   }
 
-  /** Whether a request with this id is being worked on. */
+  /** Whether a request with this id has no answer. */
   isOpen(id: RpcId): boolean {
     return this.#exchanges.has(id);
   }
 
-  /** Open the GET stream, or continue the stream of `lastEventId`. */
+  /** Opens the GET stream, or resumes the stream of `lastEventId`. */
   get(response: ServerResponse, lastEventId: string | undefined): void {
     const replay = lastEventId === undefined ? undefined : this.#log.after(lastEventId);
     const isStandalone = replay === undefined || replay.streamId === this.#standalone.streamId;
     const stream = isStandalone ? this.#standalone : this.#streams.get(replay.streamId);
     const events = replay?.events ?? this.#missed();
     if (stream === undefined && events.length === 0) {
-      // Everything that the stream had to say has been said. 204 tells the client not to come back (WHATWG HTML).
+      // The stream is complete. Status 204 stops the client from reconnecting (WHATWG HTML).
       response.writeHead(204).end();
       return;
     }
@@ -139,13 +139,13 @@ export class HttpSession {
     if (isStandalone) this.#prime(stream);
   }
 
-  /** What belongs to the GET stream and was said while no client held it. */
+  /** Returns the events of the GET stream since the client last disconnected from it. */
   #missed(): readonly ReplayedEvent[] {
     const { streamId, seenSequence, response } = this.#standalone;
     return response === undefined ? this.#log.since(streamId, seenSequence) : [];
   }
 
-  /** Write a comment to every open stream, so that idle connections stay open. */
+  /** Writes a comment to every open stream, so that idle connections stay open. */
   keepAlive(): void {
     for (const { response } of this.#streams.values()) {
       if (response !== undefined) writeEvent(response, ": keep-alive\n\n", this.#unreadMaxBytes);
@@ -153,8 +153,8 @@ export class HttpSession {
   }
 
   /**
-   * Turn answers that take long into event streams, so that the client's
-   * time limit for response headers does not end them.
+   * Turns slow responses into event streams, so that they do not exceed the
+   * client's time limit for response headers.
    */
   openSlowExchanges(): void {
     for (const exchange of this.#exchanges.values()) {
@@ -162,14 +162,14 @@ export class HttpSession {
     }
   }
 
-  /** End the session and all its streams; who waits for an answer learns that the session is gone. */
+  /** Ends the session and all its streams. Requests without an answer get the error of an unknown session. */
   close(reason: string): void {
     this.session.close(reason);
     for (const { stream, response } of new Set(this.#exchanges.values())) {
       if (stream === undefined) sendError(response, invalidRequest(reason, rpcCodes.sessionNotFound, 404));
     }
     for (const { response } of this.#streams.values()) response?.end();
-    this.#inFlight.count -= this.#exchanges.size;
+    this.#inFlight.leave(this.#exchanges.size);
     this.#exchanges.clear();
     this.#streams.clear();
   }
@@ -184,12 +184,12 @@ export class HttpSession {
     this.#write(stream, message);
   }
 
-  /** Request `id` is over: with its answer as JSON text, or with none because it was cancelled. */
+  /** Ends request `id` with its answer as JSON text, or without one if it was cancelled. */
   #settle(id: RpcId, answer: string | undefined): void {
     const exchange = this.#exchanges.get(id);
     if (exchange === undefined) return;
     this.#exchanges.delete(id);
-    this.#inFlight.count -= 1;
+    this.#inFlight.leave();
     exchange.openCount -= 1;
     const { stream, response, answers } = exchange;
     if (stream !== undefined) {
@@ -200,7 +200,7 @@ export class HttpSession {
     if (answer !== undefined) answers.push(answer);
     if (exchange.openCount > 0 || response.destroyed) return;
     if (answers.length === 0) {
-      // A request must be answered with a body of some kind; an empty stream holds no answer.
+      // The response to a request needs a body. An empty stream is one without an answer.
       if (exchange.accepts.events) openEventStream(response, this.#headers());
       response.end();
       return;
@@ -223,7 +223,7 @@ export class HttpSession {
     return stream;
   }
 
-  /** An event with an id and no data lets the client resume before anything was said (2025-11-25). */
+  /** Sends an event with an id and no data, from which the client can resume before the first message (2025-11-25). */
   #prime(stream: EventStream): void {
     if (this.session.protocolVersion !== "2025-11-25") return;
     const id = this.#log.append(stream.streamId, "");
@@ -250,7 +250,7 @@ export class HttpSession {
     this.#streams.delete(stream.streamId);
   }
 
-  /** Send what nobody asked for; as it can pile up, a client that does not read loses the connection. */
+  /** Sends a request or notification. These can pile up, so a client that does not read is disconnected. */
   #write(stream: EventStream, message: RpcMessage): void {
     const data = JSON.stringify(message);
     const id = this.#log.append(stream.streamId, data);
@@ -258,7 +258,7 @@ export class HttpSession {
       writeEvent(stream.response, formatSseEvent(data, { id, event: "message" }), this.#unreadMaxBytes);
   }
 
-  /** Send an answer. There are as many as the client's requests in flight, and their number is limited. */
+  /** Sends an answer. Their number is limited by the client's requests in flight. */
   #writeAnswer(stream: EventStream, data: string): void {
     const id = this.#log.append(stream.streamId, data);
     if (stream.response?.destroyed === false)

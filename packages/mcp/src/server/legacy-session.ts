@@ -1,33 +1,33 @@
 /**
- * The legacy era on the server edge (2024-11-05 to 2025-11-25): handshake,
- * ping, log level, and what a session remembers. It knows no transport: it is
- * given an outlet and fed with messages.
+ * The legacy era on the server side (2024-11-05 to 2025-11-25): handshake,
+ * ping, log level, and the state of a session. Independent of the transport,
+ * which passes received messages and a function that sends.
  */
 
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import type { ClientInfo, Identity, Unsubscribe } from "@toolcrib/tool";
 import { metaOf, type RpcId } from "../json-rpc.ts";
 import { invalidRequest, McpError, toRpcError } from "../mcp-error.ts";
-import { type InboundRequest, MessageRouter, type Outlet } from "../message-router.ts";
+import { type InboundRequest, MessageRouter, type SendMessage } from "../message-router.ts";
 import { latestLegacyVersion, legacyVersions, logLevels, passesLogLevel, rpcCodes } from "../protocol.ts";
 import type { McpService, ServerSession, ServiceRequest, View } from "./service.ts";
 
-/** What a session is opened with. */
+/** Options of a `LegacySession`. */
 export interface LegacySessionOptions {
   readonly id: string;
   readonly identity: Identity;
   readonly view: View;
   /** Most requests of the client in flight at once. @default 256 */
   readonly maxInFlight?: number;
-  /** Milliseconds a client has to answer sampling, elicitation and roots. @default 600,000 */
+  /** Milliseconds that the client has to answer a request (sampling, elicitation, roots). @default 600,000 */
   readonly askTimeoutMs?: number;
-  /** The client cancelled its request: no answer to it will be sent. */
+  /** Reports that the client cancelled its request: no response is sent. */
   readonly onCancelled?: (id: RpcId) => void;
-  /** For the log: what fits nowhere. */
-  readonly onStray?: (reason: string) => void;
+  /** Reports invalid messages and responses to no pending request; for the log. */
+  readonly onUnexpected?: (reason: string) => void;
 }
 
-/** Capability that a client must have declared to be asked each of these. */
+/** The capability that a client must declare to receive a request, by method. */
 export const capabilityFor: { readonly [method: string]: string } = {
   "sampling/createMessage": "sampling",
   "elicitation/create": "elicitation",
@@ -40,7 +40,7 @@ export class LegacySession implements ServerSession {
   readonly view: View;
   readonly router: MessageRouter;
   readonly #service: McpService;
-  readonly #outlet: Outlet;
+  readonly #send: SendMessage;
   readonly #maxInFlight: number;
   readonly #askTimeoutMs: number;
   readonly #closing = new AbortController();
@@ -51,21 +51,21 @@ export class LegacySession implements ServerSession {
   logLevel: string | undefined;
   #state: "new" | "open" | "closed" = "new";
 
-  constructor(service: McpService, outlet: Outlet, options: LegacySessionOptions) {
+  constructor(service: McpService, send: SendMessage, options: LegacySessionOptions) {
     this.id = options.id;
     this.identity = options.identity;
     this.view = options.view;
     this.#service = service;
-    this.#outlet = outlet;
+    this.#send = send;
     this.#maxInFlight = options.maxInFlight ?? 256;
     this.#askTimeoutMs = options.askTimeoutMs ?? 600_000;
     this.router = new MessageRouter(
-      outlet,
+      send,
       {
         request: (request) => this.#request(request),
         cancelled: (id) => options.onCancelled?.(id),
         notification: (method) => this.#notification(method),
-        stray: (reason) => options.onStray?.(reason),
+        unexpected: (reason) => options.onUnexpected?.(reason),
       },
       { maxInbound: this.#maxInFlight },
     );
@@ -80,7 +80,7 @@ export class LegacySession implements ServerSession {
   }
 
   /**
-   * Check that `batch` may be taken: batches exist up to 2025-03-26.
+   * Checks that `batch` is allowed: batches exist up to 2025-03-26.
    *
    * @throws {McpError} -32600 with status 400.
    */
@@ -93,7 +93,7 @@ export class LegacySession implements ServerSession {
       throw invalidRequest(`The batch has more than ${this.#maxInFlight} messages`, undefined, 400);
   }
 
-  /** Take one parsed message, or a batch of them where the revision allows it. */
+  /** Processes one parsed message, or a batch if the revision allows it. */
   receive(value: unknown): void {
     if (!Array.isArray(value)) {
       this.router.receive(value);
@@ -103,7 +103,7 @@ export class LegacySession implements ServerSession {
       this.checkBatch(value);
     } catch (error) {
       if (this.#state !== "closed")
-        this.#outlet({ jsonrpc: "2.0", id: null, error: toRpcError(error) }, undefined);
+        this.#send({ jsonrpc: "2.0", id: null, error: toRpcError(error) }, undefined);
       return;
     }
     for (const message of value) this.router.receive(message);
@@ -122,7 +122,7 @@ export class LegacySession implements ServerSession {
     return () => void this.#rootsListeners.delete(listener);
   }
 
-  /** End the session. Safe to repeat. */
+  /** Ends the session. Safe to repeat. */
   close(reason = "The session was closed"): void {
     if (this.#state === "closed") return;
     const wasOpen = this.#state === "open";
@@ -144,7 +144,7 @@ export class LegacySession implements ServerSession {
     const token = metaOf(params)?.["progressToken"];
     const wantsProgress = typeof token === "string" || typeof token === "number";
     const { id, signal } = request;
-    // What comes after the answer has no stream to go out on, and no reader.
+    // After the answer there is no stream for messages of this request.
     let isAnswered = false;
     const notify = (name: string, notification: JsonObject) => {
       if (name === "notifications/message" && !this.#wantsLog(notification)) return;
@@ -227,7 +227,7 @@ export class LegacySession implements ServerSession {
   }
 }
 
-/** The client that caused the call did not declare what it would be asked for. */
+/** Creates the error for a client that did not declare the capability for a request. */
 function clientCapabilityMissing(capability: string): McpError {
   return new McpError(
     "MCP_CLIENT_CAPABILITY_MISSING",
@@ -239,9 +239,9 @@ function clientCapabilityMissing(capability: string): McpError {
   );
 }
 
-/** Before revision 2026-07-28 structured content is an object, and clients refuse results with another value. */
+/** Removes structured content that is not an object: before revision 2026-07-28, clients refuse such results. */
 function toLegacyResult(result: JsonObject): JsonObject {
-  // What is no result at all is for the client to refuse.
+  // An invalid result is left for the client to refuse.
   const content = isJsonObject(result) ? result["structuredContent"] : undefined;
   if (content === undefined || isJsonObject(content)) return result;
   const { structuredContent: _, ...rest } = result;

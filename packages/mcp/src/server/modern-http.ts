@@ -1,64 +1,53 @@
 /**
- * One modern request over HTTP: plain JSON unless a notification comes before
- * the result, then an event stream. Closing the response is the client's way
- * to cancel (revision 2026-07-28, Streamable HTTP, Cancellation).
+ * One modern request over HTTP: the response is plain JSON, or an event stream
+ * if a notification precedes the result. The client cancels by closing the
+ * response (revision 2026-07-28, Streamable HTTP, Cancellation).
  */
 
-import type { ServerResponse } from "node:http";
+import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import type { JsonObject } from "@toolcrib/json";
 import { formatSseEvent } from "../framing/sse.ts";
 import { paramsOf, type RpcRequest } from "../json-rpc.ts";
-import { McpError, toRpcError } from "../mcp-error.ts";
+import { headerMismatch, invalidRequest, McpError, toRpcError } from "../mcp-error.ts";
+import { checkMirroredHeaders } from "../mirrored-headers.ts";
+import { modernVersionOf } from "../modern-version.ts";
+import { eraOf, rpcCodes } from "../protocol.ts";
 import { type HttpCaller, openEventStream, sendJson, writeEvent } from "./http-io.ts";
-import { answerModernRequest } from "./modern-request.ts";
+import { answerModernRequest, unsupportedVersion } from "./modern-request.ts";
 import type { McpService } from "./service.ts";
 
-/** A request that is being answered. */
+/** A request that is not answered. */
 export interface ModernExchange {
   readonly method: string;
-  /** Make the answer a stream, if the client takes one, and write a comment to it. */
+  /** Turns the response into a stream, if the client accepts one, and writes a comment to it. */
   keepAlive(): void;
-  /** Cancel it from this side. */
+  /** Cancels the request on the server's side. */
   abort(reason: McpError): void;
 }
 
-/** A modern request's surroundings. */
+/** Context of a modern request. */
 export interface ModernHttpContext extends HttpCaller {
   readonly accepts: { readonly json: boolean; readonly events: boolean };
   readonly unreadMaxBytes: number;
-  /** Requests that are being answered; this one is in it while it is. */
+  /** Requests in flight. Contains this one until it is answered. */
   readonly exchanges: Set<ModernExchange>;
 }
 
-/** Answer `message` on `response`; never rejects. */
+/** Answers `message` on `response`; never rejects. */
 export async function answerModernHttp(
   service: McpService,
   message: RpcRequest,
   response: ServerResponse,
   context: ModernHttpContext,
 ): Promise<void> {
-  const { identity, view, accepts, unreadMaxBytes, exchanges } = context;
+  const { identity, view, accepts, exchanges } = context;
   const { id, method } = message;
   const controller = new AbortController();
   const { signal } = controller;
-  let isStream = false;
-  const openStream = () => {
-    isStream = true;
-    openEventStream(response);
-  };
-  const notify = (name: string, params: JsonObject) => {
-    if (!accepts.events) return;
-    if (!isStream) openStream();
-    const text = JSON.stringify({ jsonrpc: "2.0", method: name, params });
-    writeEvent(response, formatSseEvent(text, { event: "message" }), unreadMaxBytes);
-  };
+  const answer = new ModernAnswer(response, context);
   const exchange: ModernExchange = {
     method,
-    keepAlive() {
-      if (!accepts.events) return;
-      if (!isStream) openStream();
-      writeEvent(response, ": keep-alive\n\n", unreadMaxBytes);
-    },
+    keepAlive: () => answer.keepAlive(),
     abort: (reason) => controller.abort(reason),
   };
   exchanges.add(exchange);
@@ -68,6 +57,7 @@ export async function answerModernHttp(
   let text: string;
   try {
     const params = paramsOf(message);
+    const notify = (name: string, notification: JsonObject) => answer.notify(name, notification);
     const result = await answerModernRequest(service, { id, method, params, identity, view, signal, notify });
     text = JSON.stringify({ jsonrpc: "2.0", id, result });
   } catch (thrown) {
@@ -76,12 +66,80 @@ export async function answerModernHttp(
   }
   exchanges.delete(exchange);
   response.off("close", closed);
-  if (isStream) {
-    if (!response.destroyed) response.end(formatSseEvent(text, { event: "message" }));
-  } else if (accepts.json || status !== 200) {
-    sendJson(response, status, text);
-  } else {
-    openStream();
-    response.end(formatSseEvent(text, { event: "message" }));
+  if (!answer.isStream && (accepts.json || status !== 200)) sendJson(response, status, text);
+  else answer.endStream(text);
+}
+
+/** The response to a modern request, which becomes an event stream when something precedes the result. */
+class ModernAnswer {
+  readonly #response: ServerResponse;
+  readonly #acceptsEvents: boolean;
+  readonly #unreadMaxBytes: number;
+  #isStream = false;
+
+  constructor(response: ServerResponse, { accepts, unreadMaxBytes }: ModernHttpContext) {
+    this.#response = response;
+    this.#acceptsEvents = accepts.events;
+    this.#unreadMaxBytes = unreadMaxBytes;
   }
+
+  get isStream(): boolean {
+    return this.#isStream;
+  }
+
+  notify(method: string, params: JsonObject): void {
+    if (!this.#acceptsEvents) return;
+    this.#openStream();
+    const text = JSON.stringify({ jsonrpc: "2.0", method, params });
+    writeEvent(this.#response, formatSseEvent(text, { event: "message" }), this.#unreadMaxBytes);
+  }
+
+  keepAlive(): void {
+    if (!this.#acceptsEvents) return;
+    this.#openStream();
+    writeEvent(this.#response, ": keep-alive\n\n", this.#unreadMaxBytes);
+  }
+
+  /** Ends the response with the result as an event. */
+  endStream(text: string): void {
+    this.#openStream();
+    if (!this.#response.destroyed) this.#response.end(formatSseEvent(text, { event: "message" }));
+  }
+
+  #openStream(): void {
+    if (this.#isStream) return;
+    this.#isStream = true;
+    openEventStream(this.#response);
+  }
+}
+
+/**
+ * Checks the headers of a modern POST against its body.
+ *
+ * @throws {McpError} with status 400: -32022, -32602 or -32020.
+ */
+export function checkModernHeaders(
+  service: McpService,
+  headers: IncomingHttpHeaders,
+  message: RpcRequest,
+  caller: HttpCaller,
+): void {
+  const params = paramsOf(message);
+  const headerVersion = headers["mcp-protocol-version"];
+  const version = modernVersionOf(params);
+  if (typeof headerVersion === "string" && version !== undefined && headerVersion !== version) {
+    throw headerMismatch(
+      `the header "mcp-protocol-version" says "${headerVersion}", the body says "${version}"`,
+    );
+  }
+  const named = version ?? headerVersion;
+  if (typeof named === "string" && eraOf(named) !== "modern") throw unsupportedVersion(named);
+  if (version === undefined)
+    throw invalidRequest("Each request needs its protocol version in _meta", rpcCodes.invalidParams, 400);
+  const name = params["name"];
+  const schema =
+    message.method === "tools/call" && typeof name === "string"
+      ? service.toolInputSchema(caller.view, caller.identity, name)
+      : undefined;
+  checkMirroredHeaders(headers, message, version, schema);
 }

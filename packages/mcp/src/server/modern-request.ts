@@ -1,7 +1,7 @@
 /**
- * The modern era on the server edge (2026-07-28): each request stands alone
- * and carries version, client and capabilities in `_meta`. Transport-free; the
- * HTTP adapter adds the header checks.
+ * The modern era on the server side (2026-07-28): each request is self-contained
+ * and carries version, client and capabilities in `_meta`. Independent of the
+ * transport; the HTTP adapter adds the header checks.
  */
 
 import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
@@ -20,7 +20,7 @@ import {
 import { capabilityFor } from "./legacy-session.ts";
 import type { ListenFilter, McpService, View } from "./service.ts";
 
-/** A modern request with its way back. */
+/** A modern request with the channel for its notifications. */
 export interface ModernRequest {
   readonly id: RpcId;
   readonly method: string;
@@ -28,14 +28,14 @@ export interface ModernRequest {
   readonly identity: Identity;
   readonly view: View;
   readonly signal: AbortSignal;
-  /** Send a notification on this request's stream. */
+  /** Sends a notification on the stream of this request. */
   notify(method: string, params: JsonObject): void;
 }
 
-/** The method whose answer is the end of a stream of changes. */
+/** The method that opens a change stream; its answer ends the stream. */
 export const listenMethod = "subscriptions/listen";
 
-/** Methods that the modern era has; the service answers all but the first two. */
+/** Methods of the modern era. The service answers all but the first two. */
 const modernMethods: ReadonlySet<string> = new Set([
   "server/discover",
   listenMethod,
@@ -59,15 +59,15 @@ const cacheableMethods: ReadonlySet<string> = new Set([
   "prompts/list",
 ]);
 
-/** Most resources that one stream of changes can watch. */
+/** Most resources that one change stream can watch. */
 const maxWatched = 10_000;
 
 /**
- * Answer `request`.
+ * Answers `request`.
  *
- * @throws {McpError} with `httpStatus` where the transport is HTTP: -32022 and
- *   400 for a version that is not spoken, -32602 and 400 for missing or
- *   malformed `_meta` fields, -32601 and 404 for an unknown method.
+ * @throws {McpError} with `httpStatus` for HTTP: -32022 and 400 for an
+ *   unsupported version, -32602 and 400 for missing or malformed `_meta`
+ *   fields, -32601 and 404 for an unknown method.
  */
 export async function answerModernRequest(service: McpService, request: ModernRequest): Promise<JsonObject> {
   const meta = metaOf(request.params) ?? {};
@@ -82,7 +82,7 @@ export async function answerModernRequest(service: McpService, request: ModernRe
     throw invalidParams(`Unknown log level; allowed are ${logLevels.join(", ")}`);
   }
   if (!modernMethods.has(request.method)) throw methodNotFound(request.method);
-  // What comes after the answer belongs to no request that the client knows.
+  // The client no longer knows a request after its answer.
   let isAnswered = false;
   const open: ModernRequest = {
     ...request,
@@ -98,7 +98,7 @@ export async function answerModernRequest(service: McpService, request: ModernRe
   }
 }
 
-/** The error for a revision that is not spoken here, with those that are. */
+/** Creates the error for an unsupported revision, with the supported ones. */
 export function unsupportedVersion(requested: string): McpError {
   return new McpError("MCP_UNSUPPORTED_VERSION", `Unsupported protocol version: "${requested}"`, {
     rpcCode: rpcCodes.unsupportedVersion,
@@ -147,7 +147,7 @@ function answer(
   });
 }
 
-/** A modern client is asked by a result, not by a request; and only for what it declared. */
+/** Creates the error for a request to a modern client, which accepts requests only as results, and only with the capability. */
 function cannotAsk(method: string, clientCapabilities: JsonObject): McpError {
   const capability = capabilityFor[method] ?? method;
   if (isJsonObject(clientCapabilities[capability])) {
@@ -185,8 +185,8 @@ async function listen(service: McpService, request: ModernRequest): Promise<Json
     _meta: { ...metaOf(params), [metaKeys.subscriptionId]: request.id },
   });
   let isAcknowledged = false;
-  const waiting: (() => void)[] = [];
-  const honoured = await service.listen({
+  const queued: (() => void)[] = [];
+  const honored = await service.listen({
     identity: request.identity,
     view: request.view,
     filter,
@@ -194,12 +194,12 @@ async function listen(service: McpService, request: ModernRequest): Promise<Json
     notify(method, params) {
       const send = () => request.notify(method, tag(params));
       if (isAcknowledged) send();
-      else waiting.push(send);
+      else queued.push(send);
     },
   });
-  request.notify("notifications/subscriptions/acknowledged", tag({ notifications: honoured as JsonObject }));
+  request.notify("notifications/subscriptions/acknowledged", tag({ notifications: honored as JsonObject }));
   isAcknowledged = true;
-  for (const send of waiting) send();
+  for (const send of queued) send();
   await new Promise<void>((resolve) => {
     if (request.signal.aborted) resolve();
     else request.signal.addEventListener("abort", () => resolve(), { once: true });
@@ -227,7 +227,7 @@ function complete(service: McpService, request: ModernRequest, result: JsonObjec
   const isCacheable = isComplete && cacheableMethods.has(request.method);
   return {
     resultType: "complete",
-    // What a client may see depends on who it is, so no cache may be shared.
+    // Results depend on the identity of the client, so no cache may be shared.
     ...(isCacheable ? { ttlMs: 0, cacheScope: "private" } : undefined),
     ...result,
     _meta: { ...metaOf(result), [metaKeys.serverInfo]: service.serverInfo as unknown as JsonObject },

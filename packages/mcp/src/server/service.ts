@@ -1,13 +1,13 @@
 /**
- * What stands behind the server edge. A service sees requests in one form,
- * whatever transport and era they came by; the adapters in this folder do the
- * handshakes, headers, sessions and streams.
+ * The interface of a service behind the server adapters. A service receives
+ * requests in one form, independent of transport and era. The adapters in this
+ * folder handle handshakes, headers, sessions and streams.
  */
 
 import type { JsonObject } from "@toolcrib/json";
 import type { ClientSession, Era, Identity } from "@toolcrib/tool";
 
-/** What a server says of itself (MCP `Implementation`). */
+/** Name and version of a server (MCP `Implementation`). */
 export interface ServerInfo {
   readonly name: string;
   readonly version: string;
@@ -15,12 +15,12 @@ export interface ServerInfo {
 }
 
 /**
- * Which part of the service an endpoint shows. The adapters pass it through
- * unread; a session keeps the view that it was opened with.
+ * The part of the service that an endpoint exposes. The adapters pass it on
+ * unchanged. A session keeps the view with which it was opened.
  */
 export type View = string;
 
-/** A legacy client's session as the service sees it. */
+/** The session of a legacy client. */
 export interface ServerSession extends ClientSession {
   readonly identity: Identity;
   readonly view: View;
@@ -30,37 +30,37 @@ export interface ServerSession extends ClientSession {
 /** One request to the service. */
 export interface ServiceRequest {
   readonly method: string;
-  /** Parameters as sent, `_meta` included. */
+  /** Parameters as received, including `_meta`. */
   readonly params: JsonObject;
   readonly identity: Identity;
   readonly view: View;
   readonly era: Era;
-  /** The legacy session it belongs to; absent for modern requests. */
+  /** The legacy session of the request; absent for modern requests. */
   readonly session?: ServerSession;
   /** `clientInfo` of the request or its session. */
   readonly clientInfo?: JsonObject;
-  /** What the client can do (MCP `ClientCapabilities`). */
+  /** MCP `ClientCapabilities`. */
   readonly clientCapabilities: JsonObject;
   readonly signal: AbortSignal;
-  /** Whether the client gave a progress token. */
+  /** Whether the client sent a progress token. */
   readonly wantsProgress: boolean;
-  /** Report progress; does nothing when nobody asked for it. */
+  /** Reports progress; without effect if the client sent no progress token. */
   progress(params: JsonObject): void;
-  /** Send a notification that belongs to this request. */
+  /** Sends a notification that belongs to this request. */
   notify(method: string, params: JsonObject): void;
-  /** Ask the client on account of this request (legacy era only; modern clients reject). */
+  /** Sends a request to the client on behalf of this request. Rejects for modern clients. */
   ask(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject>;
 }
 
-/** A modern client's `subscriptions/listen`. */
+/** The change stream of a modern client (`subscriptions/listen`). */
 export interface Listener {
   readonly identity: Identity;
   readonly view: View;
-  /** What the client asked to hear. */
+  /** The changes that the client subscribed to. */
   readonly filter: ListenFilter;
   /** Aborts when the stream ends. */
   readonly closed: AbortSignal;
-  /** Send a notification that the filter admits. */
+  /** Sends a notification that matches the filter. */
   notify(method: string, params: JsonObject): void;
 }
 
@@ -72,21 +72,21 @@ export interface ListenFilter {
   readonly resourceSubscriptions?: readonly string[];
 }
 
-/** The service behind the server edge. */
+/** The service behind the server adapters. */
 export interface McpService {
   readonly serverInfo: ServerInfo;
-  /** MCP `ServerCapabilities` of `view`. */
+  /** Returns the MCP `ServerCapabilities` of `view`. */
   capabilities(view: View, identity: Identity): JsonObject;
-  /** Text for the model about the use of `view`. */
+  /** Returns text for the model about the use of `view`. */
   instructions(view: View, identity: Identity): string | undefined;
-  /** Answer a request; coded errors become JSON-RPC errors. */
+  /** Answers a request. Coded errors become JSON-RPC errors. */
   handle(request: ServiceRequest): Promise<JsonObject>;
-  /** A legacy session finished its handshake. */
+  /** Reports a legacy session that finished its handshake. */
   sessionOpened(session: ServerSession): void;
-  /** A legacy session ended. */
+  /** Reports a legacy session that ended. */
   sessionClosed(session: ServerSession): void;
-  /** Start sending to `listener`; resolves to the part of its filter that is honoured. */
+  /** Starts to send changes to `listener`. Resolves to the supported part of its filter. */
   listen(listener: Listener): Promise<ListenFilter>;
-  /** The input schema of a tool, to check the headers that mirror its parameters. */
+  /** Returns the input schema of a tool, to check the headers that mirror its parameters. */
   toolInputSchema(view: View, identity: Identity, name: string): JsonObject | undefined;
 }

@@ -1,16 +1,16 @@
 /**
- * The legacy HTTP+SSE transport on the server edge (2024-11-05): a GET opens
- * the stream and names a URL, messages are POSTed there, everything comes back
- * on the stream. Deprecated, and still what many clients speak.
+ * The legacy HTTP+SSE transport on the server side (2024-11-05): a GET opens
+ * the stream and returns a URL, clients POST messages to it, and everything
+ * else is sent on the stream. Deprecated, but many clients still use it.
  *
- * As with Streamable HTTP, its owner authenticates first; a session belongs to
- * the identity that opened it, and losing the stream ends it.
+ * The owner authenticates first. A session belongs to the identity that opened
+ * it, and ends with its stream.
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isSameIdentity } from "@toolcrib/tool";
 import { formatSseEvent } from "../framing/sse.ts";
-import { classify } from "../json-rpc.ts";
+import { classify, type RpcMessage } from "../json-rpc.ts";
 import { invalidRequest, McpError } from "../mcp-error.ts";
 import { rpcCodes } from "../protocol.ts";
 import type { HttpEndpointDeps } from "./http-endpoint.ts";
@@ -19,10 +19,11 @@ import {
   type HttpCaller,
   isJsonBody,
   openEventStream,
+  overloaded,
   parseBody,
   readBody,
   sendError,
-  untilZero,
+  waitAtMost,
   writeEvent,
 } from "./http-io.ts";
 import { LegacySession } from "./legacy-session.ts";
@@ -30,7 +31,7 @@ import type { McpService } from "./service.ts";
 
 /** Limits of an SSE endpoint. */
 export interface SseEndpointOptions {
-  /** Path that clients POST to; the session goes into its query. @default "/messages" */
+  /** Path for POSTs; the session id is in the query. @default "/messages" */
   readonly messagesPath?: string;
   /** @default 4,194,304 */
   readonly bodyMaxBytes?: number;
@@ -43,132 +44,136 @@ export interface SseEndpointOptions {
   /** Milliseconds between comments on open streams. @default 15,000 */
   readonly keepAliveMs?: number;
   /**
-   * Bytes of a stream that may wait for its client to read them. While more
-   * wait, requests are refused (503) and a notification cuts the connection.
-   * @default 4,194,304
+   * Unread bytes of a stream past which requests are refused (503) and a
+   * notification ends the client's connection. @default 4,194,304
    */
   readonly unreadMaxBytes?: number;
 }
 
-/** Legacy SSE for any number of clients. */
-export interface SseEndpoint extends AsyncDisposable {
-  /** Answer the GET that opens a stream. */
-  open(request: IncomingMessage, response: ServerResponse, caller: HttpCaller): void;
-  /** Answer a POST to the messages path; never rejects. */
-  post(request: IncomingMessage, response: ServerResponse, caller: HttpCaller): Promise<void>;
-  stats(): { readonly sessions: number; readonly inFlight: number };
-  /** Refuse new work and wait until everything in flight is answered, at most `graceMs`. */
-  drain(graceMs: number): Promise<void>;
+interface OpenSession {
+  readonly session: LegacySession;
+  readonly response: ServerResponse;
 }
 
-/** Create an endpoint for `service`. */
-export function createSseEndpoint(
-  service: McpService,
-  deps: HttpEndpointDeps,
-  options: SseEndpointOptions = {},
-): SseEndpoint {
-  const messagesPath = options.messagesPath ?? "/messages";
-  const bodyMaxBytes = options.bodyMaxBytes ?? 4 * 1024 * 1024;
-  const bodyMaxDepth = options.bodyMaxDepth ?? 64;
-  const maxSessions = options.maxSessions ?? 1000;
-  const unreadMaxBytes = options.unreadMaxBytes ?? defaultUnreadMaxBytes;
-  const sessions = new Map<string, { readonly session: LegacySession; readonly response: ServerResponse }>();
-  let isDraining = false;
+/** Serves legacy SSE to any number of clients. */
+export class SseEndpoint implements AsyncDisposable {
+  readonly #service: McpService;
+  readonly #deps: HttpEndpointDeps;
+  readonly #messagesPath: string;
+  readonly #bodyLimits: { readonly maxLength: number; readonly maxDepth: number };
+  readonly #maxSessions: number;
+  readonly #maxInFlightPerSession: number | undefined;
+  readonly #unreadMaxBytes: number;
+  readonly #sessions = new Map<string, OpenSession>();
+  readonly #keepAlive: NodeJS.Timeout;
+  #isDraining = false;
 
-  const keepAlive = setInterval(() => {
-    for (const { response } of sessions.values()) writeEvent(response, ": keep-alive\n\n", unreadMaxBytes);
-  }, options.keepAliveMs ?? 15_000);
-  keepAlive.unref();
-
-  function inFlight(): number {
-    let count = 0;
-    for (const { session } of sessions.values()) count += session.router.inboundCount;
-    return count;
+  constructor(service: McpService, deps: HttpEndpointDeps, options: SseEndpointOptions = {}) {
+    this.#service = service;
+    this.#deps = deps;
+    this.#messagesPath = options.messagesPath ?? "/messages";
+    this.#bodyLimits = {
+      maxLength: options.bodyMaxBytes ?? 4 * 1024 * 1024,
+      maxDepth: options.bodyMaxDepth ?? 64,
+    };
+    this.#maxSessions = options.maxSessions ?? 1000;
+    this.#maxInFlightPerSession = options.maxInFlightPerSession;
+    this.#unreadMaxBytes = options.unreadMaxBytes ?? defaultUnreadMaxBytes;
+    this.#keepAlive = setInterval(() => {
+      for (const { response } of this.#sessions.values())
+        writeEvent(response, ": keep-alive\n\n", this.#unreadMaxBytes);
+    }, options.keepAliveMs ?? 15_000);
+    this.#keepAlive.unref();
   }
 
-  async function receive(
-    request: IncomingMessage,
-    response: ServerResponse,
-    caller: HttpCaller,
-  ): Promise<void> {
+  /** Answers the GET that opens a stream. */
+  open(_request: IncomingMessage, response: ServerResponse, caller: HttpCaller): void {
+    if (this.#isDraining || this.#sessions.size >= this.#maxSessions) {
+      const reason = this.#isDraining
+        ? "The gateway is shutting down"
+        : `More than ${this.#maxSessions} sessions are open`;
+      sendError(response, overloaded(reason), null, { "retry-after": "1" });
+      return;
+    }
+    const id = this.#deps.newSessionId();
+    const session = new LegacySession(this.#service, (message) => this.#send(response, message), {
+      ...caller,
+      id,
+      maxInFlight: this.#maxInFlightPerSession,
+      onUnexpected: this.#deps.onUnexpected,
+    });
+    this.#sessions.set(id, { session, response });
+    response.on("close", () => {
+      this.#sessions.delete(id);
+      session.close("The client closed the stream");
+    });
+    openEventStream(response);
+    const endpoint = `${this.#messagesPath}?sessionId=${encodeURIComponent(id)}`;
+    response.write(formatSseEvent(endpoint, { event: "endpoint" }));
+  }
+
+  /** Answers a POST to the messages path; never rejects. */
+  async post(request: IncomingMessage, response: ServerResponse, caller: HttpCaller): Promise<void> {
+    try {
+      await this.#receive(request, response, caller);
+    } catch (error) {
+      const isOverload = error instanceof McpError && error.httpStatus === 503;
+      sendError(response, error, null, isOverload ? { "retry-after": "1" } : {});
+    }
+  }
+
+  /** Returns the number of sessions and of requests in flight, for metrics. */
+  stats(): { readonly sessions: number; readonly inFlight: number } {
+    let inFlight = 0;
+    for (const { session } of this.#sessions.values()) inFlight += session.router.inboundCount;
+    return { sessions: this.#sessions.size, inFlight };
+  }
+
+  /** Refuses new requests and waits until every request in flight is answered, at most `graceMs`. */
+  async drain(graceMs: number): Promise<void> {
+    this.#isDraining = true;
+    const sessions = [...this.#sessions.values()];
+    await waitAtMost(Promise.all(sessions.map(({ session }) => session.router.whenIdle())), graceMs);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isDraining = true;
+    clearInterval(this.#keepAlive);
+    for (const { session, response } of this.#sessions.values()) {
+      session.close("The gateway is shutting down");
+      response.end();
+    }
+    this.#sessions.clear();
+  }
+
+  #send(response: ServerResponse, message: RpcMessage): void {
+    const text = formatSseEvent(JSON.stringify(message), { event: "message" });
+    // The number of responses is limited by the requests in flight. Only other messages can pile up.
+    if ("method" in message) writeEvent(response, text, this.#unreadMaxBytes);
+    else if (!response.destroyed && !response.writableEnded) response.write(text);
+  }
+
+  async #receive(request: IncomingMessage, response: ServerResponse, caller: HttpCaller): Promise<void> {
     const id = new URL(request.url ?? "/", "http://localhost").searchParams.get("sessionId") ?? "";
-    const entry = sessions.get(id);
+    const entry = this.#sessions.get(id);
     if (entry === undefined || !isSameIdentity(entry.session.identity, caller.identity)) {
       throw invalidRequest("Session not found", rpcCodes.sessionNotFound, 404);
     }
     if (!isJsonBody(request)) throw invalidRequest("Content-Type must be application/json", undefined, 415);
-    const body = await readBody(request, bodyMaxBytes);
-    const value = parseBody(body, { maxLength: bodyMaxBytes, maxDepth: bodyMaxDepth });
-    // What is in flight may have asked its client, whose answer must still get in.
+    const body = await readBody(request, this.#bodyLimits.maxLength);
+    const value = parseBody(body, this.#bodyLimits);
+    // A request in flight may have sent a request to the client, whose response must still be accepted.
     if (holdsRequest(value)) {
-      if (isDraining) throw overloaded("The gateway is shutting down");
-      if (entry.response.writableLength > unreadMaxBytes)
+      if (this.#isDraining) throw overloaded("The gateway is shutting down");
+      if (entry.response.writableLength > this.#unreadMaxBytes)
         throw overloaded("The stream of answers is not read");
     }
     response.writeHead(202, { "content-type": "text/plain" }).end("Accepted");
     entry.session.receive(value);
   }
-
-  return {
-    open(_request, response, caller) {
-      if (isDraining || sessions.size >= maxSessions) {
-        const reason = isDraining
-          ? "The gateway is shutting down"
-          : `More than ${maxSessions} sessions are open`;
-        sendError(response, overloaded(reason), null, { "retry-after": "1" });
-        return;
-      }
-      const id = deps.newSessionId();
-      const session = new LegacySession(
-        service,
-        (message) => {
-          const text = formatSseEvent(JSON.stringify(message), { event: "message" });
-          // Answers are as many as the requests in flight, which are limited; only what comes unasked can pile up.
-          if ("method" in message) writeEvent(response, text, unreadMaxBytes);
-          else if (!response.destroyed && !response.writableEnded) response.write(text);
-        },
-        { ...caller, id, maxInFlight: options.maxInFlightPerSession, onStray: deps.onStray },
-      );
-      sessions.set(id, { session, response });
-      response.on("close", () => {
-        sessions.delete(id);
-        session.close("The client closed the stream");
-      });
-      openEventStream(response);
-      response.write(
-        formatSseEvent(`${messagesPath}?sessionId=${encodeURIComponent(id)}`, { event: "endpoint" }),
-      );
-    },
-    async post(request, response, caller) {
-      try {
-        await receive(request, response, caller);
-      } catch (error) {
-        const isOverload = error instanceof McpError && error.httpStatus === 503;
-        sendError(response, error, null, isOverload ? { "retry-after": "1" } : {});
-      }
-    },
-    stats: () => ({ sessions: sessions.size, inFlight: inFlight() }),
-    async drain(graceMs) {
-      isDraining = true;
-      await untilZero(inFlight, graceMs);
-    },
-    async [Symbol.asyncDispose]() {
-      isDraining = true;
-      clearInterval(keepAlive);
-      for (const { session, response } of sessions.values()) {
-        session.close("The gateway is shutting down");
-        response.end();
-      }
-      sessions.clear();
-    },
-  };
 }
 
 function holdsRequest(value: unknown): boolean {
   const messages = Array.isArray(value) ? value : [value];
   return messages.some((message) => classify(message).kind === "request");
-}
-
-function overloaded(message: string): McpError {
-  return new McpError("MCP_OVERLOADED", message, { httpStatus: 503, hint: "try again later" });
 }

@@ -1,18 +1,18 @@
 /**
- * The stdio transport on the server edge: one client on a pair of streams,
- * either era. Requests with modern `_meta` are answered alone; everything else
- * belongs to the one legacy session of the pipe.
+ * The stdio transport on the server side: one client on a pair of streams,
+ * either era. Requests with modern `_meta` are self-contained; all other
+ * messages belong to the one legacy session of the pipe.
  *
- * A client that does not read its answers is not read either, so that what
- * waits for it stays bounded.
+ * While a client does not read its responses, its messages are not read either,
+ * so that the memory for unread output stays bounded.
  */
 
 import type { Readable, Writable } from "node:stream";
 import type { Identity } from "@toolcrib/tool";
-import { createLineWriter, readLines } from "../framing/lines.ts";
-import { classify, paramsOf, type RpcId } from "../json-rpc.ts";
+import { LineWriter, readLines } from "../framing/lines.ts";
+import { classify, paramsOf, type RpcId, type RpcRequest } from "../json-rpc.ts";
 import { McpError } from "../mcp-error.ts";
-import { MessageRouter, type Outlet } from "../message-router.ts";
+import { type InboundRequest, MessageRouter, type SendMessage } from "../message-router.ts";
 import { modernVersionOf } from "../modern-version.ts";
 import { rpcCodes } from "../protocol.ts";
 import { LegacySession } from "./legacy-session.ts";
@@ -29,145 +29,179 @@ export interface StdioServerOptions {
   readonly lineMaxBytes?: number;
   /** Most requests in flight of each era. @default 256 */
   readonly maxInFlight?: number;
-  /** Milliseconds that answers may still take after the client closed its end. @default 10,000 */
+  /** Milliseconds for the remaining responses after the client closed its end. @default 10,000 */
   readonly endGraceMs?: number;
-  /** Bytes that may wait for the client to read them; while more wait, nothing is read. @default 4,194,304 */
+  /** Unread bytes past which nothing is read from the client. @default 4,194,304 */
   readonly unreadMaxBytes?: number;
-  /** For the log: what fits nowhere. */
-  readonly onStray?: (reason: string) => void;
+  /** Reports invalid messages and responses to no pending request; for the log. */
+  readonly onUnexpected?: (reason: string) => void;
 }
 
-/** A client on a pipe. */
-export interface StdioServer extends AsyncDisposable {
-  /** Resolves when the client closed its end and what it asked for is answered, or when the server is disposed. */
-  readonly ended: Promise<void>;
-}
+/** Multiple of `unreadMaxBytes` at which the client is disconnected: running requests still produce output. */
+const disconnectFactor = 16;
 
-/** Past so many times `unreadMaxBytes` the client is given up: what runs still produces, but nobody reads. */
-const giveUpFactor = 16;
-
-/** Serve `service` to the client at the other end of `input` and `output`. */
+/** Starts to serve `service` to the client at the other end of `input` and `output`. */
 export function startStdioServer(
   service: McpService,
   streams: { readonly input: Readable; readonly output: Writable },
   options: StdioServerOptions,
 ): StdioServer {
-  const { input, output } = streams;
-  const { view, identity } = options;
-  const unreadMaxBytes = options.unreadMaxBytes ?? 4 * 1024 * 1024;
-  const ended = Promise.withResolvers<void>();
-  const stopping = new AbortController();
-  let isEnded = false;
+  return new StdioServer(service, streams, options);
+}
 
-  const write = createLineWriter(output, () => {
-    if (output.writableLength <= unreadMaxBytes) return;
-    if (output.writableLength > unreadMaxBytes * giveUpFactor) {
-      options.onStray?.("the client does not read its answers");
-      output.destroy();
-      end("The client does not read its answers");
+/** Serves one client on a pipe. */
+export class StdioServer implements AsyncDisposable {
+  readonly #service: McpService;
+  readonly #input: Readable;
+  readonly #output: Writable;
+  readonly #options: StdioServerOptions;
+  readonly #unreadMaxBytes: number;
+  readonly #writer: LineWriter;
+  readonly #session: LegacySession;
+  readonly #modern: MessageRouter;
+  readonly #stopReading: () => void;
+  readonly #ended = Promise.withResolvers<void>();
+  /** Ends change streams, which have no response to wait for. */
+  readonly #stopping = new AbortController();
+  #isEnded = false;
+
+  constructor(
+    service: McpService,
+    streams: { readonly input: Readable; readonly output: Writable },
+    options: StdioServerOptions,
+  ) {
+    this.#service = service;
+    this.#input = streams.input;
+    this.#output = streams.output;
+    this.#options = options;
+    this.#unreadMaxBytes = options.unreadMaxBytes ?? 4 * 1024 * 1024;
+    this.#writer = new LineWriter(this.#output, () => this.#checkUnread());
+    const send: SendMessage = (message) => this.#writer.write(message);
+    this.#session = new LegacySession(service, send, { ...options, id: options.sessionId });
+    this.#modern = new MessageRouter(
+      send,
+      {
+        request: (request) => this.#answerModern(request),
+        notification: () => {},
+        unexpected: (reason) => options.onUnexpected?.(reason),
+      },
+      { maxInbound: options.maxInFlight },
+    );
+    this.#stopReading = readLines(
+      this.#input,
+      {
+        message: (value) => this.#receive(value),
+        invalid: (reason, text) => this.#refuseLine(reason, text),
+      },
+      options.lineMaxBytes ?? 16 * 1024 * 1024,
+    );
+    this.#watchStreams();
+  }
+
+  /** Resolves after the client has closed its end and its requests are answered, or after disposal. */
+  get ended(): Promise<void> {
+    return this.#ended.promise;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    // A change stream ends with its response.
+    this.#stopping.abort(new McpError("MCP_CANCELLED", "The server is shutting down"));
+    await new Promise((resolve) => setImmediate(resolve));
+    this.#end("The server is shutting down");
+    this.#input.pause();
+  }
+
+  #watchStreams(): void {
+    this.#input.once("end", () => void this.#inputEnded());
+    this.#input.on("error", () => this.#end("The pipe from the client broke"));
+    this.#input.once("close", () => {
+      if (!this.#input.readableEnded) this.#end("The pipe from the client broke");
+    });
+    this.#output.on("error", () => this.#end("The pipe to the client broke"));
+    this.#output.once("close", () => this.#end("The pipe to the client broke"));
+  }
+
+  /** Stops reading while the client does not read; disconnects it when too much output is unread. */
+  #checkUnread(): void {
+    const unread = this.#output.writableLength;
+    if (unread <= this.#unreadMaxBytes) return;
+    if (unread > this.#unreadMaxBytes * disconnectFactor) {
+      this.#options.onUnexpected?.("the client does not read its answers");
+      this.#output.destroy();
+      this.#end("The client does not read its answers");
       return;
     }
-    if (input.isPaused()) return;
-    input.pause();
-    output.once("drain", () => {
-      if (!isEnded) input.resume();
+    if (this.#input.isPaused()) return;
+    this.#input.pause();
+    this.#output.once("drain", () => {
+      if (!this.#isEnded) this.#input.resume();
     });
-  });
-  const outlet: Outlet = (message) => write(message);
-  const session = new LegacySession(service, outlet, { ...options, id: options.sessionId });
-  const modern = new MessageRouter(
-    outlet,
-    {
-      request: ({ id, method, params, signal }) => {
-        const notify = (name: string, notification: object) =>
-          write({ jsonrpc: "2.0", method: name, params: notification });
-        // A stream of changes has no answer to wait for: it ends when either side stops.
-        const until = method === listenMethod ? AbortSignal.any([signal, stopping.signal]) : signal;
-        return answerModernRequest(service, { id, method, params, identity, view, signal: until, notify });
-      },
-      notification: () => {},
-      stray: (reason) => options.onStray?.(reason),
-    },
-    { maxInbound: options.maxInFlight },
-  );
+  }
 
-  /** The router that a message belongs to. One pipe has one space of ids, whatever the era. */
-  function receive(value: unknown): void {
+  /** Passes a message to the router of its era. The ids of both eras share one space. */
+  #receive(value: unknown): void {
     const classified = classify(value);
     if (classified.kind === "request") {
-      const { id, params } = classified.message;
-      const isModern = modernVersionOf(paramsOf({ params })) !== undefined;
-      const owner = modern.isAnswering(id)
-        ? modern
-        : session.router.isAnswering(id)
-          ? session.router
-          : undefined;
-      // An id in use is refused by who works on it.
-      (owner ?? (isModern ? modern : session.router)).receive(value);
+      this.#routerFor(classified.message).receiveClassified(classified);
     } else if (
       classified.kind === "notification" &&
       classified.message.method === "notifications/cancelled"
     ) {
       const id = paramsOf(classified.message)["requestId"];
-      (modern.isAnswering(id as RpcId) ? modern : session.router).receive(value);
-    } else session.receive(value);
+      const router = this.#modern.isAnswering(id as RpcId) ? this.#modern : this.#session.router;
+      router.receiveClassified(classified);
+    } else this.#session.receive(value);
   }
 
-  const stopReading = readLines(
-    input,
-    {
-      message: receive,
-      garbage(reason, text) {
-        options.onStray?.(`${reason}: ${text}`);
-        write({
-          jsonrpc: "2.0",
-          id: null,
-          error: { code: rpcCodes.parseError, message: `Parse error: ${reason}` },
-        });
-      },
-    },
-    options.lineMaxBytes ?? 16 * 1024 * 1024,
-  );
-
-  function end(reason: string): void {
-    if (isEnded) return;
-    isEnded = true;
-    stopReading();
-    session.close(reason);
-    modern.close();
-    ended.resolve();
+  /** Returns the router that processes a request. An id in use is refused by the router that uses it. */
+  #routerFor(message: RpcRequest): MessageRouter {
+    const legacy = this.#session.router;
+    if (this.#modern.isAnswering(message.id)) return this.#modern;
+    if (legacy.isAnswering(message.id)) return legacy;
+    return modernVersionOf(paramsOf(message)) === undefined ? legacy : this.#modern;
   }
 
-  /** A client that piped its requests and closed its end still gets the answers, written out to the last byte. */
-  async function inputEnded(): Promise<void> {
+  #answerModern({ id, method, params, signal }: InboundRequest): ReturnType<typeof answerModernRequest> {
+    const { view, identity } = this.#options;
+    const until = method === listenMethod ? AbortSignal.any([signal, this.#stopping.signal]) : signal;
+    return answerModernRequest(this.#service, {
+      id,
+      method,
+      params,
+      identity,
+      view,
+      signal: until,
+      notify: (name, notification) =>
+        this.#writer.write({ jsonrpc: "2.0", method: name, params: notification }),
+    });
+  }
+
+  #refuseLine(reason: string, text: string): void {
+    this.#options.onUnexpected?.(`${reason}: ${text}`);
+    const error = { code: rpcCodes.parseError, message: `Parse error: ${reason}` };
+    this.#writer.write({ jsonrpc: "2.0", id: null, error });
+  }
+
+  /** Answers the requests of a client that closed its end, and ends after the last byte is written. */
+  async #inputEnded(): Promise<void> {
     const reason = "The client closed the pipe";
-    const timer = setTimeout(() => end(reason), options.endGraceMs ?? 10_000);
-    stopping.abort(new McpError("MCP_CANCELLED", reason));
-    await Promise.all([session.router.whenIdle(), modern.whenIdle()]);
-    // The line writer's turn ends first; an empty write then calls back after all that was written before.
+    const timer = setTimeout(() => this.#end(reason), this.#options.endGraceMs ?? 10_000);
+    this.#stopping.abort(new McpError("MCP_CANCELLED", reason));
+    await Promise.all([this.#session.router.whenIdle(), this.#modern.whenIdle()]);
+    // The line writer writes first. The callback of an empty write then runs after all earlier writes.
     await new Promise((resolve) => setImmediate(resolve));
-    if (!output.destroyed && !output.writableEnded)
-      await new Promise<void>((resolve) => output.write("", () => resolve()));
+    if (!this.#output.destroyed && !this.#output.writableEnded)
+      await new Promise<void>((resolve) => this.#output.write("", () => resolve()));
     clearTimeout(timer);
-    end(reason);
+    this.#end(reason);
   }
 
-  input.once("end", () => void inputEnded());
-  input.on("error", () => end("The pipe from the client broke"));
-  input.once("close", () => {
-    if (!input.readableEnded) end("The pipe from the client broke");
-  });
-  output.on("error", () => end("The pipe to the client broke"));
-  output.once("close", () => end("The pipe to the client broke"));
-
-  return {
-    ended: ended.promise,
-    async [Symbol.asyncDispose]() {
-      // Streams of changes are answered, which is how a server says that it ends them.
-      stopping.abort(new McpError("MCP_CANCELLED", "The server is shutting down"));
-      await new Promise((resolve) => setImmediate(resolve));
-      end("The server is shutting down");
-      input.pause();
-    },
-  };
+  #end(reason: string): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#stopReading();
+    this.#session.close(reason);
+    this.#modern.close();
+    this.#ended.resolve();
+  }
 }

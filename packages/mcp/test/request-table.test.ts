@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { InFlight, type RpcId } from "@toolcrib/mcp";
+import { RequestTable, type RpcId } from "@toolcrib/mcp";
 import fc from "fast-check";
 
 type Step = { readonly kind: "set" | "delete" | "clear"; readonly id: RpcId; readonly value: number };
@@ -17,15 +17,15 @@ const step = fc.record({
 const clear: fc.Arbitrary<Step> = fc.constant({ kind: "clear", id: 0, value: 0 });
 
 /** What can be seen of a table. */
-function seen(table: Pick<InFlight<number>, "size" | "has" | "get">): unknown {
+function seen(table: Pick<RequestTable<number>, "size" | "has" | "get">): unknown {
   return [table.size, ids.map((id) => [table.has(id), table.get(id)])];
 }
 
-test("InFlight holds what a Map would hold, in the same order", () => {
+test("RequestTable holds what a Map would hold, in the same order", () => {
   const steps = fc.array(fc.oneof({ arbitrary: step, weight: 20 }, { arbitrary: clear, weight: 1 }));
   fc.assert(
     fc.property(steps, (taken) => {
-      const table = new InFlight<number>();
+      const table = new RequestTable<number>();
       const model = new Map<RpcId, number>();
       for (const { kind, id, value } of taken) {
         if (kind === "set") {

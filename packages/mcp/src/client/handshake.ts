@@ -1,0 +1,173 @@
+/**
+ * The handshake of a connection: `initialize` in the legacy era,
+ * `server/discover` in the modern one. The remembered era is tried first, then
+ * the other one if the answer allows it.
+ *
+ * A server of both eras is used in the legacy one, where its requests to the
+ * client (sampling, elicitation, roots) can be forwarded while a call runs.
+ */
+
+import { isJsonObject, type JsonObject } from "@toolcrib/json";
+import type { ClientInfo, Era } from "@toolcrib/tool";
+import { metaOf } from "../json-rpc.ts";
+import { McpError } from "../mcp-error.ts";
+import type { MessageRouter } from "../message-router.ts";
+import {
+  eraOf,
+  latestLegacyVersion,
+  latestModernVersion,
+  metaKeys,
+  modernVersions,
+  rpcCodes,
+} from "../protocol.ts";
+import type { ClientTransport } from "./transport.ts";
+
+/** The client's part of a handshake. */
+export interface HandshakeOptions {
+  readonly clientInfo: ClientInfo;
+  /** MCP `ClientCapabilities` to declare. @default {} */
+  readonly capabilities?: JsonObject;
+  /** The era of an earlier connection, which is tried first. @default "legacy" */
+  readonly era?: Era;
+}
+
+/** The result of a handshake. */
+export interface Agreement {
+  readonly era: Era;
+  readonly protocolVersion: string;
+  /** MCP `ServerCapabilities`. */
+  readonly capabilities: JsonObject;
+  readonly serverInfo: JsonObject | undefined;
+  readonly instructions: string | undefined;
+}
+
+/** The two ends that a handshake runs over. */
+interface Channel {
+  readonly router: MessageRouter;
+  readonly transport: ClientTransport;
+}
+
+/** Finds the server's era and protocol version. @throws {McpError} of the first attempt. */
+export async function negotiate(
+  channel: Channel,
+  options: HandshakeOptions,
+  signal: AbortSignal,
+): Promise<Agreement> {
+  const { transport } = channel;
+  const isModernFirst = options.era === "modern" && transport.kind !== "sse";
+  const [first, second] = isModernFirst ? [discover, initialize] : [initialize, discover];
+  try {
+    return await first(channel, options, signal);
+  } catch (error) {
+    const mayBeOther =
+      transport.kind !== "sse" && error instanceof McpError && isRefusal(error, isModernFirst);
+    if (!mayBeOther) throw error;
+    try {
+      return await second(channel, options, signal);
+    } catch (other) {
+      // The first error is more specific, unless the second attempt found the server's era.
+      throw other instanceof McpError && other.code === "MCP_UNSUPPORTED_VERSION" ? other : error;
+    }
+  }
+}
+
+/**
+ * Whether a failed handshake may come from a server of the other era. Such a
+ * server answers with any JSON-RPC error, or with certain HTTP statuses. A
+ * modern server that lists its versions belongs to the other era only if a
+ * legacy version is among them.
+ */
+function isRefusal(error: McpError, isModern: boolean): boolean {
+  if (error.code === "MCP_UNSUPPORTED_VERSION") {
+    const supported = error.data?.["supported"];
+    return isModern && Array.isArray(supported) && supported.some((one) => eraOf(String(one)) === "legacy");
+  }
+  if (error.code === "MCP_REMOTE_ERROR") return true;
+  const status = error.code === "MCP_UNREACHABLE" ? error.data?.["status"] : undefined;
+  // Legacy servers differ in the 4xx status with which they answer a modern request.
+  return status === 400 || (isModern && (status === 404 || status === 405 || status === 406));
+}
+
+async function initialize(
+  { router, transport }: Channel,
+  options: HandshakeOptions,
+  signal: AbortSignal,
+): Promise<Agreement> {
+  const result = await router.request(
+    "initialize",
+    {
+      protocolVersion: latestLegacyVersion,
+      capabilities: options.capabilities ?? {},
+      clientInfo: options.clientInfo as unknown as JsonObject,
+    },
+    { signal },
+  );
+  const version = result["protocolVersion"];
+  if (typeof version !== "string" || eraOf(version) !== "legacy") throw unsupported([version]);
+  transport.negotiated?.(version);
+  router.notify("notifications/initialized", {});
+  return {
+    ...describe(result),
+    era: "legacy",
+    protocolVersion: version,
+    serverInfo: objectAt(result, "serverInfo"),
+  };
+}
+
+async function discover(
+  { router, transport }: Channel,
+  options: HandshakeOptions,
+  signal: AbortSignal,
+): Promise<Agreement> {
+  const params = { _meta: modernMeta(latestModernVersion, options) };
+  const result = await router.request("server/discover", params, { signal }).catch((error: unknown) => {
+    const isVersion = error instanceof McpError && error.rpcCode === rpcCodes.unsupportedVersion;
+    throw isVersion ? unsupported(versionsIn(error.rpcData)) : error;
+  });
+  const offered = result["supportedVersions"];
+  const version = modernVersions.find((one) => Array.isArray(offered) && offered.includes(one));
+  if (version === undefined) throw unsupported(offered);
+  transport.negotiated?.(version);
+  const serverInfo = metaOf(result)?.[metaKeys.serverInfo];
+  return {
+    ...describe(result),
+    era: "modern",
+    protocolVersion: version,
+    serverInfo: isJsonObject(serverInfo) ? serverInfo : undefined,
+  };
+}
+
+/** Returns the `_meta` members that every modern request carries. */
+export function modernMeta(version: string, options: HandshakeOptions): JsonObject {
+  return {
+    [metaKeys.protocolVersion]: version,
+    [metaKeys.clientInfo]: options.clientInfo as unknown as JsonObject,
+    [metaKeys.clientCapabilities]: options.capabilities ?? {},
+  };
+}
+
+function describe(result: JsonObject): Pick<Agreement, "capabilities" | "instructions"> {
+  const instructions = result["instructions"];
+  return {
+    capabilities: objectAt(result, "capabilities") ?? {},
+    instructions: typeof instructions === "string" ? instructions : undefined,
+  };
+}
+
+function objectAt(object: JsonObject, key: string): JsonObject | undefined {
+  const value = object[key];
+  return isJsonObject(value) ? value : undefined;
+}
+
+function versionsIn(data: unknown): unknown {
+  return typeof data === "object" && data !== null && "supported" in data ? data.supported : undefined;
+}
+
+function unsupported(offered: unknown): McpError {
+  const supported = Array.isArray(offered) ? offered.map(String) : [];
+  return new McpError(
+    "MCP_UNSUPPORTED_VERSION",
+    `The server speaks none of our protocol versions; it offers ${supported.join(", ") || "none"}`,
+    { rpcCode: rpcCodes.unsupportedVersion, data: { supported } },
+  );
+}

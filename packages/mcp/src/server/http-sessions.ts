@@ -1,0 +1,133 @@
+/**
+ * The legacy sessions of a Streamable HTTP endpoint: opened, found by id, ended
+ * when idle or when there are too many. A session belongs to the identity and
+ * the view that opened it; for every other caller it does not exist.
+ */
+
+import type { IncomingMessage } from "node:http";
+import type { InFlight } from "@toolcrib/lifecycle";
+import { identityKey, isSameIdentity } from "@toolcrib/tool";
+import { invalidRequest } from "../mcp-error.ts";
+import { rpcCodes } from "../protocol.ts";
+import { type HttpCaller, overloaded } from "./http-io.ts";
+import { HttpSession } from "./http-session.ts";
+import type { McpService } from "./service.ts";
+
+/** Header that names the session of a request. */
+export const sessionHeader = "mcp-session-id";
+
+/** Dependencies of the sessions. */
+export interface HttpSessionsDeps {
+  readonly service: McpService;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Returns a new unguessable id. */
+  readonly newSessionId: () => string;
+  readonly onUnexpected: ((reason: string) => void) | undefined;
+  /** Counts the requests of all sessions. */
+  readonly inFlight: InFlight;
+}
+
+/** Limits of the sessions. */
+export interface HttpSessionsLimits {
+  readonly maxSessions: number;
+  readonly sessionIdleMs: number;
+  readonly maxInFlightPerSession: number | undefined;
+  readonly unreadMaxBytes: number;
+}
+
+export class HttpSessions {
+  readonly #deps: HttpSessionsDeps;
+  readonly #limits: HttpSessionsLimits;
+  readonly #sessions = new Map<string, HttpSession>();
+
+  constructor(deps: HttpSessionsDeps, limits: HttpSessionsLimits) {
+    this.#deps = deps;
+    this.#limits = limits;
+  }
+
+  get size(): number {
+    return this.#sessions.size;
+  }
+
+  /** Opens a session. @throws {McpError} with status 503 when there are too many and all are busy. */
+  open(caller: HttpCaller): HttpSession {
+    const { maxSessions, maxInFlightPerSession, unreadMaxBytes } = this.#limits;
+    const { service, now, newSessionId, onUnexpected, inFlight } = this.#deps;
+    if (this.#sessions.size >= maxSessions) {
+      const oldest = oldestIdle(this.#sessions.values());
+      if (oldest === undefined) throw overloaded(`More than ${maxSessions} sessions are open`);
+      this.end(oldest.session.id, "The session made room for a newer one");
+    }
+    const session = new HttpSession(service, {
+      id: newSessionId(),
+      identity: caller.identity,
+      view: caller.view,
+      maxInFlight: maxInFlightPerSession,
+      onUnexpected,
+      now: now(),
+      inFlight,
+      unreadMaxBytes,
+    });
+    this.#sessions.set(session.session.id, session);
+    return session;
+  }
+
+  /**
+   * Returns the session of a request and records its use.
+   *
+   * @throws {McpError} with status 400 without a session id, with 404 for a session of another caller.
+   */
+  find(request: IncomingMessage, caller: HttpCaller): HttpSession {
+    const id = request.headers[sessionHeader];
+    if (typeof id !== "string") {
+      const text = `The header "${sessionHeader}" is missing; send "initialize" first`;
+      throw invalidRequest(text, undefined, 400);
+    }
+    const session = this.#sessions.get(id);
+    const isOwn =
+      session !== undefined &&
+      session.session.view === caller.view &&
+      isSameIdentity(session.session.identity, caller.identity);
+    if (!isOwn) throw invalidRequest("Session not found", rpcCodes.sessionNotFound, 404);
+    session.lastUsedAt = this.#deps.now();
+    return session;
+  }
+
+  end(id: string, reason: string): void {
+    const session = this.#sessions.get(id);
+    this.#sessions.delete(id);
+    session?.close(reason);
+  }
+
+  endAll(reason: string): void {
+    for (const id of [...this.#sessions.keys()]) this.end(id, reason);
+  }
+
+  /** Keeps open streams alive, turns slow responses into streams, and ends idle sessions. */
+  sweep(): void {
+    const now = this.#deps.now();
+    for (const [id, session] of this.#sessions) {
+      session.keepAlive();
+      session.openSlowExchanges();
+      // Idleness starts when the last stream ends, not when it was opened.
+      if (session.isBusy) session.lastUsedAt = now;
+      else if (now - session.lastUsedAt > this.#limits.sessionIdleMs)
+        this.end(id, "The session was idle for too long");
+    }
+  }
+}
+
+/**
+ * Returns the session to end when there are too many: the idle session unused
+ * for longest, of the identity with the most sessions, so that no client can
+ * displace the sessions of others.
+ */
+function oldestIdle(sessions: Iterable<HttpSession>): HttpSession | undefined {
+  const groups = Map.groupBy(sessions, ({ session }) => identityKey(session.identity));
+  for (const group of [...groups.values()].sort((a, b) => b.length - a.length)) {
+    const [oldest] = group.filter(({ isBusy }) => !isBusy).sort((a, b) => a.lastUsedAt - b.lastUsedAt);
+    if (oldest !== undefined) return oldest;
+  }
+  return undefined;
+}
