@@ -1,7 +1,7 @@
 /**
- * The assertions that programs of the suites make. They count themselves. The
- * module `assert` of go.starlark.net reports a failure and goes on; the functions
- * of bazelbuild's suite end the program.
+ * Assertions for the programs of the test suites, which count them. The module
+ * `assert` of go.starlark.net records a failure and continues; the functions of the
+ * bazelbuild suite end the program.
  */
 
 import { positionAt } from "@toolcrib/diagnostics";
@@ -24,27 +24,27 @@ import {
   type Value,
 } from "@toolcrib/starlark";
 
-/** An assertion that did not hold. */
+/** A failed assertion. */
 export interface AssertionFailure {
   readonly line: number;
   readonly message: string;
 }
 
-/** Every assertion of a run, counted. */
+/** The number of assertions in a run, and their failures. */
 export class AssertionLog {
   count = 0;
   readonly failures: AssertionFailure[] = [];
 }
 
-/** The line at which the program calls. */
+/** The line of the calling program. */
 function callingLine(thread: Thread): number {
   const source = thread.frame?.code.source;
   return source === undefined ? 0 : positionAt(source.text, thread.at).lineNumber;
 }
 
 /**
- * The message with which a call fails; `undefined` when it does not. It has a
- * thread of its own, so that a limit which it runs into ends nothing else.
+ * Returns the message with which a call fails; `undefined` if it does not fail. The
+ * call has its own thread, so that reaching a limit ends nothing else.
  */
 async function messageOf(thread: Thread, callee: Value): Promise<string | undefined> {
   const own = new Thread(thread.host, thread.options);
@@ -59,8 +59,8 @@ async function messageOf(thread: Thread, callee: Value): Promise<string | undefi
 }
 
 /**
- * What `load("assert.star", …)` gives: the module `assert`, and `freeze`. A
- * failure goes to `log`, and the program goes on.
+ * The result of `load("assert.star", …)`: the module `assert`, and `freeze`. A
+ * failure is added to `log`, and the program continues.
  */
 export function assertModule(log: AssertionLog): StarlarkModule {
   function note(thread: Thread, message: string | undefined, line = callingLine(thread)): null {
@@ -122,7 +122,7 @@ export function assertModule(log: AssertionLog): StarlarkModule {
   );
 }
 
-/** `assert_eq`, `assert_ne` and `assert_`; a failure ends the program. */
+/** `assert_eq`, `assert_ne` and `assert_`. A failure ends the program. */
 export function fatalAssertions(log: AssertionLog): ReadonlyMap<string, Value> {
   function note(thread: Thread, message: string | undefined): null {
     log.count += 1;
@@ -145,7 +145,7 @@ export function fatalAssertions(log: AssertionLog): ReadonlyMap<string, Value> {
   return new Map(members.map((member): [string, Value] => [member.name, member]));
 }
 
-/** Whether `x` and `y` are numbers, one at least a float, with no other double between them. */
+/** Whether `x` and `y` are numbers, at least one a float, without another double between them. */
 function isWithinOneUlp(x: Value, y: Value): boolean {
   if (!(x instanceof StarlarkFloat) && !(y instanceof StarlarkFloat)) return false;
   const a = toDouble(x);

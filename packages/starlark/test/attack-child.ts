@@ -1,8 +1,8 @@
 /**
- * Runs attacks in a process of its own and reports how each ended, and how much
- * memory the process took. Started by `limits.security.test.ts` with
- * `--expose-gc`, the name of a group, and possibly that of one attack of it;
- * writes a line of JSON for each.
+ * Runs attacks in a separate process, and reports how each one ended and how much
+ * memory the process used. `limits.security.test.ts` starts it with `--expose-gc`,
+ * the name of a group, and optionally the name of one attack. Writes one line of JSON
+ * for each attack.
  */
 
 import assert from "node:assert/strict";
@@ -13,14 +13,14 @@ import { type Attack, memoryBombs, parserBombs, timeBombs } from "./attacks.ts";
 import { execute, type Outcome } from "./execute.ts";
 import { programEnvironment } from "./program-environment.ts";
 
-/** How one attack ended. */
+/** The outcome of one attack. */
 export interface AttackReport {
   readonly name: string;
   readonly ended: string;
   readonly message: string;
   readonly steps: number;
   readonly memoryBytes: number;
-  /** By how much the highest resident set so far exceeds that after the warm-up. */
+  /** Increase of the maximum resident set size since the warm-up. */
   readonly riseBytes: number;
 }
 
@@ -68,7 +68,7 @@ async function report(attack: Attack, baselineBytes: number): Promise<AttackRepo
   return { name, ended: kind, message: message.slice(0, 200), steps, memoryBytes, riseBytes };
 }
 
-/** What every process needs once: code that is compiled, and room for what dies young. */
+/** Compile code and grow the young generation before the baseline is measured. */
 async function warmUp(): Promise<void> {
   const source =
     'xs = [str(i) + "x" for i in range(20000)]\nd = {x: [x] for x in xs}\njson.decode(json.encode(d))\nfor i in range(50): ys = [[x] for x in xs]';
@@ -78,7 +78,7 @@ async function warmUp(): Promise<void> {
   }
 }
 
-/** As in `limits.security.test.ts`. */
+/** Must equal the constant in `limits.security.test.ts`. */
 const sampleStep = 8;
 
 const attacks = groups.get(process.argv[2]!)!;

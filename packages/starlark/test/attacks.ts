@@ -1,23 +1,23 @@
 /**
- * Programs that want too much: memory, time, depth, or a parser's patience. Rows
- * say how each has to end. Long programs are made here; none is run.
+ * Programs that try to exceed limits on memory, time, depth or parsing. Each row has
+ * the expected outcome. This file only creates the programs; it runs none.
  *
- * The rows are one piece, and so is their file: what is attacked is seen best side by side.
+ * It is one piece because the attacks are easiest to compare next to each other.
  */
 
-/** A program, and how it ends. */
+/** A program and its expected outcome. */
 export interface Attack {
   readonly name: string;
   readonly source: string;
   /**
    * `resource`: out of steps, memory, depth or output. `timeout`: out of time.
-   * `error`: the program's own. `static`: it does not compile. `done`: it is
-   * harmless after all.
+   * `error`: an error of the program. `static`: it does not compile. `done`: it is
+   * harmless.
    */
   readonly ends: "resource" | "timeout" | "error" | "static" | "done";
   /** Part of the message. */
   readonly says?: string;
-  /** Whether the steps are plenty, so that only time or memory can end it. @default false */
+  /** Whether the step limit is so high that only time or memory can end the program. @default false */
   readonly manySteps?: boolean;
 }
 
@@ -25,12 +25,12 @@ const memory = "out of memory";
 const steps = "out of steps";
 const depth = "Starlark stack overflow";
 
-/** `[[[…]]]` as a graph: each level twice the one below, `levels` objects in all. */
+/** `[[[…]]]` as a graph: each level refers twice to the one below, with `levels` objects in total. */
 function graph(levels: number): string {
   return `x = ["leaf"]\nfor _ in range(${levels}): x = [x, x]\n`;
 }
 
-/** A list that nests `levels` deep. */
+/** A list with `levels` levels of nesting. */
 function nested(levels: number): string {
   return `x = []\nfor _ in range(${levels}): x = [x]\n`;
 }
@@ -39,7 +39,7 @@ function grow(statement: string, start = "xs = [0]"): string {
   return `${start}\nwhile True: ${statement}`;
 }
 
-/** Programs that want memory; each within 32 MB. */
+/** Programs that use much memory; the limit is 32 MB. */
 export const memoryBombs: readonly Attack[] = [
   { name: "a list and itself", source: grow("xs = xs + xs"), ends: "resource", says: memory },
   { name: "a list extended by itself", source: grow("xs.extend(xs)"), ends: "resource", says: memory },
@@ -310,10 +310,10 @@ export const memoryBombs: readonly Attack[] = [
   },
 ];
 
-/** Twice a string of many letters, so that both are strings of their own. */
+/** Two equal long strings that are separate objects. */
 const longPair = 'a = "a" * 5000000 + "b"\nb = "a" * 5000000 + "b"\n';
 
-/** Programs that want time; each within 10,000,000 steps, or within two seconds where steps are plenty. */
+/** Programs that use much time; the limit is 10,000,000 steps, or two seconds with more steps. */
 export const timeBombs: readonly Attack[] = [
   { name: "nothing, for ever", source: "while True: pass", ends: "resource", says: steps },
   {
@@ -814,7 +814,7 @@ export const timeBombs: readonly Attack[] = [
 
 const many = 100_000;
 
-/** Programs that a parser, a resolver or a compiler has to survive. */
+/** Programs that attack the parser, the resolver or the compiler. */
 export const parserBombs: readonly Attack[] = [
   { name: "open parentheses", source: "(".repeat(many), ends: "static" },
   { name: "parentheses", source: `x = ${"(".repeat(many)}1${")".repeat(many)}`, ends: "static" },

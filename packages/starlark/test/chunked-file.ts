@@ -1,20 +1,20 @@
 /**
- * Chunked files, as the test data of go.starlark.net is written: programs
- * separated by lines of `---`, with `### "regexp"` at the lines where an error is
- * expected. No I/O.
+ * Chunked files, in the format of the test data of go.starlark.net: programs
+ * separated by lines of `---`, with `### "regexp"` on the lines of expected errors.
+ * No I/O.
  */
 
 /** One program of a chunked file. */
 export interface Chunk {
-  /** 1-based line of the file at which it begins. */
+  /** 1-based line of the file at which it starts. */
   readonly firstLine: number;
-  /** Its text, with line feeds in front so that its lines have the numbers of the file. */
+  /** Its text, preceded by line feeds so that its line numbers are those of the file. */
   readonly text: string;
-  /** The errors that it has to give, by line. */
+  /** The expected errors, by line. */
   readonly expected: ReadonlyMap<number, RegExp>;
 }
 
-/** Divide the text of a chunked file. */
+/** Split the text of a chunked file. */
 export function readChunks(file: string): Chunk[] {
   const chunks: Chunk[] = [];
   let firstLine = 1;
@@ -31,7 +31,7 @@ export function readChunks(file: string): Chunk[] {
   return chunks;
 }
 
-/** Whether a chunk switches on `option:name`. */
+/** Whether a chunk has the comment `option:name`. */
 export function hasOption(chunk: Chunk, name: string): boolean {
   return chunk.text.includes(`option:${name}`);
 }
@@ -45,9 +45,10 @@ const goEscapes: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * The text that a Go string literal denotes.
+ * Decodes a Go string literal.
  *
- * @throws {Error} when it is none, or has an escape that no expectation needs.
+ * @throws {Error} if it is invalid, or has an escape sequence that no expectation
+ *   uses.
  */
 export function unquoteGo(literal: string): string {
   const quote = literal.at(0);

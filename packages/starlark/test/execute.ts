@@ -1,4 +1,6 @@
-/** One program, from its text to its end: what tests and the conformance runner have in common. */
+/**
+ * Compiles and runs one program, for the tests and the conformance runner.
+ */
 
 import { setImmediate as nextImmediate } from "node:timers/promises";
 import { positionAt, type Source } from "@toolcrib/diagnostics";
@@ -16,17 +18,17 @@ import {
 
 /** An error and the line at which it was reported. */
 export interface LocatedError {
-  /** 1-based; 0 when it has no place in the source. */
+  /** 1-based; 0 if the error has no position in the source. */
   readonly line: number;
   readonly message: string;
 }
 
-/** How a program ended. */
+/** The outcome of a program. */
 export type Outcome =
   | { readonly kind: "done"; readonly module: StarlarkModule; readonly value: Value; readonly thread: Thread }
-  /** It was not run, for these errors. */
+  /** The program has errors and did not run. */
   | { readonly kind: "static"; readonly errors: readonly LocatedError[] }
-  /** It failed while it ran; the line is that of the innermost call in the source itself. */
+  /** The program failed while it ran. The line is that of the innermost call in the source itself. */
   | {
       readonly kind: "failed";
       readonly failure: LocatedError;
@@ -34,19 +36,19 @@ export type Outcome =
       readonly thread: Thread;
     };
 
-/** What a program is run with. */
+/** Options for running a program. */
 export interface ExecuteOptions {
   readonly dialect: Dialect;
   readonly predeclared?: ReadonlyMap<string, Value>;
   readonly limits?: Partial<Limits>;
-  /** The module that a `load` statement names. */
+  /** Loads the module that a `load` statement names. */
   readonly load?: (name: string) => Promise<StarlarkModule> | StarlarkModule;
   readonly print?: (line: string) => void;
-  /** The time of day. @default 2026-01-02T03:04:05.678901234Z, always */
+  /** The time of day. @default 2026-01-02T03:04:05.678901234Z */
   readonly nowNs?: () => bigint;
 }
 
-/** The host of a thread, in Node. */
+/** The host of a thread in Node. */
 export const nodeHost: ThreadHost = {
   monotonicMs: () => performance.now(),
   nextTurn: () => nextImmediate(),

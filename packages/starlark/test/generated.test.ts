@@ -1,7 +1,7 @@
 /**
- * Programs by chance: whatever they do, they end within their limits, in a value,
- * or in an error of their own, and the same way each time. `TOOLCRIB_STARLARK_PROGRAMS`
- * is how many there are; `npm run fuzz` runs many.
+ * Random programs end within their limits, with a value or with an error of the
+ * program, and in the same way each time. `TOOLCRIB_STARLARK_PROGRAMS` sets their
+ * number; `npm run fuzz` runs many.
  */
 
 import assert from "node:assert/strict";
@@ -23,7 +23,7 @@ const coreWithOptions: Dialect = {
   recursion: true,
 };
 
-/** How a program ends, as text: all that it printed, its error, its steps. */
+/** The outcome of a program as text: its output, its error and its steps. */
 async function outcomeOf(text: string, dialect: Dialect): Promise<string> {
   const printed: string[] = [];
   const outcome = await execute(
@@ -50,10 +50,10 @@ async function check(seed: number, tool: boolean): Promise<void> {
   assert.equal(await outcomeOf(text, dialect), outcome, label);
 }
 
-test("generated programs of the core end as programs do", async () => {
+test("generated programs of the core dialect end within their limits", async () => {
   for (let seed = firstSeed; seed < firstSeed + count; seed += 1) await check(seed, false);
 });
 
-test("generated programs of the tool dialect end as programs do", async () => {
+test("generated programs of the tool dialect end within their limits", async () => {
   for (let seed = firstSeed; seed < firstSeed + count; seed += 1) await check(seed, true);
 });

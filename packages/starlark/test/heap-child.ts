@@ -1,7 +1,7 @@
 /**
- * Measures what values really weigh: started by `heap-weight.test.ts` with
- * `--expose-gc`; writes a line of JSON with what was charged for each shape, and by
- * how much the heap of this process grew.
+ * Measures the actual size of values. `heap-weight.test.ts` starts it with
+ * `--expose-gc`. Writes one line of JSON with the charge for each kind of value, and
+ * the growth of the heap of this process.
  */
 
 import assert from "node:assert/strict";
@@ -10,7 +10,7 @@ import { AssertionLog } from "./assertions.ts";
 import { execute } from "./execute.ts";
 import { programEnvironment } from "./program-environment.ts";
 
-/** Programs that return one value, by the shape of it. */
+/** Programs that return one value, by the kind of value. */
 const shapes: readonly (readonly [shape: string, program: string])[] = [
   ["a list of ints", "return list(range(500000))"],
   ["a list of floats", "return [i / 3 for i in range(200000)]"],
@@ -31,7 +31,7 @@ function heapUsed(): number {
   return process.memoryUsage().heapUsed;
 }
 
-/** What was charged and used when the value that is measured began to be made. */
+/** The charge and the heap size before the measured value is made. */
 let start = { charged: 0, used: 0 };
 
 const environment: ReadonlyMap<string, Value> = new Map<string, Value>([
@@ -45,7 +45,7 @@ const environment: ReadonlyMap<string, Value> = new Map<string, Value>([
   ],
 ]);
 
-/** Values that are looked at after they were measured, so that they live until then. */
+/** Values that are kept alive until they have been measured. */
 const kept: Value[] = [];
 
 async function measure(program: string): Promise<{ charged: number; used: number }> {
@@ -56,7 +56,7 @@ async function measure(program: string): Promise<{ charged: number; used: number
   );
   assert.equal(outcome.kind, "done");
   kept.push(outcome.value);
-  // With so much room the heap is never walked: this is all that was ever charged.
+  // With this limit, the heap is never walked, so this is the total charge.
   return { charged: outcome.thread.memoryBytes - start.charged, used: heapUsed() - start.used };
 }
 

@@ -1,4 +1,7 @@
-/** What is charged for values against what they take: in a process of its own, whose heap holds nothing else. */
+/**
+ * Compares the charge for values with their actual size, in a separate process whose
+ * heap contains nothing else.
+ */
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -8,11 +11,11 @@ import { promisify } from "node:util";
 
 const conditions = process.execArgv.filter((argument) => argument.startsWith("--conditions"));
 
-/** What is charged, as a part of what is used, has to be between these. */
+/** The charge divided by the actual size must be between these values. */
 const least = 0.8;
 const most = 1.25;
 
-test("what is charged for values is about what they take of the heap", async () => {
+test("the charge for values is close to their size on the heap", async () => {
   const { stdout } = await promisify(execFile)(process.execPath, [
     ...conditions,
     "--expose-gc",

@@ -1,7 +1,6 @@
 /**
- * Values that the programs of go.starlark.net's suite find in their environment:
- * an object with fields that can be set, an endless iterable, structs, and
- * constructors of branded structs.
+ * Predeclared values for the suite of go.starlark.net: an object with assignable
+ * fields, an infinite iterable, structs, and constructors of branded structs.
  */
 
 import {
@@ -17,7 +16,7 @@ import {
   ValueIterator,
 } from "@toolcrib/starlark";
 
-/** An object with any fields, but none whose name begins with "no". `list + it` is 42. */
+/** An object with any field whose name does not start with "no". `list + it` is 42. */
 class FieldsObject extends HostObject {
   readonly type = "hasfields";
   readonly #fields = new Map<string, Value>();
@@ -93,7 +92,7 @@ class FibonacciIterator extends ValueIterator {
   }
 }
 
-/** A symbol that is equal to itself alone; called, it makes structs of its brand. */
+/** A symbol that equals only itself. Calling it makes structs with this brand. */
 class Brand extends HostObject {
   readonly type = "symbol";
   readonly name: string;
@@ -121,7 +120,7 @@ function makeStruct(constructorValue: Value, named: readonly NamedArgument[]): S
   return new StarlarkStruct(constructorValue, new Map([...named].sort(([a], [b]) => (a < b ? -1 : 1))));
 }
 
-/** The environment of the programs of go.starlark.net's suite. */
+/** The environment for the suite of go.starlark.net. */
 export const starlarkGoEnvironment: ReadonlyMap<string, Value> = new Map<string, Value>([
   [
     "struct",

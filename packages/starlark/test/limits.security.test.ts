@@ -1,7 +1,6 @@
 /**
- * Attacks on the limits of executions. They run in processes of their own, since
- * what is looked at is what they do to a process: that it lives, and how much
- * memory it takes.
+ * Attacks on the limits of executions. They run in separate processes, because the
+ * tests examine the process: whether it survives, and how much memory it uses.
  */
 
 import assert from "node:assert/strict";
@@ -20,7 +19,7 @@ import { programEnvironment } from "./program-environment.ts";
 const runFile = promisify(execFile);
 const conditions = process.execArgv.filter((argument) => argument.startsWith("--conditions"));
 
-/** Run `script` in a process of its own; what it wrote. */
+/** Run `script` in a separate process. Returns its output. */
 async function runChild(script: string, flags: readonly string[], args: readonly string[]): Promise<string> {
   const { stdout } = await runFile(
     process.execPath,
@@ -38,7 +37,7 @@ async function attack(group: string): Promise<AttackReport[]> {
     .map((line) => JSON.parse(line) as AttackReport);
 }
 
-/** What ended otherwise than `attacks` say. */
+/** Attacks that ended differently than expected. */
 function surprises(attacks: readonly Attack[], reports: readonly AttackReport[]): string[] {
   assert.equal(reports.length, attacks.length);
   return attacks.flatMap(({ name, ends, says = "" }, index) => {
@@ -47,29 +46,30 @@ function surprises(attacks: readonly Attack[], reports: readonly AttackReport[])
   });
 }
 
-/** The part of a report that depends on the program alone. */
+/** The part of a report that depends only on the program. */
 function countsOf(attacks: readonly Attack[], reports: readonly AttackReport[]): unknown[] {
   return reports
     .filter((_report, index) => attacks[index]!.ends !== "timeout")
     .map(({ name, ended, message, steps, memoryBytes }) => [name, ended, message, steps, memoryBytes]);
 }
 
-/** The most by which the resident set may grow for 32 MB on the simulated heap. */
+/** Maximum growth of the resident set size with 32 MB on the simulated heap. */
 const maxRiseBytes = 84 * 1024 * 1024;
 
-/** On a machine that is busy, the collector comes late more often than once. */
+/** On a busy machine, the garbage collector often runs late. */
 const maxMemoryRuns = 4;
 
-/** How many attacks one in a quick run stands for; `attack-child.ts` samples in the same way. */
+/** One of this many attacks runs in a quick run; `attack-child.ts` selects the same ones. */
 const sampleStep = 8;
 
 suite("attacks on memory", () => {
-  test("end within their limits, in little more memory than those, and the same way each time", async () => {
+  test("end within their limits, with little more memory, and in the same way each time", async () => {
     const attacks = sampled(memoryBombs, sampleStep);
     const [reports, again] = await Promise.all([attack("memory"), attack("memory")]);
     assert.deepEqual(surprises(attacks, reports), []);
     assert.deepEqual(countsOf(attacks, again), countsOf(attacks, reports));
-    // What the collector had not come to by then is no need of the program: the least of a few runs counts.
+    // Garbage that was not collected in time is not used by the program, so the smallest of several
+    // runs counts.
     const runs = [reports, again];
     const excess = () =>
       reports.find((_report, index) => runs.every((run) => (run[index]?.riseBytes ?? 0) > maxRiseBytes));
@@ -85,14 +85,14 @@ suite("attacks on time", () => {
 });
 
 suite("attacks on the parser", () => {
-  test("end in findings, or in nothing", async () => {
+  test("end with findings or are harmless", async () => {
     assert.deepEqual(surprises(sampled(parserBombs, sampleStep), await attack("parser")), []);
   });
 });
 
 test("the other attacks", leftOut(sampleStep), () => assert(runsAll));
 
-test("programs run where code cannot be made from strings", async () => {
+test("programs run without code generation from strings", async () => {
   await runChild("programs.test.ts", ["--disallow-code-generation-from-strings", "--test-reporter=dot"], []);
 });
 
@@ -121,7 +121,7 @@ const javaScriptNames = [
   "references",
 ] as const;
 
-/** A program in the tool dialect that has to be through its assertions. */
+/** Run a program in the tool dialect that must pass its assertions. */
 async function check(source: string): Promise<void> {
   const log = new AssertionLog();
   const outcome = await execute(
@@ -138,7 +138,7 @@ async function check(source: string): Promise<void> {
   assert.ok(log.count > 0);
 }
 
-suite("names that JavaScript knows", () => {
+suite("names that JavaScript defines", () => {
   for (const name of javaScriptNames) {
     const quoted = JSON.stringify(name);
     test(`${name} is a key like any other`, () =>
@@ -158,7 +158,7 @@ assert.eq(json.decode(json.encode({${quoted}: {${quoted}: 1}})), {${quoted}: {${
 assert.eq({${quoted}: 2} | {"b": 1}, {${quoted}: 2, "b": 1})
 `));
 
-    test(`${name} is an attribute of nothing`, () =>
+    test(`${name} is not an attribute of any value`, () =>
       check(`
 def f(): pass
 values = [None, True, 1, 1 << 80, 1.5, "s", b"b", [], (), {}, set(), range(3), f, len, [].append, json, struct(), "s".elems()]
@@ -192,7 +192,7 @@ assert.eq("{x}".format(x=${quoted}), ${quoted})
 `));
   }
 
-  test("they are names of variables, parameters, attributes and fields of formats", () =>
+  test("they are valid names of variables, parameters, attributes and format fields", () =>
     check(
       javaScriptNames
         .filter((name) => !name.endsWith(" "))

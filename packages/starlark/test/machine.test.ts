@@ -30,7 +30,7 @@ const host: ThreadHost = {
   },
 };
 
-/** `wait(x)`: x, a turn of the event loop later. */
+/** `wait(x)`: returns x after a turn of the event loop. */
 const wait = builtin(
   "wait(x, /)",
   "Gives its argument, later.",
@@ -38,7 +38,7 @@ const wait = builtin(
   { defers: true },
 );
 
-/** `never()`: nothing, for ever. */
+/** `never()`: never returns. */
 const never = builtin("never()", "Waits.", () => new Pending(new Promise<Value>(() => {})), { defers: true });
 
 interface Run {
@@ -107,17 +107,13 @@ describe("a program waits for its host", () => {
       "def f(*a, **k):\n    return (a, k)\nreturn f(*wait([1]), **wait({'b': 2}))",
       '((1,), {"b": 2})',
     ],
-    [
-      "calls within calls",
-      "def f(n):\n    return wait(n) if n == 0 else f(n - 1) + wait(1)\nreturn f(20)",
-      "20",
-    ],
+    ["nested calls", "def f(n):\n    return wait(n) if n == 0 else f(n - 1) + wait(1)\nreturn f(20)", "20"],
   ];
   for (const [place, text, expected] of places) {
     test(`in ${place}`, () => check(text, expected));
   }
 
-  test("what was evaluated before it waits keeps its value", () =>
+  test("keeps values that it evaluated before it waits", () =>
     check(
       "x = [1]\ndef grow(n):\n    x.append(wait(n))\n    return n\nreturn [len(x), grow(5), len(x), x[0] + grow(6) + len(x)]",
       "[1, 5, 2, 10]",
@@ -154,7 +150,7 @@ describe("a program waits for its host", () => {
 });
 
 describe("parallel()", () => {
-  test("runs functions at the same time and gives their results in order", async () => {
+  test("runs functions concurrently and returns their results in order", async () => {
     const log: string[] = [];
     const slow = builtin(
       "slow(name, turns, /)",
@@ -178,11 +174,11 @@ describe("parallel()", () => {
     );
     assert.equal(repr(await value, thread), '["a", "b", "c"]');
     assert.deepEqual(log, ["start a", "start b", "end b", "start c", "end c", "end a"]);
-    // In the order of the list, whoever was first.
+    // In the order of the list, regardless of the order of completion.
     assert.deepEqual(logs, ["begin a", "done a", "begin b", "done b", "begin c", "done c"]);
   });
 
-  test("raises the first error of the list, and thaws what was captured", () =>
+  test("raises the first error of the list, and thaws captured values", () =>
     check(
       "seen = []\ndef bad(n):\n    wait(n)\n    fail('no ' + str(n))\n" +
         "r = attempt(lambda: parallel([lambda: wait(1), lambda: bad(2), lambda: bad(3)]))\n" +
@@ -193,8 +189,8 @@ describe("parallel()", () => {
     ));
 });
 
-describe("the event loop goes on", () => {
-  test("while a program computes, and two of them interleave", async () => {
+describe("the event loop continues", () => {
+  test("while a program computes, and two programs interleave", async () => {
     let turns = 0;
     let running = true;
     const ticker = (async () => {
@@ -220,7 +216,7 @@ describe("the event loop goes on", () => {
     assert(turns > 5, `the event loop had ${turns} turns`);
   });
 
-  test("a program that never ends is ended by its deadline, its steps, or its host", async () => {
+  test("an endless program is ended by its deadline, its step limit or its host", async () => {
     const forever = "while True:\n    pass";
     assert.equal(
       (await failure(start(forever, { limits: { steps: 1_000_000_000_000, wallMs: 50 } }))).kind,
@@ -237,7 +233,7 @@ describe("the event loop goes on", () => {
     assert.deepEqual([cancelled.kind, cancelled.message], ["cancelled", "cancelled: the client is gone"]);
   });
 
-  test("so is one that waits", async () => {
+  test("a program that waits is ended, too", async () => {
     assert.equal((await failure(start("never()", { limits: { wallMs: 30 } }))).kind, "timeout");
     const controller = new AbortController();
     const run = start("never()", { signal: controller.signal });
@@ -247,7 +243,7 @@ describe("the event loop goes on", () => {
     assert.equal(run.thread.signal.aborted, true);
   });
 
-  test("no except, attempt or finally holds a limit off", async () => {
+  test("except, attempt and finally do not catch limits", async () => {
     const texts = [
       "while True:\n    try:\n        while True:\n            pass\n    except Error:\n        pass",
       "while True:\n    attempt(lambda: [x for x in range(1 << 40)])",
@@ -261,7 +257,7 @@ describe("the event loop goes on", () => {
   });
 });
 
-test("the same program takes the same steps and memory, however often it waits or gives way", async () => {
+test("a program takes the same steps and memory regardless of waits and yields", async () => {
   const text =
     "data = [{'n': i, 's': str(i) * 3} for i in range(2000)]\nprint(len(data))\n" +
     "total = 0\nfor row in data:\n    total += row['n'] if row['s'].startswith('1') else 1\n" +
@@ -274,7 +270,7 @@ test("the same program takes the same steps and memory, however often it waits o
   assert.equal(accounts.size, 1, [...accounts].join("\n"));
 });
 
-test("a function of a finished program can be called by its host", async () => {
+test("the host can call a function of a finished program", async () => {
   const { program } = compileProgram({
     name: "lib.star",
     text: "def add(a, b = 2):\n    return a + b\nlimit = [1]\n",
@@ -290,7 +286,7 @@ test("a function of a finished program can be called by its host", async () => {
   await assert.rejects(callFunction(thread, 5), /invalid call of non-function \(int\)/);
 });
 
-describe("values go in and out", () => {
+describe("conversion of values", () => {
   const both: readonly Json[] = [
     null,
     true,
@@ -308,13 +304,13 @@ describe("values go in and out", () => {
     JSON.parse('{"__proto__": {"x": 1}, "constructor": 2, "toString": 3}') as Json,
   ];
   for (const data of both) {
-    test(`${JSON.stringify(data)} comes out as it went in`, () => {
+    test(`${JSON.stringify(data)} is unchanged after conversion in both directions`, () => {
       const thread = new Thread(host);
       assert.equal(JSON.stringify(fromStarlark(toStarlark(data, thread), thread)), JSON.stringify(data));
     });
   }
 
-  test("what JSON has no form for is refused with its path", async () => {
+  test("a value that JSON cannot represent is rejected with its path", async () => {
     const rows: readonly (readonly [string, RegExp])[] = [
       ["return {'a': [1, len]}", /cannot convert the value at a\[1\]: got builtin_function_or_method/],
       ["return {1: 2}", /cannot convert the value: a key is int, want string/],
@@ -328,7 +324,7 @@ describe("values go in and out", () => {
     }
   });
 
-  test("data that does not fit into memory is refused before it is made", () => {
+  test("data beyond the memory limit is rejected before it is made", () => {
     const thread = new Thread(host, { limits: { memoryBytes: 1_000_000 } });
     assert.throws(() => toStarlark("x".repeat(2_000_000), thread), /out of memory/);
     assert.throws(
@@ -342,7 +338,7 @@ describe("values go in and out", () => {
   });
 });
 
-test("new Thread() refuses a limit out of range", () => {
+test("new Thread() rejects a limit that is out of range", () => {
   for (const steps of [0, -1, 1.5, Number.NaN, 1e13]) {
     assert.throws(() => new Thread(host, { limits: { steps } }), RangeError);
   }

@@ -1,6 +1,6 @@
 /**
- * What the programs of `test/programs` are run with: modules, assertions, and
- * host functions that wait and that fail.
+ * The environment of the programs in `test/programs`: modules, assertions, and host
+ * functions that wait or fail.
  */
 
 import { readFileSync } from "node:fs";
@@ -26,7 +26,7 @@ import { starlarkGoEnvironment } from "./host-values.ts";
 /** The folder of the programs. */
 export const programsFolder = join(import.meta.dirname, "programs");
 
-/** Resolves after the event loop went round `turns` times. */
+/** Resolves after `turns` turns of the event loop. */
 async function wait(turns: number): Promise<void> {
   for (let turn = 0; turn < turns; turn += 1) await nextImmediate();
 }
@@ -57,11 +57,11 @@ const hostFunctions: ReadonlyMap<string, Value> = new Map<string, Value>([
   ],
 ]);
 
-/** The names that programs of `dialect` find, their assertions going to `log`. */
+/** The predeclared names of programs in `dialect`; assertions are recorded in `log`. */
 export function programEnvironment(log: AssertionLog, dialect: Dialect): ReadonlyMap<string, Value> {
   const universe = universeFor(dialect);
   return new Map<string, Value>([
-    // The tool dialect has structs of its own.
+    // The tool dialect has its own structs.
     ...[...starlarkGoEnvironment].filter(([name]) => !universe.has(name)),
     ...hostFunctions,
     ...assertModule(log).members,
@@ -71,7 +71,7 @@ export function programEnvironment(log: AssertionLog, dialect: Dialect): Readonl
   ]);
 }
 
-/** What `load` gives: the modules of the library, or another file of the folder, which is run once. */
+/** The result of `load`: a module of the library, or another file of the folder, which runs once. */
 export function programLoader(): (name: string) => Promise<StarlarkModule> {
   const loaded = new Map<string, Promise<StarlarkModule>>([
     ["json.star", only("json", jsonModule)],
@@ -104,7 +104,7 @@ async function loadFile(name: string): Promise<StarlarkModule> {
   }
 }
 
-/** The options of dialects, by their names in lower case: as `# option:` writes them. */
+/** The options of dialects by their names in lower case, as in `# option:`. */
 const optionNames: ReadonlyMap<string, keyof Dialect> = new Map(
   [...(Object.keys(toolDialect) as (keyof Dialect)[]), "loadBindsGlobally" as const].map((name) => [
     name.toLowerCase(),
@@ -113,10 +113,10 @@ const optionNames: ReadonlyMap<string, keyof Dialect> = new Map(
 );
 
 /**
- * The dialect that the comments of `text` ask for: `# dialect: tool`, or any
- * number of `# option:name`.
+ * The dialect that the comments of `text` request: `# dialect: tool`, or any number
+ * of `# option:name`.
  *
- * @throws {Error} for an option that there is none of.
+ * @throws {Error} for an unknown option.
  */
 export function dialectOfText(text: string): Dialect {
   if (/^# dialect: tool$/m.test(text)) return toolDialect;

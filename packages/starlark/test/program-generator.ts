@@ -1,16 +1,16 @@
 /**
- * Well-formed programs by chance: from a seed, the same program each time. What
- * they do makes little sense, but they say it: most statements print something.
- * Values are of a known type most of the time, so that programs get somewhere.
+ * Generates random, valid programs; a seed always produces the same program. Most
+ * statements print something. Values usually have a known type, so that programs do
+ * not fail early.
  */
 
 /** The types of generated expressions. */
 const types = ["int", "float", "string", "bool", "list", "tuple", "dict"] as const;
 type Type = (typeof types)[number];
 
-/** How programs are generated. */
+/** Options of the generator. */
 export interface GeneratorOptions {
-  /** Whether f-strings, `try`, `attempt` and `parallel` occur too. @default false */
+  /** Whether to use f-strings, `try`, `attempt` and `parallel`. @default false */
   readonly tool?: boolean;
 }
 
@@ -19,7 +19,7 @@ export function generateProgram(seed: number, options: GeneratorOptions = {}): s
   return new Generator(seed, options).program();
 }
 
-/** The variables that a place can see. */
+/** A variable that is in scope. */
 interface Variables {
   readonly name: string;
   readonly type: Type;
@@ -64,7 +64,7 @@ class Generator {
     return `${this.#lines.join("\n")}\n`;
   }
 
-  /** A number from 0 to `end`, which is not included (mulberry32). */
+  /** A number from 0 to `end`, exclusive (mulberry32). */
   #below(end: number): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = this.#state;
@@ -86,7 +86,7 @@ class Generator {
     this.#lines.push(indent + line);
   }
 
-  /** Run `body` with variables of its own. */
+  /** Run `body` with a new scope. */
   #within(body: () => void): void {
     const before = this.#visible;
     this.#visible = [...before];
@@ -192,7 +192,7 @@ class Generator {
     }
   }
 
-  /** Change a list or dict, or assign with an operator. */
+  /** Change a list or dict, or use an augmented assignment. */
   #change(indent: string): void {
     const targets = this.#visible.filter(({ type }) => type !== "bool" && type !== "tuple");
     if (targets.length === 0) {
@@ -228,7 +228,7 @@ class Generator {
     }
   }
 
-  /** An int that is hardly ever 0. */
+  /** An int that is rarely 0. */
   #divisor(int: string): string {
     return this.#below(20) === 0 ? int : `(${int} * 2 + 1)`;
   }
@@ -239,7 +239,7 @@ class Generator {
 
   #literal(type: Type): string {
     switch (type) {
-      // In parentheses, since they may come to stand before a dot or within an operation.
+      // In parentheses, because a dot or an operator may follow.
       case "int":
         return `(${this.#pick(["0", "1", "2", "-1", "7", "100", "4294967296", "9007199254740991", "-9007199254740993", "1 << 70"])})`;
       case "float":
@@ -258,7 +258,7 @@ class Generator {
   }
 
   #expression(asked: Type, depth: number): string {
-    // Now and then of another type than what is asked for.
+    // Occasionally of another type than requested.
     const type = this.#below(300) === 0 ? this.#pick(types) : asked;
     const choice = this.#below(10);
     if (depth <= 0 || choice === 0) return this.#literal(type);
@@ -280,7 +280,7 @@ class Generator {
     return this.#operation(type, depth - 1);
   }
 
-  /** An expression of a type, made of others. */
+  /** An expression of a type, with subexpressions. */
   #operation(type: Type, depth: number): string {
     const of = (wanted: Type): string => this.#expression(wanted, depth);
     const any = (): string => this.#expression(this.#pick(types), depth);

@@ -1,7 +1,7 @@
 /**
- * The programs of `test/programs`: each chunk is a program that asserts, or one
- * that has to fail where `### "regexp"` stands. Beside them, that they leave no
- * builtin out, and that the examples of the documentation are true.
+ * The programs of `test/programs`. Each chunk is a program with assertions, or one
+ * that must fail at the line of `### "regexp"`. Further tests check that the programs
+ * use every builtin, and that the examples in the documentation are correct.
  */
 
 import assert from "node:assert/strict";
@@ -29,7 +29,7 @@ import { dialectOfText, programEnvironment, programLoader, programsFolder } from
 
 const files = readdirSync(programsFolder).filter((name) => name.endsWith(".star"));
 
-/** What is wrong with one run of `chunk`; nothing if it went as it says. */
+/** The problems in one run of `chunk`; empty if it passed. */
 async function problemsOf(name: string, chunk: Chunk): Promise<string[]> {
   const log = new AssertionLog();
   const dialect = dialectOfText(chunk.text);
@@ -60,17 +60,17 @@ async function problemsOf(name: string, chunk: Chunk): Promise<string[]> {
 for (const name of files) {
   suite(name, () => {
     for (const chunk of readChunks(readFileSync(join(programsFolder, name), "utf8"))) {
-      test(`${name} runs as it says from line ${chunk.firstLine} on`, async () => {
+      test(`${name} behaves as expected from line ${chunk.firstLine} on`, async () => {
         assert.deepEqual(await problemsOf(name, chunk), []);
       });
     }
   });
 }
 
-/** A type with methods, and how the files begin that are about it. */
+/** A type with methods, and the prefix of the files about it. */
 const types = ["string", "bytes", "list", "dict", "set"] as const;
 
-/** Text of the programs whose name begins with `prefix`. */
+/** The text of the programs whose names start with `prefix`. */
 function programText(prefix: string): string {
   return files
     .filter((name) => name.startsWith(prefix))
@@ -87,7 +87,7 @@ test("every builtin of the universe is called by a program", () => {
 });
 
 for (const type of types) {
-  test(`every method of ${type} is named by a program about it`, () => {
+  test(`every method of ${type} is used by a program about the type`, () => {
     const text = programText(type);
     const missing = [...methodsFor(toolDialect)[type].keys()].filter(
       (name) => !new RegExp(`\\.${name}\\b`).test(text),
@@ -99,7 +99,7 @@ for (const type of types) {
 const modules: readonly StarlarkModule[] = [jsonModule, mathModule, timeModule];
 
 for (const module of modules) {
-  test(`every member of ${module.name} is named by a program`, () => {
+  test(`every member of ${module.name} is used by a program`, () => {
     const text = programText("");
     const missing = module
       .attributeNames()
@@ -108,7 +108,7 @@ for (const module of modules) {
   });
 }
 
-/** Every builtin that has a documentation. */
+/** All builtins with documentation. */
 function allBuiltins(): readonly Builtin[] {
   const tables = [methodsFor(coreDialect), methodsFor(toolDialect)];
   const values: Value[] = [
@@ -139,7 +139,7 @@ suite("documentation", () => {
     }
   }
 
-  test("every builtin says what it does", () => {
+  test("every builtin has a description", () => {
     const silent = allBuiltins().filter(({ doc }) => !/^\S.{10,}/.test(doc));
     assert.deepEqual(
       silent.map(({ signature }) => signature),

@@ -1,4 +1,6 @@
-/** Sessions at a prompt: what lasts from text to text, what goes on, and what ends. */
+/**
+ * Interactive sessions: globals that persist, incomplete texts, and errors.
+ */
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
@@ -14,7 +16,7 @@ import {
 } from "@toolcrib/starlark";
 import { nodeHost } from "./execute.ts";
 
-/** What a prompt would show for one text. */
+/** The output of a prompt for one text. */
 async function show(session: ReplSession, text: string): Promise<string> {
   let evaluation: Evaluation;
   try {
@@ -30,7 +32,7 @@ async function show(session: ReplSession, text: string): Promise<string> {
   return value === null ? "" : repr(value!, thread!);
 }
 
-/** Each row is a text and what is shown for it, in one session. */
+/** Check rows of a text and its output, in one session. */
 async function check(options: ReplOptions, rows: readonly (readonly [string, string])[]): Promise<void> {
   const session = new ReplSession(nodeHost, options);
   for (const [text, expected] of rows) assert.equal(await show(session, text), expected, text);
@@ -59,7 +61,7 @@ suite("ReplSession", () => {
     ]);
   });
 
-  test("goes on while a text is not complete, and until an empty line behind a block", async () => {
+  test("waits for more lines of an incomplete text, and for an empty line after a block", async () => {
     await check({ dialect: toolDialect }, [
       ["def f():\n", "..."],
       ["def f():\n  return 1\n", "..."],
@@ -79,7 +81,7 @@ suite("ReplSession", () => {
     assert.equal(whole.incomplete, false);
   });
 
-  test("survives errors, and keeps what was bound before them", async () => {
+  test("survives errors, and keeps names that were bound before", async () => {
     await check({ dialect: toolDialect }, [
       ["x = 1; y = x // 0\n", "error: floored division by zero"],
       ["x\n", "1"],
@@ -90,7 +92,7 @@ suite("ReplSession", () => {
     ]);
   });
 
-  test("lets a prompt of the core loop and bind again, and gives no builtin of the tool dialect", async () => {
+  test("allows loops and reassignment in the core dialect, without builtins of the tool dialect", async () => {
     await check({ dialect: coreDialect }, [
       ["x = 1\n", ""],
       ["x = 2\n", ""],
@@ -100,7 +102,7 @@ suite("ReplSession", () => {
     ]);
   });
 
-  test("limits each text, and ends one that is called off", async () => {
+  test("limits each text, and ends a cancelled one", async () => {
     const endless = "while True:\n  pass\n\n";
     await check({ dialect: toolDialect, thread: { limits: { steps: 1000 } } }, [
       [endless, "resource: out of steps: the limit is 1000"],

@@ -137,7 +137,7 @@ test("a tool takes one dict, or arguments by name", async () => {
   );
   await check(
     "return tools.echo(f=len)",
-    "runtime_error: echo: f: cannot convert the value: got builtin_function_or_method, want what JSON has a form for",
+    "runtime_error: echo: f: cannot convert the value: got builtin_function_or_method, want a value that JSON can represent",
   );
   await check(
     'return tools.echo({"deep": [{"n": 1 << 60}]})',
@@ -233,7 +233,7 @@ test("every limit ends an execution with its own error", async () => {
     [
       "def f():\n  return f()\nf()",
       { callDepth: 50 },
-      "resource_error: Starlark stack overflow: the limit is 50 calls within calls",
+      "resource_error: Starlark stack overflow: the limit is 50 nested calls",
     ],
     ['print("x" * 100)', { logBytes: 50 }, "resource_error: print wrote more than 50 characters"],
     ['return "x" * 100', { resultBytes: 50 }, "resource_error: the result is larger than 50 bytes of JSON"],
@@ -250,7 +250,7 @@ test("every limit ends an execution with its own error", async () => {
 test("a result that JSON has no form for is an error with its place", async () => {
   await check(
     'return {"f": [len]}',
-    "runtime_error: cannot convert the value at f[0]: got builtin_function_or_method, want what JSON has a form for",
+    "runtime_error: cannot convert the value at f[0]: got builtin_function_or_method, want a value that JSON can represent",
   );
   await check(
     "return 1 << 70",

@@ -359,7 +359,7 @@ export function memberEvaluator(register: number, moduleName: string, name: stri
   return (r, t) => {
     const module = r[register];
     t.at = at;
-    if (!(module instanceof StarlarkModule)) throw new StarlarkError(`load: ${moduleName} is no module`);
+    if (!(module instanceof StarlarkModule)) throw new StarlarkError(`load: ${moduleName} is not a module`);
     const value = module.attribute(name);
     if (value !== undefined) return value;
     const near = nearestSpelling(name, module.attributeNames());

@@ -175,7 +175,7 @@ function convertContainer(
     return data;
   }
   throw new StarlarkError(
-    `cannot convert ${placeOf(place)}: got ${typeOf(value)}, want what JSON has a form for`,
+    `cannot convert ${placeOf(place)}: got ${typeOf(value)}, want a value that JSON can represent`,
     {
       hint: "return None, a bool, a number, a string, a list or a dict with string keys",
     },

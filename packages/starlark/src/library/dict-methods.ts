@@ -73,7 +73,7 @@ function pop(thread: Thread, self: StarlarkDict, key: Value, fallback: Value | u
   if (value === undefined) value = fallback;
   if (value === undefined) {
     throw new StarlarkError("pop: missing key", {
-      hint: "d.pop(key, default) gives the default where there is no such key",
+      hint: "d.pop(key, default) returns the default if the key does not exist",
     });
   }
   return value;

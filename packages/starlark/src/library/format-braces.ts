@@ -54,7 +54,7 @@ export function formatBraces(
       continue;
     }
     const close = findClose(format, open + 1);
-    if (close === -1) throw failure("unmatched '{' in format", "write {{ for a brace that is meant as text");
+    if (close === -1) throw failure("unmatched '{' in format", "write {{ for a literal brace");
     const field = parseField(format.slice(open + 1, close));
     text.add(fieldText(choose(field.name), field, t, options));
     at = close + 1;
@@ -70,7 +70,7 @@ function addLiteral(
   let at = 0;
   for (let brace = findClose(literal, 0); brace !== -1; brace = findClose(literal, at)) {
     if (literal[brace + 1] !== "}") {
-      throw failure("single '}' in format", "write }} for a brace that is meant as text");
+      throw failure("single '}' in format", "write }} for a literal brace");
     }
     text.add(literal.slice(at, brace + 1));
     at = brace + 2;
@@ -135,13 +135,13 @@ function noKeyword(field: string, named: readonly NamedArgument[]): StarlarkErro
     return failure(`element syntax a[i] is not supported in replacement fields: ${name}`, before);
   }
   if (name.includes("{")) {
-    return failure("nested replacement fields not supported", "write {{ for a brace that is meant as text");
+    return failure("nested replacement fields not supported", "write {{ for a literal brace");
   }
   const known = named.map(([keyword]) => keyword);
   return failure(
     `keyword ${name} not found`,
     known.length === 0
-      ? "no argument was given by name; write {{ for a brace that is meant as text"
+      ? "no argument was given by name; write {{ for a literal brace"
       : `the arguments given by name are ${known.slice(0, 20).join(", ")}`,
   );
 }

@@ -59,7 +59,7 @@ export function formatPercent(format: string, args: Value, t: Thread): string {
   return text.finish();
 }
 
-const percentHint = "write %% for a percent sign that is meant as text";
+const percentHint = "write %% for a literal percent sign";
 
 /** The right operand of `%`. */
 class Operands {

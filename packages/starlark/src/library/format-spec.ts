@@ -55,7 +55,7 @@ export function formatWithSpec(
     spec,
     `${typeOf(value)} takes no format specification`,
     value === null
-      ? "the value is None: choose what to write instead, as in x or 0"
+      ? "the value is None: choose a replacement, as in x or 0"
       : "write !s before the colon, which makes a string of it",
   );
 }
@@ -125,7 +125,11 @@ function formatCharacter(int: Int, spec: FormatSpec, source: string, t: Thread):
     throw failure(source, "a sign or # is not for format code c", "leave it out");
   }
   if (int < 0 || int > 0x10ffff || (int >= 0xd800 && int <= 0xdfff)) {
-    throw failure(source, `${excerpt(String(int))} is no Unicode code point`, "c takes what ord gives");
+    throw failure(
+      source,
+      `${excerpt(String(int))} is not a Unicode code point`,
+      "c formats a code point, such as the result of ord",
+    );
   }
   return formatNumber({ lead: "", whole: "", rest: String.fromCodePoint(Number(int)) }, spec, t);
 }

@@ -593,7 +593,7 @@ function missingCharacters(name: string, text: string, width: Value, t: Thread):
 function padded(name: string, left: number, text: string, right: number, fill: Optional, t: Thread): string {
   const character = fill === undefined ? " " : wantString(name, "fill", fill);
   if (character === "" || firstCharacter(character) !== character) {
-    throw new StarlarkError(`${name}: fill has to be one character`);
+    throw new StarlarkError(`${name}: fill must be one character`);
   }
   if (left + right === 0) return text;
   const length = text.length + (left + right) * character.length;

@@ -294,7 +294,7 @@ function addTo(total: Value, item: Value, thread: Thread): Value {
   }
   if (typeof total === "string" || typeof item === "string") {
     throw new StarlarkError(`sum: cannot add ${typeOf(item)} to ${typeOf(total)}`, {
-      hint: 'texts are put together with join: "".join(texts)',
+      hint: 'join strings with join: "".join(texts)',
     });
   }
   try {

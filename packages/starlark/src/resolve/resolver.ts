@@ -449,7 +449,7 @@ class Resolver {
           remoteStart,
           remoteEnd,
           "load: empty identifier",
-          "name what to load",
+          "add a name to load",
         );
         continue;
       }

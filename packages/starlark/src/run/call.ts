@@ -102,7 +102,7 @@ export function enter(t: Thread, code: Code, registers: Registers, site: CallSit
 }
 
 function overflow(t: Thread): StarlarkError {
-  return new StarlarkError(`Starlark stack overflow: the limit is ${t.limits.depth} calls within calls`, {
+  return new StarlarkError(`Starlark stack overflow: the limit is ${t.limits.depth} nested calls`, {
     kind: "resource",
   });
 }

@@ -236,7 +236,7 @@ export class Thread {
     if (left < 0) {
       throw new StarlarkError(`out of steps: the limit is ${this.limits.steps}`, {
         kind: "resource",
-        hint: "do less work in one run: narrow what is fetched, leave loops early, or avoid loops within loops",
+        hint: "do less work in one run: fetch less, leave loops early, or avoid nested loops",
       });
     }
     this.checkInterrupts();
@@ -285,7 +285,7 @@ export class Thread {
     this.headroom = this.#window;
     return new StarlarkError(`out of memory: the limit is ${this.limits.memoryBytes} bytes`, {
       kind: "resource",
-      hint: "keep less at a time: fetch pages, and keep of each item only the fields that are needed",
+      hint: "keep less at a time: fetch pages, and keep only the fields that you need",
     });
   }
 }
@@ -303,7 +303,7 @@ function resolveLimits(given: Partial<Limits> = {}): Limits {
     const value = limits[name];
     if (!Number.isSafeInteger(value) || value < 1 || value > limitCeilings[name]) {
       throw new RangeError(
-        `Cannot use limits.${name} ${value}: it has to be an integer from 1 to ${limitCeilings[name]}`,
+        `Cannot use limits.${name} ${value}: it must be an integer from 1 to ${limitCeilings[name]}`,
       );
     }
   }

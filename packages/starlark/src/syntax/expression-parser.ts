@@ -409,7 +409,7 @@ export class ExpressionParser extends TokenReader {
         break;
       case Token.Await:
         if (!this.#isFollowedByOperand()) this.unexpected("primary expression");
-        this.habit(start, end, message, "leave await out: calls wait");
+        this.habit(start, end, message, "remove await: calls wait");
         break;
       case Token.Yield:
         this.habit(start, end, message, "collect the values in a list and return it");

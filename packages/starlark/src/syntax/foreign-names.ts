@@ -30,7 +30,7 @@ const foreignNames: ReadonlyMap<string, string> = new Map([
   ["next", "write a for loop"],
   ["frozenset", "write tuple(xs) or set(xs)"],
   ["format", 'write "{}".format(x)'],
-  ["input", "a program has no terminal; take what it needs as a parameter"],
+  ["input", "a program has no terminal; pass the input as a parameter"],
   ["open", "a program has no files"],
   ["eval", "a program cannot run text"],
   ["exec", "a program cannot run text"],

@@ -205,12 +205,7 @@ class Parser extends ExpressionParser {
   /** Skip the `async` before `def`, `for` or `with`. */
   #skipAsync(): void {
     const scanner = this.scanner;
-    this.habit(
-      scanner.start,
-      scanner.end,
-      "got async, want primary expression",
-      "leave async out: calls wait",
-    );
+    this.habit(scanner.start, scanner.end, "got async, want primary expression", "remove async: calls wait");
     while (scanner.is(Token.Async)) scanner.next();
     this.statementStart = scanner.start;
     this.statementKind = scanner.kind;
@@ -426,7 +421,7 @@ class Parser extends ExpressionParser {
     while (scanner.is(Token.Except)) {
       if (handlers.length > 0 && handlers.at(-1)!.types === undefined) {
         const { start: at, end } = scanner;
-        const message = "except after an except that takes every error";
+        const message = "except after an except that catches every error";
         const hint = "put the except without a type last";
         this.problems.add({ code: "STARLARK_SYNTAX", start: at, end, message, hint });
       }
@@ -449,7 +444,7 @@ class Parser extends ExpressionParser {
         start: at,
         end: isEnd ? at : end,
         message: `got ${describeToken(kind)}, want except or finally`,
-        hint: "below the block of a try stands except: or finally:, indented like the try",
+        hint: "add except: or finally: below the block of the try, at its indentation",
       });
     }
     const last = finalBody ?? orelse ?? handlers.at(-1)?.body ?? body;
@@ -500,7 +495,7 @@ class Parser extends ExpressionParser {
     const end = scanner.previousEnd;
     if (isKnown && name !== "Error" && name !== "ToolError") {
       const hint = "write except Error for every error, or except ToolError for those of tools";
-      this.habit(start, end, `there is no type of error "${name}"`, hint);
+      this.habit(start, end, `there is no error type "${name}"`, hint);
     }
     return { name, start, end };
   }

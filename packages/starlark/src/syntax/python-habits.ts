@@ -104,7 +104,7 @@ function adviseOnStatement({ text, dialect, kind, start, statementStart }: Misfi
       return habit(`write fail(${message || '"what went wrong"'})`);
     }
     case Token.With:
-      return habit("there is no with statement and nothing to close; call the function and use its result");
+      return habit("there is no with statement; call the function and use its result");
     case Token.Del: {
       const element = /^del\s+(.+)\[([^\]]+)\]$/.exec(line);
       if (element !== null) return habit(`write ${element[1]}.pop(${element[2]})`);
@@ -176,13 +176,12 @@ function adviseOnToken(misfit: Misfit): Advice | undefined {
       if (previousKind === Token.Equal && previousEnd === start) return habit(arrowHint);
       return undefined;
     case Token.Minus:
-      if (next === ">" && want === "':'")
-        return habit("types are not declared; remove the -> and what follows");
+      if (next === ">" && want === "':'") return habit("types are not declared; remove the -> and the type");
       return undefined;
     case Token.Newline:
       if (want === "':'") return slip("end the line with a colon");
       if (want !== "primary expression") return undefined;
-      return slip("the expression goes on; put the rest on this line or use parentheses");
+      return slip("the expression continues; put the rest on this line or use parentheses");
     case Token.Dot:
       return text.startsWith("...", start) ? habit("write pass") : undefined;
     case Token.Slash:
@@ -380,7 +379,7 @@ const characterHints: ReadonlyMap<string, string> = new Map([
   ["≤", "write <="],
   ["≥", "write >="],
   ["≠", "write !="],
-  ["→", "types are not declared; remove the → and what follows"],
+  ["→", "types are not declared; remove the → and the type"],
   ["…", "write pass"],
   ["（", "write ("],
   ["）", "write )"],

@@ -611,7 +611,7 @@ export class Scanner {
     const message = isEnd ? "unexpected EOF in string" : "unexpected newline in string";
     const hint = form.triple
       ? `close the string with ${quotes}`
-      : `close the string with ${quotes}; a string over several lines stands in ${quotes.repeat(3)}`;
+      : `close the string with ${quotes}; a string of several lines needs ${quotes.repeat(3)}`;
     const code = isEnd && form.triple ? "STARLARK_UNFINISHED" : "STARLARK_SYNTAX";
     this.#illegal(form.start, at, message, hint, code);
     return "illegal";
@@ -745,7 +745,7 @@ export class Scanner {
       }
     }
     const message = `obsolete form of octal literal; use 0o${digits.slice(1)}`;
-    return this.#illegal(start, end, message, `write ${significant} if a decimal number is meant`);
+    return this.#illegal(start, end, message, `write ${significant} for a decimal number`);
   }
 
   #digitGroups(start: number, end: number): TokenKind {

@@ -163,7 +163,8 @@ class Writer {
   }
 
   #writeObject(value: StarlarkObject, depth: number): void {
-    if (depth > maxDepth) throw new StarlarkError(`value nests too deep to be written (${maxDepth} levels)`);
+    if (depth > maxDepth)
+      throw new StarlarkError(`value is nested too deeply to be written (${maxDepth} levels)`);
     this.#thread.step(1);
     if (value instanceof StarlarkFloat) this.#put(formatFloat(value.value));
     else if (value instanceof StarlarkList) this.#writeItems("[", value.items, "]", value, depth);

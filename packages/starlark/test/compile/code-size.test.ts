@@ -1,4 +1,6 @@
-/** The size of compiled code: proportional to the size of the program, and limited. */
+/**
+ * The size of compiled code is proportional to the size of the program, and limited.
+ */
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";

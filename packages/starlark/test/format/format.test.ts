@@ -1,6 +1,6 @@
 /**
- * The formatter: how programs are laid out, and its laws, for programs of the
- * tests and for programs at random.
+ * The layout of formatted programs, and properties of the formatter for test programs
+ * and random programs.
  */
 
 import assert from "node:assert/strict";
@@ -15,10 +15,10 @@ import { readChunks } from "../chunked-file.ts";
 import { dialectOfText, programsFolder } from "../program-environment.ts";
 import { randomProgram } from "./random-program.ts";
 
-/** Names of the parts of a tree that say where something stood. */
+/** Fields of nodes that contain positions. */
 const place = /^(?:start|end|\w+Start|binding|scope|globals|source|comments)$/;
 
-/** A tree without places. */
+/** A tree without positions. */
 function shapeOf(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(shapeOf);
   if (typeof node !== "object" || node === null || node instanceof Uint8Array) return node;
@@ -35,7 +35,7 @@ function format(text: string, dialect: Dialect = toolDialect): string | undefine
   return formatProgram({ name: "x.star", text }, dialect).text;
 }
 
-/** All laws for one text. */
+/** Check all properties for one text. */
 function checkLaws(text: string, dialect: Dialect): void {
   const before = parse(text, dialect);
   const formatted = format(text, dialect);
@@ -53,11 +53,11 @@ function checkLaws(text: string, dialect: Dialect): void {
   assert.deepEqual(after.tree, before.tree, formatted);
   assert.deepEqual(after.comments.toSorted(), before.comments.toSorted(), formatted);
   assert.equal(format(formatted, dialect), formatted);
-  // White space at the ends of lines stands in strings alone.
+  // Only strings may contain white space at the ends of lines.
   assert.match(formatted, /^$|[^\n]\n$/);
 }
 
-test("formatProgram() keeps the tree and the comments of every test program, and leaves its own work as it is", () => {
+test("formatProgram() keeps the tree and the comments of every test program, and is idempotent", () => {
   for (const name of readdirSync(programsFolder).filter((one) => one.endsWith(".star"))) {
     for (const { text } of readChunks(readFileSync(join(programsFolder, name), "utf8"))) {
       checkLaws(text, dialectOfText(text));
@@ -65,7 +65,7 @@ test("formatProgram() keeps the tree and the comments of every test program, and
   }
 });
 
-test("formatProgram() keeps its laws for programs at random", () => {
+test("formatProgram() keeps its properties for random programs", () => {
   let formatted = 0;
   fc.assert(
     fc.property(randomProgram, (text) => {
@@ -74,11 +74,11 @@ test("formatProgram() keeps its laws for programs at random", () => {
     }),
     { numRuns: 1000 },
   );
-  // Programs at random are programs.
+  // Random programs must be valid.
   assert.ok(formatted > 900, `${formatted}`);
 });
 
-test("formatProgram() takes any text", () => {
+test("formatProgram() accepts any text", () => {
   const pieces = fc.constantFrom(..."()[]{}:,#\\\n\t \"'=+.ifx1", "def f():", "else:", "for x in y:", "    ");
   fc.assert(
     fc.property(fc.array(pieces, { maxLength: 40 }), (parts) => checkLaws(parts.join(""), toolDialect)),
@@ -86,7 +86,7 @@ test("formatProgram() takes any text", () => {
   );
 });
 
-test("formatProgram() formats nothing where there are errors, and says which", () => {
+test("formatProgram() reports errors instead of formatting", () => {
   const { text, diagnostics } = formatProgram({ name: "x.star", text: "x = 1\ny = (\n" }, toolDialect);
   assert.equal(text, undefined);
   assert.deepEqual(
@@ -95,7 +95,7 @@ test("formatProgram() formats nothing where there are errors, and says which", (
   );
 });
 
-test("formatProgram() refuses what would become too long, and deep programs are no trouble", () => {
+test("formatProgram() rejects programs that would become too long, and formats deeply nested ones", () => {
   const deep = `x = ${"[".repeat(290)}${"1,".repeat(200_000)}${"]".repeat(290)}\n`;
   const { text, diagnostics } = formatProgram({ name: "x.star", text: deep }, toolDialect);
   assert.equal(text, undefined);
@@ -108,13 +108,13 @@ test("formatProgram() refuses what would become too long, and deep programs are 
   checkLaws(`x = a${".b()".repeat(490)}\n`, toolDialect);
 });
 
-test("formatProgram() lays programs out as the golden file shows", () => {
+test("formatProgram() produces the golden file", () => {
   const folder = join(import.meta.dirname, "golden");
   const input = readFileSync(join(folder, "input.star"), "utf8");
   checkGolden(join(folder, "formatted.star"), format(input) ?? "");
 });
 
-test("formatProgram() gives the layout that is documented", () => {
+test("formatProgram() produces the documented layout", () => {
   const check = (input: string, expected: string) => assert.equal(format(input), expected);
   check("", "");
   check("\n\n# only\n\n\n# comments", "# only\n\n# comments\n");

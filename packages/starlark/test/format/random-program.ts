@@ -1,6 +1,6 @@
 /**
- * Programs at random, badly laid out: tokens with any white space between them,
- * line breaks and comments wherever they may stand, blocks indented as it comes.
+ * Generates random programs with a bad layout: any white space between tokens, line
+ * breaks and comments at all allowed places, and blocks with any indentation.
  */
 
 import fc from "fast-check";
@@ -146,7 +146,7 @@ const { expression, parameters } = fc.letrec<{
   };
 });
 
-/** Comparisons do not associate, so there is one at most. */
+/** At most one comparison, because comparisons do not associate. */
 function withOperators(first: Tokens, more: readonly (readonly [string, Tokens])[]): Tokens {
   const tokens = [...first];
   let hasComparison = false;
@@ -227,7 +227,7 @@ const { line } = fc.letrec<{ line: Line; body: readonly Line[] }>((tie) => {
   };
 });
 
-/** Numbers that say, one after the other, how something is laid out. */
+/** A sequence of numbers that determines the layout. */
 type Choices = () => number;
 
 function pick<T>(choices: Choices, options: readonly T[]): T {
@@ -321,7 +321,7 @@ class Layout {
   }
 }
 
-/** Texts of programs without errors of syntax. */
+/** Texts of programs without syntax errors. */
 export const randomProgram: fc.Arbitrary<string> = fc
   .tuple(
     fc.array(line, { maxLength: 6 }),

@@ -4,7 +4,7 @@ import { jsonModule, toolDialect, type Value } from "@toolcrib/starlark";
 import fc from "fast-check";
 import { execute } from "../execute.ts";
 
-/** What `expression` gives where `text` is a string. */
+/** The result of `expression` for a string `text`. */
 async function evaluate(expression: string, text: string): Promise<Value> {
   const predeclared = new Map<string, Value>([
     ["json", jsonModule],
@@ -18,13 +18,13 @@ async function evaluate(expression: string, text: string): Promise<Value> {
   throw new Error(outcome.kind === "failed" ? outcome.error.message : outcome.kind);
 }
 
-/** JSON data without floats, whose texts JavaScript and Starlark write differently. */
+/** JSON data without floats, which JavaScript and Starlark write differently. */
 const data = fc
   .jsonValue({ depthSize: "medium" })
   .filter((value) => !/\d[.eE]\d|-0\b/.test(JSON.stringify(value)));
 
 suite("JSON texts and values", () => {
-  test("what is read is written as the same data", async () => {
+  test("decoded data is encoded as the same data", async () => {
     const law = fc.asyncProperty(data, async (value) => {
       const written = await evaluate("json.encode(json.decode(text))", JSON.stringify(value));
       assert.deepEqual(JSON.parse(String(written)), JSON.parse(JSON.stringify(value)));
@@ -32,7 +32,7 @@ suite("JSON texts and values", () => {
     await fc.assert(law, { numRuns: 300 });
   });
 
-  test("laying out changes nothing but white space", async () => {
+  test("indentation changes only white space", async () => {
     const law = fc.asyncProperty(data, async (value) => {
       const laidOut = await evaluate('json.indent(text, prefix="", indent="  ")', JSON.stringify(value));
       assert.equal(laidOut, JSON.stringify(value, undefined, 2));
@@ -40,7 +40,7 @@ suite("JSON texts and values", () => {
     await fc.assert(law, { numRuns: 300 });
   });
 
-  test("a text is accepted exactly when it is JSON", async () => {
+  test("a text is accepted if and only if it is JSON", async () => {
     const pieces = fc.constantFrom(
       ..."[]{}:,\"\\ \n\t0123456789.-+eEu/'".split(""),
       ...[
@@ -59,7 +59,7 @@ suite("JSON texts and values", () => {
         "1e5",
       ],
     );
-    // A number beyond the doubles is JSON, but no value: decode refuses it.
+    // A number beyond the range of doubles is valid JSON, but decode rejects it.
     const texts = fc
       .array(pieces, { maxLength: 12 })
       .map((parts) => parts.join(""))

@@ -4,7 +4,7 @@ import { mathModule, StarlarkFloat, toolDialect, type Value } from "@toolcrib/st
 import fc from "fast-check";
 import { execute } from "../execute.ts";
 
-/** What `expression` gives for x and y, as a double. */
+/** The result of `expression` for x and y, as a double. */
 async function evaluate(expression: string, x: number, y: number): Promise<number> {
   const predeclared = new Map<string, Value>([
     ["math", mathModule],
@@ -21,13 +21,13 @@ async function evaluate(expression: string, x: number, y: number): Promise<numbe
 
 const finite = fc.double({ noNaN: true, noDefaultInfinity: true });
 
-test("the IEEE remainder is at most half of the divisor, and x less a multiple of it", async () => {
+test("the IEEE remainder is at most half of the divisor, and differs from x by a multiple of it", async () => {
   const law = fc.asyncProperty(finite, finite, async (x, y) => {
     fc.pre(y !== 0);
     const rest = await evaluate("math.remainder(x, y)", x, y);
     assert.ok(Math.abs(rest) <= Math.abs(y) - Math.abs(rest), `${rest}`);
     const modulus = await evaluate("math.mod(x, y)", x, y);
-    // Exact: the two differ by nothing or by one divisor.
+    // This is exact: the two differ by nothing or by one divisor.
     const difference = Math.abs(modulus - rest);
     assert.ok(
       difference === 0 || difference === Math.abs(y) || Math.abs(modulus) + Math.abs(rest) === Math.abs(y),
@@ -36,7 +36,7 @@ test("the IEEE remainder is at most half of the divisor, and x less a multiple o
   await fc.assert(law, { numRuns: 300 });
 });
 
-test("rounding gives a whole number at most one half away", async () => {
+test("rounding returns an integer at a distance of at most one half", async () => {
   const law = fc.asyncProperty(finite, async (x) => {
     const rounded = await evaluate("math.round(x)", x, 0);
     assert.ok(Number.isInteger(rounded) && Math.abs(rounded - x) <= 0.5);
@@ -45,12 +45,12 @@ test("rounding gives a whole number at most one half away", async () => {
   await fc.assert(law, { numRuns: 300 });
 });
 
-test("gamma(x + 1) is x gamma(x)", async () => {
+test("gamma(x + 1) equals x * gamma(x)", async () => {
   const law = fc.asyncProperty(fc.double({ min: -30, max: 160, noNaN: true }), async (x) => {
     fc.pre(Math.abs(x - Math.round(x)) > 1e-6);
     const next = await evaluate("math.gamma(x + 1)", x, 0);
     const expected = x * (await evaluate("math.gamma(x)", x, 0));
-    // x + 1 is rounded, which the steepness of the function enlarges.
+    // The rounding error of x + 1 is amplified by the slope of the function.
     assert.ok(Math.abs(next - expected) <= Math.abs(expected) * 1e-8, `${next} and ${expected}`);
   });
   await fc.assert(law, { numRuns: 300 });

@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import { toolDialect } from "@toolcrib/starlark";
 import { execute } from "../execute.ts";
 
-/** The value of an expression of the tool dialect, or the message of its error and its hint. */
+/** The value of an expression in the tool dialect, or the message and the hint of its error. */
 async function evaluate(expression: string): Promise<unknown> {
   const outcome = await execute(
     { name: "spec.star", text: `result = ${expression}\n` },
@@ -19,7 +19,7 @@ async function check(expression: string, expected: string): Promise<void> {
   assert.equal(await evaluate(expression), expected, expression);
 }
 
-/** `"{:spec}".format(value)` fails with `message` and a hint that `hint` matches. */
+/** Check that `"{:spec}".format(value)` fails with `message` and a hint that matches `hint`. */
 async function checkError(spec: string, value: string, message: string, hint: RegExp): Promise<void> {
   const error = (await evaluate(`"{:${spec}}".format(${value})`)) as { message: string; hint: string };
   assert.equal(error.message, `format specification "${spec}": ${message}`);
@@ -27,7 +27,7 @@ async function checkError(spec: string, value: string, message: string, hint: Re
 }
 
 describe("format specifications", () => {
-  test("write ints as Python does", async () => {
+  test("format ints like Python", async () => {
     const rows: [expression: string, expected: string][] = [
       ['f"{42}"', "42"],
       ['f"{42:5}|{42:<5}|{42:^5}|{42:>5}|{42:=5}"', "   42|42   | 42  |   42|   42"],
@@ -47,7 +47,7 @@ describe("format specifications", () => {
     for (const [expression, expected] of rows) await check(expression, expected);
   });
 
-  test("write floats as Python does, with exact digits and ties to even", async () => {
+  test("format floats like Python, with exact digits and ties to even", async () => {
     const rows: [expression: string, expected: string][] = [
       ['f"{3.14159:.2f}|{3.14159:8.2f}|{3.14159:<8.2f}|{-3.14159:08.2f}"', "3.14|    3.14|3.14    |-0003.14"],
       ['f"{0.125:.2f} {0.375:.2f} {2.5:.0f} {3.5:.0f} {1.005:.2f}"', "0.12 0.38 2 4 1.00"],
@@ -75,7 +75,7 @@ describe("format specifications", () => {
     for (const [expression, expected] of rows) await check(expression, expected);
   });
 
-  test("write strings as Python does, counting code points", async () => {
+  test("format strings like Python, counting code points", async () => {
     const rows: [expression: string, expected: string][] = [
       ['f"{"ab":5}|{"ab":>5}|{"ab":^5}|{"ab":.1}|{"ab":-^6s}"', "ab   |   ab| ab  |a|--ab--"],
       ['f"{"😿é":4}|{"😿é":.1}|{"😿é":1}"', "😿é  |😿|😿é"],
@@ -86,7 +86,7 @@ describe("format specifications", () => {
     for (const [expression, expected] of rows) await check(expression, expected);
   });
 
-  test("that are none, or not for a value, are errors that say how to do it", async () => {
+  test("that are invalid, or not supported by the value, are errors with hints", async () => {
     await checkError("5.d", "1", "digits are missing after the point", /\.2f/);
     await checkError("q", "1", "unknown format code q", /the codes are/);
     await checkError("n", "1", "unknown format code n", /, or _/);
@@ -105,8 +105,8 @@ describe("format specifications", () => {
     await checkError(".2f", "None", "NoneType takes no format specification", /the value is None/);
     await checkError(">5", "True", "bool takes no format specification", /!s before the colon/);
     await checkError(">5", "[1]", "list takes no format specification", /!s before the colon/);
-    await checkError("c", "-1", "-1 is no Unicode code point", /ord/);
-    await checkError("c", "0xd800", "55296 is no Unicode code point", /ord/);
+    await checkError("c", "-1", "-1 is not a Unicode code point", /ord/);
+    await checkError("c", "0xd800", "55296 is not a Unicode code point", /ord/);
     assert.deepEqual(await evaluate('"{:f}".format((1 << 511) * (1 << 511) * (1 << 511))'), {
       message: "int too large to convert to float",
       hint: undefined,

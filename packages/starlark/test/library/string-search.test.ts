@@ -4,7 +4,7 @@ import { toolDialect, type Value } from "@toolcrib/starlark";
 import fc from "fast-check";
 import { execute } from "../execute.ts";
 
-/** The globals of a program, whose predeclared names are `values`. */
+/** The globals of a program with the predeclared names of `values`. */
 async function globalsOf(
   text: string,
   values: Readonly<Record<string, Value>>,
@@ -15,7 +15,7 @@ async function globalsOf(
   return Object.fromEntries(outcome.module.members);
 }
 
-/** Needles and haystacks made of the same few pieces, so that they nearly match all over. */
+/** Needles and haystacks of the same few pieces, with many partial matches. */
 const texts = fc
   .record({
     unit: fc.string({ unit: fc.constantFrom("a", "b", "世"), minLength: 1, maxLength: 30 }),
@@ -37,8 +37,8 @@ const texts = fc
     return { needle, haystack: pieces.map(piece).join("").repeat(copies) };
   });
 
-describe("strings are searched for strings", () => {
-  test("with the results of JavaScript's own search, whatever the sizes", async () => {
+describe("substring search", () => {
+  test("has the results of the search of JavaScript, for all sizes", async () => {
     const program = [
       "first = h.find(n)",
       "later = h.find(n, len(h) // 2)",
@@ -69,7 +69,7 @@ describe("strings are searched for strings", () => {
     );
   });
 
-  test("beyond the window in which JavaScript's own search looks", async () => {
+  test("finds matches beyond the window of the search of JavaScript", async () => {
     const far = "x".repeat(700_000);
     const program = "a = h.find(n)\nb = h.rfind(n)\nc = h.count(n)\nd = len(h.split(n))\ne = h.find('no')";
     const haystack = `${far}needle${far}needle${far}`;

@@ -12,7 +12,7 @@ function run(
   return execute({ name: "hostile.star", text }, { dialect: toolDialect, predeclared, limits });
 }
 
-/** The steps that `expression` takes. */
+/** The number of steps of `expression`. */
 async function stepsOf(expression: string, values: Readonly<Record<string, Value>>): Promise<number> {
   const outcome = await run(`result = ${expression}\n`, values, {
     steps: 1_000_000_000,
@@ -25,8 +25,8 @@ async function stepsOf(expression: string, values: Readonly<Record<string, Value
 const size = 1 << 18;
 const many = "a".repeat(size);
 
-describe("work on strings is counted, and grows no faster than they do", () => {
-  /** Needles that nearly match everywhere, at every length. */
+describe("work on strings counts as steps, which grow at most linearly", () => {
+  /** Needles with partial matches everywhere, of every length. */
   const needles: [name: string, make: (length: number) => string][] = [
     ["the end differs", (length) => `${"a".repeat(length)}b`],
     ["the start differs", (length) => `b${"a".repeat(length)}`],
@@ -54,7 +54,7 @@ describe("work on strings is counted, and grows no faster than they do", () => {
     });
   }
 
-  test("methods that read all of a string take steps for it", async () => {
+  test("methods that read a whole string take steps for it", async () => {
     const expressions = [
       "h.upper()",
       "h.lower()",
@@ -81,12 +81,12 @@ describe("work on strings is counted, and grows no faster than they do", () => {
     }
   });
 
-  test("a large set of characters to strip is looked up, not gone through", async () => {
+  test("strip() looks up a large set of characters instead of scanning it", async () => {
     const cutset = String.fromCharCode(...Array.from({ length: 20_000 }, (_, index) => 0x3400 + index));
     assert.ok((await stepsOf("(c * 10).strip(c)", { c: cutset })) < 200_000);
   });
 
-  test("a search that takes long ends at the limit of steps", async () => {
+  test("a long search ends at the step limit", async () => {
     const outcome = await run("h.find(n)\n", { h: many.repeat(16), n: `${many}b` }, { steps: 100_000 });
     assert.equal(outcome.kind === "failed" && outcome.error.kind, "resource");
   });
@@ -121,7 +121,7 @@ describe("strings are charged before they are made", () => {
     });
   }
 
-  test("a string longer than JavaScript has is an error of the program's own", async () => {
+  test("a string beyond the maximum length of JavaScript is an error of the program", async () => {
     const longest = { memoryBytes: 1 << 30, steps: 1_000_000_000 };
     for (const expression of ["(1 << 29) and 'x'.ljust(1 << 29)", "h.join([h] * 600)"]) {
       const outcome = await run(`result = ${expression}\n`, { h: "a".repeat(1 << 20) }, longest);

@@ -11,7 +11,7 @@ import {
 import fc from "fast-check";
 import { execute, nodeHost } from "../execute.ts";
 
-/** What `expression` gives where `n` is a number. */
+/** The result of `expression` for a number `n`. */
 async function evaluate(expression: string, n: number | bigint): Promise<Value> {
   const predeclared = new Map<string, Value>([
     ["time", timeModule],
@@ -26,7 +26,7 @@ async function evaluate(expression: string, n: number | bigint): Promise<Value> 
 }
 
 suite("times and durations", () => {
-  test("the calendar is that of JavaScript's dates", async () => {
+  test("the calendar agrees with JavaScript dates", async () => {
     const law = fc.asyncProperty(
       fc.integer({ min: -62_167_219_200, max: 253_402_300_799 }),
       async (seconds) => {
@@ -41,7 +41,7 @@ suite("times and durations", () => {
     await fc.assert(law, { numRuns: 300 });
   });
 
-  test("a time made of its parts is the same time", async () => {
+  test("a time made from its fields is the same time", async () => {
     const law = fc.asyncProperty(fc.integer({ min: -8e12, max: 8e12 }), async (seconds) => {
       const parts = ["year", "month", "day", "hour", "minute", "second"].map((part) => `${part}=t.${part}`);
       const expression = `[time.time(${parts.join(", ")}).unix for t in [time.from_timestamp(n)]][0]`;
@@ -50,7 +50,7 @@ suite("times and durations", () => {
     await fc.assert(law, { numRuns: 300 });
   });
 
-  test("a duration is read as it is written", async () => {
+  test("a formatted duration parses to the same duration", async () => {
     const nanoseconds = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
     const law = fc.asyncProperty(nanoseconds, async (n) => {
       const read = await evaluate("time.parse_duration(str(n * time.nanosecond)).nanoseconds", n);
@@ -59,7 +59,7 @@ suite("times and durations", () => {
     await fc.assert(law, { numRuns: 300 });
   });
 
-  test("a clock in any zone shows what Intl shows", async () => {
+  test("local times in all zones agree with Intl", async () => {
     const zones = fc.constantFrom(
       "America/New_York",
       "Australia/Lord_Howe",
@@ -81,7 +81,7 @@ suite("times and durations", () => {
     await fc.assert(law, { numRuns: 200 });
   });
 
-  test("without a time of day from the host there is none", async () => {
+  test("time.now() fails if the host provides no time", async () => {
     const source = { name: "now.star", text: "time.now()" };
     const { program } = compileProgram(source, { dialect: toolDialect, predeclared: ["time"] });
     const thread = new Thread(nodeHost);

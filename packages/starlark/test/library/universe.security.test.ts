@@ -12,14 +12,14 @@ function run(text: string, limits: Partial<Limits> = {}): Promise<Outcome> {
   return execute({ name: "hostile.star", text }, { dialect: toolDialect, predeclared: modules, limits });
 }
 
-/** The kind and the message of the error that `text` ends with. */
+/** The kind and the message of the error with which `text` ends. */
 async function failureOf(text: string, limits: Partial<Limits> = {}): Promise<string> {
   const outcome = await run(text, limits);
   if (outcome.kind !== "failed") throw new Error(`${text}: ${outcome.kind}`);
   return `${outcome.error.kind}: ${outcome.error.message}`;
 }
 
-suite("what a builtin makes is charged before it is made", () => {
+suite("results of builtins are charged before they are made", () => {
   const huge = [
     "list(range(1 << 40))",
     "tuple(range(1 << 40))",
@@ -51,13 +51,13 @@ suite("what a builtin makes is charged before it is made", () => {
     });
   }
 
-  test("a value that refers to itself many times over is no bomb as JSON", async () => {
+  test("encoding a value with many references to one object ends at a limit", async () => {
     const text = "x = ['a' * 100]\nfor _ in range(60): x = [x, x]\njson.encode(x)";
     assert.match(await failureOf(text, { memoryBytes: 1 << 25 }), /^resource: /);
   });
 });
 
-suite("work in a builtin is stepped", () => {
+suite("work in a builtin counts as steps", () => {
   const long = [
     "any([0] * 1000000)",
     "all(range(1, 1 << 40))",
@@ -71,7 +71,7 @@ suite("work in a builtin is stepped", () => {
     });
   }
 
-  /** The steps of an expression on top of those of making what it is about. */
+  /** The steps of an expression, without those for creating its operands. */
   async function stepsOf(preparation: string, expression: string): Promise<number> {
     const steps: number[] = [];
     for (const text of [preparation, `${preparation}\n${expression}`]) {
@@ -82,7 +82,7 @@ suite("work in a builtin is stepped", () => {
     return steps[1]! - steps[0]!;
   }
 
-  test("sorting takes steps in proportion to n log n, whatever is sorted", async () => {
+  test("sorting takes steps in proportion to n log n for any elements", async () => {
     for (const element of ["i", "str(i)", "[i]", "i * 0.5", "i + (1 << 70)"]) {
       const preparation = `xs = [${element} for i in [x * 7919 % 4096 for x in range(4096)]]`;
       const steps = await stepsOf(preparation, "sorted(xs)");
@@ -90,13 +90,13 @@ suite("work in a builtin is stepped", () => {
     }
   });
 
-  test("sorting long strings counts their lengths", async () => {
+  test("sorting long strings takes steps for their lengths", async () => {
     const preparation = 'a = "x" * 100000\nxs = [a + "1", a + "2"] * 512';
     const steps = await stepsOf(preparation, "sorted(xs)");
     assert.ok(steps >= (1024 * 100_000) / 64, String(steps));
   });
 
-  test("comparing long strings counts their lengths, wherever it is done", async () => {
+  test("every comparison of long strings takes steps for their lengths", async () => {
     const preparation =
       'a = "x" * 100000\nb = a[:50000] + a[50000:] + "1"\nxs = [a + "1"] * 64\nys = [a + "1"] * 64';
     for (const expression of [
@@ -113,19 +113,19 @@ suite("work in a builtin is stepped", () => {
     }
   });
 
-  test("taking from the front of a list counts what has to move", async () => {
+  test("removing the first element of a list takes steps for the elements that move", async () => {
     const few = await stepsOf("xs = list(range(100))", "for _ in range(50): xs.pop(0)");
     const many = await stepsOf("xs = list(range(100000))", "for _ in range(50): xs.pop(0)");
     assert.ok(many > few + (50 * 100_000) / 100, `${few} and ${many}`);
   });
 
-  test("reading JSON counts the text", async () => {
+  test("decoding JSON takes steps for the text", async () => {
     const steps = await stepsOf("t = '[' + '1,' * 100000 + '1]'", "json.decode(t)");
     assert.ok(steps >= 100_000, String(steps));
   });
 });
 
-suite("limits are not the program's to catch", () => {
+suite("programs cannot catch limits", () => {
   const limited: [text: string, limits: Partial<Limits>][] = [
     ["def f():\n  while True: pass\nattempt(f)", { steps: 10_000 }],
     ["attempt(lambda: list(range(1 << 40)))", {}],
@@ -139,7 +139,7 @@ suite("limits are not the program's to catch", () => {
   }
 });
 
-suite("no value leads to JavaScript", () => {
+suite("no value gives access to JavaScript", () => {
   const names = ["__proto__", "constructor", "prototype", "toString", "__defineGetter__", "valueOf"];
   const values = [
     "{}",
@@ -155,7 +155,7 @@ suite("no value leads to JavaScript", () => {
     "range(1)",
   ];
   for (const value of values) {
-    test(`getattr(${value}, name) finds nothing of an object`, async () => {
+    test(`getattr(${value}, name) finds no property of an object`, async () => {
       for (const name of names) {
         const outcome = await run(
           `x = ${value}\nreturn json.encode([hasattr(x, "${name}"), getattr(x, "${name}", None), "${name}" in dir(x)])`,
@@ -165,7 +165,7 @@ suite("no value leads to JavaScript", () => {
     });
   }
 
-  test("keys of JSON are keys, whatever they are called", async () => {
+  test("JSON keys can have any name", async () => {
     const outcome = await run(
       `d = json.decode('{"__proto__": {"x": 1}, "constructor": 2}')\nreturn json.encode([d, d.get("x"), getattr(d, "x", None), {}.get("x")])`,
     );

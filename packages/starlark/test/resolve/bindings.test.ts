@@ -28,12 +28,12 @@ function resolved(text: string, dialect: Dialect = coreDialect, globals: readonl
   return value;
 }
 
-/** Check what the names of a program refer to. */
+/** Check the bindings of the names in a program. */
 function check(text: string, expected: string, dialect: Dialect = coreDialect): void {
   assert.equal(showBindings(resolved(text, dialect)), expected, text);
 }
 
-/** The scopes of the functions of a program, outermost first. */
+/** The scopes of the functions in a program, from the outermost in. */
 function scopesOf(text: string, dialect: Dialect = coreDialect): readonly string[] {
   const functions: (DefStatement | LambdaExpression)[] = [];
   const visit = (node: object): void => {
@@ -50,7 +50,7 @@ function scopesOf(text: string, dialect: Dialect = coreDialect): readonly string
 }
 
 describe("resolveFile() binds", () => {
-  test("names of the environment, the predeclared ones first", () => {
+  test("names of the environment, predeclared ones first", () => {
     check("P; len; None", "P:predeclared len:universal None:universal");
   });
 
@@ -68,13 +68,13 @@ describe("resolveFile() binds", () => {
     );
   });
 
-  test("uses that come before what they refer to", () => {
+  test("uses that precede their definitions", () => {
     check("x = len\nlen = 1", "x:global0 len:global1 len:global1");
     check("def f(): return g()\ndef g(): pass", "f:global0 g:global1 g:global1");
     check("def f():\n  P(x)\n  x = 1", "f:global0 P:predeclared x:local0 x:local0");
   });
 
-  test("locals of functions: parameters in the order of a call, then the rest", () => {
+  test("locals of functions: parameters in call order, then all others", () => {
     check(
       "def f(a, *b, c, d=P, **e):\n  x = a\n  y = [b, c, d, e]",
       "f:global0 a:local0 b:local3 c:local1 d:local2 P:predeclared e:local4 x:local5 a:local0 y:local6 b:local3 c:local1 d:local2 e:local4",
@@ -87,7 +87,7 @@ describe("resolveFile() binds", () => {
     check("x = 1\ny = lambda x=x: x", "x:global0 y:global1 x:local0 x:global0 x:local0");
   });
 
-  test("variables of comprehensions apart from all others", () => {
+  test("variables of comprehensions separately from all others", () => {
     check("x = [x for x in P]", "x:global0 x:local0 x:local0 P:predeclared");
     check(
       "[x for x in P]; [x for x in P]",
@@ -98,17 +98,17 @@ describe("resolveFile() binds", () => {
     check("{k: v for k, v in P}", "k:local0 v:local1 k:local0 v:local1 P:predeclared");
   });
 
-  test("what a function captures, as cells", () => {
+  test("captured variables as cells", () => {
     check("def f(a):\n  def g():\n    return a\n  return g", "f:global0 a:cell0 g:local1 a:free0 g:local1");
     assert.deepEqual(scopesOf("def f(a):\n  def g():\n    return a\n  return g"), ["&a g |", "| a(cell)"]);
   });
 
-  test("what is captured through a function that does not use it", () => {
+  test("variables captured through a function that does not use them", () => {
     const text = "def f(a, b):\n  def g():\n    return lambda: [b, a, b]\n  a = 2";
     assert.deepEqual(scopesOf(text), ["&a &b g |", "| b(cell) a(cell)", "| b(free) a(free)"]);
   });
 
-  test("a capture once, however often it is used", () => {
+  test("a captured variable once, even if it is used several times", () => {
     assert.deepEqual(scopesOf("def f(a):\n  return lambda: a + a * a"), ["&a |", "| a(cell)"]);
   });
 
@@ -117,11 +117,11 @@ describe("resolveFile() binds", () => {
     check("[lambda: x for x in P]", "x:free0 x:cell0 P:predeclared");
   });
 
-  test("what an inner function binds itself, and not the outer one's", () => {
+  test("names of an inner function before those of the outer one", () => {
     check("def f(x):\n  def g():\n    x = 1\n  return g", "f:global0 x:local0 g:local1 x:local0 g:local1");
   });
 
-  test("functions that call themselves and one another", () => {
+  test("functions that are recursive, directly and mutually", () => {
     check("def f(): return f()", "f:global0 f:global0");
     assert.deepEqual(scopesOf("def f():\n  def g(): return h()\n  def h(): return g()"), [
       "&g &h |",
@@ -130,7 +130,7 @@ describe("resolveFile() binds", () => {
     ]);
   });
 
-  test("names of load as variables of the file, which functions capture", () => {
+  test("names of load as variables of the file, which functions can capture", () => {
     check('load("m", "a")\ndef f(): return a', "a:cell0 f:global0 a:free0");
     check('load("m", b="a")\nb', "b:local0 b:local0");
     check('load("m", "a")\na', "a:global0 a:global0", { loadBindsGlobally: true });
@@ -149,15 +149,15 @@ describe("resolveFile() binds", () => {
   });
 });
 
-describe("Where globals may be reassigned", () => {
+describe("If globals can be reassigned", () => {
   const dialect: Dialect = { globalReassign: true, topLevelControl: true };
 
-  test("a use outside functions refers to what is bound before it", () => {
+  test("a use outside functions refers to an earlier binding", () => {
     check("x = len\nlen = x", "x:global0 len:universal len:global1 x:global0", dialect);
     check("a = 1\na = a", "a:global0 a:global0 a:global0", dialect);
   });
 
-  test("a use in a loop may refer to what the loop binds further down", () => {
+  test("a use in a loop can refer to a later binding in the loop", () => {
     check(
       "for i in P:\n  if i: before\n  before = i",
       "i:global0 P:predeclared i:global0 before:global1 before:global1 i:global0",
@@ -167,7 +167,7 @@ describe("Where globals may be reassigned", () => {
 });
 
 describe("At a prompt", () => {
-  test("globals that exist keep their numbers, and new ones follow", () => {
+  test("existing globals keep their indices, and new ones follow", () => {
     const file = resolved("c = a + b", coreDialect, ["a", "b"]);
     assert.equal(showBindings(file), "c:global2 a:global0 b:global1");
     assert.deepEqual(
@@ -176,7 +176,7 @@ describe("At a prompt", () => {
     );
   });
 
-  test("a global that exists may be bound again, once for each input", () => {
+  test("an existing global can be bound again, once for each input", () => {
     assert.equal(showBindings(resolved("a = 1", coreDialect, ["a"])), "a:global0");
     const { value } = parseFile({ name: "test.star", text: "a = 1\na = 2" }, coreDialect);
     const options = {
@@ -191,7 +191,7 @@ describe("At a prompt", () => {
   });
 });
 
-test("Every name of a program without errors has a binding", () => {
+test("every name of a program without errors has a binding", () => {
   const file = resolved("def f(a):\n  return [a.b(c=len) for d in range(3) if d]\nf(*P, **{'x': f})");
   assert.equal(
     showBindings(file),

@@ -26,7 +26,7 @@ function optionsFor(dialect: Dialect): ResolveOptions {
   };
 }
 
-/** Check that a program gives the errors that it announces, and no error on any other line. */
+/** Check that a program has its expected errors, and none on any other line. */
 function check(chunk: Chunk): void {
   const { text, expected } = chunk;
   const dialect = dialectOf(chunk);
@@ -50,20 +50,20 @@ function byNumber(a: number, b: number): number {
   return a - b;
 }
 
-describe("resolveFile() finds what errors.star announces", () => {
+describe("resolveFile() reports the errors that errors.star expects", () => {
   const file = readFileSync(new URL("errors.star", import.meta.url), "utf8");
   for (const chunk of readChunks(file)) {
     test(`from line ${chunk.firstLine} on`, () => check(chunk));
   }
 });
 
-/** The findings of a program of the core. */
+/** The findings of a program in the core dialect. */
 function messagesOf(text: string): readonly string[] {
   const { value } = parseFile({ name: "errors.star", text }, coreDialect);
   return resolveFile(value, optionsFor(coreDialect)).map(({ message }) => message);
 }
 
-test("A call spells out 255 positional and 255 named arguments at most", () => {
+test("a call has at most 255 positional and 255 named arguments", () => {
   const positional = (count: number) => `P(${Array.from({ length: count }, (_, at) => at).join(", ")})`;
   const named = (count: number) => `P(${Array.from({ length: count }, (_, at) => `a${at}=1`).join(", ")})`;
   assert.deepEqual(messagesOf(positional(255)), []);
@@ -72,11 +72,11 @@ test("A call spells out 255 positional and 255 named arguments at most", () => {
   assert.deepEqual(messagesOf(named(256)), ["256 keyword arguments in call, limit is 255"]);
 });
 
-test("An undefined name is found once in a function, and each time outside", () => {
+test("an undefined name is reported once in a function, and each time outside", () => {
   const lines = ["def f():", "  return missing + missing", "missing", "missing"];
   assert.equal(messagesOf(lines.join("\n")).length, 3);
 });
 
-test("A program with endless errors gives 200 of them", () => {
+test("at most 200 errors of a program are reported", () => {
   assert.equal(messagesOf("nothing\n".repeat(1000)).length, 200);
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { coreDialect, parseFile, programLimits, resolveFile } from "@toolcrib/starlark";
 
-/** How many findings a program gives that parses. */
+/** The number of findings in a program without syntax errors. */
 function countFindings(text: string): number {
   const { value, diagnostics } = parseFile({ name: "test.star", text }, coreDialect);
   assert.deepEqual(diagnostics, []);
@@ -18,7 +18,7 @@ const lines = (count: number, line: (at: number) => string) =>
   Array.from({ length: count }, (_, at) => line(at)).join("\n");
 
 describe("A hostile program of", () => {
-  test("many globals and many names that are none is resolved, with the most errors there may be", () => {
+  test("many globals and many undefined names is resolved, with the maximum number of errors", () => {
     const globals = lines(40_000, (at) => `name${at} = 1`);
     assert.equal(
       countFindings(`${globals}\n${lines(20_000, (at) => `nam${at}x`)}`),
@@ -26,14 +26,14 @@ describe("A hostile program of", () => {
     );
   });
 
-  test("many reassignments far from the first is resolved, with the most errors there may be", () => {
+  test("many reassignments far from the first is resolved, with the maximum number of errors", () => {
     assert.equal(
       countFindings(`${"\n".repeat(500_000)}x = 1\n${"x=1\n".repeat(100_000)}`),
       programLimits.nameErrors,
     );
   });
 
-  test("many functions within one another, each with a capture, is resolved", () => {
+  test("many nested functions, each with a capture, is resolved", () => {
     const nested = lines(250, (at) => `${" ".repeat(at)}def f${at}(a${at}):`);
     const uses = Array.from({ length: 250 }, (_, at) => `a${at}`).join(", ");
     assert.equal(countFindings(`${nested}\n${" ".repeat(250)}return P(${uses})`), 0);

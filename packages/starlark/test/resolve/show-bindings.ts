@@ -1,6 +1,6 @@
 /**
- * What names refer to, as text: each name of a program with its binding, in the
- * order in which the names stand: `x:local0 len:universal`. No I/O.
+ * Shows the binding of each name in a program, in source order: `x:local0
+ * len:universal`. No I/O.
  */
 
 import type { Binding, File, Identifier, Scope } from "@toolcrib/starlark";
@@ -19,14 +19,17 @@ export function showBinding(binding: Binding | undefined): string {
   return `${binding.kind}${binding.index < 0 ? "" : binding.index}`;
 }
 
-/** `x y | z`: the locals (cells with a `&`), and what is captured. */
+/**
+ * `x y
+ * z`: the locals (cells with a `&`), and the captured variables.
+ */
 export function showScope(scope: Scope | undefined): string {
   const locals = scope?.locals.map(({ kind, name }) => (kind === "cell" ? `&${name}` : name)) ?? [];
   const free = scope?.free.map(({ kind, name }) => `${name}(${kind})`) ?? [];
   return `${locals.join(" ")} | ${free.join(" ")}`.trim();
 }
 
-/** Names that have bindings: not those of fields, keyword arguments or exported things. */
+/** Names with bindings: not those of fields, keyword arguments or exported names. */
 function collectNames(node: object, names: Identifier[]): void {
   if ("kind" in node && node.kind === "Identifier") {
     names.push(node as Identifier);

@@ -18,7 +18,7 @@ describe("nearestSpelling() finds", () => {
   const check = (name: string, expected: string | undefined) =>
     assert.equal(nearestSpelling(name, names), expected, name);
 
-  test("names with letters missing, added, changed or swapped", () => {
+  test("names with missing, added, changed or swapped letters", () => {
     check("lenn", "len");
     check("ragne", "range");
     check("sroted", "sorted");
@@ -37,7 +37,7 @@ describe("nearestSpelling() finds", () => {
     check("ID", "id");
   });
 
-  test("nothing that is not near, and nothing for one letter", () => {
+  test("nothing that is too different, and nothing for one letter", () => {
     check("goodbye", undefined);
     check("zzzzzz", undefined);
     check("y", undefined);
@@ -50,7 +50,7 @@ describe("nearestSpelling() finds", () => {
   });
 });
 
-/** Letters for mutations, from a generator with a fixed start: the same mutations in every run. */
+/** Random letters from a generator with a fixed seed, so that every run uses the same mutations. */
 function* numbers(): Generator<number, never> {
   let state = 12_345;
   for (;;) {
@@ -59,7 +59,7 @@ function* numbers(): Generator<number, never> {
   }
 }
 
-/** `name` with one letter lost, doubled, changed, or swapped with its neighbour. */
+/** `name` with one letter removed, doubled, changed, or swapped with its neighbor. */
 function mutate(name: string, kind: number, at: number, letter: string): string {
   switch (kind) {
     case 0:
@@ -73,7 +73,7 @@ function mutate(name: string, kind: number, at: number, letter: string): string 
   }
 }
 
-test("Of a hundred names with one typing error, at least ninety-five are told the right one", () => {
+test("nearestSpelling() corrects at least 95 of 100 names with one typing error", () => {
   const program = [
     "def summarize(repository, labels, limit):",
     "  issues = fetch(repository)",

@@ -5,7 +5,7 @@ import { positionAt } from "@toolcrib/diagnostics";
 import { coreDialect, parseFile } from "@toolcrib/starlark";
 import { type Chunk, readChunks } from "../chunked-file.ts";
 
-/** Check that the first error of a program is the one that it announces. */
+/** Check that the first error of a program is the expected one. */
 function check({ text, expected }: Chunk): void {
   const { diagnostics } = parseFile({ name: "errors.star", text }, coreDialect);
   const [first] = diagnostics;
@@ -15,7 +15,7 @@ function check({ text, expected }: Chunk): void {
   assert.match(first.message, pattern);
 }
 
-describe("parseFile() finds first what errors.star announces", () => {
+describe("parseFile() reports the first error that errors.star expects", () => {
   const file = readFileSync(new URL("errors.star", import.meta.url), "utf8");
   for (const chunk of readChunks(file)) {
     test(`from line ${chunk.firstLine} on`, () => check(chunk));

@@ -4,7 +4,7 @@ import { coreDialect, parseExpression } from "@toolcrib/starlark";
 import { showFindings } from "./show-findings.ts";
 import { showStatements } from "./show-tree.ts";
 
-/** Check the tree of an expression, or what is wrong with it. */
+/** Check the tree of an expression, or its errors. */
 function check(text: string, expected: string): void {
   const { value, diagnostics } = parseExpression({ name: "test.star", text }, coreDialect);
   const shown =
@@ -12,7 +12,7 @@ function check(text: string, expected: string): void {
   assert.equal(shown, expected, text);
 }
 
-describe("parseExpression() reads", () => {
+describe("parseExpression() parses", () => {
   test("operators by their precedence", () => {
     check("1 + 2 * 3", "(+ 1 (* 2 3))");
     check("(1 + 2) * 3", "(* (paren (+ 1 2)) 3)");
@@ -39,7 +39,7 @@ describe("parseExpression() reads", () => {
     check("a + b == c + d", "(== (+ a b) (+ c d))");
   });
 
-  test("conditionals and lambdas as what binds least", () => {
+  test("conditionals and lambdas with the lowest precedence", () => {
     check("a if b else c if d else e", "(if b a (if d c e))");
     check("a or b if c or d else e", "(if (or c d) (or a b) e)");
     check("lambda: a, b", "(tuple (lambda [] a) b)");
@@ -50,7 +50,7 @@ describe("parseExpression() reads", () => {
     check("1 + lambda: 2", "1:5 got lambda, want primary expression");
   });
 
-  test("what follows an operand", () => {
+  test("the suffixes of an operand", () => {
     check("a.b.c(d)[e](f)", "(call (call a.b.c d)[e] f)");
     check("a[1]", "a[1]");
     check("a[1, 2]", "a[(tuple 1 2)]");
@@ -111,13 +111,13 @@ describe("parseExpression() reads", () => {
     check("[a for b in c, d]", "1:14 got ',', want ']', for, or if");
   });
 
-  test("lines within brackets as one", () => {
+  test("several lines within brackets as one line", () => {
     check("(\n  a +\nb\n)", "(paren (+ a b))");
     check("[ # comment\n  1,\n\n  2, # another\n]", "[1 2]");
     check("a + \\\n b", "(+ a b)");
   });
 
-  test("an expression that stands alone, and nothing after it", () => {
+  test("a single expression, and nothing after it", () => {
     check("  a\n", "a");
     check("a b", "1:3 got identifier after expression, want EOF");
     check("a = 1", "1:3 got '=' after expression, want EOF");

@@ -4,7 +4,7 @@ import { coreDialect, type Dialect, parseFile, toolDialect } from "@toolcrib/sta
 import { showFindings } from "./show-findings.ts";
 import { showStatements } from "./show-tree.ts";
 
-/** Check the tree of an f-string, or what is wrong with it. */
+/** Check the tree of an f-string, or its errors. */
 function check(text: string, expected: string, dialect: Dialect = toolDialect): void {
   const { value, diagnostics } = parseFile({ name: "test.star", text }, dialect);
   const shown =
@@ -21,7 +21,7 @@ describe("An f-string", () => {
     check("f'''a\n{b}\n'''", '(f "a\\n" {b} "\\n")');
   });
 
-  test("has any expression in a field", () => {
+  test("can have any expression in a field", () => {
     check('f"{a + b * 2}"', "(f {(+ a (* b 2))})");
     check('f"{x.y(1)[2]}"', "(f {(call x.y 1)[2]})");
     check('f"{a if b else c}"', "(f {(if b a c)})");
@@ -35,7 +35,7 @@ describe("An f-string", () => {
     check('f"{(lambda: 1)()}"', "(f {(call (paren (lambda [] 1)))})");
   });
 
-  test("may have strings with any quotes in a field", () => {
+  test("can have strings with any quotes in a field", () => {
     check(`f"{d['k']}"`, '(f {d["k"]})');
     check('f"{d["k"]}"', '(f {d["k"]})');
     check(`f'{f"{f'{a}'}"}'`, "(f {(f {(f {a})})})");
@@ -60,7 +60,7 @@ describe("An f-string", () => {
     check(String.raw`fr"\d"`, String.raw`(f "\\d")`);
   });
 
-  test("closes what it opens", () => {
+  test("must close its fields and quotes", () => {
     check('f"{a"', "1:3 f-string: a field is not closed on its line");
     check('f"{a\nb = 1', "1:3 f-string: a field is not closed on its line");
     check('f"a', "1:1 unexpected EOF in string");
@@ -71,17 +71,17 @@ describe("An f-string", () => {
     check('f"{a +}"', "1:7 got '}', want primary expression");
   });
 
-  test("that is wrong inside costs one finding and not the statement around it", () => {
+  test("with an error has one finding, and its statement is still parsed", () => {
     check('a = [f"{b c}", d e]', "1:11 f-string: got identifier, want '}'; 1:18 got identifier, want ']'");
     check('f(f"{}", x)\nb c', "1:6 f-string: empty expression; 2:3 got identifier, want newline");
   });
 
-  test("is not in the core", () => {
+  test("is not part of the core dialect", () => {
     check('f"{a}"', "1:2 got string literal, want newline", coreDialect);
   });
 });
 
-test("The nodes of a field have the offsets of the program", () => {
+test("the nodes of a field have offsets in the program", () => {
   const text = 'x = f"é {name!r:>5} {d["k"] + 1}"';
   const { value } = parseFile({ name: "test.star", text }, toolDialect);
   const [statement] = value.statements;

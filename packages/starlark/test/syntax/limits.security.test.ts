@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { coreDialect, parseFile, programLimits, resolveFile, toolDialect } from "@toolcrib/starlark";
 
-/** The codes of what is found in a program, with its names resolved when it parses. */
+/** The codes of the findings in a program; its names are resolved if it parses. */
 function codesOf(text: string): readonly string[] {
   const { value, diagnostics } = parseFile({ name: "test.star", text }, toolDialect);
   const isPredeclared = () => true;
@@ -18,7 +18,7 @@ describe("A hostile program of", () => {
     "parentheses that are closed": `x = ${"(".repeat(many)}1${")".repeat(many)}`,
     brackets: "x = ".concat("[".repeat(many)),
     braces: "x = ".concat("{".repeat(many)),
-    "calls within calls": "x = ".concat("f(".repeat(many)),
+    "nested calls": "x = ".concat("f(".repeat(many)),
     "indices within indices": "x = ".concat("a[".repeat(many)),
     negations: `x = ${"not ".repeat(many)}1`,
     signs: `x = ${"-".repeat(many)}1`,
@@ -34,7 +34,7 @@ describe("A hostile program of", () => {
     ),
   };
   for (const [what, text] of Object.entries(tooDeep)) {
-    test(`${what} is refused as too deep`, () => {
+    test(`${what} is rejected as too deep`, () => {
       assert(codesOf(text).includes("STARLARK_TOO_DEEP"));
     });
   }
@@ -61,7 +61,7 @@ describe("A hostile program of", () => {
     "nothing but backslashes": "\\".repeat(many),
   };
   for (const [what, text] of Object.entries(wrong)) {
-    test(`${what} is refused, with at most twenty errors`, () => {
+    test(`${what} is rejected with at most twenty errors`, () => {
       const codes = codesOf(text);
       assert(codes.length > 0 && codes.length <= 20, `${codes.length} findings`);
     });
@@ -76,30 +76,30 @@ describe("A hostile program of", () => {
     comments: "# x\n".repeat(many),
   };
   for (const [what, text] of Object.entries(legal)) {
-    test(`${what} is read`, () => assert.deepEqual(codesOf(text), []));
+    test(`${what} is accepted`, () => assert.deepEqual(codesOf(text), []));
   }
 });
 
-describe("A program may", () => {
-  test("nest as deep as the limit, and no deeper", () => {
+describe("A program can", () => {
+  test("be nested up to the limit, and not deeper", () => {
     const nested = (depth: number) => `x = ${"(".repeat(depth)}1${")".repeat(depth)}`;
     assert.deepEqual(codesOf(nested(programLimits.nesting - 2)), []);
     assert.deepEqual(codesOf(nested(programLimits.nesting)), ["STARLARK_TOO_DEEP"]);
   });
 
-  test("chain operators as deep as the limit, and no deeper", () => {
+  test("chain operators up to the limit, and not further", () => {
     const sum = (terms: number) => `x = ${Array.from({ length: terms }, () => "1").join("+")}`;
     assert.deepEqual(codesOf(sum(programLimits.treeDepth - 2)), []);
     assert.deepEqual(codesOf(sum(programLimits.treeDepth + 1)), ["STARLARK_TOO_DEEP"]);
   });
 
-  test("be as long as the limit, and no longer", () => {
+  test("have the maximum length, and not more", () => {
     assert.deepEqual(codesOf("#".repeat(programLimits.sourceLength)), []);
     assert.deepEqual(codesOf("#".repeat(programLimits.sourceLength + 1)), ["STARLARK_TOO_LARGE"]);
   });
 });
 
-test("parseFile() needs little of the stack even when it is almost used up", () => {
+test("parseFile() works with little stack space left", () => {
   const text = `x = ${"[".repeat(200)}1${"]".repeat(200)}`;
   const parseAt = (depth: number): number => {
     if (depth > 0) return parseAt(depth - 1);

@@ -4,7 +4,7 @@ import { coreDialect, parseExpression } from "@toolcrib/starlark";
 import { showFindings } from "./show-findings.ts";
 import { showStatements } from "./show-tree.ts";
 
-/** Check the value of a literal, or what is wrong with it. */
+/** Check the value of a literal, or its errors. */
 function check(text: string, expected: string): void {
   const { value, diagnostics } = parseExpression({ name: "test.star", text }, coreDialect);
   const shown =
@@ -35,7 +35,7 @@ describe("A literal", () => {
     check("9".repeat(60), "9".repeat(60));
   });
 
-  test("of an int is a number only while a number is exact", () => {
+  test("of an int is a number only if the number is exact", () => {
     const valueOfInt = (text: string) => {
       const [statement] = parseExpression({ name: "test.star", text }, coreDialect).value.statements;
       assert(statement?.kind === "ExpressionStatement" && statement.expression.kind === "IntLiteral");
@@ -46,7 +46,7 @@ describe("A literal", () => {
     assert.equal(valueOfInt("0xffffffffffffffff"), 0xffffffffffffffffn);
   });
 
-  test("of an int has digits of its base, and no zeros in front", () => {
+  test("of an int has digits of its base, and no leading zeros", () => {
     check("0x", "1:1 invalid hex literal");
     check("0xG", "1:1 invalid hex literal");
     check("0o8", "1:1 invalid octal literal");
@@ -74,7 +74,7 @@ describe("A literal", () => {
     check("1e-999", "0.0");
   });
 
-  test("of a string stands in quotes of either kind", () => {
+  test("of a string has quotes of either kind", () => {
     checkString('"a"', "a");
     checkString("'a'", "a");
     checkString(`"it's"`, "it's");
@@ -89,7 +89,7 @@ describe("A literal", () => {
     check('"""a\nb', "1:1 unexpected EOF in string");
   });
 
-  test("of a string has line feeds where its file has line breaks of any kind", () => {
+  test("of a string has a line feed for each line break of any kind", () => {
     checkString("'''a\r\nb\rc\nd'''", "a\nb\nc\nd");
     checkString("r'''a\r\nb'''", "a\nb");
     checkString("'a\\\r\nb'", "ab");
@@ -106,7 +106,7 @@ describe("A literal", () => {
     checkString(String.raw`'''\''''`, "'");
   });
 
-  test("of a string refuses escape sequences that say nothing", () => {
+  test("of a string rejects invalid escape sequences", () => {
     check(String.raw`"\z"`, String.raw`1:2 invalid escape sequence \z`);
     check(String.raw`"ab\("`, String.raw`1:4 invalid escape sequence \(`);
     check(String.raw`"\x4"`, String.raw`1:2 truncated escape sequence \x4`);
@@ -137,7 +137,7 @@ describe("A literal", () => {
     checkString("r'a\\\nb'", "a\\\nb");
   });
 
-  test("of bytes has the UTF-8 of its text, and bytes", () => {
+  test("of bytes has the UTF-8 of its text, and escaped octets", () => {
     check('b"AЀ世😿"', "b[65 208 128 228 184 150 240 159 152 191]");
     check(String.raw`b"\x41\u0400\xff\377\0"`, "b[65 208 128 255 255 0]");
     check(String.raw`rb"\n"`, "b[92 110]");
@@ -149,7 +149,7 @@ describe("A literal", () => {
     check('b"a', "1:1 unexpected EOF in string");
   });
 
-  test("is one: strings side by side are not joined", () => {
+  test("is not joined with an adjacent one", () => {
     check('"a" "b"', "1:5 got string literal, want an operator");
   });
 });
@@ -165,7 +165,7 @@ describe("A name", () => {
     check("1a", "1:2 got identifier after expression, want EOF");
   });
 
-  test("is no reserved word", () => {
+  test("is not a reserved word", () => {
     for (const word of ["and", "load", "import", "is", "yield", "try", "as"]) {
       check(`x.${word}`, "1:3 not an identifier");
     }

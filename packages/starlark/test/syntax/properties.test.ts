@@ -36,7 +36,7 @@ const spaced = fc.tuple(token, fc.constantFrom("", " ", "  ")).map(([text, space
 const tokenSoup = fc.array(spaced, { maxLength: 60 }).map((tokens) => tokens.join(""));
 const anyText = fc.string({ unit: "binary", maxLength: 200 });
 
-/** A program of the corpus, cut and with tokens put in. */
+/** A program of the corpus, truncated and with random tokens inserted. */
 const mutatedProgram = fc
   .tuple(
     fc.constantFrom(...corpus),
@@ -54,7 +54,7 @@ const mutatedProgram = fc
 const programText = fc.oneof(anyText, tokenSoup, mutatedProgram);
 const dialect = fc.constantFrom(coreDialect, toolDialect);
 
-/** Every node and every list of nodes below `node`, with the node around it. */
+/** Every node and every list of nodes below `node`, with its parent. */
 function* nodesBelow(node: object, parent: Span): Iterable<readonly [child: Span, parent: Span]> {
   for (const [field, value] of Object.entries(node)) {
     if (["source", "comments", "binding", "scope", "globals", "value"].includes(field) && !isSpan(value))
@@ -79,7 +79,7 @@ function checkSpans(file: File, text: string): void {
     assert(child.start <= child.end, `ends before it begins: ${shown}`);
     if ("kind" in child && child.kind === "Identifier" && "name" in child) {
       const written = text.slice(child.start, child.end);
-      // What a load names is a text, which may be written with escapes.
+      // The names in a load statement are strings, which may have escapes.
       if (!written.includes("\\")) assert.equal(written, child.name, shown);
     }
   }
@@ -95,7 +95,7 @@ function checkDiagnostics(diagnostics: readonly Diagnostic[], text: string): voi
   }
 }
 
-test("No text makes the parser or the resolver throw, and what they say points into the text", () => {
+test("the parser and the resolver never throw, and their findings are within the text", () => {
   fc.assert(
     fc.property(programText, dialect, (text, chosen) => {
       const { value, diagnostics } = parseFile({ name: "test.star", text }, chosen);
@@ -107,7 +107,7 @@ test("No text makes the parser or the resolver throw, and what they say points i
   );
 });
 
-test("Every node lies within the one around it, and a name's slice of the text is the name", () => {
+test("every node is within its parent, and the text of a name is the name", () => {
   for (const text of corpus) checkSpans(parseFile({ name: "test.star", text }, toolDialect).value, text);
   fc.assert(
     fc.property(fc.oneof(tokenSoup, mutatedProgram), dialect, (text, chosen) => {
@@ -117,7 +117,7 @@ test("Every node lies within the one around it, and a name's slice of the text i
   );
 });
 
-test("The same text gives the same tree and the same findings", () => {
+test("the same text has the same tree and the same findings", () => {
   fc.assert(
     fc.property(mutatedProgram, (text) => {
       const source = { name: "test.star", text };
@@ -127,7 +127,7 @@ test("The same text gives the same tree and the same findings", () => {
   );
 });
 
-test("A text that was cut off has an error at most where it ends, or none, if its first part is a program", () => {
+test("a truncated program has errors only at its end, or none if it is a valid program", () => {
   const isWhole = (text: string) =>
     parseFile({ name: "test.star", text }, toolDialect).diagnostics.length === 0;
   const whole = corpus.filter(isWhole);

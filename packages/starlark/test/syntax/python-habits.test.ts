@@ -8,7 +8,7 @@ const universe = new Set(
   "None True False len list dict set type range fail print str float json math".split(" "),
 );
 
-/** Everything that is found in a program. Names of one letter are predeclared. */
+/** All findings in a program. Names of one letter are predeclared. */
 function findingsOf(text: string, dialect: Dialect): readonly Diagnostic[] {
   const { value, diagnostics } = parseFile({ name: "test.star", text }, dialect);
   if (hasErrors(diagnostics)) return diagnostics;
@@ -17,10 +17,13 @@ function findingsOf(text: string, dialect: Dialect): readonly Diagnostic[] {
   return [...diagnostics, ...names];
 }
 
-/** A habit, where it is found (line:column), the hint, and what the hint makes of the program. */
+/** A text, the position of the finding (line:column), its hint, and the program that the hint suggests. */
 type Row = readonly [wrong: string, place: string, hint: string, right: string];
 
-/** Check that `wrong` gives this finding first, as a habit, and that `right` gives none. */
+/**
+ * Check that the first finding in `wrong` is this one, with the code for habits, and
+ * that `right` has no findings.
+ */
 function check([wrong, place, hint, right]: Row, dialect: Dialect): void {
   const [first] = findingsOf(wrong, dialect);
   assert(first !== undefined, `nothing found in ${JSON.stringify(wrong)}`);
@@ -33,11 +36,11 @@ function checkAll(rows: readonly Row[], dialects: readonly Dialect[]): void {
   for (const row of rows) for (const dialect of dialects) check(row, dialect);
 }
 
-/** The core as it is used for programs: statements may stand outside functions. */
+/** The core dialect with statements outside functions. */
 const core: Dialect = { ...coreDialect, topLevelControl: true, globalReassign: true, while: true, set: true };
 const both = [core, toolDialect];
 
-describe("Whoever thinks in Python is told what to write, in both dialects:", () => {
+describe("Syntax of Python is reported with its equivalent, in both dialects:", () => {
   test("modules", () => {
     const known = "json, math and time need no import; another module: ";
     checkAll(
@@ -140,7 +143,7 @@ describe("Whoever thinks in Python is told what to write, in both dialects:", ()
         [
           "with f(x) as y:\n  pass",
           "1:1",
-          "there is no with statement and nothing to close; call the function and use its result",
+          "there is no with statement; call the function and use its result",
           "y = f(x)",
         ],
         [
@@ -172,8 +175,8 @@ describe("Whoever thinks in Python is told what to write, in both dialects:", ()
           "write for i in range(3):",
           "for i in range(3):\n  f(i)",
         ],
-        ["async def g():\n  pass", "1:1", "leave async out: calls wait", "def g():\n  pass"],
-        ["y = await f(x)", "1:5", "leave await out: calls wait", "y = f(x)"],
+        ["async def g():\n  pass", "1:1", "remove async: calls wait", "def g():\n  pass"],
+        ["y = await f(x)", "1:5", "remove await: calls wait", "y = f(x)"],
         [
           "def g():\n  yield 1",
           "2:3",
@@ -258,7 +261,7 @@ describe("Whoever thinks in Python is told what to write, in both dialects:", ()
   });
 });
 
-describe("Where the dialects differ, each says what it has:", () => {
+describe("Hints depend on the dialect:", () => {
   test("f-strings", () => {
     checkAll(
       [
@@ -312,7 +315,7 @@ describe("Where the dialects differ, each says what it has:", () => {
   });
 });
 
-test("What is legal in Starlark is no habit", () => {
+test("valid Starlark is not reported as a habit", () => {
   const legal = [
     "x = 1;",
     "y = a if b else c",

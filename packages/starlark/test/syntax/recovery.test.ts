@@ -4,7 +4,7 @@ import { parseFile, toolDialect } from "@toolcrib/starlark";
 import { showFindings } from "./show-findings.ts";
 import { showStatements } from "./show-tree.ts";
 
-/** Check all that is found in a program, and what can be read of it. */
+/** Check all findings in a program, and the tree of the valid part. */
 function check(lines: readonly string[], findings: readonly string[], tree?: string): void {
   const text = lines.join("\n");
   const { value, diagnostics } = parseFile({ name: "test.star", text }, toolDialect);
@@ -13,7 +13,7 @@ function check(lines: readonly string[], findings: readonly string[], tree?: str
 }
 
 describe("parseFile() finds", () => {
-  test("three independent errors at once, and reads what is between them", () => {
+  test("three independent errors in one text, and parses the text between them", () => {
     check(
       ["a = 1 +", "b = 2", "c = f(1 2)", "d = 3", "e = [1, 2", "g = 4"],
       [
@@ -25,7 +25,7 @@ describe("parseFile() finds", () => {
     );
   });
 
-  test("errors in blocks, and the block goes on", () => {
+  test("errors in blocks, and continues the block", () => {
     check(
       ["def f(x):", "  a = 1 +", "  if a b:", "    c = )", "    d = 2", "  return d", "e = 3"],
       ["2:10 got newline, want primary expression", "3:8 got identifier, want ':'", "4:9 unexpected ')'"],
@@ -33,7 +33,7 @@ describe("parseFile() finds", () => {
     );
   });
 
-  test("the errors of a block whose header is wrong", () => {
+  test("the errors of a block whose header has an error", () => {
     check(
       ["if a = 1:", "  b = 1 +", "class C:", "  def m(self):", "    return 1 2"],
       [
@@ -45,7 +45,7 @@ describe("parseFile() finds", () => {
     );
   });
 
-  test("a bracket that is never closed, and reads on where a statement plainly begins", () => {
+  test("a bracket that is never closed, and continues at the next line that clearly starts a statement", () => {
     check(
       ["a = f(1,", "b = 2", "", "def g():", "  return [1,", "", "def h():", "  return 3"],
       ["4:1 got def, want ','", "7:1 got def, want primary expression"],
@@ -54,7 +54,7 @@ describe("parseFile() finds", () => {
     check(["a = {", '  "x": 1,', "for b in c:", "  pass"], ["3:1 got for, want primary expression"]);
   });
 
-  test("one error where the lines that follow belong to the statement that is wrong", () => {
+  test("one error if the following lines belong to the same statement", () => {
     check(["a = {", '  "x" 1,', '  "y": 2,', "}", "b = 3"], ["2:7 got int literal, want ':'"], "(= b 3)");
     check(["a = [", "  1 2,", "  3 4,", "]", "b = 3"], ["2:5 got int literal, want ']'"], "(= b 3)");
     check(["a = ", "    b", "    c", "d = 1"], ["1:5 got newline, want primary expression"], "(= d 1)");
@@ -67,7 +67,7 @@ describe("parseFile() finds", () => {
     check(['a = "', "  b c", "  d e", "f = 1"], ["1:5 unexpected newline in string"], "(= f 1)");
   });
 
-  test("one error of an indentation that fits nothing", () => {
+  test("one error for an indentation that matches no block", () => {
     check(
       ["def f():", "    a", "  b", "  c", "d = 1"],
       ["3:3 unindent does not match any outer indentation level"],
@@ -77,18 +77,18 @@ describe("parseFile() finds", () => {
     check(["if a:", "b = 1", "c = 2"], ["2:1 got identifier, want indent"], "(if a {}) (= b 1) (= c 2)");
   });
 
-  test("one error where a colon is missing", () => {
+  test("one error for a missing colon", () => {
     check(["if a", "  b", "c"], ["1:5 got newline, want ':'"], "(if a {b}) c");
     check(["def f()", "  return 1", "c"], ["1:8 got newline, want ':'"], "(def f [] {(return 1)}) c");
   });
 
-  test("twenty errors at most", () => {
+  test("at most twenty errors", () => {
     const { diagnostics } = parseFile({ name: "test.star", text: "a b\n".repeat(100) }, toolDialect);
     assert.equal(diagnostics.length, 20);
   });
 });
 
-test("A text that more lines could complete has a code of its own", () => {
+test("a text that more lines could complete has its own code", () => {
   const codeOf = (text: string) => parseFile({ name: "test.star", text }, toolDialect).diagnostics[0]?.code;
   for (const text of ["f(1,", "[", "def f():", "def f():\n", "if a:\n  b = [", '"""abc', "try:\n  a\n"]) {
     assert.equal(codeOf(text), "STARLARK_UNFINISHED", text);

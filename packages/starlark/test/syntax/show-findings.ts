@@ -1,4 +1,7 @@
-/** Diagnostics as lines of text: `2:5 got newline, want ':'`, with the hint if asked for. No I/O. */
+/**
+ * Shows diagnostics as lines of text: `2:5 got newline, want ':'`, optionally with
+ * the hint. No I/O.
+ */
 
 import { type Diagnostic, positionAt } from "@toolcrib/diagnostics";
 

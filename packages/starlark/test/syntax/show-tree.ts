@@ -1,4 +1,7 @@
-/** Syntax trees as text: `(+ 1 (* 2 3))`. Every field of a node shows, so that a test sees all of it. No I/O. */
+/**
+ * Shows syntax trees as text: `(+ 1 (* 2 3))`. Every field of a node is shown, so
+ * that tests cover all of them. No I/O.
+ */
 
 import type { Argument, Comprehension, Expression, Parameter, Statement } from "@toolcrib/starlark";
 

@@ -4,7 +4,7 @@ import { coreDialect, parseFile, toolDialect } from "@toolcrib/starlark";
 import { showFindings } from "./show-findings.ts";
 import { showStatements } from "./show-tree.ts";
 
-/** Check the tree of a program, or what is wrong with it. */
+/** Check the tree of a program, or its errors. */
 function check(text: string, expected: string, dialect = coreDialect): void {
   const { value, diagnostics } = parseFile({ name: "test.star", text }, dialect);
   const shown =
@@ -12,7 +12,7 @@ function check(text: string, expected: string, dialect = coreDialect): void {
   assert.equal(shown, expected, text);
 }
 
-describe("parseFile() reads", () => {
+describe("parseFile() parses", () => {
   test("assignments", () => {
     check("a = 1", "(= a 1)");
     check("a, b = b, a", "(= (tuple a b) (tuple b a))");
@@ -93,57 +93,57 @@ describe("parseFile() reads", () => {
     check(`${body}b`, "3:1 got identifier, want except or finally", toolDialect);
     check(
       `${body}except:\n  b\nexcept Error:\n  c`,
-      "5:1 except after an except that takes every error",
+      "5:1 except after an except that catches every error",
       toolDialect,
     );
   });
 
-  test("no statement at all", () => {
+  test("empty programs", () => {
     check("", "");
     check("\n\n# nothing\n", "");
     check("\ufeffa", "a");
   });
 });
 
-describe("parseFile() takes", () => {
-  test("a line break of any kind, and none at the end", () => {
+describe("parseFile() accepts", () => {
+  test("line breaks of any kind, also without one at the end", () => {
     check("a\nb\r\nc\rd", "a b c d");
     check("if a:\r\n  b\r\n\r\n  c\r\nd", "(if a {b c}) d");
   });
 
-  test("blank lines and comments wherever they stand", () => {
+  test("blank lines and comments anywhere", () => {
     check("if a:\n# one\n  b\n\n      # two\n  c\n# three\nd # four", "(if a {b c}) d");
     check("if a: # one\n\n  b", "(if a {b})");
   });
 
-  test("a tab as the way to the next multiple of eight columns", () => {
+  test("a tab as indentation to the next multiple of eight columns", () => {
     check("if a:\n\tb\n        c", "(if a {b c})");
     check("if a:\n  \tb\n\tc\n\tif d:\n\t\te\n                f", "(if a {b c (if d {e f})})");
   });
 
-  test("an unindent to a level that is open, and no other", () => {
+  test("an outdent to an open block, and to no other column", () => {
     check("if a:\n    if b:\n        c\nd", "(if a {(if b {c})}) d");
     check("def f():\n    a\n  b", "3:3 unindent does not match any outer indentation level");
   });
 
-  test("no backslash but at the end of a line", () => {
+  test("a backslash only at the end of a line", () => {
     check("a = 1 + \\\n  2", "(= a (+ 1 2))");
     check("a = 1 \\ + 2", "1:7 stray backslash in program");
   });
 
-  test("no bracket that closes nothing", () => {
+  test("no unmatched closing bracket", () => {
     check("a = f(1))", "1:9 unexpected ')'");
     check("a = f(1]", "1:8 got ']', want ','");
   });
 
-  test("no character that begins no token", () => {
+  test("no character that starts no token", () => {
     check("a = $", "1:5 unexpected input character '$'");
     check("a = 1 \0", "1:7 unexpected input character '\0'");
     check("a\u00a0= 1", "1:2 unexpected input character '\u00a0'");
   });
 });
 
-test("parseFile() keeps the comments, in order and where they are", () => {
+test("parseFile() returns the comments in order with their positions", () => {
   const text = "# one\na = [ # two\n  1, # three\n]\n  # four";
   const { value } = parseFile({ name: "test.star", text }, coreDialect);
   assert.deepEqual(
