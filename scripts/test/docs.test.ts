@@ -92,7 +92,7 @@ const tree: Files = {
   "packages/mcp/src/a.ts": source,
   "packages/mcp/src/other.ts": "export interface Other { take(other: unknown): unknown }\n",
   "packages/mcp/src/codes.ts":
-    '/** One | two. */\nexport const mcpTwo = "MCP_TWO";\n/** It is broken. */\nexport const mcpBroken = "MCP_BROKEN";\n',
+    'export const mcpCodes = { MCP_TWO: "One | two.", MCP_BROKEN: "It is broken." } as const;\n',
 };
 
 test("apiPage() shows signatures without bodies, comments and private members, by section", () =>

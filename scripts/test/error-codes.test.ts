@@ -105,7 +105,7 @@ describe("checkErrorCodes() finds", () => {
         "packages/mcp/src/codes.ts": codes,
         "packages/mcp/src/a.ts": `${thrown}/**\n * Do it.\n *\n * @throws {McpError} \`MCP_BROKEN\`,\n *   \`MCP_GONE\` when it is gone.\n * @returns what \`SOME_NAME\` says.\n */\nexport const a = 1;\n`,
       },
-      ["packages/mcp/src/a.ts:7 ERROR_CODE_UNKNOWN"],
+      ["packages/mcp/src/a.ts:6 ERROR_CODE_UNKNOWN"],
     ));
 
   test("statements and entries of a codes.ts that are in another form", () =>

@@ -31,7 +31,7 @@ export const wordRules: readonly WordRule[] = [
   { pattern: /\baskers?\b/g, say: "requester" },
   { pattern: /\baddress ?books?\b/g, say: "resolver" },
   { pattern: /\bpassages?\b/g, say: "lease" },
-  { pattern: /(?<!\bhello,? )\bworlds?\b(?! (?:readable|writable))/g, say: "context" },
+  { pattern: /(?<!\b(?:hello,?|open|closed) )\bworlds?\b(?! (?:readable|writable))/g, say: "context" },
   { pattern: /\bsurroundings?\b/g, say: "context, environment" },
   { pattern: /\bledgers?\b/g, say: "calls in flight" },
   { pattern: /\bstrays?\b/g, say: "unexpected message" },

@@ -2,7 +2,7 @@
 export const openapiCodes = {
   OPENAPI_TOO_LARGE: "An OpenAPI document is longer or deeper than can be read.",
   OPENAPI_SYNTAX: "An OpenAPI document is neither readable YAML nor readable JSON.",
-  OPENAPI_VERSION: "A document says no version of OpenAPI that can be imported: 3.0 and 3.1 can.",
+  OPENAPI_VERSION: "The OpenAPI version of a document is not supported; 3.0 and 3.1 are.",
   OPENAPI_NAME_MISSING: "No name for the manifest was given, and the title of the document makes none.",
   OPENAPI_OPERATION_MISSING:
     "An operation that was asked for is not in the document, or none is left to import.",
@@ -18,8 +18,7 @@ export const openapiCodes = {
   OPENAPI_REFERENCE: "A `$ref` leads nowhere, in a circle, or to a document that cannot be read.",
   OPENAPI_CREDENTIAL_UNFIT:
     "A security scheme cannot be expressed as a credential, or is not the one that was taken.",
-  OPENAPI_CREDENTIAL_MISSING:
-    "The document declares no credential; an API that needs one must be told of by hand.",
+  OPENAPI_CREDENTIAL_MISSING: "The document declares no credential; add one by hand when the API needs it.",
 } as const;
 
 /** A key of `openapiCodes`. */

@@ -1,9 +1,9 @@
 /**
- * An OpenAPI document as a manifest and a toolspec of schemaVersion 2. What can
- * be said in a toolspec is taken over, everything else is told, with its place.
- * What comes out passes the lint of toolspecs without a finding: an operation
- * that would not is left out and told too. No I/O but the reader of other
- * documents that is handed in; nothing is thrown for any document.
+ * Imports an OpenAPI document as a manifest and a toolspec of schemaVersion 2.
+ * Everything that a toolspec can express is imported; everything else is reported
+ * with its place. The result has no lint findings: an operation that would have
+ * one is left out and reported. No I/O except through the reader of other
+ * documents that the caller provides; no document makes it throw.
  */
 
 import { type Diagnostic, hasErrors, type Source } from "@toolcrib/diagnostics";
@@ -23,27 +23,27 @@ import { createToolNames, toEntryName } from "./write/names.ts";
 import { toPlainLine } from "./write/plain-text.ts";
 import { writeManifest, writeTool, writeToolspecHead } from "./write/write-files.ts";
 
-/** What is imported, and as what. */
+/** Options of an import. */
 export interface ImportOptions extends OperationFilter {
-  /** Name of the manifest. @default from the title of the document */
+  /** Name of the manifest. @default derived from the title of the document */
   readonly name?: string;
   /** Version of the manifest. @default "0.1.0" */
   readonly version?: string;
-  /** `https://HOST/PATH` in place of the servers of the document. */
+  /** `https://HOST/PATH` that replaces the servers of the document. */
   readonly baseUrl?: string;
   /** Most tools. @default 200, at most 1000 */
   readonly toolsMaxCount?: number;
-  /** Reads documents that a `$ref` names. @default none is read */
+  /** Reads documents that a `$ref` names. @default no other document is read */
   readonly readReference?: ReadReference;
 }
 
-/** One operation and what became of it. */
+/** One operation and the result of importing it. */
 export interface ImportedOperation {
-  /** Upper case. */
+  /** In upper case. */
   readonly method: string;
   readonly path: string;
   readonly operationId: string | undefined;
-  /** Name of its tool; `undefined` where it was left out. */
+  /** Name of its tool; `undefined` when it was left out. */
   readonly tool: string | undefined;
 }
 
@@ -55,22 +55,22 @@ export interface ImportedApi {
   readonly toolspecText: string;
 }
 
-/** What an import came to. */
+/** Result of an import. */
 export interface ImportReport {
-  /** `undefined` where there is an error, or nothing to import. */
+  /** `undefined` when there is an error, or nothing to import. */
   readonly value: ImportedApi | undefined;
-  /** Those that were chosen, in the order of the document. */
+  /** The selected operations, in the order of the document. */
   readonly operations: readonly ImportedOperation[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Longest toolspec that is written, in bytes, and most of its values: with room to what a reader takes. */
+/** Limits of the written toolspec, in bytes and in values; below the limits of its parser. */
 const toolspecMaxBytes = 1_000_000;
 const toolspecMaxValues = 90_000;
-/** Most rounds of reading other documents, each of which may name more. */
+/** Most rounds of reading other documents, each of which can refer to more. */
 const roundsMaxCount = 12;
 
-/** Import the OpenAPI 3.0 or 3.1 document `source`, YAML or JSON. */
+/** Imports the OpenAPI 3.0 or 3.1 document `source`, YAML or JSON. */
 export async function importOpenapi(source: Source, options: ImportOptions = {}): Promise<ImportReport> {
   const opened = openDocument(source);
   if (opened.kind === "unreadable")
@@ -109,7 +109,7 @@ function convert(documents: Documents, options: ImportOptions): ImportReport {
   };
 }
 
-/** The operations of the document `source`, whatever else is wrong with it. */
+/** Returns the operations of the document `source`, also when it has other errors. */
 export function listOpenapi(source: Source): {
   readonly operations: readonly Operation[];
   readonly diagnostics: readonly Diagnostic[];
@@ -124,7 +124,7 @@ export function listOpenapi(source: Source): {
 
 function checkVersion({ root }: Documents, findings: Findings): boolean {
   const written = fieldOf(root.root, "openapi");
-  // YAML reads 3.0 as a number.
+  // YAML parses 3.0 as a number.
   if (/^3\.[012](?:\.|$)|^3$/.test(String(written))) return true;
   const isSecond = fieldOf(root.root, "swagger") !== undefined;
   findings.report({
@@ -144,7 +144,7 @@ function checkVersion({ root }: Documents, findings: Findings): boolean {
 function nameOf({ root }: Documents, options: ImportOptions, findings: Findings): string | undefined {
   const info = fieldOf(root.root, "info");
   const title = textOf(info, "title") ?? "";
-  // "The Acme REST API - v2" is acme.
+  // "The Acme REST API - v2" becomes acme.
   const plain = toPlainLine(title, 80).replace(
     /\b(?:the|rest|http|web|public|open|api|apis|openapi|swagger|specification|spec|reference|documentation|v\d[\d.]*)\b/gi,
     " ",
@@ -270,7 +270,7 @@ function reportUnfit(operation: Operation, reason: string, findings: Findings, a
   });
 }
 
-/** The server of each operation: its own, that of its path, that of the document. */
+/** Returns the server of each operation: its own, the one of its path, or the one of the document. */
 function readServers(
   { root }: Documents,
   operations: readonly Operation[],
@@ -322,7 +322,7 @@ function readServers(
   return servers;
 }
 
-/** The texts, and what is left when those that lint would not take are left out. */
+/** Writes the files, and leaves out tools with lint findings. */
 function finish(
   api: Api,
   findings: Findings,
@@ -362,7 +362,7 @@ function finish(
   }
 }
 
-/** As many tools as one toolspec takes. */
+/** Limits the tools to the number that a toolspec accepts. */
 function limitSize(api: Api, findings: Findings): Map<Operation, ToolspecTool> {
   const kept = new Map<Operation, ToolspecTool>();
   const encoder = new TextEncoder();

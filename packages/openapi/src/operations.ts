@@ -1,4 +1,4 @@
-/** The operations of a document, and which of them are imported. */
+/** Lists the operations of a document and selects those to import. */
 
 import { nearestName } from "@toolcrib/diagnostics";
 import { quote } from "@toolcrib/document";
@@ -22,32 +22,32 @@ const importable: ReadonlySet<string> = new Set(["GET", "POST", "PUT", "PATCH", 
 
 /** An operation of a document. */
 export interface Operation extends Part {
-  /** Upper case. */
+  /** In upper case. */
   readonly method: string;
   readonly path: string;
   readonly operationId: string | undefined;
-  /** What people call it: its id, else `GET /path`. */
+  /** Display name: the operation id, or else `GET /path`. */
   readonly label: string;
   readonly tags: readonly string[];
-  /** One line. */
+  /** In one line. */
   readonly summary: string;
   readonly isDeprecated: boolean;
-  /** The path item: parameters and servers of all its operations. */
+  /** The path item, with the parameters and servers of all its operations. */
   readonly item: Part;
   readonly place: Place;
 }
 
-/** Which operations are imported; what is left out chooses all that are not deprecated. */
+/** Selects the operations to import. @default all that are not deprecated */
 export interface OperationFilter {
-  /** By `operationId`, or as `GET /path`. */
+  /** Operation ids, or names such as `GET /path`. */
   readonly operations?: readonly string[];
   readonly tags?: readonly string[];
-  /** Paths with `*` for what has no slash and `**` for everything. */
+  /** Path patterns: `*` matches text without slashes, `**` matches everything. */
   readonly paths?: readonly string[];
   readonly methods?: readonly string[];
 }
 
-/** Every operation, in the order of the document. */
+/** Returns all operations, in the order of the document. */
 export function listOperations(documents: Documents, findings: Findings): readonly Operation[] {
   const { root } = documents;
   const paths = fieldOf(root.root, "paths");
@@ -63,7 +63,7 @@ export function listOperations(documents: Documents, findings: Findings): readon
     return fields.flatMap(([method, own]): Operation[] => {
       if (!methods.has(method) || !isMap(own)) return [];
       const place = { file: item.file, owner: item.node, key: method };
-      // No version of OpenAPI has references here, and large documents have them all the same.
+      // No version of OpenAPI allows references here, but large documents contain them.
       const { node, file } = documents.follow({ node: own, file: item.file }, findings, place);
       if (!isMap(node)) return [];
       const operationId = textOf(node, "operationId")?.trim();
@@ -87,7 +87,7 @@ export function listOperations(documents: Documents, findings: Findings): readon
   });
 }
 
-/** The operations that `filter` chooses and that a toolspec can have, in the order of the document. */
+/** Returns the operations that `filter` selects and a toolspec can express, in the order of the document. */
 export function chooseOperations(
   all: readonly Operation[],
   filter: OperationFilter,
@@ -140,7 +140,7 @@ function isSame(a: string, b: string): boolean {
 function createTest(filter: OperationFilter): (one: Operation) => boolean {
   const { operations = [], tags = [], paths = [], methods: verbs = [] } = filter;
   const hasTest = tags.length + paths.length + verbs.length > 0;
-  // Names alone choose what they name.
+  // Names without other filters select exactly what they name.
   if (!hasTest && operations.length > 0) return () => false;
   const patterns = paths.map(toPathPattern);
   return (one) =>

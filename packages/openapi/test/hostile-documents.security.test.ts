@@ -47,7 +47,7 @@ test("compositions that multiply are read up to a bound", async () => {
   assert.ok(report.value);
 });
 
-test("schemas that refer to one another without measure end the import, and that is told", async () => {
+test("schemas that refer to each other without limit end the import with a finding", async () => {
   const names = Array.from({ length: 400 }, (_, index) => index);
   const all = names.map((index) => `{$ref: "#/components/schemas/S${index}"}`).join(", ");
   const fields = names.map((index) => `f${index}: {$ref: "#/components/schemas/All"}`).join(", ");

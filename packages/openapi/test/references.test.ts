@@ -50,7 +50,7 @@ test("references to other documents are read, each once, relative to the one tha
 
 /** What is said of a reference that leads nowhere. */
 function checkLost(reference: string, files: { readonly [name: string]: string }, reason: RegExp) {
-  test(`$ref ${JSON.stringify(reference)} is told of where it cannot be followed, and the rest is imported`, async () => {
+  test(`$ref ${JSON.stringify(reference)} is reported when it cannot be followed, and the rest is imported`, async () => {
     const lines = `/a: {get: {parameters: [{name: x, in: query, schema: {$ref: "${reference}"}}], responses: {}}}`;
     const report = await importText(api(lines, more), { readReference: reader(files).readReference });
     const [first] = report.diagnostics.filter(({ code }) => code === "OPENAPI_REFERENCE");
@@ -72,7 +72,7 @@ checkLost("other.yaml#/x", {}, /Cannot read other\.yaml/);
 checkLost("other.yaml#/x", { "other.yaml": "x: [" }, /its document has an error: A bracket is not closed/);
 checkLost("other.yaml#/y", { "other.yaml": "x: 1" }, /nothing stands there/);
 
-test("without a reader no other document is read, and that is told", async () => {
+test("without a reader no other document is read, and each is reported", async () => {
   const report = await importText(api(paths));
   const messages = report.diagnostics
     .filter(({ code }) => code === "OPENAPI_REFERENCE")

@@ -1,4 +1,4 @@
-/** The text of a manifest or toolspec to a tree. Hides the secrets that people write into it by mistake. */
+/** Parses the text of a manifest or toolspec into a tree, and masks secrets that were written into it by mistake. */
 
 import type { Source, Span } from "@toolcrib/diagnostics";
 import {
@@ -14,7 +14,7 @@ import {
   type UnreadSource,
 } from "@toolcrib/document";
 
-/** Read the text of `source` into a tree. */
+/** Parses the text of `source` into a tree. */
 export function openSource(source: UnreadSource, kind: DocumentKind): OpenDocument {
   return openDocument(source, {
     ...kind,
@@ -27,7 +27,7 @@ function toShown({ name, text }: Source, tree: DocumentNode | undefined): Source
   return { name, text: starOut(text, [...secretSpans(text), ...literalFormats(tree)]) };
 }
 
-/** Formats without a place for the token: people write the secret itself there. */
+/** Formats without a place for the token usually contain the secret itself. */
 function literalFormats(tree: DocumentNode | undefined): Span[] {
   const holders = [
     fieldOf(tree, "auth"),

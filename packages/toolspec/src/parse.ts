@@ -1,4 +1,4 @@
-/** One file by itself: a manifest or a toolspec from its text. No I/O; nothing is thrown for any text. */
+/** Parses and checks one manifest or toolspec. No I/O; no text makes it throw. */
 
 import type { Diagnostic, Source } from "@toolcrib/diagnostics";
 import { checkDocument } from "@toolcrib/document";
@@ -9,17 +9,16 @@ import { lintExamples } from "./plan/lint-examples.ts";
 import type { Toolspec } from "./spec/toolspec.ts";
 import { toolspecKind, toolspecShape } from "./spec/toolspec-shape.ts";
 
-/** What reading a file came to. */
+/** Result of parsing a file. */
 export interface ParsedDocument<T> {
-  /** `undefined` where there is an error. */
+  /** `undefined` when the file has an error. */
   readonly value: T | undefined;
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /**
- * Read a manifest (YAML 1.2 or JSON) and check all that concerns it alone.
- *
- * @returns the manifest, `undefined` where there is an error, and everything that is wrong with it.
+ * Parses a manifest (YAML 1.2 or JSON) and checks it without its toolspec.
+ * @returns the manifest, `undefined` when it has an error, and all findings.
  */
 export function parseManifest(source: Source): ParsedDocument<Manifest> {
   const open = openSource(source, manifestKind);
@@ -28,10 +27,9 @@ export function parseManifest(source: Source): ParsedDocument<Manifest> {
 }
 
 /**
- * Read a toolspec (YAML 1.2 or JSON) and check all that concerns it alone. What
- * it must have in common with its manifest is up to `lintCatalog` and `lintPair`.
- *
- * @returns the toolspec, `undefined` where there is an error, and everything that is wrong with it.
+ * Parses a toolspec (YAML 1.2 or JSON) and checks it without its manifest.
+ * `lintCatalog` and `lintPair` check that the two agree.
+ * @returns the toolspec, `undefined` when it has an error, and all findings.
  */
 export function parseToolspec(source: Source): ParsedDocument<Toolspec> {
   const open = openSource(source, toolspecKind);

@@ -1,4 +1,4 @@
-/** Tools as MCP lists them: input schemas from parameters, annotations from methods. */
+/** Defines tools as MCP lists them: input schemas from parameters, annotations from methods. */
 
 import type { JsonObject } from "@toolcrib/json";
 import type { Manifest } from "./manifest/manifest.ts";
@@ -11,7 +11,7 @@ import type {
   ToolspecTool,
 } from "./spec/toolspec.ts";
 
-/** A tool as a model sees it, and what the engine needs to call it. */
+/** A tool as a model sees it, and the facts that the engine needs to call it. */
 export interface ToolspecDefinition {
   /** An MCP `Tool`. */
   readonly definition: {
@@ -21,11 +21,11 @@ export interface ToolspecDefinition {
     readonly annotations: ToolspecAnnotations;
   };
   readonly tool: ToolspecTool;
-  /** Whether the manifest exposes it by default. */
+  /** Whether the manifest exposes the tool by default. */
   readonly isDefault: boolean;
 }
 
-/** The tools of `spec`, in its order. Without a manifest all of them are exposed by default. */
+/** Returns the tools of `spec`, in its order. Without a manifest all of them are exposed by default. */
 export function toolDefinitions(spec: Toolspec, manifest?: Manifest): readonly ToolspecDefinition[] {
   const defaults = new Set(manifest?.tools?.filter((tool) => tool.default === true).map(({ name }) => name));
   return spec.tools.map((tool) => ({
@@ -46,11 +46,11 @@ const schemas: { readonly [T in ParamType]: JsonObject } = {
   number: { type: "number" },
   boolean: { type: "boolean" },
   object: { type: "object" },
-  // Some clients refuse an array that does not say what is in it.
+  // Some clients refuse an array schema without `items`.
   array: { type: "array", items: {} },
 };
 
-/** JSON Schema of the arguments of `tool`. */
+/** Returns the JSON Schema of the arguments of `tool`. */
 export function inputSchemaOf(tool: ToolspecTool): JsonObject {
   const params = (tool.params ?? []).filter(({ value }) => value === undefined);
   const required = params
@@ -74,7 +74,7 @@ export function inputSchemaOf(tool: ToolspecTool): JsonObject {
   };
 }
 
-/** What a method says (RFC 9110). Of POST and PATCH it says nothing, so that MCP's careful defaults apply. */
+/** Hints that follow from a method (RFC 9110). POST and PATCH imply none, so that the cautious defaults of MCP apply. */
 const ofMethod: { readonly [M in ToolspecMethod]: ToolspecAnnotations } = {
   GET: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
   POST: { readOnlyHint: false, openWorldHint: true },
@@ -83,7 +83,7 @@ const ofMethod: { readonly [M in ToolspecMethod]: ToolspecAnnotations } = {
   DELETE: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
 };
 
-/** The annotations of `tool`: what its method says, and over that what the toolspec says. */
+/** Returns the annotations of `tool`: derived from its method, overridden by the toolspec. */
 export function annotationsOf(tool: ToolspecTool): ToolspecAnnotations {
   return { ...ofMethod[tool.method], ...tool.annotations };
 }

@@ -100,7 +100,7 @@ function tryPlan(...args: Parameters<typeof plan>): RequestPlan | undefined {
   }
 }
 
-/** What every URL keeps, whoever parses it. */
+/** Invariants of every URL, for every URL parser. */
 function checkUrl(url: string, segments: readonly (string | undefined)[]): URL {
   const parsed = new URL(url);
   assert.equal(parsed.href, url, "a parser that normalises changes nothing");

@@ -275,7 +275,7 @@ test("lintCatalog() of manifests alone passes over toolspecs", () => {
   assert.deepEqual(report, { diagnostics: [], manifestCount: 1, toolspecCount: 0, pairs: [] });
 });
 
-test("lintCatalog() reports JSONPaths that whoever reads them cannot use", () => {
+test("lintCatalog() reports JSONPaths that the given parser refuses", () => {
   const lines =
     "    response: {select: $.a, fields: {x: $.a, y: $.b, z: {select: $.a, fields: {w: $.b.d}}}}\n    pagination: {kind: offset, param: limit, next: $.b, total: $.b.c}\n    params:";
   const second = change(toolspec, "schemaVersion: 1", "schemaVersion: 2");

@@ -1,4 +1,4 @@
-/** Builds the tree of `Node`s, whatever language a document is written in. */
+/** Builds the tree of `Node`s, independent of the language of the document. */
 
 import type { TreeBuilder } from "@toolcrib/document";
 import { isList, isMap, type Node } from "./node.ts";
@@ -15,12 +15,12 @@ interface OpenList {
   readonly starts: number[];
 }
 
-/** Of a field that is given twice the last one counts, as `JSON.parse` has it. */
+/** When a field occurs twice, the last one counts, as in `JSON.parse`. */
 export const nodeBuilder: TreeBuilder<Node, OpenMap, OpenList> = {
   scalar: (value) => value,
   openMap: () => ({ kind: "map", fields: new Map(), starts: [] }),
   addField({ fields, starts }, key, start, end, value) {
-    // A name in quotes is longer than what it says, and begins behind the first of them.
+    // A quoted name is longer than its value, and its text starts after the first quote.
     if (!fields.has(key)) starts.push(end - start > key.length ? start + 1 : start);
     fields.set(key, value);
   },
@@ -36,7 +36,7 @@ export const nodeBuilder: TreeBuilder<Node, OpenMap, OpenList> = {
   closeList: (list) => list,
 };
 
-/** Fields that `map` has itself stay. */
+/** Fields of `map` itself take precedence. */
 function mergeInto({ fields, starts }: OpenMap, from: Extract<Node, { readonly kind: "map" }>): void {
   let index = 0;
   for (const [key, value] of from.fields) {

@@ -1,32 +1,32 @@
-/** Collects what is found in a document and the documents that it refers to. */
+/** Collects the findings about a document and the documents that it refers to. */
 
 import type { Diagnostic, Severity, Source } from "@toolcrib/diagnostics";
 import { type Node, spanOf } from "./node.ts";
 
-/** Most findings of one import; a document with more has few causes. */
+/** Most findings of one import; more findings than that have few causes. */
 const findingsMaxCount = 1000;
 
-/** A document that was read. */
+/** A parsed document. */
 export interface OpenFile {
   readonly source: Source;
   readonly root: Node;
 }
 
-/** Where something stands: the field `key` of `owner`, or item `key`. */
+/** A place in a document: the field `key` of `owner`, or item `key`. */
 export interface Place {
   readonly file: OpenFile;
   readonly owner: Node | undefined;
   readonly key: string | number;
 }
 
-/** A finding before its place is a span. */
+/** A finding whose place is not a span yet. */
 export interface Finding {
   /** @default "warning" */
   readonly severity?: Severity;
   readonly code: string;
   readonly message: string;
   readonly hint?: string | undefined;
-  /** Absent where the document as a whole is meant. */
+  /** @default the document as a whole */
   readonly place?: Place | undefined;
 }
 
@@ -57,7 +57,7 @@ export function createFindings(): Findings {
   };
 }
 
-/** `a, b and c`. */
+/** Joins texts as `a, b and c`. */
 export function listOf(names: readonly string[]): string {
   return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
 }

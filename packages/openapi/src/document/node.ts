@@ -1,14 +1,14 @@
 /**
- * An OpenAPI document as a tree. Scalars are plain values, maps keep the order
- * of their fields and take any name for a field, and every map and list knows
- * where each of its parts stands in the text. Lean, because documents of ten
- * megabytes are read. A YAML alias shares a part; there is never a cycle.
+ * An OpenAPI document as a tree. Scalars are plain values, maps keep the order of
+ * their fields and accept any field name, and every map and list stores the offset
+ * of each of its parts. Compact, because documents can have ten megabytes. A YAML
+ * alias shares a part; the tree has no cycles.
  */
 
 import type { Span } from "@toolcrib/diagnostics";
 import type { JsonObject, JsonValue } from "@toolcrib/json";
 
-/** Longest document, in UTF-16 units. */
+/** Longest document, in UTF-16 code units. */
 export const documentMaxLength = 32 * 1024 * 1024;
 /** Deepest nesting. */
 export const documentMaxDepth = 200;
@@ -21,7 +21,7 @@ export type Scalar = string | number | boolean | null;
 export interface MapNode {
   readonly kind: "map";
   readonly fields: ReadonlyMap<string, Node>;
-  /** Offset of each field's name, in the order of `fields`. */
+  /** Offset of the name of each field, in the order of `fields`. */
   readonly starts: readonly number[];
 }
 
@@ -40,24 +40,24 @@ export function isList(node: Node | undefined): node is ListNode {
   return typeof node === "object" && node !== null && node.kind === "list";
 }
 
-/** Field `key` of `node`, if it is a map that has it. */
+/** Returns field `key` of `node`, if `node` is a map that has it. */
 export function fieldOf(node: Node | undefined, key: string): Node | undefined {
   return isMap(node) ? node.fields.get(key) : undefined;
 }
 
-/** Field `key` where it is a text that says something. */
+/** Returns field `key`, if it is a text that is not blank. */
 export function textOf(node: Node | undefined, key: string): string | undefined {
   const value = fieldOf(node, key);
   return typeof value === "string" && value.trim() !== "" ? value : undefined;
 }
 
-/** The items of field `key`; none where it is no list. */
+/** Returns the items of field `key`; none when it is not a list. */
 export function itemsOf(node: Node | undefined, key: string): readonly Node[] {
   const value = fieldOf(node, key);
   return isList(value) ? value.items : [];
 }
 
-/** The fields of field `key`; none where it is no map. */
+/** Returns the fields of field `key`; none when it is not a map. */
 export function entriesOf(node: Node | undefined, key: string): readonly (readonly [string, Node])[] {
   const value = fieldOf(node, key);
   return isMap(value) ? [...value.fields] : [];
@@ -68,7 +68,7 @@ export function isSet(node: Node | undefined, key: string): boolean {
   return fieldOf(node, key) === true;
 }
 
-/** Where the name of field `key` stands in `text`, or item `key`; the beginning where there is none. */
+/** Returns the offset of the name of field `key`, or of item `key`; the start of `node` when there is none. */
 export function spanOf(node: Node | undefined, key: string | number): Span {
   let index = -1;
   if (isList(node)) index = Number(key);
@@ -79,7 +79,7 @@ export function spanOf(node: Node | undefined, key: string | number): Span {
   return { start, end: start + length };
 }
 
-/** `node` as JSON; `undefined` where it is larger than `maxNodes` values. */
+/** Returns `node` as JSON; `undefined` when it has more than `maxNodes` values. */
 export function toJson(node: Node, maxNodes: number): JsonValue | undefined {
   let left = maxNodes;
   const read = (one: Node): JsonValue => {

@@ -1,4 +1,4 @@
-/** The text of a document to a tree: bounds, syntax. JSON or YAML 1.2. Nothing is thrown for any text. */
+/** Parses the text of a document (JSON or YAML 1.2) into a tree, within limits. No text makes it throw. */
 
 import type { Diagnostic, Source } from "@toolcrib/diagnostics";
 import { readJson, readLargeYaml } from "@toolcrib/document";
@@ -6,12 +6,12 @@ import { nodeBuilder } from "./build-tree.ts";
 import type { OpenFile } from "./findings.ts";
 import { documentMaxDepth, documentMaxLength, documentMaxNodes, isMap } from "./node.ts";
 
-/** A document, or what keeps it from being read. */
+/** A document, or the findings that prevent parsing it. */
 export type OpenedDocument =
   | { readonly kind: "open"; readonly file: OpenFile }
   | { readonly kind: "unreadable"; readonly finding: Diagnostic };
 
-/** Read the text of `given`. */
+/** Parses the text of `given`. */
 export function openDocument(given: Source): OpenedDocument {
   const text = given.text.replace(/^\ufeff/, "").replace(/\r\n?/g, "\n");
   const source = { name: given.name, text };

@@ -1,9 +1,9 @@
 /**
- * `$ref`, within a document and to others. Others are read by a reader that is
- * handed in, between two runs of an import: a run that meets one which is not
- * here notes it and goes on without it, and is run again when it is here. Every
- * chain, every document and their number is bounded; a circle ends where it
- * closes.
+ * Resolves `$ref`, within a document and to others. A reader that the caller
+ * provides reads other documents between two runs of an import: a run that needs
+ * an unread document notes it and continues without it, and the import runs again
+ * once it was read. The length of a chain, the size of a document and the number
+ * of documents are limited; a cycle ends where it closes.
  */
 
 import { isCodedError } from "@toolcrib/diagnostics";
@@ -12,23 +12,23 @@ import type { Findings, OpenFile, Place } from "./findings.ts";
 import { isList, isMap, type Node } from "./node.ts";
 import { openDocument } from "./open-document.ts";
 
-/** Most references that lead to one another. */
+/** Most references in one chain. */
 const chainMaxLength = 50;
-/** Most other documents, and most of their text together, in UTF-16 units. */
+/** Most other documents, and the most text in all of them, in UTF-16 code units. */
 const filesMaxCount = 5000;
 const filesMaxLength = 64 * 1024 * 1024;
 
 /**
- * Reads the document that `reference` (a relative path or a URL, without
- * fragment) names in the document `from`. `undefined` or an error for one that
- * is not to be read.
+ * Reads the document that `reference` (a relative path or a URL, without fragment)
+ * names in the document `from`. Returns `undefined` or throws when the document is
+ * not to be read.
  */
 export type ReadReference = (
   reference: string,
   from: string,
 ) => Promise<{ readonly name: string; readonly text: string } | undefined>;
 
-/** A part of a document, and the document that its own references are relative to. */
+/** A part of a document, and the document that its references are relative to. */
 export interface Part {
   readonly node: Node | undefined;
   readonly file: OpenFile;
@@ -41,9 +41,9 @@ type Known =
 /** The documents of one import. */
 export interface Documents {
   readonly root: OpenFile;
-  /** Read what the last run did not find; `false` where there is nothing to read. */
+  /** Reads the documents that the last run missed; returns `false` when there are none. */
   load(read: ReadReference): Promise<boolean>;
-  /** Follow the references of `part` until there is none; `node` is `undefined` where one leads nowhere. */
+  /** Follows the references of `part` to the end; `node` is `undefined` when one has no target. */
   follow(part: Part, findings: Findings, place: Place): Part;
 }
 
@@ -105,7 +105,7 @@ export function createDocuments(root: OpenFile): Documents {
           findings.report({
             code: "OPENAPI_REFERENCE",
             message: `Cannot follow $ref ${quote(written)}: ${reasonOf(target, hop)}`,
-            hint: "put what is meant into this document",
+            hint: "copy the referenced part into this document",
             place,
           });
           return { node: undefined, file };
@@ -123,7 +123,7 @@ function reasonOf(target: Known | undefined, hop: number): string {
   return target === undefined ? "other documents are not read here" : "nothing stands there";
 }
 
-/** What a JSON pointer (RFC 6901) in a fragment points at. */
+/** Returns the target of a JSON pointer (RFC 6901) in a fragment. */
 function pointedAt(root: Node, fragment: string): Node | undefined {
   if (fragment === "") return root;
   if (!fragment.startsWith("/")) return undefined;
@@ -141,7 +141,7 @@ function decoded(step: string): string {
   try {
     return decodeURIComponent(step).replaceAll("~1", "/").replaceAll("~0", "~");
   } catch {
-    // A per cent sign that encodes nothing is one.
+    // A percent sign that encodes nothing is literal.
     return step;
   }
 }

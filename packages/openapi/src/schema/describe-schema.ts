@@ -1,4 +1,4 @@
-/** What a schema says that a type does not, in words for a model: bounds, formats, fields, items. */
+/** Describes to a model, in words, what a type does not state: bounds, formats, fields and items. */
 
 import type { ParamType } from "@toolcrib/toolspec";
 import { isList, isMap, type Node, type Scalar } from "../document/node.ts";
@@ -6,15 +6,15 @@ import { cutLine, sentences, toPlainLine } from "../write/plain-text.ts";
 import { factText, isMarked, readSchema, type Schema, type SchemaContext } from "./read-schema.ts";
 import { type ChosenType, fieldsOf, typeOfSchema } from "./type-of-schema.ts";
 
-/** Longest own description of a parameter, and longest with everything. */
+/** Longest own description of a parameter, and longest complete one, in characters. */
 const ownMaxLength = 300;
 const descriptionMaxLength = 600;
-/** Most values of an enumeration that stands in a description, and most fields. */
+/** Most enumeration values, and most fields, in a description. */
 const valuesMaxCount = 20;
 const fieldsMaxCount = 24;
 
-/** Formats that a model knows how to write, or that change what it writes. */
-const toldFormats: ReadonlySet<string> = new Set([
+/** Formats that a model can write, or that affect how it writes a value. */
+const describedFormats: ReadonlySet<string> = new Set([
   "date",
   "date-time",
   "time",
@@ -30,7 +30,7 @@ const toldFormats: ReadonlySet<string> = new Set([
   "password",
 ]);
 
-/** The description of a parameter: `own`, else that of the schema, and what else is to be known. */
+/** Returns the description of a parameter: `own`, or else the one of the schema, followed by further constraints. */
 export function describeSchema(
   schema: Schema,
   chosen: ChosenType,
@@ -57,7 +57,7 @@ function factsOf(schema: Schema, { type, values, lost }: ChosenType): (string | 
   const known = values === undefined ? schema.enum : undefined;
   return [
     known === undefined || type === "boolean" ? undefined : `One of ${listValues(known)}`,
-    format !== undefined && toldFormats.has(format) ? `Format: ${format}` : undefined,
+    format !== undefined && describedFormats.has(format) ? `Format: ${format}` : undefined,
     boundsOf(schema),
     defaultOf(schema.facts.get("default")),
     lost.length > 0 ? `Given as ${type}` : undefined,
@@ -81,7 +81,7 @@ function boundsOf(schema: Schema): string | undefined {
     if (low !== undefined) return `At least ${named(low)}`;
     return high === undefined ? undefined : `At most ${named(high)}`;
   };
-  // Bounds that only say what a machine can hold say nothing.
+  // Bounds that equal the range of a machine type carry no information.
   const sensible = (value: number | undefined) =>
     value !== undefined && Math.abs(value) < 2 ** 31 - 1 ? value : undefined;
   const numbers = range(sensible(number("minimum")), sensible(number("maximum")), "");
@@ -104,7 +104,7 @@ function defaultOf(value: Node | undefined): string | undefined {
   return `Default: ${toPlainLine(String(value), 80)}`;
 }
 
-/** What is in an object or a list, one level deep. */
+/** Describes the contents of an object or a list, one level deep. */
 function partsOf(schema: Schema, type: ParamType, context: SchemaContext): string | undefined {
   if (type === "object") {
     const list = listFields(schema, context);
@@ -121,7 +121,7 @@ function partsOf(schema: Schema, type: ParamType, context: SchemaContext): strin
   return list === undefined ? `Items: ${chosen.type}` : `Items: object with ${list}`;
 }
 
-/** The items of a schema or of the first alternative that has some. */
+/** Returns the items of a schema, or of the first alternative that has items. */
 export function itemsOfSchema(schema: Schema): Schema["items"] {
   return schema.items ?? schema.alternatives.find((one) => one.items !== undefined)?.items;
 }

@@ -1,8 +1,7 @@
 /**
- * A JSON Schema of a document as far as a toolspec asks for it: what type its
- * values have, which fields, which values, and what is said of them. `allOf` is
- * merged, `$ref` followed; where a schema contains itself, reading ends. Reads
- * only as deep as is asked for.
+ * Reads the parts of a JSON Schema that a toolspec needs: types, fields, values
+ * and descriptions. Merges `allOf` and follows `$ref`; stops where a schema
+ * contains itself. Reads lazily, only as deep as the caller asks.
  */
 
 import type { Findings, Place } from "../document/findings.ts";
@@ -19,21 +18,21 @@ import {
 } from "../document/node.ts";
 import type { Documents, Part } from "../document/references.ts";
 
-/** What reading needs: the documents, and whom to tell. */
+/** Dependencies of reading a schema: the documents, and the collector of findings. */
 export interface SchemaContext {
   readonly documents: Documents;
   readonly findings: Findings;
-  /** How many schemas may still be read; below zero nothing more is, and the import fails. */
+  /** Number of schemas that can still be read; below zero the import fails. */
   readonly left: { schemas: number };
 }
 
-/** Most schemas that are read in one import, each as often as something refers to it. */
+/** Most schemas that one import reads, counted once per reference. */
 export const schemasOfImportMaxCount = 4_000_000;
 
-/** A type of JSON Schema, `null` left out. */
+/** A type of JSON Schema, except `null`. */
 export type SchemaType = "string" | "integer" | "number" | "boolean" | "object" | "array";
 
-/** A field of an object, or an item of an array, not read yet. */
+/** A field of an object, or an item of an array, that is not read yet. */
 export interface SchemaPart extends Part {
   readonly place: Place;
   /** The same field in other alternatives of a `oneOf` or `anyOf`. */
@@ -42,19 +41,19 @@ export interface SchemaPart extends Part {
 
 /** A schema that was read. */
 export interface Schema {
-  /** Empty where any type will do. */
+  /** Empty when every type is allowed. */
   readonly types: ReadonlySet<SchemaType>;
   readonly properties: ReadonlyMap<string, SchemaPart>;
   readonly required: ReadonlySet<string>;
-  /** Whether fields are allowed that are not among `properties`, by what the schema says itself. */
+  /** Whether the schema itself allows fields that are not in `properties`. */
   readonly takesMore: boolean;
   readonly items: SchemaPart | undefined;
   readonly enum: readonly Scalar[] | undefined;
-  /** Of `oneOf` and `anyOf`, without those that only say `null`. */
+  /** Alternatives of `oneOf` and `anyOf`, without those that only allow `null`. */
   readonly alternatives: readonly Schema[];
   readonly description: string | undefined;
   readonly example: Node | undefined;
-  /** Single fields, of the schema itself or of the parts of its `allOf`. */
+  /** Single keywords, of the schema itself or of the parts of its `allOf`. */
   readonly facts: ReadonlyMap<Fact, Node>;
 }
 
@@ -76,12 +75,12 @@ const factNames = [
   "contentMediaType",
 ] as const;
 
-/** A single field that says something of a schema's values. */
+/** A single keyword that constrains or describes the values of a schema. */
 export type Fact = (typeof factNames)[number];
 
-/** Deepest `allOf`, `oneOf` and `anyOf` within one another. */
+/** Deepest nesting of `allOf`, `oneOf` and `anyOf`. */
 const compositionMaxDepth = 16;
-/** Most schemas that are read for one. */
+/** Most schemas that are read to resolve one schema. */
 const schemasMaxCount = 500;
 
 const typeNames: ReadonlySet<string> = new Set(["string", "integer", "number", "boolean", "object", "array"]);
@@ -99,7 +98,7 @@ interface Draft {
   example: Node | undefined;
 }
 
-/** Read the schema at `part`. */
+/** Reads the schema at `part`. */
 export function readSchema(part: SchemaPart, context: SchemaContext): Schema {
   const left = { count: schemasMaxCount };
   const own = read(part, context, { path: new Set(), left });
@@ -108,7 +107,7 @@ export function readSchema(part: SchemaPart, context: SchemaContext): Schema {
   const { example } = own;
   const said = new Set([own, ...others].flatMap((one) => one.description ?? []));
   const description = said.size === 0 ? undefined : [...said].slice(0, 3).join("\n\nOr: ");
-  // What only one of them says holds for none of the others.
+  // A keyword of one alternative does not apply to the others.
   const marks = [...own.facts].filter(([name, value]) =>
     others.every((one) => one.facts.get(name) === value),
   );
@@ -117,7 +116,7 @@ export function readSchema(part: SchemaPart, context: SchemaContext): Schema {
 }
 
 interface Reading {
-  /** Schemas that are being read: one that comes again contains itself. */
+  /** Schemas on the current path: one that occurs again contains itself. */
   readonly path: ReadonlySet<Node>;
   readonly left: { count: number };
 }
@@ -146,7 +145,7 @@ function emptyDraft(): Draft {
 function add(draft: Draft, part: SchemaPart, context: SchemaContext, reading: Reading): void {
   const own = part.node;
   if (!isMap(own)) {
-    // The schema `true` allows everything; `false` is nothing that anyone sends.
+    // The schema `true` allows every value; `false` allows none, so no client sends one.
     if (own === true) draft.takesMore = true;
     return;
   }
@@ -156,7 +155,7 @@ function add(draft: Draft, part: SchemaPart, context: SchemaContext, reading: Re
   const isAgain = reading.path.has(own) || reading.path.size > compositionMaxDepth || reading.left.count < 0;
   if (isAgain) return;
   const inner = { path: new Set([...reading.path, own]), left: reading.left };
-  // What stands beside a $ref counts (3.1), and comes first.
+  // Keywords next to a $ref apply (3.1) and take precedence.
   addOwn(draft, own, part);
   if (own.fields.has("$ref")) {
     const { node, file } = context.documents.follow(part, context.findings, part.place);
@@ -181,7 +180,7 @@ function addOwn(draft: Draft, own: MapNode, part: SchemaPart): void {
   const type = own.fields.get("type");
   for (const name of isList(type) ? type.items : [type]) {
     if (typeof name === "string" && typeNames.has(name)) draft.types.add(name as SchemaType);
-    // Some documents write the file of OpenAPI 2.
+    // Some documents use the `file` type of OpenAPI 2.
     if (name === "file") draft.types.add("string");
   }
   const properties = own.fields.get("properties");
@@ -223,13 +222,13 @@ export function isMarked(schema: Schema, name: Fact): boolean {
   return schema.facts.get(name) === true;
 }
 
-/** Field `name` where it is a text. */
+/** Returns field `name`, if it is a text. */
 export function factText(schema: Schema, name: Fact): string | undefined {
   const value = schema.facts.get(name);
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** Whether a value is the bytes of something. */
+/** Whether a value is binary content. */
 export function isBinary(schema: Schema): boolean {
   const format = factText(schema, "format");
   const media = factText(schema, "contentMediaType");
@@ -241,7 +240,7 @@ export function isBinary(schema: Schema): boolean {
   );
 }
 
-/** Whether the operation's node says that it is deprecated. */
+/** Whether the node of an operation marks it as deprecated. */
 export function isDeprecated(node: Node | undefined): boolean {
   return isSet(node, "deprecated");
 }

@@ -1,22 +1,22 @@
-/** The one type that a parameter of a toolspec takes, of all that a schema allows. */
+/** Chooses, among the types that a schema allows, the one type of a toolspec parameter. */
 
 import type { ParamType } from "@toolcrib/toolspec";
 import type { Scalar } from "../document/node.ts";
 import type { Schema, SchemaPart, SchemaType } from "./read-schema.ts";
 
-/** Most values of a parameter; more are only told of. */
+/** Most enumeration values of a parameter; a longer list is described instead. */
 const valuesMaxCount = 200;
 
-/** A type, and what of the schema it leaves out. */
+/** A type, and the types of the schema that it does not cover. */
 export interface ChosenType {
   readonly type: ParamType;
-  /** Types that the schema allows and the parameter does not; empty mostly. */
+  /** Types that the schema allows and the parameter does not; usually empty. */
   readonly lost: readonly ParamType[];
-  /** The values that it may have, all of `type`. */
+  /** The allowed values, all of `type`. */
   readonly values: readonly Scalar[] | undefined;
 }
 
-/** Choose the type of a value that is sent as text (`isText`), where numbers are texts too, or in JSON. */
+/** Chooses the type of a value that is sent as text (`isText`, where numbers are texts too) or in JSON. */
 export function typeOfSchema(schema: Schema, { isText }: { readonly isText: boolean }): ChosenType {
   const types = typesOf(schema, 0);
   const type = choose(types, isText);
@@ -39,7 +39,7 @@ function choose(types: readonly ParamType[], isText: boolean): ParamType {
   if (types.length < 2) return first;
   if (types.every((type) => type === "integer" || type === "number")) return "number";
   const isScalar = types.every((type) => type !== "object" && type !== "array");
-  // In a path, a query or a header a text says everything that a scalar does.
+  // In a path, a query or a header, a text can express every scalar.
   return isText && isScalar ? "string" : first;
 }
 
@@ -48,13 +48,13 @@ function isCovered(type: ParamType, by: ParamType, isText: boolean): boolean {
   return isText && by === "string" && type !== "object" && type !== "array";
 }
 
-/** Alternatives that may be something else than the values. */
+/** Alternatives that allow other values than the enumeration. */
 function isSettled(schema: Schema, type: ParamType): boolean {
   if (type === "array" || type === "object") return false;
   return schema.enum !== undefined || schema.alternatives.every((one) => isSettled(one, type));
 }
 
-/** The types that a schema allows, in its order; inferred where it does not say. */
+/** Returns the types that a schema allows, in its order; inferred when it states none. */
 export function typesOf(schema: Schema, depth: number): readonly SchemaType[] {
   if (schema.types.size > 0) return [...schema.types];
   if (schema.properties.size > 0) return ["object"];
@@ -75,7 +75,7 @@ function isOfType(value: Scalar, type: ParamType): boolean {
   return typeof value === type && value !== "";
 }
 
-/** The values of a schema, or of all of its alternatives. */
+/** Returns the values of a schema, or of all its alternatives. */
 function valuesOf(schema: Schema, depth: number): readonly Scalar[] | undefined {
   if (schema.enum !== undefined) return schema.enum;
   if (schema.alternatives.length === 0 || depth > 16) return undefined;
@@ -83,7 +83,7 @@ function valuesOf(schema: Schema, depth: number): readonly Scalar[] | undefined 
   return lists.every((list) => list !== undefined) ? lists.flat() : undefined;
 }
 
-/** The fields of an object, those of its alternatives too, and which are needed whichever is meant. */
+/** Returns the fields of an object and of its alternatives, and the fields that all of them require. */
 export function fieldsOf(schema: Schema): {
   readonly fields: ReadonlyMap<string, SchemaPart>;
   readonly required: ReadonlySet<string>;
@@ -107,10 +107,10 @@ export function fieldsOf(schema: Schema): {
   return { fields, required, takesMore };
 }
 
-/** Most alternatives that one field is read in. */
+/** Most alternatives in which one field is read. */
 const othersMaxCount = 40;
 
-/** One field that two alternatives have. */
+/** Merges one field that two alternatives have. */
 function together(known: SchemaPart, part: SchemaPart): SchemaPart {
   const others = [...(known.others ?? []), ...[part, ...(part.others ?? [])]].filter(
     ({ node }, index, all) => node !== known.node && all.findIndex((one) => one.node === node) === index,

@@ -1,7 +1,7 @@
 /**
- * The security schemes of a document as the credentials of a manifest. A
- * manifest sends each of its credentials with every call, so the requirement
- * that serves most operations is taken, and told where one needs another.
+ * Converts the security schemes of a document to the credentials of a manifest. A
+ * manifest sends all its credentials with every call, so the requirement that
+ * covers most operations is used, and operations that need another are reported.
  */
 
 import { quote } from "@toolcrib/document";
@@ -11,7 +11,7 @@ import type { Documents } from "../document/references.ts";
 import type { Operation } from "../operations.ts";
 import { toSnakeCase } from "../write/names.ts";
 
-/** A credential as the manifest has it. */
+/** A credential in the form of a manifest. */
 export interface Credential {
   readonly id: string;
   readonly type: "oauth2" | "api_key" | "basic";
@@ -24,14 +24,14 @@ export interface Credential {
 
 interface Scheme {
   readonly credential: Credential;
-  /** The higher, the less is to be done to get and to keep one. */
+  /** Preference among schemes; the higher, the less effort it takes to obtain and keep the credential. */
   readonly ease: number;
 }
 
-/** Schemes that an operation needs together, by name; empty where it needs none. */
+/** Names of schemes that an operation needs together; empty when it needs none. */
 type Requirement = readonly string[];
 
-/** The credentials that the manifest of `operations` has. */
+/** Returns the credentials of the manifest for `operations`. */
 export function readCredentials(
   documents: Documents,
   operations: readonly Operation[],
@@ -105,7 +105,7 @@ function readApiKey(id: string, node: Node | undefined): Scheme | string {
   if (where === "header") {
     if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/.test(name) || /^(?:cookie|host|proxy-.*)$/i.test(name))
       return `${quote(name)} is no header that a credential is sent in`;
-    // Many documents write a bearer token as the key of this header, and say so in words only.
+    // Many documents declare a bearer token as an API key in this header and mention the scheme only in prose.
     const isBearer =
       name.toLowerCase() === "authorization" && /\bbearer\b/i.test(textOf(node, "description") ?? "");
     const format = isBearer ? "Bearer {token}" : "{token}";
@@ -122,7 +122,7 @@ function requirementsOf({ node }: Operation, root: Node): readonly Requirement[]
   return list.items.map((one) => (isMap(one) ? [...one.fields.keys()] : []));
 }
 
-/** The schemes to declare: of the requirement that serves most, then of others that do not get in its way. */
+/** Returns the schemes to declare: those of the most common requirement, then compatible others. */
 function choose(
   needs: readonly (readonly Requirement[])[],
   schemes: ReadonlyMap<string, Scheme | string>,
@@ -152,15 +152,15 @@ function easeOf(scheme: Scheme | string | undefined): number {
   return scheme === undefined || typeof scheme === "string" ? 0 : scheme.ease;
 }
 
-/** Whether an operation is served by `chosen`; one that needs nothing, or may do without, is. */
+/** Whether `chosen` covers an operation; an operation with an empty or optional requirement is covered. */
 function isServed(alternatives: readonly Requirement[], chosen: Requirement): boolean {
   if (alternatives.length === 0) return true;
-  // What may be left out is sent all the same where it can be.
+  // An optional credential is sent where possible.
   const named = alternatives.filter((names) => names.length > 0);
   return named.length === 0 || named.some((names) => names.every((name) => chosen.includes(name)));
 }
 
-/** Whether all can be sent, each in a place of its own. */
+/** Whether all schemes can be sent, each in a different place. */
 function fits(names: Requirement, schemes: ReadonlyMap<string, Scheme | string>): boolean {
   const places = new Set<string>();
   for (const name of new Set(names)) {
@@ -198,11 +198,11 @@ function reportUnserved(
   });
 }
 
-/** A scope (RFC 6749, 3.3), and most of them. */
+/** Pattern of a scope (RFC 6749, 3.3), and the most scopes. */
 const scopeToken = /^[\x21\x23-\x5b\x5d-\x7e]{1,256}$/;
 const scopesMaxCount = 1000;
 
-/** The scopes that the operations ask for. */
+/** Returns the scopes that the operations require. */
 function withScopes(
   credential: Credential,
   name: string,

@@ -1,8 +1,8 @@
 /**
- * The servers of a document as base URLs: `https://` and a host, with variables
- * where the host has some, and the path that comes before every other, with
- * variables too. What a toolspec cannot say is filled in (a variable that is more
- * than a segment), changed (http) or refused (ports), and told.
+ * Converts the servers of a document to base URLs and path prefixes, either of
+ * which can contain variables. Parts that a toolspec cannot express are replaced
+ * by their defaults (a variable of more than a segment), changed (http) or refused
+ * (ports), and reported.
  */
 
 import { quote } from "@toolcrib/document";
@@ -11,22 +11,22 @@ import type { Findings, Place } from "../document/findings.ts";
 import { entriesOf, fieldOf, isList, isMap, itemsOf, type Node, textOf } from "../document/node.ts";
 import { toPlainLine } from "../write/plain-text.ts";
 
-/** A server that can be called. */
+/** A callable server. */
 export interface Server {
   /** `https://api.example.com`, or with variables `https://{tenant}.example.com`. */
   readonly baseUrl: string;
-  /** What stands before every path: empty, `/v1`, or with variables `/{version}`. */
+  /** Prefix of every path: empty, `/v1`, or with variables `/{version}`. */
   readonly pathPrefix: string;
-  /** Of the base URL and the prefix. */
+  /** Variables of the base URL and the prefix. */
   readonly variables: { readonly [name: string]: ToolspecVariable };
   /** Entries of the egress list that this server needs. */
   readonly egress: readonly string[];
 }
 
-/** Most values of a variable that become entries of the egress list. */
+/** Most values of a variable that become egress entries. */
 const hostsMaxCount = 40;
 
-/** The first of the `servers` of `owner` that can be called; `undefined` where it has none. */
+/** Returns the first callable server of `owner`; `undefined` when there is none. */
 export function readServer(
   owner: Node | undefined,
   place: Place,
@@ -60,7 +60,7 @@ export function readServer(
   return undefined;
 }
 
-/** A base URL that a person gives: `https://api.example.com/v1`. */
+/** Parses a base URL from a user: `https://api.example.com/v1`. */
 export function serverOf(url: string): Server | undefined {
   const read = divide(url);
   return read === undefined || read.host.includes("{")
@@ -96,7 +96,7 @@ function readOne(node: Node, documentUrl: string | undefined): Read {
       /\{([^{}]*)\}/g,
       (whole, name: string) => variables.find((one) => one.name === name)?.default ?? whole,
     );
-  // A scheme or a whole origin may be a variable too.
+  // A scheme or a whole origin can be a variable too.
   const [, scheme = "", rest = ""] =
     /^([^:/]*):\/\/(.*)$/s.exec(/^\{[^{}]*\}$|^\{[^{}]*\}(?=\/)/.test(url) ? fill(url) : url) ?? [];
   const isPlain = fill(scheme).toLowerCase() === "http";
@@ -127,12 +127,12 @@ function readOne(node: Node, documentUrl: string | undefined): Read {
   };
 }
 
-/** The path of a server as what comes before every other. */
+/** The path of a server as a prefix of every path. */
 interface Prefix {
   readonly path: string;
-  /** The variables that it has. */
+  /** Its variables. */
   readonly used: readonly Variable[];
-  /** Values of those that are no variables any more. */
+  /** Values that replaced variables. */
   readonly filled: readonly string[];
 }
 
@@ -158,7 +158,7 @@ function readPrefix(text: string, variables: readonly Variable[]): Prefix | unde
   return /[{}]/.test(path.replace(/\{\w+\}/g, "")) ? undefined : { path, used, filled };
 }
 
-/** Whether a value is a segment as it stands; another would be percent-encoded. */
+/** Whether a value is a legal segment without percent-encoding. */
 function isSegmentValue(value: string): boolean {
   return /^[A-Za-z0-9_.~!$'()*,;:@=-]+$/.test(value) && !/^\.\.?$/.test(value);
 }
@@ -239,7 +239,7 @@ function describe(one: Variable): string {
   return [said?.replace(/[.\s]+$/, ""), among].filter((text) => text !== undefined && text !== "").join(". ");
 }
 
-/** The hosts that a variable makes: each of its values, else a wildcard for its label, else its default. */
+/** Returns the hosts that a variable produces: one for each of its values, or a wildcard for its label, or its default. */
 function egressOf(host: string, variable: Variable): readonly string[] {
   const fill = (value: string) => host.replace(/\{[^{}]*\}/, value).toLowerCase();
   const hosts = variable.values.map(fill);
@@ -274,11 +274,11 @@ function variableName(text: string): string {
 
 function absolute(url: string, documentUrl: string | undefined): string | undefined {
   if (/^(?:[A-Za-z][A-Za-z0-9+.-]*|\{[^{}]*\}):\/\//.test(url)) return url;
-  // A host that is wholly a variable: {server}/v1.
+  // A host that consists of a variable: {server}/v1.
   if (/^\{[^{}]*\}(?:\/|$)/.test(url)) return url;
   if (documentUrl === undefined || !/^https?:\/\//.test(documentUrl)) return undefined;
   if (url.startsWith("//")) return `https:${url}`;
-  // A URL parser would encode the braces of variables.
+  // A URL parser encodes the braces of variables.
   if (!/[{}]/.test(url)) return URL.canParse(url, documentUrl) ? new URL(url, documentUrl).href : undefined;
   const origin = new URL(documentUrl);
   const folder = origin.pathname.replace(/[^/]*$/, "");
@@ -305,7 +305,7 @@ function isHost(host: string): boolean {
   return isBaseUrl({ baseUrl: `https://${host.toLowerCase()}`, variables: {} });
 }
 
-/** Whether the lint of toolspecs takes it: the one judge of base URLs. */
+/** Whether the lint of toolspecs accepts a base URL; no other code decides that. */
 function isBaseUrl({ baseUrl, variables }: Pick<Server, "baseUrl" | "variables">): boolean {
   const tools = [{ name: "x", description: "x", method: "GET", path: "/" }];
   const used = Object.keys(variables).length === 0 ? {} : { variables };

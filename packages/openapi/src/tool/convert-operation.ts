@@ -1,4 +1,4 @@
-/** One operation as one tool. */
+/** Converts one operation to one tool. */
 
 import { quote } from "@toolcrib/document";
 import type { Toolspec, ToolspecMethod, ToolspecParam, ToolspecTool } from "@toolcrib/toolspec";
@@ -15,23 +15,23 @@ import { readPagination } from "./read-pagination.ts";
 import { type PathDraft, readParameters } from "./read-parameters.ts";
 import { limitParams, resolveClashes } from "./resolve-clashes.ts";
 
-/** Longest summary and longest description of a tool. */
+/** Longest summary and longest description of a tool, in characters. */
 const summaryMaxLength = 200;
 const descriptionMaxLength = 600;
 
-/** What an operation is converted with. */
+/** Context of converting an operation. */
 export interface Conversion {
   readonly name: string;
   readonly context: SchemaContext;
   readonly server: Server;
-  /** Of the toolspec; a tool on another server says so itself. */
+  /** Server of the toolspec; a tool on another server states its own base URL. */
   readonly spec: Omit<Toolspec, "tools">;
-  /** Headers and query parameters that credentials are sent in, in lower case. */
+  /** Headers and query parameters that carry credentials, in lower case. */
   readonly credentialHeaders: ReadonlySet<string>;
   readonly credentialQueries: ReadonlySet<string>;
 }
 
-/** The tool of `operation`. @throws {UnfitOperation} where it cannot be called through a toolspec. */
+/** Returns the tool of `operation`. @throws {UnfitOperation} when a toolspec cannot express the call. */
 export function convertOperation(operation: Operation, conversion: Conversion): ToolspecTool {
   const { context, server, spec } = conversion;
   const { findings } = context;
@@ -66,7 +66,7 @@ function hasBody(params: readonly ToolspecParam[]): boolean {
   return params.some((param) => param.in === "body");
 }
 
-/** A parameter that a credential is sent in: it is put in without it. */
+/** Whether a parameter carries a credential: the engine inserts it, so the tool has no such parameter. */
 function isOfCredential({ name, in: where }: ToolspecParam, conversion: Conversion): boolean {
   if (where === "header") return conversion.credentialHeaders.has(name.toLowerCase());
   return where === "query" && conversion.credentialQueries.has(name);
@@ -82,7 +82,7 @@ function descriptionOf(operation: Operation): string {
   return operation.isDeprecated ? `Deprecated. ${said}` : said;
 }
 
-/** Paths that say a part of their query: `/do?action=list`. */
+/** Moves a query that is part of the path, such as `/do?action=list`, to parameters. */
 function fixedQuery(operation: Operation): readonly DraftParam[] {
   const { path, place } = operation;
   if (path.includes("#")) throw new UnfitOperation("its path has a fragment, which is never sent", place);
@@ -100,7 +100,7 @@ function fixedQuery(operation: Operation): readonly DraftParam[] {
   }));
 }
 
-/** A parameter for each placeholder, and none without one. */
+/** Checks that each placeholder has a parameter and each path parameter a placeholder. */
 function completePath(
   operation: Operation,
   declared: readonly PathDraft[],
@@ -133,7 +133,7 @@ function completePath(
 
 const placeholder = /\{([^{}]+)\}/g;
 
-/** The names in braces, without the marks of `{+name}` and `{name*}`. */
+/** Returns the names in braces, without the modifiers of `{+name}` and `{name*}`. */
 function placeholdersOf(path: string): readonly string[] {
   return [...path.replace(/\?.*$/s, "").matchAll(placeholder)].map(([, written = ""]) => plainName(written));
 }
@@ -143,8 +143,9 @@ function plainName(written: string): string {
 }
 
 /**
- * The path of the server. A variable is filled in where the path has a parameter
- * of its name, and where it is another one for the server that all others are on.
+ * Returns the path prefix of the server. A variable is replaced by its default when
+ * the path has a parameter of that name, or when its value differs on the server
+ * that most operations use.
  */
 function writePrefix(
   operation: Operation,
@@ -188,7 +189,7 @@ function writePath(
   return written + literal(path.slice(at));
 }
 
-/** What stands in a path as it is, with what no path holds percent-encoded. */
+/** Encodes literal path text: characters that are illegal in a path are percent-encoded. */
 function literal(text: string): string {
   return text
     .toWellFormed()

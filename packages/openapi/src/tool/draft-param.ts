@@ -1,18 +1,18 @@
-/** A parameter on its way into a tool. */
+/** A parameter while its tool is built. */
 
 import type { ToolspecParam } from "@toolcrib/toolspec";
 import type { Place } from "../document/findings.ts";
 import type { Node } from "../document/node.ts";
 
-/** A parameter, and what is known of it besides. */
+/** A parameter with additional facts. */
 export interface DraftParam {
   readonly param: ToolspecParam;
   readonly place: Place;
-  /** A value that the document gives as an example. */
+  /** Example value in the document. */
   readonly example: Node | undefined;
 }
 
-/** Why an operation cannot be called through a toolspec; thrown while it is read, caught where it is left out. */
+/** The reason why a toolspec cannot express an operation; thrown while it is read, caught where it is left out. */
 export class UnfitOperation extends Error {
   readonly place: Place | undefined;
   readonly hint: string | undefined;

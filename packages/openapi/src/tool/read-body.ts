@@ -1,7 +1,7 @@
 /**
- * The request body of an operation: the fields of a JSON object or a form as
- * parameters, anything else as one parameter that is the body. Of several media
- * types the one that a toolspec says best is taken.
+ * Converts the request body of an operation: each field of a JSON object or a form
+ * becomes a parameter; any other body is one parameter. Of several media types,
+ * the one that a toolspec expresses best is used.
  */
 
 import { quote } from "@toolcrib/document";
@@ -24,10 +24,10 @@ import { type DraftParam, UnfitOperation } from "./draft-param.ts";
 
 /** A body as parameters. */
 export interface Body {
-  /** `undefined` where there is none. */
+  /** `undefined` when there is no body. */
   readonly encoding: BodyEncoding | undefined;
   readonly params: readonly DraftParam[];
-  /** The whole body as the document gives it as an example. */
+  /** Example of the whole body in the document. */
   readonly example: Node | undefined;
 }
 
@@ -41,7 +41,7 @@ interface Media {
   readonly rank: number;
 }
 
-/** Read the body of `operation`. @throws {UnfitOperation} for one that is required and cannot be sent. */
+/** Converts the body of `operation`. @throws {UnfitOperation} when the body is required and cannot be sent. */
 export function readBody(operation: Operation, context: SchemaContext): Body {
   const own = { file: operation.file, owner: operation.node, key: "requestBody" };
   const written = fieldOf(operation.node, "requestBody");
@@ -137,7 +137,7 @@ function readMedia(reading: MediaReading): Body {
   return plain === "application/json" ? body : { ...body, params: [...body.params, mediaHeader(reading)] };
 }
 
-/** JSON under another media type. */
+/** Whether a media type other than application/json is JSON. */
 function mediaHeader({ media, place }: MediaReading): DraftParam {
   return {
     param: { name: "Content-Type", in: "header", type: "string", value: media.type },
@@ -177,7 +177,7 @@ interface FieldReading {
   readonly field: Schema;
   readonly isRequired: boolean;
   readonly encoding: "json" | "form" | "multipart";
-  /** Of `encoding` of the media type. */
+  /** From `encoding` of the media type. */
   readonly settings: Node | undefined;
   readonly operation: Operation;
   readonly context: SchemaContext;
@@ -186,7 +186,7 @@ interface FieldReading {
 function toParam(one: FieldReading): ToolspecParam {
   const { name, part, field, isRequired, encoding, settings, operation, context } = one;
   const items = itemsOfSchema(field);
-  // One file of a list of files: base64 is for texts.
+  // One item of a list of files: base64 applies to strings only.
   const isFileList = encoding === "multipart" && items !== undefined && isBinary(readSchema(items, context));
   const isFile = encoding === "multipart" && (isBinary(field) || isFileList);
   const chosen = typeOfSchema(field, { isText: encoding !== "json" });
@@ -232,20 +232,20 @@ function formStyle(settings: Node | undefined, type: ToolspecParam["type"]): Par
   return isJoined ? "comma" : undefined;
 }
 
-/** One parameter that is the body. */
+/** Returns one parameter that is the whole body. */
 function readWhole(reading: MediaReading, schema: Schema, isJson: boolean): Body {
   const { media, place, isRequired, context, description } = reading;
   const plain = essence(media.type);
   const hasType = mediaPattern.test(media.type) && !media.type.includes("*");
   const isText = /^text\/|\bxml\b|\+xml$|yaml|graphql|csv|ndjson|jsonl|javascript|html/.test(plain);
   const isBytes = !isJson && !isText;
-  // JSON of which nothing is said is an object mostly.
+  // JSON without a schema is usually an object.
   const chosen =
     typesOf(schema, 0).length === 0 && isJson
       ? { type: "object" as const, lost: [], values: undefined }
       : typeOfSchema(schema, { isText: !isJson });
   const type = isJson && chosen.type !== "string" ? chosen.type : "string";
-  // A JSON text would need its quotes, which a raw body does not add.
+  // A JSON string needs quotes, which a raw body does not add.
   if (isJson && type !== "object" && type !== "array")
     throw new UnfitOperation(`its body is a JSON ${chosen.type}, which cannot be sent`, place);
   const said =

@@ -1,7 +1,7 @@
 /**
- * The example of a tool: the arguments that the document gives as examples, and
- * the request that they make, where nothing that is needed is missing. One for
- * each tool; it is then the tool's test.
+ * Builds the example of a tool: arguments from the examples in the document, and
+ * the request that they produce. There is one for each tool whose required
+ * arguments all have examples; it serves as the test of the tool.
  */
 
 import { isCodedError } from "@toolcrib/diagnostics";
@@ -17,13 +17,13 @@ import {
 import { type Node, toJson } from "../document/node.ts";
 import type { DraftParam } from "./draft-param.ts";
 
-/** Most values of an example, and longest one, as JSON. */
+/** Most values of an example, and its longest form as JSON. */
 const valuesMaxCount = 200;
 const exampleMaxLength = 1500;
-/** Stands for a variable that has no default. */
+/** Replaces a variable that has no default. */
 const sampleLabel = "example";
 
-/** The example of `tool`; `undefined` where the document does not give all that it needs. */
+/** Returns the example of `tool`; `undefined` when the document lacks a required value. */
 export function readExample(
   tool: ToolspecTool,
   drafts: readonly DraftParam[],
@@ -33,7 +33,7 @@ export function readExample(
   if (tool.encoding === "multipart") return undefined;
   const args = readArgs(tool, drafts, bodyExample);
   if (args === undefined || JSON.stringify(args).length > exampleMaxLength) return undefined;
-  // A call that changes something shows nothing without saying what.
+  // An example of a write without any argument shows nothing.
   if (tool.method !== "GET" && Object.keys(args).length === 0) return undefined;
   const hasSecret =
     /\b(?:sk|pk|rk)_(?:live|test)_|\bgh[pousr]_|xox[abp]-|\beyJ[\w-]{8,}\.|AKIA[0-9A-Z]{12}|BEGIN [A-Z ]+KEY/;
@@ -56,7 +56,7 @@ function readArgs(
   const args: { [name: string]: JsonValue } = {};
   for (const { param, example } of drafts) {
     if (param.value !== undefined) continue;
-    // Binary content stands in no example.
+    // Examples contain no binary content.
     if (param.contentEncoding !== undefined) return undefined;
     const own = example === undefined || example === null ? undefined : toJson(example, valuesMaxCount);
     const ofBody =
@@ -67,7 +67,7 @@ function readArgs(
           : isJsonObject(whole) && Object.hasOwn(whole, param.name)
             ? whole[param.name]
             : undefined;
-    // Beside an example of the whole body, those of its fields are another one.
+    // An example of the whole body and examples of its fields exclude each other.
     const isPartOfWhole = param.in === "body" && whole !== undefined;
     const value = isPartOfWhole ? ofBody : own;
     const isUsed = param.required === true || (isPartOfWhole && value !== undefined && value !== null);
@@ -80,7 +80,7 @@ function readArgs(
   return args;
 }
 
-/** `value` as the type says, numbers that are written as texts read. */
+/** Converts `value` to the type; numbers in strings are parsed. */
 function fit(type: ParamType, value: JsonValue): JsonValue | undefined {
   switch (type) {
     case "string":
@@ -115,7 +115,7 @@ function planOf(tool: ToolspecTool, args: JsonObject, spec: Omit<Toolspec, "tool
   try {
     return planRequest(tool, { ...spec, tools: [tool] }, args, { egress: [pattern.value], variables });
   } catch (error) {
-    // Values that cannot be sent make no example.
+    // A value that cannot be sent gives no example.
     if (isCodedError(error)) return undefined;
     throw error;
   }

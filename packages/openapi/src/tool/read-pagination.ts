@@ -1,9 +1,8 @@
 /**
- * How a list goes on, where the document leaves no doubt: a parameter and the
- * field of the response that belong together by their names, the address of the
- * next page in a field or a Link header, pages that are counted from one or zero
- * over a list, or items of a list that are passed over. Anything less certain is
- * not guessed.
+ * Detects the pagination of a list where the document is unambiguous: a parameter
+ * and a response field that match by name, the URL of the next page in a field or
+ * a Link header, pages numbered from zero or one, or items to skip. Nothing less
+ * certain is guessed.
  */
 
 import type { ToolspecPagination, ToolspecParam } from "@toolcrib/toolspec";
@@ -19,7 +18,7 @@ import {
 import { fieldsOf, typesOf } from "../schema/type-of-schema.ts";
 import type { DraftParam } from "./draft-param.ts";
 
-/** Parameters that ask for a page, and the fields that answer them, by JSONPath. */
+/** Parameters that select a page, and the response fields that belong to them, by JSONPath. */
 const cursors: readonly (readonly [param: RegExp, paths: readonly string[]])[] = [
   [/^page_?token$/i, ["$.nextPageToken", "$.next_page_token"]],
   [/^next_?token$/i, ["$.nextToken", "$.next_token", "$.NextToken", "$.meta.next_token"]],
@@ -43,7 +42,7 @@ const cursors: readonly (readonly [param: RegExp, paths: readonly string[]])[] =
   [/^continue$/, ["$.metadata.continue"]],
 ];
 
-/** Fields that hold the address of the next page. */
+/** Fields with the URL of the next page. */
 const addresses = [
   "$.next",
   "$.next_url",
@@ -56,7 +55,7 @@ const addresses = [
   "$.pagination.next",
 ];
 
-/** Fields that say how many items there are. */
+/** Fields with the total number of items. */
 const totals = [
   "$.total",
   "$.total_count",
@@ -70,13 +69,13 @@ const totals = [
   "$.pagination.total",
 ];
 
-/** Parameters that the address of a next page has. */
+/** Parameters in the URL of a next page. */
 const asking = /^(?:page(?:_?number|_?no|_?token)?|cursor|after|since|starting_after|offset|skip)$/i;
 
-/** Names of the list of a page. */
+/** Names of the list in a page. */
 const lists = ["data", "items", "results", "records", "entries", "values"];
 
-/** How the list that `operation` gives goes on; `undefined` where that is not certain. */
+/** Returns the pagination of the list that `operation` returns; `undefined` when it is uncertain. */
 export function readPagination(
   operation: Operation,
   params: readonly DraftParam[],
@@ -111,7 +110,7 @@ export function readPagination(
   return items === undefined ? undefined : readCount(queries, items, schema, context);
 }
 
-/** Pages or items that are counted, over the list at `items`. */
+/** Numbered pages or skipped items, over the list at `items`. */
 function readCount(
   queries: readonly DraftParam[],
   items: string,
@@ -133,7 +132,7 @@ function readCount(
 
 const pageName = /^page(?:_?number|_?no)?$/i;
 
-/** The default that the description of a parameter tells. */
+/** Returns the default that the description of a parameter mentions. */
 function firstOf(param: ToolspecParam | undefined): string | undefined {
   return /\bDefault: (\d+)\b/.exec(param?.description ?? "")?.[1];
 }
@@ -143,7 +142,7 @@ interface Answer {
   readonly hasLink: boolean;
 }
 
-/** The JSON of a response that says that it went well. */
+/** Returns the JSON schema of the success response. */
 function readAnswer(operation: Operation, context: SchemaContext): Answer | undefined {
   const owner = fieldOf(operation.node, "responses");
   const [code, written] =
@@ -164,7 +163,7 @@ function readAnswer(operation: Operation, context: SchemaContext): Answer | unde
   return { schema: readSchema({ node: schema, file, place }, context), hasLink };
 }
 
-/** The schema of what stands at `path`, a JSONPath of names. */
+/** Returns the schema at `path`, a JSONPath of names. */
 function fieldAt(schema: Schema, path: string, context: SchemaContext): Schema | undefined {
   let found: Schema | undefined = schema;
   for (const name of path.split(".").slice(1)) {
@@ -180,14 +179,14 @@ function isOfType(schema: Schema | undefined, allowed: readonly string[]): boole
   return types.length > 0 && types.every((type) => allowed.includes(type));
 }
 
-/** Whether a text that says that it is an address stands at `path`. */
+/** Whether the text at `path` is declared as a URL. */
 function isAddressAt(schema: Schema, path: string, context: SchemaContext): boolean {
   const found = fieldAt(schema, path, context);
   if (found === undefined || !isOfType(found, ["string"])) return false;
   return /^(?:uri|url)(?:-reference)?$/.test(factText(found, "format") ?? "");
 }
 
-/** Where the list of a page stands: the whole response, or the only list in it. */
+/** Finds the list of a page: the whole response, or the only list in it. */
 function listAt(schema: Schema, context: SchemaContext): string | undefined {
   const types = typesOf(schema, 0);
   if (types.length === 1 && types[0] === "array") return "$";

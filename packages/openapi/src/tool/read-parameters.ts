@@ -1,8 +1,7 @@
 /**
- * The parameters of an operation outside its body: path, query and headers,
- * each with the style it is written in. What is optional and cannot be sent is
- * left out and told; what is required and cannot be sent makes the operation
- * one that cannot be imported.
+ * Converts the parameters of an operation outside its body: path, query and
+ * headers, each with its style. An optional parameter that cannot be sent is left
+ * out and reported; a required one makes the operation unfit for import.
  */
 
 import { quote } from "@toolcrib/document";
@@ -16,18 +15,18 @@ import { readSchema, type Schema, type SchemaContext, type SchemaPart } from "..
 import { type ChosenType, fieldsOf, typeOfSchema } from "../schema/type-of-schema.ts";
 import { type DraftParam, UnfitOperation } from "./draft-param.ts";
 
-/** Headers that OpenAPI says are no parameters. */
+/** Headers that OpenAPI excludes from parameters. */
 const describedElsewhere: ReadonlySet<string> = new Set(["accept", "content-type", "authorization"]);
 /** Headers that the HTTP client sets. */
 const ofTheClient =
   /^(?:connection|content-length|cookie|expect|host|http2-settings|keep-alive|te|trailer|transfer-encoding|upgrade|proxy-.*)$/i;
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
-/** Longest name that a toolspec takes. */
+/** Longest name that a toolspec accepts. */
 const nameMaxLength = 256;
 
-/** A path parameter, and what stands in the path for it. */
+/** A path parameter, and its text in the path. */
 export interface PathDraft extends DraftParam {
-  /** `{id}`, or with the frame of its style `;id={id}`. */
+  /** `{id}`, or with the delimiters of its style `;id={id}`. */
   readonly frame: (placeholder: string) => string;
 }
 
@@ -46,7 +45,7 @@ interface Written {
   readonly place: Place;
 }
 
-/** Read the parameters of `operation`. @throws {UnfitOperation} */
+/** Converts the parameters of `operation`. @throws {UnfitOperation} */
 export function readParameters(operation: Operation, context: SchemaContext): Parameters {
   const path: PathDraft[] = [];
   const others: DraftParam[] = [];
@@ -69,7 +68,7 @@ export function readParameters(operation: Operation, context: SchemaContext): Pa
   return { path, others };
 }
 
-/** Those of the path item, and over them those of the operation. */
+/** Returns the parameters of the path item, overridden by those of the operation. */
 function listParameters(operation: Operation, context: SchemaContext): readonly Written[] {
   const found = new Map<string, Written>();
   for (const { node: owner, file } of [operation.item, operation]) {
@@ -185,7 +184,7 @@ function arrayStyle(node: Node): ArrayStyle {
   return { kind: "style", style: "comma" };
 }
 
-/** An object in the query: brackets, or each field as a parameter of its own. */
+/** Converts an object in the query: brackets, or one parameter per field. */
 function readObject(
   written: Written,
   schema: Schema,
@@ -216,7 +215,7 @@ function readObject(
   });
 }
 
-/** The parameter of a toolspec for `schema`. */
+/** Returns the toolspec parameter for `schema`. */
 function toParam(
   written: Written,
   where: ToolspecParam["in"],

@@ -1,8 +1,8 @@
 /**
- * Parameters of a tool share one namespace, those of an operation have one for
- * each place. A path parameter may have any name, because its name is not sent;
- * a header may be written in another case; a field of the query and one of the
- * body cannot be told apart, and one of them is left out.
+ * Resolves name clashes. The parameters of a tool share one namespace; those of an
+ * operation have one per place. A path parameter can be renamed, because its name
+ * is not sent; a header can be written in another case; of a query field and a
+ * body field with the same name, one is left out.
  */
 
 import { quote } from "@toolcrib/document";
@@ -11,15 +11,15 @@ import { toParamName } from "../write/names.ts";
 import { type DraftParam, UnfitOperation } from "./draft-param.ts";
 import type { PathDraft } from "./read-parameters.ts";
 
-/** Parameters that do not clash, and the names that those of the path have now. */
+/** Parameters without clashes, and the new names of path parameters. */
 export interface ResolvedParams {
   readonly path: readonly PathDraft[];
-  /** From a name in the document to the one in the tool. */
+  /** Maps names in the document to names in the tool. */
   readonly pathNames: ReadonlyMap<string, string>;
   readonly others: readonly DraftParam[];
 }
 
-/** Give each of the parameters a name that no other has. @throws {UnfitOperation} where two that are needed clash. */
+/** Gives each parameter a unique name. @throws {UnfitOperation} when two required parameters clash. */
 export function resolveClashes(
   path: readonly PathDraft[],
   others: readonly DraftParam[],
@@ -46,7 +46,7 @@ function keepOthers(
 ): readonly DraftParam[] {
   const kept: DraftParam[] = [];
   const headers = new Set<string>();
-  // What is needed comes first, so that it stays.
+  // Required parameters come first, so that they are kept.
   const inOrder = [...others].sort(
     (a, b) => Number(b.param.required === true) - Number(a.param.required === true),
   );
@@ -91,10 +91,10 @@ function keepOthers(
   return kept;
 }
 
-/** The most parameters that a tool has here; a toolspec takes as many. */
+/** Most parameters of a tool; the limit of toolspecs. */
 const paramsMaxCount = 200;
 
-/** Leave out optional parameters past what a tool takes. */
+/** Leaves out optional parameters beyond the limit of a tool. */
 export function limitParams(
   params: readonly DraftParam[],
   label: string,

@@ -1,15 +1,15 @@
-/** Names that models and clients take, from whatever a document calls things. Pure. */
+/** Derives names that models and clients accept from names in a document. Pure. */
 
 /** Longest name of a tool. */
 const toolNameMaxLength = 64;
 
-/** `text` in snake_case of ASCII; empty where nothing of it is left. */
+/** Returns `text` in snake_case of ASCII; empty when no character can be kept. */
 export function toSnakeCase(text: string): string {
   return (
     text
       .normalize("NFKD")
       .replace(/\p{M}/gu, "")
-      // OAuth is one word, and so are IDs.
+      // OAuth and IDs are one word each.
       .replaceAll("OAuth", "Oauth")
       .replace(
         /([A-Z])([A-Z]+)s(?![a-z])/g,
@@ -23,12 +23,12 @@ export function toSnakeCase(text: string): string {
   );
 }
 
-/** Makes names of tools that are used once only. */
+/** Generates unique names of tools. */
 export function createToolNames(): (operationId: string | undefined, method: string, path: string) => string {
   const taken = new Set<string>();
   return (operationId, method, path) => {
     const own = toSnakeCase(operationId ?? "");
-    // An id of digits or of one letter says nothing.
+    // An id of digits or of one letter carries no meaning.
     const name = /[a-z]{2}/.test(own) ? own : nameOfPath(method, path);
     const base = cut(name, toolNameMaxLength);
     let free = base;
@@ -39,7 +39,7 @@ export function createToolNames(): (operationId: string | undefined, method: str
   };
 }
 
-/** `get_users_by_id_posts` of `GET /users/{id}/posts`. */
+/** Returns `get_users_by_id_posts` for `GET /users/{id}/posts`. */
 function nameOfPath(method: string, path: string): string {
   const words = path
     .split("/")
@@ -59,12 +59,12 @@ function cut(name: string, maxLength: number): string {
   return (word > maxLength / 2 && name[maxLength] !== "_" ? head.slice(0, word) : head).replace(/_+$/, "");
 }
 
-/** A title as the name of a manifest, `GitHub` as `github`; empty where nothing of it is left. */
+/** Converts a title to the name of a manifest, `GitHub` to `github`; empty when no character can be kept. */
 export function toEntryName(text: string): string {
   return toSnakeCase(text.toLowerCase()).replaceAll("_", "-").slice(0, 64).replace(/-+$/, "");
 }
 
-/** `text` as the name of a parameter, where its name is ours to choose. */
+/** Converts `text` to the name of a parameter whose name is not sent. */
 export function toParamName(text: string): string {
   const name = text.replace(/[^A-Za-z0-9_.-]+/g, "_").slice(0, 64);
   return /[A-Za-z0-9]/.test(name) ? name : "value";

@@ -1,7 +1,7 @@
 /**
- * Descriptions as models are to read them: one line of plain text, bounded,
- * without the marks of HTML and Markdown and without characters that nobody
- * sees. Pure; what the text says is the author's.
+ * Converts descriptions for models to one line of plain text of limited length,
+ * without HTML and Markdown markup and without invisible characters. Pure; does not
+ * change the author's words.
  */
 
 const entities: { readonly [name: string]: string } = {
@@ -20,15 +20,15 @@ const entities: { readonly [name: string]: string } = {
   rdquo: "”",
 };
 
-/** Longest text that is looked at, in UTF-16 units; hardly anything behind it would be kept. */
+/** Longest text that is read, in UTF-16 code units; hardly anything after it would be kept. */
 const lookedAtLength = 8000;
 
-/** `text` as one line of at most `maxLength` characters, cut behind a sentence or a word. */
+/** Returns `text` as one line of at most `maxLength` characters, cut after a sentence or a word. */
 export function toPlainLine(text: string, maxLength: number): string {
   return cutLine(plain(text.slice(0, lookedAtLength)), maxLength);
 }
 
-/** In linear time, whatever the text: no pattern begins where another one of its kind ended in vain. */
+/** Linear in the text: no pattern starts where a failed match of the same pattern ended. */
 function plain(text: string): string {
   return text
     .replace(/[^\S\n]+/g, " ")
@@ -66,7 +66,7 @@ function readEntity(whole: string, decimal?: string, hex?: string, name?: string
   return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : " ";
 }
 
-/** One line, cut behind the last sentence that fits, else behind a word. */
+/** Returns one line, cut after the last sentence that fits, or else after a word. */
 export function cutLine(line: string, maxLength: number): string {
   if (line.length <= maxLength) return line;
   const head = line.slice(0, maxLength - 1).replace(/[\ud800-\udbff]$/, "");
@@ -76,7 +76,7 @@ export function cutLine(line: string, maxLength: number): string {
   return `${(word >= maxLength / 2 ? head.slice(0, word) : head).replace(/[\s,;:.-]+$/, "")}…`;
 }
 
-/** Texts one after the other, each ending like a sentence; empty ones are left out. */
+/** Joins texts, each ending like a sentence; empty ones are left out. */
 export function sentences(parts: readonly (string | undefined)[]): string {
   return parts
     .filter((part): part is string => part !== undefined && part !== "")

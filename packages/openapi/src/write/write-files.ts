@@ -1,11 +1,11 @@
-/** A manifest and a toolspec as the text of their files, in the layout that catalogues have. Pure. */
+/** Writes a manifest and a toolspec as the text of their files, in the layout of catalogues. Pure. */
 
 import type { JsonValue } from "@toolcrib/json";
 import type { Toolspec, ToolspecExample, ToolspecParam, ToolspecTool } from "@toolcrib/toolspec";
 import type { Credential } from "../service/read-credentials.ts";
 import { yamlMap, yamlText, yamlValue } from "./write-yaml.ts";
 
-/** What a manifest says that its toolspec does not. */
+/** Facts of a manifest that its toolspec does not contain. */
 export interface ManifestDraft {
   readonly name: string;
   readonly version: string;
@@ -16,7 +16,7 @@ export interface ManifestDraft {
   readonly tools: readonly ToolspecTool[];
 }
 
-/** The text of a manifest. Tools that only read are exposed by default. */
+/** Returns the text of a manifest. Read-only tools are exposed by default. */
 export function writeManifest(draft: ManifestDraft): string {
   const needsSecond = draft.credentials.some(({ inject }) => "query" in inject);
   const lines = [
@@ -57,7 +57,7 @@ export function writeManifest(draft: ManifestDraft): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** What comes before the tools of a toolspec. */
+/** Returns the text of a toolspec before its tools. */
 export function writeToolspecHead(spec: Omit<Toolspec, "tools">): string {
   const variables = Object.entries(spec.variables ?? {});
   const lines = [
@@ -78,7 +78,7 @@ export function writeToolspecHead(spec: Omit<Toolspec, "tools">): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** One tool of a toolspec. */
+/** Returns the text of one tool of a toolspec. */
 export function writeTool(tool: ToolspecTool): string {
   const lines = [
     `  - name: ${yamlText(tool.name)}`,
@@ -133,7 +133,7 @@ function writeExample({ args, request }: ToolspecExample): string[] {
   ];
 }
 
-/** A URL needs no quotes where it has no braces in it. */
+/** A URL without braces needs no quotes. */
 function yamlUrl(url: string): string {
   return /^https:\/\/[A-Za-z0-9.-]+$/.test(url) ? url : JSON.stringify(url);
 }

@@ -1,18 +1,18 @@
-/** Writing YAML by hand: scalars and values on one line that every YAML reader, of 1.1 too, takes for the same. Pure. */
+/** Writes scalars and one-line values of YAML that all readers, also of YAML 1.1, parse alike. Pure. */
 
 import type { JsonValue } from "@toolcrib/json";
 
-/** Words that a reader of YAML 1.1 or 1.2 takes for something else than a text. */
+/** Words that a YAML 1.1 or 1.2 reader does not parse as text. */
 const special = /^(?:null|true|false|yes|no|on|off|y|n|~)$/i;
 const plain = /^[A-Za-z_/][A-Za-z0-9_./-]*(?: [A-Za-z0-9_./-]+)*$/;
 
-/** `text` as a scalar. */
+/** Returns `text` as a scalar. */
 export function yamlText(text: string): string {
-  // A JSON text is a double-quoted scalar of YAML 1.2.
+  // A JSON string is a double-quoted scalar of YAML 1.2.
   return plain.test(text) && !special.test(text) ? text : JSON.stringify(text);
 }
 
-/** `value` on one line. */
+/** Returns `value` on one line. */
 export function yamlValue(value: JsonValue): string {
   if (typeof value === "string") return yamlText(value);
   if (typeof value === "number") return yamlNumber(value);
@@ -21,7 +21,7 @@ export function yamlValue(value: JsonValue): string {
   return yamlMap(Object.entries(value));
 }
 
-/** Fields on one line, those without a value left out. */
+/** Returns fields on one line, without those that have no value. */
 export function yamlMap(entries: readonly (readonly [string, JsonValue | undefined])[]): string {
   const fields = entries.flatMap(([key, value]) =>
     value === undefined ? [] : [`${yamlKey(key)}: ${yamlValue(value)}`],
@@ -29,7 +29,7 @@ export function yamlMap(entries: readonly (readonly [string, JsonValue | undefin
   return `{${fields.join(", ")}}`;
 }
 
-/** Numbers without exponent, which readers of YAML 1.1 take for a text. */
+/** Writes numbers without exponent, which YAML 1.1 readers parse as text. */
 function yamlNumber(value: number): string {
   const text = String(value);
   if (!/e/i.test(text)) return text;

@@ -1,30 +1,28 @@
 /**
- * Where manifests and toolspecs are kept, by the paths of their files. Two
- * layouts, which may be mixed:
- *
- *     manifests/<name>/<version>.yaml    toolspecs/<name>/<version>.yaml
- *     manifests/<name>/<version>.yaml    manifests/<name>/<version>.toolspec.yaml
- *
- * Paths have slashes and need not exist.
+ * Finds manifests and toolspecs by the paths of their files. Two layouts are
+ * known and can be mixed:
+ * manifests/<name>/<version>.yaml    toolspecs/<name>/<version>.yaml
+ * manifests/<name>/<version>.yaml    manifests/<name>/<version>.toolspec.yaml
+ * Paths use slashes. The files need not exist.
  */
 
-/** What a path says of its file. */
+/** Facts about a file that its path states. */
 export interface FileLayout {
   readonly kind: "manifest" | "toolspec";
-  /** The name that its folder says; `undefined` where it stands in none. */
+  /** Name of the entry, from the folder; `undefined` when the path has no such folder. */
   readonly name: string | undefined;
-  /** The version that its file name says. */
+  /** Version of the entry, from the file name. */
   readonly version: string;
-  /** Without ending and kind, so that a manifest and its toolspec have the same. */
+  /** The path without extension and kind: equal for a manifest and its toolspec. */
   readonly pairKey: string;
 }
 
 const extension = /\.(?:ya?ml|json)$/i;
 
 /**
- * What `path` says of its file: `undefined` where it is neither a manifest nor
- * a toolspec. A path without `manifests` or `toolspecs` among its folders is
- * one when it ends like `<name>/<version>.yaml`.
+ * Returns the facts that `path` states, or `undefined` when it is the path of neither a
+ * manifest nor a toolspec. A path that has no folder `manifests` or `toolspecs` counts
+ * when it ends in `<name>/<version>.yaml`.
  */
 export function layoutOf(path: string): FileLayout | undefined {
   const parts = path.split("/").filter((part) => part !== "" && part !== ".");
@@ -36,7 +34,7 @@ export function layoutOf(path: string): FileLayout | undefined {
   const root = Math.max(parts.lastIndexOf("manifests"), parts.lastIndexOf("toolspecs"));
   if (root === -1 && !isBeside && !/^\d+\.\d+\.\d+$/.test(version)) return undefined;
   const isRooted = root !== -1;
-  // Right in `manifests/` there are no entries, but an index or a readme.
+  // Files directly in `manifests/` are an index or a readme, not entries.
   if (isRooted && root === parts.length - 1 && !isBeside) return undefined;
   const kind = isBeside || (isRooted && parts[root] === "toolspecs") ? "toolspec" : "manifest";
   const folders = isRooted ? [...parts.slice(0, root), "*", ...parts.slice(root + 1)] : parts;
@@ -44,7 +42,7 @@ export function layoutOf(path: string): FileLayout | undefined {
   return { kind, name, version, pairKey: [...folders, version].join("/") };
 }
 
-/** The paths at which the manifest of the toolspec at `path` may be, most likely first. */
+/** Returns the possible paths of the manifest for the toolspec at `path`, most likely first. */
 export function manifestPathsOf(path: string): readonly string[] {
   const slash = path.lastIndexOf("/") + 1;
   const folder = path.slice(0, slash);

@@ -1,6 +1,6 @@
 /**
- * A whole catalogue: every manifest and toolspec of a listing by itself, each
- * pair, and what must not be there twice. A pure function of paths and texts.
+ * Checks a whole catalogue: each manifest and toolspec, each pair, and
+ * duplicates among them. A pure function of paths and texts.
  */
 
 import { type Diagnostic, hasErrors } from "@toolcrib/diagnostics";
@@ -26,48 +26,48 @@ import { toolspecKind, toolspecShape } from "../spec/toolspec-shape.ts";
 import { type FileLayout, layoutOf } from "./layout.ts";
 import { lintPair } from "./lint-pair.ts";
 
-/** One file of a listing. */
+/** One file of a catalogue. */
 export interface CatalogFile {
-  /** Its path with slashes; its folders and ending say what it is. */
+  /** Path with slashes. Its folders and extension determine the kind of file. */
   readonly path: string;
-  /** Its text, or its bytes, which are to be UTF-8. */
+  /** Text, or bytes in UTF-8. */
   readonly text: string | Uint8Array;
-  /** What it is called in findings. @default path */
+  /** Name of the file in findings. @default path */
   readonly name?: string;
-  /** What it is, wherever it stands; its path is then not held against it. @default by its path */
+  /** Kind of the file. When it is given, the path is not checked. @default derived from the path */
   readonly kind?: "manifest" | "toolspec";
 }
 
-/** What is asked of a catalogue. */
+/** Options of `lintCatalog`. */
 export interface LintCatalogOptions {
-  /** `manifests` looks at manifests only; `toolspecs` at both and their pairs. */
+  /** `manifests` checks manifests only; `toolspecs` checks both and their pairs. */
   readonly subject: "manifests" | "toolspecs";
-  /** Names that no egress list may reach. @default none */
+  /** Host names that no egress list may contain. @default none */
   readonly denylist?: HostDenylist;
-  /** Whether manifests with `builder: toolpack` must have a toolspec. @default true */
+  /** Whether a manifest with `builder: toolpack` must have a toolspec. @default true */
   readonly needsToolspecs?: boolean;
-  /** Whether examples are planned and compared. @default true */
+  /** Whether the requests of examples are planned and compared. @default true */
   readonly checksExamples?: boolean;
-  /** What is wrong with a JSONPath. @default they are not looked at */
+  /** Returns the fault of a JSONPath. @default JSONPaths are not checked */
   readonly jsonPathFault?: JsonPathFault;
 }
 
-/** A toolspec and its manifest, both sound. */
+/** A toolspec and its manifest, both without errors. */
 export interface CatalogPair {
   readonly manifest: Manifest;
   readonly toolspec: Toolspec;
-  /** Names of their files. */
+  /** Names of the two files. */
   readonly manifestName: string;
   readonly toolspecName: string;
 }
 
-/** What a catalogue came to. */
+/** Result of `lintCatalog`. */
 export interface CatalogReport {
-  /** Every finding of every file. */
+  /** All findings of all files. */
   readonly diagnostics: readonly Diagnostic[];
   readonly manifestCount: number;
   readonly toolspecCount: number;
-  /** The pairs that can be used. */
+  /** The pairs without errors. */
   readonly pairs: readonly CatalogPair[];
 }
 
@@ -75,7 +75,7 @@ interface Entry extends OpenDocument {
   readonly layout: Omit<FileLayout, "version"> & { readonly version: string | undefined };
 }
 
-/** Check all of `files` that are manifests or toolspecs; others are passed over. */
+/** Checks the manifests and toolspecs among `files`; other files are ignored. */
 export function lintCatalog(files: readonly CatalogFile[], options: LintCatalogOptions): CatalogReport {
   const entries = files.flatMap((file) => openFile(file));
   const manifests = entries.filter(({ layout }) => layout.kind === "manifest");
@@ -131,7 +131,7 @@ function openFile({ path, text, name = path, kind }: CatalogFile): Entry[] {
       : { kind, name: undefined, version: undefined, pairKey: path };
   if (layout === undefined) return [];
   const open = openSource({ name, text }, layout.kind === "manifest" ? manifestKind : toolspecKind);
-  // A folder of nothing but specs may have any name: the file says what it is.
+  // A folder that contains only toolspecs can have any name: the content determines the kind.
   const isSpec =
     kind === undefined &&
     layout.kind === "manifest" &&
@@ -145,14 +145,14 @@ function isToolspecTree(tree: DocumentNode | undefined): boolean {
   return fieldOf(tree, "baseUrl") !== undefined && fieldOf(tree, "image") === undefined;
 }
 
-/** The name and version that a file itself says. */
+/** Name and version that the content of a file states. */
 function identityOf({ tree }: OpenDocument): string | undefined {
   const name = stringOf(fieldOf(tree, "name"));
   const version = stringOf(fieldOf(tree, "version"));
   return name === undefined || version === undefined ? undefined : `${name}@${version}`;
 }
 
-/** Finds manifests by the place of their toolspecs, else by what both say. */
+/** Finds the manifest of a toolspec by its path, or by the name and version in the content. */
 function createPairing(manifests: readonly Entry[]): (spec: Entry) => Entry | undefined {
   const byPlace = new Map<string, Entry>();
   const byIdentity = new Map<string, Entry>();
@@ -164,7 +164,7 @@ function createPairing(manifests: readonly Entry[]): (spec: Entry) => Entry | un
   return (spec) => byPlace.get(spec.layout.pairKey) ?? byIdentity.get(identityOf(spec) ?? "");
 }
 
-/** Hold the name and version of a file to its path; where its manifest says what the path says, `lintPair` does. */
+/** Compares the name and version in a file with its path. Where the manifest agrees with the path, `lintPair` reports the difference. */
 function lintPlace({ layout, tree, reporter }: Entry, code: string, manifest?: Entry): void {
   for (const [field, said, where] of [
     ["name", layout.name, "folder"],
@@ -176,7 +176,7 @@ function lintPlace({ layout, tree, reporter }: Entry, code: string, manifest?: E
     if (!isEntryText(field, written) || stringOf(fieldOf(manifest?.tree, field)) === said) continue;
     reporter.report({
       code,
-      message: `"${field}" is ${quote(written)}, but the ${where} says ${quote(said)}`,
+      message: `"${field}" is ${quote(written)}, but the ${where} is ${quote(said)}`,
       hint: `write ${field}: ${said}, or move the file`,
       span: found.span,
       path: field,
@@ -212,7 +212,7 @@ function reportTwins(entries: readonly Entry[], code: string): void {
     }
     one.reporter.report({
       code,
-      message: `${quote(identity)} is in ${earlier.reporter.source.name} too`,
+      message: `${quote(identity)} is also in ${earlier.reporter.source.name}`,
       hint: "remove one of the two files",
       span: entryOf(one.tree, "name")?.value.span,
     });
@@ -235,7 +235,7 @@ function reportSpecsMissing(manifests: readonly Entry[], paired: ReadonlySet<Ent
     one.reporter.report({
       code: "MANIFEST_TOOLSPEC_MISSING",
       message: "The manifest has builder: toolpack and no toolspec",
-      hint: `add toolspecs/${one.layout.name ?? "NAME"}/${one.layout.version}.yaml, or ${one.layout.version}.toolspec.yaml beside the manifest`,
+      hint: `add toolspecs/${one.layout.name ?? "NAME"}/${one.layout.version}.yaml, or ${one.layout.version}.toolspec.yaml next to the manifest`,
       span: builder.span,
       path: "image.builder",
     });

@@ -1,6 +1,6 @@
 /**
- * What a toolspec and its manifest must have in common. Reads both trees, so
- * that a file with a fault of its own is still compared in everything else.
+ * Checks that a toolspec agrees with its manifest. Compares the two trees, so
+ * that a file with an error of its own is still compared in all other fields.
  */
 
 import {
@@ -19,7 +19,7 @@ import { canBeAllowed, parseBaseUrl } from "../spec/base-url.ts";
 import { isEntryText } from "../spec/entry-name.ts";
 import { lintCollisions } from "../spec/lint-collisions.ts";
 
-/** Report, in the toolspec, what does not fit `manifest`. */
+/** Reports, at places in the toolspec, everything that does not agree with `manifest`. */
 export function lintPair(spec: OpenDocument, manifest: OpenDocument): void {
   if (spec.tree?.kind !== "map" || manifest.tree?.kind !== "map") return;
   const report = (problem: Problem) => spec.reporter.report(problem);
@@ -46,7 +46,7 @@ function lintIdentity(spec: DocumentNode, manifest: DocumentNode, file: string, 
     const written = stringOf(own);
     const theirs = stringOf(fieldOf(manifest, field));
     if (own === undefined || written === undefined || theirs === undefined || written === theirs) continue;
-    // What is no name or version at all was told where it stands.
+    // A value that is not a valid name or version has its own finding.
     if (!isEntryText(field, written) || !isEntryText(field, theirs)) continue;
     report({
       code,
@@ -96,7 +96,7 @@ function lintTools(spec: DocumentNode, manifest: DocumentNode, file: string, rep
   }
 }
 
-/** The entries of a manifest's egress list, those with a fault as they were probably meant. */
+/** Returns the egress entries of a manifest. Faulty entries are corrected to their probable meaning. */
 function egressOf(manifest: DocumentNode): readonly HostPattern[] {
   const list = fieldOf(fieldOf(manifest, "entitlements"), "egress");
   const entries = list?.kind === "list" ? list.items : list === undefined ? [] : [list];
@@ -134,7 +134,7 @@ function hintOf(host: string, egress: readonly HostPattern[]): string {
   const near = egress.find(
     ({ isWildcard, name }) => isWildcard && (host === name || host.endsWith(`.${name}`)),
   );
-  const why = near === undefined ? "" : `; ${near.text} stands for exactly one label`;
+  const why = near === undefined ? "" : `; ${near.text} matches exactly one label`;
   return `add ${host.replace(/^\{[^{}]*\}(?=\.)/, "*")} to entitlements.egress of the manifest${why}`;
 }
 
@@ -173,7 +173,7 @@ function lintAuth(spec: DocumentNode, manifest: DocumentNode, report: Report): v
   }
 }
 
-/** The names of the headers or query parameters that the credentials of a manifest are sent in. */
+/** Returns the names of headers or query parameters that carry the credentials of a manifest. */
 function injectedNames(manifest: DocumentNode, field: "header" | "query"): readonly string[] {
   return itemsOf(manifest, "credentials").flatMap((item) => {
     const name = stringOf(fieldOf(fieldOf(item, "inject"), field));

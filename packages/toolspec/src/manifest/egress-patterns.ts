@@ -1,9 +1,9 @@
-/** The egress list of a manifest, as it is held against hosts. */
+/** The egress list of a manifest as host patterns. */
 
 import { type HostPattern, parseHostPattern } from "@toolcrib/hosts";
 import type { Manifest } from "./manifest.ts";
 
-/** The hosts that `manifest` allows. An entry that is no host pattern, which lint reports, allows nothing. */
+/** Returns the hosts that `manifest` allows. An invalid entry, which lint reports, allows nothing. */
 export function egressPatterns(manifest: Manifest): readonly HostPattern[] {
   return (manifest.entitlements?.egress ?? []).flatMap((entry) => {
     const verdict = parseHostPattern(entry);

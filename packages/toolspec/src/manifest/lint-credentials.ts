@@ -1,4 +1,4 @@
-/** How the credentials of a manifest enter requests, by its tier. Reads the tree; never quotes a format. */
+/** Checks how the credentials of a manifest enter requests in its tier. Reads the tree and never quotes a format, which can contain the secret. */
 
 import {
   type DocumentNode,
@@ -15,10 +15,10 @@ import {
 import { formatFault, formatHint, pathPrefixFault, singleFormatFault } from "../spec/credential-format.ts";
 import { isClientHeader, isHeaderName } from "../spec/header-name.ts";
 
-/** The fields that say where a credential of the sealed tier goes. */
+/** The fields that place a credential of the sealed tier. */
 const placeFields = ["header", "query", "pathPrefix"] as const;
 
-/** Report what does not fit together in the credentials of the manifest at `node`. */
+/** Reports contradictions among the credentials of the manifest at `node`. */
 export function lintCredentials(node: DocumentNode, place: Place, version: 1 | 2): void {
   const tier = stringOf(fieldOf(node, "tier"));
   const taken = new Map<string, string>();
@@ -75,12 +75,12 @@ function lintTier(
   }
   for (const field of isSealed ? ["env"] : ["header", "format", "query", "pathPrefix"]) {
     const entry = entryOf(inject, field);
-    // Of a field that version 1 does not have, another finding tells.
+    // A field of version 2 in version 1 has its own finding.
     if (entry === undefined || (version === 1 && (field === "query" || field === "pathPrefix"))) continue;
     const message = `Credential ${name} has inject.${field}: ${rule}`;
     const hint = isSealed
       ? "remove env"
-      : `remove ${field}; where the secret goes stands in auth of the toolspec`;
+      : `remove ${field}; auth in the toolspec states where the secret goes`;
     reportAt(entry.value, place, { code, message, hint, span: entry.keySpan });
   }
 }
@@ -90,7 +90,7 @@ function isPlacedElsewhere(inject: MapNode, version: 1 | 2): boolean {
   return entryOf(inject, "query") !== undefined || entryOf(inject, "pathPrefix") !== undefined;
 }
 
-/** Whether the field is there with a value of another type, of which another finding tells. */
+/** Whether the field has a value of a wrong type, which has its own finding. */
 function isFaulty(inject: MapNode, field: string): boolean {
   const value = fieldOf(inject, field);
   return (
@@ -131,7 +131,7 @@ function lintHeader(inject: MapNode, name: string, taken: Map<string, string>, p
   }
 }
 
-/** What version 2 adds: one place of three, each with what belongs to it. */
+/** Checks the rules of version 2: exactly one of three places, each with its own fields. */
 function lintPlaces(inject: MapNode, name: string, taken: Map<string, string>, place: Place): void {
   const [first, second] = placeFields
     .flatMap((field) => entryOf(inject, field) ?? [])
@@ -145,14 +145,14 @@ function lintPlaces(inject: MapNode, name: string, taken: Map<string, string>, p
   const prefix = stringOf(prefixNode);
   const format = entryOf(inject, "format");
   if (prefixNode !== undefined && format !== undefined && first?.key === "pathPrefix") {
-    const message = `Credential ${name} has inject.format beside inject.pathPrefix, which is a format itself`;
+    const message = `Credential ${name} has inject.format and inject.pathPrefix; the prefix is a format itself`;
     const hint = "remove format, and write {token} into pathPrefix";
     reportAt(format.value, place, { code: "MANIFEST_INJECT_PLACE", message, hint, span: format.keySpan });
   }
   const fault = prefix === undefined || prefix.trim() === "" ? undefined : pathPrefixFault(prefix);
   if (prefixNode !== undefined && fault !== undefined) {
     const message = `"inject.pathPrefix" of credential ${name} ${fault}`;
-    const hint = 'write what stands before every path: pathPrefix: "/bot{token}"';
+    const hint = 'write the prefix of every path: pathPrefix: "/bot{token}"';
     reportAt(prefixNode, place, { code: "MANIFEST_INJECT_PATH_PREFIX", message, hint });
   }
   const query = stringOf(fieldOf(inject, "query"));
@@ -160,7 +160,7 @@ function lintPlaces(inject: MapNode, name: string, taken: Map<string, string>, p
   if (prefix !== undefined) lintShared(inject, "pathPrefix", "pathPrefix", name, taken, place);
 }
 
-/** A query parameter or a prefix is there for one credential: of two, both would be sent. */
+/** Reports a query parameter or prefix that two credentials use: both would be sent. */
 function lintShared(
   inject: MapNode,
   field: "query" | "pathPrefix",

@@ -1,7 +1,6 @@
 /**
- * What a manifest file may say, and what fits together within it. Version 1 is
- * the document's; version 2 has everything of version 1, and two more places
- * for credentials.
+ * The shape of a manifest file and its rules across fields. Version 1 follows
+ * the document; version 2 adds two places for credentials.
  */
 
 import {
@@ -25,7 +24,7 @@ import { entryName, entryVersion, toEntryName } from "../spec/entry-name.ts";
 import { lintCredentials } from "./lint-credentials.ts";
 import type { Manifest } from "./manifest.ts";
 
-/** Manifests, as a kind of file. */
+/** Manifests as a kind of file. */
 export const manifestKind: DocumentKind = {
   noun: "manifest",
   codes: {
@@ -44,7 +43,7 @@ export const manifestKind: DocumentKind = {
 const anyText = (description: string, maxLength = 2048) => text({ description, maxLength });
 
 const egressEntry = text({
-  description: "A host, or *. and a suffix of at least two labels; the wildcard stands for one label.",
+  description: "A host, or *. and a suffix of at least two labels; the wildcard matches one label.",
   maxLength: 300,
   examples: ["api.example.com", "*.example.com"],
   inspect(value, node, place) {
@@ -57,7 +56,7 @@ const egressEntry = text({
 });
 
 const sourceShape = record({
-  description: "Where the source is.",
+  description: "Location of the source.",
   fields: {
     repo: { required: anyText("Repository.") },
     tag: { required: anyText("Tag.") },
@@ -79,12 +78,12 @@ const sourceShape = record({
 });
 
 const imageShape = record({
-  description: "The image that runs.",
+  description: "Image of the server.",
   fields: {
     ref: { required: anyText("Reference.") },
     digest: {
       required: text({
-        description: "The digest that is approved.",
+        description: "Approved digest.",
         maxLength: 300,
         code: "MANIFEST_DIGEST_INVALID",
         pattern: {
@@ -103,7 +102,7 @@ const imageShape = record({
       }),
     },
     builder: choice({
-      description: "How the image is built; go-static when left out.",
+      description: "How the image is built. Default: go-static.",
       values: ["go-static", "node", "python", "toolpack"],
       code: "MANIFEST_BUILDER_INVALID",
       aliases: { go: "go-static", nodejs: "node", javascript: "node" },
@@ -112,10 +111,10 @@ const imageShape = record({
 });
 
 const placeInjectFields = {
-  header: anyText("The header that carries it.", 128),
-  format: anyText("The value of the header, with {token} in the place of the secret.", 1024),
+  header: anyText("Header that carries the credential.", 128),
+  format: anyText("Value of the header; {token} is replaced by the secret.", 1024),
   env: text({
-    description: "The environment variable that holds it.",
+    description: "Environment variable that contains the credential.",
     maxLength: 128,
     code: "MANIFEST_INJECT_ENV",
     pattern: { source: "[A-Za-z_][A-Za-z0-9_]*", meaning: "the name of an environment variable" },
@@ -125,7 +124,7 @@ const placeInjectFields = {
 const injectHints = { name: "did you mean header?", value: "did you mean format?" };
 
 const injectShape1 = record({
-  description: "How it enters requests. Sealed tier: header and format. Entrusted tier: env.",
+  description: "How the credential enters requests. Sealed tier: header and format. Entrusted tier: env.",
   fields: placeInjectFields,
   hints: injectHints,
   misplaced: ({ key }: MapEntry) =>
@@ -140,21 +139,21 @@ const injectShape1 = record({
 
 const injectShape2 = record({
   description:
-    "How it enters requests. Sealed tier: header and format, query, or pathPrefix. Entrusted tier: env.",
+    "How the credential enters requests. Sealed tier: header and format, query, or pathPrefix. Entrusted tier: env.",
   fields: {
     ...placeInjectFields,
     format: anyText(
-      "The value of the header or query parameter, with {token} in the place of the secret; with query {token} when left out.",
+      "Value of the header or query parameter; {token} is replaced by the secret. Default with query: {token}.",
       1024,
     ),
     query: text({
-      description: "The query parameter that carries it.",
+      description: "Query parameter that carries the credential.",
       maxLength: 128,
       pattern: { source: "[\\x21-\\x7e]+", meaning: "the name of a query parameter" },
       examples: ["key"],
     }),
     pathPrefix: text({
-      description: "What is put before every path, with {token} in the place of the secret.",
+      description: "Prefix of every path; {token} is replaced by the secret.",
       maxLength: 1024,
       examples: ["/bot{token}"],
     }),
@@ -169,7 +168,7 @@ function credentialShape(inject: typeof injectShape1 | typeof injectShape2) {
       id: { required: anyText("Unique within the manifest.", 256) },
       type: {
         required: choice({
-          description: "What it is. basic: user:password, or what that is in base64.",
+          description: "Kind of credential. basic: user:password, plain or in base64.",
           values: ["oauth2", "api_key", "basic", "custom_env"],
           code: "MANIFEST_CREDENTIAL_TYPE_INVALID",
           aliases: {
@@ -186,7 +185,7 @@ function credentialShape(inject: typeof injectShape1 | typeof injectShape2) {
       scopes: list(anyText("A scope."), { description: "Scopes of oauth2.", maxItems: 1000 }),
       inject: { required: inject },
       vendor: text({
-        description: "Which accounts belong together; required for oauth2.",
+        description: "Group of accounts; required for oauth2.",
         maxLength: 64,
         code: "MANIFEST_VENDOR_INVALID",
         pattern: entryName,
@@ -218,7 +217,7 @@ const categories = [
 
 function manifestShapeOf(version: 1 | 2): Shape<Manifest> {
   return record({
-    description: `A manifest of schemaVersion ${version}: what a tool server is, may reach, and needs.`,
+    description: `A manifest of schemaVersion ${version}: source, network access and credentials of a tool server.`,
     fields: {
       schemaVersion: {
         required: literalNumber({
@@ -249,13 +248,13 @@ function manifestShapeOf(version: 1 | 2): Shape<Manifest> {
       image: { required: imageShape },
       tier: {
         required: choice({
-          description: "sealed: the egress proxy puts the secret in. entrusted: the engine does.",
+          description: "sealed: the egress proxy inserts the secret. entrusted: the engine does.",
           values: ["sealed", "entrusted"],
           code: "MANIFEST_TIER_INVALID",
         }),
       },
       entitlements: record({
-        description: "What may be reached.",
+        description: "Network access.",
         fields: { egress: list(egressEntry, { description: "Hosts that may be reached.", maxItems: 1000 }) },
         hints: { hosts: "did you mean egress?", network: "did you mean egress?" },
       }),
@@ -265,8 +264,8 @@ function manifestShapeOf(version: 1 | 2): Shape<Manifest> {
         inspect: (_values, node, place) =>
           reportRepeated(node, place, "id", (id, lineNumber) => ({
             code: "MANIFEST_CREDENTIAL_DUPLICATE",
-            message: `Duplicate credential ${quote(id)}: the one in line ${lineNumber} has the id too`,
-            hint: "give each credential an id of its own",
+            message: `Duplicate credential ${quote(id)}: line ${lineNumber} has the same id`,
+            hint: "give each credential a unique id",
           })),
       }),
       tools: list(
@@ -277,7 +276,7 @@ function manifestShapeOf(version: 1 | 2): Shape<Manifest> {
             default: flag("Whether it is exposed by default."),
           },
           hints: {
-            description: "descriptions stand in the toolspec",
+            description: "descriptions belong in the toolspec",
             enabled: "did you mean default?",
           },
         }),
@@ -287,13 +286,13 @@ function manifestShapeOf(version: 1 | 2): Shape<Manifest> {
           inspect: (_values, node, place) =>
             reportRepeated(node, place, "name", (name, lineNumber) => ({
               code: "MANIFEST_TOOL_DUPLICATE",
-              message: `Duplicate tool ${quote(name)}: the tool in line ${lineNumber} has the name too`,
+              message: `Duplicate tool ${quote(name)}: line ${lineNumber} has the same name`,
               hint: "remove one of the two",
             })),
         },
       ),
       displayName: anyText("Name for people.", 256),
-      description: anyText("What the service is.", 10_000),
+      description: anyText("Description of the service.", 10_000),
       category: choice({
         description: "What it is for.",
         values: categories,
@@ -303,8 +302,8 @@ function manifestShapeOf(version: 1 | 2): Shape<Manifest> {
     },
     hints: {
       egress: "write it below entitlements: entitlements: { egress: […] }",
-      auth: "auth stands in the toolspec; a manifest has credentials",
-      baseUrl: "baseUrl stands in the toolspec",
+      auth: "auth belongs in the toolspec; a manifest has credentials",
+      baseUrl: "baseUrl belongs in the toolspec",
       builder: "write it below image",
       credential: "did you mean credentials?",
     },
@@ -315,7 +314,7 @@ function manifestShapeOf(version: 1 | 2): Shape<Manifest> {
 const shape1 = manifestShapeOf(1);
 const shape2 = manifestShapeOf(2);
 
-/** The shape of a manifest of either version; what it says of its version decides. */
+/** The shape of a manifest of either version; its `schemaVersion` selects the version. */
 export const manifestShape: Shape<Manifest> = {
   check(node, place) {
     const version = versionOf(node);
@@ -332,7 +331,7 @@ export const manifestShape: Shape<Manifest> = {
     return version === 2 ? shape2.check(node, place) : shape1.check(node, place);
   },
   toJsonSchema: () => ({
-    description: "A manifest: what a tool server is, may reach, and needs.",
+    description: "A manifest: source, network access and credentials of a tool server.",
     type: "object",
     required: ["schemaVersion"],
     if: { properties: { schemaVersion: { const: 2 } } },

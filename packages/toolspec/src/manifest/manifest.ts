@@ -1,13 +1,13 @@
-/** A manifest as data: what the file says. */
+/** A manifest as data. */
 
-/** Who puts the secret into requests: the egress proxy (`sealed`), or the engine (`entrusted`). */
+/** The component that inserts the secret into requests: the egress proxy (`sealed`) or the engine (`entrusted`). */
 export type Tier = "sealed" | "entrusted";
 /** How an image is built. */
 export type Builder = "go-static" | "node" | "python" | "toolpack";
-/** What a credential is. */
+/** Kind of a credential. */
 export type CredentialType = "oauth2" | "api_key" | "basic" | "custom_env";
 
-/** A manifest: what a tool server is, may reach, and needs. */
+/** A manifest: the source of a tool server, the hosts that it may reach, and the credentials that it needs. */
 export interface Manifest {
   readonly schemaVersion: number;
   readonly name: string;
@@ -31,7 +31,7 @@ export interface ManifestImage {
   readonly digest: string;
   /** Absolute path within the image. */
   readonly entrypoint: string;
-  /** `go-static` where it is absent. */
+  /** @default "go-static" */
   readonly builder?: Builder;
 }
 
@@ -47,21 +47,21 @@ export interface ManifestCredential {
 
 /** How a credential enters requests. Sealed: one of `header`, `query` and `pathPrefix`. Entrusted: `env`. */
 export interface ManifestInject {
-  /** The header that carries it, with `format`. */
+  /** Header that carries the credential, with `format`. */
   readonly header?: string;
-  /** The value of the header or query parameter, with `{token}`. */
+  /** Value of the header or query parameter; contains `{token}`. */
   readonly format?: string;
-  /** The query parameter that carries it (schemaVersion 2). */
+  /** Query parameter that carries the credential (schemaVersion 2). */
   readonly query?: string;
-  /** What is put before every path, with `{token}` (schemaVersion 2). */
+  /** Prefix of every path; contains `{token}` (schemaVersion 2). */
   readonly pathPrefix?: string;
-  /** The environment variable that holds it. */
+  /** Environment variable that contains the credential. */
   readonly env?: string;
 }
 
 /** A tool that a manifest lists. */
 export interface ManifestTool {
   readonly name: string;
-  /** Whether it is exposed by default; `false` where it is absent. */
+  /** Whether the tool is exposed by default. @default false */
   readonly default?: boolean;
 }

@@ -1,9 +1,9 @@
 /**
- * What a model calls the parameters of a tool. A parameter has the name that its
- * API gave it, such as `filter[query]` or `$top`; clients refuse a tool whose
- * input schema has properties like that (Anthropic's API, for one, takes letters,
- * digits, `_`, `.` and `-`, 64 at most). So a name that is not fit has another
- * one in the input schema, and both are understood in a call.
+ * Names of tool parameters in input schemas. A parameter has the name that its
+ * API defines, such as `filter[query]` or `$top`. Some clients refuse a tool with
+ * such properties: Anthropic's API allows letters, digits, `_`, `.` and `-`, at
+ * most 64 characters. A parameter with another name gets a legal name in the
+ * input schema; a call can use either name.
  */
 
 import { quote } from "@toolcrib/document";
@@ -15,9 +15,9 @@ const fitName = /^[A-Za-z0-9_.-]{1,64}$/;
 const maxLength = 64;
 
 interface Names {
-  /** Names of arguments by names of parameters. */
+  /** Maps parameter names to argument names. */
   readonly ofParams: ReadonlyMap<string, string>;
-  /** Names of parameters by names of arguments, where the two differ. */
+  /** Maps argument names to parameter names, where the two differ. */
   readonly toParams: ReadonlyMap<string, string>;
 }
 
@@ -55,15 +55,14 @@ function makeFit(name: string, taken: ReadonlySet<string>): string {
   }
 }
 
-/** The name under which the input schema of `tool` has the parameter `param`. */
+/** Returns the property name of the parameter `param` in the input schema of `tool`. */
 export function argumentName(tool: ToolspecTool, param: string): string {
   return namesOf(tool).ofParams.get(param) ?? param;
 }
 
 /**
- * `args` under the names of the parameters; names that are of no parameter stay.
- *
- * @throws {ToolspecError} `TOOLSPEC_ARGUMENT_INVALID` where one is given under both of its names.
+ * Returns `args` with the names of parameters as keys; unknown names are kept.
+ * @throws {ToolspecError} `TOOLSPEC_ARGUMENT_INVALID` when both names of one parameter are given.
  */
 export function toParamNames(tool: ToolspecTool, args: JsonObject): JsonObject {
   const { toParams } = namesOf(tool);

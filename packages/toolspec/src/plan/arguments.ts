@@ -1,8 +1,7 @@
 /**
- * The arguments of a call against the parameters of a tool: nothing that is not
- * declared, nothing missing, every value of its type. A string that is exactly
- * a number or a boolean counts as one where the parameter is one; nothing else
- * is changed.
+ * Checks the arguments of a call against the parameters of a tool: no undeclared
+ * argument, none missing, each of its type. A string that is exactly a number or
+ * a boolean is accepted for a parameter of that type; no other value is converted.
  */
 
 import { nearestName } from "@toolcrib/diagnostics";
@@ -12,15 +11,15 @@ import type { ParamType, ToolspecParam, ToolspecTool } from "../spec/toolspec.ts
 import { ToolspecError } from "../toolspec-error.ts";
 import { argumentName, toParamNames } from "./argument-names.ts";
 
-/** An argument that fits its parameter. */
+/** A valid argument. */
 export interface Argument {
   readonly param: ToolspecParam;
   readonly value: JsonValue;
-  /** A number as it is sent, without exponent; `undefined` for everything else. */
+  /** A number in the form in which it is sent, without exponent; `undefined` for other types. */
   readonly digits: string | undefined;
 }
 
-/** The arguments of `tool` in the order of its parameters. @throws {ToolspecError} `TOOLSPEC_ARGUMENT_INVALID`. */
+/** Returns the arguments of `tool` in the order of its parameters. @throws {ToolspecError} `TOOLSPEC_ARGUMENT_INVALID`. */
 export function readArguments(tool: ToolspecTool, given: JsonObject): readonly Argument[] {
   const params = tool.params ?? [];
   const args = toParamNames(tool, given);
@@ -121,14 +120,14 @@ function as(value: JsonValue): Read {
   return { value, digits: undefined };
 }
 
-/** `value` in decimal without exponent: as many digits as JavaScript needs to read the same number back. */
+/** Returns `value` in decimal without exponent, with the digits that JavaScript needs to parse the same number. */
 export function plainNumber(value: number): string {
   if (Number.isSafeInteger(value)) return String(value);
   if (Number.isInteger(value)) return BigInt(value).toString();
   const [, sign = "", whole = "", fraction = "", exponent = "0"] =
     /^(-?)([0-9]+)(?:\.([0-9]+))?(?:e([+-][0-9]+))?$/.exec(String(value)) ?? [];
   const shift = Number(exponent);
-  // Large numbers are whole, so a fraction that has an exponent is a small one.
+  // Large numbers are integers: a fraction with an exponent is a small number.
   return shift === 0 ? String(value) : `${sign}0.${"0".repeat(-shift - 1)}${whole}${fraction}`;
 }
 
@@ -141,18 +140,18 @@ function isWellFormed(value: JsonValue): boolean {
   );
 }
 
-/** A value as one text: scalars as they are, the rest as compact JSON. */
+/** Returns a value as one text: scalars unchanged, other values as compact JSON. */
 export function textOf(value: JsonValue): string {
   if (typeof value === "string") return value;
   return typeof value === "number" ? plainNumber(value) : JSON.stringify(value);
 }
 
-/** An argument as one text. */
+/** Returns an argument as one text. */
 export function argumentText({ value, digits }: Argument): string {
   return digits ?? textOf(value);
 }
 
-/** An argument as compact JSON. */
+/** Returns an argument as compact JSON. */
 export function argumentJson({ value, digits }: Argument): string {
   return digits ?? JSON.stringify(value);
 }

@@ -1,19 +1,19 @@
-/** An example of a toolspec against the request that its arguments make. */
+/** Compares an example of a toolspec with the request that its arguments produce. */
 
 import { canonicalJson } from "@toolcrib/json";
 import type { ToolspecExample } from "../spec/toolspec.ts";
 import type { RequestPlan } from "./plan-request.ts";
 import { readJsonBody } from "./write-body.ts";
 
-/** One part of a request that is not what an example expects. */
+/** One part of a request that differs from the example. */
 export interface ExampleDifference {
-  /** `method`, `url`, `body`, or `headers.` and a name. */
+  /** `method`, `url`, `body`, or `headers.` followed by a name. */
   readonly part: string;
   readonly expected: string;
   readonly actual: string;
 }
 
-/** How `plan` differs from what `example` expects; nothing where it does not. */
+/** Returns the differences between `plan` and the request of `example`. */
 export function compareExample(example: ToolspecExample, plan: RequestPlan): readonly ExampleDifference[] {
   const { method, url, headers = {}, body } = example.request;
   const differences: ExampleDifference[] = [];

@@ -1,7 +1,7 @@
 /**
- * Where the credentials of a manifest stand in a request. The one place that
- * knows: the plan of a request is written from it, and so is what the egress
- * pipeline may replace. Pure: knows no secret but the token it is handed.
+ * Determines where the credentials of a manifest are placed in a request. Both
+ * the plan of a request and the list of places in which the egress pipeline
+ * replaces placeholders come from here. Pure: knows only the token that it receives.
  */
 
 import { quote } from "@toolcrib/document";
@@ -11,7 +11,7 @@ import type { Toolspec } from "../spec/toolspec.ts";
 import { ToolspecError } from "../toolspec-error.ts";
 import { encodeQuery, encodeSegment } from "./percent.ts";
 
-/** Where a credential stands: the value of a header, that of a query parameter, or before the path; `format` is the text around `{token}`. */
+/** Place of a credential: the value of a header, the value of a query parameter, or a path prefix. `format` is the text around `{token}`. */
 export type CredentialPlace =
   | { readonly kind: "header"; readonly name: string; readonly format: string }
   | { readonly kind: "query"; readonly name: string; readonly format: string }
@@ -22,19 +22,19 @@ export interface PlacedCredential {
   /** `id` of the credential in the manifest. */
   readonly id: string;
   readonly place: CredentialPlace;
-  /** `basic`: a token that holds ":" (`user:password`) is base64-encoded before it stands for `{token}`. */
+  /** `basic`: a token that contains ":" (`user:password`) is base64-encoded before it replaces `{token}`. */
   readonly encoding?: "basic";
 }
 
-/** A placed credential with what stands for its token: a placeholder, or the secret itself. */
+/** A placed credential and the text for its token: a placeholder, or the secret itself. */
 export interface FilledCredential extends PlacedCredential {
   readonly token: string;
 }
 
 /**
- * The credentials of a manifest in its order. Sealed tier: all of them, as
- * `inject` says. Entrusted tier: the first one, at `auth` of the toolspec,
- * because a toolspec has one `auth`.
+ * Returns the credentials of a manifest in its order. Sealed tier: all of them,
+ * placed by `inject`. Entrusted tier: the first one, placed by `auth` of the
+ * toolspec, because a toolspec has one `auth`.
  */
 export function placedCredentials(
   manifest: Manifest,
@@ -65,10 +65,9 @@ function sealedPlace({ inject }: ManifestCredential): CredentialPlace | undefine
 }
 
 /**
- * What is written at the place of a credential: the value of a header as it is,
- * that of a query parameter and a path prefix percent-encoded.
- *
- * @throws {ToolspecError} `TOOLSPEC_CREDENTIAL_UNFIT` for a token that its place cannot carry.
+ * Returns the text at the place of a credential: unencoded in a header,
+ * percent-encoded in a query parameter and in a path prefix.
+ * @throws {ToolspecError} `TOOLSPEC_CREDENTIAL_UNFIT` for a token that the place cannot carry.
  */
 export function writeCredential({ id, place, encoding, token }: FilledCredential): string {
   const isPair = encoding === "basic" && token.includes(":");
@@ -76,7 +75,7 @@ export function writeCredential({ id, place, encoding, token }: FilledCredential
   if (written === "" || !written.isWellFormed()) throw unfit(id, "is no text");
   if (/[\x00-\x1f\x7f-\x9f]/.test(written)) throw unfit(id, "holds control characters or line breaks");
   if (place.kind === "query") return encodeQuery(frame(place.format, written));
-  // The text around it was linted; the token is one part of one segment.
+  // The text around the token was linted; the token is one part of one segment.
   if (place.kind === "pathPrefix") return frame(place.format, encodeSegment(written));
   if (!/^[\x20-\x7e]*$/.test(written)) throw unfit(id, "holds characters outside ASCII");
   return frame(place.format, written);

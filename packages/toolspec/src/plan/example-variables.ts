@@ -1,6 +1,6 @@
 /**
- * The variables of a toolspec as an example shows them: an example has the URL
- * of its request and not the configuration that belongs to it.
+ * Derives the variables of a toolspec from an example, which contains the URL of
+ * its request and not the configuration.
  */
 
 import { parseBaseUrl, variablesMaking } from "../spec/base-url.ts";
@@ -9,9 +9,9 @@ import { type PathPart, parsePathTemplate } from "../spec/path-template.ts";
 import type { Toolspec, ToolspecTool } from "../spec/toolspec.ts";
 
 /**
- * Values of the variables that the request of `tool` for `url` needs, as far as
- * the URL tells them: those of the host, and those that are a segment of the
- * path, or all of one but literal text.
+ * Returns the values of the variables that the request of `tool` for `url` needs,
+ * as far as the URL contains them: variables of the host, and variables that are
+ * a path segment, alone or with literal text around them.
  */
 export function exampleVariables(
   tool: ToolspecTool,
@@ -28,7 +28,7 @@ function ofPath(tool: ToolspecTool, path: string): { readonly [name: string]: st
   const params = new Set(tool.params?.filter((param) => param.in === "path").map(({ name }) => name));
   const { segments } = parsePathTemplate(tool.path, { hasReserved: true }).template;
   const written = path.slice(1).split("/");
-  // Behind a value with slashes segments are counted from the end.
+  // After a value with slashes, segments are counted from the end.
   const first = segments.findIndex((segment) =>
     segment.some((part) => part.kind === "placeholder" && part.keepsSlashes),
   );
@@ -51,7 +51,7 @@ interface LoneVariable {
   readonly behind: string;
 }
 
-/** The variable of a segment that has nothing else but literal text. */
+/** Returns the variable of a segment that contains only it and literal text. */
 function loneVariable(segment: readonly PathPart[], params: ReadonlySet<string>): LoneVariable | undefined {
   const at = segment.findIndex((part) => part.kind === "placeholder");
   const part = segment[at];
@@ -65,7 +65,7 @@ function literalOf(parts: readonly PathPart[]): string {
   return parts.map((part) => (part.kind === "literal" ? part.text : "")).join("");
 }
 
-/** `undefined` for what is no percent-encoded UTF-8. */
+/** Returns `undefined` for text that is not percent-encoded UTF-8. */
 function decode(text: string): string | undefined {
   try {
     return decodeURIComponent(text);

@@ -1,4 +1,4 @@
-/** The examples of a toolspec are its tests: each is planned, and must make the request that it expects. */
+/** Checks the examples of a toolspec as its tests: each is planned and must produce the request that it states. */
 
 import { isCodedError } from "@toolcrib/diagnostics";
 import { type DocumentNode, entryOf, fieldOf, itemsOf, type OpenDocument, quote } from "@toolcrib/document";
@@ -8,7 +8,7 @@ import { compareExample } from "./check-example.ts";
 import { exampleVariables } from "./example-variables.ts";
 import { planRequest } from "./plan-request.ts";
 
-/** Report every example of `spec` that makes another request. */
+/** Reports every example of `spec` that produces another request. */
 export function lintExamples(spec: Toolspec, { tree, reporter }: OpenDocument): void {
   for (const [toolIndex, node] of itemsOf(tree, "tools").entries()) {
     const tool = spec.tools[toolIndex];
@@ -40,7 +40,7 @@ function failuresOf(tool: ToolspecTool, spec: Toolspec, example: ToolspecExample
   if (pattern.kind === "invalid") return [{ part: "url", message: "its URL has no host" }];
   const baseUrl = tool.baseUrl ?? spec.baseUrl;
   const variables = exampleVariables(tool, spec, example.request.url);
-  // Which hosts may be reached is up to the manifest; a host that is another is a difference of the URL.
+  // The manifest decides which hosts are allowed; here another host is a difference in the URL.
   const own = parseHostPattern(baseUrl.replace(/^https:\/\//, ""));
   const egress = [pattern.value, ...(own.kind === "valid" ? [own.value] : [])];
   try {

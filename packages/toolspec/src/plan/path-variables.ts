@@ -1,16 +1,16 @@
-/** Variables in paths, before there is a call: whether the values that a configuration gives can stand there. */
+/** Checks, before any call, that configured values of variables are legal in paths. */
 
 import { parsePathTemplate, placeholdersOf, segmentFault } from "../spec/path-template.ts";
 import type { Toolspec, ToolspecTool } from "../spec/toolspec.ts";
 
-/** A variable with a value that cannot stand in a path. */
+/** A variable whose value is not legal in a path. */
 export interface VariableFault {
   readonly name: string;
-  /** The end of a sentence that begins with the value. */
+  /** Continues a sentence that begins with the value. */
   readonly reason: string;
 }
 
-/** What of `values` cannot stand in the paths of `spec`. Whether the hosts that they make may be reached is another question. */
+/** Returns the entries of `values` that are not legal in the paths of `spec`. Does not check the hosts that they produce. */
 export function pathVariableFaults(
   spec: Toolspec,
   values: { readonly [name: string]: string },

@@ -1,4 +1,4 @@
-/** Percent-encoding of UTF-8, by what may stay as it is. */
+/** Percent-encoding of UTF-8, with the sets of characters that stay unencoded. */
 
 const encoder = new TextEncoder();
 
@@ -16,17 +16,17 @@ function encode(text: string, kept: RegExp): string {
 
 const plain = /^[A-Za-z0-9_.~-]*$/;
 
-/** A value as part of one path segment: RFC 3986 unreserved and `!$'()*,;:@=` stay. */
+/** Encodes part of one path segment: RFC 3986 unreserved characters and `!$'()*,;:@=` stay. */
 export function encodeSegment(text: string): string {
   return plain.test(text) ? text : encode(text, /[A-Za-z0-9_.~!$'()*,;:@=-]/);
 }
 
-/** A name or value of a query: RFC 3986 unreserved stays. */
+/** Encodes a name or value of a query: RFC 3986 unreserved characters stay. */
 export function encodeQuery(text: string): string {
   return plain.test(text) ? text : encode(text, /[A-Za-z0-9_.~-]/);
 }
 
-/** A name or value of a form (WHATWG `application/x-www-form-urlencoded`). */
+/** Encodes a name or value of a form (WHATWG `application/x-www-form-urlencoded`). */
 export function encodeForm(text: string): string {
   return encode(text, /[A-Za-z0-9_.* -]/).replaceAll(" ", "+");
 }

@@ -1,9 +1,9 @@
 /**
- * A tool call as an HTTP request, to the byte. Names and values come from an
- * agent and are taken for hostile: whatever they are, the origin is that of the
- * base URL, the path has the segments of its template, and no header has more
- * than one line. What cannot be sent like that is refused before anything is
- * sent. Pure: sends nothing, knows no secret but what it is handed.
+ * Plans the HTTP request of a tool call, exact to the byte. Argument names and
+ * values come from an agent and are treated as hostile: no value changes the
+ * origin of the base URL, the number of path segments, or the number of lines of
+ * a header. A request that cannot be written that way is refused before anything
+ * is sent. Pure: sends nothing, and knows no secret except its input.
  */
 
 import { quote } from "@toolcrib/document";
@@ -19,13 +19,13 @@ import { writeBody } from "./write-body.ts";
 import { pairsOf } from "./write-pairs.ts";
 import { unsetHint, type WrittenPath, writePath } from "./write-path.ts";
 
-/** What `planRequest` needs besides the toolspec and the arguments. */
+/** Input of `planRequest` in addition to the toolspec and the arguments. */
 export interface PlanOptions {
-  /** The egress list of the manifest: the host of every request is held to it. */
+  /** The egress list of the manifest: the host of every request must match it. */
   readonly egress: readonly HostPattern[];
-  /** Credentials (`placedCredentials`) with their tokens; they win over everything else. @default none */
+  /** Credentials (`placedCredentials`) with their tokens; they override everything else. @default none */
   readonly credentials?: readonly FilledCredential[];
-  /** Path parameters whose slashes are kept, as `tool.parameter`. @default none */
+  /** Path parameters that keep their slashes, as `tool.parameter`. @default none */
   readonly reserved?: readonly string[];
   /** Values of the variables of base URLs and paths. @default the defaults in the toolspec */
   readonly variables?: { readonly [name: string]: string };
@@ -39,18 +39,18 @@ export interface PlanOptions {
   readonly bodyMaxBytes?: number;
 }
 
-/** A request as it is to be sent. */
+/** A request, ready to be sent. */
 export interface RequestPlan {
   readonly method: ToolspecMethod;
   readonly url: string;
-  /** Names as they are written; no two differ in case only. */
+  /** Names in their spelling on the wire; no two differ only in case. */
   readonly headers: { readonly [name: string]: string };
-  /** `undefined` where there is none. */
+  /** `undefined` when the request has no body. */
   readonly body: Uint8Array<ArrayBuffer> | undefined;
 }
 
 /**
- * The request of a call of `tool` with `args`.
+ * Returns the request for a call of `tool` with `args`.
  *
  * @throws {ToolspecError} `TOOLSPEC_ARGUMENT_INVALID` for arguments that do not fit the parameters,
  *   `TOOLSPEC_VALUE_HOSTILE` for values that would change the request, `TOOLSPEC_REQUEST_TOO_LARGE`,
@@ -85,7 +85,7 @@ export function planRequest(
   return { method: tool.method, url, headers, body: body?.bytes };
 }
 
-/** `path` behind the prefixes of credentials. */
+/** Returns `path` after the prefixes of credentials. */
 function withPrefixes(path: WrittenPath, credentials: PlanOptions["credentials"] = []): WrittenPath {
   const prefix = credentials
     .map((one) => (one.place.kind === "pathPrefix" ? writeCredential(one) : ""))
@@ -93,7 +93,7 @@ function withPrefixes(path: WrittenPath, credentials: PlanOptions["credentials"]
   return { path: `${prefix}${path.path}`, segmentCount: path.segmentCount + prefix.split("/").length - 1 };
 }
 
-/** The parameters in the query, and behind them the credentials, whose names no parameter can have. */
+/** Returns the query: the parameters, followed by the credentials, whose names no parameter can have. */
 function writeQuery(args: readonly Argument[], credentials: PlanOptions["credentials"] = []): string {
   const own = credentials.flatMap((one) =>
     one.place.kind === "query" ? [[one.place.name, writeCredential(one)] as const] : [],
@@ -143,7 +143,7 @@ function hostOf(tool: ToolspecTool, spec: Toolspec, options: PlanOptions): strin
   return host;
 }
 
-/** What the configuration says, else the toolspec. */
+/** Returns the configured value, or else the default in the toolspec. */
 function variableOf(name: string, spec: Toolspec, options: PlanOptions): string | undefined {
   return ownValue(options.variables, name) ?? ownValue(spec.variables, name)?.default;
 }
@@ -152,7 +152,7 @@ function ownValue<T>(values: { readonly [name: string]: T } | undefined, name: s
   return values !== undefined && Object.hasOwn(values, name) ? values[name] : undefined;
 }
 
-/** The last look: whoever parses the URL finds what the template says. */
+/** Checks the finished URL: every URL parser must find the host and segments of the template. */
 function checkUrl(url: string, origin: string, { segmentCount }: WrittenPath, urlMaxLength: number): void {
   if (url.length > urlMaxLength) {
     const message = `The URL has ${url.length} characters; at most ${urlMaxLength} are allowed`;
@@ -181,7 +181,7 @@ function writeHeaders(
   for (const one of args) {
     if (one.param.in === "header") set(one.param.name, headerText(one, maxLength));
   }
-  // A multipart body cannot be read without its boundary.
+  // A multipart body cannot be parsed without its boundary.
   if (contentType?.startsWith("multipart/") === true) set("Content-Type", contentType);
   for (const one of options.credentials ?? []) {
     if (one.place.kind === "header") set(one.place.name, writeCredential(one));
@@ -195,7 +195,7 @@ function headerText(argument: Argument, maxLength: number): string {
   const isList = Array.isArray(value);
   const isJson = typeof value === "object" && !isList;
   const text = isList ? value.map(textOf).join(", ") : argumentText(argument);
-  // In JSON, characters that a header cannot carry have another spelling.
+  // JSON has escapes for characters that a header cannot carry.
   const written = isJson ? text.replace(/[^\x20-\x7e]/g, escapeUnit) : text.replace(/^[\t ]+|[\t ]+$/g, "");
   if (!/^[\t\x20-\x7e]*$/.test(written)) {
     const message = `Cannot send parameter ${quote(name)} in a header: it holds line breaks or characters outside ASCII`;

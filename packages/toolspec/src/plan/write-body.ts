@@ -1,4 +1,4 @@
-/** The body of a request, and its media type. */
+/** Writes the body of a request and its media type. */
 
 import { quote } from "@toolcrib/document";
 import { isJsonObject, type JsonValue } from "@toolcrib/json";
@@ -8,17 +8,17 @@ import { type Argument, argumentJson, argumentText } from "./arguments.ts";
 import { encodeForm } from "./percent.ts";
 import { type Pair, pairsOf } from "./write-pairs.ts";
 
-/** A body as it is sent. */
+/** A body, ready to be sent. */
 export interface WrittenBody {
   readonly contentType: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
 const encoder = new TextEncoder();
-/** A DELETE has one only where it is given something to send. */
+/** A DELETE has a body only when an argument goes into it. */
 const bodyMethods: ReadonlySet<ToolspecMethod> = new Set(["POST", "PUT", "PATCH", "DELETE"]);
 
-/** The body of a call of `tool`; `undefined` where nothing is sent. */
+/** Returns the body for a call of `tool`; `undefined` when there is none. */
 export function writeBody(tool: ToolspecTool, args: readonly Argument[]): WrittenBody | undefined {
   if (!bodyMethods.has(tool.method)) return undefined;
   const own = args.filter(({ param }) => param.in === "body");
@@ -36,7 +36,7 @@ export function writeBody(tool: ToolspecTool, args: readonly Argument[]): Writte
   return encoding === "raw" ? rawBody(own[0] as Argument) : multipartBody(own);
 }
 
-/** One object of all body arguments; numbers keep their digits. */
+/** Returns one object of all body arguments; numbers keep their digits. */
 function jsonBody(args: readonly Argument[]): string {
   return `{${args.map((one) => `${JSON.stringify(one.param.name)}:${argumentJson(one)}`).join(",")}}`;
 }
@@ -95,12 +95,12 @@ function headOf(name: string, type: string | undefined, filename: string | undef
   return type === undefined ? line : `${line}\r\nContent-Type: ${type}`;
 }
 
-/** As browsers write names (WHATWG HTML, multipart/form-data). */
+/** Encodes names as browsers do (WHATWG HTML, multipart/form-data). */
 function quoted(text: string): string {
   return text.replace(/\r/g, "%0D").replace(/\n/g, "%0A").replace(/"/g, "%22");
 }
 
-/** A boundary that no part holds, the same for the same parts. */
+/** Returns a boundary that no part contains; equal parts give an equal boundary. */
 function freeBoundary(parts: readonly Part[]): string {
   // Bytes as characters, so that a boundary in binary content is found too.
   const decoder = new TextDecoder("latin1");
@@ -134,7 +134,7 @@ function decodeBase64(name: string, text: string): Uint8Array<ArrayBuffer> {
   }
 }
 
-/** The JSON value that a body holds, for comparing; `undefined` where it is no JSON. */
+/** Returns the JSON value of a body for comparison; `undefined` when it is not JSON. */
 export function readJsonBody(text: string): JsonValue | undefined {
   try {
     return JSON.parse(text) as JsonValue;

@@ -1,4 +1,4 @@
-/** Arguments as names and values, for queries, forms and multipart bodies. Nothing is encoded here. */
+/** Converts arguments to pairs of name and value, for queries, forms and multipart bodies. Encodes nothing. */
 
 import { isJsonObject, type JsonValue } from "@toolcrib/json";
 import { type Argument, argumentText, textOf } from "./arguments.ts";
@@ -7,9 +7,9 @@ import { type Argument, argumentText, textOf } from "./arguments.ts";
 export type Pair = readonly [name: string, value: string];
 
 /**
- * The pairs of one argument: a scalar once, each item of an array under the
- * same name, an object as compact JSON; other styles as the parameter says.
- * Commas of `style: comma` are part of the value.
+ * Returns the pairs of one argument: one pair for a scalar, one per item of an
+ * array with the same name, compact JSON for an object; other styles as the
+ * parameter states. Commas of `style: comma` are part of the value.
  */
 export function pairsOf(argument: Argument): readonly Pair[] {
   const { value } = argument;
@@ -21,12 +21,12 @@ export function pairsOf(argument: Argument): readonly Pair[] {
   return value.map((item: JsonValue) => [name, textOf(item)] as const);
 }
 
-/** `a[]=1`, `a[key]=1`; items of an array that have parts are counted: `a[0][key]=1`. */
+/** Writes `a[]=1` and `a[key]=1`; array items that have parts are numbered: `a[0][key]=1`. */
 function bracketPairs(name: string, value: JsonValue): readonly Pair[] {
   if (Array.isArray(value)) {
     return value.flatMap((item: JsonValue, index) => {
       const isScalar = typeof item !== "object" || item === null;
-      // A name that ends in [] says so already.
+      // A name that ends in [] already marks an array.
       const step = isScalar
         ? name.endsWith("[]")
           ? name

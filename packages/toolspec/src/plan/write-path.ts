@@ -1,6 +1,6 @@
 /**
- * The path of a request. A value stays within its segment: it adds none, is
- * none of `.` and `..` to anyone on the way, and holds no control characters.
+ * Writes the path of a request. A value stays within its segment: it adds no
+ * segment, no decoder reads it as `.` or `..`, and it contains no control characters.
  */
 
 import { quote } from "@toolcrib/document";
@@ -17,24 +17,24 @@ import { ToolspecError } from "../toolspec-error.ts";
 import { type Argument, argumentText, textOf } from "./arguments.ts";
 import { encodeSegment } from "./percent.ts";
 
-/** A path as it is sent, and how many segments it must have whoever reads it. */
+/** A path, ready to be sent, and the number of segments that every parser must find in it. */
 export interface WrittenPath {
   readonly path: string;
   readonly segmentCount: number;
 }
 
-/** How the path of a tool is filled in. */
+/** Source of the values in a path. */
 export interface PathOptions {
   readonly hasReserved: boolean;
-  /** Whether the slashes of a parameter are kept. */
+  /** Whether a parameter keeps its slashes. */
   readonly keepsSlashes: (name: string) => boolean;
-  /** The value of a variable; `undefined` where it has none. */
+  /** Returns the value of a variable, or `undefined` when it has none. */
   readonly variableOf: (name: string) => string | undefined;
 }
 
 /**
- * Fill in the path of `tool`: placeholders by its parameters, those that no
- * parameter has by variables.
+ * Writes the path of `tool`. A placeholder takes the value of the parameter with
+ * its name, or else of the variable.
  *
  * @throws {ToolspecError} `TOOLSPEC_VALUE_HOSTILE` for a parameter, `TOOLSPEC_VARIABLE_UNSET` for a variable.
  */
@@ -63,7 +63,7 @@ export function writePath(tool: ToolspecTool, args: readonly Argument[], options
   return { path, segmentCount: path.split("/").length };
 }
 
-/** Templates of tools with and without `{+name}`. They do not change, and every call asks. */
+/** Parsed path templates by tool, with and without `{+name}`. They are constant, and every call needs them. */
 const [reservedTemplates, plainTemplates] = [
   new WeakMap<ToolspecTool, PathTemplate>(),
   new WeakMap<ToolspecTool, PathTemplate>(),
@@ -96,7 +96,7 @@ function writePart(name: string, part: string, isOneOfSeveral: boolean): string 
   return fault === undefined ? encodeSegment(part) : refuse(name, fault);
 }
 
-/** Two harmless values side by side may make a segment that is not. */
+/** Two harmless values next to each other can form a harmful segment. */
 function refuseSegment(
   segment: readonly PathPart[],
   values: ReadonlyMap<string, string>,
@@ -119,7 +119,7 @@ function refuse(name: string, state: string): never {
   );
 }
 
-/** Always one segment, or a part of one. */
+/** A variable is always one segment, or a part of one. */
 function writeVariable(name: string, path: string, value: string | undefined): string {
   if (value === undefined) {
     const message = `Variable ${quote(name)} of path ${quote(path)} has no value`;
@@ -129,7 +129,7 @@ function writeVariable(name: string, path: string, value: string | undefined): s
   return fault === undefined ? encodeSegment(value) : refuseVariable(name, fault);
 }
 
-/** What to do about a variable without a value. */
+/** Returns the hint for a variable without a value. */
 export function unsetHint(name: string): string {
   return `set ${name} among the variables of the toolspec`;
 }

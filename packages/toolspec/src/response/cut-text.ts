@@ -1,8 +1,8 @@
-/** UTF-8 cut at a number of bytes, on a character boundary. */
+/** Cuts UTF-8 text to a number of bytes, at a character boundary. */
 
 const encoder = new TextEncoder();
 
-/** The beginning of `text` in at most `maxBytes` bytes of UTF-8. */
+/** Returns the longest beginning of `text` that has at most `maxBytes` bytes in UTF-8. */
 export function cutText(
   text: string,
   maxBytes: number,
@@ -10,7 +10,7 @@ export function cutText(
   const bytes = encoder.encode(text);
   if (bytes.length <= maxBytes) return { text, shownBytes: bytes.length, totalBytes: bytes.length };
   let end = maxBytes;
-  // Bytes 10xxxxxx go on with a character.
+  // Bytes 10xxxxxx continue a character.
   while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
   return {
     text: new TextDecoder().decode(bytes.subarray(0, end)),

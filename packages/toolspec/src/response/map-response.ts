@@ -1,7 +1,7 @@
 /**
- * An HTTP response as the result of a tool. Pure: status, headers and bytes in,
- * content out. What is too long is cut, what failed is an error result, what is
- * no text is described and, where small, handed on.
+ * Maps an HTTP response to the result of a tool. Pure: status, headers and bytes
+ * in, content out. Long text is cut, a failed request becomes an error result,
+ * and binary content is described and, when small, included.
  */
 
 import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
@@ -13,33 +13,33 @@ import { type RateLimit, rateLimitOf } from "./rate-limit.ts";
 import { statusLine } from "./reason-phrase.ts";
 import { selectResponse } from "./select-response.ts";
 
-/** A response as it was received. */
+/** A received response. */
 export interface HttpResponse {
   readonly status: number;
-  /** Names in any case. */
+  /** Header names in any case. */
   readonly headers: { readonly [name: string]: string | undefined };
   /** The body, decompressed. */
   readonly body: Uint8Array;
-  /** Bytes of the whole body, where `body` is only its beginning. @default body.length */
+  /** Length of the whole body in bytes, when `body` is only its beginning. @default body.length */
   readonly totalBytes?: number;
 }
 
-/** How a response is mapped. */
+/** Options of `mapResponse`. */
 export interface MapResponseOptions {
-  /** Most bytes of text; `response.maxBytes` of the tool comes first. @default 102,400 */
+  /** Most bytes of text; `response.maxBytes` of the tool takes precedence. @default 102,400 */
   readonly textMaxBytes?: number;
-  /** Most bytes of a body that is no text and is handed on; a larger one is described. @default 65,536 */
+  /** Most bytes of binary content that is included; larger content is described. @default 65,536 */
   readonly binaryMaxBytes?: number;
-  /** Where a body that is no text came from, for the resource that holds it. @default "toolspec:response" */
+  /** URI of the resource that contains binary content. @default "toolspec:response" */
   readonly uri?: string;
-  /** Evaluates JSONPath (RFC 9535); needed for tools with `response.select` or `response.fields`. */
+  /** Evaluates JSONPath (RFC 9535); required for tools with `response.select` or `response.fields`. */
   readonly select?: SelectJson;
 }
 
-/** The values that a JSONPath finds, in order. */
+/** Returns the values that a JSONPath selects, in order. */
 export type SelectJson = (path: string, value: JsonValue) => readonly JsonValue[];
 
-/** The result of a tool (MCP `CallToolResult`), and what only the engine wants to know. */
+/** The result of a tool (MCP `CallToolResult`), and facts for the engine. */
 export interface MappedResponse {
   readonly result: {
     readonly content: readonly (JsonObject & { readonly type: string })[];
@@ -53,10 +53,10 @@ export interface MappedResponse {
 const errorBodyMaxBytes = 2048;
 
 /**
- * The result of a call of `tool` that was answered by `response`: the text of
- * the body, JSON as `structuredContent` too unless the text was cut; with
- * another status than 2xx an error that begins with `HTTP 404 Not Found: `. An
- * answer of GraphQL with errors and no data is an error too.
+ * Returns the result of a call of `tool` for `response`: the body as text, and
+ * JSON also as `structuredContent` unless the text was cut. A status other than
+ * 2xx gives an error that begins with `HTTP 404 Not Found: `. A GraphQL response
+ * with errors and no data is an error too.
  */
 export function mapResponse(
   tool: ToolspecTool,
@@ -90,7 +90,7 @@ function doneResult(
   if (decoded.kind === "empty") return { content: [textContent(statusLine(response.status))] };
   if (decoded.kind === "binary") return binaryResult(decoded.mediaType, response, options);
   const { response: selection = {} } = tool;
-  // What failed is told as a whole.
+  // An error is returned whole, without selection.
   const failure = isGraphqlFailure(tool.path, decoded.json) ? { isError: true } : undefined;
   const isSelected =
     (selection.select !== undefined || selection.fields !== undefined) &&
@@ -101,7 +101,7 @@ function doneResult(
   const text = isSelected ? JSON.stringify(json) : decoded.text;
   const maxBytes = tool.response?.maxBytes ?? options.textMaxBytes ?? 102_400;
   const shown = cutText(text, maxBytes);
-  // A body that was cut on the way is longer than what is here.
+  // A body that was cut in transit is longer than the bytes here.
   const cutBefore = isSelected ? 0 : Math.max(0, (response.totalBytes ?? 0) - response.body.length);
   const totalBytes = shown.totalBytes + cutBefore;
   if (shown.shownBytes === totalBytes) {
@@ -112,7 +112,7 @@ function doneResult(
   return { content: [textContent(`${shown.text}\n${note}`)], ...failure };
 }
 
-/** Whether a GraphQL service answers with errors and no data, which it does with status 200 too. */
+/** Whether a GraphQL service returns errors and no data, which it also does with status 200. */
 function isGraphqlFailure(path: string, json: JsonValue | undefined): boolean {
   if (!/\/graphql(?:\.json)?$/.test(path) || !isJsonObject(json)) return false;
   const { errors, data } = json;
@@ -153,7 +153,7 @@ function failedResult(
   return { content: [textContent(`${line}${note}`)], isError: true };
 }
 
-/** A target without its query, fragment and user information: signed addresses carry their key there. */
+/** Returns a URL without query, fragment and user information: signed URLs contain their key there. */
 function withoutQuery(location: string): string {
   return location.replace(/[?#][\s\S]*$/, "").replace(/^([a-z][a-z0-9+.-]*:)?\/\/[^/]*@/i, "$1//");
 }

@@ -1,7 +1,7 @@
 /**
- * How a list goes on (schemaVersion 2): the arguments that ask for the next
- * page. Follows no URL: of the address of a next page only the query parameters
- * that the tool has are taken, and only where it leads to the same host.
+ * Computes the arguments that request the next page of a list (schemaVersion 2).
+ * Follows no URL: of the URL of a next page it uses only the query parameters
+ * that the tool declares, and only when the URL has the same host.
  */
 
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from "@toolcrib/json";
@@ -10,24 +10,24 @@ import type { ParamType, ToolspecPagination, ToolspecParam, ToolspecTool } from 
 import type { HttpResponse, SelectJson } from "./map-response.ts";
 import { isSameHost } from "./same-host.ts";
 
-/** What `nextPage` looks at. */
+/** Input of `nextPage`. */
 export interface PageAnswer {
-  /** Arguments of the call that was answered. */
+  /** Arguments of the completed call. */
   readonly args: JsonObject;
   /** URL of its request. */
   readonly url: string;
   readonly response: HttpResponse;
 }
 
-/** The arguments that ask for the next page, or why the page that a service names is not asked for. */
+/** The arguments for the next page, or the reason for not requesting a page that the service names. */
 export type NextPage =
   | { readonly kind: "next"; readonly args: JsonObject }
   | { readonly kind: "refused"; readonly reason: string };
 
 /**
- * The arguments of the call for the page after the one that was answered;
- * `undefined` after the last one, and for a tool without pages. An address of a
- * next page may have another path: it may be another name of the same list.
+ * Returns the arguments of the call for the next page; `undefined` after the last
+ * page and for a tool without pages. The URL of a next page can have another
+ * path: services give the same list several names.
  */
 export function nextPage(tool: ToolspecTool, answer: PageAnswer, select: SelectJson): NextPage | undefined {
   const { pagination } = tool;
@@ -78,7 +78,7 @@ function nextCursor(
   return toType(field === undefined ? param.type : undefined, found);
 }
 
-/** The number of the next page, or how many items come before it. */
+/** Number of the next page, or the number of items before it. */
 function nextNumber(
   { kind, first = kind === "page" ? 1 : 0, total }: ToolspecPagination,
   given: JsonValue | undefined,
@@ -94,7 +94,7 @@ function nextNumber(
   return isKnown && next - first >= Number(all) ? undefined : next;
 }
 
-/** Items of a page: a list that was found, or else whatever was. */
+/** Items of a page: a list when one was selected, or else all selected values. */
 function countOf(found: readonly JsonValue[]): number {
   const [one] = found;
   if (found.length === 1 && Array.isArray(one)) return one.length;
@@ -105,23 +105,23 @@ function readJson(body: Uint8Array): JsonValue | undefined {
   try {
     return parseJson(new TextDecoder().decode(body));
   } catch {
-    // No JSON, no further page.
+    // A body that is not JSON has no next page.
     return undefined;
   }
 }
 
-/** The address that the `Link` header calls the next one. */
+/** Returns the URL with `rel="next"` in the `Link` header. */
 function linkOf({ headers }: HttpResponse): string | undefined {
   const header = Object.entries(headers).find(([name]) => name.toLowerCase() === "link")?.[1] ?? "";
   return [...header.slice(0, addressMaxLength).matchAll(/<([^<>]*)>((?:\s*;[^,<]*)*)/g)].find(
     ([, , about = ""]) =>
       /;\s*rel\s*=\s*(?:"(?:[^"]* )?next(?: [^"]*)?"|next\b)/i.test(about) &&
-      // Sentry names a next page always, and says so where it has nothing.
+      // Sentry always sends a next page, and marks it when it is empty.
       !/;\s*results\s*=\s*"?false\b/i.test(about),
   )?.[1];
 }
 
-/** Longest header, and longest address of a next page, that is read. */
+/** Longest header, and longest URL of a next page, that is parsed. */
 const addressMaxLength = 16_384;
 
 function nextOfAddress(tool: ToolspecTool, { args, url }: PageAnswer, target: string): NextPage | undefined {
@@ -145,7 +145,7 @@ function nextOfAddress(tool: ToolspecTool, { args, url }: PageAnswer, target: st
   };
 }
 
-/** The arguments without those that the link leaves out: Shopify refuses a filter beside its cursor. */
+/** Returns the arguments without those that the link omits: Shopify refuses a filter together with its cursor. */
 function kept(tool: ToolspecTool, args: JsonObject, next: URL): readonly (readonly [string, JsonValue])[] {
   const names = [...next.searchParams.keys()];
   const isInLink = (name: string) => names.some((one) => one === name || one.startsWith(`${name}[`));
@@ -156,7 +156,7 @@ function kept(tool: ToolspecTool, args: JsonObject, next: URL): readonly (readon
   });
 }
 
-/** A cursor as its parameter has it; clients hold arguments to the types of the input schema. */
+/** Converts a cursor to the type of its parameter; clients validate arguments by the input schema. */
 function toType(type: ParamType | undefined, found: string | number): string | number {
   if (type === "string") return String(found);
   const isNumber = type === "integer" || type === "number";

@@ -1,21 +1,21 @@
-/** What a response says of its rate limit, and whether and when a call may be tried again. Knows no clock. */
+/** Parses the rate limit of a response and decides whether and when a call can be retried. Has no clock. */
 
 import type { ToolspecMethod } from "../spec/toolspec.ts";
 
-/** What a response says of its rate limit. */
+/** The rate limit that a response states. */
 export interface RateLimit {
-  /** Milliseconds to wait, where `Retry-After` says so in seconds. */
+  /** Milliseconds to wait, when `Retry-After` is a number of seconds. */
   readonly retryAfterMs?: number;
-  /** Milliseconds since the epoch until which to wait, where `Retry-After` is a date. */
+  /** Time to wait for in milliseconds since the epoch, when `Retry-After` is a date. */
   readonly retryAtMs?: number;
   readonly limit?: number;
   readonly remaining?: number;
 }
 
-/** Longest wait that is believed: a day. */
+/** Longest accepted wait: one day. */
 const retryAfterMaxMs = 86_400_000;
 
-/** What `headers` (names in lower case) say; `undefined` where they say nothing. */
+/** Parses `headers` (names in lower case); `undefined` when they state no limit. */
 export function rateLimitOf(headers: ReadonlyMap<string, string>): RateLimit | undefined {
   const retryAfter = headers.get("retry-after")?.trim() ?? "";
   const count = (...names: readonly string[]) => {
@@ -39,8 +39,8 @@ export function rateLimitOf(headers: ReadonlyMap<string, string>): RateLimit | u
 const idempotent: ReadonlySet<ToolspecMethod> = new Set(["GET", "PUT", "DELETE"]);
 
 /**
- * Whether a call may be sent again after `status`: 429 with any method, because
- * nothing was done, 502, 503 and 504 with methods that may be repeated.
+ * Whether a call can be sent again after `status`: 429 with any method, because
+ * the service did nothing; 502, 503 and 504 with idempotent methods.
  */
 export function mayRetry(method: ToolspecMethod, status: number): boolean {
   return status === 429 || (idempotent.has(method) && (status === 502 || status === 503 || status === 504));

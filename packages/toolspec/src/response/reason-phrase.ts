@@ -1,4 +1,4 @@
-/** Reason phrases of status codes (IANA registry), for responses that bring none, as over HTTP/2. */
+/** Reason phrases of status codes (IANA registry), for responses without one, as over HTTP/2. */
 
 const phrases: { readonly [status: string]: string } = {
   "100": "Continue",
@@ -55,7 +55,7 @@ const phrases: { readonly [status: string]: string } = {
   "511": "Network Authentication Required",
 };
 
-/** `HTTP 404 Not Found`. */
+/** Returns text such as `HTTP 404 Not Found`. */
 export function statusLine(status: number): string {
   const phrase = phrases[String(status)];
   return phrase === undefined ? `HTTP ${status}` : `HTTP ${status} ${phrase}`;

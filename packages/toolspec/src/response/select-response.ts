@@ -1,13 +1,13 @@
 /**
- * The part of a response that a tool returns: what `select` finds, and of each
- * object in it the `fields` alone. Reads no JSONPath by itself.
+ * Selects the part of a response that a tool returns: the result of `select`,
+ * reduced to `fields` in each object. Does not evaluate JSONPath itself.
  */
 
 import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
 import type { ToolspecFields, ToolspecSelection } from "../spec/toolspec.ts";
 import type { SelectJson } from "./map-response.ts";
 
-/** What `selection` makes of `value`. One hit of `select` is that value, any other number of them a list. */
+/** Applies `selection` to `value`. One selected value is returned itself, any other number as a list. */
 export function selectResponse(
   value: JsonValue,
   { select: path, fields }: ToolspecSelection,
@@ -18,7 +18,7 @@ export function selectResponse(
   return found.length === 1 ? (found[0] ?? null) : found;
 }
 
-/** An object, or each object of a list, with its fields alone. */
+/** Reduces an object, or each object of a list, to its fields. */
 function keep(value: JsonValue, fields: ToolspecFields | undefined, select: SelectJson): JsonValue {
   if (fields === undefined) return value;
   if (Array.isArray(value))
@@ -33,21 +33,21 @@ function keepFields(object: JsonObject, fields: ToolspecFields, select: SelectJs
     if (!isSingular(path)) return [[name, found] as const];
     return found[0] === undefined ? [] : [[name, found[0]] as const];
   });
-  // What has nothing of it is something else: an error that was answered with 200.
+  // A value without any of the fields is something else, such as an error with status 200.
   const isOther = kept.every(([, value]) => Array.isArray(value) && value.length === 0);
   return isOther ? object : Object.fromEntries(kept);
 }
 
 const step = "\\.[A-Za-z_\\u0080-\\u{10ffff}][A-Za-z0-9_\\u0080-\\u{10ffff}]*";
 const index = "\\[\\s*(?:-?[0-9]+|'(?:[^'\\\\]|\\\\.)*'|\"(?:[^\"\\\\]|\\\\.)*\")\\s*\\]";
-/** A singular query of RFC 9535: names and indices, so that it finds one value or none. */
+/** A singular query of RFC 9535: names and indices only, so that it selects at most one value. */
 const singular = new RegExp(`^\\$(?:\\s*(?:${step}|${index}))*$`, "u");
 
 function isSingular(path: string): boolean {
   return singular.test(path);
 }
 
-/** Every JSONPath of `selection`. */
+/** Returns every JSONPath of `selection`. */
 export function selectionPaths({ select, fields = {} }: ToolspecSelection): readonly string[] {
   return [
     ...(select === undefined ? [] : [select]),

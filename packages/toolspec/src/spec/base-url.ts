@@ -1,20 +1,20 @@
 /**
- * Base URLs: `https://` and a host, nothing else. In schemaVersion 2 the host
- * may have variables, `https://{tenant}.example.com`, which the configuration
- * gives; the host that results is judged again when a request is built.
+ * Base URLs: `https://` and a host, nothing else. In schemaVersion 2 the host can
+ * contain variables, `https://{tenant}.example.com`, which the configuration
+ * sets; the resulting host is checked again when a request is planned.
  */
 
 import { type HostPattern, isHostAllowed, parseHostName } from "@toolcrib/hosts";
 import { matchBetween } from "./match-template.ts";
 
-/** A base URL that was read. */
+/** A parsed base URL. */
 export interface BaseUrl {
-  /** Host, or its template where there are variables. */
+  /** Host, or a template of it when it contains variables. */
   readonly host: string;
   readonly variables: readonly string[];
 }
 
-/** What is wrong with a base URL, as the end of a sentence. */
+/** Fault of a base URL, as the end of a sentence. */
 export interface BaseUrlFault {
   readonly reason: string;
   readonly instead?: string;
@@ -22,12 +22,12 @@ export interface BaseUrlFault {
 
 const variable = /\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
-/** The variables that a base URL names, in its order, whatever else is wrong with it. */
+/** Returns the variables of a base URL in order, also when it has a fault. */
 export function variablesOf(text: string): readonly string[] {
   return [...text.matchAll(variable)].map(([, name = ""]) => name);
 }
 
-/** Read a base URL. */
+/** Parses a base URL. */
 export function parseBaseUrl(
   text: string,
   { hasVariables }: { readonly hasVariables: boolean },
@@ -56,7 +56,7 @@ function insteadOf(rest: string): { readonly instead?: string } {
   return parseHostName(host).kind === "valid" ? { instead: `https://${host}` } : {};
 }
 
-/** `base` with its variables filled in: the host, or `undefined` for what is no host. */
+/** Returns the host of `base` with its variables replaced, or `undefined` when the result is not a host. */
 export function fillHost(base: BaseUrl, values: { readonly [name: string]: string }): string | undefined {
   const host = base.host.replace(variable, (_, name: string) =>
     Object.hasOwn(values, name) ? (values[name] ?? "") : "",
@@ -65,7 +65,7 @@ export function fillHost(base: BaseUrl, values: { readonly [name: string]: strin
   return verdict.kind === "valid" ? verdict.value : undefined;
 }
 
-/** Values of the variables that make `host`; `undefined` where none do. */
+/** Returns values of the variables that produce `host`; `undefined` when none do. */
 export function variablesMaking(
   base: BaseUrl,
   host: string,
@@ -74,15 +74,15 @@ export function variablesMaking(
   return values && Object.fromEntries(values.map((value, index) => [base.variables[index] ?? "", value]));
 }
 
-/** Splitting at a pattern with a group gives literals and names in turn. */
+/** Splitting at a pattern with a group yields literals and names alternately. */
 function isLiteral(_part: string, index: number): boolean {
   return index % 2 === 0;
 }
 
-/** Whether some values of the variables make a host that `patterns` allow. */
+/** Whether some values of the variables produce a host that `patterns` allow. */
 export function canBeAllowed(base: BaseUrl, patterns: readonly HostPattern[]): boolean {
   if (base.variables.length === 0) return isHostAllowed(patterns, base.host);
-  // What stands before the first dot, variables filled in: the label that a wildcard is to cover.
+  // The text before the first dot, with variables replaced: the label that a wildcard must match.
   const label = (base.host.split(".")[0] ?? "").replace(variable, "x");
   const isPossible = (host: string) => variablesMaking(base, host) !== undefined;
   return patterns.some(({ isWildcard, name }) =>

@@ -1,22 +1,22 @@
 /** Formats of credentials, such as `Bearer {token}`. */
 
-/** How to write the format of a credential. */
+/** Hint for writing the format of a credential. */
 export const formatHint = 'write the text around the token: format: "Bearer {token}"';
 
-/** What is wrong with the format of a credential; never quotes it, because it may be the secret. */
+/** Returns the fault of a credential format; never quotes it, because it can be the secret. */
 export function formatFault(format: string): string | undefined {
   if (!format.includes("{token}")) return "must contain {token}";
   return /^[\t\x20-\x7e]*$/.test(format) ? undefined : "holds characters that a header cannot carry";
 }
 
-/** What is wrong with the format of a credential that the egress proxy must find again in a request of schemaVersion 2. */
+/** Returns the fault of a credential format in schemaVersion 2, where the egress proxy must find the token in the request. */
 export function singleFormatFault(format: string): string | undefined {
   return (
     formatFault(format) ?? (format.split("{token}").length > 2 ? "must contain {token} once" : undefined)
   );
 }
 
-/** What is wrong with the path prefix of a credential; never quotes it. */
+/** Returns the fault of a credential's path prefix; never quotes it. */
 export function pathPrefixFault(prefix: string): string | undefined {
   const count = prefix.split("{token}").length - 1;
   if (count !== 1) return "must contain {token} once";

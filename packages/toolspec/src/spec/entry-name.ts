@@ -1,4 +1,4 @@
-/** Names and versions, the same for manifests and toolspecs. */
+/** Names and versions of manifests and toolspecs. */
 
 /** Names of manifests and toolspecs. */
 export const entryName = {
@@ -11,7 +11,7 @@ export const entryVersion = {
   meaning: "MAJOR.MINOR.PATCH without leading zeros",
 };
 
-/** A name as it was probably meant. */
+/** Returns the probable intention of an invalid name. */
 export function toEntryName(written: string): string {
   return written
     .trim()
@@ -19,7 +19,7 @@ export function toEntryName(written: string): string {
     .replace(/[\s_.]+/g, "-");
 }
 
-/** Whether `text` can be the name, or the version, of a manifest or toolspec. */
+/** Whether `text` is a valid name, or version, of a manifest or toolspec. */
 export function isEntryText(field: "name" | "version", text: string): boolean {
   return new RegExp(`^(?:${(field === "name" ? entryName : entryVersion).source})$`).test(text.slice(0, 100));
 }

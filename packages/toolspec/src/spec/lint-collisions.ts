@@ -1,14 +1,14 @@
-/** Parameters that stand where a credential does: an agent must not be able to set it. */
+/** Finds parameters in the place of a credential: an agent must not be able to set it. */
 
 import { type DocumentNode, fieldOf, itemsOf, type Problem, quote, stringOf } from "@toolcrib/document";
 
-/** The headers and query parameters that carry credentials. */
+/** Headers and query parameters that carry credentials. */
 export interface TakenNames {
   readonly headers: readonly string[];
   readonly queries?: readonly string[];
 }
 
-/** Report every parameter of the toolspec at `spec` that has the place of a credential. */
+/** Reports every parameter of the toolspec at `spec` that has the place of a credential. */
 export function lintCollisions(
   spec: DocumentNode,
   { headers, queries = [] }: TakenNames,
@@ -23,12 +23,12 @@ export function lintCollisions(
       if (found === undefined || name === undefined) continue;
       const place = stringOf(fieldOf(param, "in"));
       const at = {
-        hint: "remove the parameter: the credential is put in without it",
+        hint: "remove the parameter: the credential is inserted without it",
         span: found.span,
         path: `tools[${index}].params`,
       };
       if (place === "header" && takenHeaders.has(name.toLowerCase())) {
-        const message = `Parameter ${quote(name)} is the header of the credential, whatever its case`;
+        const message = `Parameter ${quote(name)} is the header of the credential (case is ignored)`;
         report({ code: "TOOLSPEC_HEADER_COLLIDES", message, ...at });
       } else if (place === "query" && queries.includes(name)) {
         const message = `Parameter ${quote(name)} is the query parameter of the credential`;

@@ -1,12 +1,12 @@
-/** The JSONPaths of a toolspec, by whoever can read them: this package cannot. */
+/** Checks the JSONPaths of a toolspec with a parser that the caller provides. */
 
 import { fieldOf, itemsOf, type OpenDocument, quote } from "@toolcrib/document";
 import { pathsOfSelection, placedPath } from "./selection-shape.ts";
 
-/** What is wrong with a JSONPath; `undefined` where nothing is. */
+/** Returns the fault of a JSONPath; `undefined` when it is valid. */
 export type JsonPathFault = (path: string) => string | undefined;
 
-/** Report every JSONPath of the toolspec that has a fault. */
+/** Reports every invalid JSONPath of the toolspec. */
 export function lintJsonPaths({ tree, reporter }: OpenDocument, faultOf: JsonPathFault): void {
   for (const [index, tool] of itemsOf(tree, "tools").entries()) {
     const pagination = fieldOf(tool, "pagination");

@@ -1,7 +1,7 @@
 /**
- * What fits together within one tool: the placeholders of its path and its
- * parameters, its method and its body, its headers, and what version 2 adds.
- * Reads the tree, so that a tool with one fault is still checked for others.
+ * Checks one tool across its fields: placeholders of the path and parameters,
+ * method and body, headers, and the rules of version 2. Reads the tree, so that a
+ * tool with one error is still checked for others.
  */
 
 import {
@@ -20,7 +20,7 @@ import { isClientHeader, isHeaderName } from "./header-name.ts";
 import { findPageParam } from "./page-param.ts";
 import { parsePathTemplate, placeholdersOf } from "./path-template.ts";
 
-/** A parameter as far as it can be read. */
+/** A parameter, as far as it could be parsed. */
 interface ReadParam {
   readonly node: DocumentNode;
   readonly name: string;
@@ -29,21 +29,21 @@ interface ReadParam {
   readonly type: string | undefined;
 }
 
-/** What a tool is looked at with. */
+/** Context of checking a tool. */
 export interface ToolLint {
   readonly version: 1 | 2;
   /** Names of the variables that the toolspec declares. */
   readonly variables: ReadonlySet<string>;
 }
 
-/** Report what does not fit together in the tool at `node`. */
+/** Reports contradictions in the tool at `node`. */
 export function lintTool(node: DocumentNode, place: Place, { version, variables }: ToolLint): void {
   const params = itemsOf(node, "params").flatMap(readParam);
   const list = fieldOf(node, "params");
   if (list !== undefined) {
     reportRepeated(list, at(place, "params"), "name", (name, lineNumber) => ({
       code: "TOOLSPEC_PARAM_DUPLICATE",
-      message: `Duplicate parameter ${quote(name)}: the one in line ${lineNumber} has the name too, and parameters share one namespace`,
+      message: `Duplicate parameter ${quote(name)}: line ${lineNumber} has the same name, and parameters share one namespace`,
       hint: "remove one of the two",
     }));
   }
@@ -79,7 +79,7 @@ function lintPath(node: DocumentNode, params: readonly ReadParam[], place: Place
     const required = fieldOf(param, "required");
     if (required?.kind === "scalar" && required.value === true) continue;
     const isWrongType = required !== undefined && !(required.kind === "scalar" && required.value === false);
-    // Another finding says that it is no boolean.
+    // A value that is not a boolean has its own finding.
     if (isWrongType) continue;
     reportAt(required ?? nameNode, at(place, "params"), {
       code: "TOOLSPEC_PATH_PARAM_OPTIONAL",
@@ -97,7 +97,7 @@ function lintPath(node: DocumentNode, params: readonly ReadParam[], place: Place
   }
   const list = fieldOf(node, "params");
   const isListed = list === undefined || list.kind === "list";
-  // What the placeholders are is unclear where a brace is missing.
+  // A missing brace makes the placeholders ambiguous.
   if (template.segments.length === 0 || !isListed || faults.some(({ part }) => /[{}]/.test(part))) return;
   const placeholders = new Map(placeholdersOf(template).map((one) => [one.name, one]));
   for (const { name, keepsSlashes } of placeholders.values()) {
@@ -177,7 +177,7 @@ function lintHeaders(params: readonly ReadParam[], place: Place): void {
   }
 }
 
-/** Fixed values and lists of values: of the type of their parameter, and where they can be. */
+/** Checks fixed values and lists of values: their types, and the places where they are allowed. */
 function lintValues(params: readonly ReadParam[], place: Place): void {
   for (const { node: param, name, place: where, type } of params) {
     const report = (node: DocumentNode, reason: string, hint: string) =>
@@ -209,7 +209,7 @@ function lintValues(params: readonly ReadParam[], place: Place): void {
   }
 }
 
-/** True too where the type is none: another finding says so. */
+/** Also true for an unknown type, which has its own finding. */
 function isOfType(node: DocumentNode, type: string | undefined): boolean {
   if (type === "array") return node.kind === "list";
   if (type === "object") return node.kind === "map";
@@ -267,7 +267,7 @@ function lintEncoding(node: DocumentNode, params: readonly ReadParam[], place: P
   }
 }
 
-/** What each kind of pagination has besides `kind`, and the JSONPath that it cannot do without. */
+/** Fields of each kind of pagination in addition to `kind`, and the JSONPath that it requires. */
 const paging: {
   readonly [kind: string]: { readonly takes: readonly string[]; readonly path?: string };
 } = {
@@ -315,7 +315,7 @@ function lintPageParam(
   }
   const { param, field } = findPageParam(params, name) ?? {};
   const isPaging = param?.place === "query" || param?.place === "body";
-  // Of what type a field is, nobody says.
+  // The type of a field is unknown.
   const isCounted = kind === "cursor" || field !== undefined || param?.type === "integer";
   if (!isPaging) {
     const message = `Cannot page by ${quote(name)}: no query or body parameter has that name`;

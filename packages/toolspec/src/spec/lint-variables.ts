@@ -1,4 +1,4 @@
-/** The variables of base URLs and paths: each one that is used is declared, and the other way round. */
+/** Checks the variables of base URLs and paths: each used one is declared, and each declared one is used. */
 
 import {
   type DocumentNode,
@@ -15,7 +15,7 @@ import {
 import { variablesOf } from "./base-url.ts";
 import { parsePathTemplate, placeholdersOf, segmentFault } from "./path-template.ts";
 
-/** Report variables of the toolspec at `node` that do not fit its base URLs and paths. */
+/** Reports variables of the toolspec at `node` that do not match its base URLs and paths. */
 export function lintVariables(node: DocumentNode, place: Place): void {
   const variables = fieldOf(node, "variables");
   const declared = variables?.kind === "map" ? variables.entries : [];
@@ -28,7 +28,7 @@ export function lintVariables(node: DocumentNode, place: Place): void {
       if (declared.some(({ key }) => key === name)) continue;
       reportAt(found, place, {
         code: "TOOLSPEC_VARIABLE_INVALID",
-        message: `Cannot fill in "{${name}}" in ${quote(stringOf(found) ?? "")}: no variable has that name`,
+        message: `Cannot resolve "{${name}}" in ${quote(stringOf(found) ?? "")}: no variable has that name`,
         hint: `add variables: { ${name}: { description: … } }`,
         span: spanWithin(found, `{${name}}`, place.reporter.source),
         path: "baseUrl",
@@ -42,7 +42,7 @@ export function lintVariables(node: DocumentNode, place: Place): void {
     if (used.has(key) || inPaths.has(key)) continue;
     at.reporter.report({
       code: "TOOLSPEC_VARIABLE_INVALID",
-      message: `Variable ${quote(key)} is declared and stands in no base URL and no path`,
+      message: `Variable ${quote(key)} is declared, but no base URL or path uses it`,
       hint: `remove it, or write baseUrl: https://{${key}}.example.com or path: /{${key}}/…`,
       span: keySpan,
       path: "variables",
@@ -61,7 +61,7 @@ export function lintVariables(node: DocumentNode, place: Place): void {
   }
 }
 
-/** The names in the path of a tool that no parameter has. */
+/** Returns the placeholders in the path of a tool that have no parameter. */
 function pathVariables(tool: DocumentNode): readonly string[] {
   const inPath = new Set(
     itemsOf(tool, "params")
@@ -74,7 +74,7 @@ function pathVariables(tool: DocumentNode): readonly string[] {
     .filter((name) => !inPath.has(name));
 }
 
-/** A default is held to what is asked of values. */
+/** A default must satisfy the rules for values. */
 function lintDefault(name: string, variable: DocumentNode, place: Place): void {
   const found = fieldOf(variable, "default");
   const value = stringOf(found);
@@ -82,7 +82,7 @@ function lintDefault(name: string, variable: DocumentNode, place: Place): void {
   if (found === undefined || fault === undefined) return;
   reportAt(found, place, {
     code: "TOOLSPEC_VARIABLE_INVALID",
-    message: `The default of variable ${quote(name)} cannot stand in a path: it ${fault}`,
+    message: `The default of variable ${quote(name)} is not legal in a path: it ${fault}`,
     hint: "write an id, not a path",
     path: `${place.path}.default`,
   });

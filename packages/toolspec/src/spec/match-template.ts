@@ -1,12 +1,12 @@
 /**
- * A text against the template that it may have been made of, such as
- * `{tenant}.example.com`. Linear in the text: no regular expression is made of
- * what a file says.
+ * Matches a text against a template that may have produced it, such as
+ * `{tenant}.example.com`. Linear in the text: no regular expression is built from
+ * the content of a file.
  */
 
 /**
- * What stands between each two of `literals` in `text`, never nothing; each as
- * short as it can be but the last. `undefined` where `text` is not made like that.
+ * Returns the non-empty texts between each two of `literals` in `text`, each as
+ * short as possible except the last; `undefined` when `text` does not match.
  */
 export function matchBetween(literals: readonly string[], text: string): readonly string[] | undefined {
   const [first = "", ...rest] = literals;

@@ -1,12 +1,12 @@
-/** What asks for a page: a parameter, or a field of one that is an object, such as `variables.after` of GraphQL. */
+/** The parameter that selects a page, or a field of an object parameter, such as `variables.after` in GraphQL. */
 
-/** A parameter, and its field where that asks. */
+/** A parameter, and its field when the field selects the page. */
 export interface PageParam<T> {
   readonly param: T;
   readonly field: string | undefined;
 }
 
-/** What `written` names among `params`; a parameter that has the whole name comes first. */
+/** Resolves `written` among `params`; a parameter with the whole name takes precedence. */
 export function findPageParam<T extends { readonly name: string; readonly type: string | undefined }>(
   params: readonly T[],
   written: string,

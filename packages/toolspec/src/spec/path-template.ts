@@ -1,30 +1,30 @@
 /**
  * Path templates: `/leads({leadid})/items/{id}.json`. A placeholder is part of
- * one segment; `{+name}` (schemaVersion 2) keeps the slashes of its value. It
- * stands for a parameter, or else for a variable (schemaVersion 2), which is one
- * segment always.
+ * one segment; `{+name}` (schemaVersion 2) keeps the slashes of its value. A
+ * placeholder refers to a parameter, or else to a variable (schemaVersion 2),
+ * which is always within one segment.
  */
 
-/** A piece of a segment: literal text, already as it is sent, or a placeholder. */
+/** A piece of a segment: literal text in its encoded form, or a placeholder. */
 export type PathPart =
   | { readonly kind: "literal"; readonly text: string }
   | { readonly kind: "placeholder"; readonly name: string; readonly keepsSlashes: boolean };
 
-/** A path by its segments, what follows each `/`. */
+/** A path as segments: the texts after each `/`. */
 export interface PathTemplate {
   readonly segments: readonly (readonly PathPart[])[];
 }
 
-/** What is wrong with a path. */
+/** A fault of a path. */
 export interface PathFault {
   /** The end of a sentence. */
   readonly reason: string;
-  /** The part of the text that is meant; empty for the whole. */
+  /** The faulty part of the text; empty for the whole text. */
   readonly part: string;
   readonly hint?: string;
 }
 
-/** Read a path template, or say everything that is wrong with it. */
+/** Parses a path template, or returns all its faults. */
 export function parsePathTemplate(
   text: string,
   { hasReserved }: { readonly hasReserved: boolean },
@@ -41,7 +41,7 @@ export function parsePathTemplate(
   return { template: { segments }, faults };
 }
 
-/** All placeholders of a template, in the order of the path. */
+/** Returns all placeholders of a template, in the order of the path. */
 export function placeholdersOf(
   template: PathTemplate,
 ): readonly Extract<PathPart, { kind: "placeholder" }>[] {
@@ -93,15 +93,15 @@ function literalFault(part: string): PathFault {
   return { reason: `it holds ${JSON.stringify(part)}`, part, hint };
 }
 
-/** Without one of these, a text is no dot segment, and its own decoding. */
+/** A text without these characters is not a dot segment and equals its decoded form. */
 const mayDecodePattern = /[%.]/;
-/** Nothing in it means anything to anyone. */
+/** A text of only these characters has no special meaning in a path. */
 const plainPattern = /^[A-Za-z0-9_-]+$/;
 
-/** Most rounds of decoding that anyone on the way might do. */
+/** Most rounds of decoding that intermediaries are assumed to do. */
 const maxDecodings = 8;
 
-/** `text`, and what it becomes by percent-decoding again and again. */
+/** Returns `text` and its results after repeated percent-decoding. */
 function decodings(text: string): readonly string[] {
   const all = [text];
   for (let round = 0; round < maxDecodings; round += 1) {
@@ -115,7 +115,7 @@ function decodings(text: string): readonly string[] {
   return all;
 }
 
-/** Whether a segment is `.` or `..` to anyone: as it is, after decoding, or before a `;` (servlet parameters). */
+/** Whether a decoder can read a segment as `.` or `..`: as written, after decoding, or before a `;` (servlet parameters). */
 export function isDotSegment(segment: string): boolean {
   return (
     mayDecodePattern.test(segment) &&
@@ -128,12 +128,12 @@ export function isDotSegment(segment: string): boolean {
   );
 }
 
-/** Whether a segment that is percent-encoded, as UTF-8, holds control characters of ASCII to anyone who decodes it. */
+/** Whether a percent-encoded segment contains ASCII control characters after decoding. */
 export function hidesControls(segment: string): boolean {
   return mayDecodePattern.test(segment) && decodings(segment).some((form) => /[\x00-\x1f\x7f]/.test(form));
 }
 
-/** What keeps `value` from being a segment, or a part of one, as the end of a sentence. */
+/** Returns why `value` is not legal as a segment or part of one, as the end of a sentence. */
 export function segmentFault(value: string): string | undefined {
   if (plainPattern.test(value)) return undefined;
   if (value === "") return "is empty, and would change the path";

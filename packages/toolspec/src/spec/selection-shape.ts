@@ -1,7 +1,7 @@
 /**
- * What a toolspec says of the part of a response that is returned: `select`, a
- * JSONPath, and `fields`, what is kept of each object. A field is a JSONPath or
- * again `select` with `fields`, a few levels deep.
+ * The shape of the returned part of a response: `select`, a JSONPath, and
+ * `fields`, the fields that each object keeps. A field is a JSONPath, or a nested
+ * `select` with `fields`, to a limited depth.
  */
 
 import {
@@ -19,10 +19,10 @@ import {
 import type { ToolspecFields, ToolspecSelection } from "./toolspec.ts";
 
 const fieldsMaxCount = 100;
-/** Levels of fields within fields. */
+/** Most levels of nested fields. */
 const levelsMaxCount = 4;
 
-/** A JSONPath; whether it is one is up to whoever reads it. */
+/** A JSONPath; the caller's parser decides whether it is valid. */
 export function jsonPath(description: string): Shape<string> {
   return text({
     description,
@@ -46,7 +46,7 @@ function fieldsOfLevel(level: number): Shape<ToolspecFields> {
     check(node, place) {
       if (node.kind !== "map" || node.entries.length > 0) return map.check(node, place);
       const message = `${quote(place.path)} is empty`;
-      const hint = "write what is kept, such as { id: $.id }, or remove the field";
+      const hint = "list the fields to keep, such as { id: $.id }, or remove the field";
       return reportAt(node, place, { code: place.reporter.codes.valueInvalid, message, hint });
     },
     toJsonSchema: (definitions) => ({ ...map.toJsonSchema(definitions), minProperties: 1 }),
@@ -59,21 +59,21 @@ function fieldShape(level: number): Shape<string | ToolspecSelection> {
   );
   if (level === 1) return path;
   const selection = record({
-    description: "A part of the object, and what is kept of each object in it.",
+    description: "A part of the object, and the fields that each object in it keeps.",
     fields: { select: { required: jsonPath("JSONPath of the part.") }, fields: fieldsOfLevel(level - 1) },
   });
   return either(({ kind }) => kind === "map", selection, path, "A JSONPath, or a selection of its own.");
 }
 
-/** A JSONPath where it stands in a file. */
+/** A JSONPath and its place in a file. */
 export interface PlacedPath {
   readonly node: DocumentNode;
   readonly path: string;
-  /** Such as `fields.title`. */
+  /** Path of the field, such as `fields.title`. */
   readonly place: string;
 }
 
-/** The JSONPaths of the selection at `node`, whatever else is wrong with it. */
+/** Returns the JSONPaths of the selection at `node`, also when it has other faults. */
 export function pathsOfSelection(node: DocumentNode | undefined, place: string): readonly PlacedPath[] {
   const fields = fieldOf(node, "fields");
   const entries = fields?.kind === "map" ? fields.entries : [];
@@ -86,7 +86,7 @@ export function pathsOfSelection(node: DocumentNode | undefined, place: string):
   ];
 }
 
-/** The JSONPath that `node` is. */
+/** Returns the JSONPath at `node`. */
 export function placedPath(node: DocumentNode | undefined, place: string): readonly PlacedPath[] {
   const path = stringOf(node);
   return node === undefined || path === undefined ? [] : [{ node, path, place }];

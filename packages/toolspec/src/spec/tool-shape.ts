@@ -1,7 +1,6 @@
 /**
- * What one tool of a toolspec may say, in both schema versions: its fields, its
- * parameters, and what version 2 adds. What fits together within a tool is in
- * lint-tool.ts.
+ * The shape of one tool of a toolspec in both schema versions: its fields, its
+ * parameters, and the additions of version 2. lint-tool.ts checks rules across fields.
  */
 
 import {
@@ -26,10 +25,10 @@ import { fieldsShape, jsonPath } from "./selection-shape.ts";
 import type { ToolspecTool } from "./toolspec.ts";
 
 const paramsMaxCount = 200;
-/** Longest name of a tool; the gateway cuts what is longer than a client takes. */
+/** Longest name of a tool; the gateway shortens names beyond the limit of clients. */
 const toolNameMaxLength = 128;
 
-/** A text without a form of its own. */
+/** A text without restrictions on its form. */
 export const anyText = (description: string, maxLength = 10_000) => text({ description, maxLength });
 
 const toolName = text({
@@ -60,7 +59,7 @@ export function baseUrlShape(version: 1 | 2): Shape<string> {
       if ("host" in read) return;
       const needsSecond = !isSecond && "host" in parseBaseUrl(value, { hasVariables: true });
       const hint = needsSecond
-        ? "schemaVersion: 2 reads variables in base URLs"
+        ? "schemaVersion: 2 allows variables in base URLs"
         : `write ${read.instead ?? "https://api.example.com"}`;
       const message = `Cannot use ${quote(value)} as base URL: ${read.reason}; https://<host> is allowed and nothing else`;
       reportAt(node, place, {
@@ -81,7 +80,7 @@ const paramFields = {
   name: { required: anyText("Unique within the tool; a property of its input schema.", 256) },
   in: {
     required: choice({
-      description: "Where it is sent.",
+      description: "Part of the request that carries the parameter.",
       values: ["path", "query", "body", "header"],
       code: "TOOLSPEC_PARAM_IN_INVALID",
       aliases: { formdata: "body", form: "body", json: "body", url: "path", headers: "header" },
@@ -90,7 +89,7 @@ const paramFields = {
   },
   type: {
     required: choice({
-      description: "Its JSON type.",
+      description: "JSON type.",
       values: ["string", "integer", "number", "boolean", "object", "array"],
       code: "TOOLSPEC_PARAM_TYPE_INVALID",
       aliases: {
@@ -107,8 +106,8 @@ const paramFields = {
       },
     }),
   },
-  required: flag("Whether it must be given; in: path parameters must."),
-  description: anyText("Surfaced in the input schema."),
+  required: flag("Whether the parameter is required; in: path parameters are."),
+  description: anyText("Description in the input schema."),
 };
 
 const param1 = record({ description: "A parameter.", fields: paramFields, misplaced: misplaced("param") });
@@ -116,8 +115,8 @@ const param2 = record({
   description: "A parameter.",
   fields: {
     ...paramFields,
-    value: anyJson("What is always sent; the parameter is then no property of the input schema."),
-    enum: list(anyJson("A value."), { description: "The values that it may have.", maxItems: 500 }),
+    value: anyJson("Constant value; the parameter is not in the input schema."),
+    enum: list(anyJson("A value."), { description: "Allowed values.", maxItems: 500 }),
     style: choice({
       description:
         "How an array or object is written in a query or form: repeat (a=1&a=2), comma (a=1,2), brackets (a[]=1, a[key]=1), json.",
@@ -145,7 +144,7 @@ const param2 = record({
 
 const secondFields = {
   response: record({
-    description: "What of the response is returned.",
+    description: "The returned part of the response.",
     fields: {
       select: jsonPath("JSONPath of the part that is returned."),
       fields: fieldsShape,
@@ -153,61 +152,61 @@ const secondFields = {
     },
   }),
   pagination: record({
-    description: "How a list goes on.",
+    description: "Pagination of a list.",
     fields: {
       kind: {
         required: choice({
           description:
-            "cursor: the response names the next page. page: pages are numbered. offset: items are passed over. link: the Link header, or next, has the address of the next page.",
+            "cursor: the response names the next page. page: pages are numbered. offset: items are skipped. link: the Link header, or next, contains the URL of the next page.",
           values: ["cursor", "page", "offset", "link"],
           code: "TOOLSPEC_VALUE_INVALID",
           aliases: { skip: "offset", start: "offset", token: "cursor", url: "link" },
         }),
       },
       param: anyText(
-        "The query or body parameter that asks for a page, or a field of one that is an object: variables.after.",
+        "The query or body parameter that selects a page, or a field of an object parameter: variables.after.",
         256,
       ),
       next: jsonPath(
-        "JSONPath of the next cursor; with page and offset, of the items of a page; with link, of the address of the next page.",
+        "JSONPath of the next cursor; with page and offset, of the items of a page; with link, of the URL of the next page.",
       ),
       first: integer({
         description:
-          "What param is for the first page; for page 1 when left out, for offset 0 (page and offset).",
+          "Value of param for the first page (page and offset). Default: 1 with page, 0 with offset.",
         minimum: 0,
         maximum: 1,
       }),
-      total: jsonPath("JSONPath of the number of all pages (page), or of all items (offset)."),
+      total: jsonPath("JSONPath of the total number of pages (page) or items (offset)."),
     },
   }),
   annotations: record({
-    description: "What the tool does, in place of what its method says.",
+    description: "Annotations that override those derived from the method.",
     fields: {
       title: anyText("Title for people.", 256),
       readOnlyHint: flag("Changes nothing."),
-      destructiveHint: flag("May destroy something."),
-      idempotentHint: flag("A second call changes nothing more."),
-      openWorldHint: flag("Reaches things that others change too."),
+      destructiveHint: flag("The tool can destroy data."),
+      idempotentHint: flag("A repeated call has no further effect."),
+      openWorldHint: flag("The tool acts on systems outside the control of its caller."),
     },
   }),
   examples: list(
     record({
-      description: "Arguments and the request that they make.",
+      description: "Arguments and the request that they produce.",
       fields: {
-        description: anyText("What it shows."),
+        description: anyText("Purpose of the example."),
         args: { required: jsonObject("The arguments.") },
         request: {
           required: record({
-            description: "The request, to the byte.",
+            description: "The request, exact to the byte.",
             fields: {
               method: anyText("Its method.", 16),
-              url: { required: anyText("Its whole URL.", 16_384) },
+              url: { required: anyText("Complete URL.", 16_384) },
               headers: dictionary(anyText("Its value.", 8192), {
-                description: "Headers that must be there.",
+                description: "Headers that must be present.",
                 maxEntries: 100,
                 key: { source: "[!#$%&'*+.^_`|~0-9A-Za-z-]+", meaning: "the name of a header" },
               }),
-              body: anyJson("A text to the byte, or a JSON value."),
+              body: anyJson("A text that must match byte for byte, or a JSON value."),
             },
           }),
         },
@@ -236,7 +235,7 @@ const fieldsOfSecond: { readonly [owner: string]: readonly string[] } = {
   param: ["value", "enum", "style", "contentEncoding", "contentType", "filename"],
 };
 
-/** Says of a field of version 2 that it is one. */
+/** Reports a field of version 2 in a file of version 1. */
 export function misplaced(owner: string) {
   return ({ key }: MapEntry) =>
     fieldsOfSecond[owner]?.includes(key) === true
@@ -253,7 +252,7 @@ function toolFields(version: 1 | 2) {
     version === 1 ? (["json", "form"] as const) : (["json", "form", "multipart", "raw"] as const);
   return {
     name: { required: toolName },
-    description: { required: anyText("What the tool does; models read it.") },
+    description: { required: anyText("What the tool does, for models.") },
     method: {
       required: choice({
         description: "HTTP method.",
@@ -271,7 +270,7 @@ function toolFields(version: 1 | 2) {
     },
     baseUrl: baseUrlShape(version),
     encoding: choice<"json" | "form" | "multipart" | "raw">({
-      description: "How in: body parameters are sent; json when left out.",
+      description: "Encoding of in: body parameters. Default: json.",
       values: encodings,
       code: "TOOLSPEC_ENCODING_INVALID",
       aliases: {
@@ -316,7 +315,7 @@ const toolShape2 = record({
   hints: toolHints,
 });
 
-/** The shape of a tool in a schema version. */
+/** The shape of a tool in one schema version. */
 export function toolShape(version: 1 | 2): Shape<ToolspecTool> {
   return version === 1 ? toolShape1 : toolShape2;
 }

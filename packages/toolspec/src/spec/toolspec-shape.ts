@@ -1,6 +1,6 @@
 /**
- * What a toolspec file may say. Version 1 is the document's, to the letter;
- * version 2 has everything of version 1 and more. A tool is in tool-shape.ts.
+ * The shape of a toolspec file. Version 1 follows the document exactly; version 2
+ * adds to it. The shape of a tool is in tool-shape.ts.
  */
 
 import {
@@ -32,7 +32,7 @@ import { lintVariables } from "./lint-variables.ts";
 import { anyText, baseUrlShape, misplaced, toolShape } from "./tool-shape.ts";
 import type { Toolspec } from "./toolspec.ts";
 
-/** Toolspecs, as a kind of file. */
+/** Toolspecs as a kind of file. */
 export const toolspecKind: DocumentKind = {
   noun: "toolspec",
   codes: {
@@ -177,7 +177,7 @@ const shape2 = record({
   },
 });
 
-/** Tools past the limit are not looked at: one finding about a runaway list is enough. */
+/** Tools beyond the limit are not checked: one finding about a runaway list is enough. */
 function lintTools(node: DocumentNode, place: Place, lint: ToolLint): void {
   for (const [index, tool] of itemsOf(node, "tools").slice(0, toolsMaxCount).entries()) {
     if (tool.kind !== "map") continue;
@@ -192,7 +192,7 @@ function lintAuthHeader(node: DocumentNode, place: Place): void {
   lintCollisions(node, { headers: [header] }, (problem) => place.reporter.report(problem));
 }
 
-/** A toolspec of either version; what it says of its version decides. */
+/** A toolspec of either version; its `schemaVersion` selects the version. */
 export const toolspecShape: Shape<Toolspec> = {
   check(node, place) {
     const version = versionOf(node);
@@ -205,7 +205,7 @@ export const toolspecShape: Shape<Toolspec> = {
         hint: "write schemaVersion: 1",
         path: "schemaVersion",
       });
-      // What the fields of a version that nobody knows mean, nobody knows.
+      // The fields of an unknown version have no known meaning.
       return undefined;
     }
     return version === 2 ? shape2.check(node, place) : shape1.check(node, place);

@@ -1,16 +1,16 @@
-/** A toolspec as data: what the file says, in both schema versions. */
+/** A toolspec as data, in both schema versions. */
 
 import type { JsonObject, JsonValue } from "@toolcrib/json";
 
 /** HTTP method of a tool. */
 export type ToolspecMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-/** Where a parameter is sent. */
+/** Part of the request that carries a parameter. */
 export type ParamPlace = "path" | "query" | "body" | "header";
 /** JSON type of a parameter. */
 export type ParamType = "string" | "integer" | "number" | "boolean" | "object" | "array";
-/** How a body is written; `multipart` and `raw` are of schemaVersion 2. */
+/** Encoding of a body; `multipart` and `raw` require schemaVersion 2. */
 export type BodyEncoding = "json" | "form" | "multipart" | "raw";
-/** How arrays and objects are written in a query or form (schemaVersion 2). */
+/** Encoding of arrays and objects in a query or form (schemaVersion 2). */
 export type ParamStyle = "repeat" | "comma" | "brackets" | "json";
 
 /** A toolspec: REST calls as tools. */
@@ -18,9 +18,9 @@ export interface Toolspec {
   readonly schemaVersion: number;
   readonly name: string;
   readonly version: string;
-  /** `https://` and a host; in schemaVersion 2 with variables. */
+  /** `https://` and a host; in schemaVersion 2 it can contain variables. */
   readonly baseUrl: string;
-  /** Where the credential goes, for the entrusted tier only. */
+  /** Place of the credential, in the entrusted tier only. */
   readonly auth?: ToolspecAuth;
   /** Variables of base URLs and paths by name (schemaVersion 2). */
   readonly variables?: { readonly [name: string]: ToolspecVariable };
@@ -30,7 +30,7 @@ export interface Toolspec {
 /** The header of the credential. */
 export interface ToolspecAuth {
   readonly header: string;
-  /** Holds `{token}`. */
+  /** Contains `{token}`. */
   readonly format: string;
 }
 
@@ -47,7 +47,7 @@ export interface ToolspecTool {
   readonly method: ToolspecMethod;
   readonly path: string;
   readonly baseUrl?: string;
-  /** `json` where it is absent. */
+  /** @default "json" */
   readonly encoding?: BodyEncoding;
   readonly params?: readonly ToolspecParam[];
   readonly response?: ToolspecResponse;
@@ -63,9 +63,9 @@ export interface ToolspecParam {
   readonly type: ParamType;
   readonly required?: boolean;
   readonly description?: string;
-  /** What is always sent; such a parameter is not asked for (schemaVersion 2). */
+  /** Constant value that is always sent; the parameter is not in the input schema (schemaVersion 2). */
   readonly value?: JsonValue;
-  /** The values that it may have (schemaVersion 2). */
+  /** Allowed values (schemaVersion 2). */
   readonly enum?: readonly JsonValue[];
   readonly style?: ParamStyle;
   /** `base64`: the string is binary content in base64 (schemaVersion 2, multipart and raw). */
@@ -76,42 +76,42 @@ export interface ToolspecParam {
   readonly filename?: string;
 }
 
-/** A part of a JSON value, and what is kept of it (schemaVersion 2). */
+/** A selected part of a JSON value, and the fields that it keeps (schemaVersion 2). */
 export interface ToolspecSelection {
-  /** JSONPath (RFC 9535) of the part; the whole value where it is absent. */
+  /** JSONPath (RFC 9535) of the part. @default the whole value */
   readonly select?: string;
-  /** What is kept of each object of the part. */
+  /** Fields that each object of the part keeps. */
   readonly fields?: ToolspecFields;
 }
 
-/** Fields by name: the JSONPath of each, from the object, or a selection of its own. */
+/** Fields by name: a JSONPath relative to the object, or a nested selection. */
 export interface ToolspecFields {
   readonly [name: string]: string | ToolspecSelection;
 }
 
-/** What of a response is returned (schemaVersion 2). */
+/** The returned part of a response (schemaVersion 2). */
 export interface ToolspecResponse extends ToolspecSelection {
-  /** Most bytes of text returned. */
+  /** Most bytes of returned text. */
   readonly maxBytes?: number;
 }
 
-/** How a list goes on (schemaVersion 2). */
+/** Pagination of a list (schemaVersion 2). */
 export interface ToolspecPagination {
   readonly kind: "cursor" | "page" | "offset" | "link";
-  /** The query or body parameter that asks for a page, or `parameter.field` of an object; not with `link`. */
+  /** The query or body parameter that selects a page, or `parameter.field` of an object; not with `link`. */
   readonly param?: string;
   /**
-   * JSONPath of the next cursor; with `page` and `offset` of the items of a
-   * page; with `link` of the address of the next page, in place of the `Link` header.
+   * JSONPath of the next cursor; with `page` and `offset`, of the items of a page;
+   * with `link`, of the URL of the next page, instead of the `Link` header.
    */
   readonly next?: string;
-  /** What `param` is for the first page, with `page` (else 1) and `offset` (else 0). */
+  /** Value of `param` for the first page. @default 1 with `page`, 0 with `offset` */
   readonly first?: number;
-  /** JSONPath of how many there are of what `param` counts: pages with `page`, items with `offset`. */
+  /** JSONPath of the total that `param` counts: pages with `page`, items with `offset`. */
   readonly total?: string;
 }
 
-/** What the author says of the tool, in place of what the method says (schemaVersion 2). */
+/** Annotations by the author, which override those derived from the method (schemaVersion 2). */
 export interface ToolspecAnnotations {
   readonly title?: string;
   readonly readOnlyHint?: boolean;
@@ -120,7 +120,7 @@ export interface ToolspecAnnotations {
   readonly openWorldHint?: boolean;
 }
 
-/** Arguments and the request that they make (schemaVersion 2). */
+/** Arguments and the request that they produce (schemaVersion 2). */
 export interface ToolspecExample {
   readonly description?: string;
   readonly args: JsonObject;
@@ -128,9 +128,9 @@ export interface ToolspecExample {
     readonly method?: string;
     /** The whole URL. */
     readonly url: string;
-    /** Headers that must be there; there may be others. */
+    /** Headers that must be present; the request can have others. */
     readonly headers?: { readonly [name: string]: string };
-    /** A text to the byte, or a JSON value. */
+    /** A text that must match byte for byte, or a JSON value. */
     readonly body?: JsonValue;
   };
 }
