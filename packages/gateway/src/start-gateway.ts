@@ -92,7 +92,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
   const serverInfo = { name: "toolcrib", title: "Toolcrib", version };
   const core = createGatewayCore(config, {
     serverInfo,
-    audit: { intent: store.audit.intent, record },
+    audit: { intent: (event) => store.audit.intent(event), record },
     metrics: {
       ...metrics,
       callStarted() {
