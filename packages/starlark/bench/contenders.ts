@@ -1,39 +1,38 @@
 /**
- * Who runs the programs. Each run is a process of its own that calls `main()` of
- * one program several times and says what it returned and how long the fastest
- * call took. CPython and starlark-go get the program with a loop written after it;
- * both read the clock within the process, so that neither start nor compilation
- * counts.
+ * The interpreters that run the programs. Each run is a separate process that calls
+ * `main()` of one program several times, and reports its result and the time of the
+ * fastest call. CPython and starlark-go run the program with an appended loop. They
+ * measure time within the process, so that startup and compilation are not included.
  */
 
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** What one process came to. */
+/** The result of one process. */
 export interface ProgramRun {
-  /** What `main()` returned, as text. */
+  /** The result of `main()`, as text. */
   readonly result: string;
   /** Milliseconds of the fastest call. */
   readonly ms: number;
 }
 
-/** One that runs programs. */
+/** An interpreter. */
 export interface Contender {
   readonly name: string;
   readonly version: string;
-  /** Call `main()` of the program in `file` so many times. */
+  /** Call `main()` of the program in `file` several times. */
   readonly run: (file: string, repetitions: number) => ProgramRun;
 }
 
-/** A contender, or why it does not take part. */
+/** An interpreter, or the reason why it does not take part. */
 export type Found =
   | { readonly kind: "found"; readonly contender: Contender }
   | { readonly kind: "missing"; readonly reason: string };
 
 const timeoutMs = 120_000;
 
-/** Run `command` to its end, and read `<result> <milliseconds>` from the last line that it writes. */
+/** Run `command` to its end, and parse `<result> <milliseconds>` from its last line of output. */
 export function runProcess(command: string, args: readonly string[], folder: string): ProgramRun {
   const { status, stdout, stderr, error, signal } = spawnSync(command, args, {
     encoding: "utf8",
@@ -45,7 +44,7 @@ export function runProcess(command: string, args: readonly string[], folder: str
   if (status !== 0) {
     throw new Error(`${command} ended with ${signal ?? `code ${status}`}: ${stderr.slice(-2000)}`);
   }
-  // starlark-go prints to stderr.
+  // starlark-go prints to standard error.
   const line = `${stdout}${stderr}`.trim().split("\n").at(-1) ?? "";
   const [result, ms] = line.split(" ");
   if (result === undefined || ms === undefined || !(Number(ms) > 0)) {
@@ -54,7 +53,7 @@ export function runProcess(command: string, args: readonly string[], folder: str
   return { result, ms: Number(ms) };
 }
 
-/** This engine, from source, with all its limits on. */
+/** This engine, run from source with all limits. */
 export function own(temporaryFolder: string): Contender {
   const manifest: { version: string } = JSON.parse(
     readFileSync(join(import.meta.dirname, "../package.json"), "utf8"),
@@ -72,7 +71,7 @@ export function own(temporaryFolder: string): Contender {
   };
 }
 
-/** What calls `main()` in Python. */
+/** Python code that calls `main()`. */
 function pythonLoop(repetitions: number): string {
   return `
 import time

@@ -1,8 +1,8 @@
 /**
- * What the engine costs a host, beside what programs compute: to wait, to compile
- * and run a small tool, to be loaded, to be there. Each figure comes from processes
- * of its own and is the median over the rounds, but for waiting, where the fastest
- * round counts as it does for programs.
+ * Costs of the engine for a host, in addition to running programs: waiting, compiling
+ * and running a small tool, loading, and memory. Each figure comes from separate
+ * processes and is the median over the rounds, except for waiting, where the fastest
+ * round counts, as for programs.
  */
 
 import { spawnSync } from "node:child_process";
@@ -15,20 +15,20 @@ const folder = import.meta.dirname;
 const fromSource = "--conditions=toolcrib-source";
 const waits = 20_000;
 const toolTimes = 300;
-/** Loading is short, and jumps with whatever else the machine does. */
+/** Loading takes little time, which varies with the load of the machine. */
 const loadsPerRound = 3;
 
-/** All that was measured; `undefined` where there was nothing to measure. */
+/** All measurements; `undefined` where nothing could be measured. */
 export interface Costs {
   readonly suspension: { readonly waiting: number; readonly atOnce: number };
   readonly tool: { readonly compileMs: number; readonly bothMs: number };
   readonly source: LoadCosts;
   readonly build: LoadCosts | undefined;
-  /** As `build`, with what V8 compiled the last time at hand, as the command line of Toolcrib has it. */
+  /** Like `build`, with the code cache of V8, as in the command line of Toolcrib. */
   readonly cached: LoadCosts | undefined;
 }
 
-/** What one process measured; then medians. */
+/** The measurements of one process, and their medians. */
 interface LoadRun {
   readonly loadMs: number;
   readonly firstToolMs: number;
@@ -40,7 +40,7 @@ interface LoadCosts extends LoadRun {
   readonly fastestMs: number;
 }
 
-/** Measure everything, `rounds` times in turns. */
+/** Measure everything in `rounds` rounds. */
 export function measureCosts(
   rounds: number,
   temporaryFolder: string,
@@ -107,7 +107,7 @@ function medians(loads: readonly LoadRun[]): LoadCosts {
   };
 }
 
-/** The figures beside what they are meant to be at most. */
+/** The figures and their targets. */
 export function costTable({ suspension, tool, source, build, cached }: Costs): Table {
   const ms = (value: number | undefined): string => (value === undefined ? "–" : `${value.toFixed(2)} ms`);
   const load = (costs: LoadCosts | undefined): string =>
@@ -115,7 +115,7 @@ export function costTable({ suspension, tool, source, build, cached }: Costs): T
   const mb = (value: number | undefined): string =>
     value === undefined ? "–" : `${(value / 1e6).toFixed(1)} MB`;
   return {
-    title: "What the engine costs",
+    title: "Costs of the engine",
     columns: ["what", "measured", "goal"],
     rows: [
       ["a call that waits, five calls deep", `${suspension.waiting.toFixed(2)} µs`, "5 µs"],

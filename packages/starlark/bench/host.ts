@@ -1,4 +1,6 @@
-/** The host of the threads that are measured: clock, event loop and timers as a gateway would give them. */
+/**
+ * The host of the measured threads: clock, event loop and timers, as in a gateway.
+ */
 
 import { setImmediate } from "node:timers/promises";
 import type { ThreadHost } from "@toolcrib/starlark";

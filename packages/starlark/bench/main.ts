@@ -1,10 +1,10 @@
 /**
- * `npm run bench -w packages/starlark`: the engine beside starlark-go and CPython,
- * in one run on one machine, and what the engine costs a host. Tables on stdout
- * and in packages/starlark/bench/RESULTS.md. What is measured and how to read it
- * is in packages/starlark/bench/README.md.
+ * `npm run bench -w packages/starlark` compares the engine with starlark-go and
+ * CPython in one run on one machine, and measures its costs for a host. It prints
+ * tables to standard output and writes them to packages/starlark/bench/RESULTS.md.
+ * packages/starlark/bench/README.md describes the measurements and how to read them.
  *
- * What takes part runs in processes of its own, one at a time; none outlives the
+ * Each measurement runs in a separate process, one at a time. No process outlives the
  * run.
  */
 
@@ -29,10 +29,10 @@ const usage = `npm run bench -w packages/starlark -- [options]
 Only a whole run (neither --only nor --quick) is written to bench/RESULTS.md.
 `;
 
-/** The command line asks for something that there is not. */
+/** Thrown for unknown options and programs. */
 class WrongUsage extends Error {}
 
-/** True for what node:util's parseArgs throws. */
+/** Whether `parseArgs` of node:util threw the error. */
 function isArgumentError(error: unknown): boolean {
   return error instanceof TypeError && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS");
 }
@@ -46,7 +46,7 @@ interface Plan {
   readonly write: boolean;
 }
 
-/** What the command line asks for; throws `WrongUsage` for what there is not. */
+/** Parses the command line. Throws `WrongUsage` for unknown options and programs. */
 function parsePlan(argv: readonly string[]): Plan | "help" {
   const { values } = parseArgs({
     args: [...argv],
@@ -74,7 +74,8 @@ function parsePlan(argv: readonly string[]): Plan | "help" {
   return {
     programs: only === undefined ? all : all.filter((name) => only.includes(name)),
     costs: only === undefined || only.includes("costs"),
-    // npm runs scripts in the package's folder; paths are meant from where the command was given.
+    // npm runs scripts in the folder of the package, but paths are relative to the folder of the
+    // command.
     starlarkGo: given === undefined ? undefined : resolve(process.env["INIT_CWD"] ?? ".", given),
     rounds,
     repetitions: values.quick ? 3 : 15,
@@ -106,7 +107,7 @@ function document(plan: Plan, tables: readonly Table[]): string {
   return [
     "# Benchmark results of the Starlark engine",
     "",
-    "Written by `npm run bench -w packages/starlark`; [README.md](README.md) says what is measured. Compare columns of",
+    "Written by `npm run bench -w packages/starlark`; [README.md](README.md) describes the measurements. Compare columns of",
     "one run, not runs.",
     "",
     describeMachine(new Date()),

@@ -1,8 +1,7 @@
 /**
- * The programs of `programs/`, run by all contenders in turns: every round, every
- * program, one after the other. Of each the fastest call counts: whatever else the
- * machine does only ever makes a call slower. All contenders have to return the
- * same.
+ * Runs the programs of `programs/` with all contenders: in every round, each
+ * contender runs each program once. The fastest call counts, because other load on
+ * the machine only makes calls slower. All contenders must return the same result.
  */
 
 import { readdirSync } from "node:fs";
@@ -12,16 +11,16 @@ import type { Contender } from "./contenders.ts";
 
 const folder = join(import.meta.dirname, "programs");
 
-/** How often. */
+/** The number of measurements. */
 export interface ProgramOptions {
-  /** Processes of each contender for each program. */
+  /** Processes for each contender and program. */
   readonly rounds: number;
   /** Calls in one process. */
   readonly repetitions: number;
   readonly progress: (line: string) => void;
 }
 
-/** The fastest milliseconds of one program, by contender. */
+/** The fastest time of one program in milliseconds, by contender. */
 export interface ProgramResult {
   readonly program: string;
   readonly ms: ReadonlyMap<Contender, number>;
@@ -35,7 +34,7 @@ export function listPrograms(): string[] {
     .sort();
 }
 
-/** Run `programs` with `contenders`; throws when they do not agree about what a program returns. */
+/** Run `programs` with `contenders`. Throws if the results of a program differ. */
 export function measurePrograms(
   programs: readonly string[],
   contenders: readonly Contender[],
@@ -62,7 +61,7 @@ export function measurePrograms(
   return results;
 }
 
-/** Milliseconds and ratios of the first contender to each of the others; above 1 the first is faster. */
+/** Milliseconds, and ratios of the first contender to the others; above 1, the first one is faster. */
 export function programTable(results: readonly ProgramResult[], contenders: readonly Contender[]): Table {
   const [first, ...others] = contenders;
   const ratio = ({ ms }: ProgramResult, other: Contender): number => ms.get(other)! / ms.get(first!)!;

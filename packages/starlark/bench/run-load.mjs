@@ -1,8 +1,8 @@
 /**
- * `node --expose-gc run-load.mjs`: loads the engine in this process, which has done
- * nothing else, runs a tool, and writes as JSON what both took. The conditions of
- * the command line say whether source or build is loaded. It is JavaScript itself, so
- * that Node has not loaded what takes types out.
+ * `node --expose-gc run-load.mjs`: loads the engine in a new process, runs a tool,
+ * and prints the time of both as JSON. The conditions of the command line select
+ * source or build. This file is JavaScript, so that Node has not yet loaded its type
+ * stripper.
  */
 
 function memory() {

@@ -1,7 +1,7 @@
 /**
- * `node run-program.ts FILE REPETITIONS`: calls `main()` of one program, each time
- * in a thread of its own, and writes what it returned and the milliseconds of the
- * fastest run. The limits are on, only wider than a tool would have.
+ * `node run-program.ts FILE REPETITIONS`: calls `main()` of one program, each time in
+ * a new thread, and prints its result and the milliseconds of the fastest run. The
+ * limits apply, but are higher than for a tool.
  */
 
 import { readFileSync } from "node:fs";

@@ -1,8 +1,8 @@
 /**
  * `node run-suspension.ts WAITS`: a program calls an asynchronous function of the
- * host so many times, five calls deep, and one that answers at once as many times.
- * Writes as JSON the microseconds of one call of each; the difference is what it
- * costs to leave the machine, wait for a promise that is settled, and go on.
+ * host this many times, five calls deep, and a synchronous one as many times. Prints
+ * the microseconds of one call of each as JSON. The difference is the cost to leave
+ * the machine, wait for a settled promise, and resume.
  */
 
 import { builtin, compileProgram, executeProgram, Pending, Thread, toolDialect } from "@toolcrib/starlark";

@@ -1,7 +1,7 @@
 /**
- * `node run-tool.ts TIMES`: compiles and runs the tool of `tool.star` so many
- * times, after as many to warm up, each run in a thread of its own. Writes as JSON
- * the median milliseconds of the compilation and of both.
+ * `node run-tool.ts TIMES`: compiles and runs the tool of `tool.star` this many
+ * times, after as many runs to warm up, each in a new thread. Prints the median
+ * milliseconds of the compilation, and of compilation and run, as JSON.
  */
 
 import { median } from "../../../bench/statistics.ts";

@@ -1,7 +1,7 @@
 /**
- * starlark-go: a binary that the command line names, or one that `go install`
- * makes of a pinned version in a temporary folder. It is no dependency; where
- * neither is to be had, the tables go without it.
+ * starlark-go: a binary from the command line, or one that `go install` builds from a
+ * pinned version in a temporary folder. It is not a dependency; if neither is
+ * available, the tables omit it.
  */
 
 import { spawnSync } from "node:child_process";
@@ -12,7 +12,7 @@ import { type Contender, type Found, runProcess } from "./contenders.ts";
 const module = "go.starlark.net/cmd/starlark";
 const pinned = "v0.0.0-20260908191801-89a6a09411d5";
 
-/** What calls `main()` in the language of starlark-go's command, whose `time` module has a clock. */
+/** Code that calls `main()` in the dialect of the starlark-go command, whose `time` module has a clock. */
 function starlarkLoop(repetitions: number): string {
   return `
 def measure():
@@ -30,7 +30,7 @@ measure()
 `;
 }
 
-/** The binary at `given`; without one, build it. */
+/** The binary at `given`; builds one if it is absent. */
 export function findStarlarkGo(
   given: string | undefined,
   temporaryFolder: string,
@@ -70,7 +70,7 @@ function found(binary: string, temporaryFolder: string): Found {
   return { kind: "found", contender };
 }
 
-/** The module's version and the compiler's, where there is a Go that can read them from the binary. */
+/** The versions of the module and of the compiler, if Go is available to read them from the binary. */
 function versionOf(binary: string): string {
   const { status, stdout } = spawnSync("go", ["version", "-m", binary], { encoding: "utf8" });
   if (status !== 0) return "unknown version";

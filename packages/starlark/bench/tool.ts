@@ -1,4 +1,7 @@
-/** The tool of `tool.star` and the host function that it calls: 100 issues, made from their numbers. */
+/**
+ * The tool of `tool.star` and the host function that it calls, which returns 100
+ * generated issues.
+ */
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -53,7 +56,7 @@ export function compileTool(text: string): Program {
   return program;
 }
 
-/** Run the tool in a thread of its own, with the limits that a tool has. */
+/** Run the tool in a new thread, with the limits of a tool. */
 export async function runTool(program: Program): Promise<Value> {
   const { value } = await executeProgram(new Thread(host), program, predeclared);
   return value;

@@ -1,8 +1,7 @@
 /**
  * The suite of bazelbuild/starlark: programs that must succeed, and programs that
- * must fail with a message. Upstream's runner does not look at the output of a
- * program that succeeds, so that its failing `assert_eq` goes unseen; here it ends
- * the program.
+ * must fail with a message. The upstream runner ignores the output of a program that
+ * succeeds, so a failing `assert_eq` is not noticed; here it ends the program.
  */
 
 import { readdirSync, readFileSync } from "node:fs";
@@ -12,7 +11,7 @@ import { AssertionLog, fatalAssertions } from "../test/assertions.ts";
 import { execute, type Outcome } from "../test/execute.ts";
 import { type FileResult, type Miss, type SuiteResult, scoreText, sumScores } from "./report.ts";
 
-/** Run every file of the suite at `folder`. */
+/** Run all files of the suite at `folder`. */
 export async function runBazelbuild(folder: string): Promise<SuiteResult> {
   const files: FileResult[] = [];
   for (const origin of ["java", "go", "rust"]) {
@@ -49,7 +48,7 @@ async function runFile(folder: string, file: string): Promise<FileResult> {
   };
 }
 
-/** What is wrong, if anything: any of the `expected` messages will do. */
+/** The problem, if any. Any of the `expected` messages is sufficient. */
 function judge(
   outcome: Outcome,
   expected: readonly string[],
@@ -64,7 +63,7 @@ function judge(
   return matches ? undefined : { want, got: error };
 }
 
-/** All that is said of an error. */
+/** The complete text of an error. */
 function errorOf(outcome: Outcome): string | undefined {
   switch (outcome.kind) {
     case "done":
@@ -79,13 +78,13 @@ function errorOf(outcome: Outcome): string | undefined {
 interface Chunk {
   readonly firstLine: number;
   readonly text: string;
-  /** One of these has to be in the error; empty when it has to succeed. */
+  /** Alternatives for a part of the error; empty if the program must succeed. */
   readonly expected: readonly string[];
 }
 
 const expectation = /^(.*?) *### *(?:(go|java|rust):)? *(.*)$/;
 
-/** Divide a file; messages that only other families of implementations give are left out. */
+/** Split a file; messages for other implementations are omitted. */
 function readChunks(file: string): Chunk[] {
   const chunks: Chunk[] = [];
   let firstLine = 1;

@@ -1,26 +1,26 @@
 /**
- * Expectations of the suites that this engine does not meet, on purpose, each
- * with its reason. One that starts to pass fails the run, so the list is never
- * longer than it has to be.
+ * Expectations of the suites that this engine intentionally does not meet, each with
+ * its reason. An entry that starts to pass fails the run, so the list contains no
+ * obsolete entries.
  */
 
-/** An expectation that is known not to be met. */
+/** An expectation that is not met. */
 export interface ExpectedFailure {
   readonly suite: "starlark-go" | "bazelbuild";
-  /** Path below the suite's folder. */
+  /** Path relative to the folder of the suite. */
   readonly file: string;
-  /** The line of the assertion, or of the `###`. */
+  /** The line of the assertion or of the `###`. */
   readonly line: number;
   /**
-   * Whether the assertion ends its program, as its arguments fail. Once that is
-   * seen, the line is left out and the program run again for what comes after it;
-   * the assertion counts as one that did not hold.
+   * Whether the assertion ends its program because its arguments fail. The runner
+   * then removes the line and runs the program again for the lines after it; the
+   * assertion counts as failed.
    */
   readonly endsProgram?: boolean;
   readonly reason: string;
 }
 
-const unitsReason = "strings are sequences of UTF-16 code units here, of UTF-8 bytes there";
+const unitsReason = "strings are sequences of UTF-16 code units here, and of UTF-8 bytes in starlark-go";
 
 function units(file: string, line: number, endsProgram = false): ExpectedFailure {
   return { suite: "starlark-go", file: `starlark/testdata/${file}`, line, endsProgram, reason: unitsReason };

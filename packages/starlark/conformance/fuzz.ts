@@ -1,10 +1,11 @@
 /**
- * `npm run fuzz -w packages/starlark`: 20,000 generated programs of each dialect,
- * from a seed that is printed, or that is given: `-- --seed 7 --count 1000`.
+ * `npm run fuzz -w packages/starlark` runs 20,000 generated programs of each dialect,
+ * from a seed that it prints, or from a given seed: `-- --seed 7 --count 1000`.
  *
  * With `--starlark-go PROGRAM`, the interpreter of google/starlark-go (`go build
- * ./cmd/starlark` in its checkout), the programs of the core run in both, and what
- * they print and whether they fail has to be the same.
+ * ./cmd/starlark` in its checkout), programs of the core dialect run in both
+ * interpreters, which must have the same output and agree on whether the program
+ * fails.
  */
 
 import { spawnSync } from "node:child_process";
@@ -31,12 +32,12 @@ const dialect: Dialect = {
   recursion: true,
 };
 
-/** What a run came to: all that it printed, and whether it failed. */
+/** The outcome of a run: its output, and whether it failed. */
 interface Run {
   readonly printed: string;
-  /** The message of the error that ended it. */
+  /** The message of the error that ended the run. */
   readonly error: string | undefined;
-  /** Whether that was a limit, which the other interpreter has not. */
+  /** Whether the error was a limit, which the other interpreter does not have. */
   readonly limited?: boolean;
 }
 
@@ -60,14 +61,14 @@ function runThere(path: string, interpreter: string): Run {
   const { status, stderr } = spawnSync(interpreter, ["-recursion", "-globalreassign", path], {
     encoding: "utf8",
   });
-  // It prints to where it reports errors, and an error begins with its traceback.
+  // Output and errors share a stream; an error starts with its traceback.
   const trace = stderr.search(/^(Traceback \(most|generated\.star:|.*\.star:\d+:\d+: )/m);
   if (status === 0) return { printed: stderr, error: undefined };
   const error = /^Error.*$/m.exec(stderr.slice(trace))?.[0] ?? stderr.slice(trace);
   return { printed: trace === -1 ? stderr : stderr.slice(0, trace), error };
 }
 
-/** Where two runs differ; `undefined` when they do not. */
+/** The difference between two runs; `undefined` if they agree. */
 function difference(here: Run, there: Run): string | undefined {
   if (here.printed === there.printed && (here.error === undefined) === (there.error === undefined))
     return undefined;
@@ -98,7 +99,7 @@ async function compareAll(interpreter: string): Promise<number> {
   return different === 0 ? 0 : 1;
 }
 
-/** The test of generated programs, with many more of them. */
+/** The test of generated programs, with many more programs. */
 function runMany(): number {
   const { status } = spawnSync(
     process.execPath,

@@ -1,11 +1,11 @@
 /**
- * `npm run conformance -w packages/starlark -- --suite DIR`: the test data of
- * other implementations, run whole. DIR is a checkout of google/starlark-go or of
- * bazelbuild/starlark; nothing of either is part of this repository, and nothing
- * is fetched.
+ * `npm run conformance -w packages/starlark -- --suite DIR` runs the test data of
+ * other implementations. DIR is a checkout of google/starlark-go or of
+ * bazelbuild/starlark. This repository contains nothing of either, and nothing is
+ * downloaded.
  *
- * Exit code 0: as expected; 1: an expectation was not met, or one that is listed
- * as not met was; 2: there was nothing to run.
+ * Exit code 0: as expected; 1: an expectation was not met, or an expected failure
+ * passed; 2: there was no suite to run.
  */
 
 import { existsSync } from "node:fs";
@@ -23,7 +23,7 @@ const howToGetOne = [
   "  npm run conformance -w packages/starlark -- --suite /tmp/starlark-go --suite /tmp/starlark",
 ].join("\n");
 
-/** The suite whose checkout `folder` is, told by what it holds; `undefined` when it is none. */
+/** The suite in the checkout `folder`, detected by its files; `undefined` if there is none. */
 function suiteOf(folder: string): ((folder: string) => Promise<SuiteResult>) | undefined {
   if (existsSync(join(folder, "starlark/testdata/assign.star"))) return runStarlarkGo;
   if (existsSync(join(folder, "test_suite/testdata/java"))) return runBazelbuild;
@@ -40,7 +40,8 @@ async function main(): Promise<number> {
   let exitCode = 0;
   const summaries: string[] = [];
   for (const folder of folders) {
-    // npm runs scripts in the package's folder; paths are meant from where the command was given.
+    // npm runs scripts in the folder of the package, but paths are relative to the folder of the
+    // command.
     const path = resolve(process.env["INIT_CWD"] ?? ".", folder);
     const run = suiteOf(path);
     if (run === undefined) {

@@ -1,46 +1,46 @@
 /**
- * What a suite came to: counts for each file, and every expectation that was not
- * met. Misses are held against the list of expected failures; a listed one that
- * did not occur is a failure too.
+ * Reports the result of a suite: counts for each file, and every expectation that was
+ * not met. Failures are compared with the list of expected failures; an entry that
+ * did not fail is a failure, too.
  */
 
 import type { ExpectedFailure } from "./expected-failures.ts";
 
 /** An expectation that was not met. */
 export interface Miss {
-  /** Path below the suite's folder. */
+  /** Path relative to the folder of the suite. */
   readonly file: string;
   readonly line: number;
   readonly want: string;
   readonly got: string;
 }
 
-/** Passed, of how many. */
+/** Number of passed expectations, and total number. */
 export interface Score {
   readonly passed: number;
   readonly total: number;
 }
 
-/** One file that was run. */
+/** The result of one file. */
 export interface FileResult {
   readonly file: string;
   readonly chunks: Score;
-  /** Assertions made by programs; absent where there are none. */
+  /** Assertions of programs; absent if there are none. */
   readonly assertions?: Score;
-  /** Messages that match; absent where messages are part of the chunk's result. */
+  /** Matching messages; absent if messages are part of the result of each chunk. */
   readonly wording?: Score;
   readonly misses: readonly Miss[];
 }
 
-/** One suite that was run. */
+/** The result of a suite. */
 export interface SuiteResult {
   readonly suite: string;
   readonly files: readonly FileResult[];
-  /** The closing line. */
+  /** The last line of the report. */
   readonly summary: string;
 }
 
-/** Add scores up. */
+/** Adds scores. */
 export function sumScores(scores: readonly (Score | undefined)[]): Score {
   let passed = 0;
   let total = 0;
@@ -51,15 +51,15 @@ export function sumScores(scores: readonly (Score | undefined)[]): Score {
   return { passed, total };
 }
 
-/** A score for people: `89/89`. */
+/** Formats a score: `89/89`. */
 export function scoreText({ passed, total }: Score): string {
   return `${passed}/${total}`;
 }
 
 /**
- * The report of a suite, and whether it went as expected.
+ * Reports a suite, and whether its result is as expected.
  *
- * @param expected what is listed for this suite.
+ * @param expected the expected failures of this suite.
  */
 export function reportSuite(
   result: SuiteResult,

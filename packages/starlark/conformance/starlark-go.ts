@@ -1,7 +1,7 @@
 /**
- * The suite of google/starlark-go: programs that assert (`eval`), the errors of
- * the resolver and of the parser, and how their messages are worded. Its test of
- * protocol buffers is not run: there are none here.
+ * The suite of google/starlark-go: programs with assertions (`eval`), and errors of
+ * the resolver and the parser with their messages. Its test of protocol buffers is
+ * not run, because this engine does not support them.
  */
 
 import { readFileSync } from "node:fs";
@@ -25,8 +25,8 @@ import { expectedFailures } from "./expected-failures.ts";
 import { type FileResult, type Miss, type Score, type SuiteResult, scoreText, sumScores } from "./report.ts";
 
 /**
- * The files of `eval`, and how many assertions go.starlark.net makes in each: a
- * program that ends early forfeits the rest.
+ * The files of `eval`, with the number of assertions that go.starlark.net makes in
+ * each. A program that ends early fails its remaining assertions.
  */
 const evalFiles: readonly (readonly [file: string, assertions: number])[] = [
   ["starlark/testdata/assign.star", 54],
@@ -52,7 +52,7 @@ const evalFiles: readonly (readonly [file: string, assertions: number])[] = [
   ["starlarkstruct/testdata/struct.star", 37],
 ];
 
-/** The suite is not hostile, and one of its programs goes to the depth that go.starlark.net allows. */
+/** The suite is trusted, and one of its programs needs the depth that go.starlark.net allows. */
 const limits = { steps: 1_000_000_000, depth: 100_000, memoryBytes: 1024 * 1024 * 1024, wallMs: 120_000 };
 
 const nowNs = (): bigint => BigInt(Date.now()) * 1_000_000n;
@@ -79,7 +79,7 @@ export async function runStarlarkGo(folder: string): Promise<SuiteResult> {
   };
 }
 
-/** The options that a chunk asks for. */
+/** The options that a chunk requests. */
 function dialectOf(chunk: Chunk): Dialect {
   return {
     set: hasOption(chunk, "set"),
@@ -123,8 +123,8 @@ async function evaluateFile(folder: string, file: string, assertionCount: number
 }
 
 /**
- * `original` without the lines that are listed as ending it, one after the other:
- * each has to be where the program ends as long as it is there.
+ * `original` without the lines that are expected to end it, removed one after the
+ * other. Each of them must end the program while it is present.
  */
 async function leaveOut(
   folder: string,
@@ -140,7 +140,7 @@ async function leaveOut(
     if (entry.file !== file || endsProgram !== true || line < original.firstLine || line > lastLine) continue;
     const found = await evaluateChunk(folder, file, chunk, new AssertionLog());
     const ending = found.find((miss) => miss.line === line);
-    // One that is not there any more is missed in the list.
+    // A line that no longer ends the program remains in the list and is reported.
     if (ending === undefined) continue;
     misses.push(ending);
     left += 1;
@@ -195,12 +195,12 @@ function only(name: string, value: Value): StarlarkModule {
   return new StarlarkModule(`${name}.star`, new Map([[name, value]]));
 }
 
-/** What differs between the errors that a chunk gave and those it had to give. */
+/** Differences between the actual and the expected errors of a chunk. */
 function compareErrors(file: string, chunk: Chunk, errors: readonly LocatedError[]): Miss[] {
   return [...misplaced(file, chunk, errors), ...misworded(file, chunk, errors)];
 }
 
-/** Errors at lines that expect none, and lines that expect one and have none. */
+/** Unexpected errors, and lines with an expected error but none reported. */
 function misplaced(file: string, chunk: Chunk, errors: readonly LocatedError[]): Miss[] {
   const misses: Miss[] = [];
   const open = new Set(chunk.expected.keys());
@@ -213,7 +213,7 @@ function misplaced(file: string, chunk: Chunk, errors: readonly LocatedError[]):
   return misses;
 }
 
-/** Errors at the right lines whose message is another. */
+/** Errors at the right lines with different messages. */
 function misworded(file: string, chunk: Chunk, errors: readonly LocatedError[]): Miss[] {
   return errors.flatMap(({ line, message }) => {
     const pattern = chunk.expected.get(line);
@@ -222,10 +222,7 @@ function misworded(file: string, chunk: Chunk, errors: readonly LocatedError[]):
   });
 }
 
-/**
- * A file of static errors. A chunk passes when every error is at its line; how
- * they are worded has a score of its own.
- */
+/** Check a file of static errors. A chunk passes if every error is at its line; messages have a separate score. */
 function judgeFile(
   folder: string,
   file: string,
@@ -249,7 +246,7 @@ function judgeFile(
   return { file, chunks: { passed, total: chunks.length }, wording: sumScores(scores), misses };
 }
 
-/** The errors that the resolver gives, in an environment of a few names. */
+/** The errors of the resolver, in an environment of a few names. */
 function resolverErrors(file: string, chunk: Chunk): readonly LocatedError[] {
   const dialect = dialectOf(chunk);
   const source = { name: file, text: chunk.text };
@@ -265,7 +262,7 @@ function resolverErrors(file: string, chunk: Chunk): readonly LocatedError[] {
   );
 }
 
-/** The first error that the parser gives; the suite expects it to stop there. */
+/** The first error of the parser, at which the suite expects it to stop. */
 function firstSyntaxError(file: string, chunk: Chunk): readonly LocatedError[] {
   const { diagnostics } = parseFile({ name: file, text: chunk.text }, dialectOf(chunk));
   return locate(diagnostics).slice(0, 1);
