@@ -1,14 +1,14 @@
 /**
- * An entry of `toolspecs` put into the text of a configuration, behind those
- * that are there. Only text is added: comments, order and formatting stay as
- * they are, to the byte. A text that has the section in a form to which nothing
- * can be added so is left to its author. Pure.
+ * Adds an entry of `toolspecs` to the text of a configuration, after the
+ * existing entries. Every existing byte stays: comments, order, formatting. A
+ * section in a form that cannot be extended this way is left to its author.
+ * Pure.
  */
 
 import type { JsonObject, JsonValue } from "@toolcrib/json";
 import { isMap, isScalar, isSeq, type Node, type Pair, parseDocument } from "yaml";
 
-/** `text` with `entry` as its last toolspec; `undefined` where that has to be done by hand. */
+/** Returns `text` with `entry` as its last toolspec; `undefined` when the author has to add it by hand. */
 export function appendToolspecEntry(text: string, entry: JsonObject): string | undefined {
   const document = parseDocument(text, { version: "1.2", schema: "core", keepSourceTokens: true });
   if (document.errors.length > 0) return undefined;
@@ -22,7 +22,7 @@ export function appendToolspecEntry(text: string, entry: JsonObject): string | u
   return appendToSection(text, section, entry, newline);
 }
 
-/** The entry as it is written in YAML, by itself. */
+/** Returns `entry` as YAML, without its surrounding section. */
 export function toolspecEntryText(entry: JsonObject): string {
   return blockLines(entry, "").join("\n");
 }
@@ -30,7 +30,7 @@ export function toolspecEntryText(entry: JsonObject): string {
 type Section = Pair<Node, Node | null>;
 
 function appendSection(text: string, entry: JsonObject, newline: string): string | undefined {
-  // Behind the mark of the end of a document there is another.
+  // A marker of a document end starts another document.
   if (/^(?:\.\.\.|---)/m.test(text.replace(/^---[^\n]*\n/, ""))) return undefined;
   const body = text.trimEnd();
   const before = body === "" ? "" : `${body}${newline}${newline}`;
@@ -45,7 +45,7 @@ function appendToSection(
 ): string | undefined {
   const { key, value } = section;
   if (value === null || (isScalar(value) && value.value === null)) {
-    return insertBehindLine(text, endOf(key), blockLines(entry, "  "), newline);
+    return insertAfterLine(text, endOf(key), blockLines(entry, "  "), newline);
   }
   if (!isSeq<Node>(value) || value.anchor !== undefined) return undefined;
   const [start, end] = value.range ?? [0, 0];
@@ -54,7 +54,7 @@ function appendToSection(
     if (last !== undefined)
       return `${text.slice(0, endOf(last))}, ${JSON.stringify(entry)}${text.slice(endOf(last))}`;
     const without = `${text.slice(0, start).trimEnd()}${text.slice(end)}`;
-    return insertBehindLine(without, endOf(key), blockLines(entry, "  "), newline);
+    return insertAfterLine(without, endOf(key), blockLines(entry, "  "), newline);
   }
   const [first] = value.items;
   const dash =
@@ -62,7 +62,7 @@ function appendToSection(
   if (last === undefined || dash === -1) return undefined;
   const indentation = text.slice(text.lastIndexOf("\n", dash) + 1, dash);
   if (indentation.trim() !== "") return undefined;
-  return insertBehindLine(text, endOf(last), blockLines(entry, indentation), newline);
+  return insertAfterLine(text, endOf(last), blockLines(entry, indentation), newline);
 }
 
 function appendToFlowRoot(
@@ -84,13 +84,13 @@ function appendToFlowRoot(
   return `${text.slice(0, at)}${last === undefined ? "" : ", "}${JSON.stringify(entry)}${text.slice(at)}`;
 }
 
-/** Where the text of `node` ends, without what follows it. */
+/** Returns the position at which the text of `node` ends, before any comment. */
 function endOf(node: Node): number {
   return node.range?.[1] ?? 0;
 }
 
-/** `lines` behind the line that holds the character before `at`. */
-function insertBehindLine(text: string, at: number, lines: readonly string[], newline: string): string {
+/** Returns `text` with `lines` inserted after the line of the character before `at`. */
+function insertAfterLine(text: string, at: number, lines: readonly string[], newline: string): string {
   // A block may end with its line break, or before it.
   const inside = text.slice(0, at).trimEnd().length;
   const found = text.indexOf("\n", inside);
@@ -98,7 +98,7 @@ function insertBehindLine(text: string, at: number, lines: readonly string[], ne
   return `${text.slice(0, lineEnd)}${newline}${lines.join(newline)}${found === -1 ? newline : text.slice(lineEnd)}`;
 }
 
-/** `entry` as an item of a block list: a line for each field, maps of maps as a block. */
+/** Returns `entry` as an item of a block list: one line for each field, `credentials` as a block. */
 function blockLines(entry: JsonObject, indentation: string): string[] {
   const lines = Object.entries(entry).flatMap(([name, value]) => {
     const isBlock =

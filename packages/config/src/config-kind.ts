@@ -1,9 +1,9 @@
-/** Configurations as a kind of document: their codes, and what of them may be shown. */
+/** Configurations as a kind of document: their error codes, and how findings quote them. */
 
 import type { DocumentKind } from "@toolcrib/document";
 import { quote, toDisplaySource } from "./display-source.ts";
 
-/** Configurations. An empty one is none: all that it could say has a default. */
+/** Configurations. An empty document is valid: every section has a default. */
 export const configKind: DocumentKind = {
   noun: "configuration",
   codes: {
@@ -16,9 +16,9 @@ export const configKind: DocumentKind = {
     wrongType: "CONFIG_WRONG_TYPE",
     valueInvalid: "CONFIG_INVALID_VALUE",
   },
-  // Other MCP hosts write theirs with comments.
+  // Other MCP hosts allow comments in their JSON files.
   allowsComments: true,
-  tooLargeHint: "split it into several files and give them all: they are composed left to right",
+  tooLargeHint: "split it into several files and pass them all: they are composed left to right",
   quote,
   toShown: toDisplaySource,
 };

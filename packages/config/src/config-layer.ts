@@ -1,6 +1,6 @@
 /**
- * One file as a layer of the configuration: what it declares, before defaults
- * and before other files. A layer with errors still tells its ids, so that
+ * One file as a layer of the configuration: its declarations, before defaults
+ * and before other files. A layer with errors still reports its ids, so that
  * problems between files are found in the same run.
  */
 
@@ -29,7 +29,7 @@ import { maxToolServers } from "./tool-server-shape.ts";
 import { toolspecIdOf, toToolspecDeclaration } from "./toolspec-declaration.ts";
 import { maxToolspecs, toolspecShape } from "./toolspec-shape.ts";
 
-/** A tool server as its file declares it; what holds follows from all files. */
+/** A tool server as its file declares it. The effective containment follows from all files. */
 export interface ServerDeclaration extends Omit<ToolServerConfig, "containment" | "notEnforced"> {
   readonly declared: Partial<ContainmentConfig>;
   readonly node: DocumentNode;
@@ -37,36 +37,36 @@ export interface ServerDeclaration extends Omit<ToolServerConfig, "containment" 
 
 /** A toolspec as its file declares it. */
 export interface ToolspecDeclaration extends ToolspecConfig {
-  /** Whether the file gives the id; else it is a guess until the manifest is read. */
+  /** Whether the file gives the id; otherwise the id is a guess until the manifest is read. */
   readonly isIdGiven: boolean;
   readonly node: DocumentNode;
 }
 
-/** An id and where it stands. */
+/** An id and its place. */
 export interface PlacedId {
   readonly id: string;
   readonly span: Span;
 }
 
-/** What one file declares. Made by `parseConfigLayer`, composed by `mergeConfigs`. */
+/** The declarations of one file. `parseConfigLayer` creates it, `mergeConfigs` composes several. */
 export interface ConfigLayer {
-  /** The text that may be shown: credentials are starred out. */
+  /** The text that findings quote: stars replace credentials. */
   readonly source: Source;
   readonly diagnostics: readonly Diagnostic[];
   /** Empty when the file has errors. */
   readonly servers: readonly ServerDeclaration[];
-  /** The sound ones, whatever else is wrong with the file. */
+  /** The valid entries, also when the file has errors elsewhere. */
   readonly toolspecs: readonly ToolspecDeclaration[];
-  /** Sections as they are written; empty when the file has errors. Paths in them are complete. */
+  /** Sections as written, with complete paths; empty when the file has errors. */
   readonly sections: Pick<ConfigDocument, "egress" | "policy" | "serve" | "audit" | "execution">;
-  /** Ids of all tool servers, toolspecs and provider targets, of faulty ones too. */
+  /** Ids of all tool servers, toolspecs and provider targets, including invalid ones. */
   readonly serverIds: readonly PlacedId[];
   readonly toolspecIds: readonly PlacedId[];
   readonly targetIds: readonly PlacedId[];
   readonly tree: DocumentNode | undefined;
 }
 
-/** Read one file: Toolcrib's own configuration, or that of another MCP host (told apart by content). */
+/** Parses one file: Toolcrib's own configuration, or that of another MCP host. The content decides which. */
 export function parseConfigLayer(source: Source): ConfigLayer {
   const { tree, reporter } = openDocument(source, configKind);
   const foreign = tree === undefined ? undefined : foreignServersOf(tree);
@@ -91,21 +91,21 @@ function nativeLayer(whole: DocumentNode | undefined, reporter: Reporter): Confi
   const foreign = upstream === undefined ? [] : parseForeignServers(upstream, reporter);
   const tree = upstream === undefined ? whole : withoutUpstream(whole);
   const document = tree === undefined ? {} : documentShape.check(tree, place);
-  const isSound = document !== undefined && !hasErrors(reporter.diagnostics);
+  const isValid = document !== undefined && !hasErrors(reporter.diagnostics);
   const serverNodes = itemsOf(nodeAt(tree, ["tool_servers"]), maxToolServers);
   const toolspecNodes = itemsOf(nodeAt(tree, ["toolspecs"]), maxToolspecs);
   return {
     source: reporter.source,
     diagnostics: reporter.diagnostics,
-    servers: isSound
+    servers: isValid
       ? (document.tool_servers ?? [])
           .map((server, index) =>
             toServerDeclaration(server, serverNodes[index] as DocumentNode, reporter.source),
           )
           .concat(foreign)
       : [],
-    toolspecs: toolspecNodes.flatMap((node) => soundToolspec(node, reporter.source)),
-    sections: isSound ? sectionsOf(document, reporter.source) : {},
+    toolspecs: toolspecNodes.flatMap((node) => validToolspec(node, reporter.source)),
+    sections: isValid ? sectionsOf(document, reporter.source) : {},
     serverIds: [...idsOf(serverNodes), ...foreign.map(({ id, span }) => ({ id, span }))],
     toolspecIds: toolspecNodes.flatMap((node) => toolspecIdOf(node) ?? []),
     targetIds: idsOf(itemsOf(nodeAt(tree, ["providers", "targets"]), maxToolServers)),
@@ -123,8 +123,8 @@ function sectionsOf(document: ConfigDocument, source: Source): ConfigLayer["sect
   return { egress: withCompletePaths(egress, source.name), policy, serve, audit, execution };
 }
 
-/** The declaration that `node` holds, if it is sound; what is wrong with it was reported with the document. */
-function soundToolspec(node: DocumentNode, source: Source): readonly ToolspecDeclaration[] {
+/** Returns the declaration of `node` if it is valid. The findings of an invalid one are reported with the document. */
+function validToolspec(node: DocumentNode, source: Source): readonly ToolspecDeclaration[] {
   const reporter = createReporter(source, configKind);
   const document = toolspecShape.check(node, { path: "toolspecs", key: "", keySpan: node.span, reporter });
   if (document === undefined || hasErrors(reporter.diagnostics)) return [];

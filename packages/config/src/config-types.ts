@@ -1,13 +1,13 @@
 /**
- * A configuration after reading: complete, checked, in our words (camelCase).
- * The documents' own spelling (`tool_servers`, `trust_state`) ends here: it is
- * translated once, in the files that make these values.
+ * The types of a parsed configuration: complete, checked, in camelCase. The
+ * files that create these values translate the spelling of the documents
+ * (`tool_servers`, `trust_state`); no other code uses it.
  */
 
 import type { Diagnostic, Source, Span } from "@toolcrib/diagnostics";
 import type { Manifest, Toolspec } from "@toolcrib/toolspec";
 
-/** Everything that the gateway is told, defaults filled in. */
+/** The whole configuration of a gateway, with defaults. */
 export interface GatewayConfig {
   /** In the order of their first declaration. */
   readonly toolServers: readonly ToolServerConfig[];
@@ -22,9 +22,9 @@ export interface GatewayConfig {
 
 /** How far the operator trusts a server. */
 export type TrustState = "unverified" | "verified" | "certified";
-/** What the operator says of a server's tools. */
+/** The operator's statement about the tools of a server. */
 export type MutabilityClass = "read_only" | "write" | "unknown";
-/** What a server may reach: nothing, what its list names, everything. */
+/** Access of a server: none, the entries of its list, or everything. */
 export type ContainmentLevel = "deny" | "scoped" | "allow";
 
 /** One entry of `tool_servers`, or one server of another program's file. */
@@ -39,9 +39,9 @@ export interface ToolServerConfig {
   /** @default "unknown" */
   readonly mutabilityClass: MutabilityClass;
   readonly containment: {
-    /** What the configuration says; what it leaves out is `undefined`. */
+    /** As declared; an omitted field is `undefined`. */
     readonly declared: Partial<ContainmentConfig>;
-    /** What holds: declared, else by trust state, and never below `policy.floor`. */
+    /** As declared, or else by trust state, and never below `policy.floor`. */
     readonly effective: ContainmentConfig;
     /** Parts of `effective` that restrict the server and that this version enforces. */
     readonly enforced: readonly ContainmentPart[];
@@ -49,11 +49,11 @@ export interface ToolServerConfig {
     readonly notEnforced: readonly ContainmentPart[];
   };
   readonly labels: { readonly [key: string]: string };
-  /** The warning about the parts that are not enforced, to be shown at start; empty where there are none. */
+  /** The warning about the parts that are not enforced, for display at start-up; empty when all are enforced. */
   readonly notEnforced: readonly string[];
-  /** Why this server cannot start although the configuration is valid (a variable that only another program can fill). Empty when it can. */
+  /** Why this server cannot start although the configuration is valid (a variable that only another program can fill). Empty when it can start. */
   readonly problems: readonly Diagnostic[];
-  /** Where it is declared, for errors that are found later. Credentials are starred out. */
+  /** Place of the declaration, for errors that are found later. Stars replace credentials. */
   readonly source: Source;
   readonly span: Span;
 }
@@ -63,32 +63,32 @@ export interface ToolspecConfig {
   /** Unique among tool servers and toolspecs; also the namespace of its tools. @default the manifest's name */
   readonly id: string;
   readonly reference: ToolspecReference;
-  /** Where the secrets are kept, by the ids that the manifest gives its credentials. */
+  /** References to the secrets, by the credential ids of the manifest. */
   readonly credentials: { readonly [id: string]: SecretRef };
   /** Values of the variables of base URLs and paths. */
   readonly variables: { readonly [name: string]: string };
-  /** Path parameters whose slashes are kept, as `tool.parameter`. */
+  /** Path parameters whose slashes stay unencoded, as `tool.parameter`. */
   readonly reserved: readonly string[];
-  /** `default`: those that the manifest marks so. @default "default" */
+  /** `default`: the tools that the manifest marks with `default: true`. @default "default" */
   readonly tools: "all" | "default" | readonly string[];
   readonly labels: { readonly [key: string]: string };
-  /** The files; `undefined` where nobody has read them (`parseConfig` reads none). */
+  /** The files; `undefined` when they were not read (`parseConfig` reads none). */
   readonly pair: ToolspecPair | undefined;
   /** Digest of the files, such as `sha256:…`. */
   readonly pairDigest: string | undefined;
-  /** Where it is declared, for errors that are found later. Credentials are starred out. */
+  /** Place of the declaration, for errors that are found later. Stars replace credentials. */
   readonly source: Source;
   readonly span: Span;
 }
 
-/** Which manifest and toolspec. */
+/** Reference to a manifest and a toolspec. */
 export type ToolspecReference =
-  /** Of the catalogue; without a version the newest. */
+  /** An entry of the catalogue; without a version the newest. */
   | { readonly kind: "catalog"; readonly name: string; readonly version: string | undefined }
-  /** As it is written: a manifest, a toolspec, or a folder with one pair. */
+  /** A path as written: a manifest, a toolspec, or a folder with one pair. */
   | { readonly kind: "path"; readonly path: string };
 
-/** A manifest and its toolspec, both sound and fitting one another. */
+/** A manifest and its toolspec, both valid and consistent with one another. */
 export interface ToolspecPair {
   readonly manifest: Manifest;
   readonly toolspec: Toolspec;
@@ -96,19 +96,19 @@ export interface ToolspecPair {
   readonly toolspecFile: string;
 }
 
-/** The way out of toolspecs (`egress`). */
+/** Network egress of toolspecs (`egress`). */
 export interface EgressConfig {
-  /** Ranges (CIDR) that may be connected to although they are not public. */
+  /** CIDR ranges that connections may reach although they are not public. */
   readonly internalRanges: readonly string[];
   /** `address:port` by host, in place of DNS. */
   readonly connectTo: { readonly [host: string]: string };
   /** Complete paths. */
   readonly caFiles: readonly string[];
-  /** What the files hold (PEM); empty where nobody has read them. */
+  /** Contents of the files (PEM); empty when they were not read. */
   readonly caCertificates: readonly string[];
 }
 
-/** The boundary within which a server and its calls must stay (`containment`). */
+/** The execution boundary of a server and its calls (`containment`). */
 export interface ContainmentConfig {
   readonly networkEgress: ContainmentLevel;
   readonly filesystemWrite: ContainmentLevel;
@@ -123,10 +123,10 @@ export interface ContainmentConfig {
 /** A field of `containment` that can restrict a server, as the configuration spells it. */
 export type ContainmentPart = "network_egress" | "filesystem_write" | "max_execution_seconds";
 
-/** How a server is reached. `resolveTransport` makes plain strings of it. */
+/** The transport of a server. The gateway resolves it to plain strings when the server starts. */
 export type TransportConfig = StdioTransportConfig | HttpTransportConfig;
 
-/** A server that Toolcrib starts and speaks to over its standard input and output. */
+/** A server that Toolcrib starts as a subprocess, with MCP over its standard input and output. */
 export interface StdioTransportConfig {
   readonly kind: "stdio";
   readonly command: ConfigText;
@@ -136,21 +136,21 @@ export interface StdioTransportConfig {
   readonly cwd: ConfigText | undefined;
 }
 
-/** A server that is reached by HTTP. */
+/** A server with an HTTP endpoint. */
 export interface HttpTransportConfig {
   readonly kind: "sse" | "streamable_http";
   readonly url: ConfigText;
   readonly headers: { readonly [name: string]: ConfigText };
-  /** Whether an `http` URL may lead off this machine. @default false */
+  /** Whether an `http` URL may name another machine. @default false */
   readonly allowHttp: boolean;
 }
 
-/** A text that may be complete only once secrets and environment are read. */
+/** A text that may contain references to secrets and environment variables. */
 export type ConfigText =
-  /** `isSecret`: a credential that stands in another program's file. */
+  /** `isSecret`: a credential in another program's file. */
   | { readonly kind: "literal"; readonly text: string; readonly isSecret: boolean; readonly span: Span }
   | { readonly kind: "secret"; readonly ref: SecretRef; readonly prefix: string; readonly span: Span }
-  /** Of other programs' files only: `Bearer ${TOKEN}`. */
+  /** Only in other programs' files: `Bearer ${TOKEN}`. */
   | {
       readonly kind: "template";
       readonly text: string;
@@ -159,13 +159,13 @@ export type ConfigText =
       readonly span: Span;
     };
 
-/** A piece of a template: itself, an environment variable, or the folder that the file belongs to. */
+/** A part of a template: literal text, an environment variable, or the folder of the workspace. */
 export type TemplatePart =
   | string
   | { readonly variable: string; readonly fallback: string | undefined }
   | { readonly folder: "workspace" };
 
-/** Where a secret is kept. `named` is the scalar form of `secret_key_ref`. */
+/** Location of a secret. `named` is the scalar form of `secret_key_ref`. */
 export type SecretRef =
   | { readonly kind: "named"; readonly name: string }
   | { readonly kind: "env"; readonly name: string }
@@ -173,21 +173,21 @@ export type SecretRef =
   | { readonly kind: "store"; readonly name: string }
   | { readonly kind: "keychain"; readonly name: string };
 
-/** Which tools may be used. Patterns are globs over `namespace:name` and `namespace__name`. */
+/** Allow and deny patterns of tools, resources and prompts: globs over `namespace:name` and `namespace__name`. */
 export interface PolicyRules {
   /** `undefined`: everything that is not denied. */
   readonly allow: readonly string[] | undefined;
   readonly deny: readonly string[];
 }
 
-/** Who may use which tools, and the least containment (`policy`). */
+/** Access rules for everyone and for single clients, and the minimum containment (`policy`). */
 export interface PolicyConfig extends PolicyRules {
-  /** Further rules by the name of the identity that calls. */
+  /** Additional rules, by the name of the calling identity. */
   readonly clients: { readonly [identity: string]: PolicyRules };
   readonly floor: PolicyFloor;
 }
 
-/** The least containment of every tool server. Nothing declared: no demand. */
+/** The minimum containment of every tool server. An omitted field requires nothing. */
 export interface PolicyFloor {
   readonly networkEgress: ContainmentLevel | undefined;
   readonly filesystemWrite: ContainmentLevel | undefined;
@@ -195,24 +195,24 @@ export interface PolicyFloor {
   readonly maxExecutionSeconds: number | undefined;
 }
 
-/** What the endpoint offers and to whom. */
+/** The HTTP endpoint: address, authentication, listed tools, limits. */
 export interface ServeConfig {
   /** Address and port; port 0 takes a free one. @default 127.0.0.1:7420 */
   readonly listen: { readonly host: string; readonly port: number };
-  /** How clients prove who they are; `none` only on loopback. @default "token" */
+  /** Authentication of clients; `none` only on loopback. @default "token" */
   readonly auth: "token" | "none";
   /** How tools are listed. `auto` becomes `search` above `autoModeMaxTools` tools. @default "full" */
   readonly mode: "full" | "search" | "auto";
   /** Tool patterns: never listed, and listed in every mode. */
   readonly tools: { readonly hidden: readonly string[]; readonly pinned: readonly string[] };
-  /** `Host` values that are answered besides those of `listen` and loopback. */
+  /** Accepted `Host` values in addition to those of `listen` and loopback. */
   readonly allowedHosts: readonly string[];
-  /** `Origin` values that are answered besides loopback ones. */
+  /** Accepted `Origin` values in addition to loopback. */
   readonly allowedOrigins: readonly string[];
   readonly limits: ServeLimits;
 }
 
-/** What one gateway takes on (`serve.limits`). */
+/** Limits of one gateway (`serve.limits`). */
 export interface ServeLimits {
   /** Longest request body, in bytes. @default 4194304 */
   readonly bodyMaxBytes: number;
@@ -222,11 +222,11 @@ export interface ServeLimits {
   readonly maxSessions: number;
   /** Seconds after which an unused session is closed. @default 3600 */
   readonly sessionIdleSeconds: number;
-  /** Most calls under way at a time. @default 256 */
+  /** Most calls in flight at a time. @default 256 */
   readonly maxConcurrentCalls: number;
 }
 
-/** What one run of a composite tool may use (`execution`). */
+/** Limits of one run of a composite tool (`execution`). */
 export interface ExecutionConfig {
   /** Milliseconds, waiting for tools included. @default 30000 */
   readonly timeoutMs: number;
@@ -234,7 +234,7 @@ export interface ExecutionConfig {
   readonly memoryBytes: number;
   /** @default 10000000 */
   readonly steps: number;
-  /** Calls of the program's functions within one another. @default 200 */
+  /** Deepest nesting of the program's function calls. @default 200 */
   readonly callDepth: number;
   /** @default 100 */
   readonly toolCalls: number;
@@ -246,12 +246,12 @@ export interface ExecutionConfig {
   readonly resultBytes: number;
   /** Whether errors carry their stack. @default false */
   readonly debug: boolean;
-  /** Where it runs: in the gateway, or in a process of its own. @default "none" */
+  /** Place of execution: the gateway (`none`), or a separate process. @default "none" */
   readonly isolation: "none" | "process";
 }
 
 /** The audit trail (`audit`). */
 export interface AuditConfig {
-  /** What an audit record survives: the death of the process, or of the machine. @default "process" */
+  /** The event that an audit record survives: the death of the process, or of the machine. @default "process" */
   readonly durability: "process" | "fsync";
 }

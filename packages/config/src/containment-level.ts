@@ -1,8 +1,8 @@
-/** `deny`, `allow` or `scoped`, and what other programs call them. */
+/** The values `deny`, `allow` and `scoped`, and the words that other programs use for them. */
 
 import { choice } from "@toolcrib/document";
 
-/** A level of containment. */
+/** Returns the shape of a containment level. */
 export const containmentLevel = (description: string) =>
   choice({
     description,

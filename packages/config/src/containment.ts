@@ -1,6 +1,7 @@
 /**
- * Which containment holds for a server: what is declared, else what its trust
- * state gives, and never less than the policy floor demands. Pure.
+ * Computes the effective containment of a server: the declared value, or else
+ * the default of its trust state, and never less than the policy floor requires.
+ * Pure.
  */
 
 import type {
@@ -14,14 +15,14 @@ import type {
 
 type Defaults = Pick<ContainmentConfig, "networkEgress" | "filesystemWrite" | "maxExecutionSeconds">;
 
-/** What an omitted field of `containment` is, by trust state. */
+/** Defaults of omitted fields of `containment`, by trust state. */
 export const containmentDefaults: { readonly [T in TrustState]: Defaults } = {
   unverified: { networkEgress: "deny", filesystemWrite: "deny", maxExecutionSeconds: 30 },
   verified: { networkEgress: "allow", filesystemWrite: "deny", maxExecutionSeconds: 60 },
   certified: { networkEgress: "allow", filesystemWrite: "allow", maxExecutionSeconds: 300 },
 };
 
-/** From the least to the most that a server may do. */
+/** From the least to the most access. */
 const strictness: { readonly [L in ContainmentLevel]: number } = { deny: 0, scoped: 1, allow: 2 };
 
 /** Whether `level` allows more than `demanded` does. */
@@ -30,8 +31,8 @@ export function isBelow(level: ContainmentLevel, demanded: ContainmentLevel): bo
 }
 
 /**
- * The containment that holds. A default below the floor is raised to it; a
- * floor of `scoped` makes `deny` of a default, which has no scope.
+ * Returns the effective containment. A default below the floor is raised to it;
+ * with a floor of `scoped` it becomes `deny`, because a default has no scope.
  */
 export function effectiveContainment(
   declared: Partial<ContainmentConfig>,
@@ -54,17 +55,17 @@ function raised(level: ContainmentLevel, demanded: ContainmentLevel | undefined)
   return demanded !== undefined && isBelow(level, demanded) ? "deny" : level;
 }
 
-/** The members of a containment that can restrict a server. */
+/** The properties of a containment that can restrict a server. */
 const members = {
   network_egress: "networkEgress",
   filesystem_write: "filesystemWrite",
   max_execution_seconds: "maxExecutionSeconds",
 } as const satisfies { readonly [Part in ContainmentPart]: keyof ContainmentConfig };
 
-/** The parts that this version enforces. Servers run without a sandbox; only the deadline of a call holds. */
+/** The parts that this version enforces. Servers run without a sandbox; only the deadline of calls is enforced. */
 const enforcedParts: ReadonlySet<ContainmentPart> = new Set(["max_execution_seconds"]);
 
-/** The parts of `effective` that restrict a server: those that this version enforces, and the others. */
+/** Returns the parts of `effective` that restrict a server: those that this version enforces, and the others. */
 export function containmentParts(effective: ContainmentConfig): {
   readonly enforced: readonly ContainmentPart[];
   readonly notEnforced: readonly ContainmentPart[];
@@ -78,8 +79,8 @@ export function containmentParts(effective: ContainmentConfig): {
 }
 
 /**
- * The warning about the parts of a server's containment that are not enforced,
- * declared or not; in a list, empty where every restriction is enforced.
+ * Returns the warning about the parts of a server's containment that are not
+ * enforced, declared or not; an empty list when every restriction is enforced.
  */
 export function notEnforcedOf(
   { id, transport, trustState }: Pick<ToolServerConfig, "id" | "transport" | "trustState">,

@@ -1,7 +1,7 @@
 /**
- * What looks like a credential: by the name it stands under, or by itself.
- * Used to refuse secrets in configuration and to keep them out of everything
- * that is shown. Pure; never says what the value is.
+ * Detects credentials, by the name of their field or by their form. Used to
+ * refuse secrets in a configuration and to keep them out of every message. Pure;
+ * never returns a value in a message.
  */
 
 import { looksLikeSecret, tokenPattern } from "@toolcrib/document";
@@ -19,24 +19,24 @@ export function isCredentialVariable(name: string): boolean {
   return credentialVariable.test(name);
 }
 
-/** What a value that is nothing but a credential begins with. */
+/** Prefixes of values that are credentials as a whole. */
 const leadingToken = /^\s*(?:Bearer\s+\S|(?:sk-|ghp_|gho_|glpat-|xoxb-|xoxp-)\S|AKIA[0-9A-Z])/i;
 const leadingCase = /^\s*(?:bearer|sk-|ghp_|gho_|glpat-|xoxb-|xoxp-|AKIA)/i;
 /** `sk-SK`, the Slovak locale, begins like a key. */
 const slovakLocale = /^\s*sk-SK(?![A-Za-z0-9])/;
 
-/** Whether `value` looks like a credential by itself (`Bearer …`, `sk-…`, `ghp_…`, a JWT, a PEM block, …). */
+/** Whether the form of `value` is that of a credential (`Bearer …`, `sk-…`, `ghp_…`, a JWT, a PEM block, …). */
 export function looksLikeCredential(value: string): boolean {
   if (looksLikeSecret(value)) return true;
   if (!leadingCase.test(value) || slovakLocale.test(value)) return false;
   return leadingToken.test(value);
 }
 
-/** The stretches of `text` that are credentials by themselves, whatever they stand under. */
-export function credentialStretches(text: string): { start: number; end: number }[] {
+/** Returns the ranges of `text` that have the form of a credential, under any field name. */
+export function credentialRanges(text: string): { start: number; end: number }[] {
   const found: { start: number; end: number }[] = [];
   if (!beginning.test(text)) return found;
-  for (const pattern of shownAway) {
+  for (const pattern of credentialPatterns) {
     for (const match of text.matchAll(pattern)) {
       const value = match.groups?.["value"] ?? match[0];
       const start = match.index + match[0].length - value.length;
@@ -46,15 +46,15 @@ export function credentialStretches(text: string): { start: number; end: number 
   return found;
 }
 
-/** A piece of text that every pattern of `shownAway` begins with: most texts have none, and need one look. */
+/** A prefilter: every match of `credentialPatterns` contains one of these. Most texts have none. */
 const beginning = /sk-|[rs]k_|gh[opsu]_|pat[-_]|xox[bp]-|AKIA|eyJ|-----BEGIN|Bearer|Basic|:\/\/|[?&]/i;
 
 /**
- * Quantifiers are bounded where a failed match could be tried again from the
- * next character: these run over whole files that nobody vetted.
- * Each pattern ends with what is hidden: all of it, or its group `value`.
+ * Quantifiers are bounded where a failed match is retried from the next
+ * character: these patterns run over whole untrusted files. Each pattern ends
+ * with the part that is hidden: the whole match, or its group `value`.
  */
-const shownAway: readonly RegExp[] = [
+const credentialPatterns: readonly RegExp[] = [
   new RegExp(tokenPattern, "g"),
   /(?<![A-Za-z0-9])(?:sk-|ghp_|gho_|ghs_|ghu_|github_pat_|glpat-|xoxb-|xoxp-)[A-Za-z0-9_-]{6,}/g,
   /-----BEGIN [A-Z0-9 ]{1,40}-----[\s\S]*?(?:-----END [A-Z0-9 ]{1,40}-----|$)/g,
@@ -64,11 +64,12 @@ const shownAway: readonly RegExp[] = [
 ];
 
 /**
- * The stretches of a text that cannot be parsed which stand behind a name of a
- * credential: to the end of the line, for want of better knowledge.
+ * Returns the ranges that follow the name of a credential in a text that cannot
+ * be parsed, each to the end of its line: without a syntax tree, the end of the
+ * value is unknown.
  */
 export function suspectedCredentials(text: string): { start: number; end: number }[] {
-  const found = credentialStretches(text);
+  const found = credentialRanges(text);
   const named =
     /(?:key|token|secret|password|credential|authorization|cookie)[\w.-]{0,40}["']?[ \t]{0,8}[:=][ \t]{0,40}(?<value>\S[^\n]*)/gi;
   for (const match of text.matchAll(named)) {

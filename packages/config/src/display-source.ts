@@ -1,36 +1,36 @@
 /**
- * The text of a configuration as it may be shown: of the same length, so that
- * spans keep their meaning, with credentials starred out and control characters
- * replaced. Every diagnostic of a configuration points into such a text, never
- * into the original.
+ * The displayable text of a configuration. It has the same length as the
+ * original, so that spans stay valid; stars replace credentials, and control
+ * characters are replaced. Every diagnostic of a configuration points into such
+ * a text, never into the original.
  */
 
 import type { Source, Span } from "@toolcrib/diagnostics";
 import { type DocumentNode, quote as quoteText, type ScalarNode, starOut } from "@toolcrib/document";
 import {
-  credentialStretches,
+  credentialRanges,
   isCredentialHeader,
   isCredentialVariable,
   looksLikeCredential,
   suspectedCredentials,
 } from "./credential.ts";
 
-/** `text` in quotes, harmless to a terminal and cut to a line; never a credential. */
+/** Returns `text` in quotes, harmless to a terminal and cut to one line; never a credential. */
 export function quote(text: string): string {
   return looksLikeCredential(text) ? "(what looks like a secret)" : quoteText(text);
 }
 
-/** `source` as it may be shown. Without a `tree` (the text has syntax errors) it hides what it suspects. */
+/** Returns the displayable `source`. Without a `tree` (the text has syntax errors) it hides suspected credentials. */
 export function toDisplaySource(source: Source, tree: DocumentNode | undefined): Source {
   const hidden: Span[] = tree === undefined ? suspectedCredentials(source.text) : [];
   if (tree !== undefined) {
-    hidden.push(...credentialStretches(source.text));
+    hidden.push(...credentialRanges(source.text));
     hidden.push(...credentialSpans(tree));
   }
   return { name: source.name, text: harmless(starOut(source.text, hidden)) };
 }
 
-/** Control characters (but tab and line breaks) and direction overrides, each as one replacement character. */
+/** Replaces each control character (except tab and line breaks) and each direction override with U+FFFD. */
 function harmless(text: string): string {
   return text.replace(
     /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
@@ -38,32 +38,32 @@ function harmless(text: string): string {
   );
 }
 
-/** What stands around a value: nothing special, the name of a credential, or a reference to a secret. */
-type Surroundings = "plain" | "credential" | "reference";
+/** Context of a value: no special field, a field named like a credential, or a reference to a secret. */
+type ValueContext = "plain" | "credential" | "reference";
 
-/** Fields that hold names of secrets, not secrets. */
+/** Fields whose values are names of secrets. */
 const referenceFields: ReadonlySet<string> = new Set(["env", "file", "store", "keychain"]);
 
 function credentialSpans(tree: DocumentNode): Span[] {
   const hidden: Span[] = [];
-  // Aliases share nodes; each is visited at most once for each kind of surroundings.
+  // Aliases share nodes; each node is visited at most once in each context.
   const seen = {
     plain: new Set<DocumentNode>(),
     credential: new Set<DocumentNode>(),
     reference: new Set<DocumentNode>(),
   };
 
-  function visit(node: DocumentNode, around: Surroundings): void {
-    if (seen[around].has(node)) return;
-    seen[around].add(node);
+  function visit(node: DocumentNode, context: ValueContext): void {
+    if (seen[context].has(node)) return;
+    seen[context].add(node);
     if (node.kind === "list") {
-      for (const item of node.items) visit(item, around);
+      for (const item of node.items) visit(item, context);
     } else if (node.kind === "map") {
       for (const { key, keySpan, value } of node.entries) {
         if (looksLikeCredential(key)) hidden.push(keySpan);
-        visit(value, surroundingsOf(key, around));
+        visit(value, contextOf(key, context));
       }
-    } else if (isHidden(node, around)) {
+    } else if (isHidden(node, context)) {
       hidden.push(node.span);
     }
   }
@@ -72,21 +72,21 @@ function credentialSpans(tree: DocumentNode): Span[] {
   return hidden;
 }
 
-function surroundingsOf(key: string, around: Surroundings): Surroundings {
-  if (key === "secret_key_ref" || (around === "reference" && referenceFields.has(key))) return "reference";
-  if (around === "credential" && key === "prefix") return "plain";
-  return around !== "plain" || isCredentialHeader(key) || isCredentialVariable(key) ? "credential" : "plain";
+function contextOf(key: string, context: ValueContext): ValueContext {
+  if (key === "secret_key_ref" || (context === "reference" && referenceFields.has(key))) return "reference";
+  if (context === "credential" && key === "prefix") return "plain";
+  return context !== "plain" || isCredentialHeader(key) || isCredentialVariable(key) ? "credential" : "plain";
 }
 
-function isHidden(node: ScalarNode, around: Surroundings): boolean {
+function isHidden(node: ScalarNode, context: ValueContext): boolean {
   if (looksLikeCredential(node.text)) return !isVariable(node.text);
-  if (around === "plain" || node.value === null || typeof node.value === "boolean") return false;
-  // What is no name may be a secret that was written in place of one.
-  if (around === "reference") return !/^[\w.~/\\:-]*$/.test(node.text);
+  if (context === "plain" || node.value === null || typeof node.value === "boolean") return false;
+  // A text that is not a name may be a secret written in place of its name.
+  if (context === "reference") return !/^[\w.~/\\:-]*$/.test(node.text);
   return !isVariable(node.text);
 }
 
-/** Whether a text is nothing but variables, such as `Bearer ${TOKEN}`, which hides nothing. */
+/** Whether a text consists of variables only, such as `Bearer ${TOKEN}`, and so contains no secret. */
 function isVariable(text: string): boolean {
   return /^\s*(?:[A-Za-z]+\s+)?(?:\$\{[\w:.-]{0,200}\}\s*){1,20}$/.test(text) && !text.includes(":-");
 }

@@ -1,6 +1,6 @@
 /**
- * The whole configuration document: every section that this version reads, and
- * the names of those that it does not read yet.
+ * The shape of the whole configuration document: every section that this version
+ * reads, and the names of the sections that it does not read yet.
  */
 
 import {
@@ -23,19 +23,19 @@ import { maxToolspecs, toolspecShape } from "./toolspec-shape.ts";
 
 const toolServersShape = list(toolServerShape, {
   description:
-    "Durable MCP servers. Several files compose: a later server replaces an earlier one of the same id as a whole.",
+    "Durable MCP servers. Several files compose: a later server replaces an earlier one with the same id.",
   maxItems: maxToolServers,
   otherTypeHint: (node) => (node.kind === "map" ? "write each server as an item: - id: NAME" : undefined),
   inspect: (_values, node, place) =>
     reportRepeated(node, place, "id", (id, lineNumber) => ({
       code: "CONFIG_ID_DUPLICATE",
-      message: `Duplicate id ${quote(id)}: the tool server in line ${lineNumber} has it too`,
-      hint: "give each tool server of a file an id of its own",
+      message: `Duplicate id ${quote(id)}: the tool server in line ${lineNumber} has the same id`,
+      hint: "give each tool server of a file a different id",
     })),
 });
 
 const providersShape = record({
-  description: "Routing of model traffic. Not read, except that a tool server cannot be a target.",
+  description: "Routing of model traffic. Toolcrib only checks that no tool server is also a target.",
   isOpen: true,
   fields: {
     targets: list(
@@ -44,7 +44,7 @@ const providersShape = record({
         isOpen: true,
         fields: {
           id: text({ description: "Unique identifier.", maxLength: 256 }),
-          mcp: anything("Runtime bridge; ephemeral, not a tool server."),
+          mcp: anything("Runtime bridge; ephemeral, and not a tool server."),
         },
       }),
       { description: "Provider targets.", maxItems: 1000 },
@@ -52,7 +52,7 @@ const providersShape = record({
   },
 });
 
-/** A section that a later version reads. */
+/** Returns the shape of a section that a later version reads. */
 function sectionOfLater(description: string): Shape<never> {
   return {
     check(_node, { path, keySpan, reporter }) {
@@ -70,7 +70,7 @@ function sectionOfLater(description: string): Shape<never> {
 }
 
 const fields = {
-  $schema: text({ description: "Where this schema is, for editors.", maxLength: 1000 }),
+  $schema: text({ description: "Location of this schema, for editors.", maxLength: 1000 }),
   tool_servers: toolServersShape,
   providers: providersShape,
   policy: policyShape,
@@ -80,7 +80,7 @@ const fields = {
     fields: {
       durability: choice({
         description:
-          "process: a record survives the death of the process. fsync: it survives the death of the machine, at its price.",
+          "process: a record survives the death of the process. fsync: it also survives the death of the machine, and calls are slower.",
         values: ["process", "fsync"],
         aliases: { none: "process", disk: "fsync", sync: "fsync", full: "fsync" },
         default: "process",
@@ -88,17 +88,17 @@ const fields = {
     },
   }),
   secrets: record({
-    description: "The secret store. Nothing to set in this version; never holds a secret.",
+    description: "The secret store. This version has no settings for it; it never contains a secret.",
     fields: {},
     misplaced: ({ key }) => ({
       code: "CONFIG_INVALID_VALUE",
-      message: `Section "secrets" takes no fields in this version, but has ${quote(key)}`,
-      hint: "secrets never stand in the configuration: name them where they are used, with secret_key_ref",
+      message: `Section "secrets" has no fields in this version, but contains ${quote(key)}`,
+      hint: "the configuration never contains secrets: refer to each one with secret_key_ref where it is used",
     }),
   }),
   toolspecs: list(toolspecShape, {
     description:
-      "REST APIs as tools. Several files compose: a later entry replaces an earlier one of the same id as a whole.",
+      "REST APIs as tools. Several files compose: a later entry replaces an earlier one with the same id.",
     maxItems: maxToolspecs,
     otherTypeHint: (node) =>
       node.kind === "map" ? "write each toolspec as an item: - name: NAME" : undefined,
@@ -115,9 +115,8 @@ export const documentShape = record({
   description: "Configuration of Toolcrib (toolcrib.yaml).",
   fields,
   hints: {
-    servers:
-      "write tool_servers, or put the servers of another program into a file of their own and give both",
-    mcpServers: "put the servers of another program into a file of their own and give both",
+    servers: "write tool_servers, or put the servers of another program into a separate file and pass both",
+    mcpServers: "put the servers of another program into a separate file and pass both",
     mcp_servers: "did you mean tool_servers?",
     tool_specs: "did you mean toolspecs?",
     apis: "did you mean toolspecs?",
@@ -128,5 +127,5 @@ export const documentShape = record({
   },
 });
 
-/** A configuration document as it is written. */
+/** A configuration document as written. */
 export type ConfigDocument = ValueOf<typeof documentShape>;

@@ -1,6 +1,6 @@
 /**
- * The section `egress`: what is special about the network that requests of
- * toolspecs go out to. Which hosts they may reach stands in their manifests.
+ * The section `egress`: properties of the network that toolspecs send requests
+ * to. The manifests of the toolspecs list the hosts that they may reach.
  */
 
 import { isIP } from "node:net";
@@ -27,13 +27,13 @@ const range = text({
     if (isRange(value)) return;
     const hint =
       isIP(value) === 0
-        ? "write an address and the bits that count: 10.0.0.0/8"
+        ? "write an address and the length of its prefix: 10.0.0.0/8"
         : `write ${value}/${isIP(value) === 4 ? 32 : 128}`;
-    invalidAt(node, place, `${quote(value)} is no range of addresses`, hint);
+    invalidAt(node, place, `${quote(value)} is not a range of addresses`, hint);
   },
 });
 
-/** Whether `value` is an address, a slash, and as many bits as the address may have. */
+/** Whether `value` is an address, a slash, and a valid prefix length. */
 function isRange(value: string): boolean {
   const [, address = "", bits = ""] = /^([0-9a-fA-F:.]+)\/(0|[1-9][0-9]{0,2})$/.exec(value) ?? [];
   const family = isIP(address);
@@ -41,7 +41,7 @@ function isRange(value: string): boolean {
 }
 
 const endpoint = text({
-  description: "Address and port to connect to in its place, such as 10.1.2.3:8443 or [fd00::1]:443.",
+  description: "Address and port to connect to instead, such as 10.1.2.3:8443 or [fd00::1]:443.",
   maxLength: 64,
   examples: ["10.1.2.3:8443"],
   inspect(value, node, place) {
@@ -50,7 +50,7 @@ const endpoint = text({
       isIP(value) === 0
         ? "write 10.1.2.3:8443, or [fd00::1]:443"
         : `write ${isIP(value) === 4 ? value : `[${value}]`}:443`;
-    invalidAt(node, place, `${quote(value)} is no address with a port`, hint);
+    invalidAt(node, place, `${quote(value)} is not an address with a port`, hint);
   },
 });
 
@@ -66,16 +66,17 @@ function invalidAt(node: DocumentNode, place: Place, message: string, hint: stri
 }
 
 export const egressShape = record({
-  description: "The way out of toolspecs: what may be reached besides public addresses, and how.",
+  description:
+    "Network egress of toolspecs: addresses that requests may reach in addition to public ones, and trusted certificates.",
   fields: {
     internal_ranges: list(range, {
       description:
-        "Ranges of addresses that may be connected to although they are not public. Without them private, loopback and link-local addresses are refused, whatever host name leads to them.",
+        "Address ranges that connections may reach although they are not public. All other private, loopback and link-local addresses are refused, for every host name.",
       maxItems: 100,
     }),
     connect_to: dictionary(endpoint, {
       description:
-        "Hosts that are connected to at a given address, in place of what DNS says. Their certificate must be right all the same, and so must the address.",
+        "Hosts with a fixed address that replaces DNS. Their certificates and addresses are checked like all others.",
       maxEntries: 100,
       key: { source: "[A-Za-z0-9.-]{1,253}", meaning: "a host name" },
       inspect(_value, node, place) {
@@ -84,8 +85,8 @@ export const egressShape = record({
           if (verdict.kind === "valid") continue;
           place.reporter.report({
             code: "CONFIG_INVALID_VALUE",
-            message: `${quote(key)} is no host name: ${verdict.reason}`,
-            hint: "write the host as the toolspec has it, such as api.example.com",
+            message: `${quote(key)} is not a host name: ${verdict.reason}`,
+            hint: "write the host as in the toolspec, such as api.example.com",
             span: keySpan,
             path: place.path,
           });
@@ -100,25 +101,25 @@ export const egressShape = record({
       }),
       {
         description:
-          "Certificate authorities that are trusted besides those of the system; relative to the folder of this file.",
+          "Certificate authorities to trust in addition to those of the system; paths are relative to the folder of this file.",
         maxItems: 100,
       },
     ),
   },
   hints: {
-    allow: "the hosts that a toolspec may reach stand in its manifest",
-    hosts: "the hosts that a toolspec may reach stand in its manifest",
+    allow: "the manifest of a toolspec lists the hosts that it may reach",
+    hosts: "the manifest of a toolspec lists the hosts that it may reach",
     ca_file: "did you mean ca_files?",
     internal_range: "did you mean internal_ranges?",
     proxy: "this version sends requests directly",
-    insecure: "certificates are always checked: name your own authority in ca_files",
+    insecure: "certificates are always checked: add your own authority to ca_files",
   },
 });
 
-/** `egress` as it is written. */
+/** `egress` as written. */
 export type EgressDocument = ValueOf<typeof egressShape>;
 
-/** `document`, which the file `fileName` has, with the paths in it complete. */
+/** Returns `document` with complete paths. @param fileName the file that contains it */
 export function withCompletePaths(
   document: EgressDocument | undefined,
   fileName: string,
@@ -128,12 +129,12 @@ export function withCompletePaths(
   return { ...document, ca_files: caFiles };
 }
 
-/** `path` from the folder of the file that names it; `~/` is left to who knows the home. */
+/** Resolves `path` from the folder of the file that names it; `~/` stays, because the home folder is unknown here. */
 export function toCompletePath(path: string, fileName: string): string {
   return isAbsolute(path) || /^~[\\/]/.test(path) ? path : resolve(dirname(fileName), path);
 }
 
-/** @param certificates texts of the files, by their paths. */
+/** Translates `egress` and fills in its defaults. @param certificates contents of the files, by path */
 export function toEgressConfig(
   document: EgressDocument | undefined,
   certificates: ReadonlyMap<string, string>,

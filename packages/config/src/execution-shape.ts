@@ -1,7 +1,7 @@
 /**
- * The section `execution`: what one run of a composite tool may use (Metatool
- * document, Configuration). `timeout`, `maxMemory` and `enableDebug` are spelled
- * as the document spells them, and the others to match.
+ * The section `execution`: limits of one run of a composite tool (Metatool
+ * document, Configuration). The document gives the spelling of `timeout`,
+ * `maxMemory` and `enableDebug`; the other fields follow it.
  */
 
 import {
@@ -18,7 +18,7 @@ import {
 import type { ExecutionConfig } from "./config-types.ts";
 import { quote } from "./display-source.ts";
 
-/** Defaults of `execution`, as they are documented. */
+/** Documented defaults of `execution`. */
 export const executionDefaults: ExecutionConfig = {
   timeoutMs: 30_000,
   memoryBytes: 128 * 1024 ** 2,
@@ -36,14 +36,14 @@ const memoryUnits: { readonly [unit: string]: number } = { kb: 1024, mb: 1024 **
 const leastMemory = 1024 ** 2;
 const mostMemory = 1024 ** 3;
 
-/** `128MB` in bytes; `undefined` when it is no such text. */
+/** Parses a size such as `128MB`, in bytes; `undefined` when it is invalid. */
 export function parseMemorySize(value: string): number | undefined {
   const [, digits, unit = ""] = /^\s*([0-9]{1,10})\s*([kKmMgG][iI]?[bB])\s*$/.exec(value) ?? [];
   const factor = memoryUnits[unit.toLowerCase().replace("i", "")];
   return digits === undefined || factor === undefined ? undefined : Number(digits) * factor;
 }
 
-/** A bare number is bytes when it is large, and was meant as megabytes when it is not. */
+/** Interprets a number without a unit: bytes if it is large, megabytes otherwise. */
 function megabytesMeant(value: number): number {
   return value < leastMemory ? value : Math.ceil(value / 1024 ** 2);
 }
@@ -60,7 +60,7 @@ function inspectMemory(value: string, node: DocumentNode, place: Place): void {
 }
 
 export const executionShape = record({
-  description: "What one run of a composite tool may use.",
+  description: "Limits of one run of a composite tool.",
   hints: {
     timeout_ms: "write timeout, in milliseconds",
     timeoutMs: "write timeout, in milliseconds",
@@ -71,7 +71,7 @@ export const executionShape = record({
   },
   fields: {
     timeout: integer({
-      description: "Milliseconds until a run is ended, waiting for tools included.",
+      description: "Longest run in milliseconds, including the time that it waits for tools.",
       minimum: 1,
       maximum: 3_600_000,
       default: executionDefaults.timeoutMs,
@@ -87,7 +87,7 @@ export const executionShape = record({
           ? `write "${megabytesMeant(node.value)}MB"`
           : undefined,
     }),
-    enableDebug: flag("Whether errors of composite tools carry their stack.", {
+    enableDebug: flag("Whether errors of composite tools contain their stack.", {
       default: executionDefaults.debug,
     }),
     maxSteps: integer({
@@ -97,7 +97,7 @@ export const executionShape = record({
       default: executionDefaults.steps,
     }),
     maxCallDepth: integer({
-      description: "Most calls of the program's functions within one another.",
+      description: "Deepest nesting of the program's function calls.",
       minimum: 1,
       maximum: 10_000,
       default: executionDefaults.callDepth,
@@ -128,14 +128,14 @@ export const executionShape = record({
     }),
     isolation: choice({
       description:
-        "none: in the gateway, held by the limits of the language. process: each run in a process of its own.",
+        "none: in the gateway process, restricted by the limits of the language. process: each run in a separate process.",
       values: ["none", "process"],
       default: executionDefaults.isolation,
     }),
   },
 });
 
-/** `execution` as it is written. */
+/** `execution` as written. */
 export type ExecutionDocument = ValueOf<typeof executionShape>;
 
 export function toExecutionConfig(document: ExecutionDocument | undefined): ExecutionConfig {

@@ -1,9 +1,10 @@
 /**
- * Servers in the files of other MCP hosts, read as they are: `mcpServers`
- * (.mcp.json, Claude, Cursor and others), `servers` (VS Code) and the list
- * `upstreamServers` (Metatool document). These files are not ours: what is missing here is a warning and not an error, credentials
- * in them are read, and a server that only the other host can start is kept
- * with its reason, so that the others work.
+ * Reads the servers in files of other MCP hosts: `mcpServers` (.mcp.json, Claude,
+ * Cursor and others), `servers` (VS Code) and the list `upstreamServers`
+ * (Metatool document). Because these files belong to other programs, an
+ * unsupported field is a warning, literal credentials are accepted, and a server
+ * that only the other host can start stays in the result with a reason, so that
+ * the remaining servers work.
  */
 
 import { nearestName } from "@toolcrib/diagnostics";
@@ -13,7 +14,6 @@ import {
   fieldOf,
   type MapEntry,
   type MapNode,
-  type Problem,
   type Reporter,
   stringOf,
   toDiagnostic,
@@ -23,12 +23,12 @@ import type { ServerDeclaration } from "./config-layer.ts";
 import type { TransportConfig } from "./config-types.ts";
 import { quote } from "./display-source.ts";
 import { documentFields } from "./document-shape.ts";
-import { createForeignTexts, type ForeignTexts } from "./foreign-text.ts";
+import { ForeignTextReader } from "./foreign-text-reader.ts";
 import { toServerId } from "./server-id.ts";
 import { maxToolServers } from "./tool-server-shape.ts";
 import { kindMeant, type TransportKind } from "./transport-kind.ts";
 
-/** The servers of another program's file; `undefined` when `tree` is Toolcrib's own configuration. */
+/** Returns the servers of another program's file; `undefined` when `tree` is Toolcrib's own configuration. */
 export function foreignServersOf(tree: DocumentNode): MapEntry | undefined {
   if (entryOf(tree, upstreamServers) !== undefined) return undefined;
   if (documentFields.some((name) => name !== "$schema" && entryOf(tree, name) !== undefined))
@@ -38,8 +38,9 @@ export function foreignServersOf(tree: DocumentNode): MapEntry | undefined {
 }
 
 /**
- * The list of servers of a metatool configuration, whose other sections are
- * Toolcrib's own; `undefined` when `tree` has none, or `tool_servers` besides.
+ * Returns the list of servers of a metatool configuration, whose other sections
+ * are Toolcrib's own; `undefined` when `tree` has no such list, or also has
+ * `tool_servers`.
  */
 export function upstreamServersOf(tree: DocumentNode): MapEntry | undefined {
   return entryOf(tree, "tool_servers") === undefined ? entryOf(tree, upstreamServers) : undefined;
@@ -48,7 +49,7 @@ export function upstreamServersOf(tree: DocumentNode): MapEntry | undefined {
 /** Name of the list of servers in a metatool configuration. */
 export const upstreamServers = "upstreamServers";
 
-/** Read the servers of `section`; reports to `reporter`. Faulty ones are left out. */
+/** Parses the servers of `section` and reports findings to `reporter`. Invalid servers are omitted. */
 export function parseForeignServers(section: MapEntry, reporter: Reporter): ServerDeclaration[] {
   const entries =
     section.key === upstreamServers ? namedItems(section, reporter) : mapEntries(section, reporter);
@@ -74,7 +75,7 @@ function mapEntries({ key, keySpan, value }: MapEntry, reporter: Reporter): read
   return [];
 }
 
-/** The items of a list, by the name that each of them has. */
+/** Returns the items of a list as entries with the name of each item as the key. */
 function namedItems({ key, keySpan, value }: MapEntry, reporter: Reporter): readonly MapEntry[] {
   if (value.kind !== "list") {
     const message = `${quote(key)} must be a list of servers, but is ${typeName(value)}`;
@@ -92,7 +93,7 @@ function namedItems({ key, keySpan, value }: MapEntry, reporter: Reporter): read
     const text = stringOf(name)?.trim() ?? "";
     if (name !== undefined && text !== "") return [{ key: text, keySpan: name.span, value: item }];
     const message = `"${key}[${index}]" needs a name`;
-    const hint = 'add "name": "github"; its tools are called by it';
+    const hint = 'add "name": "github"; it is the prefix of its tools';
     reporter.report({ code: "CONFIG_FIELD_REQUIRED", message, hint, span: name?.span ?? item.span });
     return [];
   });
@@ -107,14 +108,14 @@ function parseServer(entry: MapEntry, reporter: Reporter): ServerDeclaration | u
     return undefined;
   }
   if (isTrue(fieldOf(node, "disabled")) || isFalse(fieldOf(node, "enabled"))) {
-    const message = `Server ${quote(name)} is disabled in its file and left out`;
+    const message = `Server ${quote(name)} is disabled in its file and ignored`;
     reporter.report({ severity: "warning", code: "CONFIG_FOREIGN_DISABLED", message, span: entry.keySpan });
     return undefined;
   }
-  const problems: Problem[] = [];
-  const texts = createForeignTexts(name, reporter, problems);
-  const transport = parseTransport(entry, node, texts, reporter, problems);
+  const texts = new ForeignTextReader(name, reporter);
+  const transport = parseTransport(entry, node, texts, reporter);
   if (transport === undefined) return undefined;
+  const { problems } = texts;
   reportIgnored(name, node, transport.kind, reporter);
   for (const problem of problems) reporter.report({ ...problem, severity: "warning" });
   return {
@@ -139,7 +140,7 @@ function idOf({ key, keySpan }: MapEntry, reporter: Reporter): string {
     reporter.report({
       severity: "warning",
       code: "CONFIG_ID_NORMALIZED",
-      message: `Server ${quote(key)} gets the id ${quote(id)}: its name does not fit into tool names`,
+      message: `Server ${quote(key)} gets the id ${quote(id)}: its name is not valid in tool names`,
       span: keySpan,
     });
   }
@@ -155,19 +156,18 @@ function reportSameId(entry: MapEntry, id: string, earlier: ServerDeclaration, r
   });
 }
 
-/** Field names of a URL, of which the first is everyone's. */
+/** Field names of a URL; most programs use the first. */
 const urlFields = ["url", "httpUrl", "serverUrl"] as const;
 
 function parseTransport(
   entry: MapEntry,
   node: MapNode,
-  texts: ForeignTexts,
+  texts: ForeignTextReader,
   reporter: Reporter,
-  problems: Problem[],
 ): TransportConfig | undefined {
   const command = fieldOf(node, "command");
   const urlEntry = urlFields.map((field) => entryOf(node, field)).find((found) => found !== undefined);
-  const kind = kindOf(entry.key, node, command, urlEntry, problems);
+  const kind = kindOf(entry.key, node, command, urlEntry, texts);
   if (kind === "stdio") {
     if (command === undefined || (command.kind === "scalar" && command.text.trim() === "")) {
       return reportMissing(entry, "command", reporter);
@@ -210,7 +210,7 @@ function kindOf(
   node: MapNode,
   command: DocumentNode | undefined,
   url: MapEntry | undefined,
-  problems: Problem[],
+  texts: ForeignTextReader,
 ): TransportKind | undefined {
   const typeNode = ["type", "transport", "transportType"]
     .map((field) => fieldOf(node, field))
@@ -219,16 +219,16 @@ function kindOf(
   if (written !== undefined && typeNode !== undefined) {
     const kind = kindMeant(written);
     if (kind !== undefined) return kind;
-    problems.push({
+    texts.addProblem({
       code: "CONFIG_WRONG_TYPE",
-      message: `Server ${quote(name)} cannot start: its type ${quote(written)} is none of stdio, http, sse`,
+      message: `Server ${quote(name)} cannot start: type ${quote(written)} is not stdio, http or sse`,
       hint: "write stdio, http or sse",
       span: typeNode.span,
     });
   }
   if (command !== undefined) return "stdio";
   if (url === undefined) return undefined;
-  // Hosts that name no type try both; a path that ends in /sse has only ever meant one.
+  // Hosts without a type try both transports; a path that ends in /sse always means SSE.
   return /\/sse\/?(?:\?|$)/.test(stringOf(url.value) ?? "") ? "sse" : "streamable_http";
 }
 
@@ -237,7 +237,7 @@ const readFields: { readonly [K in "stdio" | "http"]: readonly string[] } = {
   http: [...urlFields, "headers"],
 };
 const commonFields = ["type", "transport", "transportType", "disabled", "enabled", "description", "name"];
-/** Fields without meaning for us, about which nobody needs to be told. */
+/** Fields that have no effect here and need no warning. */
 const silentFields: ReadonlySet<string> = new Set([
   "gallery",
   "version",
@@ -249,10 +249,10 @@ const silentFields: ReadonlySet<string> = new Set([
   "title",
 ]);
 
-const policyHint = "set what may be called in the section policy of Toolcrib's own configuration";
+const policyHint = "set allowed tools in the section policy of Toolcrib's own configuration";
 const ignoredHints: { readonly [field: string]: string } = {
   timeout: "declare the server under tool_servers and set containment: { max_execution_seconds: 30 }",
-  envFile: `write the variables below env, as \${NAME}`,
+  envFile: `write the variables in env, as \${NAME}`,
   trust: "declare the server under tool_servers and set trust_state",
   oauth: "send a token in headers",
   auth: "send a token in headers",

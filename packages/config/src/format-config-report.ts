@@ -1,10 +1,10 @@
-/** What `toolcrib config check` prints. No I/O: the caller prints it. */
+/** Formats the report of `toolcrib config check`. No I/O: the caller prints it. */
 
 import { type Diagnostic, formatDiagnostics } from "@toolcrib/diagnostics";
 
 /**
- * Every finding, then `OK FILE` for each of `fileNames` without an error, one a
- * line. A sound file without warnings is that one line.
+ * Returns every finding, then `OK FILE` for each of `fileNames` without an error,
+ * one per line. A valid file without warnings produces only that line.
  */
 export function formatConfigReport(fileNames: readonly string[], diagnostics: readonly Diagnostic[]): string {
   const faulty = new Set(

@@ -16,7 +16,7 @@ export type {
   ToolspecConfig,
   ToolspecPair,
 } from "./config-types.ts";
-export { credentialStretches, looksLikeCredential } from "./credential.ts";
+export { credentialRanges, looksLikeCredential } from "./credential.ts";
 export { quote } from "./display-source.ts";
 export { formatConfigReport } from "./format-config-report.ts";
 export { configJsonSchema, configJsonSchemaText, writeConfigJsonSchema } from "./json-schema.ts";

@@ -1,6 +1,6 @@
 /**
- * The JSON Schema of the configuration, for editors. Made from the shapes that
- * check it.
+ * Generates the JSON Schema of the configuration, for editors, from the same
+ * shapes that check it.
  */
 
 import { writeFile } from "node:fs/promises";
@@ -8,9 +8,8 @@ import type { JsonObject } from "@toolcrib/json";
 import { documentShape } from "./document-shape.ts";
 
 /**
- * JSON Schema (draft 2020-12) of the configuration, from the same shapes that
- * check it. What only the check knows (ids that collide, secrets in the wrong
- * place) is in the descriptions.
+ * Returns the JSON Schema (draft 2020-12) of the configuration. The descriptions
+ * mention the rules that a schema cannot express (colliding ids, literal secrets).
  */
 export function configJsonSchema(): JsonObject {
   const definitions = new Map<string, JsonObject>();
@@ -23,12 +22,12 @@ export function configJsonSchema(): JsonObject {
   };
 }
 
-/** `configJsonSchema` as the text of its committed file. */
+/** Returns `configJsonSchema` as the text of its committed file. */
 export function configJsonSchemaText(): string {
   return `${JSON.stringify(configJsonSchema(), undefined, 2)}\n`;
 }
 
-/** Write `configJsonSchemaText` to `path` (docs/reference/toolcrib.schema.json). */
+/** Writes `configJsonSchemaText` to `path` (docs/reference/toolcrib.schema.json). */
 export async function writeConfigJsonSchema(path: string): Promise<void> {
   await writeFile(path, configJsonSchemaText());
 }

@@ -1,6 +1,6 @@
 /**
- * `serve.auth: none` on an address that other machines can reach, whichever
- * files the two come from.
+ * Detects `serve.auth: none` on an address that other machines can reach, also
+ * when the two settings come from different files.
  */
 
 import type { Diagnostic, Source, Span } from "@toolcrib/diagnostics";
@@ -17,7 +17,7 @@ interface Setting {
   readonly span: Span;
 }
 
-/** Findings about who may reach the endpoint of `layers`, taken as one configuration. */
+/** Returns findings about the exposure of the endpoint that `layers` together configure. */
 export function lintExposure(layers: readonly ConfigLayer[]): Diagnostic[] {
   const auth = lastOf(layers, "auth");
   const listen = lastOf(layers, "listen");

@@ -1,7 +1,7 @@
 /**
- * Ids of all files together: a tool server is not a provider target, no two
- * toolspecs of a file have one id, and no two tool servers or toolspecs have ids
- * that people take for one another.
+ * Checks the ids of all files together: a tool server is not a provider target,
+ * two toolspecs of a file have different ids, and no two tool servers or
+ * toolspecs have ids that people confuse.
  */
 
 import { type Diagnostic, positionAt, type Source } from "@toolcrib/diagnostics";
@@ -10,18 +10,18 @@ import type { ConfigLayer, PlacedId } from "./config-layer.ts";
 import { quote } from "./display-source.ts";
 import { foldServerId } from "./server-id.ts";
 
-interface Sighting extends PlacedId {
+interface PlacedEntry extends PlacedId {
   readonly source: Source;
   readonly kind: "tool server" | "toolspec" | "target";
 }
 
-/** Findings about the ids of `layers`, taken as one configuration. */
+/** Returns findings about the ids of `layers` as one configuration. */
 export function lintIds(layers: readonly ConfigLayer[]): Diagnostic[] {
-  const sightings = (kind: Sighting["kind"], idsOf: (layer: ConfigLayer) => readonly PlacedId[]) =>
-    layers.flatMap((layer) => idsOf(layer).map((id): Sighting => ({ ...id, kind, source: layer.source })));
-  const servers = sightings("tool server", ({ serverIds }) => serverIds);
-  const toolspecs = sightings("toolspec", ({ toolspecIds }) => toolspecIds);
-  const targets = sightings("target", ({ targetIds }) => targetIds);
+  const entriesOf = (kind: PlacedEntry["kind"], idsOf: (layer: ConfigLayer) => readonly PlacedId[]) =>
+    layers.flatMap((layer) => idsOf(layer).map((id): PlacedEntry => ({ ...id, kind, source: layer.source })));
+  const servers = entriesOf("tool server", ({ serverIds }) => serverIds);
+  const toolspecs = entriesOf("toolspec", ({ toolspecIds }) => toolspecIds);
+  const targets = entriesOf("target", ({ targetIds }) => targetIds);
   return [
     ...lintConflation(servers, targets),
     ...lintTwins(servers, toolspecs),
@@ -29,10 +29,10 @@ export function lintIds(layers: readonly ConfigLayer[]): Diagnostic[] {
   ];
 }
 
-/** Toolspecs with the id of another of their file, or of any tool server. */
-function lintTwins(servers: readonly Sighting[], toolspecs: readonly Sighting[]): Diagnostic[] {
+/** Reports toolspecs with the id of another toolspec of their file, or of any tool server. */
+function lintTwins(servers: readonly PlacedEntry[], toolspecs: readonly PlacedEntry[]): Diagnostic[] {
   const serverById = new Map(servers.map((server) => [server.id, server]));
-  const firstInFile = new Map<string, Sighting>();
+  const firstInFile = new Map<string, PlacedEntry>();
   return toolspecs.flatMap((toolspec) => {
     const key = `${toolspec.source.name}\0${toolspec.id}`;
     const twin = serverById.get(toolspec.id) ?? firstInFile.get(key);
@@ -41,8 +41,8 @@ function lintTwins(servers: readonly Sighting[], toolspecs: readonly Sighting[])
     return toDiagnostic(
       {
         code: "CONFIG_ID_DUPLICATE",
-        message: `Duplicate id ${quote(toolspec.id)}: the ${twin.kind} at ${placeOf(twin)} has it too`,
-        hint: "give the toolspec an id of its own: id: NAME",
+        message: `Duplicate id ${quote(toolspec.id)}: the ${twin.kind} at ${placeOf(twin)} has the same id`,
+        hint: "give the toolspec a different id: id: NAME",
         span: toolspec.span,
       },
       toolspec.source,
@@ -50,7 +50,7 @@ function lintTwins(servers: readonly Sighting[], toolspecs: readonly Sighting[])
   });
 }
 
-function lintConflation(servers: readonly Sighting[], targets: readonly Sighting[]): Diagnostic[] {
+function lintConflation(servers: readonly PlacedEntry[], targets: readonly PlacedEntry[]): Diagnostic[] {
   const targetById = new Map(targets.map((target) => [target.id, target]));
   return servers.flatMap((server) => {
     const target = targetById.get(server.id);
@@ -67,8 +67,8 @@ function lintConflation(servers: readonly Sighting[], targets: readonly Sighting
   });
 }
 
-function lintCollisions(servers: readonly Sighting[]): Diagnostic[] {
-  const firstByFold = new Map<string, Sighting>();
+function lintCollisions(servers: readonly PlacedEntry[]): Diagnostic[] {
+  const firstByFold = new Map<string, PlacedEntry>();
   return servers.flatMap((server) => {
     const fold = foldServerId(server.id);
     const first = firstByFold.get(fold);
@@ -78,7 +78,7 @@ function lintCollisions(servers: readonly Sighting[]): Diagnostic[] {
       {
         code: "CONFIG_ID_COLLISION",
         message: `Ids ${quote(server.id)} and ${quote(first.id)} (${placeOf(first)}) differ only in case or separators`,
-        hint: "rename one of the two, or give both the same id if the later one is to replace the earlier",
+        hint: "rename one of the two, or give both the same id if the later one replaces the earlier one",
         span: server.span,
       },
       server.source,
@@ -86,7 +86,7 @@ function lintCollisions(servers: readonly Sighting[]): Diagnostic[] {
   });
 }
 
-/** `file:line:column`. */
+/** Returns a place as `file:line:column`. */
 export function placeOf({
   source,
   span,

@@ -1,6 +1,6 @@
 /**
- * Whether an entry of `toolspecs` fits its files: credentials, tools, variables
- * and reserved parameters are those that the files have, and nothing that the
+ * Checks an entry of `toolspecs` against its files: its credentials, tools,
+ * variables and reserved parameters exist in the files, and nothing that the
  * files need is missing. Pure.
  */
 
@@ -16,7 +16,7 @@ import { hostsOf, suggestedSecretName } from "./toolspec-facts.ts";
 
 type Report = (problem: Problem) => void;
 
-/** Report what of `entry` does not fit `pair`; paths are relative to the entry. */
+/** Reports where `entry` and `pair` do not match; paths are relative to the entry. */
 export function lintToolspecEntry(entry: ToolspecDeclaration, pair: ToolspecPair, report: Report): void {
   lintId(entry, report);
   lintCredentials(entry, pair, report);
@@ -48,7 +48,7 @@ function lintCredentials(entry: ToolspecDeclaration, pair: ToolspecPair, report:
         near !== undefined
           ? `did you mean ${near}?`
           : known.length === 0
-            ? "remove it: the API needs none"
+            ? "remove it: the API needs no credentials"
             : `it has ${listOf(known)}`,
       span: given.keySpan,
       path: ".credentials",
@@ -78,7 +78,7 @@ function lintTools(entry: ToolspecDeclaration, { manifest, toolspec }: ToolspecP
       severity: "warning",
       code: "CONFIG_TOOL_UNKNOWN",
       message: `Toolspec ${quote(entry.id)} offers no tool: its manifest marks none with default: true`,
-      hint: "write tools: all, or list those that are wanted",
+      hint: "write tools: all, or list the tools that you want",
       span: entry.span,
       path: ".tools",
     });
@@ -109,7 +109,7 @@ function lintReserved(entry: ToolspecDeclaration, { toolspec }: ToolspecPair, re
       code: "CONFIG_TOOL_UNKNOWN",
       message: `The toolspec has no path parameter ${quote(name)}`,
       hint:
-        near === undefined ? "write TOOL.PARAMETER, of a parameter with in: path" : `did you mean ${near}?`,
+        near === undefined ? "write TOOL.PARAMETER for a parameter with in: path" : `did you mean ${near}?`,
       span: nodeAt(entry.node, ["reserved", index])?.span ?? entry.span,
       path: `.reserved[${index}]`,
     });
@@ -129,7 +129,7 @@ function lintVariables(entry: ToolspecDeclaration, pair: ToolspecPair, report: R
         near !== undefined
           ? `did you mean ${near}?`
           : known.length === 0
-            ? "remove it: its base URL and paths are complete"
+            ? "remove it: the base URL and paths have no variables"
             : `it has ${listOf(known)}`,
       span: given.keySpan,
       path: ".variables",
@@ -152,7 +152,7 @@ function lintVariables(entry: ToolspecDeclaration, pair: ToolspecPair, report: R
     const variables = fieldOf(entry.node, "variables");
     report({
       code: "CONFIG_TOOLSPEC_VARIABLE",
-      message: `Variable ${quote(name)} of toolspec ${quote(entry.id)} cannot stand in a path: it ${reason}`,
+      message: `Variable ${quote(name)} of toolspec ${quote(entry.id)} cannot be used in a path: it ${reason}`,
       hint: "write an id, not a path",
       span: (fieldOf(variables, name) ?? variables)?.span ?? entry.span,
       path: `.variables.${name}`,
@@ -161,7 +161,7 @@ function lintVariables(entry: ToolspecDeclaration, pair: ToolspecPair, report: R
   if (unset.length === 0) lintHosts(entry, pair, report);
 }
 
-/** That the hosts which the variables make are host names, and ones that the manifest allows. */
+/** Checks that the variables produce valid host names which the manifest allows. */
 function lintHosts(entry: ToolspecDeclaration, { manifest, toolspec }: ToolspecPair, report: Report): void {
   const allowed = egressPatterns(manifest);
   for (const written of hostsOf(toolspec, entry)) {
@@ -171,7 +171,7 @@ function lintHosts(entry: ToolspecDeclaration, { manifest, toolspec }: ToolspecP
       code: "CONFIG_TOOLSPEC_HOST",
       message:
         host === undefined
-          ? `The variables of toolspec ${quote(entry.id)} make ${quote(written)}, which is no host name`
+          ? `The variables of toolspec ${quote(entry.id)} produce ${quote(written)}, which is not a host name`
           : `Host ${quote(host)} of toolspec ${quote(entry.id)} is not in the egress list of its manifest`,
       hint:
         host === undefined

@@ -1,6 +1,7 @@
 /**
- * Configuration from texts (`parseConfig`) and from files (`loadConfig`). All
- * problems of all files come back together; neither throws for bad input.
+ * Reads a configuration from texts (`parseConfig`) and from files (`loadConfig`).
+ * Both return all findings of all files together and never throw for invalid
+ * input.
  */
 
 import { type Diagnostic, hasErrors, type Source } from "@toolcrib/diagnostics";
@@ -13,32 +14,32 @@ import type { LoadToolspecsDeps } from "./load-toolspecs.ts";
 import { type ConfigResult, mergeConfigs } from "./merge-configs.ts";
 
 /**
- * Read `sources` as one configuration, composed left to right (`mergeConfigs`).
+ * Parses `sources` as one configuration, composed left to right (`mergeConfigs`).
  *
- * Each source is YAML or JSON, Toolcrib's own or that of another MCP host.
- * Flags and the environment take part as a last source, such as
+ * Each source is YAML or JSON, in Toolcrib's own format or that of another MCP
+ * host. Flags and the environment are passed as the last source, such as
  * `{ name: "--listen", text: '{"serve": {"listen": "127.0.0.1:0"}}' }`.
  *
- * Reads no file: entries of `toolspecs` come without their pairs, which a
- * gateway needs to offer them (`loadConfig`).
+ * Reads no file: entries of `toolspecs` have no pairs, and a gateway does not
+ * offer them. Use `loadConfig` to read the pairs.
  */
 export function parseConfig(sources: readonly Source[]): ConfigResult {
   return mergeConfigs(sources.map((source) => parseConfigLayer(source)));
 }
 
-/** What `loadConfig` needs of the world. */
+/** Dependencies of `loadConfig`. */
 export type LoadConfigDeps = LoadToolspecsDeps;
 
-/** How `loadConfig` composes. */
+/** Options of `loadConfig`. */
 export interface LoadConfigOptions {
-  /** Composed after the files: flags and environment. @default none */
+  /** Sources that are composed after the files, such as flags and environment. @default none */
   readonly overrides?: readonly Source[];
 }
 
 /**
- * Read the files at `paths`, then as `parseConfig`, then the files that they
- * name: manifests, toolspecs, certificates. Files that cannot be read are among
- * the problems.
+ * Reads the files at `paths`, parses them like `parseConfig`, then reads the
+ * files that they name: manifests, toolspecs, certificates. Files that cannot be
+ * read are reported as findings.
  */
 export async function loadConfig(
   paths: readonly string[],
@@ -53,7 +54,7 @@ export async function loadConfig(
   const namesFiles = parsed.some(
     ({ toolspecs, sections }) => toolspecs.length > 0 || sections.egress?.ca_files !== undefined,
   );
-  // What reads them is loaded where there are any.
+  // Loaded on demand: most configurations name no files.
   const { layers, certificates } = namesFiles
     ? await (await import("./load-toolspecs.ts")).loadFilesOf(parsed, deps)
     : { layers: parsed, certificates: undefined };

@@ -1,8 +1,8 @@
 /**
- * The files that a layer's `toolspecs` and `egress` name: read, checked, and
- * held against the entries that name them. Findings about a file stand in that
- * file, findings about an entry in the configuration. Reads nothing else, and
- * no secret.
+ * Reads the files that the `toolspecs` and `egress` of a layer name, lints them,
+ * and checks the entries against them. Findings about a file point into that
+ * file, findings about an entry point into the configuration. Reads no other
+ * file, and no secret.
  */
 
 import { hash, X509Certificate } from "node:crypto";
@@ -16,7 +16,7 @@ import type { ToolspecPair } from "./config-types.ts";
 import { quote } from "./display-source.ts";
 import { toCompletePath } from "./egress-shape.ts";
 import { lintToolspecEntry } from "./lint-toolspec-entry.ts";
-import { openPairCache, type PairCache, pairKeyOf, type SoundPair } from "./pair-cache.ts";
+import { openPairCache, type PairCache, pairKeyOf, type ValidPair } from "./pair-cache.ts";
 import {
   type PairFiles,
   type PairProblem,
@@ -25,9 +25,9 @@ import {
   type ToolspecFilesDeps,
 } from "./toolspec-files.ts";
 
-/** What reading a layer's files takes from the world. */
+/** Dependencies of reading the files of a layer. */
 export interface LoadToolspecsDeps extends ToolspecFilesDeps {
-  /** Where sound pairs are remembered, and for which version of this program. @default nowhere */
+  /** Cache of valid pairs, and the version of this program. @default no cache */
   readonly pairCache?:
     | {
         readonly folder: string;
@@ -36,34 +36,34 @@ export interface LoadToolspecsDeps extends ToolspecFilesDeps {
         readonly randomBytes: (count: number) => Uint8Array;
       }
     | undefined;
-  /** What `~/` stands for. @default nothing: such paths are not found */
+  /** The folder that replaces `~/`. @default none: such paths are not found */
   readonly userDirectory?: string | undefined;
 }
 
 /** Longest file of certificates, in bytes. */
 const caFileMaxBytes = 1024 * 1024;
 
-/** Reads each pair once, whatever number of entries names it. */
+/** Reads each pair once, also when several entries name it. */
 type PairReader = (declaration: ToolspecDeclaration) => Promise<PairReading>;
 
-/** A pair, or why there is none, with everything that is wrong with its files. */
+/** A pair, or the reason why it is missing, with all findings about its files. */
 interface PairReading {
   readonly pair: ToolspecPair | undefined;
   readonly digest: string | undefined;
-  /** Of the files. */
+  /** Findings about the files. */
   readonly diagnostics: readonly Diagnostic[];
-  /** Of the entry that names them. */
+  /** The problem to report at the entry. */
   readonly problem: PairProblem | undefined;
 }
 
 /** Layers whose files were read. */
 export interface LoadedLayers {
   readonly layers: readonly ConfigLayer[];
-  /** Texts of the files with certificates, by their complete paths. */
+  /** Contents of the certificate files, by complete path. */
   readonly certificates: ReadonlyMap<string, string>;
 }
 
-/** Read what `parsed` name: manifests and toolspecs, which are held against their entries, and certificates. */
+/** Reads the files that `parsed` name: manifests and toolspecs, which are checked against their entries, and certificates. */
 export async function loadFilesOf(
   parsed: readonly ConfigLayer[],
   deps: LoadToolspecsDeps,
@@ -107,7 +107,7 @@ function createPairReader(deps: LoadToolspecsDeps, cache: PairCache | undefined)
   };
 }
 
-/** `path` as the operator finds it again: relative to where the configuration was named from. */
+/** Returns `path` relative to the folder from which the configuration was named, so that the operator recognizes it. */
 function pathFrom(path: string, fileName: string, { userDirectory }: LoadToolspecsDeps): string {
   if (/^~[\\/]/.test(path) && userDirectory !== undefined) return join(userDirectory, path.slice(2));
   const complete = toCompletePath(path, fileName);
@@ -134,37 +134,37 @@ async function readPair(
   }
   const { manifest, toolspec } = found;
   const { diagnostics, pairs } = lintCatalog([manifest, toolspec], { subject: "toolspecs" });
-  const [sound] = pairs;
-  if (sound === undefined || hasErrors(diagnostics)) {
+  const [valid] = pairs;
+  if (valid === undefined || hasErrors(diagnostics)) {
     const count = diagnostics.filter(({ severity }) => severity === "error").length;
     const message = `Cannot use ${quote(toolspec.name)}: the toolspec and its manifest have ${count === 1 ? "an error" : `${count} errors`}`;
     const problem = {
       code: "CONFIG_TOOLSPEC_INVALID",
       message,
-      hint: "correct what is listed for these files",
+      hint: "fix the errors listed for these files",
     };
     return { pair: undefined, digest: undefined, diagnostics, problem };
   }
-  if (diagnostics.length === 0) cache?.put(key, { manifest: sound.manifest, toolspec: sound.toolspec });
-  return { pair: toPair(sound, found), digest, diagnostics, problem: undefined };
+  if (diagnostics.length === 0) cache?.put(key, { manifest: valid.manifest, toolspec: valid.toolspec });
+  return { pair: toPair(valid, found), digest, diagnostics, problem: undefined };
 }
 
 function digestOf({ manifest, toolspec }: PairFiles): string {
   return `sha256:${hash("sha256", Buffer.concat([manifest.text, Buffer.from([0]), toolspec.text]), "hex")}`;
 }
 
-function toPair({ manifest, toolspec }: SoundPair, files: PairFiles): ToolspecPair {
+function toPair({ manifest, toolspec }: ValidPair, files: PairFiles): ToolspecPair {
   return { manifest, toolspec, manifestFile: files.manifest.name, toolspecFile: files.toolspec.name };
 }
 
 /** A layer whose files were read. */
 interface LoadedLayer {
   readonly layer: ConfigLayer;
-  /** Texts of the files with certificates, by their complete paths. */
+  /** Contents of the certificate files, by complete path. */
   readonly certificates: ReadonlyMap<string, string>;
 }
 
-/** Read what `layer` names. */
+/** Reads the files that `layer` names. */
 async function loadLayerFiles(
   layer: ConfigLayer,
   readPairOf: PairReader,
@@ -172,7 +172,7 @@ async function loadLayerFiles(
 ): Promise<LoadedLayer> {
   const diagnostics: Diagnostic[] = [];
   const report = (problem: Problem): void => void diagnostics.push(toDiagnostic(problem, layer.source));
-  // Entries that are faulty by themselves are not in the layer, and count in the file all the same.
+  // Invalid entries are not in the layer, but they count for the index in the file.
   const written = nodeAt(layer.tree, ["toolspecs"]);
   const nodes = written?.kind === "list" ? written.items : [];
   const indexes = new Map(nodes.map((node, index) => [node, index]));
@@ -208,7 +208,7 @@ async function loadLayerFiles(
   };
 }
 
-/** Whether the id of an entry is known only since its manifest was read. */
+/** Whether the id of an entry comes from its manifest. */
 function isNamedByManifest({ isIdGiven, reference, pair }: ToolspecDeclaration): boolean {
   return !isIdGiven && reference.kind === "path" && pair !== undefined;
 }

@@ -1,8 +1,9 @@
 /**
- * Several files as one configuration, left to right: tool servers by id, each
- * replaced as a whole and in its first place; the other sections field by field,
- * lists as a whole. Each layer must be sound alone and so must the result; what
- * is wrong between files names both. No I/O.
+ * Composes several files into one configuration, left to right. A later tool
+ * server replaces an earlier one with the same id and keeps its position; other
+ * sections are merged field by field, and lists are replaced. Each layer must be
+ * valid on its own and so must the result; a finding about two files names both.
+ * No I/O.
  */
 
 import { type Diagnostic, hasErrors } from "@toolcrib/diagnostics";
@@ -17,9 +18,9 @@ import { lintIds } from "./lint-ids.ts";
 import { lintFloor, mergedFloor } from "./policy-floor.ts";
 import { toAuditConfig, toPolicyConfig, toServeConfig } from "./section-config.ts";
 
-/** A configuration, or everything that is wrong with it. */
+/** A configuration, or the findings about it. */
 export interface ConfigResult {
-  /** `undefined` when `diagnostics` holds an error; warnings leave it. */
+  /** `undefined` when `diagnostics` contains an error. */
   readonly value: GatewayConfig | undefined;
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -27,9 +28,9 @@ export interface ConfigResult {
 const noCertificates: ReadonlyMap<string, string> = new Map();
 
 /**
- * Compose `layers`, the first one at the bottom.
+ * Composes `layers`, from left to right.
  *
- * @param certificates texts of the files that `egress.ca_files` names, by their paths.
+ * @param certificates contents of the files that `egress.ca_files` names, by their paths.
  */
 export function mergeConfigs(
   layers: readonly ConfigLayer[],
@@ -60,15 +61,15 @@ function composed(layers: readonly ConfigLayer[], certificates: ReadonlyMap<stri
   };
 }
 
-/** Later servers in the place of earlier ones with their id, new ones at the end. */
+/** Returns the servers: later ones replace earlier ones with the same id in their position, new ones follow at the end. */
 export function mergedServers(layers: readonly ConfigLayer[]): readonly ServerDeclaration[] {
   const byId = new Map<string, ServerDeclaration>();
-  // A Map keeps the place of a key that is set again.
+  // A Map keeps the position of a key that is set again.
   for (const layer of layers) for (const server of layer.servers) byId.set(server.id, server);
   return [...byId.values()];
 }
 
-/** As `mergedServers`. */
+/** Merges toolspecs like `mergedServers`. */
 function mergedToolspecs(layers: readonly ConfigLayer[]): readonly ToolspecConfig[] {
   const byId = new Map<string, ToolspecDeclaration>();
   for (const layer of layers) for (const one of layer.toolspecs) byId.set(one.id, one);
@@ -92,7 +93,7 @@ function mergedSections(layers: readonly ConfigLayer[]): ConfigLayer["sections"]
   );
 }
 
-/** Maps field by field, everything else as a whole; `undefined` above leaves what is below. */
+/** Merges maps field by field and replaces every other value; an `undefined` in `above` keeps the value of `below`. */
 function mergedValue(below: unknown, above: unknown): unknown {
   if (above === undefined) return below;
   if (!isPlainMap(below) || !isPlainMap(above)) return above;

@@ -70,7 +70,7 @@ function lintPolicyPattern(value: string): Problem | undefined {
   };
 }
 
-/** Patterns that `value` may be meant as, the most likely first. */
+/** Returns the patterns that the author of `value` may have intended, the most likely first. */
 function candidates(value: string): string[] {
   const found: string[] = [];
   const feature = /^(.*?)(?::|__|\/)(resource|prompt)s?(?::|\/|__)(.*)$/s.exec(value);
@@ -104,7 +104,7 @@ function suggestion(
   return found === undefined ? undefined : `write ${found}`;
 }
 
-/** A character of a name, or any number of them. */
+/** A class of characters, once or any number of times. */
 interface Unit {
   readonly admits: RegExp;
   readonly repeats?: true;
@@ -144,7 +144,7 @@ function intersects(pattern: string, units: readonly Unit[]): boolean {
   return places.has(units.length);
 }
 
-/** `places` with those behind units that may be absent. */
+/** Returns `places` with the places after units that may be absent. */
 function withSkipped(places: Set<number>, units: readonly Unit[]): Set<number> {
   for (const place of places) if (units[place]?.repeats === true) places.add(place + 1);
   return places;

@@ -1,7 +1,7 @@
 /**
- * `policy.floor`: the least containment of every tool server. No server may
- * declare less, whichever file it comes from, and no later file may lower the
- * floor of an earlier one. Both are errors that name both places.
+ * Checks `policy.floor`, the minimum containment of every tool server. No server
+ * of any file may declare less, and no later file may lower the floor of an
+ * earlier one. Both errors name both places.
  */
 
 import type { Diagnostic, Source, Span } from "@toolcrib/diagnostics";
@@ -15,15 +15,15 @@ import { placeOf } from "./lint-ids.ts";
 const floorFields = ["network_egress", "filesystem_write", "max_execution_seconds"] as const;
 type FloorField = (typeof floorFields)[number];
 
-interface Demand {
+interface Requirement {
   readonly value: ContainmentLevel | number;
   readonly source: Source;
   readonly span: Span;
 }
 
-/** The floor of `layers` together: of each field the strictest demand. */
+/** Returns the floor of all `layers`: the strictest requirement for each field. */
 export function mergedFloor(layers: readonly ConfigLayer[]): PolicyFloor {
-  const value = (field: FloorField) => strictestDemand(layers, field)?.value;
+  const value = (field: FloorField) => strictestRequirement(layers, field)?.value;
   return {
     networkEgress: value("network_egress") as ContainmentLevel | undefined,
     filesystemWrite: value("filesystem_write") as ContainmentLevel | undefined,
@@ -31,13 +31,13 @@ export function mergedFloor(layers: readonly ConfigLayer[]): PolicyFloor {
   };
 }
 
-/** Findings about floors that are lowered and `servers` that declare less than the floor of `layers`. */
+/** Returns findings about lowered floors, and about `servers` that declare less than the floor of `layers`. */
 export function lintFloor(
   layers: readonly ConfigLayer[],
   servers: readonly ServerDeclaration[],
 ): Diagnostic[] {
   return floorFields.flatMap((field) => {
-    const strictest = strictestDemand(layers, field);
+    const strictest = strictestRequirement(layers, field);
     if (strictest === undefined) return [];
     return [
       ...lintLowered(layers, field),
@@ -46,7 +46,7 @@ export function lintFloor(
   });
 }
 
-function demandsOf(layers: readonly ConfigLayer[], field: FloorField): Demand[] {
+function requirementsOf(layers: readonly ConfigLayer[], field: FloorField): Requirement[] {
   return layers.flatMap(({ sections, source, tree }) => {
     const value = sections.policy?.floor?.[field];
     const span = nodeAt(tree, ["policy", "floor", field])?.span;
@@ -54,58 +54,58 @@ function demandsOf(layers: readonly ConfigLayer[], field: FloorField): Demand[] 
   });
 }
 
-function strictestDemand(layers: readonly ConfigLayer[], field: FloorField): Demand | undefined {
-  return demandsOf(layers, field).reduce<Demand | undefined>(
-    (strictest, demand) =>
-      strictest === undefined || isLess(strictest.value, demand.value) ? demand : strictest,
+function strictestRequirement(layers: readonly ConfigLayer[], field: FloorField): Requirement | undefined {
+  return requirementsOf(layers, field).reduce<Requirement | undefined>(
+    (strictest, requirement) =>
+      strictest === undefined || isLess(strictest.value, requirement.value) ? requirement : strictest,
     undefined,
   );
 }
 
-/** Whether `value` contains less than `demanded` does. */
-function isLess(value: ContainmentLevel | number, demanded: ContainmentLevel | number): boolean {
-  if (typeof value === "number" || typeof demanded === "number") return value > demanded;
-  return isBelow(value, demanded);
+/** Whether `value` contains less than `required` does. */
+function isLess(value: ContainmentLevel | number, required: ContainmentLevel | number): boolean {
+  if (typeof value === "number" || typeof required === "number") return value > required;
+  return isBelow(value, required);
 }
 
 function lintLowered(layers: readonly ConfigLayer[], field: FloorField): Diagnostic[] {
   const findings: Diagnostic[] = [];
-  let strictest: Demand | undefined;
-  for (const demand of demandsOf(layers, field)) {
-    if (strictest === undefined || !isLess(demand.value, strictest.value)) {
-      strictest = demand;
+  let strictest: Requirement | undefined;
+  for (const requirement of requirementsOf(layers, field)) {
+    if (strictest === undefined || !isLess(requirement.value, strictest.value)) {
+      strictest = requirement;
       continue;
     }
     findings.push(
       toDiagnostic(
         {
           code: "CONFIG_POLICY_FLOOR",
-          message: `Cannot lower the policy floor: ${field}: ${demand.value} (${placeOf(demand)}) is less than ${strictest.value}, which ${placeOf(strictest)} demands`,
+          message: `Cannot lower the policy floor: ${field}: ${requirement.value} (${placeOf(requirement)}) is less than ${strictest.value}, which ${placeOf(strictest)} requires`,
           hint: `write ${field}: ${strictest.value}, or change the floor where it is set first`,
-          span: demand.span,
+          span: requirement.span,
           path: `policy.floor.${field}`,
         },
-        demand.source,
+        requirement.source,
       ),
     );
   }
   return findings;
 }
 
-function lintServer(server: ServerDeclaration, field: FloorField, demand: Demand): Diagnostic[] {
+function lintServer(server: ServerDeclaration, field: FloorField, requirement: Requirement): Diagnostic[] {
   const declared = {
     network_egress: server.declared.networkEgress,
     filesystem_write: server.declared.filesystemWrite,
     max_execution_seconds: server.declared.maxExecutionSeconds,
   }[field];
-  if (declared === undefined || !isLess(declared, demand.value)) return [];
+  if (declared === undefined || !isLess(declared, requirement.value)) return [];
   const span = nodeAt(server.node, ["containment", field])?.span ?? server.span;
   return [
     toDiagnostic(
       {
         code: "CONFIG_POLICY_FLOOR",
-        message: `Tool server ${quote(server.id)} is below the policy floor: ${field}: ${declared} (${placeOf({ source: server.source, span })}) is less than ${demand.value}, which ${placeOf(demand)} demands`,
-        hint: `write ${field}: ${demand.value}, or change the floor where it is set`,
+        message: `Tool server ${quote(server.id)} is below the policy floor: ${field}: ${declared} (${placeOf({ source: server.source, span })}) is less than ${requirement.value}, which ${placeOf(requirement)} requires`,
+        hint: `write ${field}: ${requirement.value}, or change the floor where it is set`,
         span,
       },
       server.source,

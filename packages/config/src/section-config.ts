@@ -1,6 +1,6 @@
 /**
- * The sections besides `tool_servers` in our words, with their defaults: the one
- * place where their field names are translated and their defaults filled in.
+ * Translates the sections other than `tool_servers` to the types of the parsed
+ * configuration, and fills in their defaults. No other file does.
  */
 
 import assert from "node:assert/strict";

@@ -1,13 +1,13 @@
 /**
- * The section `serve`: the endpoint, how tools are listed, and what one gateway
- * takes on. Every limit has a finite default, and this is where it stands.
+ * The section `serve`: the endpoint, the listing of tools, and the limits of one
+ * gateway. Defines the finite default of every limit.
  */
 
 import { choice, integer, invalid, list, record, text, type ValueOf } from "@toolcrib/document";
 import { quote } from "./display-source.ts";
 import { toolPatterns } from "./pattern-shape.ts";
 
-/** Above this many tools, `serve.mode: auto` offers search in place of the full list. */
+/** With more tools than this, `serve.mode: auto` offers search in place of the full list. */
 export const autoModeMaxTools = 40;
 
 const hostName = {
@@ -25,7 +25,7 @@ const originPattern = {
 const bytes = (description: string, fallback: number) =>
   integer({ description, minimum: 1024, maximum: 1024 ** 3, default: fallback });
 
-/** Defaults of `serve`, as they are documented. */
+/** Documented defaults of `serve`. */
 export const serveDefaults = {
   listen: "127.0.0.1:7420",
   auth: "token",
@@ -44,7 +44,7 @@ export const serveShape = record({
     host: "write listen: HOST:PORT",
     address: "did you mean listen?",
     bind: "did you mean listen?",
-    token: "a token never stands in the configuration: set TOOLCRIB_TOKEN",
+    token: "the configuration never contains a token: set TOOLCRIB_TOKEN",
     cors: "did you mean allowed_origins?",
   },
   fields: {
@@ -62,38 +62,38 @@ export const serveShape = record({
       },
     }),
     auth: choice({
-      description: "How clients prove who they are. none is refused on anything but loopback.",
+      description: "Authentication of clients. none is allowed on loopback only.",
       values: ["token", "none"],
       later: {
         code: "CONFIG_VALUE_NOT_AVAILABLE",
-        hints: { jwt: "write token, and put a proxy that checks JWTs before it if you need them" },
+        hints: { jwt: "write token; if you need JWTs, put a proxy that checks them in front" },
       },
       aliases: { bearer: "token", off: "none", no: "none", false: "none", disabled: "none", true: "token" },
       default: serveDefaults.auth,
     }),
     mode: choice({
-      description: `Which tools a client is listed: full lists all, search lists a few that find the others, auto is search above ${autoModeMaxTools} tools.`,
+      description: `Listed tools: full lists all tools, search lists a few that find the others, auto is search above ${autoModeMaxTools} tools.`,
       values: ["full", "search", "auto"],
       aliases: { all: "full", list: "full", dynamic: "auto", lazy: "search" },
       default: serveDefaults.mode,
     }),
     tools: record({
-      description: "Single tools.",
+      description: "Listing of single tools.",
       fields: {
         hidden: toolPatterns("Tools that are never listed or found."),
         pinned: toolPatterns("Tools that are listed in every mode."),
       },
     }),
     allowed_hosts: list(text({ description: "A host.", pattern: hostName, maxLength: 260 }), {
-      description: "Host headers that are answered besides loopback names and the host of listen.",
+      description: "Accepted Host headers in addition to loopback names and the host of listen.",
       maxItems: 100,
     }),
     allowed_origins: list(text({ description: "An origin.", pattern: originPattern, maxLength: 300 }), {
-      description: "Origin headers that are answered besides loopback ones.",
+      description: "Accepted Origin headers in addition to loopback.",
       maxItems: 100,
     }),
     limits: record({
-      description: "What one gateway takes on.",
+      description: "Limits of one gateway.",
       name: "ServeLimits",
       fields: {
         body_max_bytes: bytes("Longest request body, in bytes.", serveDefaults.bodyMaxBytes),
@@ -111,7 +111,7 @@ export const serveShape = record({
           default: serveDefaults.sessionIdleSeconds,
         }),
         max_concurrent_calls: integer({
-          description: "Most calls under way at a time.",
+          description: "Most calls in flight at a time.",
           minimum: 1,
           maximum: 100_000,
           default: serveDefaults.maxConcurrentCalls,
@@ -121,7 +121,7 @@ export const serveShape = record({
   },
 });
 
-/** `127.0.0.1:7420`, `localhost:7420` or `[::1]:7420`. */
+/** Parses `127.0.0.1:7420`, `localhost:7420` or `[::1]:7420`. */
 export function parseListen(value: string): { readonly host: string; readonly port: number } | undefined {
   const found = /^(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?)):([0-9]{1,5})$/.exec(
     value.trim(),
@@ -131,5 +131,5 @@ export function parseListen(value: string): { readonly host: string; readonly po
   return host === undefined || port > 65_535 ? undefined : { host, port };
 }
 
-/** `serve` as it is written. */
+/** `serve` as written. */
 export type ServeDocument = ValueOf<typeof serveShape>;

@@ -1,6 +1,6 @@
 /**
- * A checked entry of `tool_servers` in our words: the one place where the
- * document's field names of a server are translated.
+ * Translates a checked entry of `tool_servers` to the types of the parsed
+ * configuration. No other file does.
  */
 
 import type { Source } from "@toolcrib/diagnostics";
@@ -10,7 +10,7 @@ import type { ConfigText, ContainmentConfig, TransportConfig } from "./config-ty
 import type { ToolServerDocument } from "./tool-server-shape.ts";
 import type { TransportDocument } from "./transport-shape.ts";
 
-/** Translate `document`, which `node` of `source` holds. */
+/** Translates `document`, which is at `node` of `source`. */
 export function toServerDeclaration(
   document: ToolServerDocument,
   node: DocumentNode,

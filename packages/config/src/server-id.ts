@@ -1,10 +1,10 @@
 /**
- * The ids of tool servers. An id is the first half of its tools' names
- * (`id:name`, on the wire `id__name`), so it must fit there and stay apart from
- * the others for people who do not look at case and separators.
+ * Rules for the ids of tool servers. An id is the first part of the names of its
+ * tools (`id:name`, on the wire `id__name`), so it must be valid there, and differ
+ * from other ids in more than case and separators.
  */
 
-/** Longest id, so that at least 22 of the 64 characters of a wire name are left for the tool. */
+/** Longest id. At least 22 of the 64 characters of a wire name remain for the tool. */
 export const serverIdMaxLength = 40;
 
 /** Source of the regular expression that a whole id matches: no `__`, no `_` at the end. */
@@ -15,10 +15,10 @@ const reservedIds: ReadonlySet<string> = new Set(["saved", "toolcrib"]);
 
 const wholeId = new RegExp(`^(?:${serverIdPattern})$`);
 
-/** Why `id` (trimmed) cannot be the id of a tool server; `undefined` when it can. */
+/** Returns why `id` (trimmed) cannot be the id of a tool server; `undefined` when it can. */
 export function lintServerId(id: string): { readonly reason: string; readonly fix: string } | undefined {
   if (reservedIds.has(foldServerId(id))) {
-    return { reason: "this name belongs to Toolcrib's own tools", fix: `${id}-server` };
+    return { reason: "this name is reserved for Toolcrib's own tools", fix: `${id}-server` };
   }
   if (id.length <= serverIdMaxLength && wholeId.test(id)) return undefined;
   return { reason: reasonOf(id), fix: toServerId(id) };
@@ -32,12 +32,12 @@ function reasonOf(id: string): string {
   return "letters, digits and _ . - are allowed";
 }
 
-/** The form in which two ids that people confuse are equal: lower case, all separators alike. */
+/** Returns the form in which two easily confused ids are equal: lower case, with one separator. */
 export function foldServerId(id: string): string {
   return id.toLowerCase().replace(/[_.-]+/g, "-");
 }
 
-/** The nearest id that fits: `My Server` becomes `My-Server`. */
+/** Returns the most similar valid id: `My Server` becomes `My-Server`. */
 export function toServerId(name: string): string {
   const id = name
     .normalize("NFKD")

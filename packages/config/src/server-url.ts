@@ -1,13 +1,13 @@
 /**
- * What a server's URL must be: http or https, plain http to this machine only
- * (unless the operator allows it), and without a user name or password. Never
- * quotes a URL, because its path and query may hold a secret.
+ * Checks the URL of a server: http or https, plain http to this machine only
+ * (unless the operator allows it), and no user name or password. Never quotes a
+ * URL, because its path and query may contain a secret.
  */
 
 import type { Problem } from "@toolcrib/document";
 import { quote } from "./display-source.ts";
 
-/** What is wrong with `url`; `undefined` when it may be used. */
+/** Returns the problem of `url`; `undefined` when it is valid. */
 export function lintServerUrl(url: string, allowHttp: boolean): Problem | undefined {
   const isClean = /^[\x21-\x7e\u00a1-\uffff]+$/.test(url);
   const parsed = isClean && URL.canParse(url) ? new URL(url) : undefined;
@@ -28,21 +28,21 @@ export function lintServerUrl(url: string, allowHttp: boolean): Problem | undefi
   if (parsed.username !== "" || parsed.password !== "") {
     return {
       code: "CONFIG_URL_CREDENTIALS",
-      message: "transport.url cannot carry a user name or password",
-      hint: "remove what stands before the @ and write headers: { Authorization: { secret_key_ref: NAME } }",
+      message: "transport.url cannot contain a user name or password",
+      hint: "remove the text before the @ and write headers: { Authorization: { secret_key_ref: NAME } }",
     };
   }
   if (parsed.protocol === "http:" && !allowHttp && !isLoopbackHost(parsed.hostname)) {
     return {
       code: "CONFIG_URL_INSECURE",
       message: `transport.url cannot be http to ${quote(parsed.hostname)}: http is allowed to this machine only`,
-      hint: "write https, or allow_http: true if the network between is trusted",
+      hint: "write https, or allow_http: true if you trust the network",
     };
   }
   return undefined;
 }
 
-/** Whether `host` (a name, an address, an IPv6 address in brackets or not) is this machine. */
+/** Whether `host` (a name or address; IPv6 with or without brackets) is this machine. */
 export function isLoopbackHost(host: string): boolean {
   const name = host
     .toLowerCase()

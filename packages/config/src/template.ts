@@ -1,19 +1,20 @@
 /**
- * Variables in the files of other programs: `${NAME}`, `${NAME:-default}`,
- * `${env:NAME}` and a few that name folders. Toolcrib's own files have none.
+ * Parses variables in the files of other programs: `${NAME}`,
+ * `${NAME:-default}`, `${env:NAME}` and a few that name folders. Toolcrib's own
+ * files have no variables.
  */
 
 import type { TemplatePart } from "./config-types.ts";
 
 export interface ParsedTemplate {
   readonly parts: readonly TemplatePart[];
-  /** What stands between the braces of variables that only the other program can fill. */
+  /** Contents of the braces of variables that only the other program can fill in. */
   readonly unknown: readonly string[];
 }
 
 const environmentVariable = /^(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([\s\S]*))?$/;
 
-/** Take `text` apart; a text without variables is one part. */
+/** Splits `text` at its variables; a text without variables is one part. */
 export function parseTemplate(text: string): ParsedTemplate {
   const parts: TemplatePart[] = [];
   const unknown: string[] = [];

@@ -1,7 +1,7 @@
 /**
- * The values of headers and environment variables: literals, or references to
- * secrets. A literal that is or may be a credential is refused here; what it is
- * is never said.
+ * The shapes of header and environment variable values: literals, or references
+ * to secrets. They refuse a literal that is or may be a credential, and never
+ * quote it.
  */
 
 import {
@@ -31,7 +31,7 @@ const environmentName = {
 
 const refShape = record({
   name: "SecretRef",
-  description: "Where the secret is kept: exactly one of env, file, store, keychain.",
+  description: "Location of the secret: exactly one of env, file, store, keychain.",
   fields: {
     env: text({
       description: "An environment variable of the gateway.",
@@ -41,7 +41,7 @@ const refShape = record({
     }),
     file: text({
       description:
-        "A file that holds nothing but the secret; relative to the folder of this file. A trailing line break is cut. Other users must not be able to read it.",
+        "A file that contains only the secret; relative to the folder of this file. A trailing line break is removed. Other users must not be able to read the file.",
       maxLength: 4096,
     }),
     store: text({
@@ -59,8 +59,8 @@ const refShape = record({
   },
   hints: {
     environment: "did you mean env?",
-    value: "a secret never stands in the configuration: use store, env or file",
-    name: "for a name in the secret store write secret_key_ref: NAME",
+    value: "the configuration never contains a secret: use store, env or file",
+    name: "for a name in the secret store, write secret_key_ref: NAME",
   },
   inspect(value, node, place) {
     const given = node.kind === "map" ? node.entries.length : 0;
@@ -76,13 +76,13 @@ const refFields = ["env", "file", "store", "keychain"] as const;
 
 const nameShape = text({
   description:
-    "A name: the variable TOOLCRIB_SECRET_<NAME> (upper case, _ for - and .), else the secret store (toolcrib secret set NAME), else the file secrets/<NAME> in the home of Toolcrib.",
+    "A name. Toolcrib reads the variable TOOLCRIB_SECRET_<NAME> (upper case, _ for - and .), or else the secret store (toolcrib secret set NAME), or else the file secrets/<NAME> in its home folder.",
   pattern: secretName,
   isNameOfSecret: true,
   maxLength: 128,
 });
 
-/** `secret_key_ref`: a name, or a map with exactly one place. */
+/** `secret_key_ref`: a name, or a map with exactly one location. */
 export const secretKeyRef: Shape<SecretRef> = {
   check(node, place) {
     if (node.kind === "scalar") {
@@ -103,22 +103,21 @@ export const secretKeyRef: Shape<SecretRef> = {
     const full = definitions?.get("SecretRef");
     if (full !== undefined) definitions?.set("SecretRef", { ...full, minProperties: 1, maxProperties: 1 });
     return {
-      description: "Where the secret is kept.",
+      description: "Location of the secret.",
       oneOf: [nameShape.toJsonSchema(definitions), schema],
     };
   },
 };
-const refHint =
-  "write the name under which it is kept: secret_key_ref: NAME, or secret_key_ref: { env: NAME }";
+const refHint = "write the name of the secret: secret_key_ref: NAME, or secret_key_ref: { env: NAME }";
 
-/** `{ secret_key_ref: … }`, where a header or variable takes a secret. */
+/** `{ secret_key_ref: … }` as the value of a header or variable. */
 const secretText = record({
   name: "SecretText",
-  description: "A value that is read from a secret when the server is started.",
+  description: "A secret that Toolcrib reads when it starts the server.",
   fields: {
     secret_key_ref: { required: secretKeyRef },
     prefix: text({
-      description: 'Put before the secret, such as "Bearer ".',
+      description: 'Text before the secret, such as "Bearer ".',
       maxLength: 64,
       examples: ["Bearer "],
       inspect(value, node, place) {
@@ -130,14 +129,14 @@ const secretText = record({
   hints: {
     env: "write secret_key_ref: { env: NAME }",
     file: "write secret_key_ref: { file: PATH }",
-    value: "a text stands alone, without a map; a secret is named by secret_key_ref",
+    value: "write a literal without a map, and a secret with secret_key_ref",
     secret_ref: "did you mean secret_key_ref?",
     valueFrom: "write secret_key_ref: NAME",
     secretKeyRef: "did you mean secret_key_ref?",
   },
 });
 
-/** The value of a header (`role` "header") or of an environment variable. */
+/** Returns the shape of a value of a header (`role` "header") or environment variable. */
 export function textShape(role: "header" | "variable"): Shape<ConfigText> {
   const noun = role === "header" ? "header" : "environment variable";
   const isNamed = role === "header" ? isCredentialHeader : isCredentialVariable;
@@ -149,10 +148,10 @@ export function textShape(role: "header" | "variable"): Shape<ConfigText> {
       if (value === "") return;
       inspectVariables(value, node, place);
       if (looksLikeCredential(value)) {
-        const what = `${noun} ${quote(place.key)} holds what looks like a secret`;
+        const what = `${noun} ${quote(place.key)} contains what looks like a secret`;
         reportInline(node, place, what, inlineHint(role, place.key, value));
       } else if (role === "header" && !/^[\t\x20-\x7e]*$/.test(value)) {
-        invalid(node, place, `${quote(place.path)} holds characters that a header cannot carry`);
+        invalid(node, place, `${quote(place.path)} contains characters that are not allowed in a header`);
       }
     },
   });
@@ -164,9 +163,9 @@ export function textShape(role: "header" | "variable"): Shape<ConfigText> {
   );
   return {
     check(node, place) {
-      // Before any other check, and for numbers too: what stands here is not quoted in any message.
+      // Before any other check, and for numbers too: no message may quote this value.
       if (node.kind === "scalar" && node.text !== "" && isNamed(place.key)) {
-        const what = `${noun} ${quote(place.key)} holds a literal`;
+        const what = `${noun} ${quote(place.key)} contains a literal`;
         return reportInline(node, place, what, inlineHint(role, place.key, node.text));
       }
       const value = forms.check(node, place);
@@ -179,24 +178,24 @@ export function textShape(role: "header" | "variable"): Shape<ConfigText> {
   };
 }
 
-/** How to write the literal credential of a header or variable as a reference. */
+/** Returns the hint that rewrites a literal credential as a reference. */
 export function inlineHint(role: "header" | "variable", name: string, value: string): string {
   const prefix = role === "header" ? /^(?:Bearer|Basic|Token|ApiKey)\s+(?=\S)/i.exec(value)?.[0] : undefined;
   const variable =
     /\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-[^}]{0,200})?\}/.exec(value)?.[1] ?? toVariableName(name);
   const ref = `secret_key_ref: { env: ${variable} }`;
   const map = prefix === undefined ? `{ ${ref} }` : `{ prefix: "${prefix}", ${ref} }`;
-  return `write ${name}: ${map} and set that variable, or secret_key_ref: NAME for a secret kept by Toolcrib`;
+  return `write ${name}: ${map} and set that variable, or secret_key_ref: NAME for a secret in the store of Toolcrib`;
 }
 
-/** The environment variable that one would call like this. */
+/** Returns the name of an environment variable for `name`. */
 export function toVariableName(name: string): string {
   const upper = name.toUpperCase().replace(/[^A-Z0-9]+/g, "_");
   if (!/[A-Z0-9]/.test(upper)) return "NAME";
   return /^[0-9]/.test(upper) ? `_${upper}` : upper;
 }
 
-/** Warn that `${NAME}` in `value` stays as it is. */
+/** Warns that `${NAME}` in `value` is not replaced. */
 export const inspectVariables: Inspect<string> = (value, node, place) => {
   const variable = /\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)[^}]{0,200}\}/.exec(value)?.[1];
   if (variable === undefined) return;
@@ -204,12 +203,12 @@ export const inspectVariables: Inspect<string> = (value, node, place) => {
   reportAt(node, place, {
     severity: "warning",
     code: "CONFIG_VARIABLE_NOT_AVAILABLE",
-    message: `Variables are not filled in here: ${quote(`\${${variable}}`)} stays as it is`,
+    message: `Variables are not replaced here: ${quote(`\${${variable}}`)} is literal text`,
     hint: isText ? `write ${place.key}: { secret_key_ref: { env: ${variable} } }` : "write the value",
   });
 };
 
-/** Report `inline secret not allowed`. */
+/** Reports an inline secret. */
 export function reportInline(node: DocumentNode, place: Place, what: string, hint: string): undefined {
   reportAt(node, place, {
     code: "CONFIG_INLINE_SECRET",

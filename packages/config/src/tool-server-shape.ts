@@ -1,7 +1,7 @@
 /**
- * One entry of `tool_servers`, as the Declarative Tool Servers document gives
- * it, with three additions: `transport.cwd`, `transport.allow_http`, and the
- * lists that say what `scoped` containment is scoped to.
+ * The shape of an entry of `tool_servers` (Declarative Tool Servers document),
+ * with three additions: `transport.cwd`, `transport.allow_http`, and the lists
+ * that define the scope of `scoped` containment.
  */
 
 import {
@@ -34,7 +34,7 @@ export const maxToolServers = 1000;
 
 const idText = text({
   description:
-    "Unique identifier, also the first half of the names of its tools. Must not be the id of a provider target.",
+    "Unique identifier, and the first part of the names of its tools. Must not be the id of a provider target.",
   maxLength: 256,
   inspect(value, node, place) {
     const id = value.trim();
@@ -64,8 +64,8 @@ function refuseEmbeddedSecret(field: string): Inspect<string> {
     reportInline(
       node,
       place,
-      `${field} holds what looks like a secret`,
-      "remove it: models and logs see this text",
+      `${field} contains what looks like a secret`,
+      "remove it: models and logs receive this text",
     );
   };
 }
@@ -83,25 +83,25 @@ const writePath = {
 
 export const containmentShape = record({
   name: "Containment",
-  description: "Execution boundary. What is left out follows from trust_state.",
+  description: "Execution boundary. The defaults depend on trust_state.",
   fields: {
-    network_egress: containmentLevel("Which network the server may reach. scoped needs egress_allow."),
-    filesystem_write: containmentLevel("Where the server may write. scoped needs write_paths."),
+    network_egress: containmentLevel("Network access of the server. scoped needs egress_allow."),
+    filesystem_write: containmentLevel("Write access of the server. scoped needs write_paths."),
     max_execution_seconds: integer({
-      description: "Deadline of each call, in seconds. Progress does not extend it.",
+      description: "Deadline of each call, in seconds. Progress notifications do not extend it.",
       minimum: 1,
       maximum: 3600,
     }),
     egress_allow: list(
       text({
-        description: "A host, optionally with port; *. stands for one label.",
+        description: "A host, optionally with a port; *. matches one label.",
         pattern: hostPattern,
         maxLength: 260,
       }),
       { description: "Hosts that network_egress: scoped allows.", maxItems: 1000 },
     ),
     write_paths: list(
-      text({ description: "A folder and what is below it.", pattern: writePath, maxLength: 4096 }),
+      text({ description: "A folder, including its subfolders.", pattern: writePath, maxLength: 4096 }),
       {
         description: "Folders that filesystem_write: scoped allows.",
         maxItems: 1000,
@@ -126,7 +126,7 @@ export const containmentShape = record({
     hosts: "did you mean egress_allow?",
     allowed_paths: "did you mean write_paths?",
     paths: "did you mean write_paths?",
-    memory: "there is no memory limit in containment",
+    memory: "containment has no memory limit",
   },
   inspect(_value, node, place) {
     inspectScope(node, place, "network_egress", "egress_allow", "[api.example.com]");
@@ -134,7 +134,7 @@ export const containmentShape = record({
   },
 });
 
-/** `scoped` without its list, and the list without `scoped`. */
+/** Reports `scoped` without its list, and the list without `scoped`. */
 function inspectScope(
   node: DocumentNode,
   place: Place,
@@ -166,15 +166,15 @@ function inspectScope(
   }
 }
 
-/** What to write in place of a field that holds a time in other units. */
+/** Returns the hint for a field with a time in other units. */
 function secondsHint(entry: MapEntry, unitsPerSecond = 1): string {
   const number = entry.value.kind === "scalar" ? Number(entry.value.value) : Number.NaN;
   const seconds = Number.isFinite(number) && number > 0 ? Math.ceil(number / unitsPerSecond) : 30;
   return `write max_execution_seconds: ${Math.min(seconds, 3600)}`;
 }
 
-const inTransport = (field: string): string => `write it below transport: transport: { ${field}: … }`;
-const inContainment = (field: string): string => `write it below containment: containment: { ${field}: … }`;
+const inTransport = (field: string): string => `write it in transport: transport: { ${field}: … }`;
+const inContainment = (field: string): string => `write it in containment: containment: { ${field}: … }`;
 
 /** Labels of a tool server or toolspec. */
 export const labelsShape = dictionary(
@@ -187,8 +187,8 @@ export const labelsShape = dictionary(
       reportInline(
         node,
         place,
-        `label ${quote(place.key)} holds what looks like a secret`,
-        "remove it: policies and logs see labels",
+        `label ${quote(place.key)} contains what looks like a secret`,
+        "remove it: policies and logs receive labels",
       );
     },
   }),
@@ -209,7 +209,7 @@ export const toolServerShape = record({
     id: { required: idShape },
     name: text({ description: "Display name.", maxLength: 200, inspect: refuseEmbeddedSecret("name") }),
     description: text({
-      description: "What it is for; for audit and discovery.",
+      description: "Purpose of the server, for audit and discovery.",
       maxLength: 4000,
       inspect: refuseEmbeddedSecret("description"),
     }),
@@ -222,7 +222,7 @@ export const toolServerShape = record({
       },
     },
     trust_state: choice({
-      description: "How far the server is trusted. Set by the operator, never by Toolcrib.",
+      description: "Trust of the operator in the server. Toolcrib never changes it.",
       values: ["unverified", "verified", "certified"],
       default: "unverified",
       aliases: {
@@ -241,7 +241,7 @@ export const toolServerShape = record({
       },
     }),
     mutability_class: choice({
-      description: "What the operator says of its tools.",
+      description: "The operator's statement about its tools.",
       values: ["read_only", "write", "unknown"],
       default: "unknown",
       aliases: {
@@ -288,11 +288,11 @@ export const toolServerShape = record({
     title: "did you mean name?",
     display_name: "did you mean name?",
     tags: "write labels: { name: value }",
-    enabled: "a server that is declared is used: remove the server instead",
-    disabled: "a server that is declared is used: remove the server instead",
+    enabled: "every declared server is used: remove the server instead",
+    disabled: "every declared server is used: remove the server instead",
     sandbox: "did you mean containment?",
   },
 });
 
-/** One entry of `tool_servers` as it is written. */
+/** An entry of `tool_servers` as written. */
 export type ToolServerDocument = ValueOf<typeof toolServerShape>;

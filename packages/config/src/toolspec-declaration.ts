@@ -1,6 +1,6 @@
 /**
- * A checked entry of `toolspecs` in our words: the one place where its field
- * names are translated.
+ * Translates a checked entry of `toolspecs` to the types of the parsed
+ * configuration. No other file does.
  */
 
 import { basename } from "node:path";
@@ -10,7 +10,7 @@ import type { PlacedId, ToolspecDeclaration } from "./config-layer.ts";
 import { toServerId } from "./server-id.ts";
 import type { ToolspecDocument } from "./toolspec-shape.ts";
 
-/** Translate `document`, which `node` of `source` holds. */
+/** Translates `document`, which is at `node` of `source`. */
 export function toToolspecDeclaration(
   document: ToolspecDocument,
   node: DocumentNode,
@@ -39,7 +39,7 @@ export function toToolspecDeclaration(
   };
 }
 
-/** The id of the entry `node`, as far as the configuration alone tells it, and where that stands. */
+/** Returns the id of the entry `node` and its place, if the configuration alone gives one. */
 export function toolspecIdOf(node: DocumentNode): PlacedId | undefined {
   for (const field of ["id", "name"]) {
     const found = fieldOf(node, field);

@@ -1,15 +1,15 @@
-/** What follows from an entry of `toolspecs` and its files. Pure, and knows their types only. */
+/** Values that follow from an entry of `toolspecs` and its files. Pure; imports only types. */
 
 import type { Toolspec } from "@toolcrib/toolspec";
 import type { ToolspecConfig } from "./config-types.ts";
 
-/** What `toolcrib secret set` would keep the secret of a credential as. */
+/** Returns the suggested name of the secret of a credential. */
 export function suggestedSecretName(id: string, credentialId: string): string {
   const folded = credentialId.replace(/[^A-Za-z0-9_-]+/g, "-").replaceAll("_", "-");
   return folded.toLowerCase().startsWith(`${id.toLowerCase()}-`) ? folded : `${id}-${folded}`;
 }
 
-/** The hosts of the base URLs, with the variables filled in. */
+/** Returns the hosts of the base URLs, with the values of the variables. */
 export function hostsOf(
   toolspec: Toolspec,
   { variables }: Pick<ToolspecConfig, "variables">,

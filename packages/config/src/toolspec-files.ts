@@ -1,8 +1,8 @@
 /**
- * The two files of a toolspec, found by a name in the catalogue or by a path,
- * and their bytes. It reads what the operator named and what belongs to it, and
- * says why where there is no pair. What is in the files is not its business.
- * The package that knows them is loaded when there is one to read.
+ * Finds and reads the two files of a toolspec, by a name in the catalogue or by a
+ * path. Reads only files that the operator named and their counterparts, and
+ * reports why a pair is missing. Never interprets the files: `@toolcrib/toolspec`
+ * does, and is loaded only when there is a pair to read.
  */
 
 import { readdirSync } from "node:fs";
@@ -15,20 +15,20 @@ import { explainFileFailure } from "@toolcrib/secrets";
 import type { CatalogFile } from "@toolcrib/toolspec";
 import { quote } from "./display-source.ts";
 
-/** Where toolspecs are looked for. */
+/** Dependencies of finding toolspecs. */
 export interface ToolspecFilesDeps {
   readonly readFile: ReadFile;
-  /** Folder of the catalogue, with `manifests` and, beside or in it, the toolspecs. @default there is none */
+  /** Folder of the catalogue, with `manifests` and, in it or next to it, the toolspecs. @default no catalogue */
   readonly catalogFolder?: string | undefined;
 }
 
-/** A manifest and its toolspec as they were read, for `lintCatalog`. */
+/** The bytes of a manifest and its toolspec, for `lintCatalog`. */
 export interface PairFiles {
   readonly manifest: CatalogFile & { readonly name: string; readonly text: Uint8Array };
   readonly toolspec: CatalogFile & { readonly name: string; readonly text: Uint8Array };
 }
 
-/** Why there is no pair. */
+/** The reason why a pair is missing. */
 export interface PairProblem {
   readonly code: string;
   readonly message: string;
@@ -38,7 +38,7 @@ export interface PairProblem {
 const endings = [".yaml", ".yml", ".json"] as const;
 const versionFile = /^([0-9]+\.[0-9]+\.[0-9]+)\.(?:ya?ml|json)$/;
 
-/** The names in the catalogue at `folder`, sorted; empty where there is none. */
+/** Returns the names in the catalogue at `folder`, sorted; empty when the folder does not exist. */
 export async function listCatalogNames(folder: string): Promise<readonly string[]> {
   const entries = await readdir(join(folder, "manifests"), { withFileTypes: true }).catch(() => []);
   return entries
@@ -47,7 +47,7 @@ export async function listCatalogNames(folder: string): Promise<readonly string[
     .sort();
 }
 
-/** The versions of `name` in the catalogue at `folder` that have a toolspec, the newest first. */
+/** Returns the versions of `name` in the catalogue at `folder` that have a toolspec, newest first. */
 export function listCatalogVersions(folder: string, name: string): readonly string[] {
   const beside = namesIn(join(folder, "manifests", name));
   const apart = namesIn(join(folder, "toolspecs", name));
@@ -57,7 +57,7 @@ export function listCatalogVersions(folder: string, name: string): readonly stri
   return [...new Set(versions)].filter(hasToolspec).sort((a, b) => compareVersions(b, a));
 }
 
-/** Small folders, and hundreds of them: what waits for each costs more than the looking. */
+/** Lists a folder synchronously: for hundreds of small folders, waiting for each takes longer than reading it. */
 function namesIn(folder: string): ReadonlySet<string> {
   try {
     return new Set(readdirSync(folder));
@@ -75,7 +75,7 @@ function compareVersions(a: string, b: string): number {
   return 0;
 }
 
-/** The pair `name` of the catalogue; without a version the newest. */
+/** Reads the pair `name` of the catalogue; without a version the newest. */
 export async function readCatalogPair(
   name: string,
   version: string | undefined,
@@ -84,8 +84,8 @@ export async function readCatalogPair(
   const folder = deps.catalogFolder;
   if (folder === undefined) {
     return notFound(
-      `Cannot find ${quote(name)}: there is no catalogue here`,
-      "write path: with the manifest or toolspec, or name the folder of a catalogue in TOOLCRIB_CATALOG",
+      `Cannot find ${quote(name)}: there is no catalogue`,
+      "write path: with the manifest or toolspec, or set TOOLCRIB_CATALOG to the folder of a catalogue",
     );
   }
   const versions = listCatalogVersions(folder, name);
@@ -124,7 +124,7 @@ export async function readCatalogPair(
 
 type ReadFileEntry = { readonly path: string; readonly name: string; readonly text: Uint8Array };
 
-/** The first of `paths` below `folder` that is there. */
+/** Reads the first of `paths` in `folder` that exists. */
 async function firstOf(
   paths: readonly string[],
   folder: string,
@@ -141,7 +141,7 @@ async function firstOf(
   return undefined;
 }
 
-/** The pair that `path` leads to: one of its two files, or a folder that has both. */
+/** Reads the pair at `path`: one of its two files, or a folder that contains both. */
 export async function readPairAt(path: string, deps: ToolspecFilesDeps): Promise<PairFiles | PairProblem> {
   try {
     const status = await stat(path);
@@ -151,12 +151,12 @@ export async function readPairAt(path: string, deps: ToolspecFilesDeps): Promise
     return {
       code,
       message: `Cannot read ${quote(path)}: ${explainFileFailure(error)}`,
-      hint: "name a manifest, a toolspec, or a folder that has one pair of them",
+      hint: "write the path of a manifest, of a toolspec, or of a folder with one pair",
     };
   }
 }
 
-/** What a file is: by its name, else by what only one of the two has. */
+/** Returns the kind of a file: by its name, or else by a field that only one of the two kinds has. */
 function kindOf({ name, text }: FoundFile): "manifest" | "toolspec" | undefined {
   const stem = basename(name)
     .replace(/\.(?:ya?ml|json)$/i, "")
@@ -181,14 +181,14 @@ async function readFound(name: string, deps: ToolspecFilesDeps): Promise<FoundFi
 }
 
 function toPair(manifest: FoundFile, toolspec: FoundFile): PairFiles {
-  // One place for both: they belong together whatever they are called.
+  // The same path for both: they are a pair under any names.
   return {
     manifest: { ...manifest, path: "pair", kind: "manifest" },
     toolspec: { ...toolspec, path: "pair", kind: "toolspec" },
   };
 }
 
-/** Most files of a folder that are looked at, and how deep. */
+/** Most files that are read in a folder, and the deepest subfolder. */
 const folderMaxFiles = 50;
 const folderMaxDepth = 3;
 
@@ -196,8 +196,8 @@ async function readPairIn(folder: string, deps: ToolspecFilesDeps): Promise<Pair
   const names = await listFiles(folder, folderMaxDepth);
   if (names.length > folderMaxFiles) {
     return notFound(
-      `Cannot look for a pair in ${quote(folder)}: it has more than ${folderMaxFiles} files`,
-      "name the toolspec itself",
+      `Cannot search ${quote(folder)}: it has more than ${folderMaxFiles} files`,
+      "write the path of the toolspec",
     );
   }
   const files = await Promise.all(names.map((name) => readFound(name, deps)));
@@ -209,8 +209,10 @@ async function readPairIn(folder: string, deps: ToolspecFilesDeps): Promise<Pair
     return toPair(manifest, toolspec);
   }
   return notFound(
-    `${quote(folder)} has ${counted(manifests.length, "manifest")} and ${counted(toolspecs.length, "toolspec")}, where one of each belongs`,
-    manifests.length + toolspecs.length > 2 ? "name the toolspec itself" : "put both files into the folder",
+    `${quote(folder)} has ${counted(manifests.length, "manifest")} and ${counted(toolspecs.length, "toolspec")}, but must have one of each`,
+    manifests.length + toolspecs.length > 2
+      ? "write the path of the toolspec"
+      : "put both files into the folder",
   );
 }
 

@@ -1,8 +1,7 @@
 /**
- * One entry of `toolspecs`: which manifest and toolspec, under which id, with
- * which secrets, variables and tools. What the files themselves must be, and
- * whether the entry fits them, is found out when they are read
- * (`load-toolspecs.ts`).
+ * The shape of an entry of `toolspecs`: a reference to a manifest and toolspec,
+ * an id, secrets, variables and tools. `load-toolspecs.ts` reads the files, lints
+ * them and checks the entry against them.
  */
 
 import {
@@ -33,27 +32,27 @@ const toolName = { source: "[A-Za-z0-9_.-]{1,128}", meaning: "the name of a tool
 
 const credentialRecord = record({
   name: "ToolspecCredential",
-  description: "Where the secret of the credential is kept.",
+  description: "Location of the secret of the credential.",
   fields: { secret_key_ref: { required: secretKeyRef } },
   hints: {
     env: "write secret_key_ref: { env: NAME }",
     file: "write secret_key_ref: { file: PATH }",
     store: "write secret_key_ref: { store: NAME }",
-    prefix: "remove it: the manifest says how the secret is sent",
+    prefix: "remove it: the manifest defines how the secret is sent",
     secret_ref: "did you mean secret_key_ref?",
     secretKeyRef: "did you mean secret_key_ref?",
-    value: "a secret never stands in the configuration: write secret_key_ref: NAME",
+    value: "the configuration never contains a secret: write secret_key_ref: NAME",
   },
 });
 
-/** `{ secret_key_ref: … }`; what stands here as a text is taken for the secret itself and never quoted. */
+/** `{ secret_key_ref: … }`. A text in its place is treated as the secret itself and never quoted. */
 const credential: Shape<SecretRef> = {
   check(node, place) {
     if (node.kind === "scalar" && node.text !== "") {
       return reportInline(
         node,
         place,
-        `credential ${quote(place.key)} holds a literal`,
+        `credential ${quote(place.key)} contains a literal`,
         `write ${place.key}: { secret_key_ref: NAME } and run toolcrib secret set NAME`,
       );
     }
@@ -82,7 +81,7 @@ const toolNames = list(
 
 const entryRecord = record({
   name: "Toolspec",
-  description: "A REST API as tools: a manifest and its toolspec, of the catalogue or from files.",
+  description: "A REST API as tools: a manifest and its toolspec, from the catalogue or from files.",
   fields: {
     name: text({
       description: "A name in the catalogue (toolcrib catalog list).",
@@ -94,20 +93,20 @@ const entryRecord = record({
       examples: ["github"],
     }),
     version: text({
-      description: "Which version of the catalogue. Default: the newest.",
+      description: "A version in the catalogue. Default: the newest.",
       pattern: { source: "[0-9]+\\.[0-9]+\\.[0-9]+", meaning: "a version such as 0.1.0" },
       maxLength: 64,
       otherTypeHint: (node) => (node.kind === "scalar" ? 'write it in quotes, such as "0.1.0"' : undefined),
     }),
     path: text({
       description:
-        "In place of name: a manifest, a toolspec, or a folder that has one pair of them; relative to the folder of this file.",
+        "Instead of name: a manifest, a toolspec, or a folder with one pair of them; relative to the folder of this file.",
       maxLength: 4096,
       examples: ["./specs/acme"],
     }),
     id: idShape,
     credentials: dictionary(credential, {
-      description: "The secret of each credential that the manifest declares, by the credential's id.",
+      description: "The secret of each credential in the manifest, by the id of the credential.",
       maxEntries: 32,
       key: { source: "[A-Za-z0-9_.-]{1,128}", meaning: "the id of a credential of the manifest" },
     }),
@@ -117,12 +116,12 @@ const entryRecord = record({
         maxLength: 253,
         inspect(value, node, place) {
           if (!looksLikeCredential(value)) return;
-          const what = `variable ${quote(place.key)} holds what looks like a secret`;
-          reportInline(node, place, what, "a variable is a part of a host name or path: write that");
+          const what = `variable ${quote(place.key)} contains what looks like a secret`;
+          reportInline(node, place, what, "a variable is a part of a host name or path, never a secret");
         },
       }),
       {
-        description: "Variables of the toolspec's base URLs and paths, such as the name of a tenant.",
+        description: "Variables in the toolspec's base URLs and paths, such as the name of a tenant.",
         maxEntries: 32,
         key: { source: "[A-Za-z_][A-Za-z0-9_]{0,63}", meaning: "letters, digits and _" },
       },
@@ -136,13 +135,13 @@ const entryRecord = record({
         },
         maxLength: 260,
       }),
-      { description: "Path parameters whose slashes are kept.", maxItems: 1000 },
+      { description: "Path parameters whose slashes are not encoded.", maxItems: 1000 },
     ),
     tools: either(
       (node) => node.kind !== "list",
       allTools,
       toolNames,
-      "Which tools are offered: all, or a list. Default: those that the manifest marks with default: true.",
+      "Offered tools: all, or a list. Default: the tools that the manifest marks with default: true.",
     ),
     labels: labelsShape,
   },
@@ -155,16 +154,16 @@ const entryRecord = record({
     auth: "write credentials: { ID: { secret_key_ref: NAME } }",
     token: "write credentials: { token: { secret_key_ref: NAME } }",
     secret_key_ref:
-      "write it below credentials, with the id of the credential: credentials: { ID: { secret_key_ref: NAME } }",
-    hosts: "the hosts are those of the manifest's egress list",
+      "write it in credentials, under the id of the credential: credentials: { ID: { secret_key_ref: NAME } }",
+    hosts: "the egress list of the manifest defines the hosts",
     namespace: "did you mean id?",
     vars: "did you mean variables?",
-    egress: "write egress: beside toolspecs:, for all of them",
+    egress: "write egress: at the top level, next to toolspecs:",
   },
   inspect: (_value, node, place) => inspectReference(node, place),
 });
 
-/** One entry of `toolspecs`. */
+/** An entry of `toolspecs`. */
 export const toolspecShape: Shape<ValueOf<typeof entryRecord>> = {
   check: entryRecord.check,
   toJsonSchema(definitions) {
@@ -176,7 +175,7 @@ export const toolspecShape: Shape<ValueOf<typeof entryRecord>> = {
   },
 };
 
-/** One of `name` and `path`, and no version with a path. */
+/** Requires either `name` or `path`, and no version with a path. */
 function inspectReference(node: DocumentNode, place: Place): void {
   const [name, path, version] = ["name", "path", "version"].map((key) => entryOf(node, key));
   if (name === undefined && path === undefined) {
@@ -196,11 +195,11 @@ function inspectReference(node: DocumentNode, place: Place): void {
     reportAt(version.value, place, {
       code: "CONFIG_INVALID_VALUE",
       message: `${quote(place.path)} has both path and version`,
-      hint: "remove version: the files say which it is",
+      hint: "remove version: the files contain it",
       span: version.keySpan,
     });
   }
 }
 
-/** One entry of `toolspecs` as it is written. */
+/** An entry of `toolspecs` as written. */
 export type ToolspecDocument = ValueOf<typeof toolspecShape>;

@@ -1,6 +1,6 @@
 /**
- * Which kind of transport a map is, or was meant to be. Reports a kind that is
- * missing or invalid in the words of the Declarative Tool Servers document.
+ * Determines the transport kind of a map, or guesses the intended one. Reports a
+ * missing or invalid kind in the words of the Declarative Tool Servers document.
  */
 
 import { nearestName } from "@toolcrib/diagnostics";
@@ -21,7 +21,7 @@ import { quote } from "./display-source.ts";
 export const transportKinds = ["stdio", "sse", "streamable_http"] as const;
 export type TransportKind = (typeof transportKinds)[number];
 
-/** What other programs call the kinds. */
+/** Names of the kinds in other programs. */
 const transportKindAliases: { readonly [alias: string]: TransportKind } = {
   http: "streamable_http",
   https: "streamable_http",
@@ -40,15 +40,15 @@ const transportKindAliases: { readonly [alias: string]: TransportKind } = {
   event_source: "sse",
 };
 
-/** The fields that a kind has besides `kind`. */
+/** The fields of each kind, without `kind`. */
 export const fieldsOfKind: { readonly [K in TransportKind]: readonly string[] } = {
   stdio: ["command", "args", "env", "cwd"],
   sse: ["url", "headers", "allow_http"],
   streamable_http: ["url", "headers", "allow_http"],
 };
 
-/** The kind, or what it was probably meant to be after reporting that it is none. */
-export function settleKind(node: MapNode, place: Place): TransportKind | undefined {
+/** Returns the kind; reports an invalid kind and returns the probably intended one. */
+export function resolveKind(node: MapNode, place: Place): TransportKind | undefined {
   const entry = entryOf(node, "kind");
   const named = stringOf(entry?.value);
   const kind = transportKinds.find((one) => one === named);
@@ -75,7 +75,7 @@ function stateOfKind(entry: MapEntry | undefined, other: MapEntry | undefined): 
   return entry.value.text === "" ? "it is empty" : `it is ${quote(entry.value.text)}`;
 }
 
-/** The kind that another program's word means. */
+/** Returns the kind for another program's word. */
 export function kindMeant(written: string): TransportKind | undefined {
   const normal = written
     .trim()
@@ -93,8 +93,8 @@ function kindByFields(node: MapNode): TransportKind | undefined {
   return fieldsOfKind.streamable_http.some(has) ? "streamable_http" : undefined;
 }
 
-/** Without a `type` that was reported in place of the missing `kind`, and with a kind where there is none. */
-export function settled(node: MapNode, kind: TransportKind): DocumentNode {
+/** Returns `node` with the given kind, and without a `type` that stands for a missing `kind`. */
+export function withKind(node: MapNode, kind: TransportKind): DocumentNode {
   if (stringOf(fieldOf(node, "kind")) === kind) return node;
   const entries = node.entries.filter(
     ({ key }) => key !== "kind" && (key !== "type" || entryOf(node, "kind") !== undefined),

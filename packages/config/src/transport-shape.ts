@@ -1,7 +1,7 @@
 /**
- * The `transport` of a tool server: three kinds, each with its own fields. The
- * messages about a missing kind, command and URL are those of the Declarative
- * Tool Servers document.
+ * The shape of the `transport` of a tool server: three kinds, each with its own
+ * fields. The messages about a missing kind, command and URL come from the
+ * Declarative Tool Servers document.
  */
 
 import {
@@ -26,10 +26,10 @@ import { looksLikeCredential } from "./credential.ts";
 import { quote } from "./display-source.ts";
 import { lintServerUrl } from "./server-url.ts";
 import { inspectVariables, reportInline, textShape } from "./text-shape.ts";
-import { fieldsOfKind, settled, settleKind, type TransportKind, transportKinds } from "./transport-kind.ts";
+import { fieldsOfKind, resolveKind, type TransportKind, transportKinds, withKind } from "./transport-kind.ts";
 
 const command = text({
-  description: "The executable: a path, or a name that is looked up on PATH.",
+  description: "The executable: a path, or a name to find on PATH.",
   maxLength: 4096,
   examples: ["/usr/local/bin/my-tool-server"],
   inspect(value, node, place) {
@@ -38,7 +38,7 @@ const command = text({
     reportAt(node, place, {
       severity: "warning",
       code: "CONFIG_COMMAND_SUSPICIOUS",
-      message: "transport.command is the executable alone, but holds a space",
+      message: "transport.command must be only the executable, but contains a space",
       hint: `write command: ${value.trim().split(/\s+/, 1)[0]} and the rest as args`,
     });
   },
@@ -59,15 +59,15 @@ const commandOrList: Shape<string> = {
 };
 
 const argument = text({
-  description: "One argument, passed as it is: no shell, no variables. Never a credential.",
+  description: "One argument, passed without a shell and without replacing variables. Never a credential.",
   minLength: 0,
   maxLength: 32_768,
   inspect(value, node, place) {
     inspectVariables(value, node, place);
     if (!looksLikeCredential(value)) return;
     const hint =
-      "pass it in the environment, where other users cannot read it: env: { NAME: { secret_key_ref: NAME } }";
-    reportInline(node, place, `argument ${Number(place.key) + 1} holds what looks like a secret`, hint);
+      "pass it in the environment, which other users cannot read: env: { NAME: { secret_key_ref: NAME } }";
+    reportInline(node, place, `argument ${Number(place.key) + 1} contains what looks like a secret`, hint);
   },
 });
 
@@ -78,20 +78,20 @@ const url = text({
   examples: ["https://code-search.internal:8443/mcp"],
   inspect(value, node, place) {
     inspectVariables(value, node, place);
-    if (!urlHoldsCredential(value)) return;
+    if (!urlContainsCredential(value)) return;
     const hint = "send it in a header: headers: { Authorization: { secret_key_ref: NAME } }";
-    reportInline(node, place, "transport.url holds what looks like a secret", hint);
+    reportInline(node, place, "transport.url contains what looks like a secret", hint);
   },
 });
 
-/** Whether a URL carries a credential: a long one anywhere, or any as a parameter of its query. */
-export function urlHoldsCredential(value: string): boolean {
+/** Whether a URL contains a credential: a long one anywhere, or any credential as a query parameter. */
+export function urlContainsCredential(value: string): boolean {
   const [, query = ""] = value.split("?", 2);
   const parameters = query.split(/[&#]/).map((pair) => pair.slice(pair.indexOf("=") + 1));
   return looksLikeSecret(value) || parameters.some(looksLikeCredential);
 }
 
-/** Headers that carry the protocol or the connection, in lower case. */
+/** Headers of the protocol and the connection, in lower case. */
 export const ownHeaders: ReadonlySet<string> = new Set(
   (
     "accept connection content-length content-type host keep-alive last-event-id mcp-method mcp-name " +
@@ -118,7 +118,7 @@ function inspectHeader(entry: MapEntry, seen: Set<string>, place: Place): void {
   if (ownHeaders.has(folded)) {
     place.reporter.report({
       code: "CONFIG_HEADER_NOT_ALLOWED",
-      message: `Header ${quote(entry.key)} cannot be declared: Toolcrib sets it itself`,
+      message: `Header ${quote(entry.key)} cannot be declared: only Toolcrib sets it`,
       hint: "remove it",
       ...at,
     });
@@ -126,7 +126,7 @@ function inspectHeader(entry: MapEntry, seen: Set<string>, place: Place): void {
   if (seen.has(folded)) {
     place.reporter.report({
       code: "CONFIG_HEADER_NOT_ALLOWED",
-      message: `Header ${quote(entry.key)} is declared twice: case makes no difference`,
+      message: `Header ${quote(entry.key)} is declared twice: header names ignore case`,
       hint: "remove one of the two",
       ...at,
     });
@@ -134,19 +134,19 @@ function inspectHeader(entry: MapEntry, seen: Set<string>, place: Place): void {
   seen.add(folded);
 }
 
-/** A kind that was looked at before its record is. */
-function settledKind<K extends TransportKind>(kind: K): Shape<K> {
+/** Returns the shape of a kind that is already resolved. */
+function resolvedKind<K extends TransportKind>(kind: K): Shape<K> {
   return {
     check: () => kind,
-    toJsonSchema: () => ({ const: kind, description: "How the server is reached." }),
+    toJsonSchema: () => ({ const: kind, description: "Transport of the server." }),
   };
 }
 
 const stdioRecord = record({
   name: "StdioTransport",
-  description: "The server is a subprocess that speaks over its standard input and output.",
+  description: "The server is a subprocess that uses its standard input and output.",
   fields: {
-    kind: { required: settledKind("stdio") },
+    kind: { required: resolvedKind("stdio") },
     command: {
       required: commandOrList,
       missing: {
@@ -158,19 +158,19 @@ const stdioRecord = record({
     args: list(argument, { description: "Command-line arguments.", maxItems: 1000 }),
     env: dictionary(textShape("variable"), {
       description:
-        "Environment variables. Values may use secret_key_ref. The process gets these and PATH, HOME, LANG, TMPDIR, never those of the gateway.",
+        "Environment variables. Values may use secret_key_ref. The process receives these and PATH, HOME, LANG, TMPDIR, but no other variable of the gateway.",
       maxEntries: 256,
       key: { source: "[A-Za-z_][A-Za-z0-9_]{0,127}", meaning: "letters, digits and _" },
     }),
     cwd: text({
       description:
-        "Working folder, relative to the folder of this file; without it, the folder that Toolcrib was started in.",
+        "Working folder, relative to the folder of this file. Default: the folder in which Toolcrib was started.",
       maxLength: 4096,
       inspect: inspectVariables,
     }),
   },
   hints: {
-    type: "remove it: kind says it",
+    type: "remove it: kind replaces it",
     cmd: "did you mean command?",
     executable: "did you mean command?",
     program: "did you mean command?",
@@ -182,8 +182,8 @@ const stdioRecord = record({
     working_directory: "did you mean cwd?",
     workdir: "did you mean cwd?",
     directory: "did you mean cwd?",
-    timeout: "write containment: { max_execution_seconds: 30 } beside transport",
-    timeout_ms: "write containment: { max_execution_seconds: 30 } beside transport, in seconds",
+    timeout: "write containment: { max_execution_seconds: 30 } next to transport",
+    timeout_ms: "write containment: { max_execution_seconds: 30 } next to transport, in seconds",
   },
   misplaced: (entry, at) => misplaced(entry, at, "stdio"),
 });
@@ -193,7 +193,7 @@ function httpRecord<K extends "sse" | "streamable_http">(kind: K, name: string, 
     name,
     description,
     fields: {
-      kind: { required: settledKind(kind) },
+      kind: { required: resolvedKind(kind) },
       url: {
         required: url,
         missing: {
@@ -206,7 +206,7 @@ function httpRecord<K extends "sse" | "streamable_http">(kind: K, name: string, 
       allow_http: flag("Whether url may be plain http to another machine.", { default: false }),
     },
     hints: {
-      type: "remove it: kind says it",
+      type: "remove it: kind replaces it",
       endpoint: "did you mean url?",
       uri: "did you mean url?",
       server_url: "did you mean url?",
@@ -215,8 +215,8 @@ function httpRecord<K extends "sse" | "streamable_http">(kind: K, name: string, 
       http_headers: "did you mean headers?",
       auth: "write headers: { Authorization: { secret_key_ref: NAME } }",
       token: "write headers: { Authorization: { secret_key_ref: NAME } }",
-      timeout: "write containment: { max_execution_seconds: 30 } beside transport",
-      timeout_ms: "write containment: { max_execution_seconds: 30 } beside transport, in seconds",
+      timeout: "write containment: { max_execution_seconds: 30 } next to transport",
+      timeout_ms: "write containment: { max_execution_seconds: 30 } next to transport, in seconds",
     },
     misplaced: (entry, at) => misplaced(entry, at, kind),
     inspect(value, node, place) {
@@ -228,7 +228,7 @@ function httpRecord<K extends "sse" | "streamable_http">(kind: K, name: string, 
   });
 }
 
-/** What is said of a field that another kind of transport has. */
+/** Returns the finding about a field of another transport kind. */
 function misplaced(entry: MapEntry, at: Place, kind: TransportKind) {
   const owner = transportKinds.find((other) => fieldsOfKind[other].includes(entry.key));
   if (owner === undefined) return undefined;
@@ -242,25 +242,25 @@ function misplaced(entry: MapEntry, at: Place, kind: TransportKind) {
 
 const recordOfKind = {
   stdio: stdioRecord,
-  sse: httpRecord("sse", "SseTransport", "The server is reached by HTTP with server-sent events."),
+  sse: httpRecord("sse", "SseTransport", "The server uses HTTP with server-sent events."),
   streamable_http: httpRecord(
     "streamable_http",
     "StreamableHttpTransport",
-    "The server is reached by HTTP (MCP Streamable HTTP).",
+    "The server uses MCP Streamable HTTP.",
   ),
 };
 
-/** What `transportShape` yields. */
+/** The result of `transportShape`. */
 export type TransportDocument = ValueOf<(typeof recordOfKind)[TransportKind]>;
-/** `transport`: checked by its kind, or by the kind that it seems to be. */
+/** `transport`, checked by its kind or by the probably intended kind. */
 export const transportShape: Shape<TransportDocument> = {
   check(node, place) {
     if (node.kind !== "map") return reportType(node, place, "a map");
-    const kind = settleKind(node, place);
-    return kind === undefined ? undefined : recordOfKind[kind].check(settled(node, kind), place);
+    const kind = resolveKind(node, place);
+    return kind === undefined ? undefined : recordOfKind[kind].check(withKind(node, kind), place);
   },
   toJsonSchema: (definitions: Definitions): JsonObject => ({
-    description: "How the server is reached.",
+    description: "Transport of the server.",
     oneOf: transportKinds.map((kind) => recordOfKind[kind].toJsonSchema(definitions)),
   }),
 };

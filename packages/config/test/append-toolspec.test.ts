@@ -5,7 +5,7 @@ import type { JsonObject } from "@toolcrib/json";
 
 const entry: JsonObject = { name: "acme", credentials: { token: { secret_key_ref: "acme-token" } } };
 
-/** The text that `entry` makes of `text`; `undefined` where it has to be done by hand. */
+/** Checks the text after adding `added`; `undefined` when the author has to add it by hand. */
 function check(text: string, expected: string | undefined, added: JsonObject = entry): void {
   const result = appendToolspecEntry(text, added);
   assert.equal(result, expected);
@@ -17,7 +17,7 @@ function check(text: string, expected: string | undefined, added: JsonObject = e
 
 const item = "  - name: acme\n    credentials:\n      token: { secret_key_ref: acme-token }\n";
 
-test("an entry is put behind those that are there, and not a byte else changes", () => {
+test("appendToolspecEntry() adds an entry after the existing ones and changes no other byte", () => {
   check("", `toolspecs:\n${item}`);
   check("# only a comment\n", `# only a comment\n\ntoolspecs:\n${item}`);
   check("serve: { mode: full } # why\n", `serve: { mode: full } # why\n\ntoolspecs:\n${item}`);
@@ -47,7 +47,7 @@ test("an entry is put behind those that are there, and not a byte else changes",
   );
 });
 
-test("an entry is put into JSON as JSON", () => {
+test("appendToolspecEntry() adds an entry to JSON as JSON", () => {
   const json = '{"name":"acme","credentials":{"token":{"secret_key_ref":"acme-token"}}}';
   check("{}", `{\n  "toolspecs": [${json}]}`);
   check('{ "tool_servers": [] }\n', `{ "tool_servers": [],\n  "toolspecs": [${json}] }\n`);
@@ -55,7 +55,7 @@ test("an entry is put into JSON as JSON", () => {
   check('{ "toolspecs": [{"name":"beta"}] }', `{ "toolspecs": [{"name":"beta"}, ${json}] }`);
 });
 
-test("every field of an entry is written so that it is read again", () => {
+test("appendToolspecEntry() writes every field so that parsing returns it", () => {
   const full: JsonObject = {
     name: "acme",
     version: "0.1.0",
@@ -78,7 +78,7 @@ test("every field of an entry is written so that it is read again", () => {
   );
 });
 
-test("what cannot be added to without touching it is left to its author", () => {
+test("appendToolspecEntry() refuses a text that it would have to change elsewhere", () => {
   check("toolspecs: &all\n- name: beta\nother: *all\n", undefined);
   check("toolspecs: { name: beta }\n", undefined);
   check("- a\n- b\n", undefined);

@@ -1,4 +1,4 @@
-/** Golden files of the configuration's messages: what people see, word for word. */
+/** Golden files of the reports about configurations. */
 
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -11,7 +11,7 @@ export type GoldenRow = readonly [title: string, files: string | { readonly [nam
 
 const folder = join(import.meta.dirname, "golden");
 
-/** One test a row: the report on its files is what `golden/<group>.txt` holds. */
+/** Runs one test per row: compares the report on its files with `golden/<group>.txt`. */
 export function checkGolden(group: string, rows: readonly GoldenRow[]): void {
   const path = join(folder, `${group}.txt`);
   const blocks = rows.map(toBlock);
@@ -23,7 +23,7 @@ export function checkGolden(group: string, rows: readonly GoldenRow[]): void {
   for (const [index, [title]] of rows.entries()) {
     test(`${group}: ${title}`, () => assert.equal(blocks[index], expected[index]));
   }
-  test(`${group}: the golden file has no rows but these`, () => {
+  test(`${group}: the golden file has no other rows`, () => {
     assert.equal(expected.length, rows.length);
     assert.equal(new Set(rows.map(([title]) => title)).size, rows.length, "titles are unique");
   });
@@ -36,7 +36,7 @@ function toBlock([title, given]: GoldenRow): string {
   return `# ${title}\n\n${report.replace(/^(?=#)/gm, "\\")}\n\n`;
 }
 
-/** A valid tool server over stdio with `fields` besides, each line indented by two. */
+/** Returns a valid stdio server with additional `fields`. */
 export function stdioServer(...fields: readonly string[]): string {
   return [
     "tool_servers:",
@@ -47,7 +47,7 @@ export function stdioServer(...fields: readonly string[]): string {
   ].join("\n");
 }
 
-/** A tool server whose transport consists of `lines`. */
+/** Returns a tool server whose transport consists of `lines`. */
 export function serverWith(...lines: readonly string[]): string {
   return ["tool_servers:", "- id: files", "  transport:", ...lines.map((line) => `    ${line}`), ""].join(
     "\n",

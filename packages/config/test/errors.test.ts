@@ -313,7 +313,7 @@ checkGolden("syntax", [
   ["JSON: a text that is not closed", { "toolcrib.json": '{ "serve": { "mode": "full } }\n' }],
   ["JSON: a colon missing", { "toolcrib.json": '{ "serve" {} }\n' }],
   ["JSON: a bracket missing", { "toolcrib.json": '{ "serve": { "mode": "full" }\n' }],
-  ["JSON: something behind", { "toolcrib.json": "{}\n{}\n" }],
+  ["JSON: text after the document", { "toolcrib.json": "{}\n{}\n" }],
   ["JSON: a value missing", { "toolcrib.json": '{ "serve": }\n' }],
   ["JSON: the end where a value belongs", { "toolcrib.json": '{ "serve": ' }],
   ["JSON: a field given twice", { "toolcrib.json": '{ "serve": {}, "serve": {} }\n' }],

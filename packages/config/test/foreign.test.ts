@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { formatConfigReport, parseConfig, type ToolServerConfig } from "@toolcrib/config";
 
-/** The servers of a file of another program, and the codes of what was said about it. */
+/** Returns the servers of another program's file, and the codes of the findings. */
 function read(
   text: string,
   name = ".mcp.json",
@@ -20,7 +20,7 @@ function plain(value: unknown): unknown {
 
 const literal = (text: string): unknown => ({ kind: "literal", text, isSecret: false });
 
-test("parseConfig() reads mcpServers as they are", () => {
+test("parseConfig() reads mcpServers", () => {
   const { servers, codes } = read(`{
     "mcpServers": {
       "files": { "command": "npx", "args": ["-y", "server", 8080], "env": { "PORT": 8080, "DEBUG": true }, "cwd": "sub" },
@@ -55,7 +55,7 @@ test("parseConfig() reads mcpServers as they are", () => {
   assert.equal(containment?.effective.networkEgress, "deny");
 });
 
-test("parseConfig() tells files apart by content, not by name", () => {
+test("parseConfig() recognizes the format of a file by its content, not by its name", () => {
   const text =
     '{ "mcpServers": { "a": { "command": "x" } }, "globalShortcut": "Ctrl+Space", "projects": {} }';
   for (const name of ["toolcrib.yaml", "claude_desktop_config.json", "anything"]) {
@@ -100,7 +100,7 @@ test("parseConfig() reads variables of other programs as templates", () => {
   });
 });
 
-test("parseConfig() keeps a server that cannot start with its reason, and the others work", () => {
+test("parseConfig() keeps a server that cannot start, with its reason, and the other servers work", () => {
   const { servers, codes } = read(
     `{ "servers": { "asks": { "command": "x", "args": ["\${input:token}"] }, "works": { "command": "y" } } }`,
   );
@@ -127,7 +127,7 @@ test("parseConfig() marks literal credentials as secrets", () => {
   });
 });
 
-test("parseConfig() makes ids that fit of names that do not", () => {
+test("parseConfig() derives valid ids from invalid names", () => {
   const names: readonly (readonly [string, string])[] = [
     ["My Server", "My-Server"],
     ["claude.ai Atlassian", "claude.ai-Atlassian"],
@@ -149,7 +149,7 @@ test("parseConfig() makes ids that fit of names that do not", () => {
   }
 });
 
-test("parseConfig() leaves out disabled servers", () => {
+test("parseConfig() ignores disabled servers", () => {
   const { servers } = read(
     '{ "mcpServers": { "a": { "command": "x", "disabled": true }, "b": { "command": "x", "disabled": false }, "c": { "command": "x", "enabled": false } } }',
   );
@@ -195,7 +195,7 @@ test("parseConfig() reads the upstreamServers and execution of a metatool config
   assert.deepEqual([timeoutMs, memoryBytes, debug, toolCalls], [20_000, 64 * 1024 ** 2, true, 100]);
 });
 
-test("parseConfig() names what is wrong with a metatool configuration, each with its place", () => {
+test("parseConfig() reports errors in a metatool configuration, each with its place", () => {
   const check = (document: object, ...expected: readonly string[]) => {
     const { value, diagnostics } = parseConfig([{ name: "config.json", text: JSON.stringify(document) }]);
     assert.equal(value, undefined);

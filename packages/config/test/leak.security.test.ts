@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { formatConfigReport, parseConfig } from "@toolcrib/config";
 
-/** A secret that no rule knows by its looks, and some that are known. */
+/** A secret that no rule recognizes by its form, and some that rules recognize. */
 const secrets = [
   "hunter2hunter2",
   "sk-proj-abcdefghijklmnop",
@@ -63,7 +63,7 @@ const files: readonly (readonly [name: string, text: string])[] = [
   ["a.json", '{ "mcpServers": { "a b": { "url": "https://me:SECRET@x.test/" } } }'],
 ];
 
-test("no message about a configuration shows a secret of it", () => {
+test("no message about a configuration contains a secret", () => {
   for (const [name, template] of files) {
     for (const secret of secrets) {
       const text = template.replaceAll("SECRET", secret);
@@ -76,7 +76,7 @@ test("no message about a configuration shows a secret of it", () => {
   }
 });
 
-test("secrets that are known by their looks are hidden wherever they stand", () => {
+test("secrets with a known form are hidden in every position", () => {
   for (const secret of secrets.slice(1)) {
     for (const template of [
       "x: SECRET",
@@ -99,13 +99,13 @@ test("secrets that are known by their looks are hidden wherever they stand", () 
   }
 });
 
-test("no value that is kept for later shows a literal credential through its source", () => {
+test("no parsed value exposes a literal credential through its source", () => {
   const text = '{ "mcpServers": { "a": { "command": "x", "env": { "API_KEY": "hunter2hunter2" } } } }';
   const { value } = parseConfig([{ name: ".mcp.json", text }]);
   assert.ok(!value?.toolServers[0]?.source.text.includes("hunter2"));
 });
 
-test("no message about a configuration carries a control or direction character of it", () => {
+test("no message about a configuration contains a control or direction character", () => {
   for (const character of ["\u001b[31m", "\u0007", "\u009b", "\u202e", "\u2066", "\u200f", "\u0000"]) {
     for (const text of [
       `x: "a${character}b"`,

@@ -22,7 +22,7 @@ function merged(...texts: readonly string[]): GatewayConfig {
 const server = (id: string, more = ""): string =>
   `- id: "${id}"\n  transport: { kind: stdio, command: x }\n${more}`;
 
-test("parseConfig() replaces a server whole, in its first place, and appends new ones", () => {
+test("parseConfig() replaces a whole server in its position, and appends new ones", () => {
   const config = merged(
     `tool_servers:\n${server("a", "  name: first\n  labels: { team: core }\n")}${server("b")}`,
     `tool_servers:\n${server("c")}${server(" a ", "  trust_state: verified\n")}`,
@@ -38,7 +38,7 @@ test("parseConfig() replaces a server whole, in its first place, and appends new
   assert.equal(a?.source.name, "1.yaml");
 });
 
-test("parseConfig() composes other sections field by field, lists as a whole", () => {
+test("parseConfig() merges other sections field by field and replaces lists", () => {
   const config = merged(
     "serve: { mode: search, limits: { max_sessions: 5, max_concurrent_calls: 7 }, tools: { hidden: [a, b] } }\npolicy: { allow: ['x:*'], deny: ['y:*'], clients: { ci: { deny: [p] } } }",
     "serve: { limits: { max_sessions: 6 }, tools: { hidden: [c], pinned: [d] } }\npolicy: { deny: [], clients: { ci: { allow: [q] }, dev: {} } }\naudit: { durability: fsync }",
@@ -83,7 +83,7 @@ test("parseConfig() refuses a floor that is lowered, even when a third file rais
   );
 });
 
-test("parseConfig() requires each file to be valid alone, even where a later one would mend it", () => {
+test("parseConfig() requires each file to be valid alone, even where a later file would fix it", () => {
   const { value, diagnostics } = parse(
     `tool_servers:\n${server("a", "  containment: { network_egress: allow }\n")}policy: { floor: { network_egress: deny } }`,
     `tool_servers:\n${server("a")}`,
@@ -106,7 +106,7 @@ test("parseConfig() finds problems between files while one of them has problems 
   ]);
 });
 
-test("parseConfig() refuses a conflation with a server that a later file replaces", () => {
+test("parseConfig() refuses a provider target with the id of a server that a later file replaces", () => {
   const { diagnostics } = parse(
     "providers: { targets: [{ id: a }] }",
     `tool_servers:\n${server("a")}`,

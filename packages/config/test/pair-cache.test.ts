@@ -31,7 +31,7 @@ async function load(directory: TemporaryDirectory, cache: { readonly version: st
   return { pairs, report: formatConfigReport([path], diagnostics) };
 }
 
-test("a configuration is the same with what was remembered of its toolspecs as without", async () => {
+test("loadConfig() returns the same configuration with and without cached toolspecs", async () => {
   await using directory = await makeTemporaryDirectory();
   writeFiles(directory.path, { ...sampleCatalog("acme", "beta"), "toolcrib.yaml": entries });
   const plain = await load(directory, undefined);
@@ -45,7 +45,7 @@ test("a configuration is the same with what was remembered of its toolspecs as w
   assert.equal(readFileSync(file, "utf8"), written, "what was known is not written again");
 });
 
-test("a file that changed is judged again, and what is wrong with one is told each time", async () => {
+test("loadConfig() lints a changed file again, and reports findings about a file every time", async () => {
   await using directory = await makeTemporaryDirectory();
   writeFiles(directory.path, { ...sampleCatalog("acme", "beta"), "toolcrib.yaml": entries });
   await load(directory, { version: "1" });
@@ -66,7 +66,7 @@ test("a file that changed is judged again, and what is wrong with one is told ea
   assert.deepEqual(await load(directory, { version: "1" }), await load(directory, undefined));
 });
 
-test("what was remembered by another version, by others, or not whole, is not used", async () => {
+test("loadConfig() ignores a cache of another version, one that other users can write to, and an incomplete one", async () => {
   await using directory = await makeTemporaryDirectory();
   writeFiles(directory.path, { ...sampleCatalog("acme", "beta"), "toolcrib.yaml": entries });
   const plain = await load(directory, undefined);
@@ -91,7 +91,7 @@ test("what was remembered by another version, by others, or not whole, is not us
   }
 });
 
-test("a folder that cannot be written to is done without", async () => {
+test("loadConfig() works without a cache when the folder is not writable", async () => {
   await using directory = await makeTemporaryDirectory();
   writeFiles(directory.path, { ...sampleCatalog("acme", "beta"), "toolcrib.yaml": entries, cache: "a file" });
   const { pairs } = await load(directory, { version: "1" });

@@ -82,7 +82,7 @@ test("parseConfig() reads the example of the Declarative Tool Servers document",
   assert.equal(serverOf(config, "events").transport.kind, "sse");
 });
 
-test("parseConfig() gives an omitted field the document's default", () => {
+test("parseConfig() gives an omitted field its documented default", () => {
   const server = serverOf(parsed(documentExample), "my-tool");
   assert.equal(server.trustState, "unverified");
   assert.equal(server.mutabilityClass, "unknown");
@@ -124,7 +124,7 @@ test("parseConfig() fills omitted containment by trust state", () => {
   });
 });
 
-test("parseConfig() raises defaults to the policy floor, and leaves what is stricter", () => {
+test("parseConfig() raises defaults to the policy floor, and keeps stricter values", () => {
   const config = parsed(
     "tool_servers: [{ id: a, transport: { kind: stdio, command: x }, trust_state: certified }, { id: b, transport: { kind: stdio, command: x } }]\n" +
       "policy: { floor: { network_egress: scoped, filesystem_write: deny, max_execution_seconds: 60 } }",
@@ -140,7 +140,7 @@ test("parseConfig() raises defaults to the policy floor, and leaves what is stri
   assert.equal(unverified?.maxExecutionSeconds, 30);
 });
 
-test("parseConfig() of an empty text is the default configuration", () => {
+test("parseConfig() returns the default configuration for an empty text", () => {
   for (const text of ["", "\n", "# nothing\n", "{}", "tool_servers: []"]) {
     assert.deepEqual(parsed(text), {
       toolServers: [],
@@ -241,7 +241,7 @@ test("parseConfig() reads JSON with comments and trailing commas, with or withou
   );
 });
 
-test("parseConfig() follows anchors", () => {
+test("parseConfig() resolves aliases", () => {
   const config = parsed(
     "tool_servers:\n- id: a\n  transport: { kind: stdio, command: x }\n  containment: &strict { network_egress: deny }\n- id: b\n  transport: { kind: stdio, command: x }\n  containment: *strict\n",
   );
@@ -255,7 +255,7 @@ test("parseConfig() reads a bare on as a text, not as a boolean", () => {
   );
 });
 
-test("parseConfig() keeps where each server is declared", () => {
+test("parseConfig() returns the place of each declaration", () => {
   const text = "tool_servers:\n- id: files\n  transport: { kind: stdio, command: x }\n";
   const [server] = parsed(text).toolServers;
   assert.ok(server);
@@ -270,7 +270,7 @@ test("parseConfig() trims ids", () => {
   );
 });
 
-test("parseConfig() lets http lead to this machine by each of its names", () => {
+test("parseConfig() allows http to every name of this machine", () => {
   for (const host of [
     "localhost",
     "127.0.0.1",
@@ -300,7 +300,7 @@ test("parseConfig() lets http lead to this machine by each of its names", () => 
   }
 });
 
-test("parseConfig() passes literals that are no credentials", () => {
+test("parseConfig() accepts literals that are not credentials", () => {
   const { value, diagnostics } = parseConfig([
     {
       name: "toolcrib.yaml",
@@ -316,7 +316,7 @@ test("parseConfig() passes literals that are no credentials", () => {
   assert.ok(value, formatConfigReport([], diagnostics));
 });
 
-test("loadConfig() reads files and tells all problems of all files at once", async () => {
+test("loadConfig() reads files and reports all findings of all files together", async () => {
   const folder = await mkdtemp(join(tmpdir(), "toolcrib-config-"));
   try {
     const path = (name: string): string => join(folder, name);
@@ -337,15 +337,15 @@ test("loadConfig() reads files and tells all problems of all files at once", asy
     ];
     const { value, diagnostics } = await loadConfig(names.map(path), { readFile: readRegularFile });
     assert.equal(value, undefined);
-    const told = diagnostics.map(
+    const reported = diagnostics.map(
       ({ code, message, source }) => `${source?.name.slice(folder.length + 1)} ${code} ${message}`,
     );
-    assert.deepEqual(told.sort(), [
+    assert.deepEqual(reported.sort(), [
       'bad.yaml CONFIG_INVALID_VALUE "serve.mode" must be full, search or auto, but is "fast"',
       "binary.yaml CONFIG_SYNTAX Cannot read the configuration: it is not text in UTF-8",
       "folder.yaml CONFIG_FILE_UNREADABLE Cannot read the configuration: it is a folder",
       "large.yaml CONFIG_FILE_TOO_LARGE Cannot read a configuration of more than 1,048,576 bytes",
-      "loop.yaml CONFIG_FILE_UNREADABLE Cannot read the configuration: its symbolic links lead in a circle",
+      "loop.yaml CONFIG_FILE_UNREADABLE Cannot read the configuration: its symbolic links form a loop",
       "missing.yaml CONFIG_FILE_UNREADABLE Cannot read the configuration: there is no such file",
     ]);
     const report = formatConfigReport(names.map(path), diagnostics);
@@ -380,7 +380,7 @@ test("loadConfig() composes overrides after the files, and checks them like a fi
   );
 });
 
-test("readRegularFile() does not wait for a pipe that nobody writes to", {
+test("readRegularFile() does not wait for a pipe without a writer", {
   skip: process.platform === "win32",
 }, async () => {
   const { execFileSync } = await import("node:child_process");

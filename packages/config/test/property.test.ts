@@ -79,7 +79,7 @@ const mutated = fc
     }, seed),
   );
 
-/** What holds of every result, whatever was read. */
+/** Checks the properties of every result. */
 function assertSound({ value, diagnostics }: ConfigResult): void {
   assert.equal(
     value === undefined,
@@ -164,7 +164,7 @@ function plain(result: ConfigResult): string {
   return JSON.stringify(result.value, (key, part) => (key === "span" || key === "source" ? undefined : part));
 }
 
-test("parseConfig() reads the same from JSON, read as JSON and read as YAML", () => {
+test("parseConfig() returns the same value for JSON that is read as JSON and as YAML", () => {
   fc.assert(
     fc.property(servers, (tool_servers) => {
       const text = JSON.stringify({ tool_servers }, undefined, 2);
@@ -176,7 +176,7 @@ test("parseConfig() reads the same from JSON, read as JSON and read as YAML", ()
   );
 });
 
-test("parseConfig() composes servers as a map that keeps the place of a key would", () => {
+test("parseConfig() composes servers like a map that keeps the position of a key", () => {
   fc.assert(
     fc.property(fc.array(servers, { maxLength: 4 }), (files) => {
       const { value } = parseConfig(

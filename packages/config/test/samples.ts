@@ -1,4 +1,4 @@
-/** Configurations that several tests read. */
+/** Sample configurations for several tests. */
 
 /** The example of the Declarative Tool Servers document, with its three transports. */
 export const documentExample = `tool_servers:

@@ -10,7 +10,7 @@ import { everySection, faultyShapes } from "./samples.ts";
 
 const committed = join(import.meta.dirname, "../../../docs/reference/toolcrib.schema.json");
 
-test("configJsonSchemaText() is what docs/reference/toolcrib.schema.json holds", async () => {
+test("configJsonSchemaText() equals docs/reference/toolcrib.schema.json", async () => {
   if (process.env["TOOLCRIB_UPDATE_GOLDEN"] !== undefined) await writeConfigJsonSchema(committed);
   assert.equal(await readFile(committed, "utf8"), configJsonSchemaText());
 });

@@ -78,7 +78,7 @@ test("loadConfig() finds toolspecs by name, version, file and folder", async () 
   ]);
 });
 
-test("a later file replaces a toolspec of the same id as a whole, in its place, and sections field by field", async () => {
+test("loadConfig() replaces a whole toolspec of an earlier file in its position, and merges sections field by field", async () => {
   const { value, report } = await load(
     {
       ...inCatalog(sampleCatalog("acme", "beta")),
@@ -110,7 +110,7 @@ egress: { connect_to: { api.acme.example: "10.0.0.1:443" } }
   );
 });
 
-test("a long text means the same whichever reader takes it", async () => {
+test("loadConfig() returns the same value for a long text with every reader", async () => {
   const servers = Array.from(
     { length: 200 },
     (_, at) =>
@@ -137,7 +137,7 @@ const tenant = {
     ),
 };
 
-test("what is wrong with toolspecs and their files is told all at once, each in its file", async () => {
+test("loadConfig() reports all errors of toolspecs together, each in its file", async () => {
   const cases: readonly (readonly [title: string, files: { readonly [path: string]: string }])[] = [
     [
       "a name that the catalogue does not have",
@@ -244,7 +244,7 @@ test("what is wrong with toolspecs and their files is told all at once, each in 
       },
     ],
     [
-      "ids that only the manifests tell",
+      "ids that only the manifests contain",
       {
         "a/manifest.yaml": sampleManifest("acme"),
         "a/toolspec.yaml": sampleToolspec("acme"),

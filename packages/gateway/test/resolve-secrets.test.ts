@@ -228,12 +228,12 @@ test("resolveTransport() says which field lacks its secret, and how to give it",
       "{ file: large }",
       "CONFIG_SECRET_UNUSABLE",
       'Cannot use the secret file "…/large": it is longer than 65,536 bytes',
-      "name a file that holds nothing but the secret",
+      "name a file that contains only the secret",
     ],
     [
       "{ file: binary }",
       "CONFIG_SECRET_UNUSABLE",
-      'Cannot use the secret file "…/binary": it is not text in UTF-8',
+      'Cannot use the secret file "…/binary": it is not UTF-8 text',
       "store the secret as text",
     ],
     [
@@ -387,7 +387,7 @@ test("resolveTransport() refuses a server that only another program can start", 
   );
   const { code, message } = await failureOf(server, resolver());
   assert.equal(code, "CONFIG_VARIABLE_NOT_AVAILABLE");
-  assert.match(message, /^Tool server "a" cannot start: .*asks a person/);
+  assert.match(message, /^Tool server "a" cannot start: .*needs an answer from a person/);
 });
 
 test("resolveTransport() remembers credentials that stand in another program's file, with and without their scheme", async () => {

@@ -3,7 +3,7 @@
  * recognise the call, cut short, with credentials left out. Pure.
  */
 
-import { credentialStretches } from "@toolcrib/config";
+import { credentialRanges } from "@toolcrib/config";
 import type { JsonObject, JsonValue } from "@toolcrib/json";
 
 const textMaxLength = 120;
@@ -74,7 +74,7 @@ function shortenText(text: string, scrub: (text: string) => string): string {
 /** `text` without what is recognised as a credential wherever it stands. */
 function withoutCredentials(text: string): string {
   if (text.length < 8) return text;
-  const stretches = credentialStretches(text).sort((a, b) => a.start - b.start);
+  const stretches = credentialRanges(text).sort((a, b) => a.start - b.start);
   let clean = "";
   let at = 0;
   for (const { start, end } of stretches) {
