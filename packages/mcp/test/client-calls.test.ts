@@ -152,7 +152,10 @@ test("Answers twice, answers to nobody and garbage do not disturb the calls arou
   const { upstream } = way;
   assert.equal(await upstream.call("twice"), "first");
   assert.equal(await upstream.call("unknown_answer", { id: "forged" }), "for the caller");
-  assert.equal(await upstream.call("garbage", { text: "Listening on port 80" }), "after garbage");
+  assert.equal(
+    await upstream.call("invalid_message", { text: "Listening on port 80" }),
+    "after an invalid message",
+  );
   assert.equal(await upstream.call("echo", { text: "x" }), "x");
   assert.equal(upstream.unexpected.length, 3);
   assert.match(upstream.unexpected[0] ?? "", /unknown or used id/);

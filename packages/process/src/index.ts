@@ -7,6 +7,6 @@ export { ProcessError } from "./process-error.ts";
 export { createProcessLauncher, type LaunchSpec, type ProcessLauncher } from "./process-launcher.ts";
 export { readProcessTable } from "./process-table.ts";
 export { runCommand } from "./run-command.ts";
-export type { SpawnRequest, SpawnWrap } from "./spawn-child.ts";
+export type { SpawnWrap } from "./spawn-child.ts";
 export { startForeground } from "./start-foreground.ts";
 export type { StderrLog } from "./stderr-log.ts";

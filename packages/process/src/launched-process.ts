@@ -9,7 +9,7 @@
 import type { ChildProcessByStdio } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
-import { describeExit, mostTellingLine, type ProcessExit } from "./process-exit.ts";
+import { describeExit, mostInformativeLine, type ProcessExit } from "./process-exit.ts";
 import type { ProcessTree } from "./process-tree.ts";
 import type { StderrLog, StderrSink } from "./stderr-log.ts";
 
@@ -117,7 +117,7 @@ export class LaunchedProcess implements AsyncDisposable {
       wasStopped,
       orphanCount: foundCount,
       leftover,
-      lastStderr: mostTellingLine(sink.tail(100)),
+      lastStderr: mostInformativeLine(sink.tail(100)),
     };
     const exit = { ...facts, description: describeExit(facts) };
     await onGone(exit);

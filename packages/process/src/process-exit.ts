@@ -42,7 +42,7 @@ const candidatesMaxCount = 40;
 const shownMaxLength = 500;
 
 /** Returns the last line that looks like an error, because the last lines of a stack trace say little; else the last line with text. */
-export function mostTellingLine(lines: readonly string[]): string | undefined {
+export function mostInformativeLine(lines: readonly string[]): string | undefined {
   const candidates = lines.slice(-candidatesMaxCount).filter((line) => line.trim() !== "");
   const line =
     candidates.findLast((candidate) => /(error|exception|fatal|panic)\b/i.test(candidate)) ??

@@ -1,8 +1,8 @@
-/** The surroundings of a call, for tests of what is called. */
+/** The context of a call, for tests of tools and tool sources. */
 
 import { type CallContext, localIdentity } from "@toolcrib/tool";
 
-/** A call of a client's own: nobody cancels it, nobody listens to what it tells, and nobody can be asked. */
+/** Returns the context of a client's own call, which is never cancelled, and whose client gets no messages and answers no requests. */
 export function clientCall(parts: Partial<CallContext> = {}): CallContext {
   return {
     callId: "call-1",

@@ -1,8 +1,8 @@
 /**
- * The conformance server on streamable HTTP, in this process: sessions for
- * the protocols up to 2025-11-25, one server per request from 2026-07-28 on,
- * both at `/mcp` of the same port. Loopback only, and only for requests whose
- * Host and Origin are loopback names.
+ * The conformance server on streamable HTTP, in this process. For the protocols
+ * up to 2025-11-25 it has sessions; from 2026-07-28 on it creates a server for
+ * each request. Both are at `/mcp` of the same port. It listens on loopback only,
+ * and accepts only requests whose Host and Origin are loopback names.
  */
 
 import { randomUUID } from "node:crypto";
@@ -19,17 +19,17 @@ import { createEventStore } from "./conformance/event-store.ts";
 import { createConformanceServer } from "./conformance-server.ts";
 import { closeHttpServer, listenOnLoopback, readBody, sendJsonRpcError } from "./loopback-http.ts";
 
-/** A running server and where it is. */
+/** A running conformance server. */
 export interface RunningHttpServer extends AsyncDisposable {
   /** The MCP endpoint, such as `http://127.0.0.1:41234/mcp`. */
   readonly url: string;
 }
 
-/** How long a client waits before it resumes a closed stream. */
+/** Milliseconds that a client waits before it resumes a closed stream. */
 const retryMs = 200;
 
 /**
- * Start the conformance server on a free loopback port.
+ * Starts the conformance server on a loopback port.
  *
  * @param options.port the port to listen on. @default 0 (any free one)
  * @returns the running server; disposing it ends every session and connection.
@@ -53,7 +53,7 @@ export async function startConformanceHttpServer(
   const isLocalOrigin = localhostOriginValidation();
 
   const httpServer = createServer((request, response) => {
-    // Both guards answer the request themselves when they refuse it.
+    // A guard that rejects the request also sends the response.
     if (!isLocalHost(request, response) || !isLocalOrigin(request, response)) return;
     answer(request, response).catch((error: unknown) => {
       console.error(error);
@@ -82,7 +82,7 @@ export async function startConformanceHttpServer(
       body,
     });
     if (kind === "legacy") return sessions.handle(request, response, body);
-    // The adapter's structural type of a Node response is narrower than Node's own overloads.
+    // The adapter's type of a Node response is narrower than the overloads of Node.
     await handleModern(request, response as Parameters<typeof handleModern>[1], body);
   }
 

@@ -1,7 +1,7 @@
 /**
  * Entry: the conformance server on streamable HTTP. The first line on stdout
- * is its URL; it runs until SIGTERM, SIGINT or the end of stdin (where stdin
- * is a pipe, so that it never outlives a parent that died).
+ * is its URL. It runs until SIGTERM, SIGINT or the end of stdin (if stdin is a
+ * pipe), so that it does not outlive its parent.
  *
  *     node packages/testing/src/conformance-http.ts [--port N]
  */

@@ -1,11 +1,10 @@
 /**
- * The server that the MCP conformance suite asks for: every tool, resource
- * and prompt its server scenarios name, for the protocols up to 2025-11-25
- * and for 2026-07-28. Started by `conformance-stdio.ts` and
- * `conformance-http.ts`; what it proves is that a gateway in front of it
- * passes what it passes itself.
+ * The server that the MCP conformance suite requires: every tool, resource and
+ * prompt that its server scenarios name, for the protocols up to 2025-11-25 and
+ * for 2026-07-28. `conformance-stdio.ts` and `conformance-http.ts` start it. It
+ * shows that a gateway in front of it passes the same scenarios as it does alone.
  *
- * No transport here: the caller connects it.
+ * It has no transport: the caller connects it.
  */
 
 import { McpServer } from "@modelcontextprotocol/server";
@@ -16,7 +15,7 @@ import { registerPrompts } from "./conformance/prompts.ts";
 import { registerResources } from "./conformance/resources.ts";
 import { noArguments, registerTools } from "./conformance/tools.ts";
 
-/** One server instance: for a connection, a session, or (from 2026-07-28 on) a single request. */
+/** Creates one server instance: for a connection, a session, or (from 2026-07-28 on) a single request. */
 export function createConformanceServer(context: ConformanceContext): McpServer {
   const server = new McpServer(
     { name: "toolcrib-conformance", version: "1.0.0" },
@@ -40,7 +39,7 @@ export function createConformanceServer(context: ConformanceContext): McpServer 
   return server;
 }
 
-/** Tools that announce a changed list, so that listeners can be observed. */
+/** Tools that send a list change notification, so that subscriptions can be tested. */
 function registerChangeTools(server: McpServer, { announce }: ConformanceContext): void {
   server.registerTool(
     "test_trigger_tool_change",

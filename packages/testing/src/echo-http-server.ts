@@ -1,8 +1,8 @@
 /**
- * The echo server on streamable HTTP, in this process: with sessions or
- * without, answering with JSON or with streams, for the protocols up to
- * 2025-11-25 and (`protocol: "2026-07-28"`) the one request at a time of the
- * newest. It can refuse, forget sessions and break connections on demand.
+ * The echo server on streamable HTTP, in this process: with or without sessions,
+ * with JSON or stream responses, for the protocols up to 2025-11-25 and
+ * (`protocol: "2026-07-28"`) the one without sessions. On demand it refuses
+ * requests, drops sessions and breaks connections.
  */
 
 import { randomUUID } from "node:crypto";
@@ -13,17 +13,17 @@ import { failureOf, isJsonObject, type JsonRpcMessage } from "./echo/json-rpc.ts
 import { checkHeaders, checkRequestMeta, isModernMessage, modernVersion } from "./echo/modern-era.ts";
 import { readBody, sendJsonRpcError } from "./loopback-http.ts";
 
-/** How the streamable HTTP echo server behaves. The flag of a child process is in brackets. */
+/** Options of the streamable HTTP echo server. The flag of a child process is in brackets. */
 export interface EchoStreamableHttpOptions extends EchoHttpOptions {
-  /** Give out session ids and demand them back [`--no-sessions` for false]. @default true */
+  /** Issues session ids and requires them on further requests [`--no-sessions` for false]. @default true */
   readonly sessions?: boolean;
-  /** How requests are answered [`--answers`]. @default "sse" */
+  /** Form of the responses [`--answers`]. @default "sse" */
   readonly answers?: AnswerForm;
-  /** Number the events of streams, so that a broken one can be resumed [`--resumable`]. @default false */
+  /** Adds ids to the events of streams, so that a broken stream can be resumed [`--resumable`]. @default false */
   readonly resumable?: boolean;
 }
 
-/** Start an echo server that speaks streamable HTTP at `/mcp` of a loopback port. */
+/** Starts an echo server for streamable HTTP at `/mcp` of a loopback port. */
 export async function startEchoHttpServer(options: EchoStreamableHttpOptions = {}): Promise<EchoHttpServer> {
   const echo = createHttpEcho(options);
   const { server } = echo;
@@ -67,7 +67,7 @@ export async function startEchoHttpServer(options: EchoStreamableHttpOptions = {
     response.writeHead(202).end();
   }
 
-  /** One request, one connection; the client closing the response cancels it. */
+  /** Answers one request on a connection of its own. When the client closes the response, the request is cancelled. */
   function postModern(body: JsonRpcMessage, request: IncomingMessage, response: ServerResponse): void {
     try {
       checkRequestMeta(body, [modernVersion]);
@@ -109,7 +109,7 @@ export async function startEchoHttpServer(options: EchoStreamableHttpOptions = {
     });
   }
 
-  /** The session of a request, answering it with 400 or 404 where there is none; without sessions, one for it alone. */
+  /** Returns the session of a request, or responds with 400 or 404 if it has none. Without sessions, creates one for this request. */
   function findSession(request: IncomingMessage, response: ServerResponse): HttpSession | undefined {
     const sessionId = request.headers["mcp-session-id"];
     if (!hasSessions) {
@@ -149,7 +149,7 @@ export async function startEchoHttpServer(options: EchoStreamableHttpOptions = {
   });
 }
 
-/** The HTTP status that 2026-07-28 demands for an error that is the whole answer. */
+/** Returns the HTTP status that 2026-07-28 requires for a response that consists of an error. */
 function modernStatusOf({ error }: JsonRpcMessage): number {
   if (error?.code === -32601) return 404;
   return error?.code === -32021 || error?.code === -32022 ? 400 : 200;
@@ -165,7 +165,7 @@ function parseMessage(text: string): JsonRpcMessage | undefined {
     const value: unknown = JSON.parse(text);
     return isJsonObject(value) ? (value as unknown as JsonRpcMessage) : undefined;
   } catch {
-    // Only JSON.parse throws here: the text is no JSON.
+    // Only JSON.parse throws here: the text is not JSON.
     return undefined;
   }
 }

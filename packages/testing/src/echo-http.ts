@@ -1,6 +1,6 @@
 /**
- * Entry: the echo server on HTTP. The first line on stdout is its URL; it
- * runs until SIGTERM, SIGINT or the end of stdin.
+ * Entry: the echo server on HTTP. The first line on stdout is its URL. It runs
+ * until SIGTERM, SIGINT or the end of stdin.
  *
  *     node packages/testing/src/echo-http.ts [--transport sse] [--token T] [--answers json] …
  *

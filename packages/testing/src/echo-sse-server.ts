@@ -1,8 +1,8 @@
 /**
- * The echo server on HTTP with SSE, the transport of 2024-11-05, in this
- * process: `GET /sse` opens the stream on which everything is sent, its first
- * event names the URL (`/messages?sessionId=…`) that messages are posted to.
- * A session lives as long as its stream.
+ * The echo server on HTTP with SSE, the transport of 2024-11-05, in this process.
+ * `GET /sse` opens the stream that carries all messages of the server; its first
+ * event contains the URL (`/messages?sessionId=…`) to which the client posts its
+ * messages. A session ends with its stream.
  */
 
 import { randomUUID } from "node:crypto";
@@ -25,7 +25,7 @@ interface SseSession {
 }
 
 /**
- * Start an echo server that speaks HTTP with SSE on a loopback port.
+ * Starts an echo server for HTTP with SSE on a loopback port.
  *
  * @param options the protocol defaults to "2024-11-05" here.
  */

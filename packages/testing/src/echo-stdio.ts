@@ -1,14 +1,14 @@
 /**
- * Entry: the echo server on stdin and stdout. No SDK, few modules: it starts
- * fast, answers fast, and can misbehave. It ends when stdin does.
+ * Entry: the echo server on stdin and stdout. It uses no SDK and few modules, so
+ * that it starts fast, responds fast, and can misbehave. It ends when stdin ends.
  *
  *     node packages/testing/src/echo-stdio.ts [--protocol 2024-11-05] [--tools 250] [--die] …
  *
- * Besides the flags of `EchoOptions`: `--die` ends at once with code 3,
- * `--die-after N` ends with code 4 after N messages, `--start-delay MS` waits
+ * In addition to the flags of `EchoOptions`: `--die` exits at once with code 3,
+ * `--die-after N` exits with code 4 after N messages, `--start-delay MS` waits
  * before it reads, `--start-log FILE` appends its pid to a file, and
- * `--stubborn` ignores SIGTERM, SIGINT and the end of stdin (it ends by
- * itself after ten minutes).
+ * `--stubborn` ignores SIGTERM, SIGINT and the end of stdin (it exits by itself
+ * after ten minutes).
  */
 
 import { appendFileSync, closeSync } from "node:fs";
@@ -18,7 +18,7 @@ import { parseEchoFlags, toEchoOptions } from "./echo/echo-options.ts";
 import { EchoServer } from "./echo/echo-server.ts";
 import { failureOf, isJsonObject, type JsonRpcMessage, RpcFailure } from "./echo/json-rpc.ts";
 
-/** A process that nothing ends is ended by this. */
+/** Milliseconds after which a stubborn server exits by itself. */
 const stubbornLifetimeMs = 600_000;
 
 const flags = parseEchoFlags(process.argv.slice(2), {
@@ -86,7 +86,7 @@ function createOutlet(): Outlet {
     send: (message) => write(JSON.stringify(message)),
     writeText: (text) => write(text),
     breakOff() {
-      // Destroying process.stdout leaves its descriptor open, so the other end would notice nothing.
+      // Destroying process.stdout leaves its descriptor open, so the client would not notice it.
       isBroken = true;
       closeSync(1);
     },
@@ -97,7 +97,7 @@ function createOutlet(): Outlet {
 let pending = "";
 let isBroken = false;
 
-/** Lines of one turn of the event loop leave in one write. */
+/** Sends all lines of one turn of the event loop in one write. */
 function write(line: string): void {
   if (pending === "") queueMicrotask(flush);
   pending += `${line}\n`;

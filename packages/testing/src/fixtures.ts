@@ -1,4 +1,4 @@
-/** Where the startable fixtures are, on source and on the build alike. */
+/** Paths of the fixtures that run as processes, in the sources and in the build. */
 
 import { fileURLToPath } from "node:url";
 
@@ -16,13 +16,13 @@ export const conformanceStdioPath = pathOf("conformance-stdio");
 /** Entry: the server that passes the MCP conformance suite, on streamable HTTP; prints its URL first. */
 export const conformanceHttpPath = pathOf("conformance-http");
 
-/** Entry: a small issue tracker on stdio, `github` or `zenhub` as its first argument says. */
+/** Entry: a small issue tracker on stdio; its first argument selects `github` or `zenhub`. */
 export const trackerStdioPath = pathOf("tracker-stdio");
 
-/** Entry for `node --import`: a process whose names and connections a test watches; see `watched-network.ts`. */
+/** Entry for `node --import`: a test observes the name lookups and connections of the process; see `watched-network.ts`. */
 export const watchedNetworkPath = pathOf("hosts/watched-network");
 
-/** The program and arguments that start the fixture at `path` on this process's Node. */
+/** Returns the program and arguments that start the fixture at `path` with the Node of this process. */
 export function fixtureCommand(
   path: string,
   ...flags: readonly string[]

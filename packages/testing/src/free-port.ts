@@ -1,11 +1,11 @@
-/** A port for a program that cannot listen on port 0 and say what it got. */
+/** A free port for a program that cannot listen on port 0 and print the actual port. */
 
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 
 /**
- * A port on 127.0.0.1 that nothing listens on right now. Another process can
- * take it before it is used: prefer port 0 wherever the program allows it.
+ * Returns a port on 127.0.0.1 on which nothing listens now. Another process can
+ * take it before it is used, so prefer port 0 for programs that support it.
  */
 export async function freePort(): Promise<number> {
   const server = createServer();

@@ -1,6 +1,6 @@
 /**
- * Golden files: bulky expected output that lives beside its test and is
- * rewritten with `npm test -- --update` (`TOOLCRIB_UPDATE_GOLDEN=1`).
+ * Golden files: large expected outputs, stored next to their test. `npm test --
+ * --update` (`TOOLCRIB_UPDATE_GOLDEN=1`) rewrites them.
  */
 
 import assert from "node:assert/strict";
@@ -8,7 +8,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** The text of the golden file at `path`. @throws {AssertionError} where there is none. */
+/** Returns the text of the golden file at `path`. @throws {AssertionError} if it does not exist. */
 export function readGolden(path: string | URL): string {
   if (!existsSync(path)) {
     assert.fail(
@@ -19,9 +19,9 @@ export function readGolden(path: string | URL): string {
 }
 
 /**
- * Compare `actual` with the golden file at `path`, or write the file where
- * `TOOLCRIB_UPDATE_GOLDEN` is 1. A final line break is added where `actual`
- * has none, in the file and in the comparison.
+ * Compares `actual` with the golden file at `path`, or writes the file if
+ * `TOOLCRIB_UPDATE_GOLDEN` is 1. If `actual` does not end with a line break, one is
+ * added in the file and in the comparison.
  *
  * @throws {AssertionError} with the difference.
  */

@@ -1,8 +1,7 @@
-// For users.
+// For the tests of all packages.
 export { clientCall } from "./client-call.ts";
-export type { EchoCapability, EchoOptions } from "./echo/echo-options.ts";
+export type { EchoOptions } from "./echo/echo-options.ts";
 export type { EchoHttpOptions, EchoHttpServer } from "./echo/http-options.ts";
-export type { AnswerForm } from "./echo/http-session.ts";
 export { type EchoStreamableHttpOptions, startEchoHttpServer } from "./echo-http-server.ts";
 export { startEchoSseServer } from "./echo-sse-server.ts";
 export {
@@ -16,14 +15,12 @@ export {
 } from "./fixtures.ts";
 export { freePort } from "./free-port.ts";
 export { checkGolden, readGolden } from "./golden.ts";
-export { type DnsAnswer, type DnsServer, startDnsServer } from "./hosts/dns-server.ts";
+export { type DnsServer, startDnsServer } from "./hosts/dns-server.ts";
 export {
-  type AddressCase,
   addressCases,
   benignHosts,
   caseHost,
   caseHosts,
-  type HostCase,
   hostCases,
 } from "./hosts/host-cases.ts";
 export {
@@ -47,13 +44,11 @@ export {
 export { ownAddresses, type Sinks, startSinks } from "./hosts/sinks.ts";
 export {
   canFindProcesses,
-  type FoundProcess,
   findProcessesByEnvironment,
   isProcessAlive,
 } from "./processes.ts";
 export {
   type ProcessOutcome,
-  type RunOptions,
   runProcess,
   type ServerProcess,
   startServerProcess,
@@ -68,9 +63,7 @@ export { leftOut, runsAll, sampled } from "./sampled.ts";
 export { makeTemporaryDirectory, type TemporaryDirectory } from "./temporary-directory.ts";
 export {
   createTestAuthority,
-  type TestAuthority,
   type TestCertificate,
-  type TestCertificateOptions,
 } from "./test-certificates.ts";
 export {
   type RecordedRequest,

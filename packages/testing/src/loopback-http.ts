@@ -1,24 +1,24 @@
 /**
- * What every HTTP fixture needs of `node:http`: listen on loopback, read a
- * body, answer with a JSON-RPC error, close without leaving a connection.
- * Never listens on anything but 127.0.0.1.
+ * Functions on `node:http` for all HTTP fixtures: listen on loopback, read a body,
+ * respond with a JSON-RPC error, and close all connections. Never listens on
+ * anything but 127.0.0.1.
  */
 
 import { once } from "node:events";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Largest request body a fixture takes. */
+/** Size limit of a request body. */
 const bodyMaxBytes = 64 << 20;
 
-/** Listen on 127.0.0.1 and return the port (a free one for port 0). */
+/** Listens on 127.0.0.1 and returns the port (a free one for port 0). */
 export async function listenOnLoopback(server: Server, port: number): Promise<number> {
   server.listen(port, "127.0.0.1");
   await once(server, "listening");
   return (server.address() as AddressInfo).port;
 }
 
-/** Stop listening and end every connection, also those with a response under way. */
+/** Stops listening and ends every connection, including those with an unfinished response. */
 export async function closeHttpServer(server: Server): Promise<void> {
   if (!server.listening) return;
   const closed = once(server, "close");
@@ -27,7 +27,7 @@ export async function closeHttpServer(server: Server): Promise<void> {
   await closed;
 }
 
-/** The body of `request` as text. */
+/** Reads the body of `request` as text. */
 export async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -39,7 +39,7 @@ export async function readBody(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** Answer with `status` and a JSON-RPC error that belongs to no request. */
+/** Responds with `status` and a JSON-RPC error without a request id. */
 export function sendJsonRpcError(
   response: ServerResponse,
   status: number,

@@ -1,6 +1,6 @@
 /**
- * Looking at processes: whether one lives, and which ones a test left behind.
- * Reads /proc where there is one; never signals anything.
+ * Checks processes: whether one runs, and which ones a test left behind. Reads
+ * /proc on systems that have it; never sends a signal.
  */
 
 import { readdirSync, readFileSync } from "node:fs";
@@ -8,28 +8,28 @@ import { readdirSync, readFileSync } from "node:fs";
 /** Whether `findProcessesByEnvironment` works on this system. */
 export const canFindProcesses = process.platform === "linux";
 
-/** A process that still runs. */
+/** A running process. */
 export interface FoundProcess {
   readonly pid: number;
-  /** Its command line, arguments separated by spaces. */
+  /** The command line, arguments separated by spaces. */
   readonly command: string;
 }
 
-/** Whether process `pid` runs. One that ended and was not waited for yet does not. */
+/** Whether process `pid` runs. A process that has ended and was not collected yet (a zombie) does not run. */
 export function isProcessAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    // It exists but belongs to somebody else.
+    // The process exists and belongs to another user.
     return error instanceof Error && "code" in error && error.code === "EPERM";
   }
   return process.platform !== "linux" || stateOf(pid) !== "Z";
 }
 
 /**
- * The processes that were started with `marker` in their environment, such as
- * `TOOLCRIB_TEST_MARKER=4f1c`, except this one: children and whatever they
- * started, also after their parents ended.
+ * Returns the processes that were started with `marker` in their environment, such
+ * as `TOOLCRIB_TEST_MARKER=4f1c`, except this one: children and their descendants,
+ * also after their parents have ended.
  *
  * @throws on systems without /proc: a test must skip, not pass, there (`canFindProcesses`).
  */
@@ -46,14 +46,14 @@ export function findProcessesByEnvironment(marker: string): FoundProcess[] {
   return found;
 }
 
-/** The state letter of a process (`Z` for one that ended and was not waited for). */
+/** Returns the state letter of a process (`Z` for a zombie). */
 function stateOf(pid: number): string {
-  // The name before it is in parentheses and may itself hold some.
+  // The name before it is in parentheses and can contain parentheses.
   const stat = readProc(pid, "stat");
   return stat === "" ? "Z" : stat.slice(stat.lastIndexOf(")") + 2, stat.lastIndexOf(")") + 3);
 }
 
-/** A file of a process; empty when it has ended meanwhile or is not ours to read. */
+/** Reads a file of a process; returns an empty text if the process has ended or the file is not readable. */
 function readProc(pid: number, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, "utf8");

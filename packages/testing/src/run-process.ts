@@ -1,7 +1,7 @@
 /**
- * Running programs in tests: to their end (`runProcess`), or as a server that
- * prints its URL (`startServerProcess`). Each runs in a process group of its
- * own, so that what it started can be ended with it.
+ * Runs programs in tests: to their end (`runProcess`), or as a server that
+ * prints its URL (`startServerProcess`). Each program runs in a process group of
+ * its own, so that the processes that it starts can be ended with it.
  */
 
 import assert from "node:assert/strict";
@@ -11,17 +11,17 @@ import { setTimeout as delay } from "node:timers/promises";
 import { isProcessAlive } from "./processes.ts";
 import { waitUntil } from "./wait-until.ts";
 
-/** How to start a program. */
+/** Options of `runProcess` and `startServerProcess`. */
 export interface RunOptions {
-  /** Added to this process's environment; undefined removes a variable. @default nothing */
+  /** Variables in addition to the environment of this process; undefined removes a variable. @default none */
   readonly env?: { readonly [name: string]: string | undefined };
-  /** Working directory. @default this process's */
+  /** Working directory. @default that of this process */
   readonly cwd?: string;
-  /** Give up, and kill the program, after this. @default 60000 */
+  /** Milliseconds after which the program is killed. @default 60000 */
   readonly timeoutMs?: number;
 }
 
-/** How a program ended and what it wrote. */
+/** The exit and the output of a program. */
 export interface ProcessOutcome {
   /** Exit code; null when a signal ended it. */
   readonly code: number | null;
@@ -31,10 +31,10 @@ export interface ProcessOutcome {
 }
 
 /**
- * Run a program to its end.
+ * Runs a program to its end.
  *
- * @param options.stdin what it reads; its stdin ends after that. @default nothing
- * @throws {AssertionError} with its output when it does not end in time; it is killed then.
+ * @param options.stdin the complete standard input. @default nothing
+ * @throws {AssertionError} with its output if it does not end in time; the program is killed then.
  */
 export async function runProcess(
   command: string,
@@ -44,14 +44,14 @@ export async function runProcess(
   const timeoutMs = options.timeoutMs ?? 60_000;
   const program = start(command, args, options);
   program.child.stdin?.on("error", () => {
-    // A program may end without reading everything; its exit code tells.
+    // A program can end before it has read everything; the exit code shows whether it failed.
   });
   program.child.stdin?.end(options.stdin ?? "");
   let isLate = false;
   const timer = setTimeout(() => {
     isLate = true;
     killGroup(program.child, "SIGKILL");
-    // A grandchild of another group may hold the pipes; they need not be read to the end.
+    // A grandchild in another group can hold the pipes open; they need not be read to the end.
     program.child.stdout?.destroy();
     program.child.stderr?.destroy();
   }, timeoutMs);
@@ -65,24 +65,24 @@ export async function runProcess(
   }
 }
 
-/** A server in a process of its own; disposing ends it and its process group. */
+/** A server in a process of its own; disposing it ends its process group. */
 export interface ServerProcess extends AsyncDisposable {
   /** The first URL it printed on stdout. */
   readonly url: string;
   readonly pid: number;
-  /** What it wrote so far. */
+  /** The output so far. */
   stdout(): string;
   stderr(): string;
-  /** Send SIGTERM and wait for its end and for all that it wrote. @throws {AssertionError} when that takes more than 30 seconds. */
+  /** Sends SIGTERM; resolves after the exit and the rest of the output. @throws {AssertionError} if that takes more than 30 seconds. */
   stop(): Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
 }
 
 /**
- * Start a server and wait until it has printed its URL on stdout.
+ * Starts a server, and resolves when it has printed its URL on stdout.
  *
- * @param options.urlPattern what to look for in a line. @default an http URL
- * @param options.timeoutMs how long the URL may take. @default 60000
- * @throws {AssertionError} with its output when it ends before, or takes too long.
+ * @param options.urlPattern matches the URL in a line. @default an http URL
+ * @param options.timeoutMs milliseconds until the URL is printed. @default 60000
+ * @throws {AssertionError} with its output if it ends before that, or takes too long.
  */
 export async function startServerProcess(
   command: string,
@@ -139,7 +139,7 @@ export async function startServerProcess(
   }
 }
 
-/** The rest of what a program wrote is read within this. */
+/** Milliseconds for reading the rest of the output after the exit. */
 const readMaxMs = 5000;
 
 function start(command: string, args: readonly string[], options: RunOptions) {
@@ -150,7 +150,7 @@ function start(command: string, args: readonly string[], options: RunOptions) {
     detached: true,
   });
   const written = { stdout: "", stderr: "" };
-  // Without a listener, a program that cannot be started would end this process.
+  // Without a listener, a program that cannot be started ends this process.
   child.on("error", (error) => {
     written.stderr += error.message;
   });
@@ -163,7 +163,7 @@ function start(command: string, args: readonly string[], options: RunOptions) {
   const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
   return {
     child,
-    /** All that it wrote has come, after its end; a grandchild that holds its pipes is not waited for. */
+    /** Resolves after the exit and the rest of the output. A grandchild that holds the pipes open does not delay it. */
     read: () => Promise.race([closed, delay(readMaxMs, undefined, { ref: false })]),
     stdout: () => written.stdout,
     stderr: () => written.stderr,
@@ -171,7 +171,7 @@ function start(command: string, args: readonly string[], options: RunOptions) {
   };
 }
 
-/** Signal a program and what it started in its process group. */
+/** Sends a signal to the process group of a program. */
 function killGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   if (child.pid === undefined) return;
   try {

@@ -1,6 +1,6 @@
-/** Manifests and toolspecs of APIs that do not exist, as texts: sound ones, in which a test changes what it is about. */
+/** Valid manifests and toolspecs of fictional APIs, as texts. A test changes the part that it is about. */
 
-/** What a sample may have of its own. */
+/** Options of a sample. */
 export interface SampleManifestOptions {
   /** @default "0.1.0" */
   readonly version?: string;
@@ -8,7 +8,7 @@ export interface SampleManifestOptions {
   readonly category?: string;
   /** Host patterns, as a list in YAML. @default `api.NAME.example` and all other hosts of `NAME.example` */
   readonly egress?: string;
-  /** Items of a list in YAML, each with its newline; none for an API that asks for nothing. @default one API key, `token` */
+  /** Secrets, as items of a YAML list, each with its newline; empty for an API without authentication. @default one API key, `token` */
   readonly credentials?: string;
 }
 
@@ -17,7 +17,7 @@ const oneKey = `  - id: token
     inject: { header: Authorization, format: "Bearer {token}" }
 `;
 
-/** The text of a sealed manifest for the toolspec of `sampleToolspec`: two tools are on by default, one is not. */
+/** Returns a sealed manifest for the toolspec of `sampleToolspec`. Two tools are enabled by default, one is not. */
 export function sampleManifest(name: string, options: SampleManifestOptions = {}): string {
   const { version = "0.1.0", category = "dev-tools", credentials = oneKey } = options;
   const { egress = `[api.${name}.example, "*.${name}.example"]` } = options;
@@ -43,7 +43,7 @@ ${credentials === "" ? "" : `credentials:\n${credentials}`}tools:
 `;
 }
 
-/** The text of the toolspec of `sampleManifest`. */
+/** Returns the toolspec for the manifest of `sampleManifest`. */
 export function sampleToolspec(name: string, { version = "0.1.0" } = {}): string {
   return `schemaVersion: 1
 name: ${name}
@@ -72,7 +72,7 @@ tools:
 `;
 }
 
-/** The files of a catalogue with one version of each of `names`, for `writeFiles`. */
+/** Returns the files of a catalogue with one version of each of `names`, for `writeFiles`. */
 export function sampleCatalog(...names: readonly string[]): { readonly [path: string]: string } {
   return Object.fromEntries(
     names.flatMap((name) => [

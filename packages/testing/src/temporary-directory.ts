@@ -1,19 +1,19 @@
-/** Directories that a test owns and that are gone afterwards. */
+/** Temporary directories of tests. */
 
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A directory that disposing removes with everything in it. */
+/** A directory. Disposing it removes it with its contents. */
 export interface TemporaryDirectory extends AsyncDisposable {
   /** Absolute path, without symbolic links. */
   readonly path: string;
-  /** The path of something in it; nothing is created. */
+  /** Returns a path in it; nothing is created. */
   join(...segments: readonly string[]): string;
 }
 
 /**
- * Make an empty directory below the system's temporary one.
+ * Creates an empty directory below the temporary directory of the system.
  *
  *     await using directory = await makeTemporaryDirectory();
  */
@@ -22,7 +22,7 @@ export async function makeTemporaryDirectory(): Promise<TemporaryDirectory> {
   return {
     path,
     join: (...segments) => join(path, ...segments),
-    // A process that is just ending may still write: retried, for at most about a second.
+    // A process that is about to end can still write, so the removal is retried for about a second.
     [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }),
   };
 }

@@ -1,31 +1,31 @@
 /**
- * Certificates for tests: an authority of its own, and what it signs, good or
- * wrong on purpose. Written to X.509 v3 (RFC 5280) with keys on P-256, so that
- * the TLS under test meets the real thing. Keys live for the process only.
+ * Certificates for tests: an authority and the certificates that it signs, valid
+ * or deliberately invalid. They follow X.509 v3 (RFC 5280) with keys on P-256.
+ * Keys exist in this process only.
  *
- * It encodes for itself: the egress signs certificates too, and is not to be
- * tested with what its own code made.
+ * The encoder is independent of the one in the egress, which signs certificates
+ * too, so that the egress is not tested with the output of its own code.
  */
 
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
 
-/** A certificate and its key, PEM. */
+/** A certificate and its key, as PEM. */
 export interface TestCertificate {
   readonly certificate: string;
   readonly key: string;
 }
 
-/** What an authority signs. */
+/** Options of a certificate. */
 export interface TestCertificateOptions {
-  /** Names it holds for; also `*.example.com`. */
+  /** Names that it is valid for; wildcards such as `*.example.com` are allowed. */
   readonly hosts: readonly string[];
-  /** Milliseconds from now to its end; less than 0 for one that has expired. @default one day */
+  /** Milliseconds until it expires; negative for an expired certificate. @default one day */
   readonly validMs?: number;
 }
 
 /** Signs certificates. */
 export interface TestAuthority {
-  /** Its own certificate, PEM. */
+  /** The certificate of the authority, as PEM. */
   readonly certificate: string;
   sign(options: TestCertificateOptions): TestCertificate;
 }
@@ -34,7 +34,7 @@ const day = 86_400_000;
 const ecdsaWithSha256 = sequence(oid("2a8648ce3d040302"));
 let authorities = 0;
 
-/** Make an authority that nobody trusts yet. */
+/** Creates an authority. Nothing trusts it until its certificate is added. */
 export function createTestAuthority(): TestAuthority {
   authorities += 1;
   const name = `Test Authority ${authorities} ${randomBytes(4).toString("hex")}`;
@@ -99,7 +99,7 @@ function integer(bytes: Buffer): Buffer {
   return tagged(0x02, bytes);
 }
 
-/** GeneralizedTime, to the second. */
+/** Encodes a GeneralizedTime with a resolution of one second. */
 function time(ms: number): Buffer {
   const text = new Date(ms).toISOString().replace(/[-:T]/g, "").slice(0, 14);
   return tagged(0x18, Buffer.from(`${text}Z`, "latin1"));

@@ -1,7 +1,7 @@
 /**
- * An HTTPS server on loopback that keeps what it was sent, header by header as
- * they came, and answers as a test tells it to. Never listens on anything but
- * loopback.
+ * An HTTPS server on loopback that records each request, including the order and
+ * case of its headers, and responds as the test decides. Never listens on anything
+ * but loopback.
  */
 
 import { once } from "node:events";
@@ -11,43 +11,43 @@ import type { AddressInfo } from "node:net";
 import type { TLSSocket } from "node:tls";
 import type { TestCertificate } from "./test-certificates.ts";
 
-/** A request as it arrived. */
+/** A recorded request. */
 export interface RecordedRequest {
   readonly method: string;
-  /** Path and query, as they stood in the request line. */
+  /** Path and query, exactly as in the request line. */
   readonly target: string;
-  /** In the order in which they came, names in their case. */
+  /** In their original order, with the original case of their names. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Buffer;
   /** The name in the TLS handshake. */
   readonly servername: string | undefined;
-  /** Which connection it came by; the first is 1. */
+  /** The number of its connection; the first is 1. */
   readonly connection: number;
 }
 
-/** How the server behaves. */
+/** Options of `startTlsServer`. */
 export interface TlsServerOptions {
   readonly certificate: TestCertificate;
-  /** An address of loopback. @default "127.0.0.1" */
+  /** A loopback address. @default "127.0.0.1" */
   readonly address?: string;
-  /** Called when a request is there with its body. @default 200 with `{}` */
+  /** Called for each complete request. @default 200 with `{}` */
   readonly respond?: (request: RecordedRequest, response: ServerResponse) => void;
 }
 
 /** A running HTTPS server. Disposing ends its connections. */
 export interface TlsServer extends AsyncDisposable {
   readonly port: number;
-  /** For `connectTo`. */
+  /** Address and port, for `connectTo`. */
   readonly endpoint: string;
   /** Every request so far. */
   readonly requests: readonly RecordedRequest[];
-  /** Connections made so far, those included whose handshake failed. */
+  /** Connections so far, including those whose handshake failed. */
   readonly connectionCount: number;
-  /** Connections that are open now. */
+  /** Open connections. */
   readonly openCount: number;
 }
 
-/** Start an HTTPS server. */
+/** Starts an HTTPS server. */
 export async function startTlsServer({
   certificate,
   address = "127.0.0.1",
@@ -76,7 +76,7 @@ export async function startTlsServer({
         requests.push(recorded);
         respond(recorded, response);
       },
-      // The client went away within its body.
+      // The client closed the connection before the end of its body.
       () => response.destroy(),
     );
   });

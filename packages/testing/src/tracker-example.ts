@@ -1,4 +1,4 @@
-/** The composite that joins the two trackers: the example of the Metatool document, word for word. */
+/** The composite that joins the two trackers: the literal example of the Metatool document. */
 export const trackerExample = `# Access proxied tools as functions
 issue = github.searchIssues({
   "query": params.issueTitle

@@ -1,13 +1,13 @@
 /**
  * Two small trackers, as servers of the official SDK: `github` with issues, and
- * `zenhub` with estimates and pipelines of the same issues. What a composite
- * joins, these hold apart. Issues live as long as their server.
+ * `zenhub` with estimates and pipelines of the same issues. A composite joins
+ * them. Issues exist as long as their server.
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { fromJsonSchema, McpServer } from "@modelcontextprotocol/server";
 
-/** Which of the two. */
+/** The name of a tracker. */
 export type TrackerName = "github" | "zenhub";
 
 interface Issue {
@@ -22,7 +22,7 @@ const text = { type: "string" } as const;
 const count = { type: "integer" } as const;
 const reading = { readOnlyHint: true, openWorldHint: true } as const;
 
-/** Create a tracker. */
+/** Creates a tracker. */
 export function createTrackerServer(name: TrackerName): McpServer {
   const server = new McpServer({ name: `mcp-server-${name}`, version: "1.0.0" });
   if (name === "github") registerGithub(server);

@@ -1,6 +1,6 @@
 /**
  * Entry: one of the two trackers on stdin and stdout, until stdin ends. Further
- * arguments are ignored, as a token would be that nobody checks.
+ * arguments are ignored.
  *
  *     node packages/testing/src/tracker-stdio.ts github|zenhub
  */

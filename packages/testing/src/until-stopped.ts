@@ -1,10 +1,10 @@
-/** Waiting to be stopped, for the entries that serve HTTP. */
+/** Waiting for the stop of an entry that serves HTTP. */
 
 import { fstatSync } from "node:fs";
 
 /**
- * Resolves at SIGTERM, SIGINT, or when stdin ends, where stdin is a pipe or
- * socket: the parent is gone then. A terminal or /dev/null as stdin is no parent.
+ * Resolves on SIGTERM and SIGINT, and when stdin ends if stdin is a pipe or
+ * socket, because the parent has ended then. A terminal or /dev/null is no parent.
  */
 export function untilStopped(): Promise<void> {
   return new Promise((resolve) => {

@@ -1,15 +1,15 @@
-/** Waiting for something to become true, without guessing how long it takes. */
+/** Waits until a condition is true, without a fixed delay. */
 
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
 
 /**
- * Wait until `condition` returns something truthy, and return that.
+ * Waits until `condition` returns a truthy value, and returns it.
  *
- * @param options.timeoutMs give up after this; long, because a machine may be slow. @default 30000
- * @param options.intervalMs time between two looks. @default 10
- * @param options.what what is waited for, for the error. @default the condition's source
- * @throws {AssertionError} when it does not come true in time.
+ * @param options.timeoutMs milliseconds until it fails; long, for slow machines. @default 30000
+ * @param options.intervalMs milliseconds between two checks. @default 10
+ * @param options.what the description of the condition in the error. @default the source of the condition
+ * @throws {AssertionError} if it does not become true in time.
  */
 export async function waitUntil<T>(
   condition: () => T | Promise<T>,

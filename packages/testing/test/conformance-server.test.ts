@@ -32,7 +32,7 @@ function createClient(pin?: string): Client {
   return client;
 }
 
-/** What every tool that asks or answers must say, on whatever transport and protocol. */
+/** The results of the tools, which are the same on all transports and protocols. */
 async function checkTools(client: Client, rows: readonly (readonly [name: string, expected: RegExp])[]) {
   for (const [name, expected] of rows) {
     const result = await client.callTool({ name, arguments: {} });
@@ -85,7 +85,7 @@ test("the conformance server serves both eras on one URL", async () => {
   assert.deepEqual(await server.stop(), { code: 0, signal: null });
 });
 
-test("the conformance server asks SDK v1 with requests", async () => {
+test("the conformance server sends requests to SDK v1", async () => {
   const client = new ClientV1(info, { capabilities: { elicitation: {} } });
   client.setRequestHandler(ElicitRequestSchema, ({ params }) => ({
     action: "accept",

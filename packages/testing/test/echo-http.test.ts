@@ -41,7 +41,7 @@ async function connect(server: { url: string }, pin?: string) {
   return { client, transport, call, [Symbol.asyncDispose]: () => client.close() };
 }
 
-/** POST one message and return the response. */
+/** Posts one message and returns the response. */
 function post(
   server: { url: string },
   message: object,
@@ -60,7 +60,7 @@ function post(
 
 const initialize = { id: 0, method: "initialize", params: { protocolVersion: "2025-11-25" } };
 
-test("the echo server answers SDK v2 over streamable HTTP in every form of answer", async () => {
+test("the echo server works with SDK v2 over streamable HTTP in every response form", async () => {
   for (const answers of ["json", "sse", "auto"] as const) {
     await using server = await startEchoHttpServer({ answers });
     await using peer = await connect(server);
@@ -73,7 +73,7 @@ test("the echo server answers SDK v2 over streamable HTTP in every form of answe
   }
 });
 
-test("the answer forms are what they say", async () => {
+test("responses have the configured form", async () => {
   const rows: [answers: "json" | "sse" | "auto", tool: string, type: string][] = [
     ["json", "progress", "application/json"],
     ["auto", "echo", "application/json"],
@@ -90,7 +90,7 @@ test("the answer forms are what they say", async () => {
   }
 });
 
-test("the echo server answers SDK v1 over streamable HTTP, and announces on the GET stream", async () => {
+test("the echo server works with SDK v1 over streamable HTTP, and sends notifications on the GET stream", async () => {
   await using server = await startEchoHttpServer();
   const client = new ClientV1(info);
   await client.connect(new StreamableHTTPClientTransportV1(new URL(server.url)));
@@ -108,7 +108,7 @@ test("the echo server answers SDK v1 over streamable HTTP, and announces on the 
   }
 });
 
-test("a session is needed, ends, and expires on demand", async () => {
+test("a session is required, can be ended, and expires on demand", async () => {
   await using server = await startEchoHttpServer();
   const ping = { id: 1, method: "ping" };
   assert.equal((await post(server, ping)).status, 400);
@@ -126,7 +126,7 @@ test("a session is needed, ends, and expires on demand", async () => {
   assert.equal((await post(server, { method: "notifications/initialized" }, again)).status, 404);
 });
 
-test("without sessions there is no GET and no session id", async () => {
+test("without sessions there is no GET stream and no session id", async () => {
   await using server = await startEchoHttpServer({ sessions: false });
   assert.equal((await fetch(server.url)).status, 405);
   await using peer = await connect(server);
@@ -134,7 +134,7 @@ test("without sessions there is no GET and no session id", async () => {
   assert.equal(textOf(await peer.call("echo", { text: "hi" })), "hi");
 });
 
-test("a bearer token is demanded, and requests are refused on demand", async () => {
+test("a bearer token is required, and requests are refused on demand", async () => {
   await using server = await startEchoHttpServer({ token: "s3cret" });
   const refused = await post(server, initialize);
   assert.equal(refused.status, 401);
@@ -147,7 +147,7 @@ test("a bearer token is demanded, and requests are refused on demand", async () 
   assert.equal((await post(server, initialize, { authorization })).status, 200);
 });
 
-test("connections break on demand, by the test and by a tool", async () => {
+test("a test and a tool can break connections", async () => {
   await using server = await startEchoHttpServer({ sessions: false });
   const call = (name: string) => post(server, { id: 1, method: "tools/call", params: { name } });
   const text = async (response: Promise<Response>) => (await response).text();
@@ -167,7 +167,7 @@ test("a broken stream is resumed with the id of its last event", async () => {
   assert.equal(textOf(await peer.call("break_stream", { ms: 300 })), "answered after the stream broke");
 });
 
-test("2026-07-28 over HTTP: calls, questions, subscriptions, and mirrored arguments", async () => {
+test("2026-07-28 over HTTP: calls, input requests, subscriptions, and mirrored arguments", async () => {
   await using server = await startEchoHttpServer({ protocol: "2026-07-28", only: true });
   await using peer = await connect(server, "2026-07-28");
   assert.equal(textOf(await peer.call("echo", { text: "hi" })), "hi");
@@ -191,7 +191,7 @@ test("2026-07-28 over HTTP: calls, questions, subscriptions, and mirrored argume
   assert.equal(server.sessionCount, 0);
 });
 
-test("2026-07-28 over HTTP: a wrong header, a missing method and a missing field have their status", async () => {
+test("2026-07-28 over HTTP: a wrong header, an unknown method and a missing field get the required status", async () => {
   await using server = await startEchoHttpServer({ protocol: "2026-07-28" });
   const _meta = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -238,7 +238,7 @@ test("closing the response cancels a call of 2026-07-28", async () => {
   assert.equal(textOf(await peer.call("echo", { text: "on" })), "on");
 });
 
-test("the echo server answers both SDKs over HTTP with SSE", async () => {
+test("the echo server works with both SDKs over HTTP with SSE", async () => {
   await using server = await startEchoSseServer({ token: "s3cret" });
   const requestInit = { headers: { authorization: "Bearer s3cret" } };
   const fetchWithToken = (url: string | URL, init?: RequestInit) =>
@@ -268,7 +268,7 @@ test("the echo server answers both SDKs over HTTP with SSE", async () => {
   await ended;
 });
 
-test("the HTTP servers run as processes that end with SIGTERM", async () => {
+test("the HTTP servers run as processes that end on SIGTERM", async () => {
   for (const flags of [
     ["--token", "t", "--answers", "json"],
     ["--transport", "sse"],
@@ -281,7 +281,7 @@ test("the HTTP servers run as processes that end with SIGTERM", async () => {
   }
 });
 
-test("disposing an HTTP server ends the processes its tools started", async () => {
+test("disposing an HTTP server ends the processes that its tools started", async () => {
   let pid = 0;
   {
     await using server: EchoHttpServer = await startEchoHttpServer({ answers: "json" });

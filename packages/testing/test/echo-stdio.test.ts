@@ -42,7 +42,7 @@ function textOf(result: object): string {
   return first!.text;
 }
 
-test("the echo server answers SDK v2 over stdio with every kind of result", async () => {
+test("the echo server returns every kind of result to SDK v2 over stdio", async () => {
   await using server = await connect();
   const call = (name: string, given = {}) => server.client.callTool({ name, arguments: given });
   assert.equal(textOf(await call("echo", { text: "ä\u2028😀" })), "ä\u2028😀");
@@ -57,7 +57,7 @@ test("the echo server answers SDK v2 over stdio with every kind of result", asyn
   assert.match(textOf(await call("ask_roots")), /file:\/\/\/tmp/);
 });
 
-test("the echo server answers SDK v1 over stdio", async () => {
+test("the echo server works with SDK v1 over stdio", async () => {
   const client = new ClientV1(info);
   await client.connect(new StdioClientTransportV1(fixtureCommand(echoStdioPath, "--name", "old")));
   try {
@@ -95,7 +95,7 @@ test("the echo server serves resources, templates, subscriptions, prompts and co
   assert.deepEqual(completion.completion.values, ["Ada", "Alan"]);
 });
 
-test("the echo server announces changed tools and honours the log level", async () => {
+test("the echo server reports changed tools and respects the log level", async () => {
   await using server = await connect("--builtin", "change_tools,log");
   const { client } = server;
   let changes = 0;
@@ -122,7 +122,7 @@ test("the echo server announces changed tools and honours the log level", async 
   assert.deepEqual(logs, ["loud"]);
 });
 
-test("the echo server pages its lists, and can page without end", async () => {
+test("the echo server pages its lists, without end if configured", async () => {
   await using server = await connect("--builtin", "", "--tools", "250", "--page-size", "100");
   const seen = new Set<string>();
   let cursor: string | undefined;
@@ -144,7 +144,7 @@ test("the echo server pages its lists, and can page without end", async () => {
   assert.match(endless.lines[0]!, /"nextCursor":"from:0"/);
 });
 
-test("the echo server speaks the version it is told to", async () => {
+test("the echo server speaks the configured version", async () => {
   const rows: [flags: string[], requested: string, answered: string][] = [
     [[], "2025-03-26", "2025-03-26"],
     [[], "2099-01-01", "2025-11-25"],
@@ -186,7 +186,7 @@ test("the echo server speaks 2026-07-28 over stdio", async () => {
   }
 });
 
-test("a call without the capability it needs is refused with -32021 in 2026-07-28", async () => {
+test("a call whose client lacks the required capability is refused with -32021 in 2026-07-28", async () => {
   await using server = startRaw(echoStdioPath, "--protocol", "2026-07-28");
   const _meta = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -205,7 +205,7 @@ test("a call without the capability it needs is refused with -32021 in 2026-07-2
   );
 });
 
-test("a cancelled call is not answered", async () => {
+test("a cancelled call gets no response", async () => {
   await using server = startRaw(echoStdioPath);
   server.send({ id: 1, method: "tools/call", params: { name: "hang" } });
   server.send({ id: 2, method: "tools/call", params: { name: "sleep", arguments: { ms: 10_000 } } });
@@ -216,9 +216,9 @@ test("a cancelled call is not answered", async () => {
   assert.match((await server.call("cancelled"))[0]!, /"text":"2"/);
 });
 
-test("the echo server misbehaves as asked", async () => {
+test("the echo server misbehaves on demand", async () => {
   await using server = startRaw(echoStdioPath);
-  assert.equal((await server.call("garbage"))[0], "this is {not JSON");
+  assert.equal((await server.call("invalid_message"))[0], "this is {not JSON");
   assert.equal((await server.call("twice")).length, 2);
   assert.match((await server.call("unknown_answer"))[0]!, /"nobody-asked-this"/);
   await server.call("stderr_noise", { lines: 2 });
@@ -235,7 +235,7 @@ test("the echo server misbehaves as asked", async () => {
   assert.deepEqual(await once(server.child, "exit"), [7, null]);
 });
 
-test("the echo server closes its output and lives on when a call breaks off", async () => {
+test("the echo server closes its output and keeps running after break_off", async () => {
   await using server = startRaw(echoStdioPath);
   const ended = once(server.child.stdout!, "end");
   server.send({ id: 1, method: "tools/call", params: { name: "break_off" } });
@@ -245,7 +245,7 @@ test("the echo server closes its output and lives on when a call breaks off", as
   await waitUntil(() => server.child.exitCode === 7);
 });
 
-test("the echo server dies, hangs and is stubborn from the start where told to", async () => {
+test("the echo server exits, hangs or ignores signals from the start if configured", async () => {
   await using directory = await makeTemporaryDirectory();
   await using dead = startRaw(echoStdioPath, "--die", "--start-log", directory.join("starts"));
   assert.deepEqual(await once(dead.child, "exit"), [3, null]);
@@ -271,7 +271,7 @@ test("the echo server dies, hangs and is stubborn from the start where told to",
   assert.equal(isProcessAlive(stubborn.child.pid!), true);
 });
 
-test("spawn_child leaves a process behind that its environment gives away", {
+test("spawn_child leaves a process behind that is found by its environment", {
   skip: !canFindProcesses,
 }, async () => {
   const marker = `TOOLCRIB_TEST_MARKER=echo-${process.pid}`;

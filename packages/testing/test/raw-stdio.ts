@@ -1,4 +1,4 @@
-/** A client without manners for tests: writes lines to a server's stdin, reads lines from its stdout. */
+/** A raw client for tests: writes lines to the stdin of a server, and reads lines from its stdout. */
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -10,7 +10,7 @@ export interface RawServer extends AsyncDisposable {
   readonly lines: readonly string[];
   stderr(): string;
   send(message: object): void;
-  /** Send a call of `name` and return the lines that came since, once one answers it. */
+  /** Calls the tool `name`; returns all lines since the call, after the response has arrived. */
   call(name: string, given?: object): Promise<string[]>;
 }
 

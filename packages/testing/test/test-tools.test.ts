@@ -17,7 +17,7 @@ import {
 
 const node = process.execPath;
 
-test("makeTemporaryDirectory() makes a directory that disposing removes with its contents", async () => {
+test("makeTemporaryDirectory() creates a directory that disposing removes with its contents", async () => {
   let path = "";
   {
     await using directory = await makeTemporaryDirectory();
@@ -28,7 +28,7 @@ test("makeTemporaryDirectory() makes a directory that disposing removes with its
   assert.equal(path !== "" && existsSync(path), false);
 });
 
-test("checkGolden() compares with the file, and writes it where it is told to", async () => {
+test("checkGolden() compares with the file, and writes it on request", async () => {
   await using directory = await makeTemporaryDirectory();
   const path = directory.join("new", "output.golden");
   const before = process.env["TOOLCRIB_UPDATE_GOLDEN"];
@@ -46,7 +46,7 @@ test("checkGolden() compares with the file, and writes it where it is told to", 
   }
 });
 
-test("runProcess() returns the exit code, the signal and what was written", async () => {
+test("runProcess() returns the exit code, the signal and the output", async () => {
   const program = "process.stdin.pipe(process.stdout); console.error(process.env.WORD); process.exitCode = 3";
   const outcome = await runProcess(node, ["-e", program], { stdin: "in ä", env: { WORD: "word" } });
   assert.deepEqual(outcome, { code: 3, signal: null, stdout: "in ä", stderr: "word\n" });
@@ -57,7 +57,7 @@ test("runProcess() returns the exit code, the signal and what was written", asyn
   await assert.rejects(runProcess("/nowhere/program", []), { code: "ENOENT" });
 });
 
-test("runProcess() kills a program that takes too long, with what it started", async () => {
+test("runProcess() kills a program that takes too long, with its children", async () => {
   const program = `
     const { spawn } = require("node:child_process");
     const child = spawn(process.execPath, ["-e", "setTimeout(() => {}, 60000)"], { stdio: "inherit" });
@@ -70,7 +70,7 @@ test("runProcess() kills a program that takes too long, with what it started", a
   await waitUntil(() => !isProcessAlive(pid));
 });
 
-test("startServerProcess() waits for the URL, and ends what does not end by itself", async () => {
+test("startServerProcess() waits for the URL, and ends a server that does not end by itself", async () => {
   const program = `
     process.on("SIGTERM", () => { console.error("stopping"); process.exit(0); });
     console.log("starting");
@@ -97,7 +97,7 @@ test("startServerProcess() waits for the URL, and ends what does not end by itse
   );
 });
 
-test("waitUntil() returns what became true, and fails with what it waited for", async () => {
+test("waitUntil() returns the value of the condition, and fails with its description", async () => {
   const answers = [false, "", "three"];
   assert.equal(await waitUntil(() => answers.shift()), "three");
   await assert.rejects(
@@ -106,7 +106,7 @@ test("waitUntil() returns what became true, and fails with what it waited for", 
   );
 });
 
-test("freePort() returns a port that nobody listens on", async () => {
+test("freePort() returns a port on which nothing listens", async () => {
   const port = await freePort();
   const error = await new Promise<Error & { code?: string }>((resolve) => {
     connect(port, "127.0.0.1").on("error", resolve);
@@ -114,7 +114,9 @@ test("freePort() returns a port that nobody listens on", async () => {
   assert.equal(error.code, "ECONNREFUSED");
 });
 
-test("findProcessesByEnvironment() finds what runs with a marker", { skip: !canFindProcesses }, async () => {
+test("findProcessesByEnvironment() finds the processes with a marker", {
+  skip: !canFindProcesses,
+}, async () => {
   const value = `tools-${process.pid}`;
   const marker = `TOOLCRIB_TEST_MARKER=${value}`;
   assert.deepEqual(findProcessesByEnvironment(marker), []);
@@ -131,7 +133,7 @@ test("findProcessesByEnvironment() finds what runs with a marker", { skip: !canF
   assert.deepEqual(findProcessesByEnvironment(marker), []);
 });
 
-test("isProcessAlive() tells this process from one that never was", () => {
+test("isProcessAlive() distinguishes this process from one that never existed", () => {
   assert.equal(isProcessAlive(process.pid), true);
   assert.equal(isProcessAlive(2 ** 22 + 1), false);
 });

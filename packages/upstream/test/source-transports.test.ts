@@ -136,7 +136,7 @@ for (const { name, hasStreams, open } of ways) {
       // An answer that is one JSON body has no room for anything before it.
       if (hasStreams) {
         assert.equal(await source.text("unknown_answer"), "for the caller");
-        assert.equal(await source.text("garbage"), "after garbage");
+        assert.equal(await source.text("invalid_message"), "after an invalid message");
       }
       assert.equal(await source.text("echo", { text: "still here" }), "still here");
     });

@@ -1,7 +1,7 @@
 /**
  * Tools that send a request to the client while they run (sampling and
- * elicitation), as the protocol did it up to 2025-11-25. A client that
- * refuses makes the tool fail.
+ * elicitation), as in the protocol up to 2025-11-25. If the client refuses, the
+ * tool fails.
  */
 
 import { fromJsonSchema, type McpServer, type ServerContext } from "@modelcontextprotocol/server";

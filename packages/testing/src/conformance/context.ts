@@ -1,12 +1,12 @@
 /**
- * What the parts of the conformance server share: how a change is announced
- * and how state that travels through the client is sealed. No I/O.
+ * The context of the conformance server: publishing list changes, and sealing the
+ * state that the client sends back. No I/O.
  */
 
 import { randomBytes } from "node:crypto";
 import { createRequestStateCodec, type RequestStateCodec } from "@modelcontextprotocol/server";
 
-/** State that goes out in `requestState` and comes back through the client; signed, not secret. */
+/** State that the client gets in `requestState` and sends back; signed, not secret. */
 export interface RoundState {
   readonly tool: string;
   readonly round?: number;
@@ -17,13 +17,13 @@ export interface ConformanceContext {
   /** Seals and checks `requestState`; one key for every server instance of a process. */
   readonly codec: RequestStateCodec<RoundState>;
   /**
-   * How a list change reaches the subscribers of other requests. Undefined
-   * where the server instance itself owns the connection (stdio, sessions).
+   * Publishes a list change to the subscribers of other requests. Undefined if
+   * the server instance owns the connection (stdio, sessions).
    */
   readonly announce?: { toolsChanged(): void; promptsChanged(): void };
 }
 
-/** A context with a fresh key, for one process. */
+/** Creates a context with a new key, for one process. */
 export function createConformanceContext(): ConformanceContext {
   return { codec: createRequestStateCodec<RoundState>({ key: randomBytes(32) }) };
 }

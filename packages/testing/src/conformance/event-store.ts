@@ -1,11 +1,11 @@
 /**
- * Events of the response streams of one session, so that a client whose
- * stream was closed can resume it with `Last-Event-ID`. In memory, bounded.
+ * Stores the events of the response streams of one session, so that a client can
+ * resume a closed stream with `Last-Event-ID`. In memory, with a size limit.
  */
 
 import type { EventStore, JSONRPCMessage } from "@modelcontextprotocol/server";
 
-/** Oldest events are forgotten past this many. */
+/** Number of stored events; the oldest ones are dropped first. */
 const eventMaxCount = 1000;
 
 interface StoredEvent {
@@ -30,7 +30,7 @@ export function createEventStore(): EventStore {
       const streamId = lastEventId.slice(lastEventId.indexOf("@") + 1);
       if (index === -1) return streamId;
       for (const event of events.slice(index + 1)) {
-        // The event that opens a stream carries an id and an empty message; only messages are replayed.
+        // The first event of a stream has an id and an empty message; only messages are replayed.
         if (event.streamId === streamId && "jsonrpc" in event.message) await send(event.id, event.message);
       }
       return streamId;

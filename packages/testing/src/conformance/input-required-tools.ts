@@ -1,11 +1,10 @@
 /**
- * Tools that ask by returning `input_required`, as the protocol does it from
- * 2026-07-28 on (SEP-2322). Each is written to be entered once per round: it
- * reads what the client answered so far and asks for the rest. On a session
- * of an older protocol the SDK sends the same questions as requests.
+ * Tools that request input by returning `input_required`, as in the protocol from
+ * 2026-07-28 on (SEP-2322). A tool is called once for each round: it reads the
+ * answers so far and requests the rest. In a session of an older protocol, the SDK
+ * sends the same questions as requests.
  *
- * Never keeps anything between rounds: what it must remember travels signed
- * in `requestState`.
+ * A tool keeps no state between rounds: its state is in the signed `requestState`.
  */
 
 import {
@@ -169,7 +168,7 @@ function registerCapabilityTools(server: McpServer): void {
   );
 }
 
-/** The question "What is your name?", as `input_required` carries it. */
+/** The question "What is your name?", in the form of `input_required`. */
 export function askName() {
   return askText("What is your name?", "name");
 }
@@ -182,7 +181,7 @@ export function askText(message: string, field: string) {
   });
 }
 
-/** The text of `field` in the form the user accepted under `key`; undefined otherwise. */
+/** Returns the text of `field` in the form that the user accepted under `key`, if any. */
 export function textField(
   answers: Record<string, unknown> | undefined,
   key: string,

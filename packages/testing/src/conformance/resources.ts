@@ -1,4 +1,4 @@
-/** Resources of the conformance server: text, bytes, a template, and one to watch. */
+/** Resources of the conformance server: text, bytes, a template, and one for subscriptions. */
 
 import { type McpServer, ResourceTemplate } from "@modelcontextprotocol/server";
 import { redPixelPng } from "./samples.ts";
@@ -38,7 +38,7 @@ function registerText(server: McpServer, name: string, text: string): void {
   );
 }
 
-/** Who watches what on this connection; an unwatched URI gets no update. */
+/** The subscriptions of this connection; other URIs get no updates. */
 function registerSubscriptions(server: McpServer): void {
   const watched = new Set<string>();
   server.server.setRequestHandler("resources/subscribe", ({ params }) => {

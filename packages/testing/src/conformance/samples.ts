@@ -1,4 +1,4 @@
-/** The smallest files that are what their MIME type says, as base64. Data only. */
+/** The smallest valid files of some MIME types, as base64. Data only. */
 
 /** A PNG of one red pixel. */
 export const redPixelPng =

@@ -1,7 +1,6 @@
 /**
- * Tools that answer by themselves: every kind of content, logging, progress,
- * an error, and schemas that must survive a listing unchanged. Nothing here
- * asks the client for anything.
+ * Tools that send no requests to the client: every kind of content, logging,
+ * progress, an error, and schemas that a listing must not change.
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
@@ -58,7 +57,7 @@ function registerContentTools(server: McpServer): void {
   });
 }
 
-/** Between two reports; long enough for a stream to flush them apart. */
+/** Milliseconds between two progress notifications; enough for a stream to send them separately. */
 const pauseMs = 50;
 
 function registerReportingTools(server: McpServer): void {
@@ -79,7 +78,7 @@ function registerReportingTools(server: McpServer): void {
     { description: "Reports progress 0, 50 and 100", inputSchema: noArguments },
     async (_arguments, ctx) => {
       const progressToken = ctx.mcpReq._meta?.progressToken;
-      // Without a token the client has not asked for progress, and none may be sent.
+      // Without a token the client has not requested progress, so none may be sent.
       if (progressToken === undefined) return { content: [{ type: "text", text: "no progress token" }] };
       for (const progress of [0, 50, 100]) {
         await ctx.mcpReq.notify({

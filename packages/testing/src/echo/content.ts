@@ -1,20 +1,20 @@
 /**
- * The requests that the echo server answers from what it has, whoever asks:
- * its lists and their pages, resources, prompts, completion. No I/O.
+ * Handles the requests of the echo server that do not depend on the client: lists
+ * and their pages, resources, prompts, completion. No I/O.
  */
 
 import type { EchoServer } from "./echo-server.ts";
 import { stringOf } from "./echo-tool.ts";
 import { isJsonObject, type JsonObject, RpcFailure } from "./json-rpc.ts";
 
-/** The resources every echo server starts with, by URI. */
+/** The initial resources of every echo server, by URI. */
 export const initialResources: readonly (readonly [uri: string, text: string])[] = [
   ["echo://hello", "Hello, world"],
   ["echo://watched", "not changed yet"],
   ["echo://note", "A note"],
 ];
 
-/** The result of `method`; undefined when it is not one of these, or of a capability the server does not have. */
+/** Returns the result of `method`, or undefined if it is another method or belongs to a missing capability. */
 export function answerContent(
   server: EchoServer,
   method: string,
@@ -109,7 +109,7 @@ function complete(value: string): JsonObject {
   return { completion: { values, total: values.length, hasMore: false } };
 }
 
-/** One page of `items` under `key`, with the cursor of the next one. */
+/** Returns one page of `items` under `key`, with the cursor of the next page. */
 function pageOf(server: EchoServer, key: string, items: readonly JsonObject[], cursor: unknown): JsonObject {
   const { pageSize = 0, endlessCursor = false } = server.options;
   const size = pageSize === 0 ? Math.max(1, items.length) : pageSize;

@@ -1,11 +1,11 @@
 /**
  * One connection of an echo server: a process's stdin and stdout, an HTTP
- * session, or (2026-07-28 over HTTP) a single request. Takes parsed messages
- * and hands out answers; a tool that answers at once is answered in the same
- * turn of the event loop.
+ * session, or (2026-07-28 over HTTP) a single request. It gets parsed messages and
+ * returns responses; the response of a synchronous tool is sent in the same turn of
+ * the event loop.
  *
- * No transport here, and no validation of arguments against schemas: that is
- * for the client under test to be right about.
+ * It has no transport, and does not validate arguments against schemas: valid
+ * arguments are the responsibility of the client under test.
  */
 
 import { setMaxListeners } from "node:events";
@@ -25,14 +25,14 @@ import {
 } from "./json-rpc.ts";
 import { checkRequestMeta, isModernMessage, metaKeys, modernVersion, toModernResult } from "./modern-era.ts";
 
-/** Where messages go. `relatedTo` is the request that a message belongs to, for transports with several streams. */
+/** The output of a connection. `relatedTo` is the request that a message belongs to, for transports with several streams. */
 export interface Outlet {
   send(message: JsonRpcMessage, relatedTo?: JsonRpcId): void;
-  /** Write text where a message is expected. */
+  /** Writes text in place of a message. */
   writeText(text: string, relatedTo: JsonRpcId): void;
-  /** Break the connection or stream that answers `relatedTo`. */
+  /** Breaks the connection or the response stream of `relatedTo`. */
   breakOff(relatedTo: JsonRpcId): void;
-  /** Forget the session (HTTP); nothing elsewhere. */
+  /** Drops the session (HTTP); has no effect on other transports. */
   expireSession(): void;
   readonly headers?: { readonly [name: string]: string | string[] | undefined };
 }
@@ -41,11 +41,11 @@ export class EchoConnection {
   readonly #server: EchoServer;
   readonly #outlet: Outlet;
   readonly #watched = new Set<string>();
-  /** Open `subscriptions/listen` requests and what they want to hear of. */
+  /** Open `subscriptions/listen` requests with their filters. */
   readonly #listeners = new Map<JsonRpcId, JsonObject>();
-  /** Calls that can be cancelled: those that asked for their signal. */
+  /** Abort controllers of the calls that use their signal. */
   readonly #cancellable = new Map<JsonRpcId, AbortController>();
-  /** Requests to the client that wait for an answer. */
+  /** Requests to the client that have no response yet. */
   readonly #asked = new Map<JsonRpcId, (answer: JsonRpcMessage) => void>();
   #askedCount = 0;
   #isInitialized = false;
@@ -57,7 +57,7 @@ export class EchoConnection {
     server.connections.add(this);
   }
 
-  /** Take one message from the client. */
+  /** Processes one message of the client. */
   receive(message: JsonRpcMessage): void {
     this.#server.record(message);
     const { id, method } = message;
@@ -69,7 +69,7 @@ export class EchoConnection {
     else this.#answer(id, method, message);
   }
 
-  /** Tell the client of a change, if it wants to hear of it. */
+  /** Notifies the client of a change if it is subscribed to it. */
   announce(change: EchoChange): void {
     const method =
       change.kind === "resourceUpdated"
@@ -93,34 +93,34 @@ export class EchoConnection {
     this.#outlet.send(notificationOf(method, params));
   }
 
-  /** Cancel what is under way; nothing is sent afterwards for it. */
+  /** Cancels all requests in flight; they get no response. */
   close(): void {
     this.#server.connections.delete(this);
     this.#listeners.clear();
     for (const id of this.#cancellable.keys()) this.#abort(id);
   }
 
-  /** Cancel one request, as `notifications/cancelled` does. */
+  /** Cancels one request, as `notifications/cancelled` does. */
   cancel(id: JsonRpcId): void {
     this.#listeners.delete(id);
     this.#abort(id);
   }
 
-  /** The signal of request `id`; made when first asked for, because most calls never wait. */
+  /** Returns the signal of request `id`. Created on first use, because most calls do not need it. */
   signalOf(id: JsonRpcId): AbortSignal {
     const controller = this.#cancellable.get(id) ?? new AbortController();
     if (!this.#cancellable.has(id)) {
-      // A tool listens once a step, which may be often.
+      // A tool can add a listener at each of many steps.
       setMaxListeners(0, controller.signal);
       this.#cancellable.set(id, controller);
     }
     return controller.signal;
   }
 
-  /** Send a request to the client and wait for its answer. */
+  /** Sends a request to the client and returns its response. */
   ask(method: string, params: JsonObject, relatedTo: JsonRpcId): Promise<JsonObject> {
     this.#askedCount += 1;
-    // Small numbers like a client's own: a gateway must not take one for the other.
+    // Small numbers, which the client uses for its own requests too: a gateway must not confuse them.
     const id = this.#askedCount;
     return new Promise((resolve, reject) => {
       this.#asked.set(id, ({ result, error }) => {
@@ -184,14 +184,14 @@ export class EchoConnection {
     else this.#finish(id, failureOf(id, thrown));
   }
 
-  /** Send the answer of a request, unless it was cancelled. */
+  /** Sends the response to a request, unless it was cancelled. */
   #finish(id: JsonRpcId, answer: JsonRpcMessage): void {
     const wasCancelled = this.#cancellable.get(id)?.signal.aborted === true;
     this.#cancellable.delete(id);
     if (!wasCancelled) this.#outlet.send(answer, id);
   }
 
-  /** The result of a request; undefined when it is never answered. */
+  /** Returns the result of a request, or undefined if it gets no response. */
   #dispatch(
     id: JsonRpcId,
     method: string,
@@ -210,7 +210,7 @@ export class EchoConnection {
     return content;
   }
 
-  /** Requests about the session itself, which 2026-07-28 no longer has. */
+  /** Handles requests about the session itself, which 2026-07-28 does not have. */
   #answerSession(method: string, params: JsonObject): JsonObject | undefined {
     if (!isOffered(this.#server, method)) return undefined;
     if (method === "logging/setLevel") this.#logLevel = stringOf(params, "level", "debug");
@@ -250,7 +250,7 @@ export class EchoConnection {
     };
   }
 
-  /** Open a subscription; it is answered by its end, which here is the client's. */
+  /** Opens a subscription. Its response is sent at its end; here, only the client ends it. */
   #listen(id: JsonRpcId, params: JsonObject): undefined {
     const filter = isJsonObject(params["notifications"]) ? params["notifications"] : {};
     this.#listeners.set(id, filter);

@@ -1,40 +1,40 @@
 /**
- * What an echo server is like: which protocol it speaks, what it offers, how
- * it misbehaves from the start. Options for one in this process, flags for
- * one in a child process. No I/O.
+ * Options of an echo server: its protocol versions, its capabilities, and its
+ * misbehaviour at start. Options are for a server in this process, flags for one in
+ * a child process. No I/O.
  */
 
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
 import { isJsonObject, type JsonObject } from "./json-rpc.ts";
 
-/** A capability of a server, as `initialize` and `server/discover` name it. */
+/** A capability of a server, with its name in `initialize` and `server/discover`. */
 export type EchoCapability = "tools" | "resources" | "prompts" | "logging" | "completions";
 
-/** How an echo server behaves. Every field has a default; the flag of a child process is in brackets. */
+/** Options of an echo server. Every field has a default; the flag of a child process is in brackets. */
 export interface EchoOptions {
-  /** The server's name in `serverInfo` [`--name`]. @default "echo" */
+  /** Name in `serverInfo` [`--name`]. @default "echo" */
   readonly name?: string;
   /** Text for the model [`--instructions`]. @default none */
   readonly instructions?: string;
-  /** The newest protocol version it speaks; it speaks the older ones too [`--protocol`]. @default "2025-11-25" */
+  /** The newest supported protocol version; the older ones are supported too [`--protocol`]. @default "2025-11-25" */
   readonly protocol?: string;
-  /** Speak no version but `protocol` [`--only`]. @default false */
+  /** Supports no version but `protocol` [`--only`]. @default false */
   readonly only?: boolean;
-  /** What it offers [`--capabilities tools,prompts`]. @default everything */
+  /** Its capabilities [`--capabilities tools,prompts`]. @default all */
   readonly capabilities?: readonly EchoCapability[];
-  /** Which of its built-in tools it has [`--builtin echo,sleep`, `--builtin ""` for none]. @default all */
+  /** Its built-in tools [`--builtin echo,sleep`, `--builtin ""` for none]. @default all */
   readonly builtin?: readonly string[];
-  /** How many further tools `tool_0001`, `tool_0002`, … it has; each echoes `text` [`--tools`]. @default 0 */
+  /** Number of further tools `tool_0001`, `tool_0002`, …; each echoes `text` [`--tools`]. @default 0 */
   readonly tools?: number;
   /** Definitions of further tools; each returns its arguments as JSON text [`--define '[{"name": …}]'`]. @default none */
   readonly define?: readonly JsonObject[];
   /** Names of further prompts, without arguments [`--prompts a,b`]. @default none */
   readonly prompts?: readonly string[];
-  /** Entries a page of a list; 0 puts all on one page [`--page-size`]. @default 0 */
+  /** Entries on each page of a list; 0 puts all on one page [`--page-size`]. @default 0 */
   readonly pageSize?: number;
-  /** Always give a next cursor, so that a list never ends [`--endless-cursor`]. @default false */
+  /** Always returns a next cursor, so that a list never ends [`--endless-cursor`]. @default false */
   readonly endlessCursor?: boolean;
-  /** Never answer `initialize` or `server/discover` [`--hang-initialize`]. @default false */
+  /** Never responds to `initialize` and `server/discover` [`--hang-initialize`]. @default false */
   readonly hangInitialize?: boolean;
 }
 
@@ -54,12 +54,12 @@ export const echoFlags = {
   "hang-initialize": { type: "boolean" },
 } as const satisfies ParseArgsOptionsConfig;
 
-/** What the command line says, parsed with `echoFlags` and an entry's own `flags`; unknown flags throw. */
+/** Parses the command line with `echoFlags` and the entry's own `flags`. Throws for unknown flags. */
 export function parseEchoFlags<T extends ParseArgsOptionsConfig>(commandLine: readonly string[], flags: T) {
   return parseArgs({ args: [...commandLine], options: { ...echoFlags, ...flags } }).values;
 }
 
-/** Echo options from parsed flags; what was not given stays undefined and takes its default. */
+/** Turns parsed flags into options. A missing flag stays undefined and gets its default. */
 export function toEchoOptions(values: { readonly [flag: string]: unknown }): EchoOptions {
   return {
     name: textOf(values["name"]),

@@ -1,7 +1,7 @@
 /**
- * What all connections of one echo server share: its tools, its resources,
- * and the log of what it received. It knows no transport; an entry or an HTTP
- * server makes an `EchoConnection` for each connection or session.
+ * The state that all connections of one echo server share: its tools, its
+ * resources, and the messages that it received. It has no transport; an entry or an
+ * HTTP server creates an `EchoConnection` for each connection or session.
  */
 
 import { initialResources } from "./content.ts";
@@ -14,16 +14,16 @@ import { legacyVersions, modernVersion } from "./modern-era.ts";
 import { plainTools } from "./plain-tools.ts";
 import { unrulyTools } from "./unruly-tools.ts";
 
-/** What the process around an echo server gives it. */
+/** The process of an echo server. */
 export interface EchoHost {
   readonly environment: { readonly [name: string]: string | undefined };
-  /** End as a process that crashed does. */
+  /** Ends like a process that crashes. */
   crash(code: number): void;
-  /** Pids of processes that tools started and that still run. */
+  /** Pids of the running processes that tools started. */
   readonly children: Set<number>;
 }
 
-/** Something that subscribers hear of. */
+/** A change that subscribers are notified of. */
 export type EchoChange =
   | { readonly kind: "toolsListChanged" }
   | { readonly kind: "resourceUpdated"; readonly uri: string };
@@ -36,7 +36,7 @@ const allCapabilities: readonly EchoCapability[] = [
   "completions",
 ];
 
-/** Oldest received messages are forgotten past this many. */
+/** Number of received messages that are kept; the oldest ones are dropped first. */
 const receivedMaxCount = 1000;
 
 export class EchoServer {
@@ -44,13 +44,13 @@ export class EchoServer {
   readonly options: EchoOptions;
   readonly serverInfo: JsonObject;
   readonly capabilities: ReadonlySet<EchoCapability>;
-  /** Versions it speaks, oldest first. */
+  /** Supported versions, oldest first. */
   readonly versions: readonly string[];
   readonly tools = new Map<string, EchoTool>();
   readonly resources = new Map<string, string>(initialResources);
   readonly received: JsonRpcMessage[] = [];
   readonly connections = new Set<EchoConnection>();
-  /** How many calls were cancelled while they waited, by a message or by a closed connection. */
+  /** Calls that were cancelled in flight, by a message or a closed connection. */
   cancelledCount = 0;
 
   constructor(host: EchoHost, options: EchoOptions) {
@@ -71,17 +71,17 @@ export class EchoServer {
     for (const definition of options.define ?? []) this.addTool(definition);
   }
 
-  /** Whether it speaks 2026-07-28. */
+  /** Whether it supports 2026-07-28. */
   get isModern(): boolean {
     return this.versions.includes(modernVersion);
   }
 
-  /** Whether it speaks a version with `initialize`. */
+  /** Whether it supports a version with `initialize`. */
   get isLegacy(): boolean {
     return this.versions[0] !== modernVersion;
   }
 
-  /** What `initialize` and `server/discover` say it can do. */
+  /** The capabilities in the results of `initialize` and `server/discover`. */
   describeCapabilities(): JsonObject {
     const described: { [name: string]: JsonObject } = {
       tools: { listChanged: true },
@@ -95,7 +95,7 @@ export class EchoServer {
     );
   }
 
-  /** Add a tool that returns its arguments as JSON text; `definition` goes out as it is. */
+  /** Adds a tool that returns its arguments as JSON text; `definition` is listed unchanged. */
   addTool(definition: JsonObject): void {
     const name = stringOf(definition, "name", "");
     this.tools.set(name, {
@@ -108,7 +108,7 @@ export class EchoServer {
     this.tools.delete(name);
   }
 
-  /** Give a tool another description, as an upstream does whose tool changed under its users. */
+  /** Changes the description of a tool, like an upstream server whose tool changes while it is in use. */
   redefineTool(name: string): void {
     const tool = this.tools.get(name);
     if (tool === undefined) return;
@@ -116,14 +116,14 @@ export class EchoServer {
     this.tools.set(name, { ...tool, definition: { ...tool.definition, description } });
   }
 
-  /** Keep `message` for the tool `received`; calls are left out, so that they cost nothing. */
+  /** Stores `message` for the tool `received`. Calls are not stored, so that they cost nothing. */
   record(message: JsonRpcMessage): void {
     if (message.method === undefined || message.method === "tools/call") return;
     this.received.push(message);
     if (this.received.length > receivedMaxCount) this.received.shift();
   }
 
-  /** Tell every connection that wants to hear of it. */
+  /** Notifies every connection that is subscribed to the change. */
   announce(change: EchoChange): void {
     for (const connection of this.connections) connection.announce(change);
   }

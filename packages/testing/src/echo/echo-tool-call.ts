@@ -1,6 +1,6 @@
 /**
- * One call of an echo tool: what the tool may do besides returning a result.
- * Knows both eras' way of asking the client and of sending logs.
+ * One call of an echo tool, with everything that a tool can do in addition to
+ * returning a result. Sends requests and log messages in the form of both eras.
  */
 
 import type { EchoConnection, Outlet } from "./echo-connection.ts";
@@ -16,7 +16,7 @@ import {
 } from "./json-rpc.ts";
 import { metaKeys } from "./modern-era.ts";
 
-/** Thrown by a call that has to ask: its result is the question, and the client calls again with the answer. */
+/** Thrown by a call that needs input: its result is the question, and the client calls again with the answer. */
 export class InputRequired extends Error {
   readonly result: JsonObject;
 
@@ -29,7 +29,7 @@ export class InputRequired extends Error {
 
 const levels = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 
-/** Which capability a client must declare to be asked. */
+/** The capability that a client must declare for each request. */
 const capabilityOf: { readonly [method: string]: string } = {
   "sampling/createMessage": "sampling",
   "elicitation/create": "elicitation",
@@ -78,7 +78,7 @@ export class EchoToolCall implements EchoCall {
   }
 
   log(level: string, data: unknown): void {
-    // From 2026-07-28 on a request without a level gets no logs.
+    // From 2026-07-28 on, a request without a level gets no log messages.
     const wanted = this.#isModern ? this.#meta[metaKeys.logLevel] : this.#connection.logLevel;
     if (typeof wanted !== "string" || levels.indexOf(level) < levels.indexOf(wanted)) return;
     this.#outlet.send(notificationOf("notifications/message", { level, logger: "echo", data }), this.id);

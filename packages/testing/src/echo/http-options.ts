@@ -1,4 +1,4 @@
-/** What the HTTP echo servers share: their options, their handle, and the door every request passes. */
+/** The common parts of the HTTP echo servers: their options, their handle, and the checks of every request. */
 
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { closeHttpServer, listenOnLoopback, sendJsonRpcError } from "../loopback-http.ts";
@@ -6,50 +6,50 @@ import type { EchoOptions } from "./echo-options.ts";
 import { EchoServer } from "./echo-server.ts";
 import type { JsonRpcMessage } from "./json-rpc.ts";
 
-/** How an HTTP echo server behaves, besides what it offers. The flag of a child process is in brackets. */
+/** Options of the transport of an HTTP echo server. The flag of a child process is in brackets. */
 export interface EchoHttpOptions extends EchoOptions {
   /** The port on 127.0.0.1 [`--port`]. @default 0 (any free one) */
   readonly port?: number;
-  /** The bearer token every request must carry, else 401 [`--token`]. @default none needed */
+  /** The bearer token that every request must have; others get 401 [`--token`]. @default none is required */
   readonly token?: string;
-  /** What the process does when the tool `crash` is called. @default every connection breaks and every session is forgotten */
+  /** Called by the tool `crash`. @default breaks every connection and drops every session */
   readonly crash?: (code: number) => void;
 }
 
-/** A running HTTP echo server; disposing it ends its connections, sessions and grandchildren. */
+/** A running HTTP echo server. Disposing it ends its connections, its sessions and the processes of its tools. */
 export interface EchoHttpServer extends AsyncDisposable {
   /** The endpoint: `…/mcp`, or `…/sse` of the legacy transport. */
   readonly url: string;
   readonly port: number;
-  /** What it received so far, without calls; oldest first, at most 1,000. */
+  /** The messages received so far except calls, oldest first, at most 1,000. */
   readonly received: readonly JsonRpcMessage[];
-  /** How many HTTP requests came in so far. */
+  /** HTTP requests received so far. */
   readonly requestCount: number;
-  /** How many calls were cancelled while they waited, by a message or by a closed response. */
+  /** Calls that were cancelled in flight, by a message or a closed response. */
   readonly cancelledCount: number;
-  /** How many sessions are open. */
+  /** Open sessions. */
   readonly sessionCount: number;
-  /** Forget every session: their next request is answered with 404. */
+  /** Drops every session: their next request gets 404. */
   expireSessions(): void;
-  /** Break every connection now, also those with a response under way. */
+  /** Breaks every connection, including those with an unfinished response. */
   dropConnections(): void;
-  /** Answer the next `count` requests with `status` and nothing else. */
+  /** Responds to the next `count` requests with `status` and nothing else. */
   refuseNext(count: number, status: number): void;
 }
 
-/** What a transport adds to the server that all transports share. */
+/** The parts of an HTTP echo server that its transport uses. */
 export interface HttpEcho {
   readonly server: EchoServer;
-  /** Whether `request` may pass; otherwise it is answered already. */
+  /** Checks `request`, and responds to it if it is refused. @returns whether it is accepted */
   admit(request: IncomingMessage, response: ServerResponse): boolean;
-  /** Listen and return the handle; `path` is where clients connect. */
+  /** Listens and returns the handle; clients connect to `path`. */
   open(httpServer: Server, path: string, sessions: SessionControl): Promise<EchoHttpServer>;
 }
 
-/** The sessions of a transport, as the handle needs them. */
+/** The sessions of a transport. */
 export interface SessionControl {
   readonly size: number;
-  /** Close and forget every session. */
+  /** Closes and drops every session. */
   clear(): void;
 }
 
@@ -113,17 +113,17 @@ export function createHttpEcho(options: EchoHttpOptions): HttpEcho {
   };
 }
 
-/** The path of a request, and its query. */
+/** Returns the path and the query of a request. */
 export function urlOf(request: IncomingMessage): URL {
   return new URL(request.url ?? "/", "http://127.0.0.1");
 }
 
-/** One server-sent event that carries `data`, which has no line breaks. */
+/** Returns one server-sent event with `data`, which has no line breaks. */
 export function eventOf(data: string, id?: string): string {
   return `${id === undefined ? "" : `id: ${id}\n`}event: message\ndata: ${data}\n\n`;
 }
 
-/** The headers of a stream of server-sent events. */
+/** Returns the headers of a stream of server-sent events. */
 export const eventStreamHeaders = {
   "content-type": "text/event-stream",
   "cache-control": "no-cache",
@@ -134,6 +134,6 @@ function killQuietly(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It ended by itself in the meantime.
+    // The process has ended by itself.
   }
 }

@@ -1,8 +1,7 @@
 /**
- * One session of the streamable HTTP echo server: its connection, the
- * response streams of its requests, its GET stream, and the events that a
- * broken stream can be resumed from. Without a session id it is the whole
- * life of one request.
+ * One session of the streamable HTTP echo server: its connection, the response
+ * streams of its requests, its GET stream, and the stored events of resumable
+ * streams. Without a session id, it belongs to one request.
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -11,10 +10,10 @@ import type { EchoServer } from "./echo-server.ts";
 import { eventOf, eventStreamHeaders } from "./http-options.ts";
 import type { JsonRpcId, JsonRpcMessage } from "./json-rpc.ts";
 
-/** How requests are answered: one JSON body, a stream, or a stream only where something precedes the answer. */
+/** The form of responses: one JSON body, a stream, or a stream only if other messages precede the response. */
 export type AnswerForm = "json" | "sse" | "auto";
 
-/** The stream of messages that belong to no request. */
+/** The key of the stream for messages that belong to no request. */
 const standalone = "standalone";
 
 interface StoredEvent {
@@ -23,18 +22,18 @@ interface StoredEvent {
   readonly data: string;
 }
 
-/** Oldest events are forgotten past this many. */
+/** Number of stored events; the oldest ones are dropped first. */
 const eventMaxCount = 1000;
-/** How long a client is told to wait before it resumes a stream. */
+/** Milliseconds that a client has to wait before it resumes a stream. */
 const retryMs = 50;
 
 export interface HttpSessionOptions {
   readonly answers: AnswerForm;
-  /** Number the events and keep them, so that a stream can be resumed. */
+  /** Adds ids to the events and stores them, so that a stream can be resumed. */
   readonly isResumable: boolean;
-  /** The id clients send back; undefined for a session that lives for one request. */
+  /** The session id; undefined for a session that belongs to one request. */
   readonly sessionId: string | undefined;
-  /** The HTTP status of an answer that is an error, where it is sent as one JSON body. @default 200 */
+  /** Returns the HTTP status of an error that is sent as one JSON body. @default 200 */
   readonly statusOf?: (answer: JsonRpcMessage) => number;
   readonly onExpire: () => void;
 }
@@ -57,19 +56,19 @@ export class HttpSession {
     });
   }
 
-  /** Answer a request's POST; resolves when it is answered or its connection is gone. */
+  /** Handles the POST of a request; resolves after the response, or when the connection is closed. */
   post(message: JsonRpcMessage, response: ServerResponse): void {
     const stream = streamOf(message.id ?? undefined);
     this.#streams.set(stream, response);
     response.on("close", () => {
-      // A stream may have been resumed on another response by now.
+      // The stream can have been resumed on another response meanwhile.
       if (this.#streams.get(stream) === response) this.#streams.delete(stream);
     });
     if (this.#options.answers === "sse") this.#openStream(stream, response);
     this.connection.receive(message);
   }
 
-  /** Open the GET stream, or resume a broken one after `lastEventId`. */
+  /** Opens the GET stream, or resumes a broken stream after `lastEventId`. */
   get(lastEventId: string | undefined, response: ServerResponse): void {
     const stream = lastEventId === undefined ? standalone : lastEventId.slice(lastEventId.indexOf("@") + 1);
     this.#streams.get(stream)?.end();
@@ -107,7 +106,7 @@ export class HttpSession {
       this.#streams.delete(stream);
       return;
     } else if (this.#options.answers === "json") {
-      // One JSON body has no room for what precedes the answer; the GET stream has.
+      // A JSON body contains only the response; messages before it go to the GET stream.
       this.#write(standalone, JSON.stringify(message));
     } else {
       this.#openStream(stream, response);
@@ -137,12 +136,12 @@ export class HttpSession {
   #openStream(stream: string, response: ServerResponse): void {
     response.writeHead(200, this.#headers(eventStreamHeaders));
     response.flushHeaders();
-    // An event without a message gives the client the id to resume from (SEP-1699).
+    // An event without a message contains the id from which the client resumes (SEP-1699).
     const id = this.#store(stream, "");
     if (id !== undefined) response.write(`id: ${id}\nretry: ${retryMs}\ndata: \n\n`);
   }
 
-  /** Break a response: with resumption, end the stream, so that the client comes back for the answer. */
+  /** Breaks a response. A resumable stream is ended instead, so that the client resumes it. */
   #breakOff(stream: string): void {
     const response = this.#streams.get(stream);
     if (this.#options.isResumable && response?.headersSent === true) response.end();
@@ -160,7 +159,7 @@ function streamOf(relatedTo: JsonRpcId | undefined): string {
   return relatedTo === undefined ? standalone : JSON.stringify(relatedTo);
 }
 
-/** Whether the text of a stored event is the answer that ends its stream. */
+/** Whether a stored event contains the response that ends its stream. */
 function isAnswer(data: string): boolean {
   return data !== "" && !data.includes('"method":');
 }

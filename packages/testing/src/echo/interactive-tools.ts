@@ -1,4 +1,4 @@
-/** Tools of the echo server that ask the client, and tools that change what the server offers. */
+/** Tools of the echo server that send requests to the client, and tools that change the server's tools and resources. */
 
 import { count, defineTool, type EchoTool, flag, numberOf, stringOf, text, textResult } from "./echo-tool.ts";
 
@@ -56,7 +56,7 @@ export const interactiveTools: readonly EchoTool[] = [
   ),
   defineTool(
     "update_resource",
-    "Changes the text of a resource and tells who watches it",
+    "Changes the text of a resource and notifies its subscribers",
     { uri: text, text, times: count },
     [],
     (given, { server }) => {

@@ -1,11 +1,11 @@
-/** JSON-RPC 2.0 messages as the echo server reads and writes them. No I/O, no validation of contents. */
+/** JSON-RPC 2.0 messages of the echo server. No I/O, and no validation of their contents. */
 
 export type JsonRpcId = string | number;
 
-/** A JSON object whose members are not known yet. */
+/** A JSON object with unknown members. */
 export type JsonObject = { readonly [key: string]: unknown };
 
-/** Any message: `method` and `id` together tell a request, a notification and a response apart. */
+/** Any message: `method` and `id` distinguish a request, a notification and a response. */
 export interface JsonRpcMessage {
   readonly jsonrpc: "2.0";
   readonly id?: JsonRpcId | null;
@@ -21,7 +21,7 @@ export interface JsonRpcError {
   readonly data?: unknown;
 }
 
-/** Thrown by a handler to answer with a JSON-RPC error. */
+/** Thrown by a handler to respond with a JSON-RPC error. */
 export class RpcFailure extends Error {
   readonly code: number;
   readonly data: unknown;
@@ -42,7 +42,7 @@ export function resultOf(id: JsonRpcId, result: JsonObject): JsonRpcMessage {
   return { jsonrpc: "2.0", id, result };
 }
 
-/** The answer to a request whose handler threw: a `RpcFailure` as it is, anything else as -32603. */
+/** Returns the response to a request whose handler threw: the error of a `RpcFailure`, otherwise -32603. */
 export function failureOf(id: JsonRpcId | null, thrown: unknown): JsonRpcMessage {
   if (!(thrown instanceof RpcFailure))
     return { jsonrpc: "2.0", id, error: { code: -32603, message: String(thrown) } };

@@ -1,12 +1,12 @@
 /**
- * What 2026-07-28 changed on the wire, as far as the echo server needs it:
- * metadata on every request, the headers that mirror it, and the fields that
- * every result carries. No I/O.
+ * The wire format changes of 2026-07-28 that the echo server needs: the metadata of
+ * every request, the headers that mirror it, and the fields of every result. No
+ * I/O.
  */
 
 import { isJsonObject, type JsonObject, type JsonRpcMessage, RpcFailure } from "./json-rpc.ts";
 
-/** The version from which on there is no `initialize` and no session. */
+/** The first version without `initialize` and sessions. */
 export const modernVersion = "2026-07-28";
 
 /** The versions with `initialize`, oldest first. */
@@ -27,15 +27,15 @@ export function metaOf(message: JsonRpcMessage): JsonObject {
   return isJsonObject(meta) ? meta : {};
 }
 
-/** Whether `message` claims to be of a version without sessions. */
+/** Whether `message` declares a version without sessions. */
 export function isModernMessage(message: JsonRpcMessage): boolean {
   return message.method === "server/discover" || metaOf(message)[metaKeys.protocolVersion] !== undefined;
 }
 
 /**
- * Check the metadata that every request must carry.
+ * Checks the metadata that every request must have.
  *
- * @throws {RpcFailure} -32602 where a field is missing, -32022 for a version not in `supported`.
+ * @throws {RpcFailure} -32602 if a field is missing, -32022 for a version that is not in `supported`.
  */
 export function checkRequestMeta(message: JsonRpcMessage, supported: readonly string[]): void {
   const meta = metaOf(message);
@@ -51,10 +51,10 @@ export function checkRequestMeta(message: JsonRpcMessage, supported: readonly st
 }
 
 /**
- * Check that the HTTP headers say what the body says.
+ * Checks that the HTTP headers match the body.
  *
  * @param inputSchema the schema of the tool that is called, for its mirrored arguments.
- * @throws {RpcFailure} -32020 naming the first header that does not.
+ * @throws {RpcFailure} -32020 with the name of the first header that does not match.
  */
 export function checkHeaders(
   message: JsonRpcMessage,
@@ -80,7 +80,7 @@ export function checkHeaders(
   }
 }
 
-/** The headers that annotated properties of `schema` must have, reached by `properties` only. */
+/** Returns the headers for the annotated properties of `schema`, which are reached through `properties` only. */
 function* mirroredArguments(schema: JsonObject, given: JsonObject): Generator<[string, unknown]> {
   if (!isJsonObject(schema["properties"])) return;
   for (const [name, property] of Object.entries(schema["properties"])) {
@@ -92,7 +92,7 @@ function* mirroredArguments(schema: JsonObject, given: JsonObject): Generator<[s
   }
 }
 
-/** A header's value; `=?base64?…?=` carries what plain ASCII cannot. */
+/** Decodes the value of a header; `=?base64?…?=` contains text that is not plain ASCII. */
 function decodeHeader(value: string | string[] | undefined): string | undefined {
   if (typeof value !== "string") return undefined;
   const encoded = /^=\?base64\?(.*)\?=$/.exec(value)?.[1];
@@ -108,7 +108,7 @@ const cacheableMethods = new Set([
   "resources/read",
 ]);
 
-/** `result` with the fields of 2026-07-28: its type, who answers, and how long it may be kept. */
+/** Adds the fields of 2026-07-28 to `result`: its type, the server, and how long it can be cached. */
 export function toModernResult(method: string, result: JsonObject, serverInfo: JsonObject): JsonObject {
   const meta = isJsonObject(result["_meta"]) ? result["_meta"] : {};
   return {

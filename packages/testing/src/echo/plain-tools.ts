@@ -1,4 +1,4 @@
-/** Tools of the echo server that behave: text, structure, errors, waiting, progress, logs, and what was received. */
+/** Tools of the echo server that behave well: text, structured content, errors, waiting, progress, logs, and the received messages. */
 
 import { setTimeout as delay } from "node:timers/promises";
 import { count, defineTool, type EchoTool, numberOf, stringOf, text, textResult } from "./echo-tool.ts";

@@ -1,6 +1,7 @@
 /**
- * Tools of the echo server that misbehave: they crash, hang, write garbage,
- * answer twice, answer for others, leave processes behind, break off.
+ * Tools of the echo server that misbehave: they crash, hang, write invalid
+ * messages, respond twice or to unknown requests, leave processes behind, or break
+ * the connection.
  */
 
 import { spawn } from "node:child_process";
@@ -8,7 +9,7 @@ import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { count, defineTool, type EchoTool, flag, numberOf, stringOf, text, textResult } from "./echo-tool.ts";
 
-/** A grandchild ends by itself after this long, should a test lose it. */
+/** Milliseconds after which a grandchild exits by itself, in case a test does not end it. */
 const grandchildLifetimeMs = 600_000;
 
 export const unrulyTools: readonly EchoTool[] = [
@@ -43,10 +44,16 @@ export const unrulyTools: readonly EchoTool[] = [
     process.stderr.write(`${line}\n`.repeat(lines));
     return textResult(`${lines} lines`);
   }),
-  defineTool("garbage", "Writes text that is not JSON, then answers", { text }, [], (given, call) => {
-    call.writeText(stringOf(given, "text", "this is {not JSON"));
-    return textResult("after garbage");
-  }),
+  defineTool(
+    "invalid_message",
+    "Writes text that is not JSON, then responds",
+    { text },
+    [],
+    (given, call) => {
+      call.writeText(stringOf(given, "text", "this is {not JSON"));
+      return textResult("after an invalid message");
+    },
+  ),
   defineTool("twice", "Answers twice", {}, [], (_given, call) => {
     call.respond(call.id, textResult("first"));
     return textResult("second");
@@ -75,7 +82,7 @@ export const unrulyTools: readonly EchoTool[] = [
   ),
 ];
 
-/** Never resolves; rejects when the call is cancelled, which leaves it unanswered. */
+/** Never resolves. Rejects when the call is cancelled; a cancelled call gets no response. */
 function untilCancelled(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });
@@ -83,7 +90,7 @@ function untilCancelled(signal: AbortSignal): Promise<never> {
 }
 
 async function spawnGrandchild(pids: Set<number>, holdPipes: boolean, detached: boolean) {
-  // It says when its signal handler is installed: before that, SIGTERM would end it.
+  // It prints a line when its signal handler is installed: before that, SIGTERM would end it.
   const program = `process.on("SIGTERM", () => {}); process.send("ready"); setTimeout(() => {}, ${grandchildLifetimeMs});`;
   const output = holdPipes ? "inherit" : "ignore";
   const child = spawn(process.execPath, ["-e", program], {

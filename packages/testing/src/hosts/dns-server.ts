@@ -1,8 +1,8 @@
 /**
- * A DNS server on loopback (RFC 1035, over UDP) that answers as a test tells
- * it to, with a time to live of 0: one thing to the first who asks and another
- * to the second, aliases, several addresses at once. Knows questions for
- * addresses (A and AAAA) and says NXDOMAIN to all others.
+ * A DNS server on loopback (RFC 1035, over UDP) whose answers a test decides, with a
+ * time to live of 0: an answer that changes with each query, aliases, several
+ * addresses at once. Supports queries for addresses (A and AAAA), and answers all
+ * others with NXDOMAIN.
  */
 
 import assert from "node:assert/strict";
@@ -10,18 +10,18 @@ import { createSocket, type RemoteInfo } from "node:dgram";
 import { once } from "node:events";
 import { isIP } from "node:net";
 
-/** What is said of a name. */
+/** The answer for a name. */
 export interface DnsAnswer {
-  /** Of both families; a question gets those of its own. */
+  /** Addresses of both families; a query gets those of its type. */
   readonly addresses: readonly string[];
-  /** The name is an alias of this one, which has the addresses. */
+  /** The canonical name, if the queried name is an alias. */
   readonly alias?: string;
 }
 
-/** A running server. */
+/** A running DNS server. */
 export interface DnsServer extends AsyncDisposable {
   readonly port: number;
-  /** How often the address (A) of `name` was asked for. */
+  /** Returns the number of queries for the address (A) of `name`. */
   askedFor(name: string): number;
 }
 
@@ -31,9 +31,9 @@ const types: ReadonlyMap<number, 4 | 6> = new Map([
 ]);
 
 /**
- * Start a server.
+ * Starts a DNS server.
  *
- * @param answer what is said of `name` to the `nth` question of its type for it, from 1; `undefined` where there is no such name
+ * @param answer returns the answer to the `nth` query (from 1) of a type for `name`, or undefined if the name does not exist.
  */
 export async function startDnsServer(
   answer: (name: string, nth: number) => DnsAnswer | undefined,
@@ -49,7 +49,7 @@ export async function startDnsServer(
     const records = found === undefined || family === undefined ? [] : recordsOf(name, found, family);
     const head = Buffer.alloc(12);
     query.copy(head, 0, 0, 2);
-    // A response, recursion desired and available; NXDOMAIN where there is no such name.
+    // Flags: a response, recursion desired and available; NXDOMAIN if the name does not exist.
     head.writeUInt16BE(found === undefined ? 0x8183 : 0x8180, 2);
     head.writeUInt16BE(1, 4);
     head.writeUInt16BE(records.length, 6);
@@ -66,7 +66,7 @@ export async function startDnsServer(
   };
 }
 
-/** The one question of `query`, and where it ends. */
+/** Reads the one question of `query`, and its end. */
 function readQuestion(query: Buffer): { name: string; end: number; family: 4 | 6 | undefined } {
   const labels: string[] = [];
   let at = 12;
@@ -88,7 +88,7 @@ function recordsOf(name: string, { addresses, alias }: DnsAnswer, family: 4 | 6)
   return alias === undefined ? found : [record(name, 5, nameBytes(alias)), ...found];
 }
 
-/** A record of class IN that may not be kept. */
+/** Returns a record of class IN that must not be cached. */
 function record(name: string, type: number, data: Buffer): Buffer {
   const fixed = Buffer.alloc(10);
   fixed.writeUInt16BE(type, 0);
@@ -107,7 +107,7 @@ function nameBytes(name: string): Buffer {
 
 function addressBytes(address: string, family: 4 | 6): Buffer {
   if (family === 4) return Buffer.from(address.split(".").map(Number));
-  // The last four bytes may be written as those of IPv4.
+  // The last four bytes can be in IPv4 notation.
   const [, before = "", last] = /^(.*?)(\d+\.\d+\.\d+\.\d+)?$/.exec(address) ?? [];
   const tail = last === undefined ? "" : addressBytes(last, 4).toString("hex").replace(/^.{4}/, "$&:");
   const [left = "", right] = `${before}${tail}`.split("::");

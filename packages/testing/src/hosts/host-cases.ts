@@ -1,20 +1,21 @@
 /**
- * Ways to name a host that is not the one that was allowed, for every door:
- * spellings of addresses, look-alikes, what two readers of a URL could split
- * in two ways. Allowed are `api.example.com` and `*.wild.example.com`, on port
- * 443. And hosts that are fine. It is one piece because it is a table.
+ * URLs whose host is not an allowed one, for every entry point of outgoing
+ * requests: spellings of addresses, look-alikes, and URLs that two parsers can split
+ * in different ways; also hosts that are accepted. `api.example.com` and
+ * `*.wild.example.com` are allowed, on port 443. It is one piece because it is a
+ * table.
  */
 
-/** A URL, and what it comes to. */
+/** A URL and the code of its refusal. */
 export interface HostCase {
   readonly url: string;
   readonly code: "EGRESS_AUTHORITY_INVALID" | "EGRESS_HOST_DENIED" | "EGRESS_PORT_DENIED";
 }
 
-/** Addresses that DNS gives for a host that is allowed. All are refused. */
+/** Addresses that DNS returns for an allowed host. All are refused. */
 export type AddressCase = readonly string[];
 
-/** The host of most tests. */
+/** The allowed host of most cases. */
 export const caseHost = "api.example.com";
 
 /** The egress list that the cases are written for. */
@@ -148,7 +149,7 @@ export const hostCases: readonly HostCase[] = [
     "[::1]api.example.com",
     "api.example.com[::1]",
   ),
-  // User information, and what could be taken for it.
+  // User information, and text that can be mistaken for it.
   ...noHost(
     "user@api.example.com",
     "user:pass@api.example.com",
@@ -176,7 +177,7 @@ export const hostCases: readonly HostCase[] = [
     "api.example.com;@evil.example",
     "api.example.com ＠evil.example",
   ),
-  // Characters that cut, join or hide.
+  // Characters that split, join or hide parts of a URL.
   ...noHost(
     "api.example.com\0",
     "api.example.com\0.evil.example",
@@ -232,7 +233,7 @@ export const hostCases: readonly HostCase[] = [
     "..",
     "..com",
   ),
-  // Letters that look alike, or become others when they are folded.
+  // Letters that look alike, or change when case is folded.
   ...noHost(
     "аpi.example.com",
     "apі.example.com",
@@ -284,7 +285,7 @@ export const hostCases: readonly HostCase[] = [
   ),
   ...noHost("xn--api-.example.com"),
   ...denied("xn--pi-7kc.example.com", "api.xn--exmple-4nf.com", "api.example.xn--om-nmc"),
-  // Names near the allowed one.
+  // Names similar to the allowed one.
   ...denied(
     "evil.example",
     "example.com",
@@ -339,7 +340,7 @@ export const hostCases: readonly HostCase[] = [
     "example",
     "api",
   ),
-  // Names that are none.
+  // Invalid names.
   ...noHost(
     "*.example.com",
     "*.wild.example.com",
@@ -423,7 +424,7 @@ export const hostCases: readonly HostCase[] = [
     "api.example.com:4e2",
     "api.example.com:443\0",
   ),
-  // Schemes, and URLs that only look complete.
+  // Schemes, and incomplete URLs.
   ...invalid(
     "",
     "https",
@@ -494,7 +495,7 @@ export const hostCases: readonly HostCase[] = [
   ...invalid(`https://api.example.com/${"a".repeat(40_000)}`),
 ];
 
-/** Answers of DNS for `api.example.com`, none of which may be dialled. */
+/** DNS answers for `api.example.com`, none of which may be connected to. */
 export const addressCases: readonly AddressCase[] = [
   ...[
     "127.0.0.1",
@@ -573,7 +574,7 @@ export const addressCases: readonly AddressCase[] = [
     "0:0:0:0:0:0:0:1",
     "::FFFF:10.0.0.1",
   ],
-  // What no resolver should answer with.
+  // Answers that no resolver should return.
   ...[
     "0177.0.0.1",
     "127.1",
@@ -595,7 +596,7 @@ export const addressCases: readonly AddressCase[] = [
     ["8.8.8.8", "8.8.4.4", "fd00::1"],
   ]);
 
-/** Hosts as requests name them, all of which may be reached once they are allowed. */
+/** Hosts as requests name them, all of which are accepted once they are allowed. */
 export const benignHosts: readonly string[] = [
   ...[
     "api.github.com",

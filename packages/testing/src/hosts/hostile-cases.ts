@@ -1,20 +1,20 @@
 /**
- * What else can lead a request astray than its host: arguments of a call,
- * targets of redirects, answers of DNS, addresses to connect to. Made for hosts
- * below `*.wild.example.com` and for a toolspec at `api.example.com`.
+ * Attacks on the destination of a request other than its host: arguments of a call,
+ * targets of redirects, DNS answers, and addresses to connect to. They are written
+ * for hosts below `*.wild.example.com` and for a toolspec at `api.example.com`.
  */
 
 import { isIP } from "node:net";
 import type { DnsAnswer } from "./dns-server.ts";
 import { addressCases, benignHosts, caseHost, hostCases } from "./host-cases.ts";
 
-/** A name, and what DNS says of it, one answer for each question; the last one goes on. */
+/** A name and its DNS answers, one for each query; the last one repeats. */
 export interface DnsCase {
   readonly host: string;
   readonly answers: readonly DnsAnswer[];
 }
 
-/** What stands in the place of a host in each URL of `hostCases`, the whole URL where it has no such place; but one that may be reached. */
+/** The host part of each URL of `hostCases`, or the whole URL if it has none. Allowed hosts are left out. */
 export const hostTexts: readonly string[] = [
   ...new Set(
     hostCases.map(({ url }) =>
@@ -23,10 +23,10 @@ export const hostTexts: readonly string[] = [
   ),
 ].filter((text) => text !== caseHost);
 
-/** Hosts that may be reached, in lower case and each once. */
+/** Accepted hosts, in lower case, without duplicates. */
 export const benignNames: readonly string[] = [...new Set(benignHosts.map((host) => host.toLowerCase()))];
 
-/** Texts that would be a host, an address, another line or another path to a careless reader. */
+/** Texts that a careless parser takes for a host, an address, another line or another path. */
 export const hostileValues: readonly string[] = [
   ...["@127.0.0.1", "@evil.example", "user:password@127.0.0.1", ":80@127.0.0.1/", ".evil.example", ":8080/"],
   ...[
@@ -86,7 +86,7 @@ export const hostileValues: readonly string[] = [
 
 const plain = new URL(`https://${caseHost}/`);
 
-/** Values of `Location`, none of which may lead anywhere but to `api.example.com`. */
+/** Values of `Location`, none of which may lead to a host other than `api.example.com`. */
 export const redirectTargets: readonly string[] = [
   ...new Set([
     ...hostCases.map(({ url }) => url).filter((url) => url !== ""),
@@ -116,9 +116,9 @@ export const redirectTargets: readonly string[] = [
 ];
 
 /**
- * Answers of DNS that lead to the inside, by a name of each.
+ * DNS answers with internal addresses, each with its name.
  *
- * @param allowed an address that may be dialled, for names that change their mind
+ * @param allowed an allowed address, for names whose answer changes.
  */
 export function dnsCases(allowed: string): readonly DnsCase[] {
   const direct = addressCases
@@ -147,7 +147,7 @@ export function dnsCases(allowed: string): readonly DnsCase[] {
   }));
 }
 
-/** Addresses with a port to connect to in place of a host, none of which may be dialled. */
+/** Addresses with a port, in place of a host, none of which may be connected to. */
 export const endpointCases: readonly string[] = [
   ...[
     "127.0.0.1:443",

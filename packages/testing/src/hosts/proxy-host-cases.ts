@@ -1,13 +1,13 @@
 /**
- * Ways to name two hosts at once, or one that is not allowed, at each of the
- * places where a client of the proxy names one: CONNECT and its Host, the TLS
- * handshake, and the requests inside. Allowed are `api.example.com` and
- * `*.wild.example.com`, on port 443. Longer than other files: it is a table.
+ * Requests that name two hosts, or a host that is not allowed, at each place where a
+ * client of the proxy names a host: CONNECT and its Host, the TLS handshake, and the
+ * requests inside of the tunnel. `api.example.com` and `*.wild.example.com` are
+ * allowed, on port 443. Longer than other files because it is a table.
  */
 
 import { caseHost as host } from "./host-cases.ts";
 
-/** CONNECT, and what it comes to. */
+/** A CONNECT request and its outcome. */
 export interface ConnectCase {
   readonly authority: string;
   /** Header lines. @default `Host` with the authority */
@@ -25,7 +25,7 @@ const portDenied = (...authorities: readonly string[]) => row(403, "EGRESS_PORT_
 const withHeaders = (status: number, code: string, ...lists: readonly (readonly string[])[]): ConnectCase[] =>
   lists.map((headers) => ({ authority: `${host}:443`, headers, status, code }));
 
-/** CONNECT in every form that is refused. */
+/** CONNECT requests, all of which are refused. */
 export const connectCases: readonly ConnectCase[] = [
   ...hostDenied(
     "evil.example.com:443",
@@ -153,7 +153,7 @@ export const connectCases: readonly ConnectCase[] = [
   ),
 ];
 
-/** Names in the handshake that are not that of CONNECT, which is `api.example.com`. */
+/** Names in the TLS handshake that differ from that of CONNECT, which is `api.example.com`. */
 export const serverNameCases: readonly string[] = [
   "evil.example.com",
   "example.com",
@@ -171,7 +171,7 @@ export const serverNameCases: readonly string[] = [
   "api.example.co",
 ];
 
-/** A request in the tunnel to `api.example.com`, line by line, and what it comes to. */
+/** A request inside of the tunnel to `api.example.com`, line by line, and its outcome. */
 export interface InsideCase {
   readonly lines: readonly string[];
   readonly status: number;
@@ -182,7 +182,7 @@ const inside = (status: number, ...requests: readonly (readonly string[])[]): In
 const named = (status: number, ...names: readonly string[]): InsideCase[] =>
   inside(status, ...names.map((name) => ["GET / HTTP/1.1", `Host: ${name}`]));
 
-/** Requests of HTTP/1.1. */
+/** HTTP/1.1 requests inside of the tunnel. */
 export const insideCases: readonly InsideCase[] = [
   ...named(200, host, `${host}:443`, "API.Example.COM", "Api.example.com:443"),
   ...named(
@@ -244,19 +244,19 @@ export const insideCases: readonly InsideCase[] = [
     [`GET https://${host}/ HTTP/1.1`, `Host: ${host}`],
     [`GET HTTPS://${host}:443/x HTTP/1.1`, `Host: ${host}:443`],
     ["OPTIONS * HTTP/1.1", `Host: ${host}`],
-    // The lines are one host each; the same twice is one host.
+    // Two Host lines with the same host name are accepted.
     ["GET / HTTP/1.1", `Host: ${host}`, `Host: ${host}:443`],
   ),
   ...inside(501, [`CONNECT ${host}:443 HTTP/1.1`, `Host: ${host}`]),
 ];
 
-/** A request of HTTP/2, and what it comes to. */
+/** An HTTP/2 request inside of the tunnel, and its outcome. */
 export interface InsideHttp2Case {
   readonly headers: { readonly [name: string]: string };
   readonly status: number | "reset";
 }
 
-/** Requests of HTTP/2. */
+/** HTTP/2 requests inside of the tunnel. */
 export const insideHttp2Cases: readonly InsideHttp2Case[] = [
   { headers: { ":authority": host }, status: 200 },
   { headers: { ":authority": `${host}:443` }, status: 200 },
@@ -266,7 +266,7 @@ export const insideHttp2Cases: readonly InsideHttp2Case[] = [
   ...["evil.example.com", "example.com", `${host}:80`, `${host}.`, "127.0.0.1", "[::1]", "localhost"].map(
     (authority) => ({ headers: { ":authority": authority }, status: 421 }),
   ),
-  // Node's own HTTP/2 refuses these, before there is a request.
+  // The HTTP/2 implementation of Node refuses these before there is a request.
   { headers: { ":authority": `user@${host}` }, status: "reset" },
   { headers: { ":authority": `${host}@evil.test` }, status: "reset" },
   { headers: { ":authority": host, host: "evil.example.com" }, status: 421 },

@@ -1,6 +1,6 @@
 /**
- * Listeners that nobody should reach: on the addresses of this machine, on
- * ports that attacks name. Each connection is remembered, and ended at once.
+ * Listeners that no request must reach: on the addresses of this machine, on the
+ * ports that attacks name. Each connection is recorded and closed at once.
  */
 
 import { once } from "node:events";
@@ -9,15 +9,15 @@ import { networkInterfaces } from "node:os";
 
 /** Running sinks. */
 export interface Sinks extends AsyncDisposable {
-  /** Where they listen, as `address port`. */
+  /** Their addresses, as `address port`. */
   readonly places: readonly string[];
-  /** Where another program listens, such as another run of the same test. */
+  /** Addresses that another program uses, such as another run of the same test. */
   readonly taken: readonly string[];
-  /** The place of each connection that came, in their order. */
+  /** The address of each connection, in the order of arrival. */
   readonly reached: readonly string[];
 }
 
-/** Addresses of this machine: of its loopback, and those that others know it by. */
+/** Returns the addresses of this machine: of its loopback and of its network interfaces. */
 export function ownAddresses(): readonly string[] {
   const outer = Object.entries(networkInterfaces()).flatMap(([name, found]) =>
     (found ?? [])
@@ -29,7 +29,7 @@ export function ownAddresses(): readonly string[] {
   return ["127.0.0.1", "127.0.0.2", "::1", ...outer];
 }
 
-/** Listen on each of `addresses` and `ports`, but where this machine does not let us, or another program listens. */
+/** Listens on each of `addresses` and `ports`, except those that are not permitted or in use. */
 export async function startSinks(addresses: readonly string[], ports: readonly number[]): Promise<Sinks> {
   const reached: string[] = [];
   const taken: string[] = [];
@@ -47,7 +47,7 @@ export async function startSinks(addresses: readonly string[], ports: readonly n
         try {
           await once(server, "listening");
         } catch (error) {
-          // Else it is privileged, or the address has gone.
+          // Otherwise the port is privileged, or the address was removed.
           if (error instanceof Error && "code" in error && error.code === "EADDRINUSE") taken.push(place);
           return undefined;
         }

@@ -1,9 +1,9 @@
 /**
- * Entry, loaded into a process before its program (`node --import`): names are
- * looked up at the DNS server of a test (`TOOLCRIB_TEST_DNS`, its port) in place
- * of the machine's, and every TCP connection that is attempted is a line of a
- * file (`TOOLCRIB_TEST_CONNECTIONS`): address and port. So a test sees attempts
- * to addresses on which nothing can listen, too.
+ * Entry, loaded into a process before its program (`node --import`). Names are
+ * resolved by the DNS server of a test (`TOOLCRIB_TEST_DNS`, its port) instead of
+ * the system's. Each attempted TCP connection is written to a file
+ * (`TOOLCRIB_TEST_CONNECTIONS`) as address and port, so that a test also observes
+ * attempts to addresses on which nothing can listen.
  */
 
 import dns, { type LookupAddress } from "node:dns";
