@@ -1,17 +1,17 @@
 /**
- * A line of source with carets below the place that a finding is about, as a
- * terminal with fixed columns shows it.
+ * Code frames: a line of source with carets below the position of a finding,
+ * aligned for a terminal with fixed columns.
  */
 
 import { printable } from "./printable.ts";
 import { lineText, positionAt, type Span } from "./span.ts";
 
-/** At most this many characters of a line are shown, so that a minified file does not flood a terminal. */
+/** Most characters of a line that are shown, so that a minified file does not flood a terminal. */
 const maxShown = 160;
-/** Characters before the place in a line that is cut at its front. */
+/** Characters shown before the position in a line that is cut at its beginning. */
 const shownBefore = 40;
 
-/** The line at the start of `span` and the carets below it; the rest of a span over several lines is left out. */
+/** Returns the line at the start of `span` and the carets below it, without the further lines of a longer span. */
 export function codeFrame(text: string, span: Span): [line: string, carets: string] {
   const { lineNumber, columnNumber } = positionAt(text, span.start);
   const line = lineText(text, lineNumber);
@@ -27,18 +27,18 @@ export function codeFrame(text: string, span: Span): [line: string, carets: stri
   return [`${before}${shownText(line.slice(at, to))}${back}`, " ".repeat(columnsOf(before)) + carets];
 }
 
-/** `index`, or the one before where that would cut a character in halves. */
+/** Returns `index`, or the index before it if `index` is inside a surrogate pair. */
 function wholeCharacter(line: string, index: number): number {
   const unit = line.charCodeAt(index);
   return unit >= 0xdc00 && unit <= 0xdfff ? index - 1 : index;
 }
 
-/** A tab takes one column, so that the caret stands below its place. */
+/** Replaces tabs by spaces, so that the carets stay aligned. */
 function shownText(text: string): string {
   return printable(text).replaceAll("\t", " ");
 }
 
-/** Characters that take two columns (Unicode TR 11, wide and full width) and those that take none. */
+/** Characters that occupy two columns (Unicode TR 11, wide and full width), and those that occupy none. */
 const wide =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1f64f}\u{1f680}-\u{1f6ff}\u{1f900}-\u{1faff}\u{20000}-\u{3fffd}]/u;
 const noColumn = /[\p{Mn}\p{Me}\u200b-\u200d]/u;

@@ -4,9 +4,9 @@
  * `codes.ts`. Callers branch on `code`, never on `message`.
  */
 
-/** What a `CodedError` carries besides its code and message. */
+/** Optional properties of a `CodedError`. */
 export interface CodedErrorOptions {
-  /** What the reader can do about it, as a sentence without a full stop. */
+  /** A remedy, as a sentence without a full stop that starts in lower case. */
   readonly hint?: string;
   /** The underlying failure. It goes to the log only, never over a wire. */
   readonly cause?: unknown;
@@ -15,7 +15,7 @@ export interface CodedErrorOptions {
 }
 
 /**
- * An operation failed (denied, timed out, unreachable).
+ * Reports an operation that failed (denied, timed out, unreachable).
  *
  * `message` and `hint` may be shown to anyone; `cause` goes to the log only.
  *
@@ -41,7 +41,7 @@ export function isCodedError(value: unknown): value is CodedError {
   return value instanceof CodedError;
 }
 
-/** The message of anything that was thrown. Never throws itself. */
+/** Returns the message of any thrown value. Never throws. */
 export function messageOf(thrown: unknown): string {
   if (thrown instanceof Error) return thrown.message;
   try {

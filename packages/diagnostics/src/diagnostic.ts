@@ -1,13 +1,13 @@
 /**
- * What is wrong with an input, where, and how to mend it. Parsers and linters
- * collect diagnostics and go on; they do not throw them.
+ * Findings about an input: the problem, its position and a fix. Parsers and
+ * linters collect diagnostics and continue; they do not throw them.
  */
 
 import { codeFrame } from "./code-frame.ts";
 import { printable } from "./printable.ts";
 import { positionAt, type Source, type Span } from "./span.ts";
 
-/** How bad a finding is: an `error` makes the input unusable, a `warning` does not. */
+/** Severity of a finding: an `error` makes the input unusable, a `warning` does not. */
 export type Severity = "error" | "warning";
 
 /** One finding about an input. */
@@ -17,9 +17,9 @@ export interface Diagnostic {
   readonly code: string;
   /** The action, then the state, then what is allowed; no full stop, never a secret. */
   readonly message: string;
-  /** How to fix it, as text that can be pasted where possible. */
+  /** A fix, if possible as text that can be pasted. */
   readonly hint?: string;
-  /** Where; absent when the finding concerns the input as a whole or several inputs. */
+  /** The input; absent if the finding is about several inputs. With `span`, the position in it. */
   readonly source?: Source;
   readonly span?: Span;
   /** The value's path in its document, such as `tool_servers[2].transport.kind`. */
@@ -32,9 +32,9 @@ export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
 }
 
 /**
- * `diagnostic` as people read it: `name:line:column: severity CODE`, the
- * message, a code frame with carets, and the hint, separated by line feeds.
- * Characters that a terminal would obey are replaced, wherever they come from.
+ * Formats `diagnostic` as text: `name:line:column: severity CODE`, the message,
+ * a code frame with carets, and the hint, separated by line feeds. Terminal
+ * control characters are replaced, whatever their source.
  */
 export function formatDiagnostic(diagnostic: Diagnostic): string {
   const { severity, code, message, source, span, hint } = diagnostic;
@@ -44,7 +44,7 @@ export function formatDiagnostic(diagnostic: Diagnostic): string {
   return lines.join("\n");
 }
 
-/** All of `diagnostics`, by source and position, with an empty line between two. */
+/** Formats `diagnostics` in the order of source and position, separated by empty lines. */
 export function formatDiagnostics(diagnostics: readonly Diagnostic[]): string {
   return [...diagnostics].sort(bySourceAndPosition).map(formatDiagnostic).join("\n\n");
 }
@@ -58,7 +58,7 @@ function placeOf({ source, span }: Diagnostic): string {
 
 function bySourceAndPosition(a: Diagnostic, b: Diagnostic): number {
   const [left = "", right = ""] = [a.source?.name, b.source?.name];
-  // Not by locale: the same findings come in the same order everywhere.
+  // Independent of the locale: the same findings have the same order on every machine.
   if (left !== right) return left < right ? -1 : 1;
   return (a.span?.start ?? 0) - (b.span?.start ?? 0);
 }

@@ -1,6 +1,6 @@
-/** The program log as the rest of the house knows it. Who writes it, and where to, is not the business of this package. */
+/** The interface of the program log. The caller passes an implementation; this package has none. */
 
-/** Where records of a program go: fields before the text, as `pino` takes them. */
+/** Receives log records: fields before the text, as in `pino`. */
 export interface Logger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;

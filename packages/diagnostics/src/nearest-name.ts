@@ -1,18 +1,18 @@
 /**
- * "Did you mean …": the nearest of the allowed names, by edit distance with
- * transpositions (Damerau–Levenshtein, restricted), ignoring case.
+ * Suggestions for misspelled names ("did you mean …"), by edit distance with
+ * transpositions (restricted Damerau–Levenshtein distance), ignoring case.
  */
 
 /**
- * The name among `candidates` that `name` was most likely meant to be.
+ * Returns the candidate that is most similar to `name`.
  *
- * @returns the nearest one within a third of the length of `name` (at least 1,
- *   at most 3 edits) that shares something with it, ties to the first; `undefined`
- *   when none is near enough. Only the first 100 characters are looked at.
+ * @returns the nearest candidate within a third of the length of `name` (at least 1,
+ *   at most 3 edits) that has a character in common with it, the first of equals;
+ *   `undefined` if none is near enough. Only the first 100 characters are compared.
  */
 export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
   const wanted = fold(name);
-  // One edit makes any letter of any other, which says nothing.
+  // One edit turns any letter into any other, so for a single letter every candidate would be near.
   let bestDistance = Math.min(Math.min(3, Math.max(1, Math.floor(wanted.length / 3))) + 1, wanted.length);
   let best: string | undefined;
   for (const candidate of candidates) {

@@ -1,12 +1,12 @@
-/** Texts of others, made safe to print. Keeps the length of a text. */
+/** Makes untrusted text safe to print, without changing its length. */
 
 /**
- * Control characters but for tab and line feed, and those that turn the
- * direction of what follows: a terminal or an editor would obey them.
+ * Control characters except tab and line feed, and characters that change the
+ * text direction. Terminals and editors interpret them.
  */
-const obeyed = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+const interpreted = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 
-/** `text` with every character that is obeyed and not shown replaced by `\ufffd`. */
+/** Replaces every character that is interpreted and not shown by `\ufffd`. */
 export function printable(text: string): string {
-  return text.replace(obeyed, "\ufffd");
+  return text.replace(interpreted, "\ufffd");
 }

@@ -1,14 +1,14 @@
 /**
- * Places in a text: byte-free, by UTF-16 offset, with line and column for people.
+ * Positions in a text: UTF-16 offsets for programs, line and column for people.
  */
 
-/** A stretch of a source text; `end` is exclusive. Offsets count UTF-16 units from 0. */
+/** A range of a source text; `end` is exclusive. Offsets count UTF-16 units from 0. */
 export interface Span {
   readonly start: number;
   readonly end: number;
 }
 
-/** A place for people: both numbers count from 1, the column in UTF-16 units. */
+/** A position for people: both numbers count from 1, the column in UTF-16 units. */
 export interface Position {
   readonly lineNumber: number;
   readonly columnNumber: number;
@@ -16,12 +16,12 @@ export interface Position {
 
 /** A named text that diagnostics point into. */
 export interface Source {
-  /** What people call it: a path as they gave it, or `<stdin>`. */
+  /** The name in messages: a path as given by the user, or `<stdin>`. */
   readonly name: string;
   readonly text: string;
 }
 
-/** The position of `offset` in `text`; an offset past the end is the end. */
+/** Returns the position of `offset` in `text`; an offset past the end becomes the end. */
 export function positionAt(text: string, offset: number): Position {
   const end = Math.min(offset, text.length);
   let lineNumber = 1;
@@ -33,7 +33,7 @@ export function positionAt(text: string, offset: number): Position {
   return { lineNumber, columnNumber: end - lineStart + 1 };
 }
 
-/** Line `lineNumber` (from 1) of `text`, without its line break. */
+/** Returns line `lineNumber` (from 1) of `text`, without its line break. */
 export function lineText(text: string, lineNumber: number): string {
   let start = 0;
   for (let line = 1; line < lineNumber; line += 1) {

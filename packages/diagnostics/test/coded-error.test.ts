@@ -21,14 +21,14 @@ test("A CodedError has the name of its class, a code, a hint, a cause and data",
   assert.match(String(error.stack), /^StoreError: Cannot write/);
 });
 
-test("A CodedError has no cause where none is given", () => {
+test("A CodedError has no cause by default", () => {
   const error = new StoreError("STORE_FULL", "Cannot write");
   assert.equal(Object.hasOwn(error, "cause"), false);
   assert.equal(error.hint, undefined);
   assert.equal(error.data, undefined);
 });
 
-test("isCodedError() knows the errors of every package from others", () => {
+test("isCodedError() recognizes the errors of every package", () => {
   assert.equal(isCodedError(new StoreError("A_B", "c")), true);
   for (const other of [new Error("a"), { code: "A_B" }, "A_B", undefined])
     assert.equal(isCodedError(other), false);
@@ -43,5 +43,5 @@ describe("messageOf() is the text", () => {
     ["of a symbol", Symbol("bad"), "Symbol(bad)"],
     ["that stands for what has none", Object.create(null), "something that has no text was thrown"],
   ];
-  for (const [what, thrown, text] of rows) test(what, () => assert.equal(messageOf(thrown), text));
+  for (const [title, thrown, text] of rows) test(title, () => assert.equal(messageOf(thrown), text));
 });

@@ -68,11 +68,11 @@ describe("formatDiagnostic() shows", () => {
 });
 
 describe("A code frame", () => {
-  test("gives a tab one column, so that the carets stand below their place", () => {
+  test("counts a tab as one column, so that the carets stay aligned", () => {
     assert.deepEqual(frame("\t\tkey:\tvalue\n", "value"), ["1 |   key: value", "           ^^^^^"]);
   });
 
-  test("leaves the carriage return of a line out", () => {
+  test("omits the carriage return of a line", () => {
     assert.deepEqual(frame("a\r\nb: c\r\n", "c"), ["2 | b: c", "       ^"]);
   });
 
@@ -82,27 +82,27 @@ describe("A code frame", () => {
     assert.deepEqual(frame("🙂 x", "x"), ["1 | 🙂 x", "       ^"]);
   });
 
-  test("counts combining marks as none", () => {
+  test("counts combining marks as zero columns", () => {
     assert.deepEqual(frame("cafe\u0301: x", "x"), ["1 | cafe\u0301: x", "          ^"]);
   });
 
-  test("cuts a long line behind its place", () => {
+  test("cuts a long line after the position", () => {
     assert.deepEqual(frame(`ab${"c".repeat(500)}`, "b"), [`1 | ab${"c".repeat(158)}…`, "     ^"]);
   });
 
-  test("cuts a long line before and behind its place", () => {
+  test("cuts a long line before and after the position", () => {
     const [line = "", carets = ""] = frame(`${"a".repeat(500)}XY${"b".repeat(500)}`, "XY");
     assert.equal(line, `1 | …${"a".repeat(40)}XY${"b".repeat(118)}…`);
     assert.equal(carets, `${" ".repeat(45)}^^`);
   });
 
-  test("cuts no character in halves", () => {
+  test("does not split a surrogate pair", () => {
     const [line = ""] = frame(`${"🙂".repeat(300)}X${"🙂".repeat(300)}`, "X");
     assert.ok(line.isWellFormed());
     assert.equal(line.includes("X"), true);
   });
 
-  test("has at most as many carets as there is line", () => {
+  test("has no more carets than the line has columns", () => {
     const text = `[${"a".repeat(1000)}]`;
     const [, carets = ""] = frame(text, text);
     assert.equal(carets, `    ${"^".repeat(160)}`);
@@ -113,7 +113,7 @@ describe("A code frame", () => {
   });
 });
 
-test("formatDiagnostic() lets nothing through that a terminal would obey", () => {
+test("formatDiagnostic() replaces every character that a terminal would interpret", () => {
   const evil = "\u001b[2J\u0007\u009b31m\u202e\u2066\r";
   const text = `a: ${evil}x`;
   const printed = formatDiagnostic(
@@ -128,11 +128,11 @@ test("formatDiagnostic() lets nothing through that a terminal would obey", () =>
   assert.equal(printed.split("\n").length, 5);
 });
 
-test("formatDiagnostic() keeps the lines of a message that has several", () => {
+test("formatDiagnostic() keeps the lines of a message with several", () => {
   assert.equal(formatDiagnostic(finding({ message: "One\nTwo" })), "error CONFIG_WRONG\nOne\nTwo");
 });
 
-test("formatDiagnostic() puts the carets below their place, for any place in any line of ASCII", () => {
+test("formatDiagnostic() aligns the carets with the position, for any position in any ASCII line", () => {
   const ascii = fc.string({ unit: "grapheme-ascii", maxLength: 400 });
   fc.assert(
     fc.property(ascii, ascii, fc.nat(50), (before, after, length) => {

@@ -29,23 +29,23 @@ describe("nearestName()", () => {
     });
   }
 
-  test("takes the first of equally near ones", () => {
+  test("returns the first of equally near candidates", () => {
     assert.equal(nearestName("bar", ["baz", "bat"]), "baz");
     assert.equal(nearestName("bar", ["bat", "baz"]), "bat");
   });
 
-  test("suggests nothing among nothing", () => assert.equal(nearestName("policy", []), undefined));
+  test("suggests nothing without candidates", () => assert.equal(nearestName("policy", []), undefined));
 
-  test("takes any iterable", () =>
+  test("accepts any iterable", () =>
     assert.equal(nearestName("polic", new Map([["policy", 1]]).keys()), "policy"));
 
-  test("looks at 100 characters and no more, however long the names", () => {
+  test("compares only the first 100 characters", () => {
     const long = "a".repeat(1_000_000);
     assert.equal(nearestName(long, [`${"a".repeat(99)}b`]), `${"a".repeat(99)}b`);
     assert.equal(nearestName("policy", [long]), undefined);
   });
 
-  test("finds a name back from any single edit of it", () => {
+  test("finds a name from any single edit of it", () => {
     const name = fc.string({ unit: fc.constantFrom(..."abcdefghij_"), minLength: 4, maxLength: 20 });
     fc.assert(
       fc.property(

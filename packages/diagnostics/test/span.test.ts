@@ -22,7 +22,7 @@ describe("positionAt()", () => {
     });
   }
 
-  test("and lineText() lead back to the character, for any text", () => {
+  test("and lineText() find the character again, for any text", () => {
     const text = fc.string({ unit: fc.constantFrom("a", "b", "\n", "é", "🙂", " ") });
     fc.assert(
       fc.property(text, fc.nat(), (whole, number) => {
@@ -38,7 +38,7 @@ describe("positionAt()", () => {
   });
 });
 
-test("lineText() leaves line breaks out and is empty past the end", () => {
+test("lineText() omits line breaks and is empty past the end", () => {
   const text = "one\r\ntwo\n\nfour";
   assert.deepEqual(
     [1, 2, 3, 4, 5, 6].map((lineNumber) => lineText(text, lineNumber)),

@@ -1,65 +1,65 @@
 /**
- * Who calls, until when, and the way back to the client. One `CallContext`
- * belongs to one execution; a composite's inner calls get their own, with
- * `parentId` and `depth + 1`.
+ * The context of a call: its caller, its deadline, and the channel to the
+ * client. Each execution has its own `CallContext`; that of an inner call has
+ * the `parentId` of the composite's call and `depth + 1`.
  */
 
 import type { JsonObject } from "@toolcrib/json";
 import type { Identity } from "./identity.ts";
 
-/** What the client's software says of itself. Display and audit only. */
+/** Name and version that the client's software reports. For display and audit only. */
 export interface ClientInfo {
   readonly name: string;
   readonly version: string;
 }
 
-/** Which protocol family a request came in by (legacy: 2025-11-25 and earlier). */
+/** The protocol family of a request (legacy: 2025-11-25 and earlier). */
 export type Era = "legacy" | "modern";
 
-/** One downstream client's connection, for whatever must reach that client and no other. */
+/** The connection of one downstream client, for messages to that client and no other. */
 export interface ClientSession {
   /** Unique and unguessable. */
   readonly id: string;
   readonly clientInfo?: ClientInfo;
-  /** MCP `ClientCapabilities` as the client declared them. */
+  /** The declared MCP `ClientCapabilities`. */
   readonly capabilities: JsonObject;
-  /** Lowest level of log messages that the client asked for (`logging/setLevel`), if it did. */
+  /** The lowest level of log messages that the client set (`logging/setLevel`), if any. */
   readonly logLevel: string | undefined;
-  /** Aborts when the client is gone. */
+  /** Aborts when the client has disconnected. */
   readonly closed: AbortSignal;
-  /** Send a notification that belongs to no request, such as `notifications/resources/updated`. */
+  /** Sends a notification that belongs to no request, such as `notifications/resources/updated`. */
   notify(method: string, params: JsonObject): void;
-  /** Ask the client something that belongs to no call; rejects when the client cannot be reached. */
+  /** Sends a request to the client that belongs to no call. Rejects if the client cannot be reached. */
   ask(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject>;
-  /** Hear that the client's roots changed; absent where clients cannot say so. */
+  /** Adds a listener for changes of the client's roots; absent if clients cannot report them. */
   onRootsChanged?(listener: () => void): () => void;
 }
 
-/** What one execution knows of its surroundings. */
+/** The context of one execution. */
 export interface CallContext {
   readonly callId: string;
-  /** The call that made this one (a composite's), if any. */
+  /** Id of the composite's call that made this inner call, if any. */
   readonly parentId?: string;
   /** 0 for a client's own call. */
   readonly depth: number;
   readonly identity: Identity;
   readonly era: Era;
-  /** Aborts on cancellation, on the deadline and when the client is gone; its reason says which. */
+  /** Aborts on cancellation, at the deadline, and when the client has disconnected; the reason distinguishes them. */
   readonly signal: AbortSignal;
-  /** Milliseconds since the epoch after which the call is failed. */
+  /** Milliseconds since the epoch at which the call fails. */
   readonly deadline: number;
-  /** `_meta` of the request, less what belongs to this hop (progress token, protocol keys). */
+  /** `_meta` of the request without the members that belong to one hop (progress token, protocol keys). */
   readonly meta?: JsonObject;
   readonly session?: ClientSession;
-  /** Whether anyone listens to `progress`. */
+  /** Whether the client requested progress. */
   readonly wantsProgress: boolean;
-  /** Pass progress back (`progress`, `total`, `message` of `notifications/progress`). */
+  /** Reports progress (`progress`, `total`, `message` of `notifications/progress`). */
   progress(params: JsonObject): void;
-  /** Send a notification that belongs to this call, such as `notifications/message`. */
+  /** Sends a notification that belongs to this call, such as `notifications/message`. */
   notify(method: string, params: JsonObject): void;
   /**
-   * Ask the client that caused the call: `sampling/createMessage`,
-   * `elicitation/create` or `roots/list`. Rejects when it cannot answer.
+   * Sends a request to the client that caused the call: `sampling/createMessage`,
+   * `elicitation/create` or `roots/list`. Rejects if the client cannot answer.
    */
   ask(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject>;
 }

@@ -1,9 +1,9 @@
 /**
- * The folding that finds two names which people or models would take for one
- * another. It is no name itself: nothing is stored or shown under it.
+ * Folding of names, which finds names that people or models could confuse. The
+ * result is not a name: nothing is stored or shown under it.
  */
 
-/** `name` with case, separators, width, accents and lookalike letters folded away. Equal results collide. */
+/** Folds case, separators, width, accents and lookalike letters. Names with equal results collide. */
 export function foldName(name: string): string {
   let folded = "";
   const plain = name
@@ -16,7 +16,7 @@ export function foldName(name: string): string {
   return folded;
 }
 
-/** Letters of other scripts, and digits, that look like a Latin letter (after Unicode TS 39, for names in use). */
+/** Letters of other scripts, and digits, that look like a Latin letter (a selection from Unicode TS 39). */
 const lookalikes = new Map(
   Object.entries({
     а: "a",

@@ -1,17 +1,17 @@
 /**
- * The Tool model: what every origin of tools lists and what the gateway
- * indexes, searches, authorises and calls. Data only; nothing here does I/O.
+ * The model of a tool: listed by its source; indexed, searched, authorized and
+ * called by the gateway. Data only; nothing here does I/O.
  */
 
 import type { JsonObject, JsonValue } from "@toolcrib/json";
 
-/** Where a tool comes from (ARCHITECTURE.md, origins). */
+/** The kind of source that provides a tool (ARCHITECTURE.md, origins). */
 export type Origin = "local" | "server" | "toolspec" | "package" | "saved" | "meta";
 
 /** `namespace:name` or `namespace:name:version`. Unique in a gateway. */
 export type ToolId = string;
 
-/** What a server says of its tool (MCP `ToolAnnotations`): claims, not facts. */
+/** Annotations of a tool by its server (MCP `ToolAnnotations`): claims that nothing verifies. */
 export interface ToolAnnotations {
   readonly title?: string;
   readonly readOnlyHint?: boolean;
@@ -20,7 +20,7 @@ export interface ToolAnnotations {
   readonly openWorldHint?: boolean;
 }
 
-/** What a model sees of a tool (MCP `Tool`), spelled as on the wire. */
+/** The definition of a tool that a model receives (MCP `Tool`), spelled as on the wire. */
 export interface ToolDefinition {
   readonly name: string;
   readonly title?: string;
@@ -30,16 +30,16 @@ export interface ToolDefinition {
   readonly annotations?: ToolAnnotations;
   readonly icons?: readonly JsonObject[];
   readonly _meta?: JsonObject;
-  /** Fields of newer revisions are kept and passed on as they came. */
+  /** Fields of later revisions are passed on unchanged. */
   readonly [field: string]: unknown;
 }
 
-/** A tool as its source lists it. `definition.name` is the source's own name for it. */
+/** A tool, as listed by its source. `definition.name` is the name of the tool at its source. */
 export interface Tool {
   readonly id: ToolId;
   readonly namespace: string;
   readonly version?: string;
-  /** Normalised: lower case, unique, sorted (`normalizeTags`). */
+  /** Normalized: lower case, unique, sorted (`normalizeTags`). */
   readonly tags: readonly string[];
   readonly origin: Origin;
   /** `ToolSource.id` of the source that lists and executes it. */
@@ -47,37 +47,37 @@ export interface Tool {
   readonly definition: ToolDefinition;
 }
 
-/** One piece of a result (MCP `ContentBlock`): `type` is text, image, audio, resource_link or resource. */
+/** One block of a result (MCP `ContentBlock`): `type` is text, image, audio, resource_link or resource. */
 export interface ContentBlock {
   readonly type: string;
   readonly [field: string]: JsonValue | undefined;
 }
 
-/** What a call returns (MCP `CallToolResult`). A tool that failed says `isError: true`. */
+/** The result of a call (MCP `CallToolResult`). A tool that failed sets `isError: true`. */
 export interface ToolResult {
   readonly content: readonly ContentBlock[];
-  /** Any JSON value since revision 2026-07-28; an object before. */
+  /** Any JSON value since revision 2026-07-28; an object in earlier revisions. */
   readonly structuredContent?: JsonValue;
   readonly isError?: boolean;
   readonly _meta?: JsonObject;
   readonly [field: string]: unknown;
 }
 
-/** A result that holds one text. */
+/** Creates a result with one text block. */
 export function textResult(text: string, isError = false): ToolResult {
   return isError
     ? { content: [{ type: "text", text }], isError: true }
     : { content: [{ type: "text", text }] };
 }
 
-/** Why a call came to nothing, and what to do about it. A `CodedError` is one. */
+/** The reason why a call failed, with a hint. A `CodedError` has this shape. */
 export interface CallFailure {
   readonly code: string;
   readonly message: string;
   readonly hint?: string | undefined;
 }
 
-/** A call that came to nothing as a result, so that a model sees why: the hint in a line of its own, code and call in `_meta`. */
+/** Creates the result of a failed call, so that a model sees the reason: the hint on its own line, code and call id in `_meta`. */
 export function failedResult({ code, message, hint }: CallFailure, callId: string): ToolResult {
   return {
     ...textResult(hint === undefined ? message : `${message}\nHint: ${hint}`, true),
@@ -85,13 +85,13 @@ export function failedResult({ code, message, hint }: CallFailure, callId: strin
   };
 }
 
-/** Write a `ToolId`. */
+/** Creates a `ToolId`. */
 export function toToolId(namespace: string, name: string, version?: string): ToolId {
   const id = namespace === "" ? name : `${namespace}:${name}`;
   return version === undefined ? id : `${id}:${version}`;
 }
 
-/** Tags in their one form: trimmed, lower case, white space to `-`, unique, sorted, no empty ones. */
+/** Normalizes tags: trimmed, lower case, white space replaced by `-`, unique, sorted, without empty ones. */
 export function normalizeTags(tags: Iterable<string>): readonly string[] {
   const normal = new Set<string>();
   for (const tag of tags) {

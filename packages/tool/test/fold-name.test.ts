@@ -36,7 +36,7 @@ describe("foldName() keeps apart", () => {
   }
 });
 
-test("foldName() changes nothing of a folded name", () => {
+test("foldName() leaves a folded name unchanged", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme" }), (name) => foldName(foldName(name)) === foldName(name)),
   );

@@ -1,4 +1,4 @@
-/** The interfaces of this package, used as their implementers use them; what does not fit them does not compile. */
+/** Sample implementations of the interfaces of this package. An incompatible change does not compile. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -24,7 +24,7 @@ const clock: Tool = {
     description: "Tell the time",
     inputSchema: { type: "object" },
     annotations: { readOnlyHint: true },
-    // Fields of newer revisions are kept.
+    // Fields of later revisions are kept.
     execution: { taskSupport: "optional" },
   },
 };
@@ -78,7 +78,7 @@ function contextFor(signal: AbortSignal, progress: CallContext["progress"]): Cal
   };
 }
 
-test("A tool source lists, calls, tells of changes and is disposed of", async () => {
+test("A tool source lists, calls, reports changes and is disposed of", async () => {
   const seen: string[] = [];
   const source = createClockSource(() => 42);
   {

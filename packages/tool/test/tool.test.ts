@@ -28,9 +28,9 @@ describe("normalizeTags()", () => {
     test(title, () => assert.deepEqual(normalizeTags(tags), normal));
   }
 
-  test("takes any iterable", () => assert.deepEqual(normalizeTags(new Set(["B", "a"])), ["a", "b"]));
+  test("accepts any iterable", () => assert.deepEqual(normalizeTags(new Set(["B", "a"])), ["a", "b"]));
 
-  test("changes nothing the second time, and does not depend on the order", () => {
+  test("is idempotent and independent of the order", () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: "grapheme" })), (tags) => {
         const once = normalizeTags(tags);
@@ -41,7 +41,7 @@ describe("normalizeTags()", () => {
   });
 });
 
-test("failedResult() says what happened and what to do, with the code and the call beside it", () => {
+test("failedResult() contains message and hint, with the code and the call id in _meta", () => {
   const rows = [
     [{ code: "A_B", message: "Cannot do it" }, "Cannot do it"],
     [{ code: "A_B", message: "Cannot do it", hint: "try again" }, "Cannot do it\nHint: try again"],
@@ -55,7 +55,7 @@ test("failedResult() says what happened and what to do, with the code and the ca
   }
 });
 
-test("textResult() is one text, and says isError only of a failure", () => {
+test("textResult() is one text block, and sets isError only for a failure", () => {
   assert.deepEqual(textResult("done"), { content: [{ type: "text", text: "done" }] });
   assert.deepEqual(textResult("no", true), { content: [{ type: "text", text: "no" }], isError: true });
 });
