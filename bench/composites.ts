@@ -138,7 +138,7 @@ async function measureEngine(rounds: number): Promise<readonly string[]> {
         namespace: "echo",
         name: "echo",
         wireName: "echo__echo",
-        origin: "server",
+        isComposite: false,
         inputSchema: { type: "object" },
         labels: {},
       },

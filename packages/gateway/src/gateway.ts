@@ -1,21 +1,23 @@
 /**
- * What a running gateway offers to programs in the same process: the command
- * line, the admin API, tests and embedding programs. Types only; the gateway
- * is put together in `start-gateway.ts`.
+ * The interface of a running gateway for programs in the same process: the
+ * command line, the status API, tests and embedding programs. Types only;
+ * `start-gateway.ts` composes the gateway.
  */
 
-import type { ContainmentPart } from "@toolcrib/config";
 import type { JsonObject } from "@toolcrib/json";
 import type { McpService } from "@toolcrib/mcp";
-import type { Health, Identity, Origin, Tool, ToolId, ToolResult } from "@toolcrib/tool";
+import type { Identity, Origin, Tool, ToolId, ToolResult } from "@toolcrib/tool";
+import type { SourceStatuses } from "./sources/source-roster.ts";
 
-/** One tool as people see it in a list. */
+/** A tool in a list for people. */
 export interface ToolSummary {
   readonly id: ToolId;
   /** Its name on the MCP wire of `/mcp`. */
   readonly wireName: string;
   readonly namespace: string;
   readonly origin: Origin;
+  /** Whether it is one of Toolcrib's own tools, such as `search_tools`. */
+  readonly isOwn: boolean;
   readonly title?: string;
   readonly description?: string;
   readonly tags: readonly string[];
@@ -26,73 +28,23 @@ export interface ToolHit {
   readonly id: ToolId;
   readonly name: string;
   readonly score: number;
-  /** Which words of the query matched in which fields, as short texts such as `file in name`. */
+  /** The words of the query that matched and the fields, as short texts such as `file in name`. */
   readonly why: readonly string[];
   readonly description?: string;
 }
 
-/** One upstream server as people see it. */
-export interface ServerStatus {
-  readonly id: string;
-  readonly name?: string;
-  readonly transport: "stdio" | "sse" | "streamable_http";
-  readonly health: Health;
-  readonly trustState: string;
-  readonly mutabilityClass: string;
-  /** The containment in effect, declared or by default, and what of it is enforced. */
-  readonly containment: {
-    readonly networkEgress: string;
-    readonly filesystemWrite: string;
-    readonly maxExecutionSeconds: number;
-    /** Whether every part that restricts the server is enforced. */
-    readonly enforced: boolean;
-    /** Parts that restrict the server and are enforced. */
-    readonly enforcedParts: readonly ContainmentPart[];
-    /** Parts that restrict the server and are not enforced. */
-    readonly notEnforcedParts: readonly ContainmentPart[];
-  };
-  readonly labels: { readonly [key: string]: string };
-  readonly tools: number;
-  readonly resources: number;
-  readonly prompts: number;
-  readonly protocolVersion?: string;
-  readonly serverInfo?: JsonObject;
-  /** Process id of the shared stdio server, while it runs. */
-  readonly pid?: number;
-  readonly restarts: number;
-}
-
-/** One toolspec as people see it. */
-export interface ToolspecStatus {
-  readonly id: string;
-  /** Name and version of its manifest. */
-  readonly name: string;
-  readonly version: string;
-  readonly title?: string;
-  /** `unavailable` while one of its secrets cannot be read. */
-  readonly health: Health;
-  readonly tools: number;
-  /** Host patterns that it may reach. */
-  readonly hosts: readonly string[];
-  /** What its credentials are kept under, never a value. */
-  readonly credentials: readonly { readonly id: string; readonly secret: string }[];
-  readonly labels: { readonly [key: string]: string };
-}
-
-/** The whole gateway at a glance. */
-export interface GatewayStatus {
+/** The state of the whole gateway. `servers` and `toolspecs` list the configured sources. */
+export interface GatewayStatus extends SourceStatuses {
   readonly version: string;
   readonly startedAt: string;
   readonly url?: string;
-  readonly servers: readonly ServerStatus[];
-  readonly toolspecs: readonly ToolspecStatus[];
   readonly tools: number;
   readonly sessions: number;
   readonly callsInFlight: number;
   readonly quarantined: readonly { readonly id: ToolId; readonly reason: string }[];
 }
 
-/** How a call went. Exactly one completion is recorded for each. */
+/** The outcome of a call. Exactly one completion or denial is recorded for each. */
 export type CallOutcome =
   | { readonly kind: "result"; readonly callId: string; readonly result: ToolResult }
   | {
@@ -115,21 +67,21 @@ export interface CallOptions {
 export interface Gateway extends AsyncDisposable {
   /** The MCP side, for any transport. */
   readonly service: McpService;
-  /** Resolves when every source made first contact, whether it succeeded or not. Never rejects. */
+  /** Resolves when every source made first contact, successful or not. Never rejects. */
   ready(): Promise<void>;
-  /** Resolves when, after that, the words of all tools were read for search: nothing of the start is left to do. Never rejects. */
+  /** Resolves when, after that, all tools are indexed for search: the start is complete. Never rejects. */
   prepared(): Promise<void>;
   status(): GatewayStatus;
-  /** Tools that `identity` may see, in list order. */
+  /** Tools that `identity` may use, in list order. */
   listTools(identity: Identity): readonly ToolSummary[];
-  /** Search among the tools that `identity` may see. @param limit 1..100. */
+  /** Searches among the tools that `identity` may use. @param limit 1..100. */
   search(identity: Identity, query: string, limit: number): readonly ToolHit[];
-  /** A tool by `ToolId` or wire name; undefined when it does not exist or may not be seen. */
+  /** A tool by `ToolId` or wire name; undefined if it does not exist or may not be used. */
   describe(identity: Identity, name: string): Tool | undefined;
-  /** Execute through the governed call. @param name `ToolId` or wire name. */
+  /** Executes a tool through the governed call. @param name `ToolId` or wire name. */
   call(identity: Identity, name: string, args: JsonObject, options?: CallOptions): Promise<CallOutcome>;
-  /** Last lines of a stdio server's standard error. */
+  /** Last lines of a stdio server's standard error; none for other sources. @throws {GatewayError} `SERVER_NOT_FOUND` */
   serverLog(id: string, lines: number): readonly string[];
-  /** Start the HTTP front door. */
+  /** Starts the HTTP server. @throws {GatewayError} `HTTP_…` */
   listen(): Promise<{ readonly url: string }>;
 }

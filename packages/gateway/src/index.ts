@@ -6,10 +6,8 @@ export type {
   CallOutcome,
   Gateway,
   GatewayStatus,
-  ServerStatus,
   ToolHit,
   ToolSummary,
-  ToolspecStatus,
 } from "./gateway.ts";
 export { GatewayError } from "./gateway-error.ts";
 // HTTP front door. For users: the logger and the token files; the rest is for other packages here.
@@ -23,20 +21,12 @@ export {
   type LogLevel,
 } from "./http/logger.ts";
 export { createMetrics, type FinishedOutcome, type Metrics } from "./http/metrics.ts";
-export type { Readiness } from "./http/status-routes.ts";
 export { isTokenName, makeToken, type RandomBytes, readToken, tokenDirectory } from "./http/token-file.ts";
 export { openTokenStore, type TokenStore, type TokenStoreDeps } from "./http/token-store.ts";
 // Registry. For users.
-export {
-  type Backend,
-  type BackendKind,
-  type BackendSelector,
-  createToolIndex,
-  type IndexedTool,
-  type QuarantinedTool,
-  selectByKind,
-  type ToolIndex,
-} from "./index/tool-index.ts";
+export { type Backend, type BackendSelector, selectByKind } from "./index/backend.ts";
+export type { IndexedTool, QuarantinedTool } from "./index/build-index.ts";
+export { ToolIndex } from "./index/tool-index.ts";
 export { toWireName, wireNameMaxLength } from "./index/wire-name.ts";
 export type { LocalHandler, LocalToolOptions } from "./registry/local-source.ts";
 export {
@@ -57,6 +47,8 @@ export {
   type SecretResolverDeps,
 } from "./secrets/secret-resolver.ts";
 export { createTemplateMatcher } from "./service/uri-template.ts";
+export type { BackendKind } from "./sources/source-facts.ts";
+export type { Readiness, SourceStatus } from "./sources/source-roster.ts";
 export { type GatewayDeps, startGateway } from "./start-gateway.ts";
 export { matchesGlob } from "./tool-patterns.ts";
 export { createToolPolicy, type Decision, type ToolPolicy } from "./tool-policy.ts";

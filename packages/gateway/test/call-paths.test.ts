@@ -440,7 +440,7 @@ describe("a function that does not behave", () => {
     context?.progress({ progress: 2 });
     await assert.rejects(
       () => (context as CallContext).ask("roots/list", {}, abort.signal),
-      /asked after the end of its call/,
+      /requested after the end of its call/,
     );
     never.resolve();
     assert.deepEqual(heard, [{ progress: 1 }]);

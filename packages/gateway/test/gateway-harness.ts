@@ -111,7 +111,7 @@ export const somebody: Identity = localIdentity("cli", "somebody");
 export async function startTestGateway(
   document: JsonObject,
   options: {
-    readonly environment?: GatewayDeps["environment"];
+    readonly environment?: GatewayDeps["env"];
     readonly upstreamLimits?: GatewayDeps["upstreamLimits"];
     /** @default true */
     readonly isAwaited?: boolean;
@@ -136,7 +136,7 @@ export async function startTestGateway(
   for (const name of options.clients ?? []) writeToken(home, name);
   const gateway = await startGateway(config, {
     home,
-    environment: { PATH: process.env["PATH"], ...options.environment },
+    env: { PATH: process.env["PATH"], ...options.environment },
     directory: directory.path,
     logger,
     version: "0.0.1",

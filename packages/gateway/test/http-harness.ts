@@ -150,6 +150,7 @@ function testTools(name: string): readonly ToolSummary[] {
     wireName: `files__${tool}`,
     namespace: "files",
     origin: "server",
+    isOwn: false,
     tags: [],
   }));
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createToolIndex } from "@toolcrib/gateway";
+import { ToolIndex } from "@toolcrib/gateway";
 import type { SourceChange, Tool, ToolSource } from "@toolcrib/tool";
 
 /** A source whose tools a test changes. */
@@ -34,7 +34,7 @@ function sourceOf(id: string): ToolSource & { set(...names: readonly string[]): 
 }
 
 test("together() makes one change of many, and is over even when what it runs fails", () => {
-  const index = createToolIndex();
+  const index = new ToolIndex();
   const sources = ["a", "b", "c"].map(sourceOf);
   const changes: string[][] = [];
   index.onChange((ids) => changes.push([...ids].sort()));
@@ -60,16 +60,16 @@ test("together() makes one change of many, and is over even when what it runs fa
 
 test("a search finds what was added, changed and removed, however much was taken up before it", () => {
   for (const prepared of [0, 1, 3, 100]) {
-    const index = createToolIndex();
+    const index = new ToolIndex();
     const source = sourceOf("a");
     index.add(source);
     source.set("paint", "weld", "drill");
-    const isLeft = index.prepareSearch(prepared);
+    const isLeft = index.indexPending(prepared);
     assert.equal(isLeft, prepared < 3, `${prepared} taken up`);
     source.set("weld", "solder");
     const find = (word: string) => index.search.search(word, { limit: 5 }).map(({ id }) => id);
     assert.deepEqual([find("paint"), find("weld"), find("solder")], [[], ["a:weld"], ["a:solder"]]);
     assert.equal(index.search.size, 2);
-    assert.equal(index.prepareSearch(1), false);
+    assert.equal(index.indexPending(1), false);
   }
 });

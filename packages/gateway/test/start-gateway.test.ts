@@ -135,7 +135,7 @@ describe("startGateway()", () => {
     for (const [{ id }, notEnforcedParts] of cases) {
       const { containment } = test.gateway.status().servers.find((one) => one.id === id) ?? assert.fail();
       assert.deepEqual(
-        [containment.enforced, containment.enforcedParts, containment.notEnforcedParts],
+        [containment?.enforced, containment?.enforcedParts, containment?.notEnforcedParts],
         [notEnforcedParts.length === 0, ["max_execution_seconds"], notEnforcedParts],
         String(id),
       );
@@ -197,7 +197,7 @@ describe("startGateway()", () => {
       pid: undefined,
       restarts: 0,
     });
-    assert.equal(b?.containment.enforced, false);
+    assert.equal(b?.containment?.enforced, false);
     assert.ok(isProcessAlive(Number(b?.pid)));
     assert.ok(
       test.logger.records.some(
@@ -253,7 +253,7 @@ describe("startGateway()", () => {
     writeFileSync(home, "in the way");
     const starting = startGateway(configOf({ tool_servers: [echoStdio("a")] }), {
       home,
-      environment: {},
+      env: {},
       directory: directory.path,
       logger: createTestLogger(),
       version: "0.0.1",

@@ -105,6 +105,7 @@ test("a toolspec has an endpoint of its own, is found, described and told of in 
         name: "acme",
         version: "0.1.0",
         title: "The acme service",
+        transport: "toolspec",
         state: "ready",
         tools: 2,
         hosts: ["api.acme.example", "*.acme.example"],
@@ -116,6 +117,7 @@ test("a toolspec has an endpoint of its own, is found, described and told of in 
         name: "beta",
         version: "0.1.0",
         title: "The beta service",
+        transport: "toolspec",
         state: "ready",
         tools: 1,
         hosts: ["api.beta.example", "*.beta.example"],
@@ -311,7 +313,7 @@ test("an API that echoes its secret is found out, and a placeholder that is sent
     ["beta", "acme", "url", outcome.callId],
   );
   const told = gateway.logger.records.filter(({ message }) =>
-    message.startsWith("a response held the secret"),
+    message.startsWith("a response contained the secret"),
   );
   assert.deepEqual(
     told.map(({ fields }) => "secretName" in fields && fields.secretName),

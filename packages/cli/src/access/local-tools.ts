@@ -42,7 +42,7 @@ export async function openLocalTools(
     { ...config, toolServers, toolspecs },
     {
       home: options.home,
-      environment: context.env,
+      env: context.env,
       directory: context.directory,
       logger,
       version,
@@ -93,8 +93,7 @@ export function statesOf({
 }
 
 function toToolAccess(gateway: Gateway): ToolAccess {
-  const list = (): readonly ToolSummary[] =>
-    gateway.listTools(identity).filter(({ origin }) => origin !== "meta");
+  const list = (): readonly ToolSummary[] => gateway.listTools(identity).filter(({ isOwn }) => !isOwn);
   return {
     gatewayUrl: undefined,
     list: async () => list(),

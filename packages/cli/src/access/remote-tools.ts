@@ -68,7 +68,7 @@ export async function openRemoteTools(address: GatewayAddress, signal: AbortSign
 
   return {
     gatewayUrl: address.url,
-    list: async () => (await listAll()).filter(({ origin }) => origin !== "meta"),
+    list: async () => (await listAll()).filter(({ isOwn }) => !isOwn),
     async search(query, limit) {
       const result = await ask("search_tools", { query, limit });
       const ids = new Map((await listAll()).map((tool) => [tool.wireName, tool.id]));

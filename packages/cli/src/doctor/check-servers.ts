@@ -12,9 +12,8 @@ import {
   createSecretResolver,
   type GatewayStatus,
   resolveTransport,
-  type ServerStatus,
+  type SourceStatus,
   startGateway,
-  type ToolspecStatus,
 } from "@toolcrib/gateway";
 import { isJsonObject } from "@toolcrib/json";
 import { getFromGateway } from "../access/gateway-api.ts";
@@ -142,7 +141,7 @@ async function contactServers(context: CliContext, { config, files }: LoadedConf
   if (config.toolServers.length === 0 && config.toolspecs.length === 0) return [];
   await using gateway = await startGateway(config, {
     home: options.home,
-    environment: context.env,
+    env: context.env,
     directory: context.directory,
     logger: createCommandLogger(context, "silent"),
     version,
@@ -178,15 +177,16 @@ async function askGateway(context: CliContext, running: RunningGateway): Promise
 }
 
 /** Whether the secrets of a toolspec are there; its API is not called. */
-function toolspecFinding({ id, health, tools, hosts }: ToolspecStatus): Finding {
+function toolspecFinding({ id, health, tools, hosts }: SourceStatus): Finding {
   const subject = `toolspec ${id}`;
-  if (health.state === "ready") return ok(subject, `${tools} tools of ${hosts.map(safeLine).join(", ")}`);
+  if (health.state === "ready")
+    return ok(subject, `${tools} tools of ${(hosts ?? []).map(safeLine).join(", ")}`);
   return failed(subject, safeLine(health.reason ?? "its secrets are still being read"));
 }
 
 function contactOf(
   { options }: CliContext,
-  { id, health, tools, protocolVersion }: ServerStatus,
+  { id, health, tools, protocolVersion }: SourceStatus,
   isLate: boolean,
 ): Finding {
   const subject = `server ${id}`;

@@ -60,7 +60,7 @@ function nextCommands(context: CliContext, gateway: Gateway, endpoint: Endpoint)
       ? localIdentity("anonymous", "anonymous")
       : localIdentity("token", "default");
   const tools = gateway.listTools(identity).flatMap((summary): ToolDescription[] => {
-    const tool = summary.origin === "meta" ? undefined : gateway.describe(identity, summary.id);
+    const tool = summary.isOwn ? undefined : gateway.describe(identity, summary.id);
     return tool === undefined ? [] : [{ ...summary, ...(tool.definition as object) } as ToolDescription];
   });
   const example = findExampleCall(tools);

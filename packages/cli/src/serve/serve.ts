@@ -45,7 +45,7 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<Exi
   try {
     const gateway = await startGateway(loaded.config, {
       home: options.home,
-      environment: context.env,
+      env: context.env,
       directory: context.directory,
       logger,
       version,

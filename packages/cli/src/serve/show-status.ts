@@ -4,7 +4,7 @@
  */
 
 import { isCodedError } from "@toolcrib/diagnostics";
-import type { GatewayStatus, ServerStatus, ToolspecStatus } from "@toolcrib/gateway";
+import type { GatewayStatus, SourceStatus } from "@toolcrib/gateway";
 import { isJsonObject } from "@toolcrib/json";
 import { getFromGateway } from "../access/gateway-api.ts";
 import { findGatewayToken } from "../access/gateway-token.ts";
@@ -86,7 +86,7 @@ async function showRunning(context: CliContext, running: RunningGateway): Promis
   }
   for (const { id, containment } of servers) {
     // A gateway of an earlier version does not list the parts.
-    const parts = containment.notEnforcedParts ?? [];
+    const parts = containment?.notEnforcedParts ?? [];
     if (parts.length === 0) continue;
     output.print(
       `${output.style("yellow", "not enforced")} ${safeLine(id)}: ${parts.map(safeLine).join(", ")}`,
@@ -95,7 +95,7 @@ async function showRunning(context: CliContext, running: RunningGateway): Promis
   return exitCodes.done;
 }
 
-function serverRow({ id, health, transport, tools, restarts, pid }: ServerStatus): string[] {
+function serverRow({ id, health, transport, tools, restarts, pid }: SourceStatus): string[] {
   return [
     safeLine(id),
     health.state,
@@ -107,14 +107,14 @@ function serverRow({ id, health, transport, tools, restarts, pid }: ServerStatus
   ];
 }
 
-function toolspecRow({ id, name, version, health, tools, hosts, credentials }: ToolspecStatus): string[] {
+function toolspecRow({ id, name, version, health, tools, hosts, credentials }: SourceStatus): string[] {
   return [
     safeLine(id),
     health.state,
-    safeLine(id === name ? version : `${name} ${version}`),
+    safeLine([id === name ? undefined : name, version].filter((part) => part !== undefined).join(" ")),
     String(tools),
-    hosts.map(safeLine).join(", "),
-    credentials.map(({ secret }) => safeLine(secret)).join(", "),
+    (hosts ?? []).map(safeLine).join(", "),
+    (credentials ?? []).map(({ secret }) => safeLine(secret)).join(", "),
     reasonLine(health.reason ?? ""),
   ];
 }

@@ -431,7 +431,7 @@ describe("canary secrets", { concurrency: 2, timeout: 600_000 }, () => {
     {
       await using gateway = await startGateway(config, {
         home,
-        environment: { PATH: process.env["PATH"], ...environment },
+        env: { PATH: process.env["PATH"], ...environment },
         directory: directory.path,
         logger: createLogger({ output, now: Date.now }, { level: "debug", pretty: true }),
         version: "0.0.1",

@@ -61,7 +61,7 @@ export function createCallLog(deps: {
     try {
       audit.record(type, data);
     } catch (error) {
-      logger.error({ type, reason: messageOf(error) }, "audit record could not be taken");
+      logger.error({ type, reason: messageOf(error) }, "audit record could not be written");
     }
   };
   const serverOf = (subject: AuditCallSubject) => subject.server ?? subject.origin;

@@ -1,38 +1,40 @@
 /**
- * What a governed call is about to run: a tool of some origin, or a resource
- * or prompt of a server. It carries everything that the steps need to know, so
- * that the governed call itself knows no origin.
+ * The operation that a governed call runs: a tool of any source, or a resource
+ * or prompt of a server. It carries everything that the steps of the call need,
+ * so that the governed call knows nothing about kinds of sources.
  */
 
 import type { JsonObject } from "@toolcrib/json";
 import type { CallContext, Origin, ToolId } from "@toolcrib/tool";
 
-/** The thing to execute. */
+/** The operation to execute. */
 export interface CallTarget {
   /** Id in policy and audit: a `ToolId`, or `server:resources/URI` and `server:prompts/NAME`. */
   readonly id: ToolId;
   readonly wireName: string;
   readonly origin: Origin;
-  /** Id of the tool server or toolspec, where there is one. */
+  /** Id of the configured source that runs it; undefined for other sources. */
   readonly server: string | undefined;
   /** Milliseconds until the call is failed. */
   readonly deadlineMs: number;
+  /** The setting that changes the deadline, for hints; undefined where none does. */
+  readonly deadlineSetting: string | undefined;
   /** Containment tier for the audit. */
   readonly containment: string | undefined;
   readonly inputSchema: JsonObject | undefined;
   readonly outputSchema: JsonObject | undefined;
-  /** Run it. @throws {CodedError} when the operation failed. */
+  /** Executes it. @throws {CodedError} when the operation failed. */
   execute(args: JsonObject, context: CallContext): Promise<JsonObject>;
 }
 
-/** Who calls, and the way back. */
+/** The requester of a call, and the channel to its client. */
 export interface CallOrigin
   extends Pick<CallContext, "identity" | "era" | "session" | "wantsProgress" | "meta"> {
-  /** The client's side of the call. */
-  readonly wayBack: Pick<CallContext, "progress" | "notify" | "ask">;
+  /** Sends progress, notifications and requests to the client that made the call. */
+  readonly clientChannel: Pick<CallContext, "progress" | "notify" | "ask">;
   readonly signal: AbortSignal | undefined;
-  /** What the client's software says of itself. */
+  /** Name and version of the client's software, as it reports them. */
   readonly clientInfo: { readonly name: string; readonly version: string } | undefined;
-  /** The call that makes this one; absent for a client's own. */
+  /** The call that makes this inner call; absent for a client's own call. */
   readonly parent: { readonly callId: string; readonly depth: number } | undefined;
 }

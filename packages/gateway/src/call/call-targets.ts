@@ -1,39 +1,26 @@
 /**
- * Targets of governed calls for what the index and the servers offer: which
- * source runs it, under which deadline, with which schemas.
+ * Targets of governed calls for the tools of the index and for the resources
+ * and prompts of servers. Everything that depends on the source comes from the
+ * facts about it.
  */
 
-import type { ToolServerConfig } from "@toolcrib/config";
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
-import { type Origin, type ToolId, toToolId } from "@toolcrib/tool";
+import { type ToolId, toToolId } from "@toolcrib/tool";
 import { GatewayError } from "../gateway-error.ts";
-import type { BackendSelector, IndexedTool } from "../index/tool-index.ts";
+import type { BackendSelector } from "../index/backend.ts";
+import type { IndexedTool } from "../index/build-index.ts";
 import { toWireName } from "../index/wire-name.ts";
-import type { FeatureSource } from "../service/feature-routes.ts";
+import { deadlineOf, type SourceFacts } from "../sources/source-facts.ts";
+import type { FeatureSource } from "../sources/source-roster.ts";
 import type { CallTarget } from "./call-target.ts";
 
-/** What targets are made from. */
-export interface CallTargetsDeps {
-  /** The configured servers, by id. */
-  readonly servers: ReadonlyMap<string, ToolServerConfig>;
-  readonly selectBackend: BackendSelector;
-  /** Deadline of tools that belong to no server, in milliseconds. */
-  readonly localDeadlineMs: number;
-  /** Deadline of Toolcrib's own tools: no shorter than that of any tool that they call. */
-  readonly metaDeadlineMs: number;
-}
-
-/** Makes targets. */
-export interface CallTargets {
-  forTool(entry: IndexedTool): CallTarget;
-  /** @param method `resources/read`, `prompts/get` or `completion/complete`; its parameters are the call's arguments. */
-  forFeature(source: FeatureSource, kind: "resources" | "prompts", name: string, method: string): CallTarget;
-}
+/** Resources or prompts: the two kinds of features that a client uses by name. */
+export type FeatureKind = "resources" | "prompts";
 
 /** The names of a resource or prompt in policy and audit. */
 export function featureNames(
   sourceId: string,
-  kind: "resources" | "prompts",
+  kind: FeatureKind,
   name: string,
 ): { readonly id: ToolId; readonly wireName: string } {
   return {
@@ -42,76 +29,82 @@ export function featureNames(
   };
 }
 
-/** Create the maker of targets. Targets of tools are kept with their entries. */
-export function createCallTargets(deps: CallTargetsDeps): CallTargets {
-  const kept = new WeakMap<IndexedTool, CallTarget>();
+/** Makes targets. The target of a tool is kept with its entry in the index. */
+export class CallTargets {
+  readonly #selectBackend: BackendSelector;
+  readonly #targets = new WeakMap<IndexedTool, CallTarget>();
 
-  function surroundings(serverId: string, origin: Origin) {
-    // Whatever a toolspec sends goes out through the egress.
-    if (origin === "toolspec") {
-      return { server: serverId, deadlineMs: deps.localDeadlineMs, containment: "egress" };
-    }
-    const server = deps.servers.get(serverId);
-    const ownDeadlineMs = origin === "meta" ? deps.metaDeadlineMs : deps.localDeadlineMs;
-    return {
-      server: server?.id,
-      deadlineMs:
-        server === undefined ? ownDeadlineMs : server.containment.effective.maxExecutionSeconds * 1000,
-      // Deadlines hold; the sandbox tiers are not built into this version.
-      containment: server === undefined ? undefined : "deadline",
-    };
+  constructor(selectBackend: BackendSelector) {
+    this.#selectBackend = selectBackend;
   }
 
+  /** Returns the target that calls the tool of `entry`. */
+  forTool(entry: IndexedTool): CallTarget {
+    let target = this.#targets.get(entry);
+    if (target === undefined) {
+      target = toolTarget(entry, this.#selectBackend);
+      this.#targets.set(entry, target);
+    }
+    return target;
+  }
+
+  /**
+   * Returns a target for a resource or prompt of `source`.
+   *
+   * @param method `resources/read`, `prompts/get` or `completion/complete`; its parameters are the call's arguments.
+   */
+  forFeature(source: FeatureSource, kind: FeatureKind, name: string, method: string): CallTarget {
+    const { id, wireName } = featureNames(source.id, kind, name);
+    return {
+      id,
+      wireName,
+      origin: source.source.origin,
+      ...governanceOf(source.id, source.facts),
+      deadlineMs: source.facts.deadlineMs,
+      inputSchema: undefined,
+      outputSchema: undefined,
+      execute: async (params, context) =>
+        toResult(await source.features.request(method, params, context), wireName),
+    };
+  }
+}
+
+function toolTarget(entry: IndexedTool, selectBackend: BackendSelector): CallTarget {
+  const { id, wireName, tool, source, facts, backends } = entry;
   return {
-    forTool(entry) {
-      const known = kept.get(entry);
-      if (known !== undefined) return known;
-      const { id, wireName, tool, backends } = entry;
-      const preferred = backends.find((backend) => backend.tool === tool)?.source;
-      const around = surroundings(tool.sourceId, tool.origin);
-      const target: CallTarget = {
-        id,
-        wireName,
-        origin: tool.origin,
-        ...around,
-        deadlineMs: preferred?.deadlineMs?.(tool) ?? around.deadlineMs,
-        inputSchema: preferred?.checksArguments === true ? undefined : tool.definition.inputSchema,
-        outputSchema: tool.definition.outputSchema,
-        async execute(args, context) {
-          const backend = backends.length === 1 ? backends[0] : deps.selectBackend(backends);
-          if (backend === undefined || !backends.includes(backend)) {
-            throw new GatewayError("BACKEND_NOT_FOUND", `The backend selector chose no backend of "${id}"`);
-          }
-          return toToolResult(await backend.source.call(backend.tool, args, context), wireName);
-        },
-      };
-      kept.set(entry, target);
-      return target;
-    },
-    forFeature(source, kind, name, method) {
-      const names = featureNames(source.id, kind, name);
-      return {
-        ...names,
-        origin: source.origin,
-        ...surroundings(source.id, source.origin),
-        inputSchema: undefined,
-        outputSchema: undefined,
-        execute: async (params, context) =>
-          toResult(await source.features.request(method, params, context), names.wireName),
-      };
+    id,
+    wireName,
+    origin: tool.origin,
+    ...governanceOf(source.id, facts),
+    deadlineMs: deadlineOf(source, facts, tool),
+    inputSchema: source.checksArguments === true ? undefined : tool.definition.inputSchema,
+    outputSchema: tool.definition.outputSchema,
+    async execute(args, context) {
+      const backend = backends.length === 1 ? backends[0] : selectBackend(backends);
+      if (backend === undefined || !backends.includes(backend)) {
+        throw new GatewayError("BACKEND_NOT_FOUND", `The backend selector chose no backend of "${id}"`);
+      }
+      return toToolResult(await backend.source.call(backend.tool, args, context), wireName);
     },
   };
 }
 
-/** What a source answered, if it is a result at all. @throws {GatewayError} `RESULT_INVALID` */
+function governanceOf(
+  sourceId: string,
+  { configured, containment, deadlineSetting }: SourceFacts,
+): Pick<CallTarget, "server" | "containment" | "deadlineSetting"> {
+  return { server: configured === undefined ? undefined : sourceId, containment, deadlineSetting };
+}
+
+/** Returns the answer of a source if it is a result. @throws {GatewayError} `RESULT_INVALID` */
 function toResult(answer: unknown, wireName: string): JsonObject {
   if (isJsonObject(answer)) return answer;
   throw new GatewayError("RESULT_INVALID", `The answer of "${wireName}" is not a result`, {
-    hint: "tell whoever runs this server; the answer was not passed on",
+    hint: "report it to the operator of this server; the answer was not passed on",
   });
 }
 
-/** A tool's result has a list of content, empty where its server left it out. */
+/** Adds an empty content list where a server left it out. */
 function toToolResult(answer: unknown, wireName: string): JsonObject {
   const result = toResult(answer, wireName);
   return Array.isArray(result["content"]) ? result : { ...result, content: [] };

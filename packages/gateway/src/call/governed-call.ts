@@ -1,11 +1,12 @@
 /**
- * The whole life of a call. Every execution of every origin passes through
- * `governedCall`: from a client, from the command line, from inside another
- * tool. There is no second door.
+ * The whole life of a call. Every execution of every tool passes through
+ * `governedCall`: a call of a client, of the command line, of another tool.
+ * No code path executes a tool without it.
  *
- * resolve → identify → authorise → contain → validate → execute → limit →
- * validate result → scrub → record. Resolving happens before (`CallTarget`), identifying
- * at the edge (`CallOrigin`); the other steps are the lines of this function.
+ * resolve → identify → authorize → contain → record the intent → validate →
+ * execute → limit → validate the result → scrub → record. The caller resolves
+ * (`CallTarget`) and identifies (`CallOrigin`); the other steps are the lines
+ * of this function.
  *
  * Invariants: an intent is on record before anything is executed, and exactly
  * one completion or denial after it; when the intent cannot be recorded, the
@@ -15,6 +16,7 @@
 import { hash } from "node:crypto";
 import { type CodedError, isCodedError, messageOf } from "@toolcrib/diagnostics";
 import { canonicalJson, isJsonObject, type JsonObject, type SchemaValidator } from "@toolcrib/json";
+import type { InFlight } from "@toolcrib/lifecycle";
 import type { SecretScrubber } from "@toolcrib/redaction";
 import { type CallContext, type ToolResult, textResult } from "@toolcrib/tool";
 import type { CallOutcome } from "../gateway.ts";
@@ -27,7 +29,7 @@ import type { CallOrigin, CallTarget } from "./call-target.ts";
 import { jsonSize } from "./json-size.ts";
 import { scrubCause, scrubError } from "./scrub-error.ts";
 
-/** What the governed call works with. */
+/** Dependencies of the governed call. */
 export interface GovernedCallDeps {
   readonly policy: ToolPolicy;
   readonly validator: SchemaValidator;
@@ -40,16 +42,16 @@ export interface GovernedCallDeps {
   readonly limits: {
     /** Largest result in bytes. */
     readonly resultMaxBytes: number;
-    /** Most calls under way. */
+    /** Most calls in flight. */
     readonly maxConcurrentCalls: number;
-    /** Deepest call within calls. */
+    /** Greatest depth of inner calls. */
     readonly maxDepth: number;
   };
-  /** Calls under way, shared by all who call. */
-  readonly underWay: { count: number };
+  /** Calls in flight, of all callers together. */
+  readonly inFlight: InFlight;
 }
 
-/** Run `target` with `args` on account of `origin`; never rejects. */
+/** Runs `target` with `args` for `origin`; never rejects. */
 export async function governedCall(
   deps: GovernedCallDeps,
   target: CallTarget,
@@ -59,23 +61,23 @@ export async function governedCall(
   const call = beginCall(deps, target, origin);
   const { callId, depth } = call.subject;
   const described = describeArguments(deps, args);
-  // Authorise.
+  // Authorize.
   const decision = decide(deps, target, origin);
   if (decision.kind === "deny") {
     deps.log.denied(call.subject, { ...described.facts, decision });
     return { ...decision, kind: "denied", callId };
   }
-  // Contain: what may pass at all, how deep, and how much at a time.
+  // Contain: the form of the arguments, the depth, and the number of calls in flight.
   const refusal = described.error ?? refuse(deps, depth);
   if (refusal !== undefined) {
     deps.log.denied(call.subject, { ...described.facts, error: refusal });
     return { kind: "failed", callId, error: refusal };
   }
-  // What a call calls is part of it.
-  const places = depth === 0 ? 1 : 0;
-  deps.underWay.count += places;
+  // An inner call is part of its outer call.
+  const operations = depth === 0 ? 1 : 0;
+  deps.inFlight.enter(operations);
   try {
-    // Record the intent, before anything happens.
+    // Record the intent before anything is executed.
     try {
       const { containment } = target;
       await deps.log.intent(call.subject, { ...described.facts, rule: decision.rule, containment });
@@ -98,11 +100,11 @@ export async function governedCall(
     deps.log.failed(call.subject, error, deps.now() - call.startedAt);
     return { kind: "failed", callId, error };
   } finally {
-    deps.underWay.count -= places;
+    deps.inFlight.leave(operations);
   }
 }
 
-/** What is known of a call from its first moment. */
+/** The facts about a call that are known when it begins. */
 interface BegunCall {
   readonly subject: Parameters<CallLog["intent"]>[0];
   readonly startedAt: number;
@@ -124,7 +126,7 @@ function beginCall(deps: GovernedCallDeps, target: CallTarget, origin: CallOrigi
   };
 }
 
-/** The id for the record: of a resource it holds a URI, which may be long and may hold a secret. */
+/** The id for the record. The id of a resource contains a URI, which can be long and can contain a secret. */
 function shownId({ scrubber }: GovernedCallDeps, { id }: CallTarget): string {
   const shown = scrubber.text(id);
   return shown.length <= idMaxLength ? shown : `${shown.slice(0, idMaxLength)}…`;
@@ -138,20 +140,20 @@ function decide({ policy, scrubber }: GovernedCallDeps, target: CallTarget, orig
   return decision.kind === "allow" ? decision : { ...decision, reason: scrubber.text(decision.reason) };
 }
 
-function refuse({ limits, underWay }: GovernedCallDeps, depth: number): GatewayError | undefined {
+function refuse({ limits, inFlight }: GovernedCallDeps, depth: number): GatewayError | undefined {
   if (depth > limits.maxDepth) {
-    return new GatewayError("CALL_TOO_DEEP", `Calls within calls go ${limits.maxDepth} deep at most`);
+    return new GatewayError("CALL_TOO_DEEP", `Inner calls can be at most ${limits.maxDepth} levels deep`);
   }
-  if (depth > 0 || underWay.count < limits.maxConcurrentCalls) return undefined;
-  return new GatewayError("CALLS_OVERLOADED", `More than ${limits.maxConcurrentCalls} calls are under way`, {
-    hint: "try again when other calls have ended, or raise serve.limits.max_concurrent_calls",
+  if (depth > 0 || inFlight.count < limits.maxConcurrentCalls) return undefined;
+  return new GatewayError("CALLS_OVERLOADED", `More than ${limits.maxConcurrentCalls} calls are in flight`, {
+    hint: "try again after other calls have ended, or raise serve.limits.max_concurrent_calls",
   });
 }
 
-/** The arguments for the record, or why they are not JSON (a program's own may be anything). */
+/** The arguments for the record, or the error if they are not JSON: a program can pass anything. */
 function describeArguments({ scrubber }: GovernedCallDeps, args: JsonObject) {
   try {
-    // Joined, and so in one piece: a text put together with + takes JSON.stringify twice as long.
+    // Joined instead of concatenated: JSON.stringify takes twice as long for a concatenated string.
     const argumentsDigest = ["sha256:", hash("sha256", canonicalJson(args), "hex")].join("");
     return {
       facts: { argumentsDigest, preview: previewArguments(args, (text) => scrubber.text(text)) },
@@ -171,7 +173,7 @@ function unrecordedError(cause: unknown): GatewayError {
   );
 }
 
-/** A result that names every problem, or undefined when the arguments fit. Models correct themselves from it. */
+/** Returns a result that names every problem, from which models correct themselves; undefined for valid arguments. */
 function validateArguments(
   deps: GovernedCallDeps,
   target: CallTarget,
@@ -199,9 +201,9 @@ function validateArguments(
 }
 
 /**
- * Run the target until it answers, its deadline passes or its caller cancels.
- * A target that heeds neither is left to itself: its caller is answered all the
- * same, and what it still says reaches nobody.
+ * Runs the target until it answers, its deadline passes or its caller cancels.
+ * A target that ignores both keeps running, but its caller is answered and its
+ * later messages are dropped.
  */
 function execute(
   deps: GovernedCallDeps,
@@ -213,10 +215,10 @@ function execute(
   const { signal } = origin;
   if (signal?.aborted) throw cancelledError(signal.reason);
   const controller = new AbortController();
-  const way = { isOpen: true };
+  const channel = { isOpen: true };
   return new Promise((resolve, reject) => {
     const settle = () => {
-      way.isOpen = false;
+      channel.isOpen = false;
       clearTimeout(timer);
       signal?.removeEventListener("abort", cancel);
     };
@@ -228,7 +230,7 @@ function execute(
     const cancel = () => end(cancelledError(signal?.reason));
     signal?.addEventListener("abort", cancel);
     const timer = setTimeout(() => end(timeoutError(target)), target.deadlineMs);
-    const context = toContext(deps, target, origin, call, controller.signal, way);
+    const context = toContext(deps, target, origin, call, controller.signal, channel);
     target.execute(args, context).then(
       (result) => {
         settle();
@@ -242,17 +244,17 @@ function execute(
   });
 }
 
-/** The surroundings of one execution. `way`: back to the client, open as long as the call is under way. */
+/** The context of one execution. @param channel whether messages to the client still belong to the call */
 function toContext(
   { scrubber }: GovernedCallDeps,
   target: CallTarget,
   origin: CallOrigin,
   call: BegunCall,
   signal: AbortSignal,
-  way: { readonly isOpen: boolean },
+  channel: { readonly isOpen: boolean },
 ): CallContext {
   const { callId, parentId, depth } = call.subject;
-  const { identity, era, meta, session, wantsProgress, wayBack } = origin;
+  const { identity, era, meta, session, wantsProgress, clientChannel } = origin;
   return {
     callId,
     parentId,
@@ -265,21 +267,21 @@ function toContext(
     session,
     wantsProgress,
     progress(params) {
-      if (way.isOpen) wayBack.progress(scrubber.value(params));
+      if (channel.isOpen) clientChannel.progress(scrubber.value(params));
     },
     notify(method, params) {
-      if (way.isOpen) wayBack.notify(method, scrubber.value(params));
+      if (channel.isOpen) clientChannel.notify(method, scrubber.value(params));
     },
     ask(method, params, askSignal) {
-      if (way.isOpen) return wayBack.ask(method, scrubber.value(params), askSignal);
+      if (channel.isOpen) return clientChannel.ask(method, scrubber.value(params), askSignal);
       return Promise.reject(
-        new GatewayError("CALL_CANCELLED", `"${method}" was asked after the end of its call`),
+        new GatewayError("CALL_CANCELLED", `"${method}" was requested after the end of its call`),
       );
     },
   };
 }
 
-/** Why a call was cancelled; the end of an outer call ends what it calls for the same reason. */
+/** The reason for a cancellation. Inner calls end for the same reason as their outer call. */
 function cancelledError(reason: unknown): GatewayError {
   const isOurs =
     reason instanceof GatewayError && (reason.code === "CALL_TIMEOUT" || reason.code === "CALL_CANCELLED");
@@ -292,10 +294,7 @@ function cancelledError(reason: unknown): GatewayError {
 function timeoutError(target: CallTarget): GatewayError {
   const seconds = target.deadlineMs / 1000;
   return new GatewayError("CALL_TIMEOUT", `"${target.wireName}" did not answer within ${seconds} s`, {
-    hint:
-      target.server === undefined || target.origin !== "server"
-        ? undefined
-        : `containment.max_execution_seconds of the tool server "${target.server}" sets this limit`,
+    hint: target.deadlineSetting === undefined ? undefined : `${target.deadlineSetting} sets this limit`,
     data: { timeoutSeconds: seconds },
   });
 }
@@ -305,7 +304,7 @@ function limit({ limits }: GovernedCallDeps, result: JsonObject): number {
   const size = jsonSize(result, limits.resultMaxBytes);
   if (size <= limits.resultMaxBytes) return size;
   throw new GatewayError("RESULT_TOO_LARGE", `The result is larger than ${limits.resultMaxBytes} bytes`, {
-    hint: "ask the tool for less, or raise serve.limits.result_max_bytes",
+    hint: "request less from the tool, or raise serve.limits.result_max_bytes",
   });
 }
 
@@ -326,11 +325,11 @@ function validateResult(deps: GovernedCallDeps, target: CallTarget, result: Json
   throw new GatewayError(
     "RESULT_INVALID",
     `The result of "${target.wireName}" breaks the tool's own output schema:\n${lines.join("\n")}`,
-    { hint: "tell whoever runs this server; the result was not passed on" },
+    { hint: "report it to the operator of this server; the result was not passed on" },
   );
 }
 
-/** Any failure as the coded error that callers see. */
+/** Converts any failure to the coded error that callers see. */
 function toCallError(
   { scrubber }: GovernedCallDeps,
   target: CallTarget,
@@ -342,7 +341,7 @@ function toCallError(
   return new GatewayError("CALL_FAILED", scrubber.text(text), { cause: scrubCause(scrubber, thrown) });
 }
 
-/** Whether `value` can be the `arguments` of a call; absent arguments are empty. */
+/** Returns the arguments of a call, or undefined if `value` cannot be arguments; absent arguments are empty. */
 export function toArguments(value: unknown): JsonObject | undefined {
   if (value === undefined) return {};
   return isJsonObject(value) ? value : undefined;

@@ -1,146 +1,109 @@
 /**
  * The gateway as composite tools see it: the tools that a caller may call,
  * hidden ones included, and calls of them through the governed call. Toolcrib's
- * own tools are not among them: a composite changes nothing of the gateway.
+ * own tools are not among them: a composite changes nothing in the gateway.
  */
 
-import type { GatewayConfig, ToolServerConfig } from "@toolcrib/config";
-import { hostsOf } from "@toolcrib/config";
 import type { JsonObject } from "@toolcrib/json";
 import type { Catalog, CatalogTool, MetatoolHost } from "@toolcrib/metatool";
-import {
-  type CallContext,
-  foldName,
-  type Identity,
-  identityKey,
-  type ToolId,
-  type ToolResult,
-} from "@toolcrib/tool";
+import { type CallContext, foldName, type Identity, type ToolId, type ToolResult } from "@toolcrib/tool";
 import type { GatewayCore } from "../gateway-core.ts";
 import { GatewayError } from "../gateway-error.ts";
-import type { IndexedTool } from "../index/tool-index.ts";
+import type { IndexedTool } from "../index/build-index.ts";
 import { foldsOf, savedNamespace, toWireName } from "../index/wire-name.ts";
 
-/** What composites need of a gateway. */
-export interface CompositeHost extends MetatoolHost {
-  /** Every tool that composites could call, whoever asks. */
-  wholeCatalog(): Catalog;
-  mayUse(identity: Identity, id: ToolId, wireName: string): boolean;
-}
+/** Most identities whose catalogs are kept. */
+const maxCatalogs = 100;
 
-/** Most identities whose catalogues are kept. */
-const maxKept = 100;
+/** The host of the composites of one gateway. */
+export class CompositeHost implements MetatoolHost {
+  readonly #core: Pick<GatewayCore, "index" | "policy" | "roster" | "callInner">;
+  readonly #described = new WeakMap<IndexedTool, CatalogTool>();
+  readonly #catalogs = new Map<string, Catalog>();
+  #whole: Catalog = { generation: -1, tools: [] };
 
-/** Create the host over `core`. */
-export function createCompositeHost(core: GatewayCore, config: GatewayConfig): CompositeHost {
-  const { index, policy } = core;
-  const owners = ownersOf(config);
-  const described = new WeakMap<IndexedTool, CatalogTool>();
-  const kept = new Map<string, Catalog>();
-  let whole: Catalog = { generation: -1, tools: [] };
+  constructor(core: Pick<GatewayCore, "index" | "policy" | "roster" | "callInner">) {
+    this.#core = core;
+  }
 
-  function describe(entry: IndexedTool): CatalogTool {
-    const known = described.get(entry);
+  /** Every tool that composites can call, for any identity. */
+  wholeCatalog(): Catalog {
+    const { generation, tools } = this.#core.index;
+    if (this.#whole.generation !== generation) {
+      const callable = tools.filter(({ facts }) => facts.isCallableByComposites);
+      this.#whole = { generation, tools: callable.map((entry) => this.#describe(entry)) };
+      this.#catalogs.clear();
+    }
+    return this.#whole;
+  }
+
+  /** Whether the policy allows a tool to `identity`. */
+  mayUse(identity: Identity, id: ToolId, wireName: string): boolean {
+    return this.#core.policy.decide(identity, id, wireName).kind === "allow";
+  }
+
+  catalog(identity: Identity): Catalog {
+    const { generation, tools } = this.wholeCatalog();
+    const known = this.#catalogs.get(identity.name);
     if (known !== undefined) return known;
-    const tool = toCatalogTool(entry, owners.get(entry.tool.sourceId));
-    described.set(entry, tool);
+    const allowed = tools.filter(({ id, wireName }) => this.mayUse(identity, id, wireName));
+    const catalog = { generation, tools: allowed };
+    if (this.#catalogs.size >= maxCatalogs) this.#catalogs.clear();
+    this.#catalogs.set(identity.name, catalog);
+    return catalog;
+  }
+
+  async callTool(context: CallContext, id: ToolId, args: JsonObject): Promise<ToolResult> {
+    if (this.#core.index.find(id)?.facts.isCallableByComposites === false) {
+      throw new GatewayError("TOOL_NOT_FOUND", `A composite cannot call "${id}"`, {
+        hint: "it changes nothing of the gateway; call what the tool is about",
+      });
+    }
+    return this.#core.callInner(context, id, args);
+  }
+
+  isNameTaken(name: string): boolean {
+    if (this.#isNameOfSource(name)) return true;
+    const folds = new Set(foldsOf("", name, toWireName("", name)));
+    return this.#core.index.tools.some(
+      ({ facts, folds: others }) => !facts.isComposite && others.some((fold) => folds.has(fold)),
+    );
+  }
+
+  /** Whether `name` has the prefix of a configured source, which may not have listed a tool of that name yet. */
+  #isNameOfSource(name: string): boolean {
+    const at = name.indexOf("__");
+    if (at === -1) return false;
+    const prefix = foldName(name.slice(0, at));
+    const ids = [savedNamespace, ...this.#core.roster.configuredIds];
+    return ids.some((id) => foldName(id) === prefix);
+  }
+
+  #describe(entry: IndexedTool): CatalogTool {
+    let tool = this.#described.get(entry);
+    if (tool === undefined) {
+      tool = toCatalogTool(entry);
+      this.#described.set(entry, tool);
+    }
     return tool;
   }
-
-  function wholeCatalog(): Catalog {
-    const { generation } = index;
-    if (whole.generation !== generation) {
-      const callable = index.tools.filter(({ tool }) => tool.origin !== "meta");
-      whole = { generation, tools: callable.map(describe) };
-      kept.clear();
-    }
-    return whole;
-  }
-
-  const mayUse = (identity: Identity, id: ToolId, wireName: string) =>
-    policy.decide(identity, id, wireName).kind === "allow";
-
-  return {
-    wholeCatalog,
-    mayUse,
-    catalog(identity) {
-      const { generation, tools } = wholeCatalog();
-      const key = identityKey(identity);
-      const known = kept.get(key);
-      if (known !== undefined) return known;
-      const own = { generation, tools: tools.filter(({ id, wireName }) => mayUse(identity, id, wireName)) };
-      if (kept.size >= maxKept) kept.clear();
-      kept.set(key, own);
-      return own;
-    },
-    async callTool(context: CallContext, id: ToolId, args: JsonObject): Promise<ToolResult> {
-      if (index.find(id)?.tool.origin === "meta") {
-        throw new GatewayError("TOOL_NOT_FOUND", `A composite cannot call "${id}"`, {
-          hint: "it changes nothing of the gateway; call what the tool is about",
-        });
-      }
-      return core.callInner(context, id, args);
-    },
-    isNameTaken(name) {
-      if (isOfOwner(name, owners)) return true;
-      const folds = new Set(foldsOf("", name, toWireName("", name)));
-      return index.tools.some(
-        ({ tool, folds: others }) => tool.origin !== "saved" && others.some((fold) => folds.has(fold)),
-      );
-    },
-  };
 }
 
-/** What a tool server or toolspec says of all its tools. */
-interface Owner {
-  readonly labels: { readonly [key: string]: string };
-  /** The hosts that its tools talk to; undefined for a process, which may talk to any. */
-  readonly egressHosts: readonly string[] | undefined;
-}
-
-function ownersOf({ toolServers, toolspecs }: GatewayConfig): ReadonlyMap<string, Owner> {
-  const owners = new Map<string, Owner>();
-  for (const server of toolServers) {
-    owners.set(server.id, { labels: server.labels, egressHosts: egressHostsOf(server) });
-  }
-  for (const toolspec of toolspecs) {
-    const hosts = toolspec.pair === undefined ? [] : [...hostsOf(toolspec.pair.toolspec, toolspec)];
-    owners.set(toolspec.id, { labels: toolspec.labels, egressHosts: hosts });
-  }
-  return owners;
-}
-
-/** Whether `name` is written like a tool of a server or toolspec, which may not have listed it yet. */
-function isOfOwner(name: string, owners: ReadonlyMap<string, Owner>): boolean {
-  const at = name.indexOf("__");
-  if (at === -1) return false;
-  const prefix = foldName(name.slice(0, at));
-  return prefix === foldName(savedNamespace) || [...owners.keys()].some((id) => foldName(id) === prefix);
-}
-
-function toCatalogTool({ id, wireName, tool }: IndexedTool, owner: Owner | undefined): CatalogTool {
-  const { namespace, origin, definition } = tool;
+function toCatalogTool({ id, wireName, tool, facts }: IndexedTool): CatalogTool {
+  const { namespace, definition } = tool;
   const { name, description, inputSchema, outputSchema, annotations } = definition;
-  const egressHosts = owner?.egressHosts;
+  const { isComposite, labels, egressHosts } = facts;
   return {
     id,
     namespace,
     name,
     wireName,
-    origin,
+    isComposite,
     description,
     inputSchema,
     outputSchema,
     annotations,
-    labels: owner?.labels ?? {},
+    labels,
     ...(egressHosts === undefined ? undefined : { egressHosts }),
   };
-}
-
-/** The host that a server is at; undefined for a process, which may talk to any. */
-function egressHostsOf({ transport }: ToolServerConfig): readonly string[] | undefined {
-  if (transport.kind === "stdio") return undefined;
-  const { url } = transport;
-  const text = url.kind === "literal" ? url.text.trim() : "";
-  return URL.canParse(text) ? [new URL(text).hostname] : undefined;
 }

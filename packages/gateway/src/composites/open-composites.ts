@@ -1,105 +1,102 @@
 /**
- * Composite tools put behind a gateway: the saved tools of its home opened, and
- * the metatool over them. Its core tools are the gateway's from then on; its
- * saved tools are left to whoever orders the sources.
+ * Composite tools of a gateway: the saved tools of its home, and the tools that
+ * save and run them. If the saved tools cannot be opened, the gateway runs
+ * without composites.
  */
 
-import type { GatewayConfig } from "@toolcrib/config";
-import type { Logger } from "@toolcrib/diagnostics";
+import { messageOf } from "@toolcrib/diagnostics";
 import { createSchemaValidator } from "@toolcrib/json";
 import {
   createMetatool,
   type Metatool,
-  type MetatoolDeps,
   type MetatoolEvent,
   openSavedTools,
-  type SavedToolsDeps,
   startIsolatedExecutions,
 } from "@toolcrib/metatool";
-import type { AuditStore } from "@toolcrib/store";
 import { toAuditClient } from "../call/audit-client.ts";
-import type { GatewayCore } from "../gateway-core.ts";
-import { createCompositeHost } from "./composite-host.ts";
+import type { OpenedSources, SourceContext } from "../sources/open-sources.ts";
+import { compositeFacts, ownFacts } from "../sources/source-facts.ts";
+import { CompositeHost } from "./composite-host.ts";
 
-/** What composites need of the composition root. */
-export interface CompositesDeps
-  extends Pick<MetatoolDeps, "monotonicMs" | "nextTurn" | "startTimer">,
-    Pick<SavedToolsDeps, "randomBytes"> {
-  readonly core: GatewayCore;
-  readonly record: AuditStore["record"];
-  readonly logger: Logger;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
-}
-
-/** Composite tools of a gateway. Disposing writes what was counted; calls have ended by then. */
-export interface Composites extends AsyncDisposable {
-  readonly metatool: Metatool;
-}
-
-/**
- * Open the saved tools below `home` and add the core tools to `deps.core`.
- *
- * @throws {MetatoolError} `METATOOL_DIRECTORY_UNUSABLE`
- */
-export async function openComposites(
-  config: GatewayConfig,
-  home: string,
-  deps: CompositesDeps,
-): Promise<Composites> {
-  const { core, record, logger, now } = deps;
-  const host = createCompositeHost(core, config);
-  const saved = await openSavedTools(
-    {
-      clock: now,
-      randomBytes: deps.randomBytes,
-      isReserved: host.isNameTaken,
-      onProblem: ({ code, message }) => logger.warn({ code, reason: message }, "saved tools"),
+/** Opens the composite tools below the home. */
+export async function openComposites(context: SourceContext): Promise<OpenedSources> {
+  const { logger } = context;
+  await using opening = new AsyncDisposableStack();
+  try {
+    await addComposites(context, opening);
+  } catch (error) {
+    logger.error({ reason: messageOf(error) }, "composite tools are not available");
+  }
+  const resources = opening.move();
+  return {
+    start: async () => {},
+    async [Symbol.asyncDispose]() {
+      try {
+        await resources.disposeAsync();
+      } catch (error) {
+        logger.error({ reason: messageOf(error) }, "execution counts of saved tools could not be written");
+      }
     },
-    { directory: `${home}/tools` },
+  };
+}
+
+/** @throws {MetatoolError} `METATOOL_DIRECTORY_UNUSABLE` */
+async function addComposites(context: SourceContext, opening: AsyncDisposableStack): Promise<void> {
+  const { config, core, home, record, logger, now, randomBytes } = context;
+  const { monotonicMs, nextTurn, startTimer } = context;
+  const host = new CompositeHost(core);
+  const saved = opening.use(
+    await openSavedTools(
+      {
+        clock: now,
+        randomBytes,
+        isReserved: (name) => host.isNameTaken(name),
+        onProblem: ({ code, message }) => logger.warn({ code, reason: message }, "saved tools"),
+      },
+      { directory: `${home}/tools` },
+    ),
   );
   const { isolation, memoryBytes } = config.execution;
-  const isolated = isolation === "process" ? startIsolatedExecutions(deps, { memoryBytes }) : undefined;
-  const metatool = createMetatool(
-    {
-      host,
-      saved,
-      wholeCatalog: host.wholeCatalog,
-      mayUse: host.mayUse,
-      validator: createSchemaValidator(),
-      now,
-      nowNs: () => BigInt(now()) * 1_000_000n,
-      monotonicMs: deps.monotonicMs,
-      nextTurn: deps.nextTurn,
-      startTimer: deps.startTimer,
-      isolated,
-      onEvent: (event) => record(event.type, toAuditData(event)),
-      onWarning: (fields, message) => logger.warn(fields, message),
-    },
-    { execution: config.execution },
+  const isolated =
+    isolation === "process" ? opening.use(startIsolatedExecutions(context, { memoryBytes })) : undefined;
+  const metatool = opening.use(
+    createMetatool(
+      {
+        host,
+        saved,
+        wholeCatalog: () => host.wholeCatalog(),
+        mayUse: (identity, id, wireName) => host.mayUse(identity, id, wireName),
+        validator: createSchemaValidator(),
+        now,
+        nowNs: () => BigInt(now()) * 1_000_000n,
+        monotonicMs,
+        nextTurn,
+        startTimer,
+        isolated,
+        onEvent: (event) => record(event.type, toAuditData(event)),
+        onWarning: (fields, message) => logger.warn(fields, message),
+      },
+      { execution: config.execution },
+    ),
   );
-  core.add(metatool.coreTools);
-  const { savedTools } = metatool;
+  core.roster.add(metatool.coreTools, ownFacts);
+  core.roster.add(metatool.savedTools, compositeFacts);
+  opening.defer(refreshAfterChanges(core.index, metatool));
+}
+
+/** Refreshes the saved tools after the tools of other sources changed. @returns a function that stops it */
+function refreshAfterChanges(index: SourceContext["core"]["index"], metatool: Metatool): () => void {
   let isDue = false;
-  const unsubscribe = core.index.onChange((sourceIds) => {
-    const isOwn = sourceIds.size === 1 && sourceIds.has(savedTools.id);
-    if (isDue || isOwn) return;
+  return index.onChange((sourceIds) => {
+    const isOwnChange = sourceIds.size === 1 && sourceIds.has(metatool.savedTools.id);
+    if (isDue || isOwnChange) return;
     isDue = true;
-    // The index tells its listeners one after the other; a change within would overtake.
+    // The index calls its listeners one after the other; a change within would overtake.
     queueMicrotask(() => {
       isDue = false;
       metatool.refresh();
     });
   });
-  return {
-    metatool,
-    async [Symbol.asyncDispose]() {
-      unsubscribe();
-      metatool[Symbol.dispose]();
-      await isolated?.[Symbol.asyncDispose]();
-      await saved[Symbol.asyncDispose]();
-    },
-  };
 }
 
 function toAuditData({ tool, context, codeDigest, reach }: MetatoolEvent) {

@@ -11,6 +11,7 @@
 import { readdirSync } from "node:fs";
 import { Counter, Gauge, type Metric, Registry } from "prom-client";
 import type { GatewayStatus } from "../gateway.ts";
+import { sourcesOf } from "../sources/source-roster.ts";
 
 /** How a call that was started ended. */
 export type FinishedOutcome = "ok" | "tool_error" | "failed" | "cancelled";
@@ -27,7 +28,7 @@ export interface Metrics {
   auditEvents(count: number): void;
   /** The front door refused a request. @param code one of this package's codes. */
   requestRefused(code: string): void;
-  /** Everything in Prometheus' text format, with what `status` says of this moment. */
+  /** Exposes all metrics in Prometheus' text format. */
   expose(status: GatewayStatus): Promise<{ readonly contentType: string; readonly text: string }>;
 }
 
@@ -186,7 +187,7 @@ function createStatusMetrics(registry: Registry): (status: GatewayStatus) => voi
   });
   const up = new Gauge({
     name: "toolcrib_upstream_up",
-    help: "1 while calls to the server can succeed, else 0.",
+    help: "1 while calls to the server or toolspec can succeed, else 0.",
     labelNames: ["server"] as const,
     registers,
   });
@@ -202,9 +203,9 @@ function createStatusMetrics(registry: Registry): (status: GatewayStatus) => voi
     quarantined.set(status.quarantined.length);
     up.reset();
     restarts.reset();
-    for (const server of status.servers.slice(0, maxServerLabels)) {
-      up.set({ server: server.id }, server.health.state === "ready" ? 1 : 0);
-      restarts.inc({ server: server.id }, server.restarts);
+    for (const source of sourcesOf(status).slice(0, maxServerLabels)) {
+      up.set({ server: source.id }, source.health.state === "ready" ? 1 : 0);
+      if (source.restarts !== undefined) restarts.inc({ server: source.id }, source.restarts);
     }
   };
 }

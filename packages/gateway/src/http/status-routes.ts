@@ -8,14 +8,9 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { sendJson } from "@toolcrib/mcp";
 import type { Identity } from "@toolcrib/tool";
 import type { GatewayStatus, ToolSummary } from "../gateway.ts";
+import type { Readiness } from "../sources/source-roster.ts";
 import type { Metrics } from "./metrics.ts";
 import { type Refusal, refusalError } from "./refusal.ts";
-
-/** How many sources there are, and how many made first contact, whether it succeeded or not. */
-export interface Readiness {
-  readonly ready: number;
-  readonly total: number;
-}
 
 /** What the routes show. */
 export interface StatusRoutesDeps {

@@ -1,348 +1,148 @@
 /**
  * Every tool of every source under one index: by id, by wire name, and by
- * meaning. The index is a function of the sources in their configured order,
- * so names do not depend on which server starts first. An entry whose
- * definition did not change keeps its identity, so that a list of thousands
- * that changed in one place costs a comparison and not a new index.
+ * words. It follows the changes of its sources and reports each new state once.
  *
  * It never calls a tool and never decides who may see one.
  */
 
-import { isDeepStrictEqual } from "node:util";
-import { createToolSearch, type ToolSearch } from "@toolcrib/search";
+import { ListenerSet } from "@toolcrib/lifecycle";
+import type { ToolSearch } from "@toolcrib/search";
+import type { ToolId, ToolSource, Unsubscribe } from "@toolcrib/tool";
+import { defaultFacts, insertByRank, type SourceFacts } from "../sources/source-facts.ts";
+import { type BackendSelector, selectByKind } from "./backend.ts";
 import {
-  checkDefinition,
-  formatProblems,
-  type Tool,
-  type ToolDefinition,
-  type ToolId,
-  type ToolSource,
-  toToolId,
-  type Unsubscribe,
-} from "@toolcrib/tool";
-import { foldsOf, savedNamespace, toWireName, wirePrefixOf } from "./wire-name.ts";
+  type BuiltIndex,
+  buildIndex,
+  emptyIndex,
+  type IndexedSource,
+  type IndexedTool,
+  type QuarantinedTool,
+} from "./build-index.ts";
+import { LazyIndex } from "./lazy-index.ts";
 
-/** How a backend is chosen when a tool has several (registry document, Execution). */
-export type BackendKind = "local" | "provider" | "mcp";
-
-/** One way to execute a tool. */
-export interface Backend {
-  readonly kind: BackendKind;
-  readonly source: ToolSource;
-  readonly tool: Tool;
-}
-
-/** Choose among the backends of one tool; never called with none. Choosing none fails the call. */
-export type BackendSelector = (backends: readonly Backend[]) => Backend | undefined;
-
-const backendOrder: readonly BackendKind[] = ["local", "provider", "mcp"];
-
-/** The default choice: local, then provider, then mcp; within one kind the first source. */
-export const selectByKind: BackendSelector = (backends) =>
-  backends.toSorted((a, b) => backendOrder.indexOf(a.kind) - backendOrder.indexOf(b.kind))[0];
-
-/** A tool in the index. */
-export interface IndexedTool {
-  readonly id: ToolId;
-  /** Name on the wire of the endpoint that shows all servers. */
-  readonly wireName: string;
-  /** The tool of the backend that the selector prefers. */
-  readonly tool: Tool;
-  readonly backends: readonly Backend[];
-  /** The definition with `wireName` in place of the source's own name. */
-  readonly wireDefinition: ToolDefinition;
-  /** Folded forms of its name (`foldsOf`). */
-  readonly folds: readonly string[];
-}
-
-/** A tool that is not offered, and why. */
-export interface QuarantinedTool {
-  readonly id: ToolId;
-  readonly wireName: string;
-  /** First part of its id; empty for a local tool without one. */
-  readonly namespace: string;
-  readonly code: "TOOL_NAME_COLLISION" | "TOOL_DEFINITION_INVALID";
-  readonly reason: string;
+interface AddedSource extends IndexedSource {
+  readonly unsubscribe: Unsubscribe;
 }
 
 /** The index. */
-export interface ToolIndex {
-  /** Grows with every change; what was listed under another number is stale. */
-  readonly generation: number;
-  /** In the order of sources and of their lists. */
-  readonly tools: readonly IndexedTool[];
-  readonly quarantined: readonly QuarantinedTool[];
-  /** Complete: what `prepareSearch` has not done yet is done first. */
-  readonly search: ToolSearch;
-  /** Take up to `count` changed tools up into the search, ahead of the first search. @returns whether any are left */
-  prepareSearch(count: number): boolean;
-  /** By `ToolId` (with or without its version) or wire name. */
-  find(name: string): IndexedTool | undefined;
-  /** The tool that source `sourceId` lists as `name`. */
-  findIn(sourceId: string, name: string): IndexedTool | undefined;
-  add(source: ToolSource): void;
-  /** Forget a source and its tools. */
-  remove(source: ToolSource): void;
-  /** Run `change`, in which many sources change; the index follows once, behind it. */
-  together(change: () => void): void;
-  /** The listener runs after the index changed, with the ids of the sources whose tools it concerns. */
-  onChange(listener: (sourceIds: ReadonlySet<string>) => void): Unsubscribe;
-}
+export class ToolIndex {
+  readonly #select: BackendSelector;
+  readonly #onQuarantine: ((tool: QuarantinedTool) => void) | undefined;
+  readonly #listeners = new ListenerSet<[sourceIds: ReadonlySet<string>]>();
+  readonly #search = new LazyIndex();
+  #sources: readonly AddedSource[] = [];
+  #generation = 0;
+  #tools: readonly IndexedTool[] = [];
+  #built: BuiltIndex = emptyIndex;
+  #isHeld = false;
+  #isDue = false;
 
-/** Create an empty index. */
-export function createToolIndex(
-  options: {
-    readonly selectBackend?: BackendSelector;
-    readonly onQuarantine?: (tool: QuarantinedTool) => void;
-  } = {},
-): ToolIndex {
-  const select = options.selectBackend ?? selectByKind;
-  const sources: { readonly source: ToolSource; readonly unsubscribe: Unsubscribe }[] = [];
-  const listeners = new Set<(sourceIds: ReadonlySet<string>) => void>();
-  const search = createPatientSearch(createToolSearch());
-  let generation = 0;
-  let tools: readonly IndexedTool[] = [];
-  let built: Built = { byId: new Map(), byName: new Map(), bySource: new Map(), quarantined: [] };
-
-  let isHeld = false;
-  let isDue = false;
-
-  function rebuild(): void {
-    isDue = isHeld;
-    if (isHeld) return;
-    const before = built;
-    built = build(
-      sources.map(({ source }) => source),
-      select,
-      before.byId,
-    );
-    const known = new Set(before.quarantined.map(({ id }) => id));
-    for (const one of built.quarantined) if (!known.has(one.id)) options.onQuarantine?.(one);
-    const changed = updateSearch(search, before.byId, built.byId);
-    const entries = [...built.byId.values()];
-    const isSame = entries.length === tools.length && entries.every((entry, at) => entry === tools[at]);
-    if (isSame) return;
-    // A list that only changed its order concerns its source as well.
-    if (changed.size === 0) for (const { source } of sources) changed.add(source.id);
-    tools = entries;
-    generation += 1;
-    for (const listener of listeners) listener(changed);
+  /** @param options.onQuarantine called once for each tool that becomes quarantined */
+  constructor(
+    options: {
+      readonly selectBackend?: BackendSelector | undefined;
+      readonly onQuarantine?: (tool: QuarantinedTool) => void;
+    } = {},
+  ) {
+    this.#select = options.selectBackend ?? selectByKind;
+    this.#onQuarantine = options.onQuarantine;
   }
 
-  return {
-    get generation() {
-      return generation;
-    },
-    get tools() {
-      return tools;
-    },
-    get quarantined() {
-      return built.quarantined;
-    },
-    get search() {
-      search.takeUp(Number.POSITIVE_INFINITY);
-      return search.index;
-    },
-    prepareSearch: search.takeUp,
-    find: (name) => built.byId.get(name) ?? built.byName.get(name),
-    findIn: (sourceId, name) => built.bySource.get(sourceId)?.get(name),
-    add(source) {
-      const unsubscribe = source.onChange(({ kind }) => {
-        if (kind === "tools") rebuild();
-      });
-      sources.push({ source, unsubscribe });
-      if (source.tools().length > 0) rebuild();
-    },
-    remove(source) {
-      const at = sources.findIndex((one) => one.source === source);
-      if (at === -1) return;
-      sources[at]?.unsubscribe();
-      sources.splice(at, 1);
-      rebuild();
-    },
-    together(change) {
-      isHeld = true;
-      try {
-        change();
-      } finally {
-        isHeld = false;
-        if (isDue) rebuild();
-      }
-    },
-    onChange(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-  };
-}
-
-interface Built {
-  readonly byId: Map<ToolId, IndexedTool>;
-  readonly byName: Map<string, IndexedTool>;
-  /** By source and the source's own name. */
-  readonly bySource: Map<string, Map<string, IndexedTool>>;
-  readonly quarantined: QuarantinedTool[];
-}
-
-function build(
-  sources: readonly ToolSource[],
-  select: BackendSelector,
-  previous: ReadonlyMap<ToolId, IndexedTool>,
-): Built {
-  const built: Built = { byId: new Map(), byName: new Map(), bySource: new Map(), quarantined: [] };
-  const folded = new Map<string, IndexedTool>();
-  for (const [id, backends] of backendsOf(sources, built.quarantined)) {
-    const entry = toEntry(id, backends, select, previous.get(id));
-    const { wireName, tool, folds } = entry;
-    const other = collisionOf(entry, folded, built.byName);
-    if (other !== undefined) {
-      const reason = `"${id}" cannot be told from "${other.id}", which was declared first`;
-      built.quarantined.push({
-        id,
-        wireName,
-        namespace: tool.namespace,
-        code: "TOOL_NAME_COLLISION",
-        reason,
-      });
-      continue;
-    }
-    for (const fold of folds) folded.set(fold, entry);
-    built.byId.set(id, entry);
-    built.byName.set(wireName, entry);
-    // An id with a version is found without it too; the first declared wins.
-    const unversioned = toToolId(tool.namespace, tool.definition.name);
-    if (tool.version !== undefined && !built.byName.has(unversioned)) built.byName.set(unversioned, entry);
-    if (tool.namespace === savedNamespace) {
-      // Where names are taken, it is also found as other tools are written.
-      const prefixed = toWireName(savedNamespace, tool.definition.name);
-      if (!built.byName.has(prefixed)) built.byName.set(prefixed, entry);
-    }
-    for (const { source, tool: own } of backends) {
-      const ofSource = built.bySource.get(source.id) ?? new Map<string, IndexedTool>();
-      built.bySource.set(source.id, ofSource);
-      if (!ofSource.has(own.definition.name)) ofSource.set(own.definition.name, entry);
-    }
+  /** Grows with every change; a list of another generation is stale. */
+  get generation(): number {
+    return this.#generation;
   }
-  return built;
-}
 
-/** The well-formed tools of `sources` by their ids; adds the malformed ones to `quarantined`. */
-function backendsOf(
-  sources: readonly ToolSource[],
-  quarantined: QuarantinedTool[],
-): ReadonlyMap<ToolId, Backend[]> {
-  const backends = new Map<ToolId, Backend[]>();
-  for (const source of sources) {
-    const kind = kindOf(source);
-    for (const tool of source.tools()) {
-      const malformed = malformedReasonOf(tool);
-      if (malformed !== undefined) {
-        quarantined.push(toMalformed(tool, malformed));
-        continue;
-      }
-      const known = backends.get(tool.id);
-      if (known === undefined) backends.set(tool.id, [{ kind, source, tool }]);
-      else known.push({ kind, source, tool });
-    }
+  /** Tools in the order of sources and of their lists. */
+  get tools(): readonly IndexedTool[] {
+    return this.#tools;
   }
-  return backends;
-}
 
-/** Why each checked definition is refused; empty for a sound one. */
-const malformedReasons = new WeakMap<ToolDefinition, string>();
-
-/** Why the definition of `tool` is malformed. A definition is checked once. */
-function malformedReasonOf({ definition }: Tool): string | undefined {
-  let reason = malformedReasons.get(definition);
-  if (reason === undefined) {
-    reason = formatProblems(checkDefinition("tool", definition));
-    malformedReasons.set(definition, reason);
+  get quarantined(): readonly QuarantinedTool[] {
+    return this.#built.quarantined;
   }
-  return reason === "" ? undefined : reason;
-}
 
-function toMalformed({ id, namespace, definition }: Tool, problems: string): QuarantinedTool {
-  const wireName = toWireName(wirePrefixOf(namespace), definition.name);
-  return {
-    id,
-    wireName,
-    namespace,
-    code: "TOOL_DEFINITION_INVALID",
-    reason: `"${id}" is malformed: ${problems}`,
-  };
-}
-
-function collisionOf(
-  { folds, wireName }: IndexedTool,
-  folded: ReadonlyMap<string, IndexedTool>,
-  byName: ReadonlyMap<string, IndexedTool>,
-): IndexedTool | undefined {
-  for (const fold of folds) {
-    const other = folded.get(fold);
-    if (other !== undefined) return other;
+  /** The complete search index: changes that `indexPending` has not indexed yet are indexed first. */
+  get search(): ToolSearch {
+    return this.#search.complete;
   }
-  return byName.get(wireName);
-}
 
-function toEntry(
-  id: ToolId,
-  backends: readonly Backend[],
-  select: BackendSelector,
-  previous: IndexedTool | undefined,
-): IndexedTool {
-  const chosen = select(backends) ?? backends[0];
-  const { tool } = chosen as Backend;
-  const isSame =
-    previous !== undefined &&
-    previous.backends.length === backends.length &&
-    backends.every((backend, at) => {
-      const { source, tool: known } = previous.backends[at] as Backend;
-      const isChoice = (backend === chosen) === (known === previous.tool);
-      return isChoice && source === backend.source && isSameTool(known, backend.tool);
+  /** Indexes up to `count` changed tools for search, ahead of the first search. @returns whether any are left */
+  indexPending(count: number): boolean {
+    return this.#search.indexPending(count);
+  }
+
+  /** Finds a tool by `ToolId` (with or without its version) or wire name. */
+  find(name: string): IndexedTool | undefined {
+    return this.#built.byId.get(name) ?? this.#built.byName.get(name);
+  }
+
+  /** Finds the tool that the source `sourceId` lists as `name`. */
+  findIn(sourceId: string, name: string): IndexedTool | undefined {
+    return this.#built.bySource.get(sourceId)?.get(name);
+  }
+
+  /** Adds `source` after those of the same rank. */
+  add(source: ToolSource, facts: SourceFacts = defaultFacts): void {
+    const unsubscribe = source.onChange(({ kind }) => {
+      if (kind === "tools") this.#rebuild();
     });
-  // An entry that did not change keeps its identity, so that search and caches leave it alone.
-  if (isSame) return previous;
-  const { namespace, version, definition } = tool;
-  const name = version === undefined ? definition.name : `${definition.name}-${version}`;
-  const prefix = wirePrefixOf(namespace);
-  const wireName = toWireName(prefix, name);
-  const folds = foldsOf(prefix, name, wireName);
-  return { id, wireName, tool, backends, wireDefinition: { ...definition, name: wireName }, folds };
+    this.#sources = insertByRank(this.#sources, { source, facts, unsubscribe });
+    if (source.tools().length > 0) this.#rebuild();
+  }
+
+  /** Removes a source and its tools. */
+  remove(source: ToolSource): void {
+    const added = this.#sources.find((one) => one.source === source);
+    if (added === undefined) return;
+    added.unsubscribe();
+    this.#sources = this.#sources.filter((one) => one !== added);
+    this.#rebuild();
+  }
+
+  /** Runs `change`, in which several sources change, and rebuilds the index once after it. */
+  together(change: () => void): void {
+    this.#isHeld = true;
+    try {
+      change();
+    } finally {
+      this.#isHeld = false;
+      if (this.#isDue) this.#rebuild();
+    }
+  }
+
+  /** Calls `listener` after each change with the ids of the sources whose tools changed. */
+  onChange(listener: (sourceIds: ReadonlySet<string>) => void): Unsubscribe {
+    return this.#listeners.add(listener);
+  }
+
+  #rebuild(): void {
+    this.#isDue = this.#isHeld;
+    if (this.#isHeld) return;
+    const before = this.#built;
+    const built = buildIndex(this.#sources, this.#select, before.byId);
+    this.#built = built;
+    this.#reportQuarantined(before, built);
+    const changed = updateSearch(this.#search, before.byId, built.byId);
+    const tools = [...built.byId.values()];
+    const isSame = tools.length === this.#tools.length && tools.every((tool, at) => tool === this.#tools[at]);
+    if (isSame) return;
+    // Where only the order changed, any source may be concerned.
+    if (changed.size === 0) for (const { source } of this.#sources) changed.add(source.id);
+    this.#tools = tools;
+    this.#generation += 1;
+    this.#listeners.emit(changed);
+  }
+
+  #reportQuarantined(before: BuiltIndex, after: BuiltIndex): void {
+    const known = new Set(before.quarantined.map(({ id }) => id));
+    for (const tool of after.quarantined) if (!known.has(tool.id)) this.#onQuarantine?.(tool);
+  }
 }
 
-/** A server that lists again gives new objects; most are what they were. */
-function isSameTool(a: Tool, b: Tool): boolean {
-  return a === b || isDeepStrictEqual(a, b);
-}
-
-/**
- * A search whose documents are changed when somebody searches, or before: to
- * read the words of a thousand tools takes longer than to list them.
- */
-function createPatientSearch(index: ToolSearch) {
-  /** What each changed id is to be; `undefined` for what is gone. */
-  const due = new Map<ToolId, IndexedTool | undefined>();
-  return {
-    index,
-    set: (entry: IndexedTool) => void due.set(entry.id, entry),
-    remove: (id: ToolId) => void due.set(id, undefined),
-    takeUp(count: number): boolean {
-      let left = count;
-      for (const [id, entry] of due) {
-        if (left <= 0) return true;
-        left -= 1;
-        due.delete(id);
-        if (entry === undefined) index.remove(id);
-        else index.add(toDocument(entry));
-      }
-      return due.size > 0;
-    },
-  };
-}
-
-/** Bring `search` from `before` to `after`. @returns the ids of the sources whose tools changed */
+/** Updates `search` from one state to the next. @returns the ids of the sources whose tools changed */
 function updateSearch(
-  search: ReturnType<typeof createPatientSearch>,
+  search: LazyIndex,
   before: ReadonlyMap<ToolId, IndexedTool>,
   after: ReadonlyMap<ToolId, IndexedTool>,
 ): Set<string> {
@@ -358,20 +158,10 @@ function updateSearch(
   for (const [id, entry] of after) {
     const known = before.get(id);
     if (known === entry) continue;
-    // Toolcrib's own tools are not found; their words are not to weigh in what is.
-    if (entry.tool.origin !== "meta") search.set(entry);
+    // The words of tools that are never found must not weigh in the scores of the others.
+    if (entry.facts.isSearchable) search.set(entry);
     note(entry);
     if (known !== undefined) note(known);
   }
   return changed;
-}
-
-function kindOf(source: ToolSource): BackendKind {
-  if (source.origin === "server") return "mcp";
-  return source.origin === "toolspec" ? "provider" : "local";
-}
-
-function toDocument({ id, tool }: IndexedTool): Parameters<ToolSearch["add"]>[0] {
-  const { name, title, description, inputSchema } = tool.definition;
-  return { id, name, title, namespace: tool.namespace, description, tags: tool.tags, inputSchema };
 }

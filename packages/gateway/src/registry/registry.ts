@@ -38,8 +38,8 @@ import {
 import { createUpstreamServer, type UpstreamServer } from "@toolcrib/upstream";
 import { createCallIds } from "../call/call-id.ts";
 import type { CallOptions, ToolHit } from "../gateway.ts";
-import { createGatewayCore, type GatewayCore } from "../gateway-core.ts";
-import type { BackendSelector } from "../index/tool-index.ts";
+import { GatewayCore } from "../gateway-core.ts";
+import type { BackendSelector } from "../index/backend.ts";
 import { pageOf } from "../service/list-pages.ts";
 import { parseBackendUrl } from "./backend-url.ts";
 import { createLocalSource, type LocalHandler, type LocalToolOptions } from "./local-source.ts";
@@ -175,7 +175,7 @@ export function createRegistry(config: RegistryConfig = {}): Registry {
   let starting: Promise<void> | undefined;
   let stopping: Promise<void> | undefined;
 
-  const core: GatewayCore = createGatewayCore(toGatewayConfig(config), {
+  const core = new GatewayCore(toGatewayConfig(config), {
     serverInfo,
     audit: {
       intent(data) {
@@ -194,7 +194,7 @@ export function createRegistry(config: RegistryConfig = {}): Registry {
     newCallId: createCallIds(now, randomBytes(8).toString("hex")),
     selectBackend: config.backendSelector,
   });
-  core.add(local);
+  core.roster.add(local);
   core.index.onChange(() => emit({ kind: "tools" }));
 
   function emit(change: RegistryChange): void {
@@ -305,7 +305,7 @@ export function createRegistry(config: RegistryConfig = {}): Registry {
       }
       const upstream = connect(backend);
       backends.set(backend.name, upstream);
-      core.add(upstream);
+      core.roster.add(upstream, { backendKind: "mcp" });
       if (state === "started") void upstream.start(new AbortController().signal);
     },
     async unregisterBackend(name) {
@@ -315,7 +315,7 @@ export function createRegistry(config: RegistryConfig = {}): Registry {
       }
       backends.delete(name);
       if (standardStreamsTakenBy === standardUserOf(name)) standardStreamsTakenBy = undefined;
-      core.remove(backend);
+      core.roster.remove(backend);
       await backend[Symbol.asyncDispose]();
     },
     async start() {
@@ -371,7 +371,7 @@ export function createRegistry(config: RegistryConfig = {}): Registry {
       const wanted = tags.map((tag) => tag.trim().toLowerCase());
       const tools = core
         .listTools(identity)
-        .filter((tool) => tool.origin !== "meta" && (namespace === undefined || tool.namespace === namespace))
+        .filter((tool) => !tool.isOwn && (namespace === undefined || tool.namespace === namespace))
         .filter((tool) => wanted.every((tag) => tool.tags.includes(tag)))
         .flatMap(({ id }) => core.find(identity, id)?.tool ?? []);
       const edition = `${run} ${core.index.generation}/${namespace ?? ""}/${wanted.join(",")}/${limit}`;
@@ -379,7 +379,7 @@ export function createRegistry(config: RegistryConfig = {}): Registry {
       return { tools: page.items, nextCursor: page.nextCursor };
     },
     namespaces() {
-      const names = core.listTools(identity).filter((tool) => tool.origin !== "meta");
+      const names = core.listTools(identity).filter((tool) => !tool.isOwn);
       return [...new Set(names.map(({ namespace }) => namespace))].sort();
     },
     onChange(listener) {

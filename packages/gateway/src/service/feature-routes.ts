@@ -4,18 +4,13 @@
  * server's prefix; URIs stay as they are, and the first server in configured
  * order that offers one answers for it.
  *
- * Who may use what is asked of `IsAllowed` and never decided here.
+ * `IsAllowed` decides who may use what; this file never does.
  */
 
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
-import type { SourceFeatures, ToolSource } from "@toolcrib/tool";
 import { toWireName } from "../index/wire-name.ts";
+import type { FeatureSource } from "../sources/source-roster.ts";
 import { createTemplateMatcher } from "./uri-template.ts";
-
-/** A source that has resources or prompts. */
-export interface FeatureSource extends Pick<ToolSource, "id" | "origin" | "health"> {
-  readonly features: SourceFeatures;
-}
 
 /** Whether a client may use the resource (by URI or template) or prompt (by its own name) of `source`. */
 export type IsAllowed = (source: FeatureSource, kind: "resources" | "prompts", name: string) => boolean;
@@ -115,7 +110,7 @@ export function findResource(
   return found ?? (sources.length === 1 ? sources[0] : undefined);
 }
 
-/** The source that answers a completion request's `ref`, and the reference in its own words. */
+/** The source that answers a completion request's `ref`, and the reference with its own names. */
 export function findReference(
   sources: readonly FeatureSource[],
   reference: unknown,
@@ -140,7 +135,7 @@ export function findReference(
   return source === undefined ? undefined : { source, ref: reference };
 }
 
-/** What is made of lists and templates is kept as long as these are. */
+/** Sets and matchers are kept for as long as the lists and templates that they are made of. */
 const uriSets = new WeakMap<readonly JsonObject[], ReadonlySet<unknown>>();
 const matchers = new WeakMap<JsonObject, (uri: string) => boolean>();
 

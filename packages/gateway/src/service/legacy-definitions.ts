@@ -27,18 +27,19 @@ function toLegacyDefinition(definition: JsonObject): JsonObject {
   };
 }
 
-/** Keeps the older form of each definition, so that an unchanged one keeps its identity in lists. */
-export function keepLegacyDefinitions(): { readonly of: (definition: JsonObject) => JsonObject } {
-  const kept = new WeakMap<JsonObject, JsonObject>();
-  return {
-    of(definition) {
-      const known = kept.get(definition);
-      if (known !== undefined) return known;
-      const legacy = toLegacyDefinition(definition);
-      kept.set(definition, legacy);
-      return legacy;
-    },
-  };
+/** The older form of each definition. It is kept, so that an unchanged definition keeps its identity in lists. */
+export class LegacyDefinitions {
+  readonly #forms = new WeakMap<JsonObject, JsonObject>();
+
+  /** Returns `definition` as older clients accept it. */
+  of(definition: JsonObject): JsonObject {
+    let form = this.#forms.get(definition);
+    if (form === undefined) {
+      form = toLegacyDefinition(definition);
+      this.#forms.set(definition, form);
+    }
+    return form;
+  }
 }
 
 /** `schema` with `{}` and `{ not: {} }` in place of members that are `true` and `false`. */

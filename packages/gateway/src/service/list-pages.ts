@@ -1,6 +1,6 @@
 /**
- * Pages of a list with opaque cursors. A cursor holds only for the list as it
- * was: after a change it is refused, so that no client skips or repeats items.
+ * Pages of a list with opaque cursors. A cursor is valid for one state of the
+ * list: after a change it is refused, so that no client skips or repeats items.
  */
 
 import { GatewayError } from "../gateway-error.ts";
@@ -14,10 +14,10 @@ export interface Page<Item> {
 }
 
 /**
- * The page of `items` that `cursor` names, or the first.
+ * Returns the page of `items` that `cursor` names, or the first.
  *
  * @param edition identifies the list and its state, such as `tools 12`.
- * @throws {GatewayError} `CURSOR_STALE` for a cursor of another edition, or none of ours.
+ * @throws {GatewayError} `CURSOR_STALE` for a cursor of another edition, and for an invalid one.
  */
 export function pageOf<Item>(
   items: readonly Item[],
@@ -53,46 +53,53 @@ function startOf(cursor: unknown, edition: string): number {
   return Number(match[1]);
 }
 
-/** A list as it was made last, and the name of that state. */
-interface KeptList<Item> {
+/** A list, and the name of its state. */
+interface CachedList<Item> {
   readonly items: readonly Item[];
+  /** Changes when the items do. */
   readonly edition: string;
-  readonly madeAt: number;
+  /** State of the inputs that it was made from. */
+  readonly state: number;
 }
 
-/** Lists that are made once for each change of what they are made from. */
-export interface KeptLists<Item> {
+/** Most lists in a cache; the least recently made is dropped first. */
+const maxLists = 1000;
+
+/** Lists that are made once for each change of their inputs. */
+export class ListCache<Item> {
+  readonly #run: string;
+  readonly #lists = new Map<string, CachedList<Item>>();
+  #editions = 0;
+
+  /** @param run differs between two runs of the program, so that no cursor outlives one */
+  constructor(run: string) {
+    this.#run = run;
+  }
+
   /**
-   * The list under `key`. It is made again when `state` is another number than
-   * before, and keeps its edition when that gives the same items.
+   * Returns the list under `key`. It is made again when `state` differs from
+   * before, and keeps its edition if that gives the same items.
    */
-  get(key: string, state: number, make: () => readonly Item[]): Omit<KeptList<Item>, "madeAt">;
+  get(key: string, state: number, make: () => readonly Item[]): Omit<CachedList<Item>, "state"> {
+    const cached = this.#lists.get(key);
+    if (cached?.state === state) return cached;
+    const items = make();
+    const list =
+      cached !== undefined && isSameList(cached.items, items)
+        ? { ...cached, state }
+        : { items, edition: this.#nextEdition(), state };
+    this.#lists.delete(key);
+    this.#lists.set(key, list);
+    if (this.#lists.size > maxLists) this.#lists.delete(this.#lists.keys().next().value as string);
+    return list;
+  }
+
+  #nextEdition(): string {
+    this.#editions += 1;
+    return `${this.#run} ${this.#editions}`;
+  }
 }
 
-/** Most lists that are kept; what is forgotten is made again. */
-const maxKept = 1000;
-
-/** Keep lists. @param run differs between two runs of the program, so that no cursor outlives one */
-export function keepLists<Item>(run: string): KeptLists<Item> {
-  const kept = new Map<string, KeptList<Item>>();
-  let editions = 0;
-  return {
-    get(key, state, make) {
-      const known = kept.get(key);
-      if (known?.madeAt === state) return known;
-      const items = make();
-      const isSame =
-        known !== undefined &&
-        known.items.length === items.length &&
-        items.every((item, at) => item === known.items[at]);
-      if (!isSame) editions += 1;
-      const list = isSame
-        ? { ...known, madeAt: state }
-        : { items, edition: `${run} ${editions}`, madeAt: state };
-      kept.delete(key);
-      kept.set(key, list);
-      if (kept.size > maxKept) kept.delete(kept.keys().next().value as string);
-      return list;
-    },
-  };
+function isSameList(a: readonly unknown[], b: readonly unknown[]): boolean {
+  return a.length === b.length && a.every((item, at) => item === b[at]);
 }

@@ -1,7 +1,7 @@
 /**
- * Toolcrib's own tools: find a tool, look at it, call it. With them a client
- * needs to see three definitions instead of thousands. They show and do only
- * what their caller may see and do.
+ * Toolcrib's own tools: find a tool, describe it, call it. With them a client
+ * needs three definitions instead of thousands. They show and call only the
+ * tools that their caller may use.
  */
 
 import type { JsonObject } from "@toolcrib/json";
@@ -16,15 +16,16 @@ import {
   type ToolSource,
   textResult,
   toToolId,
+  type Unsubscribe,
 } from "@toolcrib/tool";
 import type { ToolHit } from "../gateway.ts";
 
-/** What the meta-tools need of the gateway. */
+/** Operations of the gateway that the meta-tools use. */
 export interface MetaSourceDeps {
   search(identity: Identity, query: string, limit: number): readonly ToolHit[];
-  /** The tool that `identity` may see under `name`, as it is on the wire; undefined when there is none. */
+  /** The tool that `identity` may see under `name`, as it is on the wire; undefined if there is none. */
   describe(identity: Identity, name: string): ToolDefinition | undefined;
-  /** Run a tool on account of the meta-tool's call. @throws {CodedError} when it does not exist or fails */
+  /** Makes an inner call of the meta-tool's call. @throws {CodedError} when it does not exist or fails */
   callTool(context: CallContext, name: string, args: JsonObject): Promise<ToolResult>;
   readonly now: () => number;
 }
@@ -111,24 +112,59 @@ const definitions: readonly ToolDefinition[] = [
 /** Longest description in a search result. */
 const summaryMaxLength = 300;
 
-/** Create the source of the meta-tools. */
-export function createMetaSource(deps: MetaSourceDeps): ToolSource {
-  const sourceId = "toolcrib";
-  const health: Health = { state: "ready", since: deps.now() };
-  const tools: readonly Tool[] = definitions.map((definition) => ({
-    id: toToolId(sourceId, definition.name),
-    namespace: sourceId,
-    tags: normalizeTags(["meta"]),
-    origin: "meta",
-    sourceId,
-    definition,
-  }));
+/** The source of the meta-tools. */
+export class MetaSource implements ToolSource {
+  readonly id = "toolcrib";
+  readonly origin = "meta";
+  readonly #deps: MetaSourceDeps;
+  readonly #health: Health;
+  readonly #tools: readonly Tool[];
 
-  function search(args: JsonObject, identity: Identity): ToolResult {
-    const hits = deps.search(identity, String(args["query"]), Number(args["limit"] ?? 10));
+  constructor(deps: MetaSourceDeps) {
+    this.#deps = deps;
+    this.#health = { state: "ready", since: deps.now() };
+    this.#tools = definitions.map((definition) => ({
+      id: toToolId(this.id, definition.name),
+      namespace: this.id,
+      tags: normalizeTags(["meta"]),
+      origin: this.origin,
+      sourceId: this.id,
+      definition,
+    }));
+  }
+
+  async start(): Promise<void> {}
+
+  tools(): readonly Tool[] {
+    return this.#tools;
+  }
+
+  onChange(): Unsubscribe {
+    return () => {};
+  }
+
+  health(): Health {
+    return this.#health;
+  }
+
+  async call(tool: Tool, args: JsonObject, context: CallContext): Promise<ToolResult> {
+    switch (tool.definition.name) {
+      case metaToolNames.search:
+        return this.#search(args, context.identity);
+      case metaToolNames.describe:
+        return this.#describe(args, context.identity);
+      default:
+        return this.#deps.callTool(context, String(args["name"]), (args["arguments"] ?? {}) as JsonObject);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {}
+
+  #search(args: JsonObject, identity: Identity): ToolResult {
+    const hits = this.#deps.search(identity, String(args["query"]), Number(args["limit"] ?? 10));
     const found = hits.map(({ name, description, score, why }) => ({
       name,
-      ...(description === undefined ? undefined : { description: summarise(description) }),
+      ...(description === undefined ? undefined : { description: summarize(description) }),
       score,
       why,
     }));
@@ -139,37 +175,18 @@ export function createMetaSource(deps: MetaSourceDeps): ToolSource {
     return { ...textResult(text), structuredContent: { tools: found } };
   }
 
-  function describe(args: JsonObject, identity: Identity): ToolResult {
+  #describe(args: JsonObject, identity: Identity): ToolResult {
     const name = String(args["name"]);
-    const definition = deps.describe(identity, name);
-    if (definition === undefined)
+    const definition = this.#deps.describe(identity, name);
+    if (definition === undefined) {
       return textResult(`No tool is named "${name}". Find names with search_tools.`, true);
+    }
     return textResult(JSON.stringify(definition, undefined, 2));
   }
-
-  return {
-    id: sourceId,
-    origin: "meta",
-    start: async () => {},
-    tools: () => tools,
-    onChange: () => () => {},
-    health: () => health,
-    async call(tool, args, context) {
-      switch (tool.definition.name) {
-        case metaToolNames.search:
-          return search(args, context.identity);
-        case metaToolNames.describe:
-          return describe(args, context.identity);
-        default:
-          return deps.callTool(context, String(args["name"]), (args["arguments"] ?? {}) as JsonObject);
-      }
-    },
-    async [Symbol.asyncDispose]() {},
-  };
 }
 
 /** The first paragraph of a description, cut at a word. */
-function summarise(description: string): string {
+function summarize(description: string): string {
   const paragraph = description.trim().split(/\n\s*\n/, 1)[0] ?? "";
   const line = paragraph.replace(/\s+/g, " ");
   if (line.length <= summaryMaxLength) return line;

@@ -1,101 +1,113 @@
 /**
- * The secrets of toolspecs, kept in memory so that a call costs no look at the
- * disk, and only as long as they hold: a stored one until the store says that
- * it changed, one of a file or keychain for a moment, one of the environment
- * for good. Values go to whoever reads and to the scrubber, and nowhere else.
+ * The secrets of toolspecs in memory, so that a call needs no disk access. A
+ * value is kept only as long as it is known to be current: a stored one until
+ * the store reports a change, one of a file or keychain for a moment, one of
+ * the environment for good. Values are given to the reader and the scrubber,
+ * and to nothing else.
  */
 
 import type { SecretRef } from "@toolcrib/config";
 import { GatewayError } from "../gateway-error.ts";
 import type { SecretResolver } from "../secrets/secret-resolver.ts";
 
-/** What the cache needs. */
+/** Dependencies of the cache. */
 export interface SecretCacheDeps {
   readonly resolver: Pick<SecretResolver, "resolve">;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
 
-/** Milliseconds for which a value is taken to be what its place still holds. */
+/** Milliseconds for which a value is assumed to be current. */
 const keptMs = { env: Number.POSITIVE_INFINITY, file: 2000, keychain: 60_000 } as const;
-/** The same for stored ones, where nobody tells of changes. */
+/** The same for stored secrets, while the store is not watched. */
 const unwatchedMs = 2000;
 
 /** Reads one secret. @throws {GatewayError} with a `CONFIG_SECRET_…` code; never with a value. */
 export type ReadSecret = () => Promise<string>;
 
-/** The cache. */
-export interface SecretCache {
-  /** A reader of the secret that `ref`, of the file `fileName`, names; `learn` is told each value before it is given out. */
-  reader(ref: SecretRef, fileName: string, learn: (value: string) => void): ReadSecret;
-  /** The stored secret `name` was set or removed. */
-  changed(name: string): void;
-  /** Stored secrets are watched from now on: they hold until `changed`. */
-  watched(): void;
-}
+/** The secrets of one gateway. */
+export class SecretCache {
+  readonly #deps: SecretCacheDeps;
+  readonly #secrets: CachedSecret[] = [];
+  #isWatched = false;
 
-interface Slot {
-  readonly storedName: string | undefined;
-  kept: { readonly value: string; readonly until: number } | undefined;
-  reading: Promise<string> | undefined;
-  /** Grows when what is kept, or being read, may be old. */
-  era: number;
-}
-
-/** Create a cache that holds nothing yet. */
-export function createSecretCache({ resolver, now }: SecretCacheDeps): SecretCache {
-  const slots: Slot[] = [];
-  let isWatched = false;
-
-  function forget(slot: Slot): void {
-    slot.era += 1;
-    slot.kept = undefined;
-    slot.reading = undefined;
+  constructor(deps: SecretCacheDeps) {
+    this.#deps = deps;
   }
 
-  return {
-    reader(ref, fileName, learn) {
-      const isStored = ref.kind === "store" || ref.kind === "named";
-      const slot: Slot = {
-        storedName: isStored ? ref.name : undefined,
-        kept: undefined,
-        reading: undefined,
-        era: 0,
-      };
-      slots.push(slot);
-
-      async function resolve(): Promise<string> {
-        const { era } = slot;
-        const resolution = await resolver.resolve(ref, fileName);
-        if (resolution.kind === "failed") {
-          const { code, message, hint } = resolution;
-          throw new GatewayError(code, message, { hint });
-        }
-        const { value, from } = resolution;
-        learn(value);
-        const holdsMs =
-          from === "store" ? (isWatched ? Number.POSITIVE_INFINITY : unwatchedMs) : keptMs[from];
-        if (era === slot.era) slot.kept = { value, until: now() + holdsMs };
-        return value;
+  /** Returns a reader of the secret that `ref`, in the file `fileName`, names. @param learn receives each value before the reader returns it */
+  reader(ref: SecretRef, fileName: string, learn: (value: string) => void): ReadSecret {
+    const storedName = ref.kind === "store" || ref.kind === "named" ? ref.name : undefined;
+    const secret = new CachedSecret(storedName, this.#deps.now, async () => {
+      const resolution = await this.#deps.resolver.resolve(ref, fileName);
+      if (resolution.kind === "failed") {
+        const { code, message, hint } = resolution;
+        throw new GatewayError(code, message, { hint });
       }
+      const { value, from } = resolution;
+      learn(value);
+      return { value, keptMs: from === "store" ? this.#storedMs : keptMs[from] };
+    });
+    this.#secrets.push(secret);
+    return () => secret.read();
+  }
 
-      return () => {
-        if (slot.kept !== undefined && now() < slot.kept.until) return Promise.resolve(slot.kept.value);
-        if (slot.reading !== undefined) return slot.reading;
-        const reading = resolve().finally(() => {
-          if (slot.reading === reading) slot.reading = undefined;
-        });
-        slot.reading = reading;
-        return reading;
-      };
-    },
-    changed(name) {
-      for (const slot of slots) if (slot.storedName === name) forget(slot);
-    },
-    watched() {
-      isWatched = true;
-      // What was read before may have changed since.
-      for (const slot of slots) if (slot.storedName !== undefined) forget(slot);
-    },
-  };
+  /** Forgets the stored secret `name`, which was set or removed. */
+  changed(name: string): void {
+    for (const secret of this.#secrets) if (secret.storedName === name) secret.forget();
+  }
+
+  /** Keeps stored secrets until `changed` from now on: the store is watched. */
+  watched(): void {
+    this.#isWatched = true;
+    // A value that was read earlier may have changed since.
+    for (const secret of this.#secrets) if (secret.storedName !== undefined) secret.forget();
+  }
+
+  get #storedMs(): number {
+    return this.#isWatched ? Number.POSITIVE_INFINITY : unwatchedMs;
+  }
+}
+
+class CachedSecret {
+  readonly storedName: string | undefined;
+  readonly #now: () => number;
+  readonly #resolve: () => Promise<{ readonly value: string; readonly keptMs: number }>;
+  #kept: { readonly value: string; readonly until: number } | undefined;
+  #reading: Promise<string> | undefined;
+  /** Grows when a value that is kept or being read may be outdated. */
+  #generation = 0;
+
+  constructor(
+    storedName: string | undefined,
+    now: () => number,
+    resolve: () => Promise<{ readonly value: string; readonly keptMs: number }>,
+  ) {
+    this.storedName = storedName;
+    this.#now = now;
+    this.#resolve = resolve;
+  }
+
+  read(): Promise<string> {
+    if (this.#kept !== undefined && this.#now() < this.#kept.until) return Promise.resolve(this.#kept.value);
+    if (this.#reading !== undefined) return this.#reading;
+    const reading = this.#readFresh().finally(() => {
+      if (this.#reading === reading) this.#reading = undefined;
+    });
+    this.#reading = reading;
+    return reading;
+  }
+
+  forget(): void {
+    this.#generation += 1;
+    this.#kept = undefined;
+    this.#reading = undefined;
+  }
+
+  async #readFresh(): Promise<string> {
+    const generation = this.#generation;
+    const { value, keptMs: ms } = await this.#resolve();
+    if (generation === this.#generation) this.#kept = { value, until: this.#now() + ms };
+    return value;
+  }
 }

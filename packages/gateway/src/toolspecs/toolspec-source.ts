@@ -1,29 +1,39 @@
 /**
- * One entry of `toolspecs` as a source of tools: the engine of the pair, whose
- * requests go out through the egress with placeholders in place of secrets, and
- * the health of the entry, which is that of its secrets. While a secret cannot
- * be read it offers nothing and says why; once it has been ready its tools stay
- * listed, and a call says what is missing.
+ * One entry of `toolspecs` as a source of tools: the engine of its manifest and
+ * toolspec, whose requests pass the egress with placeholders in place of
+ * secrets. The health of the entry is that of its secrets. While a secret
+ * cannot be read, the entry offers no tools and reports why; after it has been
+ * ready once its tools stay listed, and a call reports what is missing.
  *
- * Neither the engine nor this file ever holds a secret.
+ * Neither the engine nor this file ever receives a secret.
  */
 
 import assert from "node:assert/strict";
 import type { SecretRef, ToolspecConfig } from "@toolcrib/config";
 import { isCodedError } from "@toolcrib/diagnostics";
 import type { Egress, EgressSource } from "@toolcrib/egress";
-import type { Health, SourceChange, Tool, ToolSource } from "@toolcrib/tool";
+import type { JsonObject } from "@toolcrib/json";
+import { ListenerSet } from "@toolcrib/lifecycle";
+import type {
+  CallContext,
+  Health,
+  SourceChange,
+  Tool,
+  ToolResult,
+  ToolSource,
+  Unsubscribe,
+} from "@toolcrib/tool";
 import { createToolpackSource } from "@toolcrib/toolpack";
 import { egressPatterns, placedCredentials } from "@toolcrib/toolspec";
 import type { ReadSecret, SecretCache } from "./secret-cache.ts";
 
-/** What an entry needs. */
+/** Dependencies of an entry. */
 export interface ToolspecSourceDeps {
   readonly egress: Pick<Egress, "fetch">;
   readonly secrets: Pick<SecretCache, "reader">;
-  /** A placeholder that nobody can guess. */
+  /** Returns a placeholder that cannot be guessed. */
   readonly newPlaceholder: () => string;
-  /** Told of each secret value, for scrubbing. */
+  /** Receives each secret value, for scrubbing. */
   readonly learn: (id: string, value: string) => void;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -33,23 +43,12 @@ export interface ToolspecSourceDeps {
   readonly version: string;
 }
 
-/** An entry of `toolspecs`. */
-export interface ToolspecSource extends ToolSource {
-  readonly config: ToolspecConfig;
-  /** Names of the stored secrets that it reads. */
-  readonly storedNames: ReadonlySet<string>;
-  /** Try every secret. @returns whether the health or the tools changed; nobody is told before `announce` */
-  check(): Promise<boolean>;
-  /** Tell the listeners what `check` found. */
-  announce(): void;
-}
-
 /** The id of an entry as the egress knows it. */
 export function egressIdOf(id: string): string {
   return `toolspec:${id}`;
 }
 
-/** Where a secret is kept, as people say it. */
+/** Name of the place where a secret is kept, for people. */
 export function secretNameOf(ref: SecretRef): string {
   if (ref.kind === "file") return `file:${ref.path}`;
   return ref.kind === "named" || ref.kind === "store" ? ref.name : `${ref.kind}:${ref.name}`;
@@ -57,77 +56,107 @@ export function secretNameOf(ref: SecretRef): string {
 
 const noTools: readonly Tool[] = [];
 
-/** Create the source of `config`; its secrets are first read by `start`. */
-export function createToolspecSource(config: ToolspecConfig, deps: ToolspecSourceDeps): ToolspecSource {
-  const { id, pair } = config;
-  const listeners = new Set<(change: SourceChange) => void>();
-  const readers: NamedReader[] = [];
-  const engine = pair === undefined ? undefined : createEngine(config, readers, deps);
-  const allTools = engine?.tools() ?? noTools;
-  let health: Health = { state: "starting", since: deps.now() };
-  let tools = noTools;
+/** The source of one entry. Its secrets are first read by `start` or `check`. */
+export class ToolspecSource implements ToolSource {
+  readonly id: string;
+  readonly origin = "toolspec";
+  readonly config: ToolspecConfig;
+  /** Names of the stored secrets that it reads. */
+  readonly storedNames: ReadonlySet<string>;
+  readonly checksArguments: boolean;
+  readonly #now: () => number;
+  readonly #listeners = new ListenerSet<[change: SourceChange]>();
+  readonly #readers: NamedReader[] = [];
+  readonly #engine: ToolSource | undefined;
+  #health: Health;
+  #tools = noTools;
 
-  function settle(state: Health["state"], reason?: string): boolean {
-    if (state === health.state && reason === health.reason) return false;
-    const since = state === health.state ? health.since : deps.now();
-    health = reason === undefined ? { state, since } : { state, reason, since };
+  constructor(config: ToolspecConfig, deps: ToolspecSourceDeps) {
+    this.id = config.id;
+    this.config = config;
+    this.storedNames = storedNamesOf(config);
+    this.#now = deps.now;
+    this.#engine = config.pair === undefined ? undefined : createEngine(config, this.#readers, deps);
+    this.checksArguments = this.#engine?.checksArguments ?? false;
+    this.#health = { state: "starting", since: deps.now() };
+  }
+
+  async start(): Promise<void> {
+    if (await this.check()) this.emitChanges();
+  }
+
+  /** Reads every secret. @returns whether the health or the tools changed; listeners are called by `emitChanges` */
+  async check(): Promise<boolean> {
+    if (this.#isStopped()) return false;
+    if (this.#engine === undefined) {
+      return this.#setHealth("unavailable", "its manifest and toolspec were not read");
+    }
+    const results = await Promise.allSettled(this.#readers.map(({ read }) => read()));
+    if (this.#isStopped()) return false;
+    const reasons = results.flatMap((one, at) =>
+      one.status === "rejected" ? [reasonOf(one.reason, this.#readers[at]?.ref)] : [],
+    );
+    if (reasons.length > 0) return this.#setHealth("unavailable", reasons.join("; "));
+    this.#tools = this.#engine.tools();
+    return this.#setHealth("ready");
+  }
+
+  /** Notifies listeners of the changes that `check` found. */
+  emitChanges(): void {
+    for (const kind of ["tools", "health"] as const) this.#listeners.emit({ kind });
+  }
+
+  tools(): readonly Tool[] {
+    return this.#tools;
+  }
+
+  onChange(listener: (change: SourceChange) => void): Unsubscribe {
+    return this.#listeners.add(listener);
+  }
+
+  health(): Health {
+    return this.#health;
+  }
+
+  deadlineMs(tool: Tool): number {
+    return this.#engine?.deadlineMs?.(tool) ?? callDeadlineMs;
+  }
+
+  call(tool: Tool, args: JsonObject, context: CallContext): Promise<ToolResult> {
+    assert(this.#engine !== undefined, "a tool of this source was listed");
+    return this.#engine.call(tool, args, context);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#setHealth("stopped");
+    await this.#engine?.[Symbol.asyncDispose]();
+  }
+
+  #isStopped(): boolean {
+    return this.#health.state === "stopped";
+  }
+
+  #setHealth(state: Health["state"], reason?: string): boolean {
+    const known = this.#health;
+    if (state === known.state && reason === known.reason) return false;
+    const since = state === known.state ? known.since : this.#now();
+    this.#health = reason === undefined ? { state, since } : { state, reason, since };
     return true;
   }
+}
 
-  async function check(): Promise<boolean> {
-    if (health.state === "stopped") return false;
-    if (pair === undefined) return settle("unavailable", "its manifest and toolspec were not read");
-    const results = await Promise.allSettled(readers.map(({ read }) => read()));
-    if ((health.state as Health["state"]) === "stopped") return false;
-    const reasons = results.flatMap((one, at) =>
-      one.status === "rejected" ? [reasonOf(one.reason, readers[at]?.ref)] : [],
-    );
-    if (reasons.length > 0) return settle("unavailable", reasons.join("; "));
-    tools = allTools;
-    return settle("ready");
-  }
-
-  function announce(): void {
-    for (const kind of ["tools", "health"] as const) for (const listener of listeners) listener({ kind });
-  }
-
-  return {
-    id,
-    origin: "toolspec",
-    config,
-    storedNames: new Set(
-      Object.values(config.credentials).flatMap((ref) =>
-        ref.kind === "named" || ref.kind === "store" ? [ref.name] : [],
-      ),
+function storedNamesOf({ credentials }: ToolspecConfig): ReadonlySet<string> {
+  return new Set(
+    Object.values(credentials).flatMap((ref) =>
+      ref.kind === "named" || ref.kind === "store" ? [ref.name] : [],
     ),
-    checksArguments: engine?.checksArguments ?? false,
-    deadlineMs: (tool) => engine?.deadlineMs?.(tool) ?? callDeadlineMs,
-    check,
-    announce,
-    async start() {
-      if (await check()) announce();
-    },
-    tools: () => tools,
-    onChange(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    call(tool, args, context) {
-      assert(engine !== undefined, "a tool of this source was listed");
-      return engine.call(tool, args, context);
-    },
-    health: () => health,
-    async [Symbol.asyncDispose]() {
-      settle("stopped");
-      await engine?.[Symbol.asyncDispose]();
-    },
-  };
+  );
 }
 
 /** Milliseconds that a call may take. */
 const callDeadlineMs = 30_000;
 
-/** A secret and how it is read. */
+/** A secret, and the reader of it. */
 interface NamedReader {
   readonly ref: SecretRef;
   readonly read: ReadSecret;
@@ -135,7 +164,7 @@ interface NamedReader {
 
 function createEngine(config: ToolspecConfig, readers: NamedReader[], deps: ToolspecSourceDeps): ToolSource {
   const { id, pair, credentials, source: declaredIn } = config;
-  assert(pair !== undefined, "the caller has looked");
+  assert(pair !== undefined, "the caller has checked");
   const { manifest, toolspec } = pair;
   const placeholders = new Map<string, string>();
   const source: EgressSource = {
@@ -188,7 +217,7 @@ function createEngine(config: ToolspecConfig, readers: NamedReader[], deps: Tool
   );
 }
 
-/** Why a secret cannot be read, and what to do. */
+/** The reason why a secret cannot be read, and what to do. */
 function reasonOf(error: unknown, ref: SecretRef | undefined): string {
   if (!isCodedError(error)) return "a secret cannot be read";
   const isKeptByName = ref?.kind === "named" || ref?.kind === "store";

@@ -5,7 +5,7 @@
  */
 
 import type { JsonObject } from "@toolcrib/json";
-import type { CallContext, Identity, Origin, ToolAnnotations, ToolId, ToolResult } from "@toolcrib/tool";
+import type { CallContext, Identity, ToolAnnotations, ToolId, ToolResult } from "@toolcrib/tool";
 
 /** One tool of the catalogue. */
 export interface CatalogTool {
@@ -16,7 +16,11 @@ export interface CatalogTool {
   readonly name: string;
   /** Its name on the wire of `/mcp`. */
   readonly wireName: string;
-  readonly origin: Origin;
+  /**
+   * Whether it is a saved tool: programs find it in the namespace `saved`, its
+   * arguments are coerced, and its result contains what its program returned.
+   */
+  readonly isComposite: boolean;
   readonly description?: string;
   readonly inputSchema: JsonObject;
   readonly outputSchema?: JsonObject;

@@ -32,11 +32,7 @@ const messageMaxLength = 4000;
 export function toInnerReply(tool: CatalogTool, result: ToolResult): InnerReply {
   if (result.isError === true) return toFailure(tool, result);
   const { structuredContent } = result;
-  if (
-    tool.origin === "saved" &&
-    isJsonObject(structuredContent) &&
-    Object.hasOwn(structuredContent, "result")
-  ) {
+  if (tool.isComposite && isJsonObject(structuredContent) && Object.hasOwn(structuredContent, "result")) {
     return { kind: "value", value: structuredContent["result"] ?? null };
   }
   if (structuredContent !== undefined) return { kind: "value", value: structuredContent };
@@ -60,11 +56,7 @@ export function toInnerFailure(tool: CatalogTool, thrown: unknown): InnerReply {
 }
 
 function toFailure(tool: CatalogTool, { content, structuredContent, _meta }: ToolResult): InnerReply {
-  if (
-    tool.origin === "saved" &&
-    isJsonObject(structuredContent) &&
-    isJsonObject(structuredContent["error"])
-  ) {
+  if (tool.isComposite && isJsonObject(structuredContent) && isJsonObject(structuredContent["error"])) {
     // The error of a saved tool is passed on as it is, and a denial within it stays one.
     const { error } = structuredContent;
     const kind = error["type"] === "policy_error" ? "denied" : "error";

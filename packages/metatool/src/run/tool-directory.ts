@@ -13,7 +13,7 @@ import type { CatalogTool } from "./catalog.ts";
 /** What of a tool the language needs to know. */
 export type CallableTool = Pick<
   CatalogTool,
-  "id" | "namespace" | "name" | "wireName" | "origin" | "inputSchema"
+  "id" | "namespace" | "name" | "wireName" | "isComposite" | "inputSchema"
 >;
 
 /** The tools of one namespace. */
@@ -84,7 +84,7 @@ export function callNames(directory: ToolDirectory): ReadonlyMap<ToolId, string>
 }
 
 function namespaceOf(tool: CallableTool): string {
-  return tool.namespace === "" && tool.origin === "saved" ? savedNamespace : tool.namespace;
+  return tool.namespace === "" && tool.isComposite ? savedNamespace : tool.namespace;
 }
 
 /** The first that has a name keeps it; names on the wire come before ids, and ids before `namespace.name`. */
@@ -96,7 +96,7 @@ function indexNames<T extends CallableTool>(tools: readonly T[]): ReadonlyMap<st
   for (const tool of tools) add(tool.wireName, tool);
   for (const tool of tools) add(tool.id, tool);
   for (const tool of tools) add(displayName(tool), tool);
-  for (const tool of tools) if (tool.origin === "saved") add(`${savedNamespace}__${tool.name}`, tool);
+  for (const tool of tools) if (tool.isComposite) add(`${savedNamespace}__${tool.name}`, tool);
   return byName;
 }
 

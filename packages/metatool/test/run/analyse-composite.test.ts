@@ -40,11 +40,11 @@ const { catalog } = setUpWorkshop({
   "slack.postMessage": tool({ labels: { team: "ops" } }),
   "my-server.list": tool({ annotations: readOnly }),
   "saved.report": tool({
-    origin: "saved",
+    isComposite: true,
     inputSchema: { type: "object", properties: { n: { type: "integer" } } },
   }),
-  "saved.other": tool({ origin: "saved" }),
-  search_tools: tool({ origin: "meta", annotations: readOnly }),
+  "saved.other": tool({ isComposite: true }),
+  search_tools: tool({ annotations: readOnly }),
 });
 
 /** Analyse `code`; its findings as `line:column severity message`. */

@@ -97,7 +97,7 @@ test("an execution that is out of time leaves no call behind", async () => {
 test("calls that are too deep end the program, whatever it catches", async () => {
   const workshop = setUpWorkshop({
     "saved.self": {
-      origin: "saved",
+      isComposite: true,
       work: () => {
         throw new CodedError("CALL_TOO_DEEP", "Calls within calls go 16 deep at most");
       },

@@ -37,11 +37,11 @@ const workshop = setUpWorkshop({
     throw new CodedError("POLICY_DENIED", "You may not");
   },
   "saved.double": {
-    origin: "saved",
+    isComposite: true,
     work: ({ n }) => ({ result: Number(n) * 2, logs: [], executionTime: 1, toolCalls: [] }),
   },
   "saved.broken": {
-    origin: "saved",
+    isComposite: true,
     work: () => ({
       ...textResult("{}", true),
       structuredContent: { error: { type: "runtime_error", message: "it broke", details: { line: 3 } } },

@@ -37,7 +37,7 @@ export interface WorkshopTool {
   readonly inputSchema?: JsonObject;
   readonly annotations?: ToolAnnotations;
   readonly labels?: Readonly<Record<string, string>>;
-  readonly origin?: CatalogTool["origin"];
+  readonly isComposite?: boolean;
 }
 
 /** A host over functions, by `namespace.name`. */
@@ -126,13 +126,13 @@ function toCatalogTool(dotted: string, tool: WorkshopTool): CatalogTool {
   const dot = dotted.indexOf(".");
   const namespace = dot === -1 ? "" : dotted.slice(0, dot);
   const name = dotted.slice(dot + 1);
-  const isBare = namespace === "" || tool.origin === "saved";
+  const isBare = namespace === "" || tool.isComposite === true;
   return {
     id: toToolId(namespace, name),
     namespace,
     name,
     wireName: isBare ? name : `${namespace}__${name}`,
-    origin: tool.origin ?? "server",
+    isComposite: tool.isComposite === true,
     inputSchema: tool.inputSchema ?? { type: "object" },
     annotations: tool.annotations,
     labels: tool.labels ?? {},

@@ -178,7 +178,7 @@ function checkValue(
 
 /** Saved tools coerce their arguments; others are given what stands there. */
 function isCoerced({ tool, root }: Check, plain: JsonValue | undefined, schema: JsonObject): boolean {
-  return tool.origin === "saved" && plain !== undefined && coerce(plain, schema, root) !== plain;
+  return tool.isComposite && plain !== undefined && coerce(plain, schema, root) !== plain;
 }
 
 function fits(type: string, types: readonly string[]): boolean {

@@ -45,7 +45,7 @@ export function deriveFacts(
   // A set that grows while it is gone through is gone through to its new end.
   for (const id of reached) {
     const tool = byId.get(id);
-    if (tool?.origin !== "saved") {
+    if (tool?.isComposite !== true) {
       if (tool !== undefined) ends.push(tool);
       continue;
     }

@@ -60,7 +60,14 @@ export function toExecuteMessage({ program, directory, params, options, startedN
 }
 
 /** Of a schema the child needs the names of fields, for hints. */
-function withoutDetails({ id, namespace, name, wireName, origin, inputSchema }: CallableTool): CallableTool {
+function withoutDetails({
+  id,
+  namespace,
+  name,
+  wireName,
+  isComposite,
+  inputSchema,
+}: CallableTool): CallableTool {
   const { required, properties } = inputSchema;
   const names = isJsonObject(properties) ? Object.keys(properties).slice(0, 5) : [];
   return {
@@ -68,7 +75,7 @@ function withoutDetails({ id, namespace, name, wireName, origin, inputSchema }: 
     namespace,
     name,
     wireName,
-    origin,
+    isComposite,
     inputSchema: {
       ...(Array.isArray(required) ? { required: required.slice(0, 5) } : undefined),
       properties: Object.fromEntries(names.map((each) => [each, {}])),

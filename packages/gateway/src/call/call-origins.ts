@@ -1,0 +1,39 @@
+/** Origins of calls that no client sends itself: calls of programs, and inner calls. */
+
+import { McpError } from "@toolcrib/mcp";
+import type { CallContext, Identity } from "@toolcrib/tool";
+import type { CallOptions } from "../gateway.ts";
+import { toClientInfo } from "../service/client-info.ts";
+import type { CallOrigin } from "./call-target.ts";
+
+/** The origin of an inner call: it has the authority and the client channel of its outer call. */
+export function originOfInner(context: CallContext): CallOrigin {
+  return {
+    ...context,
+    clientChannel: context,
+    clientInfo: toClientInfo(context.session?.clientInfo),
+    parent: { callId: context.callId, depth: context.depth },
+  };
+}
+
+/** The origin of a call that a program in this process makes for `identity`. */
+export function originOfProgram(identity: Identity, options: CallOptions): CallOrigin {
+  return {
+    identity,
+    era: "modern",
+    session: undefined,
+    meta: undefined,
+    clientInfo: undefined,
+    parent: undefined,
+    signal: options.signal,
+    wantsProgress: options.onProgress !== undefined,
+    clientChannel: {
+      progress: (params) => options.onProgress?.(params),
+      notify: () => {},
+      ask: (method) =>
+        Promise.reject(
+          new McpError("MCP_CLIENT_CAPABILITY_MISSING", `No client can answer "${method}" for this call`),
+        ),
+    },
+  };
+}

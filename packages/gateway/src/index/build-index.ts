@@ -1,0 +1,203 @@
+/**
+ * The index as a function of the sources in their order, so that names do not
+ * depend on which server starts first. An entry whose definition did not change
+ * keeps its identity: a change of one tool among thousands costs a comparison
+ * and not a new index. Pure.
+ */
+
+import { isDeepStrictEqual } from "node:util";
+import {
+  checkDefinition,
+  formatProblems,
+  type Tool,
+  type ToolDefinition,
+  type ToolId,
+  type ToolSource,
+  toToolId,
+} from "@toolcrib/tool";
+import type { SourceFacts } from "../sources/source-facts.ts";
+import type { Backend, BackendSelector } from "./backend.ts";
+import { foldsOf, savedNamespace, toWireName, wirePrefixOf } from "./wire-name.ts";
+
+/** A tool in the index. */
+export interface IndexedTool {
+  readonly id: ToolId;
+  /** Name on the wire of the endpoint that shows all servers. */
+  readonly wireName: string;
+  /** The tool of the backend that the selector prefers. */
+  readonly tool: Tool;
+  /** The source of that backend. */
+  readonly source: ToolSource;
+  /** Facts about that source. */
+  readonly facts: SourceFacts;
+  readonly backends: readonly Backend[];
+  /** The definition with `wireName` in place of the source's own name. */
+  readonly wireDefinition: ToolDefinition;
+  /** Folded forms of its name (`foldsOf`). */
+  readonly folds: readonly string[];
+}
+
+/** A tool that is not offered, and why. */
+export interface QuarantinedTool {
+  readonly id: ToolId;
+  readonly wireName: string;
+  /** First part of its id; empty for a local tool without one. */
+  readonly namespace: string;
+  readonly code: "TOOL_NAME_COLLISION" | "TOOL_DEFINITION_INVALID";
+  readonly reason: string;
+}
+
+/** A source, and the facts about it. */
+export interface IndexedSource {
+  readonly source: ToolSource;
+  readonly facts: SourceFacts;
+}
+
+/** One state of the index. */
+export interface BuiltIndex {
+  readonly byId: ReadonlyMap<ToolId, IndexedTool>;
+  readonly byName: ReadonlyMap<string, IndexedTool>;
+  /** By source id and the source's own name. */
+  readonly bySource: ReadonlyMap<string, ReadonlyMap<string, IndexedTool>>;
+  readonly quarantined: readonly QuarantinedTool[];
+}
+
+/** The index of no sources. */
+export const emptyIndex: BuiltIndex = {
+  byId: new Map(),
+  byName: new Map(),
+  bySource: new Map(),
+  quarantined: [],
+};
+
+/** Builds the index of `sources`. @param previous entries that are kept where nothing changed */
+export function buildIndex(
+  sources: readonly IndexedSource[],
+  select: BackendSelector,
+  previous: ReadonlyMap<ToolId, IndexedTool>,
+): BuiltIndex {
+  const byId = new Map<ToolId, IndexedTool>();
+  const byName = new Map<string, IndexedTool>();
+  const bySource = new Map<string, Map<string, IndexedTool>>();
+  const folded = new Map<string, IndexedTool>();
+  const quarantined: QuarantinedTool[] = [];
+  for (const [id, backends] of backendsOf(sources, quarantined)) {
+    const entry = toEntry(id, backends, select, previous.get(id));
+    const { wireName, tool, folds } = entry;
+    const other = collisionOf(entry, folded, byName);
+    if (other !== undefined) {
+      const reason = `"${id}" cannot be told from "${other.id}", which was declared first`;
+      quarantined.push({ id, wireName, namespace: tool.namespace, code: "TOOL_NAME_COLLISION", reason });
+      continue;
+    }
+    for (const fold of folds) folded.set(fold, entry);
+    byId.set(id, entry);
+    byName.set(wireName, entry);
+    for (const alias of aliasesOf(tool)) if (!byName.has(alias)) byName.set(alias, entry);
+    for (const { source, tool: own } of backends) {
+      const ofSource = bySource.get(source.id) ?? new Map<string, IndexedTool>();
+      bySource.set(source.id, ofSource);
+      if (!ofSource.has(own.definition.name)) ofSource.set(own.definition.name, entry);
+    }
+  }
+  return { byId, byName, bySource, quarantined };
+}
+
+/** Further names under which a tool is found, unless an earlier tool has them. */
+function aliasesOf({ namespace, version, definition }: Tool): readonly string[] {
+  const aliases: string[] = [];
+  if (version !== undefined) aliases.push(toToolId(namespace, definition.name));
+  if (namespace === savedNamespace) aliases.push(toWireName(savedNamespace, definition.name));
+  return aliases;
+}
+
+interface BackendOfSource extends Backend {
+  readonly facts: SourceFacts;
+}
+
+/** The well-formed tools of `sources` by their ids; adds the malformed ones to `quarantined`. */
+function backendsOf(
+  sources: readonly IndexedSource[],
+  quarantined: QuarantinedTool[],
+): ReadonlyMap<ToolId, BackendOfSource[]> {
+  const backends = new Map<ToolId, BackendOfSource[]>();
+  for (const { source, facts } of sources) {
+    for (const tool of source.tools()) {
+      const malformed = malformedReasonOf(tool);
+      if (malformed !== undefined) {
+        quarantined.push(toMalformed(tool, malformed));
+        continue;
+      }
+      const backend = { kind: facts.backendKind, source, tool, facts };
+      const known = backends.get(tool.id);
+      if (known === undefined) backends.set(tool.id, [backend]);
+      else known.push(backend);
+    }
+  }
+  return backends;
+}
+
+/** Reasons why checked definitions are malformed; empty for a sound one. */
+const malformedReasons = new WeakMap<ToolDefinition, string>();
+
+/** Returns why the definition of `tool` is malformed. A definition is checked once. */
+function malformedReasonOf({ definition }: Tool): string | undefined {
+  let reason = malformedReasons.get(definition);
+  if (reason === undefined) {
+    reason = formatProblems(checkDefinition("tool", definition));
+    malformedReasons.set(definition, reason);
+  }
+  return reason === "" ? undefined : reason;
+}
+
+function toMalformed({ id, namespace, definition }: Tool, problems: string): QuarantinedTool {
+  const wireName = toWireName(wirePrefixOf(namespace), definition.name);
+  const reason = `"${id}" is malformed: ${problems}`;
+  return { id, wireName, namespace, code: "TOOL_DEFINITION_INVALID", reason };
+}
+
+function collisionOf(
+  { folds, wireName }: IndexedTool,
+  folded: ReadonlyMap<string, IndexedTool>,
+  byName: ReadonlyMap<string, IndexedTool>,
+): IndexedTool | undefined {
+  for (const fold of folds) {
+    const other = folded.get(fold);
+    if (other !== undefined) return other;
+  }
+  return byName.get(wireName);
+}
+
+function toEntry(
+  id: ToolId,
+  backends: readonly BackendOfSource[],
+  select: BackendSelector,
+  previous: IndexedTool | undefined,
+): IndexedTool {
+  const chosen = (backends as readonly Backend[]).indexOf(select(backends) as Backend);
+  const { tool, source, facts } = backends[Math.max(0, chosen)] as BackendOfSource;
+  if (previous !== undefined && isSameEntry(previous, backends, source)) return previous;
+  const { namespace, version, definition } = tool;
+  const name = version === undefined ? definition.name : `${definition.name}-${version}`;
+  const prefix = wirePrefixOf(namespace);
+  const wireName = toWireName(prefix, name);
+  const folds = foldsOf(prefix, name, wireName);
+  const wireDefinition = { ...definition, name: wireName };
+  return { id, wireName, tool, source, facts, backends, wireDefinition, folds };
+}
+
+function isSameEntry(previous: IndexedTool, backends: readonly Backend[], source: ToolSource): boolean {
+  return (
+    previous.source === source &&
+    previous.backends.length === backends.length &&
+    backends.every((backend, at) => {
+      const known = previous.backends[at] as Backend;
+      return known.source === backend.source && isSameTool(known.tool, backend.tool);
+    })
+  );
+}
+
+/** Compares by content: a server that lists again returns new objects for unchanged tools. */
+function isSameTool(a: Tool, b: Tool): boolean {
+  return a === b || isDeepStrictEqual(a, b);
+}

@@ -1,0 +1,30 @@
+/** Instructions for models about the endpoint of all servers. Pure. */
+
+import type { FeatureSource } from "../sources/source-roster.ts";
+import { metaToolNames } from "./meta-source.ts";
+
+/** Longest instructions of one server that are passed on, and of all together. */
+const instructionsMaxLength = 4000;
+const allInstructionsMaxLength = 32_000;
+
+/** The tool whose description explains composites. It exists where composites do. */
+export const saveTool = "save_tool";
+
+/** Composes the text about Toolcrib's own tools and the instructions of `sources`. */
+export function composeInstructions(sources: readonly FeatureSource[], hasComposites: boolean): string {
+  let text = [
+    "Tools of several servers behind one endpoint. A tool's name is its server's name, two underscores, and the server's own name for it.",
+    `Find tools by what they do with ${metaToolNames.search}.`,
+    ...(hasComposites
+      ? [`Make many calls in one step, or keep a program as a tool of its own: see ${saveTool}.`]
+      : []),
+  ].join("\n");
+  for (const { id, features } of sources) {
+    const own = features.instructions()?.trim() ?? "";
+    if (own === "") continue;
+    const part = `\n\n## ${id}\n${own.slice(0, instructionsMaxLength)}`;
+    if (text.length + part.length > allInstructionsMaxLength) break;
+    text += part;
+  }
+  return text;
+}

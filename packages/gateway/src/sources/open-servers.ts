@@ -1,0 +1,109 @@
+/**
+ * The tool servers of a configuration as sources. They start in parallel, and
+ * nothing waits for them: a server that fails disturbs no other.
+ */
+
+import type { ToolServerConfig } from "@toolcrib/config";
+import { readRegularFile } from "@toolcrib/files";
+import { createUpstreamServer, type UpstreamServer } from "@toolcrib/upstream";
+import { resolveTransport } from "../resolve-transport.ts";
+import { createSecretResolver } from "../secrets/secret-resolver.ts";
+import type { OpenedSources, SourceContext } from "./open-sources.ts";
+import type { SourceDetails, SourceFacts } from "./source-facts.ts";
+
+/** Opens the servers of `tool_servers`. */
+export async function openServers(context: SourceContext): Promise<OpenedSources> {
+  const { config, core, logger } = context;
+  const upstreams: UpstreamServer[] = [];
+  let started: Promise<unknown> | undefined;
+  for (const server of config.toolServers) {
+    const upstream = createServer(server, context);
+    for (const warning of server.notEnforced) logger.warn({ server: server.id }, warning);
+    core.roster.add(upstream, factsOf(server, upstream));
+    upstreams.push(upstream);
+  }
+  return {
+    start() {
+      // Starts end when their servers are disposed.
+      started = Promise.allSettled(upstreams.map((upstream) => upstream.start(new AbortController().signal)));
+      return started;
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.allSettled(upstreams.map((upstream) => upstream[Symbol.asyncDispose]()));
+      await started;
+    },
+  };
+}
+
+function createServer(server: ToolServerConfig, context: SourceContext): UpstreamServer {
+  const { home, env, scrubber, launcher, httpClient, logger, now, random, serverInfo } = context;
+  // Each server has a resolver of its own, so that a secret is known by the server that uses it.
+  const secrets = createSecretResolver({ env, readFile: readRegularFile, homeDirectory: home });
+  return createUpstreamServer(
+    {
+      id: server.id,
+      kind: server.transport.kind,
+      tags: [],
+      scrub: (text) => scrubber.text(text),
+      async resolveTransport() {
+        try {
+          return await resolveTransport(server, secrets);
+        } finally {
+          for (const value of secrets.values()) scrubber.learn(server.id, value);
+        }
+      },
+    },
+    { launcher, httpClient, logger, now, random, clientInfo: serverInfo },
+    context.upstreamLimits,
+  );
+}
+
+function factsOf(server: ToolServerConfig, upstream: UpstreamServer): Partial<SourceFacts> {
+  const { id, labels, containment, transport } = server;
+  return {
+    configured: {
+      group: "servers",
+      transport: transport.kind,
+      details: () => detailsOf(server, upstream),
+      log: (lineCount) => upstream.stderrTail(lineCount),
+    },
+    backendKind: "mcp",
+    deadlineMs: containment.effective.maxExecutionSeconds * 1000,
+    deadlineSetting: `containment.max_execution_seconds of the tool server "${id}"`,
+    // Deadlines are enforced; this version has no sandbox.
+    containment: "deadline",
+    labels,
+    egressHosts: egressHostsOf(server),
+  };
+}
+
+function detailsOf(server: ToolServerConfig, upstream: UpstreamServer): SourceDetails {
+  const { name, trustState, mutabilityClass, containment } = server;
+  const { networkEgress, filesystemWrite, maxExecutionSeconds } = containment.effective;
+  const { protocolVersion, serverInfo, pid, restarts } = upstream.facts();
+  return {
+    ...(name === undefined ? {} : { name }),
+    trustState,
+    mutabilityClass,
+    containment: {
+      networkEgress,
+      filesystemWrite,
+      maxExecutionSeconds,
+      enforced: containment.notEnforced.length === 0,
+      enforcedParts: containment.enforced,
+      notEnforcedParts: containment.notEnforced,
+    },
+    protocolVersion,
+    serverInfo,
+    pid,
+    restarts,
+  };
+}
+
+/** The host that a server is at; undefined for a process, which can connect to any. */
+function egressHostsOf({ transport }: ToolServerConfig): readonly string[] | undefined {
+  if (transport.kind === "stdio") return undefined;
+  const { url } = transport;
+  const text = url.kind === "literal" ? url.text.trim() : "";
+  return URL.canParse(text) ? [new URL(text).hostname] : undefined;
+}

@@ -1,0 +1,51 @@
+/**
+ * The contract between the composition root and the code that opens one kind of
+ * sources: servers, toolspecs, composite tools. Types only.
+ */
+
+import type { GatewayConfig } from "@toolcrib/config";
+import type { Logger } from "@toolcrib/diagnostics";
+import type { HttpClient, ServerInfo } from "@toolcrib/mcp";
+import type { ProcessLauncher } from "@toolcrib/process";
+import type { SecretScrubber } from "@toolcrib/redaction";
+import type { Store } from "@toolcrib/store";
+import type { UpstreamLimits } from "@toolcrib/upstream";
+import type { GatewayCore } from "../gateway-core.ts";
+
+/** Everything that sources take from the gateway and from the process. */
+export interface SourceContext {
+  readonly config: GatewayConfig;
+  readonly core: GatewayCore;
+  /** The home folder. */
+  readonly home: string;
+  readonly env: { readonly [name: string]: string | undefined };
+  readonly serverInfo: ServerInfo;
+  readonly record: Store["audit"]["record"];
+  readonly scrubber: SecretScrubber;
+  readonly logger: Logger;
+  readonly launcher: ProcessLauncher;
+  readonly httpClient: HttpClient;
+  readonly upstreamLimits: UpstreamLimits | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly monotonicMs: () => number;
+  /** In [0, 1). */
+  readonly random: () => number;
+  readonly randomBytes: (length: number) => Buffer;
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** Resolves in the next turn of the event loop. */
+  readonly nextTurn: () => Promise<void>;
+  /** Calls `callback` once after `delayMs`. @returns a function that cancels it */
+  readonly startTimer: (delayMs: number, callback: () => void) => () => void;
+  /** As `startTimer`, but the timer does not keep the process alive. */
+  readonly startBackgroundTimer: (delayMs: number, callback: () => void) => () => void;
+}
+
+/** Sources of one kind, in the roster of the gateway. Disposing them waits for what they started. */
+export interface OpenedSources extends AsyncDisposable {
+  /** Makes first contact with each, after all kinds were opened. Resolves whether it succeeds or not, and never rejects. */
+  start(): Promise<unknown>;
+}
+
+/** Opens the sources of one kind and adds them to the roster of `context.core`. */
+export type OpenSources = (context: SourceContext) => Promise<OpenedSources>;

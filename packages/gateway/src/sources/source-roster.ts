@@ -1,0 +1,263 @@
+/**
+ * All sources of a gateway with the facts about each. The code that opens a
+ * source adds it here; everything that needs to know about sources asks the
+ * roster: status, readiness, logs, the resources and prompts of the endpoint.
+ * It records each change of a configured source between ready and not ready.
+ *
+ * It starts and disposes no source: that is up to the code that opened it.
+ */
+
+import { type Logger, messageOf } from "@toolcrib/diagnostics";
+import { ListenerSet } from "@toolcrib/lifecycle";
+import type { SecretScrubber } from "@toolcrib/redaction";
+import type { AuditStore } from "@toolcrib/store";
+import type { Health, SourceChange, ToolId, ToolSource, Unsubscribe } from "@toolcrib/tool";
+import { GatewayError } from "../gateway-error.ts";
+import type { ToolIndex } from "../index/tool-index.ts";
+import { type CheckedFeatures, checkFeatures } from "../service/checked-features.ts";
+import {
+  defaultFacts,
+  insertByRank,
+  type SourceDetails,
+  type SourceFacts,
+  type SourceGroup,
+  sourceGroups,
+} from "./source-facts.ts";
+
+/** One configured source as people see it. */
+export interface SourceStatus extends SourceDetails {
+  readonly id: string;
+  /** How its tools are reached, such as `stdio` or `toolspec`. */
+  readonly transport: string;
+  readonly health: Health;
+  readonly labels: { readonly [key: string]: string };
+  readonly tools: number;
+  /** Counts of what it offers besides tools; absent where it cannot offer any. */
+  readonly resources?: number;
+  readonly prompts?: number;
+}
+
+/** Statuses of configured sources, by the list that shows them. */
+export type SourceStatuses = { readonly [Group in SourceGroup]: readonly SourceStatus[] };
+
+/** The configured sources of every list in a status. */
+export function sourcesOf(statuses: SourceStatuses): readonly SourceStatus[] {
+  return sourceGroups.flatMap((group) => statuses[group]);
+}
+
+/** Number of configured sources, and of those that made first contact, successful or not. */
+export interface Readiness {
+  readonly ready: number;
+  readonly total: number;
+}
+
+/** A source in the roster. */
+export interface RosterEntry {
+  readonly id: string;
+  readonly source: ToolSource;
+  readonly facts: SourceFacts;
+  /** Its resources and prompts without malformed entries; undefined where it cannot offer any. */
+  readonly features: CheckedFeatures | undefined;
+}
+
+/** A source that can offer resources and prompts. */
+export interface FeatureSource extends RosterEntry {
+  readonly features: CheckedFeatures;
+}
+
+/** What the roster needs. */
+export interface SourceRosterDeps {
+  readonly index: ToolIndex;
+  readonly audit: Pick<AuditStore, "record">;
+  readonly scrubber: SecretScrubber;
+  readonly logger: Logger;
+}
+
+interface Registered extends RosterEntry {
+  readonly unsubscribe: Unsubscribe;
+  /** Ids of the malformed resources and prompts that were reported. */
+  readonly reported: Set<ToolId>;
+}
+
+/** The sources of a gateway. */
+export class SourceRoster {
+  readonly #deps: SourceRosterDeps;
+  readonly #listChanges = new ListenerSet<[kind: "resources" | "prompts", sourceId: string]>();
+  #entries: readonly Registered[] = [];
+
+  constructor(deps: SourceRosterDeps) {
+    this.#deps = deps;
+  }
+
+  /** All sources in the order of their ranks. */
+  get entries(): readonly RosterEntry[] {
+    return this.#entries;
+  }
+
+  /** The sources that can offer resources and prompts, in the order of their ranks. */
+  get featureSources(): readonly FeatureSource[] {
+    return this.#entries.filter(hasFeatures);
+  }
+
+  /** Ids of the configured sources. Each has an endpoint of its own. */
+  get configuredIds(): readonly string[] {
+    return this.#entries.flatMap(({ id, facts }) => (facts.configured === undefined ? [] : [id]));
+  }
+
+  /** Adds `source`; its owner starts and disposes it. @param facts those that differ from `defaultFacts` */
+  add(source: ToolSource, facts: Partial<SourceFacts> = {}): void {
+    const { id, features } = source;
+    const entry: Registered = {
+      id,
+      source,
+      facts: { ...defaultFacts, ...facts },
+      features: features === undefined ? undefined : checkFeatures(id, features),
+      reported: new Set(),
+      unsubscribe: source.onChange((change) => this.#changed(entry, change)),
+    };
+    this.#entries = insertByRank(this.#entries, entry);
+    this.#recordHealth(entry);
+    this.#reportMalformed(entry);
+    this.#deps.index.add(source, entry.facts);
+  }
+
+  /** Removes `source` and its tools. */
+  remove(source: ToolSource): void {
+    const entry = this.#entries.find((one) => one.source === source);
+    if (entry === undefined) return;
+    entry.unsubscribe();
+    this.#entries = this.#entries.filter((one) => one !== entry);
+    this.#deps.index.remove(source);
+    for (const kind of ["resources", "prompts"] as const) this.#listChanges.emit(kind, source.id);
+  }
+
+  /** Calls `listener` when the resources or prompts of a source change. */
+  onListChange(listener: (kind: "resources" | "prompts", sourceId: string) => void): Unsubscribe {
+    return this.#listChanges.add(listener);
+  }
+
+  /** Statuses of the configured sources. */
+  status(): SourceStatuses {
+    const statuses: { [Group in SourceGroup]: SourceStatus[] } = { servers: [], toolspecs: [] };
+    for (const { id, source, facts, features } of this.#entries) {
+      const { configured, labels } = facts;
+      if (configured === undefined) continue;
+      const { serverInfo, ...details } = configured.details();
+      statuses[configured.group].push({
+        id,
+        transport: configured.transport,
+        health: this.#healthOf(source),
+        labels,
+        tools: source.tools().length,
+        ...(features === undefined
+          ? {}
+          : { resources: features.resources().length, prompts: features.prompts().length }),
+        ...details,
+        ...(serverInfo === undefined ? {} : { serverInfo: this.#deps.scrubber.value(serverInfo) }),
+      });
+    }
+    return statuses;
+  }
+
+  /** Counts the configured sources that made first contact. */
+  readiness(): Readiness {
+    const configured = this.#entries.filter(({ facts }) => facts.configured !== undefined);
+    const ready = configured.filter(({ source }) => source.health().state !== "starting");
+    return { ready: ready.length, total: configured.length };
+  }
+
+  /** Last lines of the log of a configured source. @throws {GatewayError} `SERVER_NOT_FOUND` */
+  log(id: string, lineCount: number): readonly string[] {
+    const configured = this.#entries.find((entry) => entry.id === id)?.facts.configured;
+    if (configured === undefined) {
+      throw new GatewayError("SERVER_NOT_FOUND", `No tool server has the id "${id}"`, {
+        hint: `the ids are ${this.configuredIds.join(", ")}`,
+      });
+    }
+    return (configured.log?.(lineCount) ?? []).map((line) => this.#deps.scrubber.text(line));
+  }
+
+  /** Resources, templates and prompts that are not listed, and why. */
+  quarantined(): readonly { readonly id: ToolId; readonly reason: string }[] {
+    return this.featureSources.flatMap(({ features }) => features.malformed());
+  }
+
+  #changed(entry: Registered, { kind }: SourceChange): void {
+    if (kind !== "resources" && kind !== "prompts") return;
+    this.#reportMalformed(entry);
+    this.#listChanges.emit(kind, entry.id);
+  }
+
+  #healthOf(source: ToolSource): Health {
+    const { reason, ...health } = source.health();
+    return reason === undefined ? health : { ...health, reason: this.#deps.scrubber.text(reason) };
+  }
+
+  /** Records each change of a configured source between ready and not ready. */
+  #recordHealth({ id, source, facts }: RosterEntry): void {
+    const { configured, containment } = facts;
+    if (configured === undefined) return;
+    const { audit } = this.#deps;
+    let wasReady = false;
+    source.onChange(({ kind }) => {
+      if (kind !== "health") return;
+      const { state, reason } = this.#healthOf(source);
+      const isReady = state === "ready";
+      if (isReady === wasReady) return;
+      wasReady = isReady;
+      if (isReady) {
+        const { transport } = configured;
+        const { protocolVersion } = configured.details();
+        const toolCount = source.tools().length;
+        audit.record("server.started", { server: id, transport, protocolVersion, toolCount, containment });
+      } else {
+        audit.record("server.stopped", { server: id, reason: reason ?? "it was stopped" });
+      }
+    });
+  }
+
+  /** Records the resources and prompts of a source that became malformed. */
+  #reportMalformed({ id: server, features, reported }: Registered): void {
+    const { audit, logger, scrubber } = this.#deps;
+    const malformed = features?.malformed() ?? [];
+    for (const { id, reason } of malformed) {
+      if (!reported.has(id)) {
+        reportQuarantine(
+          { audit, logger, scrubber },
+          { server, id, code: "TOOL_DEFINITION_INVALID", reason },
+        );
+      }
+    }
+    reported.clear();
+    for (const { id } of malformed) reported.add(id);
+  }
+}
+
+/** A definition that is not offered. */
+export interface QuarantineFinding {
+  readonly server: string;
+  readonly id: ToolId;
+  readonly code: string;
+  readonly reason: string;
+}
+
+/** Records that a definition is not offered, in the audit trail and in the log. */
+export function reportQuarantine(
+  { audit, logger, scrubber }: Pick<SourceRosterDeps, "audit" | "logger" | "scrubber">,
+  { server, id, code, reason }: QuarantineFinding,
+): void {
+  const shown = scrubber.text(reason);
+  try {
+    audit.record("server.quarantined", { server, tool: id, reason: shown, code });
+  } catch (error) {
+    logger.error(
+      { type: "server.quarantined", reason: messageOf(error) },
+      "audit record could not be written",
+    );
+  }
+  logger.warn({ server, tool: id, code, reason: shown }, "definition is quarantined");
+}
+
+function hasFeatures(entry: Registered): entry is Registered & FeatureSource {
+  return entry.features !== undefined;
+}

@@ -1,0 +1,196 @@
+/**
+ * All toolspecs of a gateway: the egress that sends their requests, their
+ * secrets, and the sources themselves. Secrets are checked together when the
+ * gateway starts, and again when the store reports a change or, for a source
+ * that is not ready, from time to time; the index is updated once for all.
+ */
+
+import type { ToolspecConfig } from "@toolcrib/config";
+import { hostsOf } from "@toolcrib/config";
+import { isCodedError, messageOf } from "@toolcrib/diagnostics";
+import { createEgress, createPlaceholder, type Egress } from "@toolcrib/egress";
+import { readRegularFile } from "@toolcrib/files";
+import { disposeOnce } from "@toolcrib/lifecycle";
+import { openSecretStore } from "@toolcrib/secrets";
+import { createSecretResolver } from "../secrets/secret-resolver.ts";
+import type { OpenedSources, SourceContext } from "../sources/open-sources.ts";
+import type { SourceDetails, SourceFacts } from "../sources/source-facts.ts";
+import { EgressEvents } from "./egress-events.ts";
+import { SecretCache } from "./secret-cache.ts";
+import { egressIdOf, secretNameOf, ToolspecSource } from "./toolspec-source.ts";
+
+/** Toolspecs whose secrets are read at the same time. */
+const checksAtATime = 8;
+
+/** Milliseconds between two attempts to read secrets that could not be read. */
+const retryMs = 5000;
+
+/** The toolspecs of a gateway. Calls have ended before it is disposed. */
+export class ToolspecSources implements OpenedSources {
+  readonly #context: SourceContext;
+  readonly #egress: Egress;
+  readonly #secrets: SecretCache;
+  readonly #sources: readonly ToolspecSource[];
+  readonly #dispose = disposeOnce(() => this.#stop());
+  #isDisposed = false;
+  #started: Promise<void> | undefined;
+  #watch: AsyncDisposable | undefined;
+  #cancelRetry: (() => void) | undefined;
+  #checking: Promise<void> = Promise.resolve();
+
+  constructor(context: SourceContext) {
+    const { config, core, home, env, now, randomBytes, scrubber, record, logger } = context;
+    this.#context = context;
+    const resolver = createSecretResolver({ env, readFile: readRegularFile, homeDirectory: home });
+    this.#secrets = new SecretCache({ resolver, now });
+    const ids = new Map(config.toolspecs.map(({ id }) => [egressIdOf(id), id]));
+    const events = new EgressEvents({ ids, record, scrubber, logger });
+    const { internalRanges, connectTo, caCertificates } = config.egress;
+    this.#egress = createEgress(
+      { internalRanges, connectTo, caCertificates },
+      { directory: `${home}/egress`, now, randomBytes, onEvent: (event) => events.record(event) },
+    );
+    this.#sources = config.toolspecs.map((toolspec) => this.#createSource(toolspec));
+    for (const source of this.#sources) {
+      core.roster.add(source, factsOf(source));
+      this.#logFailures(source);
+    }
+  }
+
+  start(): Promise<void> {
+    this.#started ??= this.#watchAndCheck();
+    return this.#started;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#dispose();
+  }
+
+  #createSource(toolspec: ToolspecConfig): ToolspecSource {
+    const { scrubber, randomBytes, now, sleep, random, serverInfo } = this.#context;
+    return new ToolspecSource(toolspec, {
+      egress: this.#egress,
+      secrets: this.#secrets,
+      newPlaceholder: () => createPlaceholder(randomBytes),
+      learn: (name, value) => scrubber.learn(name, value),
+      now,
+      sleep,
+      random,
+      version: serverInfo.version,
+    });
+  }
+
+  /** Logs each new reason why a source is not available. */
+  #logFailures(source: ToolspecSource): void {
+    const { logger, scrubber } = this.#context;
+    let lastReason: string | undefined;
+    source.onChange(({ kind }) => {
+      if (kind !== "health") return;
+      const { state, reason } = source.health();
+      if (state === "unavailable" && reason !== lastReason) {
+        const fields = { toolspec: source.id, reason: scrubber.text(reason ?? "") };
+        logger.warn(fields, "toolspec is not available");
+      }
+      lastReason = reason;
+    });
+  }
+
+  async #watchAndCheck(): Promise<void> {
+    this.#watch = await this.#watchStore();
+    await this.#check(this.#sources);
+    this.#retryLater();
+  }
+
+  /** Watches the secret store if a toolspec can use a secret of it. */
+  async #watchStore(): Promise<AsyncDisposable | undefined> {
+    if (this.#sources.every(({ storedNames }) => storedNames.size === 0)) return undefined;
+    const { home, env, now, randomBytes, logger } = this.#context;
+    try {
+      const store = await openSecretStore({ home, env }, { now, randomBytes });
+      const watch = await store.watch(({ name }) => this.#secretChanged(name));
+      this.#secrets.watched();
+      return watch;
+    } catch (error) {
+      logger.warn(
+        { reason: messageOf(error) },
+        "secret store cannot be watched: secrets are read again and again",
+      );
+      return undefined;
+    }
+  }
+
+  #secretChanged(name: string): void {
+    this.#secrets.changed(name);
+    const affected = this.#sources.filter(({ storedNames }) => storedNames.has(name));
+    if (affected.length > 0) this.#checkSoon(affected);
+  }
+
+  #checkSoon(some: readonly ToolspecSource[]): void {
+    this.#checking = this.#checking.then(() => (this.#isDisposed ? undefined : this.#check(some)));
+  }
+
+  /** Reads the secrets of `some`, then updates the index once. */
+  async #check(some: readonly ToolspecSource[]): Promise<void> {
+    const changed: ToolspecSource[] = [];
+    // A few at a time: each uses files and memory while it runs.
+    const waiting = some.values();
+    const work = async () => {
+      for (const source of waiting) if (await source.check()) changed.push(source);
+    };
+    await Promise.all(Array.from({ length: checksAtATime }, work));
+    if (this.#isDisposed) return;
+    this.#context.core.index.together(() => {
+      for (const source of changed) source.emitChanges();
+    });
+  }
+
+  /** Checks unavailable sources again later: not every place of a secret reports changes. */
+  #retryLater(): void {
+    if (this.#isDisposed) return;
+    this.#cancelRetry = this.#context.startBackgroundTimer(retryMs, () => {
+      const unavailable = this.#sources.filter((source) => source.health().state === "unavailable");
+      if (unavailable.length > 0) this.#checkSoon(unavailable);
+      this.#retryLater();
+    });
+  }
+
+  async #stop(): Promise<void> {
+    this.#isDisposed = true;
+    this.#cancelRetry?.();
+    await this.#started?.catch((error: unknown) => {
+      // A coded error is the health of its source already.
+      if (!isCodedError(error)) throw error;
+    });
+    this.#cancelRetry?.();
+    await this.#watch?.[Symbol.asyncDispose]();
+    await this.#checking;
+    await Promise.all(this.#sources.map((source) => source[Symbol.asyncDispose]()));
+    await this.#egress[Symbol.asyncDispose]();
+  }
+}
+
+function factsOf(source: ToolspecSource): Partial<SourceFacts> {
+  const { config } = source;
+  return {
+    configured: { group: "toolspecs", transport: "toolspec", details: () => detailsOf(config) },
+    backendKind: "provider",
+    // Every request of a toolspec passes the egress.
+    containment: "egress",
+    labels: config.labels,
+    egressHosts: config.pair === undefined ? [] : [...hostsOf(config.pair.toolspec, config)],
+  };
+}
+
+function detailsOf({ id, pair, credentials }: ToolspecConfig): SourceDetails {
+  const manifest = pair?.manifest;
+  return {
+    name: manifest?.name ?? id,
+    version: manifest?.version ?? "",
+    ...(manifest?.displayName === undefined ? {} : { title: manifest.displayName }),
+    hosts: manifest?.entitlements?.egress ?? [],
+    credentials: Object.entries(credentials).map(([credential, ref]) => ({
+      id: credential,
+      secret: secretNameOf(ref),
+    })),
+  };
+}
