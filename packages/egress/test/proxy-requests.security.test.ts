@@ -201,6 +201,16 @@ const responses: readonly (readonly [what: string, bytes: string, expected: RegE
   ["a folded line", "HTTP/1.1 200 OK\r\nX: 1\r\n Y: 2\r\nContent-Length: 0\r\n\r\n", /^HTTP\/1\.1 502 /],
   ["a line feed alone", "HTTP/1.1 200 OK\nContent-Length: 2\n\nok", /^HTTP\/1\.1 502 /],
   [
+    "an empty line before the status line",
+    "\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+    /^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\nok$/,
+  ],
+  [
+    "many empty lines before the status line",
+    `${"\r\n".repeat(8)}HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok`,
+    /^HTTP\/1\.1 502 /,
+  ],
+  [
     "a carriage return within a line",
     "HTTP/1.1 200 OK\r\nX: 1\rY: 2\r\nContent-Length: 0\r\n\r\n",
     /^HTTP\/1\.1 502 /,

@@ -1,20 +1,20 @@
 /**
- * Denylists: names that no egress list may hold, nor anything below them. A
- * line is a name; `#` begins a comment. Unlike a pattern, an entry may have one
- * label (`localhost`, `internal`).
+ * Denylists: names that an egress list may not contain, including their
+ * subdomains. Each line is a name; `#` starts a comment. Unlike a pattern, an
+ * entry can have a single label (`localhost`, `internal`).
  */
 
 import type { HostPattern } from "./host-pattern.ts";
 
-/** A denylist that was read. */
+/** A parsed denylist. */
 export interface HostDenylist {
   /** Names in lower case. */
   readonly names: ReadonlySet<string>;
-  /** Lines that are no name, by their number from 1. */
+  /** Invalid lines. `lineNumber` is 1-based. */
   readonly unreadable: readonly { readonly lineNumber: number; readonly text: string }[];
 }
 
-/** Read a denylist, one name a line. */
+/** Parses a denylist. */
 export function parseHostDenylist(text: string): HostDenylist {
   const names = new Set<string>();
   const unreadable: { lineNumber: number; text: string }[] = [];
@@ -39,8 +39,8 @@ function isName(name: string): boolean {
 }
 
 /**
- * The listed name that `pattern` runs into: its own, one above it, or, for a
- * wildcard, one that the wildcard stands for.
+ * Returns the listed name that forbids `pattern`: its own name, a parent domain,
+ * or, for a wildcard, a name that the wildcard matches.
  */
 export function findDenied(pattern: HostPattern, denylist: HostDenylist): string | undefined {
   const labels = pattern.name.split(".");

@@ -34,7 +34,9 @@ const sizeLineMaxBytes = 4096;
 const statusPattern = /^HTTP\/1\.([01]) ([1-9][0-9]{2})(?: ([\t -~\x80-\xff]*))?$/;
 const namePattern = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 const valuePattern = /^[\t -~\x80-\xff]*$/;
-const sizePattern = /^([0-9A-Fa-f]{1,12})[\t ]*(?:;[\t -~\x80-\xff]*)?$/;
+/** The size of a chunk, and its extensions (RFC 9112 §7.1.1): names with optional values, which are tokens or quoted. */
+const sizePattern =
+  /^([0-9A-Fa-f]{1,12})(?:[\t ]*;[\t ]*[A-Za-z0-9!#$%&'*+.^_`|~-]+(?:[\t ]*=[\t ]*(?:[A-Za-z0-9!#$%&'*+.^_`|~-]+|"(?:[\t !#-[\]-~\x80-\xff]|\\[\t -~\x80-\xff])*"))?)*$/;
 const lengthPattern = /^[0-9]{1,15}$/;
 
 /** Parses the responses of one connection. */
@@ -47,6 +49,8 @@ export class ResponseParser {
   #text = "";
   /** Remaining bytes of the body or of the chunk. */
   #left = 0;
+  /** Whether the head began with an empty line that was skipped. */
+  #hasSkippedLine = false;
   #trailers: string[] = [];
   #trailersLength = 0;
   #isStopped = false;
@@ -62,6 +66,7 @@ export class ResponseParser {
     this.#step = "head";
     this.#method = method;
     this.#text = "";
+    this.#hasSkippedLine = false;
   }
 
   /** Ignores all further bytes. */
@@ -114,6 +119,8 @@ export class ResponseParser {
     this.#text += bytes.toString("latin1", at, next);
     const length = this.#text.indexOf(headEnd, Math.max(0, known - headEnd.length + 1));
     if (length === -1) {
+      // A head that ends its lines otherwise would never be complete.
+      if (hasBareLineFeed(this.#text, known)) throw invalid("a line of its head does not end with CRLF");
       if (this.#text.length >= this.#headMaxBytes) throw invalid("its head is too large");
       return next;
     }
@@ -123,7 +130,13 @@ export class ResponseParser {
     return at + length + headEnd.length - known;
   }
 
-  #takeHead(text: string): void {
+  #takeHead(head: string): void {
+    // Some servers send an empty line after a body, which precedes the next head. One is accepted.
+    const text = head.startsWith("\r\n") ? head.slice(2) : head;
+    if (text === "" && !this.#hasSkippedLine) {
+      this.#hasSkippedLine = true;
+      return;
+    }
     const [first, ...lines] = text.split("\r\n") as [string, ...string[]];
     const match = statusPattern.exec(first);
     if (match === null) throw invalid("it is not HTTP/1.1");
@@ -201,6 +214,14 @@ export class ResponseParser {
     this.#step = "nothing";
     this.#listener.onEnd(trailers);
   }
+}
+
+/** Whether `text` has a line feed at or after `from` that does not follow a carriage return. */
+function hasBareLineFeed(text: string, from: number): boolean {
+  for (let at = text.indexOf("\n", from); at !== -1; at = text.indexOf("\n", at + 1)) {
+    if (text[at - 1] !== "\r") return true;
+  }
+  return false;
 }
 
 /** Adds the name and the value of `line` to `fields`. */
