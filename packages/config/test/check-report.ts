@@ -1,10 +1,10 @@
 /** Golden files of the reports about configurations. */
 
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { test } from "node:test";
 import { formatConfigReport, parseConfig } from "@toolcrib/config";
+import { syncGolden } from "@toolcrib/testing";
 
 /** A case: its title, and its files by name, or the text of the one file `toolcrib.yaml`. */
 export type GoldenRow = readonly [title: string, files: string | { readonly [name: string]: string }];
@@ -15,11 +15,7 @@ const folder = join(import.meta.dirname, "golden");
 export function checkGolden(group: string, rows: readonly GoldenRow[]): void {
   const path = join(folder, `${group}.txt`);
   const blocks = rows.map(toBlock);
-  if (process.env["TOOLCRIB_UPDATE_GOLDEN"] !== undefined) {
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, blocks.join(""));
-  }
-  const expected = readFileSync(path, "utf8").split(/^(?=# )/m);
+  const expected = syncGolden(path, blocks.join("")).split(/^(?=# )/m);
   for (const [index, [title]] of rows.entries()) {
     test(`${group}: ${title}`, () => assert.equal(blocks[index], expected[index]));
   }

@@ -1,4 +1,4 @@
-/** What the tests about processes share: a launcher, its records, and a look at what is left over. */
+/** Common parts of the tests of processes: a launcher, its log records, and a check for remaining processes. */
 
 import assert from "node:assert/strict";
 import { type ChildProcessByStdio, spawn } from "node:child_process";
@@ -49,25 +49,25 @@ export function fixture(name: string): string {
   return fileURLToPath(new URL(`./fixtures/${name}`, import.meta.url));
 }
 
-/** The first line of `stream`. */
+/** Returns the first line of `stream`. */
 export async function readLine(stream: Readable): Promise<string> {
   const [line] = (await once(createInterface({ input: stream }), "line")) as [string];
   return line;
 }
 
-/** All that `stream` gives until its end. */
+/** Reads `stream` to its end. */
 export async function readAll(stream: Readable): Promise<string> {
   let text = "";
   for await (const bytes of stream) text += bytes;
   return text;
 }
 
-/** A duration for `sleep` that no other test uses, so that a sleeper is told by its command line, whatever else it hides. */
+/** Returns a duration for `sleep` that no other test uses, so that its command line identifies the process. */
 export function uniqueSleep(): string {
   return `300.${randomBytes(6).readUIntBE(0, 6)}`;
 }
 
-/** Pids of all processes that carry the marker of `instance` or have `sleep` in their command line. */
+/** Returns the pids of all processes with the marker of `instance` or with `sleep` in their command line. */
 export async function leftovers(instance: string, sleep: string): Promise<number[]> {
   const found: number[] = [];
   for (const entry of await readProcessTable()) {
@@ -80,16 +80,16 @@ async function commandOf(pid: number): Promise<string[]> {
   return (await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")).split("\0").slice(0, -1);
 }
 
-/** Wait until `look` is true; fails after a minute. */
-export async function until(what: string, look: () => boolean | Promise<boolean>): Promise<void> {
+/** Waits until `check` returns true; fails after a minute. */
+export async function until(what: string, check: () => boolean | Promise<boolean>): Promise<void> {
   for (let round = 0; round < 1200; round += 1) {
-    if (await look()) return;
+    if (await check()) return;
     await delay(50);
   }
   throw new Error(`Gave up waiting until ${what}`);
 }
 
-/** Pids of the watchdogs of gateway `pid`. */
+/** Returns the pids of the watchdogs of gateway `pid`. */
 export async function watchdogsOf(pid: number): Promise<number[]> {
   const found: number[] = [];
   for (const entry of await readProcessTable()) {
@@ -99,19 +99,19 @@ export async function watchdogsOf(pid: number): Promise<number[]> {
   return found;
 }
 
-/** A gateway in a process of its own, leader of its own group, and the pids that its servers say. */
+/** A gateway in a process of its own, which leads a group of its own. */
 export interface TestGateway extends AsyncDisposable {
   readonly child: ChildProcessByStdio<null, Readable, Readable>;
   readonly pid: number;
   readonly instance: string;
-  /** How long the descendants of its servers sleep. */
+  /** The argument of `sleep` in the descendants of its servers. */
   readonly sleep: string;
-  /** How many servers are up. */
+  /** Servers that have started. */
   readonly serverCount: number;
   readonly exited: Promise<unknown>;
 }
 
-/** Start `fixtures/gateway.ts` and wait until it has launched `count` servers. */
+/** Starts `fixtures/gateway.ts`; resolves when it has launched `count` servers. */
 export async function startGateway(script: string, mode: string, count: number): Promise<TestGateway> {
   const conditions = process.execArgv.filter((argument) => argument.startsWith("--conditions"));
   const sleep = uniqueSleep();
@@ -154,13 +154,13 @@ export async function startGateway(script: string, mode: string, count: number):
     async [Symbol.asyncDispose]() {
       if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
       await exited;
-      // Only after a failed test is there anything.
+      // Processes remain only after a failed test.
       for (const pid of await leftovers(instance, sleep)) process.kill(pid, "SIGKILL");
     },
   };
 }
 
-/** Wait for the gateway's end and its watchdog's, then look for anything that came of it. */
+/** Waits for the end of the gateway and its watchdog, then checks that no process remains. */
 export async function assertNothingLeft(gateway: TestGateway): Promise<void> {
   await gateway.exited;
   await until("the watchdog has done its work", async () => (await watchdogsOf(gateway.pid)).length === 0);

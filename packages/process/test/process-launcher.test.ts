@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { ProcessError, readProcessTable } from "@toolcrib/process";
 import { createTestLauncher, leftovers, readAll, uniqueSleep, until } from "./process-harness.ts";
 
-test("A server speaks through its pipes and ends by itself when its input is closed", async () => {
+test("A server communicates through its pipes, and ends by itself when its input is closed", async () => {
   await using host = createTestLauncher();
   const server = await host.launch("cat");
   server.stdin.end("hello\n");
@@ -15,7 +15,7 @@ test("A server speaks through its pipes and ends by itself when its input is clo
   assert.deepEqual([exit.code, exit.signal, exit.wasStopped, exit.orphanCount], [0, undefined, false, 0]);
 });
 
-test("A server's environment is PATH, HOME, LANG and TMPDIR, what it declares, and the markers", async () => {
+test("The environment of a server is PATH, HOME, LANG and TMPDIR, the declared variables, and the markers", async () => {
   const gateway = {
     PATH: "/usr/bin:/bin",
     HOME: "/home/nobody",
@@ -54,7 +54,7 @@ test("A server's environment is PATH, HOME, LANG and TMPDIR, what it declares, a
   ]);
 });
 
-test("A gateway without PATH gives its servers the system's", async () => {
+test("A gateway without PATH gives its servers the default of the system", async () => {
   await using host = createTestLauncher({}, {});
   const server = await host.launch("cat", ["/proc/self/environ"]);
   assert.match(await readAll(server.stdout), /\0PATH=\/usr\/local\/bin:\/usr\/bin:\/bin\0$/);
@@ -71,7 +71,7 @@ test("A server gets three sockets of its own and none of the gateway's", async (
   );
 });
 
-test("A server runs in the directory that it is given, leading a session and a group of its own", async () => {
+test("A server runs in the given directory, and leads a session and a group of its own", async () => {
   await using host = createTestLauncher();
   const server = await host.launch("sh", ["-c", "pwd; exec cat /proc/self/stat"], { cwd: "/usr" });
   const [directory, stat] = (await readAll(server.stdout)).split("\n");
@@ -80,14 +80,14 @@ test("A server runs in the directory that it is given, leading a session and a g
   assert.deepEqual([groupId, sessionId], [String(server.pid), String(server.pid)]);
 });
 
-test("Arguments arrive as they are, and no shell sees them", async () => {
+test("Arguments are passed on unchanged, without a shell", async () => {
   await using host = createTestLauncher();
   const args = ["a b", "$HOME", "*", "", "'\"`;&|", "ü\n"];
   const server = await host.launch("printf", ["[%s]", ...args]);
   assert.equal(await readAll(server.stdout), args.map((argument) => `[${argument}]`).join(""));
 });
 
-test("launch() says what is wrong with a launch and what to do about it", async (t) => {
+test("launch() reports the cause of a failure, with a hint", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "toolcrib-launch-"));
   t.after(() => rm(folder, { recursive: true }));
   await mkdir(join(folder, "dir"));
@@ -254,7 +254,7 @@ test("launch() rejects with the signal's reason and leaves nothing running", asy
   assert.deepEqual(await leftovers(host.launcher.instance, sleep), []);
 });
 
-test("A launch that is under way when the launcher closes is refused or ended", async () => {
+test("A launch that is in progress when the launcher closes is refused or ended", async () => {
   const host = createTestLauncher();
   const sleep = uniqueSleep();
   const launching = Promise.allSettled([1, 2, 3].map(() => host.launch("sleep", [sleep])));
@@ -267,7 +267,7 @@ test("A launch that is under way when the launcher closes is refused or ended", 
   assert.deepEqual(await leftovers(host.launcher.instance, sleep), []);
 });
 
-test("A write to a server that has ended fails nothing but itself", async () => {
+test("A write to a server that has ended has no other effect", async () => {
   await using host = createTestLauncher();
   const server = await host.launch("true");
   server.stdin.write("x".repeat(1 << 20));
@@ -339,7 +339,7 @@ test("wrap gets the complete request and replaces it", async () => {
   ]);
 });
 
-test("An error of wrap fails the launch as it is, and the limit of processes does not count it", async () => {
+test("An error of wrap rejects the launch unchanged, and the failed launch does not count towards the limit", async () => {
   const error = new Error("no sandbox");
   let isRefused = true;
   await using host = createTestLauncher({

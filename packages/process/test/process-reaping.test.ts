@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { test } from "node:test";
 import { createTestLauncher, fixture, leftovers, readLine, uniqueSleep } from "./process-harness.ts";
 
-test("stop() closes the server's input and ends all that it left in groups and sessions of their own", async () => {
+test("stop() closes the server's input and ends its descendants in groups and sessions of their own", async () => {
   await using host = createTestLauncher();
   const sleep = uniqueSleep();
   const server = await host.launch("sh", [fixture("tree.sh"), sleep]);
@@ -30,14 +30,14 @@ test("stop() kills a server, its child and its daemon when they ignore signals a
   assert.equal((await server.exited).signal, "SIGKILL");
 });
 
-test("stop() sends SIGTERM to a server that outlasts its grace", async () => {
+test("stop() sends SIGTERM to a server that still runs after the grace period", async () => {
   await using host = createTestLauncher();
   const server = await host.launch("sleep", ["300"]);
   await server.stop(0);
   assert.equal((await server.exited).signal, "SIGTERM");
 });
 
-test("stop() may be called again, together with others, and after the end", async () => {
+test("stop() can be called repeatedly, concurrently, and after the end", async () => {
   await using host = createTestLauncher();
   const server = await host.launch("cat");
   await Promise.all([server.stop(), server.stop(), server[Symbol.asyncDispose]()]);
@@ -70,7 +70,7 @@ for (const script of ["tree.sh", "stubborn.sh"]) {
   });
 }
 
-test("Disposing the launcher ends every server at once, and again does nothing", async () => {
+test("Disposing the launcher ends every server at once; disposing it again has no effect", async () => {
   const host = createTestLauncher();
   const sleep = uniqueSleep();
   const servers = await Promise.all([1, 2, 3].map(() => host.launch("sh", [fixture("tree.sh"), sleep])));
@@ -84,11 +84,11 @@ test("Disposing the launcher ends every server at once, and again does nothing",
   );
 });
 
-test("Other servers and strangers are left alone, however alike their markers", async () => {
+test("Other servers and unrelated processes with similar markers are not signalled", async () => {
   await using host = createTestLauncher();
   await using other = createTestLauncher();
   const instance = host.launcher.instance;
-  const strangers = [
+  const unrelated = [
     { TOOLCRIB_INSTANCE: `${instance}0` },
     { TOOLCRIB_INSTANCE: instance.slice(0, -1) },
     { TOOLCRIB_SERVER: `${instance}/10` },
@@ -96,7 +96,7 @@ test("Other servers and strangers are left alone, however alike their markers", 
     {},
   ].map((env) => spawn("/bin/sleep", ["300"], { env, detached: true, stdio: "ignore" }));
   try {
-    await Promise.all(strangers.map((stranger) => once(stranger, "spawn")));
+    await Promise.all(unrelated.map((child) => once(child, "spawn")));
     const [first, second, third] = [
       await host.launch("cat"),
       await host.launch("cat"),
@@ -106,9 +106,8 @@ test("Other servers and strangers are left alone, however alike their markers", 
     for (const pid of [second.pid, third.pid]) assert.equal(process.kill(pid, 0), true);
     await host.launcher[Symbol.asyncDispose]();
     assert.equal(process.kill(third.pid, 0), true);
-    for (const stranger of strangers)
-      assert.deepEqual([stranger.exitCode, stranger.signalCode], [null, null]);
+    for (const child of unrelated) assert.deepEqual([child.exitCode, child.signalCode], [null, null]);
   } finally {
-    for (const stranger of strangers) stranger.kill("SIGKILL");
+    for (const child of unrelated) child.kill("SIGKILL");
   }
 });

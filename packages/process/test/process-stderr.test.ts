@@ -6,7 +6,7 @@ import { type TestContext, test } from "node:test";
 import type { LauncherOptions, StderrLog } from "@toolcrib/process";
 import { createTestLauncher } from "./process-harness.ts";
 
-/** The log of a shell script that has ended. */
+/** Returns the log of a shell script that has ended. */
 async function stderrOf(script: string, options: LauncherOptions = {}): Promise<StderrLog> {
   await using host = createTestLauncher(options);
   const server = await host.launch("sh", ["-c", script]);
@@ -20,7 +20,7 @@ async function temporaryFolder(t: TestContext): Promise<string> {
   return folder;
 }
 
-test("tail() gives the last lines, the unended one included", async () => {
+test("tail() returns the last lines, including the unfinished one", async () => {
   const log = await stderrOf("printf 'one\\ntwo\\r\\n\\nthree' >&2");
   assert.deepEqual(log.tail(), ["one", "two", "", "three"]);
   assert.deepEqual(log.tail(2), ["", "three"]);
@@ -28,7 +28,7 @@ test("tail() gives the last lines, the unended one included", async () => {
   assert.equal(log.lineCount, 4);
 });
 
-test("tail() shows a line that is not ended yet, and onLine() calls until it is told to stop", async () => {
+test("tail() includes an unfinished line, and onLine() calls its listener until it is removed", async () => {
   await using host = createTestLauncher();
   const script =
     "printf 'Password: ' >&2; read a; printf 'ok\\nnext\\n' >&2; read b; echo last >&2; exec cat";
@@ -56,7 +56,7 @@ test("tail() shows a line that is not ended yet, and onLine() calls until it is 
   assert.deepEqual(server.stderr.tail(1), ["last"]);
 });
 
-test("The log keeps as many lines and bytes as it is allowed, and drops the oldest", async () => {
+test("The log stays within its limits of lines and bytes, and drops the oldest lines", async () => {
   const byCount = await stderrOf("i=0; while [ $i -lt 5000 ]; do i=$((i + 1)); echo line $i; done >&2");
   assert.equal(byCount.lineCount, 5_000);
   assert.equal(byCount.tail().length, 2_000);
@@ -72,12 +72,12 @@ test("The log keeps as many lines and bytes as it is allowed, and drops the olde
   assert.deepEqual(byBytes.tail(1), ["äääää 200"]);
 });
 
-test("A line is kept up to its limit, and 64 MiB without a line feed cost no more", async () => {
+test("A line is kept up to its limit, also if 64 MiB arrive without a line feed", async () => {
   const log = await stderrOf("head -c 67108864 /dev/zero | tr '\\0' x >&2; echo >&2; echo next >&2");
   assert.deepEqual(log.tail(), [`${"x".repeat(8_192)}…`, "next"]);
 });
 
-test("Terminal sequences, control and bidirectional characters are removed from what is kept", async () => {
+test("Terminal sequences, control and bidirectional characters are removed from the log", async () => {
   const check = async (bytes: string, expected: string): Promise<void> => {
     const log = await stderrOf(`printf '${bytes}' >&2`);
     assert.deepEqual(log.tail(), [expected]);
@@ -91,7 +91,7 @@ test("Terminal sequences, control and bidirectional characters are removed from 
   await check("bad \\377 utf-8, gr\\303\\274n", "bad \ufffd utf-8, grün");
 });
 
-test("What scrub removes is neither kept, shown nor written", async (t) => {
+test("Text that scrub removes is neither kept, shown nor written", async (t) => {
   const folder = await temporaryFolder(t);
   await using host = createTestLauncher({ logsDirectory: folder });
   const server = await host.launch("sh", ["-c", "echo token=s3cret >&2; exit 1"], {
@@ -128,7 +128,7 @@ test("Each server has a log file with time and pid, shared by its processes and 
   assert.equal((await stat(join(folder, "git.log"))).mode & 0o777, 0o600);
 });
 
-test("A log file is rotated once and stays within twice its bound", async (t) => {
+test("A log file is rotated once and stays within twice its limit", async (t) => {
   const folder = await temporaryFolder(t);
   await using host = createTestLauncher({ logsDirectory: folder, logFileMaxBytes: 10_000 });
   const script = "i=0; while [ $i -lt 2000 ]; do i=$((i + 1)); echo line $i; done >&2";
@@ -142,7 +142,7 @@ test("A log file is rotated once and stays within twice its bound", async (t) =>
   assert.match(await readFile(join(folder, "test.log"), "utf8"), / line 2000\n$/);
 });
 
-test("A log file that cannot be written is reported once and stops nothing", async (t) => {
+test("A log file that cannot be written is reported once and has no other effect", async (t) => {
   const folder = await temporaryFolder(t);
   await writeFile(join(folder, "file"), "");
   await using host = createTestLauncher({ logsDirectory: join(folder, "file") });

@@ -43,7 +43,7 @@ test("A gateway that closes cleanly has no watchdog left when it ends", async ()
   assert.deepEqual(await leftovers(gateway.instance, gateway.sleep), []);
 });
 
-test("The watchdog begins with the first launch, is replaced when killed, and knows earlier servers", async () => {
+test("The watchdog starts with the first launch, is replaced after it was killed, and still ends earlier servers", async () => {
   await using host = createTestLauncher();
   const before = await watchdogsOf(process.pid);
   const server = await host.launch("sh", [fixture("tree.sh"), uniqueSleep()]);
@@ -87,7 +87,7 @@ test("No server is launched without a watchdog: when it is killed again and agai
   assert.equal((await server.exited).code, 0);
 });
 
-test("No server is launched without a watchdog: when there is no proper id to know processes by", async () => {
+test("No server is launched without a watchdog: when the id of the gateway is invalid", async () => {
   const silent = { debug() {}, info() {}, warn() {}, error() {} };
   const deps = { env: {}, now: Date.now, logger: silent, randomBytes: () => new Uint8Array(0) };
   await using launcher = createProcessLauncher(deps);

@@ -19,6 +19,21 @@ export function readGolden(path: string | URL): string {
 }
 
 /**
+ * Returns the text of the golden file at `path`, after writing `text` to it if
+ * `TOOLCRIB_UPDATE_GOLDEN` is 1. For tests that compare parts of the file.
+ *
+ * @throws {AssertionError} if the file does not exist.
+ */
+export function syncGolden(path: string | URL, text: string): string {
+  if (process.env["TOOLCRIB_UPDATE_GOLDEN"] !== "1") return readGolden(path);
+  if (!existsSync(path) || readFileSync(path, "utf8") !== text) {
+    mkdirSync(dirname(nameOf(path)), { recursive: true });
+    writeFileSync(path, text);
+  }
+  return text;
+}
+
+/**
  * Compares `actual` with the golden file at `path`, or writes the file if
  * `TOOLCRIB_UPDATE_GOLDEN` is 1. If `actual` does not end with a line break, one is
  * added in the file and in the comparison.
@@ -27,13 +42,8 @@ export function readGolden(path: string | URL): string {
  */
 export function checkGolden(path: string | URL, actual: string): void {
   const text = actual.endsWith("\n") ? actual : `${actual}\n`;
-  if (process.env["TOOLCRIB_UPDATE_GOLDEN"] === "1") {
-    if (existsSync(path) && readFileSync(path, "utf8") === text) return;
-    mkdirSync(dirname(nameOf(path)), { recursive: true });
-    writeFileSync(path, text);
-    return;
-  }
-  assert.equal(text, readGolden(path), `${nameOf(path)} differs (run with --update if this is meant)`);
+  const expected = syncGolden(path, text);
+  assert.equal(text, expected, `${nameOf(path)} differs (run with --update if this is meant)`);
 }
 
 function nameOf(path: string | URL): string {

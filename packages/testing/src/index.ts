@@ -14,7 +14,7 @@ export {
   watchedNetworkPath,
 } from "./fixtures.ts";
 export { freePort } from "./free-port.ts";
-export { checkGolden, readGolden } from "./golden.ts";
+export { checkGolden, readGolden, syncGolden } from "./golden.ts";
 export { type DnsServer, startDnsServer } from "./hosts/dns-server.ts";
 export {
   addressCases,

@@ -29,7 +29,7 @@ const ways: { name: string; open: () => Promise<AsyncDisposable & { transport: R
   },
 ];
 
-/** Begin a call of `name` that hangs until it is stopped. */
+/** Starts a call of `name` that does not end until it is cancelled. */
 function startHanging(source: TestSource, name: string) {
   const stopping = new AbortController();
   const call = createCall({ name, signal: stopping.signal });
@@ -45,7 +45,7 @@ function startHanging(source: TestSource, name: string) {
 
 for (const { name, open } of ways) {
   describe(`clients over ${name}`, () => {
-    test("what the server asks reaches exactly the client that called, with many interleaved", async () => {
+    test("the server's requests reach exactly the client that called, with many interleaved calls", async () => {
       await using way = await open();
       await using source = await startSource({ transport: way.transport });
       const [ada, alan] = [createAskableClient("ada"), createAskableClient("alan")];
@@ -65,7 +65,7 @@ for (const { name, open } of ways) {
       assert.equal(source.server.facts().clientSessions, 2);
     });
 
-    test("a client that cannot be asked gets the reason from a tool that asks", async () => {
+    test("a client without the capability gets the reason from a tool that sends a request", async () => {
       await using way = await open();
       await using source = await startSource({ transport: way.transport });
       const plain = createCall({ client: createClient() });
@@ -73,14 +73,14 @@ for (const { name, open } of ways) {
       assert.equal(error.code, "UPSTREAM_ERROR");
       assert.equal(error.message, "The client that made this call does not support sampling");
       assert.equal(source.server.facts().clientSessions, 0);
-      // Whoever else is calling: the reason is the same.
+      // The reason is the same while other clients call.
       const others = [source.call("sleep", { ms: 200 }, createCall({ client: createClient() }))];
       const again = await failureOf(source.call("ask_elicitation", {}, plain));
       assert.equal(again.message, "The client that made this call does not support elicitation");
       await Promise.all(others);
     });
 
-    test("the declared capabilities are those of the client that can be passed on", async () => {
+    test("the declared capabilities are the client's capabilities that can be passed on", async () => {
       await using way = await open();
       await using source = await startSource({ transport: way.transport });
       const capabilities = { elicitation: { form: {} }, tasks: { list: {} }, experimental: { x: {} } };
@@ -91,7 +91,7 @@ for (const { name, open } of ways) {
       assert.deepEqual(params.capabilities, { elicitation: { form: {} } });
     });
 
-    test("log messages reach the client that caused them, at the level it set", async () => {
+    test("log messages reach the client that caused them, at the level that it set", async () => {
       await using way = await open();
       await using source = await startSource({ transport: way.transport });
       const [debug, error] = [createClient({ logLevel: "debug" }), createClient({ logLevel: "error" })];
@@ -107,7 +107,7 @@ for (const { name, open } of ways) {
         [...debug.sent, ...error.sent].map(({ params }) => params["data"]),
         ["one", "three"],
       );
-      // A change holds from the next call on.
+      // A changed level applies from the next call on.
       error.logLevel = "info";
       await log(error, "info", "four");
       await waitUntil(() => error.sent.length === 2);
@@ -118,7 +118,7 @@ for (const { name, open } of ways) {
       assert.equal(debug.sent.at(-1)?.params["data"], "six");
     });
 
-    test("a log message reaches nobody while calls of several clients could have caused it", async () => {
+    test("a log message reaches no client while calls of several clients can have caused it", async () => {
       await using way = await open();
       await using source = await startSource({ transport: way.transport });
       const first = createCall({ name: "first" });
@@ -132,13 +132,13 @@ for (const { name, open } of ways) {
         first.sent.map(({ params }) => params["data"]),
         ["alone"],
       );
-      // A stream of its own tells whose it is; one channel for all does not.
+      // A separate stream shows which call the message belongs to; a common channel does not.
       assert.equal(second.sent.length, name === "stdio" ? 0 : 1);
       const logged = source.records.filter(({ event }) => event === "log message of the server");
       assert.equal(logged.length, name === "stdio" ? 1 : 0);
     });
 
-    test("a log message of one of several calls of one identity reaches the one whose stream it came on", async () => {
+    test("with several calls of one identity, a log message reaches the call on whose stream it arrives", async () => {
       await using way = await open();
       await using source = await startSource({ transport: way.transport });
       const logging = createCall();
@@ -148,18 +148,18 @@ for (const { name, open } of ways) {
       assert.deepEqual([hanging.sent.length, logging.sent.length], [0, name === "stdio" ? 0 : 1]);
     });
 
-    test("a client's changed roots are told to its own session, and to no other", async () => {
+    test("a change of a client's roots is reported to its own session, and to no other", async () => {
       await using way = await open();
       await using source = await startSource({ transport: way.transport });
       const [ada, alan] = [createAskableClient("ada"), createAskableClient("alan")];
       const calls = [ada, alan].map((client) => createCall({ client }));
       for (const call of calls) await source.call("echo", {}, call);
       ada.changeRoots();
-      const told = async (call: (typeof calls)[number]) =>
+      const rootsChanges = async (call: (typeof calls)[number]) =>
         (await receivedBy(source, "notifications/roots/list_changed", call)).length;
-      await waitUntil(async () => (await told(calls[0] as never)) === 1);
-      // The processes of a stdio server share nothing; an HTTP server counts all of its sessions.
-      assert.equal(await told(calls[1] as never), name === "stdio" ? 0 : 1);
+      await waitUntil(async () => (await rootsChanges(calls[0] as never)) === 1);
+      // The processes of a stdio server share no state; an HTTP server counts all of its sessions.
+      assert.equal(await rootsChanges(calls[1] as never), name === "stdio" ? 0 : 1);
       ada.leave();
       ada.changeRoots();
     });
@@ -196,7 +196,7 @@ for (const { name, open } of ways) {
   });
 }
 
-test("a resource that a client with its own session watches is watched there", async () => {
+test("a resource is watched on its client's own session", async () => {
   await using source = await startSource({ transport: echoStdio() });
   const client = createAskableClient("ada");
   const call = createCall({ client });
@@ -214,7 +214,7 @@ test("a resource that a client with its own session watches is watched there", a
   await waitUntil(() => sharedCount === 1);
   await source.call("update_resource", {}, call);
   await waitUntil(() => heard.length === 1);
-  // Its session breaks: the watch moves to the next one, and the watcher looks again.
+  // Its session breaks: the watch moves to the next one, and the watcher gets an update.
   await failureOf(source.call("crash", {}, call));
   await waitUntil(() => heard.length === 2);
   await source.call("update_resource", {}, call);
@@ -222,7 +222,7 @@ test("a resource that a client with its own session watches is watched there", a
   assert.deepEqual([sharedCount, (await receivedBy(source, "resources/subscribe")).length], [1, 1]);
 });
 
-test("a session in use is never closed for another client; one that is not used is", async () => {
+test("a session in use is never closed for another client, an unused one is", async () => {
   await using source = await startSource({ transport: echoStdio(), limits: { maxClientSessions: 2 } });
   const calls = ["a", "b", "c"].map((name) => createCall({ client: createAskableClient(name) }));
   const [a, b, c] = calls as [never, never, never];
@@ -234,13 +234,13 @@ test("a session in use is never closed for another client; one that is not used 
   assert.equal(error.message, 'All 2 client sessions of the server "s" are in use');
   assert.deepEqual(await Promise.all([busy, other]), ["slept 300 ms", "slept 300 ms"]);
   await source.call("echo", {}, b);
-  // Now the session that was used least recently makes room.
+  // Now the least recently used session is closed.
   assert.match(await source.text("ask_sampling", {}, c), /"c"/);
   assert.equal(source.server.facts().clientSessions, 2);
   assert.match(await source.text("ask_sampling", {}, b), /"b"/);
 });
 
-test("a session that is not used for a time is closed, unless a resource is watched on it", async () => {
+test("an unused session is closed after the idle time, unless a resource is watched on it", async () => {
   let now = 1_000_000;
   await using source = await startSource({
     transport: echoStdio(),
@@ -264,7 +264,7 @@ test("a session that is not used for a time is closed, unless a resource is watc
   assert.deepEqual(heard, []);
 });
 
-test("a client whose sessions end at once is made to wait, and the others are not", async () => {
+test("a client whose sessions end at once waits between attempts, other clients do not", async () => {
   let isBroken = false;
   await using source = await startSource({
     transport: async () => (isBroken ? echoStdio("--die") : echoStdio()),
@@ -282,7 +282,7 @@ test("a client whose sessions end at once is made to wait, and the others are no
   assert.equal(await source.text("echo", { text: "own" }, other), "own");
 });
 
-test("the end of a visit reaches the client that was sent there, during the call and after it", async () => {
+test("the completion of a URL elicitation reaches its client, during the call and after it", async () => {
   await using source = await startSource({ transport: oddStdio("plain") });
   const [ada, alan] = [createAskableClient("ada"), createAskableClient("alan")];
   const [adas, alans] = [createCall({ client: ada }), createCall({ client: alan })];
@@ -297,7 +297,7 @@ test("the end of a visit reaches the client that was sent there, during the call
   assert.deepEqual([ada.sent, alan.sent], [[complete], []]);
 });
 
-test("the end of a required visit reaches the caller over the session that all share, and nobody else", async () => {
+test("the completion of a required URL elicitation reaches its caller over the shared session, and no other client", async () => {
   await using source = await startSource({ transport: oddStdio("plain") });
   const [ada, alan] = [createClient(), createClient()];
   const error = await failureOf(source.call("require", { id: "visit-3" }, createCall({ client: ada })));
@@ -309,7 +309,7 @@ test("the end of a required visit reaches the caller over the session that all s
   assert.deepEqual([ada.sent.length, alan.sent], [1, []]);
 });
 
-test("a log message that comes after its call reaches no other identity's call", async () => {
+test("a log message that arrives after its call reaches no call of another identity", async () => {
   await using source = await startSource({ transport: oddStdio("logs-late") });
   const [first, second] = [createCall({ name: "first" }), createCall({ name: "second" })];
   await source.call("start", {}, first);
@@ -331,7 +331,7 @@ test("a call waits until its client's log level is set", async () => {
   assert.equal(await source.text("level", {}, call), "error");
 });
 
-test("a question that any of several calls may have caused outlives the end of one", async () => {
+test("a request that any of several calls can have caused outlives the end of one call", async () => {
   await using source = await startSource({ transport: oddStdio("plain") });
   let answer: (given: { action: string }) => void = () => {};
   const client = createClient({

@@ -28,7 +28,9 @@ function leftBy({ marker }: TestSource): string[] {
   return findProcessesByEnvironment(marker).map(({ command }) => command);
 }
 
-test("disposing ends the server, the clients' own servers and all that they started", { skip }, async () => {
+test("disposing ends the server, the clients' own servers and all of their descendants", {
+  skip,
+}, async () => {
   await using source = await startSource({ transport: echoStdio(), graceMs: 100 });
   const calls = ["a", "b"].map((name) => createCall({ client: createAskableClient(name) }));
   for (const call of calls) await source.call("spawn_child", { detached: true }, call);
@@ -82,7 +84,7 @@ test("calls in flight at disposal end with an error, and so do later ones", asyn
   assert.equal(source.server.tools().length > 0, true);
 });
 
-test("disposing while it connects leaves nothing, at whatever moment", { skip }, async (t) => {
+test("disposing during any phase of connecting leaves nothing behind", { skip }, async (t) => {
   const moments: [
     title: string,
     transport: ReturnType<typeof echoStdio>,
@@ -118,7 +120,7 @@ test("disposing while it connects leaves nothing, at whatever moment", { skip },
   );
 });
 
-test("disposing while it waits to connect again tries no more", { skip }, async () => {
+test("disposing during the pause before a reconnection prevents further attempts", { skip }, async () => {
   await using source = createSource({ transport: echoStdio("--die"), limits: { reconnectMinMs: 50 } });
   await source.server.start(never);
   await source.server[Symbol.asyncDispose]();
@@ -127,7 +129,7 @@ test("disposing while it waits to connect again tries no more", { skip }, async 
   assert.equal(source.records.filter(({ event }) => event === "upstream.process.launched").length, length);
 });
 
-test("disposing waits for a server that is just being cleared away", { skip }, async () => {
+test("disposing waits for a server that is being ended", { skip }, async () => {
   await using source = await startSource({ transport: echoStdio("--stubborn"), graceMs: 100 });
   const breaking = failureOf(source.call("break_off"));
   await breaking;
@@ -165,7 +167,7 @@ test("disposing ends HTTP sessions at their servers", async () => {
 test("a listener that throws disturbs neither the server nor the other listeners", async () => {
   await using source = createSource({ transport: echoStdio() });
   source.server.onChange(() => {
-    throw new Error("a mistake of the listener");
+    throw new Error("an error of the listener");
   });
   const heard: string[] = [];
   const unsubscribe = source.server.onChange(({ kind }) => heard.push(kind));
@@ -178,7 +180,7 @@ test("a listener that throws disturbs neither the server nor the other listeners
   assert.equal(heard.length, 4);
 });
 
-test("neither a server that is down nor one that was disposed keeps the process alive", async () => {
+test("neither an unavailable server nor a disposed one keeps the process alive", async () => {
   const program = `
     import { randomBytes } from "node:crypto";
     import { createHttpClient } from "@toolcrib/mcp";
@@ -208,7 +210,7 @@ test("neither a server that is down nor one that was disposed keeps the process 
     output += text;
   });
   const timer = setTimeout(() => child.kill("SIGKILL"), 60_000);
-  // Unlike "exit", "close" comes after all that it wrote.
+  // Unlike "exit", "close" is emitted after all output was read.
   assert.deepEqual(await once(child, "close"), [0, null]);
   clearTimeout(timer);
   assert.equal(output, "unavailable ready\n");

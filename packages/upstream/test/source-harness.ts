@@ -1,4 +1,4 @@
-/** What the tests about tool sources share: a server with its world around it, clients, calls, and what they heard. */
+/** Common parts of the tests of tool sources: a server with its dependencies, clients, calls, and the messages that they receive. */
 
 import assert from "node:assert/strict";
 import { randomBytes, randomUUID } from "node:crypto";
@@ -21,7 +21,7 @@ import {
   type UpstreamServer,
 } from "@toolcrib/upstream";
 
-/** Something that was sent to a client: by whom does not matter, in which order does. */
+/** A message that was sent to a client. */
 export interface Sent {
   readonly method: string;
   readonly params: JsonObject;
@@ -30,14 +30,14 @@ export interface Sent {
 /** A server under test. */
 export interface TestSource extends AsyncDisposable {
   readonly server: UpstreamServer;
-  /** `TOOLCRIB_INSTANCE=…` of its processes. */
+  /** `TOOLCRIB_INSTANCE=…`, the variable that marks its processes. */
   readonly marker: string;
-  /** Kinds of change, oldest first. */
+  /** Kinds of the emitted changes, oldest first. */
   readonly changes: SourceChange["kind"][];
   readonly records: { readonly event: string; readonly [field: string]: unknown }[];
   tool(name: string): Tool;
   call(name: string, args?: JsonObject, context?: CallContext): Promise<ToolResult>;
-  /** The text of a call's result. */
+  /** Calls a tool and returns the text of its result. */
   text(name: string, args?: JsonObject, context?: CallContext): Promise<string>;
 }
 
@@ -48,12 +48,12 @@ export interface SourceOptions {
   readonly scrub?: (text: string) => string;
   readonly tags?: readonly string[];
   readonly limits?: UpstreamLimits;
-  /** Milliseconds that a server has to end by itself. @default 500 */
+  /** Milliseconds for a server to end by itself. @default 500 */
   readonly graceMs?: number;
   readonly now?: () => number;
 }
 
-/** Create a server that is not started. */
+/** Creates a server without starting it. */
 export function createSource(options: SourceOptions): TestSource {
   const { transport, kind, scrub, tags, now = Date.now } = options;
   const records: TestSource["records"] = [];
@@ -103,7 +103,7 @@ export function createSource(options: SourceOptions): TestSource {
   };
 }
 
-/** Create a server, start it, and expect it to be ready. */
+/** Creates and starts a server that is expected to be ready. */
 export async function startSource(options: SourceOptions): Promise<TestSource> {
   const source = createSource(options);
   await source.server.start(never);
@@ -115,19 +115,19 @@ export async function startSource(options: SourceOptions): Promise<TestSource> {
   return source;
 }
 
-/** A program of this repository, or of one of its dependencies, on stdio. */
+/** Returns the transport to a Node program of this repository or of a dependency, on stdio. */
 export function nodeStdio(path: string, args: readonly string[] = [], env = {}): ResolvedTransport {
-  // Tests start many servers: what Node compiled once need not be compiled again.
+  // Tests start many servers, so they share a compile cache.
   const cache = new URL("../../../node_modules/.cache/toolcrib-tests", import.meta.url).pathname;
   return { kind: "stdio", ...fixtureCommand(path, ...args), env: { NODE_COMPILE_CACHE: cache, ...env } };
 }
 
-/** The echo server on stdio. */
+/** Returns the transport to an echo server on stdio. */
 export function echoStdio(...flags: readonly string[]): ResolvedTransport {
   return nodeStdio(echoStdioPath, flags);
 }
 
-/** The server of `fixtures/odd-server.ts`, which does one odd thing. */
+/** Returns the transport to the server of `fixtures/odd-server.ts`, which has one unusual behaviour. */
 export function oddStdio(...args: readonly string[]): ResolvedTransport {
   const path = new URL("./fixtures/odd-server.ts", import.meta.url).pathname;
   return nodeStdio(path, args);
@@ -135,13 +135,13 @@ export function oddStdio(...args: readonly string[]): ResolvedTransport {
 
 export const never = new AbortController().signal;
 
-/** A call that remembers what came back on its account. */
+/** A call that records the messages for its client. */
 export interface TestCall extends CallContext {
   readonly sent: Sent[];
   readonly progressed: JsonObject[];
 }
 
-/** Create the context of a call. Without a client it can be asked nothing. */
+/** Creates the context of a call. Without a client it rejects every request of the server. */
 export function createCall(
   options: {
     readonly signal?: AbortSignal;
@@ -176,18 +176,18 @@ export function createCall(
   };
 }
 
-/** A client with a session, as the gateway hands it down. */
+/** A client session like those of the gateway. */
 export interface TestClient extends ClientSession {
   logLevel: string | undefined;
-  /** Everything that reached it. */
+  /** The notifications that it received. */
   readonly sent: Sent[];
-  /** Everything that it was asked. */
+  /** The requests that it received. */
   readonly asked: (Sent & { readonly signal: AbortSignal })[];
   readonly changeRoots: () => void;
   readonly leave: () => void;
 }
 
-/** Create a client; it answers what it is asked with `answer`. */
+/** Creates a client that answers requests with `answer`. */
 export function createClient(
   options: {
     readonly capabilities?: JsonObject;
@@ -230,7 +230,7 @@ export function createClient(
   };
 }
 
-/** A client that can be asked everything; its answers carry `name`. */
+/** Creates a client that answers all requests; its answers contain `name`. */
 export function createAskableClient(name: string): TestClient {
   return createClient({
     capabilities: { sampling: {}, elicitation: { form: {}, url: {} }, roots: { listChanged: true } },
@@ -247,7 +247,7 @@ export function textOf(result: ToolResult): string {
   return String(block?.["text"]);
 }
 
-/** The messages of one method that the echo server received, on all connections of its process. */
+/** Returns the messages of one method that the echo server received, on all connections of its process. */
 export async function receivedBy(
   source: TestSource,
   method: string,
@@ -264,12 +264,12 @@ export function untilDown({ server }: TestSource): Promise<unknown> {
   return waitUntil(() => server.health().state !== "ready", { what: "the server is not ready" });
 }
 
-/** Let this process notice what has become of its sockets already, such as the end of their other side. */
+/** Lets this process handle pending events of its sockets, such as their end. */
 export async function untilNoticed(): Promise<void> {
   for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** The error that `work` ends with. */
+/** Returns the error of `work`. */
 export async function failureOf(
   work: Promise<unknown>,
 ): Promise<{ code: string; message: string; data: JsonObject }> {

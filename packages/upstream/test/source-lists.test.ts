@@ -29,12 +29,12 @@ function namesOf({ server }: TestSource): string[] {
   return server.tools().map(({ definition }) => definition.name);
 }
 
-/** Wait until the server "held-list" is asked for its list the `count`th time. */
+/** Waits until the server "held-list" gets the request for its list for the `count`th time. */
 async function untilListing(source: TestSource, count: number): Promise<void> {
   await waitUntil(async () => (await source.text("count")) === String(count));
 }
 
-test("start() refuses lists that have no end or are too long, and says which", async (t) => {
+test("start() refuses endless and too long lists, and names them", async (t) => {
   const cases: [title: string, transport: ReturnType<typeof echoStdio>, limits: object, reason: string][] = [
     ["a cursor that repeats", echoStdio("--endless-cursor"), {}, '"tools/list" repeats the cursor "from:0"'],
     ["cursors that never repeat", oddStdio("fresh-cursors"), {}, '"tools/list" has more than 1000 pages'],
@@ -59,14 +59,14 @@ test("start() refuses lists that have no end or are too long, and says which", a
   );
 });
 
-test("start() takes a list of 20,000 tools", async () => {
+test("start() accepts a list of 20,000 tools", async () => {
   await using source = await startSource({ transport: oddStdio("many", "20000") });
   assert.equal(source.server.tools().length, 20_000);
 });
 
-test("start() leaves out definitions that have no usable name, and keeps the others", async () => {
+test("start() leaves out definitions without a usable name, and keeps the others", async () => {
   await using source = await startSource({ transport: oddStdio("bad-tools") });
-  // What is malformed otherwise is for the index to quarantine.
+  // The index quarantines tools that are malformed otherwise.
   assert.deepEqual(namesOf(source), ["good", "no-schema", "bad-output", "also good"]);
   const refused = source.records.filter(({ event }) => event === "tool definition was left out");
   assert.deepEqual(
@@ -80,14 +80,14 @@ test("start() leaves out definitions that have no usable name, and keeps the oth
   );
 });
 
-test("start() offers the tools of a server whose other lists cannot be read", async () => {
+test("start() lists the tools of a server whose other lists cannot be read", async () => {
   await using source = await startSource({ transport: oddStdio("refuses-resources") });
   assert.ok(source.server.tools().length > 0);
   assert.deepEqual(source.server.features.resources(), []);
   assert.deepEqual((await source.call("old")).content, []);
 });
 
-test("a changed list is read once for a burst, and told once", async () => {
+test("a changed list is read once for a burst of notifications, and emitted once", async () => {
   await using source = await startSource({ transport: oddStdio("held-list") });
   source.changes.length = 0;
   await source.call("change", { times: 4 });
@@ -100,7 +100,7 @@ test("a changed list is read once for a burst, and told once", async () => {
   assert.equal(await source.text("count"), "2");
 });
 
-test("a list that is announced and is the same is told, and stays the same array", async () => {
+test("a list that is reported as changed and is equal is emitted, and stays the same array", async () => {
   await using source = await startSource({ transport: echoStdio() });
   const old = source.server.tools();
   source.changes.length = 0;
@@ -113,12 +113,12 @@ test("a list that is announced and is the same is told, and stays the same array
   assert.equal(source.tool("echo").definition.description, "Returns its text (redefined)");
 });
 
-test("a change that is announced while the lists are read for the first time is not lost", async () => {
+test("a change that is reported during the first reading of the lists is not lost", async () => {
   await using source = await startSource({ transport: oddStdio("changes-while-listing") });
   await waitUntil(() => namesOf(source).includes("new"));
 });
 
-test("changes that come while a list is read are read after it", async () => {
+test("changes during the reading of a list are read after it", async () => {
   await using source = await startSource({ transport: oddStdio("held-list") });
   await source.call("change");
   await untilListing(source, 2);
@@ -153,7 +153,7 @@ const ways = [
 ];
 
 for (const { name, open } of ways) {
-  test(`over ${name}, a resource is subscribed to for the first watcher and until the last, and only watchers hear`, async () => {
+  test(`over ${name}, a resource is subscribed to from its first watcher to its last, and only watchers get updates`, async () => {
     const { transport, end } = await open();
     await using source = await startSource({ transport });
     const { watch, unwatch } = source.server.features;
@@ -201,12 +201,12 @@ test("a watch ends with its client's session", async () => {
   await assert.rejects(source.server.features.watch("echo://watched", watcher), /The client left/);
 });
 
-test("a watcher hears of a part of what it watches", async () => {
+test("a watcher gets the updates of parts of its resource", async () => {
   await using source = await startSource({ transport: echoStdio() });
   const [root, near] = [createWatcher(), createWatcher()];
   await source.server.features.watch("echo://folder", root);
   await source.server.features.watch("echo://folder/fil", near);
-  // The echo server tells only of URIs that are subscribed to as they are.
+  // The echo server sends updates only for exactly the subscribed URIs.
   const file = createWatcher();
   await source.server.features.watch("echo://folder/file", file);
   await source.call("update_resource", { uri: "echo://folder/file" });
@@ -217,7 +217,7 @@ test("a watcher hears of a part of what it watches", async () => {
   );
 });
 
-test("a watch that the server refuses is refused, and can be tried again", async () => {
+test("a watch that the server refuses fails, and can be tried again", async () => {
   await using source = await startSource({ transport: echoStdio("--capabilities", "tools") });
   const watcher = createWatcher();
   for (let attempt = 1; attempt <= 2; attempt += 1) {
@@ -229,7 +229,7 @@ test("a watch that the server refuses is refused, and can be tried again", async
   assert.equal((await receivedBy(source, "resources/unsubscribe")).length, 0);
 });
 
-test("watches move to the session that follows, and their watchers look again", async () => {
+test("watches move to the next session, and their watchers get an update", async () => {
   await using source = await startSource({ transport: echoStdio() });
   const [shared, own] = [createWatcher(), createWatcher(createAskableClient("own"))];
   const { watch, unwatch } = source.server.features;
@@ -240,7 +240,7 @@ test("watches move to the session that follows, and their watchers look again", 
   await waitUntil(() => shared.heard.length === 1);
   await source.call("update_resource", {});
   await waitUntil(() => shared.heard.length === 2);
-  // The own session was not concerned.
+  // The client's own session was not affected.
   assert.deepEqual(own.heard, []);
   await unwatch("echo://watched", shared);
   assert.equal((await receivedBy(source, "resources/unsubscribe")).length, 1);

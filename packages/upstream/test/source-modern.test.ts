@@ -33,7 +33,7 @@ const ways: { name: string; open: () => Promise<AsyncDisposable & { transport: R
 
 for (const { name, open } of ways) {
   describe(`a server that speaks only 2026-07-28 over ${name}`, () => {
-    test("lists, calls, reports progress, errors and cancellation", async () => {
+    test("lists and calls, with progress, errors and cancellation", async () => {
       await using way = await open();
       await using source = await startSource({ transport: way.transport });
       const { server } = source;
@@ -72,7 +72,7 @@ for (const { name, open } of ways) {
       await features.request("prompts/get", { name: "plain" }, createCall());
     });
 
-    test("tells of changed lists and watched resources by one stream", async () => {
+    test("reports changed lists and watched resources on one stream", async () => {
       await using way = await open();
       await using source = await startSource({ transport: way.transport });
       const { watch, unwatch } = source.server.features;
@@ -93,12 +93,12 @@ for (const { name, open } of ways) {
       assert.deepEqual(heard, ["echo://watched"]);
       const listens = await receivedBy(source, "subscriptions/listen");
       assert.ok(listens.length <= 4, `${listens.length} streams were opened`);
-      // Over HTTP a stream is closed and nothing is said.
+      // Over HTTP, closing the stream is the only signal.
       const cancelled = await receivedBy(source, "notifications/cancelled");
       assert.equal(cancelled.length, name === "stdio" ? listens.length - 1 : 0);
     });
 
-    test("serves all clients over one session, and says what cannot be asked", async () => {
+    test("serves all clients over one session, and reports requests that the client cannot answer", async () => {
       await using way = await open();
       await using source = await startSource({ transport: way.transport });
       const client = createAskableClient("ada");
@@ -107,7 +107,7 @@ for (const { name, open } of ways) {
       assert.equal(source.server.facts().clientSessions, 0);
     });
 
-    test("passes on log messages to the client that set a level", async () => {
+    test("passes log messages on to the client that set a level", async () => {
       await using way = await open();
       await using source = await startSource({ transport: way.transport });
       const client = createClient({ logLevel: "info" });
@@ -126,7 +126,7 @@ for (const { name, open } of ways) {
   });
 }
 
-test("a modern stdio server that is killed is found again in its era, with its stream", async () => {
+test("a modern stdio server that is killed is connected again in its era, with its stream", async () => {
   await using source = await startSource({ transport: echoStdio("--protocol", "2026-07-28", "--only") });
   const heard: string[] = [];
   await source.server.features.watch("echo://watched", { updated: (uri) => void heard.push(uri) });
@@ -138,14 +138,14 @@ test("a modern stdio server that is killed is found again in its era, with its s
   await waitUntil(() => source.server.tools().some(({ definition }) => definition.name === "fresh"));
 });
 
-test("a modern HTTP stream that breaks is opened again, and what changed meanwhile is read", async () => {
+test("a modern HTTP stream that breaks is opened again, and changes meanwhile are read", async () => {
   await using echo = await startEchoHttpServer(modern);
   await using source = await startSource({
     transport: { kind: "streamable_http", url: echo.url, headers: {} },
   });
   const heard: string[] = [];
   await source.server.features.watch("echo://watched", { updated: (uri) => void heard.push(uri) });
-  // As if it were said while the stream is away.
+  // As if the change happened while there is no stream.
   await source.call("change_tools", { add: "unseen", silent: true });
   echo.dropConnections();
   await waitUntil(() => source.server.tools().some(({ definition }) => definition.name === "unseen"));

@@ -41,13 +41,13 @@ test("after kill -9, calls in flight fail once, names stay known, and the next c
   assert.notEqual(source.server.facts().pid, pid);
   assert.equal(source.server.facts().restarts, 1);
   assert.equal(source.server.tools(), tools);
-  // The lists are the same, so only the health is told.
+  // The lists are equal, so only the health is emitted.
   assert.deepEqual(source.changes.slice(4), ["health", "health"]);
   const [record] = source.records.filter(({ event }) => event === "server is not available");
   assert.match(String(record?.["reason"]), /^The server was ended by SIGKILL after /);
 });
 
-test("calls that come while the server is down all wait for the one new server", async () => {
+test("calls during an outage all wait for the same new server", async () => {
   await using source = await startSource({ transport: echoStdio() });
   kill(source);
   await untilDown(source);
@@ -66,7 +66,7 @@ test("a tool call that crashes the server is not repeated", async () => {
   assert.equal(source.server.facts().restarts, 1);
 });
 
-test("why a server ended stays readable after its restart", async () => {
+test("the reason of a server's end stays readable after its restart", async () => {
   await using source = await startSource({ transport: echoStdio() });
   await source.call("stderr_noise", { line: "fatal: out of cheese" });
   kill(source);
@@ -98,7 +98,7 @@ test("a server that flaps is tried again after growing pauses", async () => {
   assert.ok(launchCount <= 4);
 });
 
-test("a connection that held starts the pauses anew when it ends", async () => {
+test("the end of a stable connection resets the pauses", async () => {
   let now = 1_000_000;
   await using source = await startSource({ transport: echoStdio(), now: () => now });
   for (let round = 1; round <= 2; round += 1) {
@@ -113,7 +113,7 @@ test("a connection that held starts the pauses anew when it ends", async () => {
   );
 });
 
-test("a call fails at once while the next attempt is far away, and says when that is", async () => {
+test("a call fails at once if the next attempt is not soon, and the error has its time", async () => {
   await using source = createSource({ transport: echoStdio("--die"), limits: { reconnectMinMs: 20_000 } });
   await source.server.start(never);
   const request = source.server.features.request("prompts/get", {}, createCall());
@@ -121,7 +121,7 @@ test("a call fails at once while the next attempt is far away, and says when tha
   assert.match(error.hint, /^it is tried again in 1\d s$/);
 });
 
-test("a session that the HTTP server forgot is opened again, and the call is made once", async () => {
+test("a session that the HTTP server dropped is opened again, and the call is made once", async () => {
   await using echo = await startEchoHttpServer();
   await using source = await startSource({ transport: http(echo.url) });
   echo.expireSessions();
@@ -142,12 +142,12 @@ test("a call in flight when the session expires is not repeated", async () => {
   assert.equal(source.server.facts().restarts, 1);
 });
 
-test("an HTTP server that restarts is found again, by a call that comes in between too", async () => {
+test("an HTTP server that restarts is connected again, also by a call in between", async () => {
   const first = await startEchoHttpServer();
   const { port } = first;
   await using source = await startSource({ transport: http(first.url), limits: { reconnectMinMs: 1000 } });
   await first[Symbol.asyncDispose]();
-  // Until its end is noticed, a call may be lost on a connection that was kept open.
+  // Until its end is noticed, a call can be lost on a connection that was kept alive.
   await untilNoticed();
   const between = source.text("echo", { text: "in between" });
   await untilDown(source);
@@ -157,7 +157,7 @@ test("an HTTP server that restarts is found again, by a call that comes in betwe
   assert.equal(source.server.health().state, "ready");
 });
 
-test("an HTTP server that stays away makes calls fail with the reason", async () => {
+test("calls of an HTTP server that stays unavailable fail with the reason", async () => {
   const echo = await startEchoHttpServer();
   await using source = await startSource({ transport: http(echo.url), limits: { reconnectMinMs: 20 } });
   await echo[Symbol.asyncDispose]();
@@ -198,7 +198,7 @@ test("an HTTP+SSE server whose stream ends is connected again", async () => {
   assert.equal(await source.text("echo", { text: "again" }), "again");
 });
 
-test("a server that closes its output and stays is ended and started again", async () => {
+test("a server that closes its output and keeps running is ended and started again", async () => {
   await using source = await startSource({ transport: echoStdio() });
   const { pid } = source.server.facts();
   assert.equal((await failureOf(source.call("break_off"))).code, "UPSTREAM_CLOSED");
@@ -206,7 +206,7 @@ test("a server that closes its output and stays is ended and started again", asy
   assert.throws(() => process.kill(pid as number, 0));
 });
 
-test("a connection that is lost while a list is read keeps the old list, and then reads the new one", async () => {
+test("the loss of a connection during the reading of a list keeps the old list, and the next connection reads the new one", async () => {
   await using source = await startSource({ transport: oddStdio("held-list") });
   const tools = source.server.tools();
   await source.call("change");

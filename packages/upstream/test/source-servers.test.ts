@@ -25,7 +25,7 @@ function official(name: string, args: readonly string[] = [], env = {}): Resolve
   return nodeStdio(path, args, env);
 }
 
-test("the official memory server keeps what it is told", async () => {
+test("the official memory server stores entities", async () => {
   await using directory = await makeTemporaryDirectory();
   const env = { MEMORY_FILE_PATH: directory.join("memory.json") };
   await using source = await startSource({ transport: official("memory", [], env) });
@@ -35,7 +35,7 @@ test("the official memory server keeps what it is told", async () => {
   assert.deepEqual((graph.structuredContent as { entities: unknown }).entities, entities);
 });
 
-test("the official filesystem server reads below its folder and nothing else", async () => {
+test("the official filesystem server reads only below its folder", async () => {
   await using directory = await makeTemporaryDirectory();
   await writeFile(directory.join("note.txt"), "a note");
   await using source = await startSource({ transport: official("filesystem", [directory.path]) });
@@ -59,7 +59,7 @@ test("the official filesystem server gets each client's roots for that client al
   assert.ok((await source.text("list_allowed_directories")).includes(own.path));
 });
 
-test("the official server with everything lists and asks", async () => {
+test("the official 'everything' server lists, and sends requests to the client", async () => {
   await using source = await startSource({ transport: official("everything") });
   const names = source.server.tools().map(({ definition }) => definition.name);
   assert.ok(names.includes("trigger-sampling-request"), names.join());
@@ -72,7 +72,7 @@ test("the official server with everything lists and asks", async () => {
   assert.equal(call.progressed.length, 3);
 });
 
-test("a server made with the official SDK works in all it offers", async () => {
+test("all features of a server on the official SDK work", async () => {
   await using source = await startSource({
     transport: nodeStdio(conformanceStdioPath),
   });

@@ -12,9 +12,9 @@ import {
   untilNoticed,
 } from "./source-harness.ts";
 
-const patient = { reconnectMinMs: 60_000 };
+const longPause = { reconnectMinMs: 60_000 };
 
-test("start() resolves for a server that is down, and its health says why", async (t) => {
+test("start() resolves for an unavailable server, and its health has the reason", async (t) => {
   const port = await freePort();
   const cases: [title: string, transport: ReturnType<typeof echoStdio>, reason: RegExp][] = [
     [
@@ -42,7 +42,7 @@ test("start() resolves for a server that is down, and its health says why", asyn
   await Promise.all(
     cases.map(([title, transport, reason]) =>
       t.test(title, async () => {
-        await using source = createSource({ transport, limits: patient });
+        await using source = createSource({ transport, limits: longPause });
         assert.equal(source.server.health().state, "starting");
         await source.server.start(never);
         assert.equal(source.server.health().state, "unavailable");
@@ -59,8 +59,8 @@ test("start() resolves for a server that is down, and its health says why", asyn
   );
 });
 
-test("standard error of a server that died at start can be read", async () => {
-  await using source = createSource({ transport: echoStdio("--die"), limits: patient });
+test("the standard error of a server that ended at its start is readable", async () => {
+  await using source = createSource({ transport: echoStdio("--die"), limits: longPause });
   await source.server.start(never);
   assert.deepEqual(source.server.stderrTail(5), ["dying on purpose"]);
 });
@@ -68,7 +68,7 @@ test("standard error of a server that died at start can be read", async () => {
 test("a server that hangs in its handshake delays no other", async () => {
   await using hanging = createSource({
     transport: echoStdio("--hang-initialize"),
-    limits: { ...patient, handshakeTimeoutMs: 60_000 },
+    limits: { ...longPause, handshakeTimeoutMs: 60_000 },
     graceMs: 100,
   });
   await using echo = await startEchoHttpServer();
@@ -83,17 +83,17 @@ test("a server that hangs in its handshake delays no other", async () => {
   await hangs;
 });
 
-test("a server that hangs in its handshake is given up", async () => {
+test("a server that hangs in its handshake fails after the time limit", async () => {
   await using echo = await startEchoHttpServer({ hangInitialize: true });
   await using source = createSource({
     transport: { kind: "streamable_http", url: echo.url, headers: {} },
-    limits: { ...patient, handshakeTimeoutMs: 100 },
+    limits: { ...longPause, handshakeTimeoutMs: 100 },
   });
   await source.server.start(never);
   assert.match(String(source.server.health().reason), /did not finish its handshake within \d+ ms/);
 });
 
-test("a call that comes while the server starts waits for it", async () => {
+test("a call during the start of the server waits for it", async () => {
   await using source = createSource({ transport: echoStdio("--start-delay", "100") });
   const starting = source.server.start(never);
   const read = await source.server.features.request("resources/read", { uri: "echo://hello" }, createCall());
@@ -101,7 +101,7 @@ test("a call that comes while the server starts waits for it", async () => {
   await starting;
 });
 
-test("a call waits for a connection no longer than the limit, nor than its own signal lets it", async () => {
+test("a call waits for a connection until the limit or the abort of its signal", async () => {
   await using source = createSource({
     transport: echoStdio("--hang-initialize"),
     limits: { connectWaitMs: 50 },
@@ -127,7 +127,7 @@ test("starting twice starts one server", async () => {
   assert.deepEqual([source.server.facts().pid, source.server.facts().restarts], [pid, 0]);
 });
 
-test("secrets that cannot be resolved stop that server only, and are asked for again", async () => {
+test("secrets that cannot be resolved affect only their server, and are resolved again", async () => {
   let isLocked = true;
   let askedCount = 0;
   await using source = createSource({
@@ -149,7 +149,7 @@ test("secrets that cannot be resolved stop that server only, and are asked for a
   assert.ok(askedCount >= 2);
 });
 
-test("secrets that are never resolved do not keep a server from being stopped", async () => {
+test("a server whose secrets are never resolved can be stopped", async () => {
   await using source = createSource({ transport: () => new Promise(() => {}) });
   const starting = source.server.start(never);
   await source.server[Symbol.asyncDispose]();
@@ -157,16 +157,16 @@ test("secrets that are never resolved do not keep a server from being stopped", 
   assert.equal(source.server.health().state, "stopped");
 });
 
-test("secrets that take too long are given up", async () => {
+test("the resolution of secrets has a time limit", async () => {
   await using source = createSource({
     transport: () => new Promise(() => {}),
-    limits: { ...patient, handshakeTimeoutMs: 50 },
+    limits: { ...longPause, handshakeTimeoutMs: 50 },
   });
   await source.server.start(never);
   assert.equal(source.server.health().reason, "The server could not be launched within 50 ms");
 });
 
-test("credentials that were replaced are used when the server refuses the old ones", async () => {
+test("replaced credentials are used when the server rejects the old ones", async () => {
   let token = "first";
   await using echo = await startEchoHttpServer({ token });
   const { port } = echo;
@@ -190,7 +190,7 @@ test("credentials that were replaced are used when the server refuses the old on
   assert.equal(source.server.facts().restarts, 1);
 });
 
-test("a server is left alone after as many attempts as the limit allows", async () => {
+test("after the maximum number of attempts, no further attempt is made", async () => {
   await using source = createSource({
     transport: echoStdio("--die"),
     limits: { reconnectMinMs: 1, reconnectMaxAttempts: 2 },
@@ -205,7 +205,7 @@ test("a server is left alone after as many attempts as the limit allows", async 
   assert.match(String(source.server.health().reason), /exited with code 3/);
 });
 
-test("a call that waits for an attempt fails with it, and does not wait for the next", async () => {
+test("a call that waits for an attempt fails with that attempt", async () => {
   let launchCount = 0;
   await using source = createSource({
     async transport() {

@@ -76,7 +76,7 @@ for (const { name, hasStreams, open } of ways) {
       assert.equal(server.facts().restarts, 0);
     });
 
-    test("calls, with structured content and with results that are errors", async () => {
+    test("calls tools, with structured content and error results", async () => {
       assert.equal(await source.text("echo", { text: "grüße ✓" }), "grüße ✓");
       const structured = await source.call("structured", { value: 4 });
       assert.deepEqual(structured.structuredContent, { value: 4, doubled: 8 });
@@ -91,7 +91,7 @@ for (const { name, hasStreams, open } of ways) {
       assert.deepEqual(error.data, { server: "s", rpcCode: -32099, rpcData: { tool: "rpc_error" } });
     });
 
-    test("passes on progress in order, and only where somebody listens", async () => {
+    test("passes progress on in order, and only if the caller wants it", async () => {
       const call = createCall({ wantsProgress: true });
       await source.call("progress", { steps: 200 }, call);
       assert.deepEqual(
@@ -104,12 +104,12 @@ for (const { name, hasStreams, open } of ways) {
       assert.deepEqual(deaf.progressed, []);
     });
 
-    test("hands the caller's _meta on, without a progress token of another hop", async () => {
+    test("passes the caller's _meta on, without the progress token of another hop", async () => {
       const seen = JSON.parse(await source.text("request", {}, createCall({ meta: { "example.com/x": 1 } })));
       assert.deepEqual(seen.meta, { "example.com/x": 1 });
     });
 
-    test("cancels at the server, and is done with the call at once", async () => {
+    test("cancels a call at the server, and rejects it at once", async () => {
       const stopping = new AbortController();
       const call = source.call("hang", {}, createCall({ signal: stopping.signal }));
       const before = Number(await source.text("cancelled"));
@@ -120,20 +120,20 @@ for (const { name, hasStreams, open } of ways) {
       assert.equal(source.server.health().state, "ready");
     });
 
-    test("does nothing for a call that was cancelled before", async () => {
+    test("sends nothing for a call that is already cancelled", async () => {
       const reason = new Error("too late");
       const call = createCall({ signal: AbortSignal.abort(reason) });
       assert.equal(await failureOf(source.call("echo", { text: "x" }, call)), reason);
     });
 
-    test("takes a large result", async () => {
+    test("accepts a large result", async () => {
       const text = await source.text("large", { bytes: 3_000_000 });
       assert.equal(text.length, 3_000_000);
     });
 
-    test("answers a call once, whatever else the server answers", async () => {
+    test("returns one result for each call, also if the server sends further responses", async () => {
       assert.equal(await source.text("twice"), "first");
-      // An answer that is one JSON body has no room for anything before it.
+      // A JSON body contains only the response, so nothing precedes it.
       if (hasStreams) {
         assert.equal(await source.text("unknown_answer"), "for the caller");
         assert.equal(await source.text("invalid_message"), "after an invalid message");
@@ -184,7 +184,7 @@ for (const { name, hasStreams, open } of ways) {
   });
 }
 
-test("createUpstreamServer() shows the last lines of standard error", async () => {
+test("stderrTail() returns the last lines of standard error", async () => {
   await using source = await startSource({
     transport: echoStdio(),
     scrub: (text) => text.replaceAll("hunter2", "[secret]"),
@@ -194,7 +194,7 @@ test("createUpstreamServer() shows the last lines of standard error", async () =
   assert.deepEqual(source.server.stderrTail(2), ["password [secret]", "password [secret]"]);
 });
 
-test("createUpstreamServer() answers a call whose stream broke from the stream that resumes it", async () => {
+test("a call whose stream breaks gets its response on the resumed stream", async () => {
   await using echo = await startEchoHttpServer({ resumable: true });
   await using source = await startSource({
     transport: { kind: "streamable_http", url: echo.url, headers: {} },
