@@ -1,7 +1,7 @@
 // For users.
 export { type MetatoolCode, metatoolCodes } from "./codes.ts";
 // For users: composite tools behind a gateway.
-export { type ApprovalDeps, approveSavedTool } from "./core/approval.ts";
+export { type ApprovalStore, FileApprovalStore } from "./core/approval-store.ts";
 export { createMetatool } from "./core/create-metatool.ts";
 export type { Metatool, MetatoolDeps, MetatoolEvent, MetatoolOptions } from "./core/metatool.ts";
 // For users: saved tools as folders.
@@ -53,9 +53,9 @@ export type {
 } from "./run/outcome.ts";
 export { type ArgumentProblem, type PreparedArguments, prepareArguments } from "./run/prepare-arguments.ts";
 export { type CompositeDeps, type CompositeRequest, runComposite } from "./run/run-composite.ts";
+export { openSavedToolStore } from "./saved/file-saved-tool-store.ts";
 // For other packages here.
 export { lintSavedTool } from "./saved/lint-saved-tool.ts";
-export { openSavedTools } from "./saved/open-saved-tools.ts";
 export {
   type FileContent,
   type FileStatus,
@@ -70,12 +70,12 @@ export type {
   SavedToolMetadata,
 } from "./saved/saved-tool.ts";
 export type {
+  SavedToolChange,
   SavedToolResult,
-  SavedTools,
-  SavedToolsChange,
-  SavedToolsDeps,
-  SavedToolsOptions,
-} from "./saved/saved-tools.ts";
+  SavedToolStore,
+  SavedToolStoreDeps,
+  SavedToolStoreOptions,
+} from "./saved/saved-tool-store.ts";
 // For users: tests of saved tools.
 export { type Difference, findDifferences } from "./test/differences.ts";
 export {

@@ -7,17 +7,17 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { nearestName } from "@toolcrib/diagnostics";
-import { openSavedTools, type SavedTool, type SavedTools } from "@toolcrib/metatool";
+import { openSavedToolStore, type SavedTool, type SavedToolStore } from "@toolcrib/metatool";
 import { openStore, type SavedToolEvent } from "@toolcrib/store";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 
 /** Open the saved tools. @throws {MetatoolError} `METATOOL_DIRECTORY_UNUSABLE` */
-export function openSaved(context: CliContext): Promise<SavedTools> {
+export function openSaved(context: CliContext): Promise<SavedToolStore> {
   const { options, output } = context;
-  return openSavedTools(
+  return openSavedToolStore(
     {
-      clock: context.now,
+      now: context.now,
       randomBytes,
       onProblem: ({ message }) => output.note(`${output.noteStyle("yellow", "warning")}: ${message}`),
     },
@@ -26,7 +26,7 @@ export function openSaved(context: CliContext): Promise<SavedTools> {
 }
 
 /** The saved tool called `name`. @throws {CliError} `CLI_TOOL_NOT_FOUND` with a suggestion */
-export async function requireSaved(saved: SavedTools, name: string): Promise<SavedTool> {
+export async function requireSaved(saved: SavedToolStore, name: string): Promise<SavedTool> {
   const tool = await saved.get(name);
   if (tool !== undefined) return tool;
   const near = nearestName(

@@ -10,7 +10,7 @@ import {
   createMetatool,
   type Metatool,
   type MetatoolEvent,
-  openSavedTools,
+  openSavedToolStore,
   startIsolatedExecutions,
 } from "@toolcrib/metatool";
 import { toAuditClient } from "../call/audit-client.ts";
@@ -46,9 +46,9 @@ async function addComposites(context: SourceContext, opening: AsyncDisposableSta
   const { monotonicMs, nextTurn, startTimer } = context;
   const host = new CompositeHost(core);
   const saved = opening.use(
-    await openSavedTools(
+    await openSavedToolStore(
       {
-        clock: now,
+        now,
         randomBytes,
         isReserved: (name) => host.isNameTaken(name),
         onProblem: ({ code, message }) => logger.warn({ code, reason: message }, "saved tools"),

@@ -9,39 +9,34 @@ import type { CallContext } from "@toolcrib/tool";
 import { MetatoolError } from "../metatool-error.ts";
 import type { CompositeError } from "../run/outcome.ts";
 import type { SavedTool } from "../saved/saved-tool.ts";
-import type { MetatoolDeps } from "./metatool.ts";
+import type { MetatoolContext } from "./metatool.ts";
 import { createAssessment, type SavedEntry, toSavedId } from "./saved-entries.ts";
-import { digestCode, withKeptReach } from "./tool-facts.ts";
+import { digestCode } from "./tool-facts.ts";
 
-/** What approving takes. */
-export type ApprovalDeps = Pick<MetatoolDeps, "saved" | "wholeCatalog" | "onEvent">;
+/** Dependencies of an approval. */
+type ApprovalContext = Pick<MetatoolContext, "saved" | "approvals" | "wholeCatalog" | "onEvent">;
 
 /**
- * Let `name` be called as it is now.
+ * Approve the saved tool `name` as it is now, for the operator.
  *
- * @throws {MetatoolError} `METATOOL_NOT_FOUND`, and as `SavedTools.save`.
+ * @throws {MetatoolError} `METATOOL_NOT_FOUND`, and as `ApprovalStore.approve`.
  */
-export async function approveSavedTool(deps: ApprovalDeps, name: string): Promise<SavedTool> {
+export async function approveSavedTool(deps: ApprovalContext, name: string): Promise<SavedTool> {
   const saved = await deps.saved.get(name);
   if (saved === undefined) throw notFound(name);
-  const entry = createAssessment(deps.wholeCatalog(), [])(saved);
+  const entry = createAssessment(deps, [])(saved);
   return entry.growth.length === 0 ? saved : grantApproval(deps, entry, undefined);
 }
 
-/** Put the approval of what `entry` reaches on file and on record. @throws {MetatoolError} as `SavedTools.save` */
+/** Store and record the approval of the reach of `entry`. @throws {MetatoolError} as `ApprovalStore.approve` */
 export async function grantApproval(
-  deps: ApprovalDeps,
+  { approvals, onEvent }: ApprovalContext,
   { saved, reach, growth }: SavedEntry,
   context: CallContext | undefined,
 ): Promise<SavedTool> {
-  const { metadata, ...definition } = saved;
+  const tool = await approvals.approve(saved, reach);
   const codeDigest = digestCode(saved.code);
-  const kept = { codeDigest, reach, approved: reach };
-  const { tool } = await deps.saved.save(
-    { ...definition, toolcrib: withKeptReach(definition.toolcrib, kept) },
-    { expectedModified: metadata.modified },
-  );
-  deps.onEvent({ type: "approval.granted", tool: toSavedId(saved.name), context, codeDigest, reach: growth });
+  onEvent({ type: "approval.granted", tool: toSavedId(saved.name), context, codeDigest, reach: growth });
   return tool;
 }
 

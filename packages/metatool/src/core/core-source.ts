@@ -1,7 +1,7 @@
 /**
- * The core tools of document 003 as a source: save, list, show, test and
- * delete composite tools, run one once, and say how they are written. They check their
- * own arguments, so that everything that is wrong is told at once.
+ * The core tools of document 003 as a source: save, list, show, test and delete
+ * composite tools, run one once, and describe the language. They check their own
+ * arguments, so that one answer reports every problem.
  */
 
 import { nearestName } from "@toolcrib/diagnostics";
@@ -27,50 +27,108 @@ import { type SavedTestDeps, testSavedTool, toTestError, toTestResult } from "..
 import { coreDefinitions, coreToolNames } from "./core-definitions.ts";
 import { describeLanguage } from "./describe-language.ts";
 import { toErrorResponse, toJsonResult, toResponse } from "./envelope.ts";
-import type { MetatoolDeps, MetatoolOptions } from "./metatool.ts";
+import type { MetatoolContext, MetatoolOptions } from "./metatool.ts";
 import { ToolSaver } from "./save-tool.ts";
 import { createAssessment, factsToJson, toSavedId } from "./saved-entries.ts";
 import type { SavedRunner } from "./saved-runner.ts";
 import { digestCode } from "./tool-facts.ts";
 
-/** Create the source of the core tools. */
-export function createCoreSource(
-  deps: MetatoolDeps,
-  options: MetatoolOptions,
-  cache: CompositeCache,
-  runner: SavedRunner,
-): ToolSource {
-  const sourceId = "metatool";
-  const namespace = "toolcrib";
-  const health: Health = { state: "ready", since: deps.now() };
-  const saver = new ToolSaver(deps, cache);
-  const tools: readonly Tool[] = coreDefinitions.map((definition) => ({
-    id: toToolId(namespace, definition.name),
-    namespace,
-    tags: normalizeTags(["meta"]),
-    origin: "meta",
-    sourceId,
-    definition,
-  }));
+const sourceId = "metatool";
+const namespace = "toolcrib";
 
-  const testDeps: SavedTestDeps = {
-    composite: { ...deps, cache },
-    validator: deps.validator,
-    saved: deps.saved,
-    options: options.execution,
-    now: deps.now,
-    catalogFor: runner.catalogFor,
-    refusal: runner.refusal,
-  };
+const tools: readonly Tool[] = coreDefinitions.map((definition) => ({
+  id: toToolId(namespace, definition.name),
+  namespace,
+  tags: normalizeTags(["meta"]),
+  origin: "meta",
+  sourceId,
+  definition,
+}));
 
-  /** The saved tools that the caller may see. */
-  async function visible({ identity }: CallContext): Promise<readonly SavedTool[]> {
-    const all = await deps.saved.list();
-    return all.filter(({ name }) => deps.mayUse(identity, toSavedId(name), name));
+/** The source of the core tools. */
+export class CoreSource implements ToolSource {
+  readonly id = sourceId;
+  readonly origin = "meta";
+  readonly checksArguments = true;
+  readonly #context: MetatoolContext;
+  readonly #options: MetatoolOptions;
+  readonly #cache: CompositeCache;
+  readonly #saver: ToolSaver;
+  readonly #testDeps: SavedTestDeps;
+  readonly #health: Health;
+
+  constructor(
+    context: MetatoolContext,
+    options: MetatoolOptions,
+    cache: CompositeCache,
+    runner: SavedRunner,
+  ) {
+    this.#context = context;
+    this.#options = options;
+    this.#cache = cache;
+    this.#saver = new ToolSaver(context, cache);
+    this.#health = { state: "ready", since: context.now() };
+    this.#testDeps = {
+      composite: { ...context, cache },
+      validator: context.validator,
+      saved: context.saved,
+      options: options.execution,
+      now: context.now,
+      catalogFor: (saved, call) => runner.catalogFor(saved, call),
+      refusal: (saved, call) => runner.refusal(saved, call),
+    };
   }
 
-  async function list(context: CallContext): Promise<ToolResult> {
-    const listed = (await visible(context)).map(
+  async start(): Promise<void> {}
+
+  tools(): readonly Tool[] {
+    return tools;
+  }
+
+  onChange(): () => void {
+    return () => {};
+  }
+
+  health(): Health {
+    return this.#health;
+  }
+
+  async call({ definition }: Tool, given: JsonObject, context: CallContext): Promise<ToolResult> {
+    if (definition.name === coreToolNames.save) return this.#saver.save(given, context);
+    const prepared = prepareArguments(this.#context.validator, definition.inputSchema, given);
+    if (prepared.kind === "invalid") return toErrorResponse(toArgumentsError(prepared.problems));
+    const args = prepared.params;
+    switch (definition.name) {
+      case coreToolNames.list:
+        return this.#list(context);
+      case coreToolNames.show:
+        return this.#show(String(args["name"]), context);
+      case coreToolNames.delete:
+        return this.#delete(String(args["name"]), context);
+      case coreToolNames.test:
+        return this.#test(args, context);
+      case coreToolNames.evaluate: {
+        const params = isJsonObject(args["params"]) ? args["params"] : {};
+        return this.#evaluate(String(args["code"]), params, context);
+      }
+      default: {
+        const { tools: part } = args;
+        const catalog = this.#context.host.catalog(context.identity);
+        return textResult(describeLanguage(catalog, part?.toString()));
+      }
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {}
+
+  /** Returns the saved tools that the caller may see. */
+  async #visible({ identity }: CallContext): Promise<readonly SavedTool[]> {
+    const all = await this.#context.saved.list();
+    return all.filter(({ name }) => this.#context.mayUse(identity, toSavedId(name), name));
+  }
+
+  async #list(context: CallContext): Promise<ToolResult> {
+    const listed = (await this.#visible(context)).map(
       ({ name, description, inputSchema, metadata }): JsonObject => {
         const { created, modified } = metadata;
         return { name, description, created, modified, inputSchema };
@@ -79,11 +137,12 @@ export function createCoreSource(
     return toJsonResult({ tools: listed }, listed);
   }
 
-  async function show(name: string, context: CallContext): Promise<ToolResult> {
-    const all = await visible(context);
+  async #show(name: string, context: CallContext): Promise<ToolResult> {
+    const all = await this.#visible(context);
     const saved = all.find((one) => one.name === name);
     if (saved === undefined) return toErrorResponse(unknownName(name, all));
     const { description, inputSchema, code, metadata } = saved;
+    const assess = createAssessment(this.#context, this.#context.saved.current());
     return toJsonResult({
       version: "1.0",
       name,
@@ -91,27 +150,28 @@ export function createCoreSource(
       inputSchema,
       code,
       metadata: { ...metadata },
-      ...factsToJson(createAssessment(deps.wholeCatalog(), deps.saved.current())(saved)),
+      ...factsToJson(assess(saved)),
     });
   }
 
-  async function remove(name: string, context: CallContext): Promise<ToolResult> {
-    const all = await visible(context);
+  async #delete(name: string, context: CallContext): Promise<ToolResult> {
+    const { saved, approvals, onEvent } = this.#context;
+    const all = await this.#visible(context);
     const known = all.find((one) => one.name === name);
-    const removed = known === undefined ? undefined : await deps.saved.delete(name);
-    if (removed === undefined) return toErrorResponse(unknownName(name, all));
-    saver.forget(removed);
-    const codeDigest = digestCode(removed.code);
-    deps.onEvent({ type: "tool.deleted", tool: toSavedId(name), context, codeDigest, reach: [] });
+    const deleted = known === undefined ? undefined : await saved.delete(name);
+    if (deleted === undefined) return toErrorResponse(unknownName(name, all));
+    approvals.retain(deleted);
+    const codeDigest = digestCode(deleted.code);
+    onEvent({ type: "tool.deleted", tool: toSavedId(name), context, codeDigest, reach: [] });
     return toJsonResult({ name, deleted: true });
   }
 
-  async function runTests(args: JsonObject, context: CallContext): Promise<ToolResult> {
+  async #test(args: JsonObject, context: CallContext): Promise<ToolResult> {
     const name = String(args["name"]);
-    const all = await visible(context);
+    const all = await this.#visible(context);
     if (!all.some((one) => one.name === name)) return toErrorResponse(unknownName(name, all));
     try {
-      const outcome = await testSavedTool(args, context, testDeps);
+      const outcome = await testSavedTool(args, context, this.#testDeps);
       return outcome.kind === "refused" ? toErrorResponse(outcome.error) : toTestResult(outcome);
     } catch (error) {
       const refused = toTestError(error);
@@ -120,54 +180,20 @@ export function createCoreSource(
     }
   }
 
-  async function evaluate(code: string, params: JsonObject, context: CallContext): Promise<ToolResult> {
-    const catalog = deps.host.catalog(context.identity);
+  async #evaluate(code: string, params: JsonObject, context: CallContext): Promise<ToolResult> {
+    const cache = this.#cache;
+    const catalog = this.#context.host.catalog(context.identity);
     const name = "eval";
     const { diagnostics } = analyseComposite(code, catalog, { name, cache });
     if (diagnostics.some(({ severity }) => severity === "error")) {
       return toErrorResponse(toSyntaxError(diagnostics, { name: `${name}.star`, text: code }));
     }
     const outcome = await runComposite(
-      { name, code, params, catalog, context, options: options.execution },
-      { ...deps, cache },
+      { name, code, params, catalog, context, options: this.#options.execution },
+      { ...this.#context, cache },
     );
     return toResponse(outcome);
   }
-
-  return {
-    id: sourceId,
-    origin: "meta",
-    checksArguments: true,
-    start: async () => {},
-    tools: () => tools,
-    onChange: () => () => {},
-    health: () => health,
-    async call({ definition }, given, context) {
-      if (definition.name === coreToolNames.save) return saver.save(given, context);
-      const prepared = prepareArguments(deps.validator, definition.inputSchema, given);
-      if (prepared.kind === "invalid") return toErrorResponse(toArgumentsError(prepared.problems));
-      const args = prepared.params;
-      switch (definition.name) {
-        case coreToolNames.list:
-          return list(context);
-        case coreToolNames.show:
-          return show(String(args["name"]), context);
-        case coreToolNames.delete:
-          return remove(String(args["name"]), context);
-        case coreToolNames.test:
-          return runTests(args, context);
-        case coreToolNames.evaluate: {
-          const params = isJsonObject(args["params"]) ? args["params"] : {};
-          return evaluate(String(args["code"]), params, context);
-        }
-        default: {
-          const { tools: part } = args;
-          return textResult(describeLanguage(deps.host.catalog(context.identity), part?.toString()));
-        }
-      }
-    },
-    async [Symbol.asyncDispose]() {},
-  };
 }
 
 function unknownName(name: string, known: readonly SavedTool[]): CompositeError {
@@ -175,7 +201,7 @@ function unknownName(name: string, known: readonly SavedTool[]): CompositeError 
     name,
     known.map((one) => one.name),
   );
-  const hint = near === undefined ? "list_saved_tools gives the names" : `did you mean ${near}?`;
+  const hint = near === undefined ? "list_saved_tools returns the names" : `did you mean ${near}?`;
   const message = `No saved tool is named ${JSON.stringify(name.slice(0, 100))}`;
   return { type: "validation_error", message, details: { name: name.slice(0, 100), hint } };
 }

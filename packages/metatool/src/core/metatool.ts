@@ -6,12 +6,13 @@ import type { Catalog } from "../run/catalog.ts";
 import type { ExecutionOptions } from "../run/outcome.ts";
 import type { CompositeDeps } from "../run/run-composite.ts";
 import type { SavedTool } from "../saved/saved-tool.ts";
-import type { SavedTools } from "../saved/saved-tools.ts";
+import type { SavedToolStore } from "../saved/saved-tool-store.ts";
+import type { ApprovalStore } from "./approval-store.ts";
 
 /** What a metatool needs of the gateway and the world. */
 export interface MetatoolDeps extends Omit<CompositeDeps, "cache"> {
   /** Its owner disposes of it after the metatool. */
-  readonly saved: SavedTools;
+  readonly saved: SavedToolStore;
   /** Every tool that composites could call, whoever asks. The same object until something changes. */
   readonly wholeCatalog: () => Catalog;
   /** Whether `identity` may use the tool; what it may not use it does not see. */
@@ -23,6 +24,11 @@ export interface MetatoolDeps extends Omit<CompositeDeps, "cache"> {
   readonly onEvent: (event: MetatoolEvent) => void;
   /** For the log: what keeps a file from being a tool. */
   readonly onWarning: (fields: JsonObject, message: string) => void;
+}
+
+/** The dependencies of a metatool with the stores that it opens. */
+export interface MetatoolContext extends MetatoolDeps {
+  readonly approvals: ApprovalStore;
 }
 
 /** Behaviour of a metatool. */
@@ -51,6 +57,6 @@ export interface Metatool extends Disposable {
   readonly savedTools: ToolSource;
   /** Other tools came or went: derive anew what follows from them. */
   refresh(): void;
-  /** Let a tool be called that waits for it, for the operator. @throws {MetatoolError} `METATOOL_NOT_FOUND`, and as `SavedTools.save` */
+  /** Let a tool be called that waits for it, for the operator. @throws {MetatoolError} `METATOOL_NOT_FOUND`, and as `SavedToolStore.save` */
   approve(name: string): Promise<SavedTool>;
 }

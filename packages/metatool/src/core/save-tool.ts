@@ -18,7 +18,7 @@ import type { SavedTool, SavedToolDefinition } from "../saved/saved-tool.ts";
 import { askForApproval, grantApproval } from "./approval.ts";
 import { toErrorResponse, toJsonResult } from "./envelope.ts";
 import { lintInputSchema } from "./lint-input-schema.ts";
-import type { MetatoolDeps } from "./metatool.ts";
+import type { MetatoolContext } from "./metatool.ts";
 import {
   createAssessment,
   factsToJson,
@@ -26,22 +26,18 @@ import {
   toObjectSchema,
   toSavedId,
 } from "./saved-entries.ts";
-import { digestCode, growthOf, keptReachOf, namesOf, withKeptReach } from "./tool-facts.ts";
+import { digestCode, growthOf, namesOf, withKeptReach } from "./tool-facts.ts";
 
 /** Most problems in one answer. */
 const maxProblems = 50;
-/** Most names of deleted tools whose approval is remembered. */
-const maxDeleted = 1000;
 
-/** Saves tools, one at a time, and remembers what deleted ones were approved for. */
+/** Saves tools, one at a time. */
 export class ToolSaver {
-  readonly #deps: MetatoolDeps;
+  readonly #deps: MetatoolContext;
   readonly #cache: CompositeCache;
-  /** What was approved of tools that are deleted: deleting is no way around an approval. */
-  readonly #deleted = new Map<string, Reach>();
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(deps: MetatoolDeps, cache: CompositeCache) {
+  constructor(deps: MetatoolContext, cache: CompositeCache) {
     this.#deps = deps;
     this.#cache = cache;
   }
@@ -51,18 +47,6 @@ export class ToolSaver {
     const turn = this.#last.then(() => this.#save(args, context));
     this.#last = turn.catch(() => undefined);
     return turn;
-  }
-
-  /** Hear that a tool is gone. */
-  forget(tool: SavedTool): void {
-    const { approved } = keptReachOf(tool.toolcrib);
-    if (approved === undefined) return;
-    this.#deleted.delete(tool.name);
-    this.#deleted.set(tool.name, approved);
-    for (const oldest of this.#deleted.keys()) {
-      if (this.#deleted.size <= maxDeleted) break;
-      this.#deleted.delete(oldest);
-    }
   }
 
   async #save(args: JsonObject, context: CallContext): Promise<ToolResult> {
@@ -78,7 +62,8 @@ export class ToolSaver {
     const { name } = definition;
     const previous = current.find((tool) => tool.name === name);
     const { reach } = analysis as CompositeAnalysis;
-    const before = previous === undefined ? this.#deleted.get(name) : this.#approvedOf(previous);
+    const before =
+      previous === undefined ? this.#deps.approvals.deletedReach(name) : this.#approvedOf(previous);
     const growth = before === undefined ? [] : growthOf(reach, before);
     const approved = growth.length === 0 ? reach : (before as Reach);
     const codeDigest = digestCode(code);
@@ -102,7 +87,7 @@ export class ToolSaver {
       codeDigest,
       reach: namesOf(reach),
     });
-    const assess = createAssessment(this.#deps.wholeCatalog(), saved.current());
+    const assess = createAssessment(this.#deps, saved.current());
     const entry = await this.#settle(assess(stored), context);
     return toJsonResult({
       name,
@@ -114,8 +99,8 @@ export class ToolSaver {
 
   /** What of a tool was approved before it is replaced: of one that waits, what it had before it waited. */
   #approvedOf(previous: SavedTool): Reach {
-    const { approved } = keptReachOf(previous.toolcrib);
-    return approved ?? createAssessment(this.#deps.wholeCatalog(), [])(previous).reach;
+    const approved = this.#deps.approvals.approvedReach(previous);
+    return approved ?? createAssessment(this.#deps, [])(previous).reach;
   }
 
   /** Ask for the approval that a tool needs, if it does, where there is somebody to ask. */

@@ -14,6 +14,7 @@ import { savedNamespace } from "../run/tool-directory.ts";
 import type { SavedTool } from "../saved/saved-tool.ts";
 import { responseSchema } from "./envelope.ts";
 import { lintInputSchema } from "./lint-input-schema.ts";
+import type { MetatoolContext } from "./metatool.ts";
 import { digestCode, egressHostsOf, growthOf, keptReachOf } from "./tool-facts.ts";
 
 /** A saved tool and what follows from it. */
@@ -38,9 +39,10 @@ export function toSavedId(name: string): ToolId {
 
 /** Judge saved tools by the tools that are there. @param others all saved tools, among them those that are called */
 export function createAssessment(
-  whole: Catalog,
+  { wholeCatalog, approvals }: Pick<MetatoolContext, "wholeCatalog" | "approvals">,
   others: readonly SavedTool[],
 ): (saved: SavedTool) => SavedEntry {
+  const whole = wholeCatalog();
   const byId = new Map(others.map((one) => [toSavedId(one.name), one]));
   const known = new Map<string, OwnReach>();
   const own = (saved: SavedTool): OwnReach => {
@@ -56,7 +58,7 @@ export function createAssessment(
     const { reach, isSound } = own(saved);
     // Nobody knows what a program reaches that names what is not there.
     const facts = deriveFacts({ ...reach, dynamic: reach.dynamic || !isSound }, whole, ofOther);
-    const { approved } = keptReachOf(saved.toolcrib);
+    const approved = approvals.approvedReach(saved);
     return {
       saved,
       reach,

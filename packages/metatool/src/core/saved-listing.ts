@@ -1,70 +1,71 @@
 /**
- * The saved tools as they are listed now: kept in step with the store and with
- * the tools that they call. A list that came out the same is not announced.
+ * The saved tools as they are listed: updated when the store or the tools that
+ * they call change. A list that did not change is not announced.
  */
 
 import { isDeepStrictEqual } from "node:util";
+import { ListenerSet } from "@toolcrib/lifecycle";
 import type { SourceChange, Tool, Unsubscribe } from "@toolcrib/tool";
-import type { MetatoolDeps } from "./metatool.ts";
+import type { MetatoolContext } from "./metatool.ts";
 import { createAssessment, toTool } from "./saved-entries.ts";
 
-/** The list, and who hears of its changes. */
-export interface SavedListing extends Disposable {
-  tools(): readonly Tool[];
-  /** Make the list anew. */
-  refresh(): void;
-  onChange(listener: (change: SourceChange) => void): Unsubscribe;
-}
+/** Most different warnings, so that files that change all the time do not fill the log. */
+const maxWarnings = 10_000;
 
-/** Create the listing of `deps.saved`. */
-export function createSavedListing(deps: MetatoolDeps): SavedListing {
-  const { saved, validator } = deps;
-  const listeners = new Set<(change: SourceChange) => void>();
-  const warned = new Set<string>();
-  let tools: readonly Tool[] = [];
+/** The list, and notifications of its changes. */
+export class SavedListing implements Disposable {
+  readonly #context: MetatoolContext;
+  readonly #listeners = new ListenerSet<[change: SourceChange]>();
+  readonly #warned = new Set<string>();
+  readonly #unsubscribe: Unsubscribe;
+  #tools: readonly Tool[] = [];
+  #isOpen = true;
 
-  function refresh(): void {
+  constructor(context: MetatoolContext) {
+    this.#context = context;
+    this.#unsubscribe = context.saved.onChange(() => this.refresh());
+    this.refresh();
+  }
+
+  tools(): readonly Tool[] {
+    return this.#tools;
+  }
+
+  /** Rebuild the list. */
+  refresh(): void {
+    const { saved, validator } = this.#context;
     const all = saved.current();
-    const assess = createAssessment(deps.wholeCatalog(), all);
-    const known = new Map(tools.map((tool) => [tool.id, tool]));
+    const assess = createAssessment(this.#context, all);
+    const known = new Map(this.#tools.map((tool) => [tool.id, tool]));
     const fresh = all.flatMap((one) => {
       const tool = toTool(assess(one), validator);
       if (tool === undefined) {
-        warnOnce(one.name, "its input schema is none that clients can take; save it again");
+        this.#warnOnce(one.name, "clients do not support its input schema; save it again");
         return [];
       }
       const before = known.get(tool.id);
       return [before !== undefined && isDeepStrictEqual(before, tool) ? before : tool];
     });
-    for (const { message, source } of saved.diagnostics()) warnOnce(source?.name ?? "", message);
-    const isSame = fresh.length === tools.length && fresh.every((tool, at) => tool === tools[at]);
+    for (const { message, source } of saved.diagnostics()) this.#warnOnce(source?.name ?? "", message);
+    const isSame = fresh.length === this.#tools.length && fresh.every((tool, at) => tool === this.#tools[at]);
     if (isSame) return;
-    tools = fresh;
-    for (const listener of listeners) listener({ kind: "tools" });
+    this.#tools = fresh;
+    if (this.#isOpen) this.#listeners.emit({ kind: "tools" });
   }
 
-  function warnOnce(file: string, reason: string): void {
+  onChange(listener: (change: SourceChange) => void): Unsubscribe {
+    return this.#listeners.add(listener);
+  }
+
+  [Symbol.dispose](): void {
+    this.#isOpen = false;
+    this.#unsubscribe();
+  }
+
+  #warnOnce(file: string, reason: string): void {
     const key = `${file}\n${reason}`;
-    if (warned.has(key) || warned.size >= maxWarnings) return;
-    warned.add(key);
-    deps.onWarning({ file, reason }, "a saved tool cannot be used");
+    if (this.#warned.has(key) || this.#warned.size >= maxWarnings) return;
+    this.#warned.add(key);
+    this.#context.onWarning({ file, reason }, "a saved tool cannot be used");
   }
-
-  const unsubscribe = saved.onChange(refresh);
-  refresh();
-  return {
-    tools: () => tools,
-    refresh,
-    onChange(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    [Symbol.dispose]() {
-      unsubscribe();
-      listeners.clear();
-    },
-  };
 }
-
-/** Most different warnings; files that change all the time are not to fill a log. */
-const maxWarnings = 10_000;

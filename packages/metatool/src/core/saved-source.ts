@@ -1,19 +1,19 @@
-/** The saved tools as a source: listed as soon as they are saved, executed for whoever calls. */
+/** The saved tools as a source: listed as soon as they are saved, and run with the authority of the caller. */
 
 import type { Health, ToolSource } from "@toolcrib/tool";
 import { savedSourceId } from "./saved-entries.ts";
 import type { SavedListing } from "./saved-listing.ts";
 import type { SavedRunner } from "./saved-runner.ts";
 
-/** Milliseconds that the gateway waits beyond the program's own limit, so that the program's own error arrives. */
+/** Milliseconds that the gateway waits beyond the limit of the program, so that the error of the program arrives. */
 const deadlineMarginMs = 5000;
-/** Milliseconds that a human gets to approve a tool that waits for it. */
+/** Milliseconds that a human has to approve a tool. */
 const approvalMs = 600_000;
 
 /** Create the source. @param timeoutMs longest execution */
 export function createSavedSource(
   listing: SavedListing,
-  { execute }: SavedRunner,
+  runner: SavedRunner,
   { timeoutMs, since }: { readonly timeoutMs: number; readonly since: number },
 ): ToolSource {
   const health: Health = { state: "ready", since };
@@ -29,7 +29,7 @@ export function createSavedSource(
     tools: () => listing.tools(),
     onChange: (listener) => listing.onChange(listener),
     health: () => health,
-    call: ({ definition }, args, context) => execute(definition.name, args, context),
+    call: ({ definition }, args, context) => runner.execute(definition.name, args, context),
     async [Symbol.asyncDispose]() {},
   };
 }

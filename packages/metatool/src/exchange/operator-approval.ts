@@ -3,10 +3,11 @@
  * what is in its file. No tool need be there for it, and no gateway.
  */
 
-import { digestCode, growthOf, keptReachOf, namesOf, withKeptReach } from "../core/tool-facts.ts";
+import { FileApprovalStore } from "../core/approval-store.ts";
+import { digestCode, growthOf, keptReachOf, namesOf } from "../core/tool-facts.ts";
 import { MetatoolError } from "../metatool-error.ts";
 import type { SavedTool } from "../saved/saved-tool.ts";
-import type { SavedTools } from "../saved/saved-tools.ts";
+import type { SavedToolStore } from "../saved/saved-tool-store.ts";
 
 /** What a file says of a tool's reach and approval. */
 export interface StoredStanding {
@@ -36,11 +37,11 @@ export function storedStanding({ code, toolcrib }: SavedTool): StoredStanding {
  * it reaches is approved.
  *
  * @returns the tool, and where it stood before.
- * @throws {MetatoolError} `METATOOL_NOT_FOUND`, and as `SavedTools.save`; `METATOOL_CHANGED_MEANWHILE` when the tool
+ * @throws {MetatoolError} `METATOOL_NOT_FOUND`, and as `SavedToolStore.save`; `METATOOL_CHANGED_MEANWHILE` when the tool
  *   is not the one that was looked at.
  */
 export async function approveStoredTool(
-  saved: SavedTools,
+  saved: SavedToolStore,
   name: string,
 ): Promise<{ readonly tool: SavedTool; readonly before: StoredStanding }> {
   const tool = await saved.get(name);
@@ -52,12 +53,13 @@ export async function approveStoredTool(
   }
   const before = storedStanding(tool);
   if (!before.needsApproval) return { tool, before };
-  const { metadata, ...definition } = tool;
   const { codeDigest, reach } = keptReachOf(tool.toolcrib);
-  const { approved: _replaced, ...others } = definition.toolcrib ?? {};
-  const isKnown = reach !== undefined && codeDigest === before.codeDigest;
-  // A tool without anything to measure it by is the operator's own.
-  const toolcrib = isKnown ? withKeptReach(others, { codeDigest, reach, approved: reach }) : others;
+  if (reach !== undefined && codeDigest === before.codeDigest) {
+    return { tool: await new FileApprovalStore(saved).approve(tool, reach), before };
+  }
+  // A tool without an approved reach is a tool of the operator: nothing limits it.
+  const { metadata, ...definition } = tool;
+  const { approved: _replaced, ...toolcrib } = definition.toolcrib ?? {};
   const result = await saved.save({ ...definition, toolcrib }, { expectedModified: metadata.modified });
   return { tool: result.tool, before };
 }

@@ -25,7 +25,7 @@ export type FileContent =
   | { readonly kind: "too-large" }
   | { readonly kind: "not-a-file" };
 
-/** File access, as `openSavedTools` takes it. */
+/** File access, as `openSavedToolStore` takes it. */
 export interface SavedFiles extends FileSteps {
   /** Create a directory and those above it with mode 0700; one that exists and is this user's is closed to others. */
   makeDirectory(path: string): Promise<void>;

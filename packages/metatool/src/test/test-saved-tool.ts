@@ -13,14 +13,14 @@ import { toArgumentsError } from "../run/composite-error.ts";
 import type { CompositeError, ExecutionOptions } from "../run/outcome.ts";
 import { prepareArguments } from "../run/prepare-arguments.ts";
 import type { SavedTool } from "../saved/saved-tool.ts";
-import type { SavedTools } from "../saved/saved-tools.ts";
+import type { SavedToolStore } from "../saved/saved-tool-store.ts";
 import { recordTestCase } from "./record-test-case.ts";
 import { runTestCase, type TestDeps, type TestReport, type TestRequest } from "./run-test-case.ts";
 import { parseTestCaseList, parseTestCases, type TestCase, withTestCases } from "./test-case.ts";
 
 /** What testing needs of the world. */
 export interface SavedTestDeps extends TestDeps {
-  readonly saved: SavedTools;
+  readonly saved: SavedToolStore;
   readonly options: ExecutionOptions;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -47,7 +47,7 @@ export type SavedTestOutcome =
  * Test a saved tool as `args` ask for.
  *
  * @throws {MetatoolError} `METATOOL_NOT_FOUND`; `METATOOL_TEST_INVALID` for cases that are none; as `recordTestCase`
- *   and `SavedTools.save`.
+ *   and `SavedToolStore.save`.
  */
 export async function testSavedTool(
   args: JsonObject,
@@ -81,7 +81,7 @@ export async function testSavedTool(
   return { kind: "tested", tool: name, reports, recorded, diagnostics };
 }
 
-async function requireTool(saved: SavedTools, name: string): Promise<SavedTool> {
+async function requireTool(saved: SavedToolStore, name: string): Promise<SavedTool> {
   const tool = await saved.get(name);
   if (tool !== undefined) return tool;
   throw new MetatoolError(
@@ -99,7 +99,11 @@ function toCases(list: JsonValue): readonly TestCase[] {
 }
 
 /** Keep `added` with the tool, in the place of cases of the same names. */
-async function addCases(tool: SavedTool, added: readonly TestCase[], saved: SavedTools): Promise<SavedTool> {
+async function addCases(
+  tool: SavedTool,
+  added: readonly TestCase[],
+  saved: SavedToolStore,
+): Promise<SavedTool> {
   const { metadata, ...definition } = tool;
   const names = new Set<unknown>(added.map(({ name }) => name));
   const before = definition.toolcrib?.["tests"] ?? [];

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { createSchemaValidator } from "@toolcrib/json";
-import { analyseComposite, createMetatool, languagePrimer, openSavedTools } from "@toolcrib/metatool";
+import { analyseComposite, createMetatool, languagePrimer, openSavedToolStore } from "@toolcrib/metatool";
 import { clientCall, makeTemporaryDirectory } from "@toolcrib/testing";
 import { textResult } from "@toolcrib/tool";
 import { defaultOptions, setUpWorkshop } from "./workshop.ts";
@@ -142,7 +142,7 @@ test("describe_language writes tools as programs call them", async () => {
     plain: () => 5,
   });
   await using directory = await makeTemporaryDirectory();
-  await using saved = await openSavedTools({ clock: () => 0, randomBytes }, { directory: directory.path });
+  await using saved = await openSavedToolStore({ now: () => 0, randomBytes }, { directory: directory.path });
   using metatool = createMetatool(
     {
       ...deps,

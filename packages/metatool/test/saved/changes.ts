@@ -3,7 +3,7 @@
  * kill or by an error: what is there before, what is done, and what is there after.
  */
 
-import type { SavedTools } from "@toolcrib/metatool";
+import type { SavedToolStore } from "@toolcrib/metatool";
 import { definitionOf } from "./saved-harness.ts";
 
 const largeCode = `# ${"x".repeat(100_000)}\n`;
@@ -24,9 +24,9 @@ export type ToolState = { readonly code: string; readonly executionCount: number
 /** One change. */
 export interface Change {
   /** Makes the state before; no step of it is stopped. */
-  prepare(saved: SavedTools): Promise<void>;
+  prepare(saved: SavedToolStore): Promise<void>;
   /** What is stopped. */
-  run(saved: SavedTools): Promise<void>;
+  run(saved: SavedToolStore): Promise<void>;
   readonly before: ToolState;
   readonly after: ToolState;
   /** Which `rename` or `remove` of `run` is the one that changes the state, from 0. */
@@ -56,7 +56,7 @@ function update([before, after]: (typeof versions)[keyof typeof versions]): Chan
 }
 
 /** Count twice in one batch that is on the disk, and three times more that are not. */
-async function count(saved: SavedTools): Promise<void> {
+async function count(saved: SavedToolStore): Promise<void> {
   await saved.save(small);
   for (const at of [1, 2]) saved.recordExecution("double", at);
   await saved.flush();

@@ -6,7 +6,7 @@
  */
 
 import { writeSync } from "node:fs";
-import { MetatoolError, type SavedTools } from "@toolcrib/metatool";
+import { MetatoolError, type SavedToolStore } from "@toolcrib/metatool";
 import { definitionOf, openTest } from "./saved-harness.ts";
 
 const [directory = "", user = "-"] = process.argv.slice(2);
@@ -23,7 +23,7 @@ function toReport(error: unknown): unknown {
   return { code: error.code, errno, hint };
 }
 
-async function look(saved: SavedTools, problems: readonly string[]): Promise<unknown> {
+async function look(saved: SavedToolStore, problems: readonly string[]): Promise<unknown> {
   const names = (await saved.list()).map(({ name }) => name);
   const diagnostics = saved.diagnostics().map(({ code, message }) => `${code} ${message}`);
   const save = await saved.save(definitionOf({ code: "return 0\n" })).then(() => "saved", toReport);

@@ -6,7 +6,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, utimesSync, w
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { formatDiagnostic } from "@toolcrib/diagnostics";
-import { nodeFiles, type SavedToolsChange } from "@toolcrib/metatool";
+import { nodeFiles, type SavedToolChange } from "@toolcrib/metatool";
 import { makeTemporaryDirectory, runProcess, type TemporaryDirectory, waitUntil } from "@toolcrib/testing";
 import {
   definitionOf,
@@ -201,7 +201,7 @@ for (const [how, files] of [
     await using directory = await makeTemporaryDirectory();
     const path = directory.join("double.json");
     await using saved = await openTest(directory.path, { files }, { settleMs: 10 });
-    const heard: SavedToolsChange[] = [];
+    const heard: SavedToolChange[] = [];
     saved.onChange((change) => heard.push(change));
     const untilCode = (code: string | undefined) =>
       waitUntil(async () => {
@@ -239,12 +239,12 @@ test("an edit by hand counts as a modification, and a count that is written does
   await using directory = await makeTemporaryDirectory();
   const path = directory.join("double.json");
   const first = await (async () => {
-    await using saved = await openTest(directory.path, { clock: tickingClock() });
+    await using saved = await openTest(directory.path, { now: tickingClock() });
     const { tool } = await saved.save(definitionOf());
     saved.recordExecution("double", 1);
     return tool.metadata.modified;
   })();
-  await using saved = await openTest(directory.path, { clock: tickingClock(), files: unwatched });
+  await using saved = await openTest(directory.path, { now: tickingClock(), files: unwatched });
   assert.equal((await saved.get("double"))?.metadata.modified, first);
   const edited = { ...readDocument(directory.path, "double"), code: "return 9\n" };
   writeFileSync(path, JSON.stringify(edited));
@@ -291,7 +291,7 @@ test("of several processes that write at the same time the last one wins whole, 
   await using directory = await makeTemporaryDirectory();
   const child = fileURLToPath(new URL("./writing-child.ts", import.meta.url));
   const conditions = process.execArgv.filter((argument) => argument.startsWith("--conditions"));
-  await using saved = await openTest(directory.path, { clock: Date.now });
+  await using saved = await openTest(directory.path, { now: Date.now });
   await saved.save(definitionOf({ name: "shared", code: "# from nobody 0\n" }));
   const writers = ["one", "two", "three"];
   const ended = Promise.all(

@@ -6,22 +6,22 @@ import { join } from "node:path";
 import {
   type MetatoolError,
   nodeFiles,
-  openSavedTools,
+  openSavedToolStore,
   type SavedFiles,
   type SavedToolDefinition,
-  type SavedTools,
-  type SavedToolsDeps,
-  type SavedToolsOptions,
+  type SavedToolStore,
+  type SavedToolStoreDeps,
+  type SavedToolStoreOptions,
 } from "@toolcrib/metatool";
 
 /** What is opened where a test says nothing: by hand only, so that nothing happens while it does not look. */
 export function openTest(
   directory: string,
-  deps: Partial<SavedToolsDeps> = {},
-  options: Partial<SavedToolsOptions> = {},
-): Promise<SavedTools> {
-  return openSavedTools(
-    { clock: tickingClock(), randomBytes, onProblem: throwProblem, ...deps },
+  deps: Partial<SavedToolStoreDeps> = {},
+  options: Partial<SavedToolStoreOptions> = {},
+): Promise<SavedToolStore> {
+  return openSavedToolStore(
+    { now: tickingClock(), randomBytes, onProblem: throwProblem, ...deps },
     { directory, flushMs: 3_600_000, ...options },
   );
 }

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { describe, test } from "node:test";
-import { lintSavedTool, type SavedToolDefinition, type SavedToolsChange } from "@toolcrib/metatool";
+import { lintSavedTool, type SavedToolChange, type SavedToolDefinition } from "@toolcrib/metatool";
 import { makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
 import {
   definitionOf,
@@ -91,7 +91,7 @@ test("saving again replaces the definition whole, and keeps the creation, the co
   const foreign = { "x-labels": ["a", { b: null }], $schema: "https://example.test/tool" };
   const document = documentOf({ metadata, toolcrib: { reach: [] }, ...foreign });
   writeFileSync(directory.join("double.json"), JSON.stringify(document));
-  await using saved = await openTest(directory.path, { clock: () => Date.UTC(2030, 0, 1) });
+  await using saved = await openTest(directory.path, { now: () => Date.UTC(2030, 0, 1) });
   const { tool, previous } = await saved.save(definitionOf({ description: "Doubles", code: "return 2\n" }));
   assert.equal(previous?.code, "return params.n * 2\n");
   assert.deepEqual(previous?.toolcrib, { reach: [] });
@@ -117,7 +117,7 @@ test("saving again replaces the definition whole, and keeps the creation, the co
 test("every save has a time of its own, however fast they are and whatever the clock does", async () => {
   await using directory = await makeTemporaryDirectory();
   const times = [5000, 5000, 5000, 1000, 6000];
-  await using saved = await openTest(directory.path, { clock: () => times.shift() ?? 6000 });
+  await using saved = await openTest(directory.path, { now: () => times.shift() ?? 6000 });
   const modified: string[] = [];
   for (let n = 0; n < 12; n += 1) {
     modified.push((await saved.save(definitionOf({ code: `return ${n}\n` }))).tool.metadata.modified);
@@ -158,7 +158,7 @@ test("deleting removes the file and says what was in it, or that there was none"
 test("listeners hear which definitions changed, and of counters nothing", async () => {
   await using directory = await makeTemporaryDirectory();
   await using saved = await openTest(directory.path);
-  const heard: SavedToolsChange[] = [];
+  const heard: SavedToolChange[] = [];
   const stop = saved.onChange((change) => heard.push(change));
   await saved.save(definitionOf());
   await saved.save(definitionOf({ code: "return 2\n" }));
@@ -255,7 +255,7 @@ test("executions are counted in memory, written in batches, and in the tool's fi
   await using directory = await makeTemporaryDirectory();
   const clock = tickingClock();
   {
-    await using saved = await openTest(directory.path, { clock });
+    await using saved = await openTest(directory.path, { now: clock });
     await saved.save(definitionOf());
     await saved.save(definitionOf({ name: "idle" }));
     const { modified } = (await saved.get("double"))!.metadata;
@@ -300,7 +300,7 @@ test("executions are written by themselves, after a number of them and after a t
 test("counters of a tool that was deleted are not those of the next of its name", async () => {
   await using directory = await makeTemporaryDirectory();
   // A clock that stands still makes both in the same moment.
-  await using saved = await openTest(directory.path, { clock: () => 1000 });
+  await using saved = await openTest(directory.path, { now: () => 1000 });
   await saved.save(definitionOf());
   saved.recordExecution("double", 1);
   await saved.flush();

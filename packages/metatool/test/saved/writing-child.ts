@@ -14,7 +14,7 @@ const [directory = "", writer = ""] = process.argv.slice(2);
 let won = 0;
 let lost = 0;
 {
-  await using saved = await openTest(directory, { clock: Date.now }, { flushMs: 5, lockTimeoutMs: 60_000 });
+  await using saved = await openTest(directory, { now: Date.now }, { flushMs: 5, lockTimeoutMs: 60_000 });
   await saved.save(definitionOf({ name: `tool_${writer}` }));
   while (won < 10) {
     const seen = await saved.get("shared");

@@ -8,7 +8,7 @@ import {
   type CompositeOutcome,
   createDryRun,
   findDifferences,
-  openSavedTools,
+  openSavedToolStore,
   parseTestCases,
   type RecordedReply,
   recordTestCase,
@@ -313,7 +313,7 @@ test("parseTestCases() finds everything that keeps cases from being any", () => 
 test("test_saved_tool records a case into the tool's file, adds cases, and runs all of them", async () => {
   await using directory = await makeTemporaryDirectory();
   const shop = setUp();
-  await using saved = await openSavedTools({ clock: Date.now, randomBytes }, { directory: directory.path });
+  await using saved = await openSavedToolStore({ now: Date.now, randomBytes }, { directory: directory.path });
   await saved.save({ name: "estimate", description: "d", inputSchema, code, toolcrib: { kept: true } });
   let refusal: Awaited<ReturnType<SavedTestDeps["refusal"]>>;
   const deps: SavedTestDeps = {

@@ -32,12 +32,12 @@ import { nodeFiles } from "./saved-files.ts";
 import { lintSavedName, toFileName } from "./saved-name.ts";
 import { resolveSavedToolLimits, type SavedTool, type SavedToolDefinition } from "./saved-tool.ts";
 import type {
+  SavedToolChange,
   SavedToolResult,
-  SavedTools,
-  SavedToolsChange,
-  SavedToolsDeps,
-  SavedToolsOptions,
-} from "./saved-tools.ts";
+  SavedToolStore,
+  SavedToolStoreDeps,
+  SavedToolStoreOptions,
+} from "./saved-tool-store.ts";
 import { type DirectoryView, type SeenFile, ToolDirectory } from "./tool-directory.ts";
 import { ToolFileWriter } from "./tool-file-writer.ts";
 
@@ -46,8 +46,11 @@ import { ToolFileWriter } from "./tool-file-writer.ts";
  *
  * @throws {MetatoolError} `METATOOL_DIRECTORY_UNUSABLE`.
  */
-export async function openSavedTools(deps: SavedToolsDeps, options: SavedToolsOptions): Promise<SavedTools> {
-  const store = new SavedToolStore(deps, options);
+export async function openSavedToolStore(
+  deps: SavedToolStoreDeps,
+  options: SavedToolStoreOptions,
+): Promise<SavedToolStore> {
+  const store = new FileSavedToolStore(deps, options);
   try {
     await store.open();
   } catch (error) {
@@ -57,12 +60,12 @@ export async function openSavedTools(deps: SavedToolsDeps, options: SavedToolsOp
   return store;
 }
 
-class SavedToolStore implements SavedTools {
-  readonly #deps: Required<SavedToolsDeps>;
-  readonly #options: Required<SavedToolsOptions>;
+class FileSavedToolStore implements SavedToolStore {
+  readonly #deps: Required<SavedToolStoreDeps>;
+  readonly #options: Required<SavedToolStoreOptions>;
   readonly #directory: ToolDirectory;
   readonly #writer: ToolFileWriter;
-  readonly #listeners = new Set<(change: SavedToolsChange) => void>();
+  readonly #listeners = new Set<(change: SavedToolChange) => void>();
   readonly #pending = new Map<string, PendingExecutions>();
   #view: DirectoryView = {
     tools: new Map(),
@@ -86,9 +89,9 @@ class SavedToolStore implements SavedTools {
   #isOpen = true;
   #disposal: Promise<void> | undefined;
 
-  constructor(deps: SavedToolsDeps, options: SavedToolsOptions) {
+  constructor(deps: SavedToolStoreDeps, options: SavedToolStoreOptions) {
     this.#deps = {
-      clock: deps.clock,
+      now: deps.now,
       randomBytes: deps.randomBytes,
       isReserved: deps.isReserved ?? (() => false),
       files: deps.files ?? nodeFiles,
@@ -184,7 +187,7 @@ class SavedToolStore implements SavedTools {
   }
 
   #format(definition: SavedToolDefinition, previous: SavedFile | undefined): string {
-    const now = this.#deps.clock();
+    const now = this.#deps.now();
     const before = previous?.tool.metadata;
     // Times that differ, however fast saves follow one another and whatever the clock does.
     const earliest =
@@ -236,7 +239,7 @@ class SavedToolStore implements SavedTools {
     await this.#flush();
   }
 
-  onChange(listener: (change: SavedToolsChange) => void): Unsubscribe {
+  onChange(listener: (change: SavedToolChange) => void): Unsubscribe {
     this.#listeners.add(listener);
     return () => {
       this.#listeners.delete(listener);
@@ -275,7 +278,7 @@ class SavedToolStore implements SavedTools {
 
   async #lookIfStale(): Promise<void> {
     this.#assertOpen();
-    const ageMs = Math.abs(this.#deps.clock() - this.#lookedAtMs);
+    const ageMs = Math.abs(this.#deps.now() - this.#lookedAtMs);
     const isFresh =
       this.#watch !== undefined && this.#settleTimer === undefined && ageMs < this.#options.lookMs;
     if (isFresh) await this.#lastLook.catch(() => undefined);
@@ -287,7 +290,7 @@ class SavedToolStore implements SavedTools {
     if (this.#nextLook !== undefined) return this.#nextLook;
     const look = this.#lastLook.then(async () => {
       this.#nextLook = undefined;
-      const startedAtMs = this.#deps.clock();
+      const startedAtMs = this.#deps.now();
       await this.#watchDirectory();
       this.#show(await this.#directory.look());
       this.#lookedAtMs = startedAtMs;

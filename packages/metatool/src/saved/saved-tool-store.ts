@@ -10,9 +10,9 @@ import type { SavedFiles } from "./saved-files.ts";
 import type { SavedTool, SavedToolDefinition, SavedToolLimits } from "./saved-tool.ts";
 
 /** What saved tools need of the world. */
-export interface SavedToolsDeps {
+export interface SavedToolStoreDeps {
   /** Milliseconds since the epoch. */
-  readonly clock: () => number;
+  readonly now: () => number;
   /** Unpredictable bytes, as `randomBytes` of `node:crypto` gives them. */
   readonly randomBytes: (count: number) => Uint8Array;
   /**
@@ -28,7 +28,7 @@ export interface SavedToolsDeps {
 }
 
 /** Where saved tools are and how they behave. */
-export interface SavedToolsOptions extends SavedToolLimits {
+export interface SavedToolStoreOptions extends SavedToolLimits {
   /** Path of the directory; created with mode 0700 when it is missing. */
   readonly directory: string;
   /** Milliseconds after which executions that were counted are written. @default 5000 */
@@ -44,7 +44,7 @@ export interface SavedToolsOptions extends SavedToolLimits {
 }
 
 /** Which tools changed, by name, whoever changed them. Counters are no change. */
-export interface SavedToolsChange {
+export interface SavedToolChange {
   /** New ones and ones with another definition. */
   readonly changed: readonly string[];
   readonly removed: readonly string[];
@@ -58,7 +58,7 @@ export interface SavedToolResult {
 }
 
 /** The saved tools of one directory. Disposing writes the counters into the files of the tools. */
-export interface SavedTools extends AsyncDisposable {
+export interface SavedToolStore extends AsyncDisposable {
   /** All of them by name, after a look at the directory. @throws {MetatoolError} `METATOOL_DIRECTORY_UNUSABLE`, `METATOOL_CLOSED`. */
   list(): Promise<readonly SavedTool[]>;
   /** One of them, after a look at the directory. @throws {MetatoolError} as `list`. */
@@ -91,5 +91,5 @@ export interface SavedTools extends AsyncDisposable {
   recordExecution(name: string, atMs: number): void;
   /** Write the executions that were counted. @throws {MetatoolError} `METATOOL_UNWRITABLE`, `METATOOL_DIRECTORY_BUSY`; they are kept. */
   flush(): Promise<void>;
-  onChange(listener: (change: SavedToolsChange) => void): Unsubscribe;
+  onChange(listener: (change: SavedToolChange) => void): Unsubscribe;
 }
