@@ -1,16 +1,15 @@
 /**
- * The best hits of a ranking, by a heap of as many as are wanted: the whole is
- * never sorted. Higher scores come first, equal scores in the order of their
- * ids (by code unit), which makes the result independent of how the index came
- * about.
+ * Selects the best hits of a ranking with a heap of the size of the limit, without
+ * sorting all hits. Higher scores come first, equal scores in the order of their
+ * ids (by code unit), so the result is independent of the history of the index.
  */
 
 import type { Ranking } from "./ranker.ts";
 
 /**
- * The slots of the best hits, best first.
+ * Returns the slots of the best hits, best first.
  *
- * @param accepts asked for a hit only when it would be among the best so far.
+ * @param accepts called only for a hit that would be among the best so far.
  */
 export function bestHits(
   { slots, count, scores }: Ranking,
@@ -35,7 +34,7 @@ export function bestHits(
 
 type IsWorse = (a: number, b: number) => boolean;
 
-/** Put `slot` into the heap. */
+/** Inserts `slot` into the heap. */
 function siftUp(heap: number[], slot: number, isWorse: IsWorse): void {
   let at = heap.length;
   while (at > 0) {
@@ -47,7 +46,7 @@ function siftUp(heap: number[], slot: number, isWorse: IsWorse): void {
   heap[at] = slot;
 }
 
-/** Put `slot` into the heap in place of the worst. */
+/** Replaces the worst hit of the heap by `slot`. */
 function siftDown(heap: number[], slot: number, isWorse: IsWorse): void {
   let at = 0;
   for (;;) {

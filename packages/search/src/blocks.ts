@@ -1,21 +1,21 @@
 /**
- * Blocks of a growing array: where in it each of many lists has its room.
+ * Allocates blocks of a growing array, one for each of many lists.
  *
- * Sizes are powers of two; a block given back is used again for the next list
- * of its size. Only places are handed out: the arrays belong to the caller, who
- * makes them at least `end` long.
+ * Sizes are powers of two; a freed block is reused for the next list of its
+ * size. Only positions are allocated: the arrays belong to the caller, which
+ * keeps them at least `end` long.
  */
 export class Blocks {
-  /** Blocks not in use, by the binary logarithm of their size. */
+  /** Free blocks, by the binary logarithm of their size. */
   readonly #free: number[][] = Array.from({ length: 32 }, () => []);
   #end = 0;
 
-  /** One past the last element of any block handed out so far. */
+  /** Index after the last element of any block allocated so far. */
   get end(): number {
     return this.#end;
   }
 
-  /** The start of a block of `2 ** sizeLog` elements. */
+  /** Allocates a block of `2 ** sizeLog` elements and returns its start. */
   take(sizeLog: number): number {
     const free = this.#free[sizeLog]!.pop();
     if (free !== undefined) return free;
@@ -24,13 +24,13 @@ export class Blocks {
     return start;
   }
 
-  /** Give back the block of `2 ** sizeLog` elements at `start`. */
+  /** Frees the block of `2 ** sizeLog` elements at `start`. */
   give(start: number, sizeLog: number): void {
     this.#free[sizeLog]!.push(start);
   }
 }
 
-/** The `sizeLog` of the smallest block for `length` elements, at least 1. */
+/** Returns the `sizeLog` of the smallest block for `length` elements, at least 1. */
 export function sizeLogFor(length: number): number {
   return length <= 1 ? 0 : 32 - Math.clz32(length - 1);
 }

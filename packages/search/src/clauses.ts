@@ -1,13 +1,13 @@
 /**
- * From the words of a query to the terms of an index.
+ * Converts the words of a query to terms of an index.
  *
- * Each word gives a clause: its own term, and other terms that may have been
- * meant. For an unfinished last word these are its completions (`gith` →
- * `github`); for a word that no document has, words one typing error away. One
- * more clause stands for the whole query as the exact name of a tool.
+ * Each word becomes a clause: its own term, and alternative terms. For an
+ * unfinished last word, these are its completions (`gith` → `github`); for a
+ * word that no document has, words one typing error away. An additional clause
+ * stands for the whole query as the exact name of a tool.
  *
- * What is chosen depends on the content of the index only, never on the order
- * in which it came.
+ * The alternatives depend only on the content of the index, never on the order
+ * in which documents were added.
  */
 
 import type { Dictionary } from "./dictionary.ts";
@@ -17,32 +17,32 @@ import { isOneEditAway } from "./one-edit.ts";
 import type { QueryWord } from "./parse-query.ts";
 import { stopWords } from "./stop-words.ts";
 
-/** How a hit came about; see `SearchReason`. */
+/** The way in which a document matches; see `SearchReason`. */
 export type SearchMatch = "word" | "prefix" | "typo" | "name";
 
-/** What one word of the query looks for. */
+/** The terms that match one word of the query. */
 export interface Clause {
   readonly word: string;
   readonly match: "word" | "name";
-  /** The term of the word itself, if the index has it. */
+  /** The term of the word itself, if the index contains it. */
   readonly term: number | undefined;
-  /** Terms that may have been meant instead. */
+  /** Alternative terms. */
   readonly others: readonly number[];
   readonly othersMatch: "prefix" | "typo";
 }
 
-/** Completions of an unfinished word: the most frequent ones, out of the first so many words. */
+/** Most completions of an unfinished word, and the number of words among which the most frequent are selected. */
 const completionsMax = 32;
 const completionsScanned = 8_192;
 
-/** Corrections of a word: the most frequent ones, out of the first so many words with the same first letter. */
+/** Most corrections of a word, and the number of words with the same first letter among which the most frequent are selected. */
 const correctionsMax = 8;
 const correctionsScanned = 16_384;
-/** Words that are corrected in one query, and the length from which a word is. */
+/** Most words that are corrected in one query, and the shortest word that is corrected. */
 const correctedWordsMax = 4;
 const correctedMinChars = 4;
 
-/** The clauses of a query, in its order; the one for the exact name comes last. */
+/** Returns the clauses of a query in its order; the one for the exact name comes last. */
 export function clausesOf(query: string, words: readonly QueryWord[], index: InvertedIndex): Clause[] {
   const { dictionary } = index;
   const clauses: Clause[] = [];
@@ -83,8 +83,8 @@ function correctionsOf(text: string, index: InvertedIndex): number[] {
 }
 
 /**
- * The terms of `words` that most documents have, at most `max`; of equally
- * frequent ones those that come first. Stop words are never meant.
+ * Returns the most frequent terms of `words`, at most `max`; of equally frequent
+ * ones, the first. Stop words are never alternatives.
  */
 function mostFrequentTerms(
   words: readonly number[],

@@ -1,13 +1,13 @@
 /**
- * The words and terms of the index, each under a small number.
+ * The words and terms of the index, each with a small number.
  *
- * A word is what stands in a text (`issues`), a term what is searched for
- * (`issu`, its stem); several words share a term. Words keep their number while
- * a document contains them, and numbers are used again: the dictionary always
- * holds exactly what its documents contain. Since each word knows its term, a
- * word is stemmed once, however often it occurs.
+ * A word occurs in a text (`issues`); a term is its stem (`issu`), which a search
+ * matches. Several words can share a term. A word keeps its number while a
+ * document contains it, and numbers are reused: the dictionary always contains
+ * exactly the words of its documents. The term of a word is stored, so a word is
+ * stemmed only once.
  *
- * An exact name (`=createissue`) is a word too, but one that no prefix finds.
+ * An exact name (`=createissue`) is a word too, but no prefix matches it.
  */
 
 import { isExactName } from "./exact-name.ts";
@@ -15,15 +15,15 @@ import { grownUint32 } from "./grown.ts";
 import { SortedWords } from "./sorted-words.ts";
 import { stemEnglish } from "./stem-english.ts";
 
-/** Stemming is for words of English letters; words with digits and other scripts are left alone. */
+/** Matches words that are stemmed: English letters only, no digits or other scripts. */
 const englishWord = /^[a-z']+$/;
 
-/** The text of the term of `word`. */
+/** Returns the text of the term of `word`. */
 export function termTextOf(word: string): string {
   return englishWord.test(word) ? stemEnglish(word) : word;
 }
 
-/** One less than the number of words remembered, a power of two. */
+/** Mask of the cache index: the size of the cache, a power of two, minus 1. */
 const recentMask = 0x1fff;
 
 export class Dictionary {
@@ -31,22 +31,22 @@ export class Dictionary {
   readonly #wordTexts: string[] = [];
   #wordDocumentCounts = new Uint32Array(0);
   readonly #freeWords: number[] = [];
-  /** The word found last under a rough hash: frequent words need neither be cut out nor looked up. */
+  /** Cache of the last word per approximate hash: frequent words need neither a substring nor a lookup. */
   readonly #recent = new Uint32Array(recentMask + 1);
   readonly #termNumbers = new Map<string, number>();
   readonly #termTexts: string[] = [];
   readonly #freeTerms: number[] = [];
   #termWordCounts = new Uint32Array(0);
   readonly #sorted = new SortedWords(this.#wordTexts);
-  /** The term of each word number. For reading; it is replaced when it grows. */
+  /** The term of each word number. Read only; the array is replaced when it grows. */
   wordTerms = new Uint32Array(0);
 
-  /** One past the highest word number in use. */
+  /** The highest word number in use plus 1. */
   get wordNumberEnd(): number {
     return this.#wordTexts.length;
   }
 
-  /** One past the highest term number in use. */
+  /** The highest term number in use plus 1. */
   get termNumberEnd(): number {
     return this.#termTexts.length;
   }
@@ -59,19 +59,19 @@ export class Dictionary {
     return this.#wordTexts[word]!;
   }
 
-  /** The number of the term with this text, if any document has it. */
+  /** Returns the number of the term with this text, if a document contains it. */
   findTerm(text: string): number | undefined {
     return this.#termNumbers.get(text);
   }
 
-  /** The words that begin with `prefix`, in code unit order, at most `max`. */
+  /** Returns the words that begin with `prefix`, in code unit order, at most `max`. */
   wordsStartingWith(prefix: string, max: number): number[] {
     return this.#sorted.startingWith(prefix, max);
   }
 
   /**
-   * The number of the word that is `text` from `start` to `end`, new if need be.
-   * The caller follows with `retain` or loses the number.
+   * Returns the number of the word in `text` from `start` to `end`, a new one if
+   * necessary. The number is valid only if the caller then calls `retain`.
    */
   intern(text: string, start: number, end: number): number {
     const length = end - start;
@@ -90,12 +90,12 @@ export class Dictionary {
     return word;
   }
 
-  /** One more document contains `word`. */
+  /** Counts one more document with `word`. */
   retain(word: number): void {
     this.#wordDocumentCounts[word]! += 1;
   }
 
-  /** One document less contains `word`; the last one takes the word away, and its term with the last word. */
+  /** Counts one document less with `word`. Without documents the word is removed, and with its last word the term. */
   release(word: number): void {
     this.#wordDocumentCounts[word]! -= 1;
     if (this.#wordDocumentCounts[word]! > 0) return;
@@ -147,8 +147,8 @@ export class Dictionary {
 }
 
 /**
- * A copy of `text` that does not keep alive the text it was cut from: engines
- * let longer slices point into their source, which may be a whole description.
+ * Copies `text` so that it does not keep its source alive: engines let longer
+ * substrings point into their source, which may be a whole description.
  */
 function unshared(text: string): string {
   if (text.length < 13) return text;

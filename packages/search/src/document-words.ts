@@ -1,6 +1,6 @@
 /**
- * The distinct words of each document, by slot: what has to be taken out of the
- * index when the document goes.
+ * The distinct words of each document, by slot. They are removed from the index
+ * together with the document.
  */
 
 import { Blocks, sizeLogFor } from "./blocks.ts";
@@ -12,7 +12,7 @@ export class DocumentWords {
   #starts = new Uint32Array(0);
   #lengths = new Uint32Array(0);
 
-  /** Keep `words` as those of the document at `slot`, which must have none. */
+  /** Stores `words` as those of the document at `slot`, which must have none. */
   set(slot: number, words: readonly number[]): void {
     if (slot >= this.#starts.length) {
       this.#starts = grownUint32(this.#starts, slot + 1);
@@ -26,7 +26,7 @@ export class DocumentWords {
     this.#starts[slot] = start;
   }
 
-  /** The words of the document at `slot`, which are forgotten: the view is valid until the next `set`. */
+  /** Removes and returns the words of the document at `slot`. The view is valid until the next `set`. */
   take(slot: number): Uint32Array {
     const start = this.#starts[slot]!;
     const length = this.#lengths[slot]!;

@@ -1,26 +1,26 @@
 /**
- * What can be found: a tool as the index sees it, and its text field by field.
+ * The document of a tool in the index, and its text by field.
  */
 
 import { searchLimits } from "./options.ts";
 import { schemaTextOf } from "./schema-text.ts";
 
-/** A tool to be found. It is read once, when it is added; later changes to it are not seen. */
+/** A tool in the index. It is read once, when it is added; later changes have no effect. */
 export interface SearchDocument {
-  /** Unique in the index, such as `github:create_issue`; what searches return. */
+  /** Unique in the index, such as `github:create_issue`. Searches return it. */
   readonly id: string;
   /** The tool's own name, such as `create_issue`. */
   readonly name: string;
   readonly title?: string;
-  /** Where the tool comes from, such as `github`. */
+  /** The source of the tool, such as `github`. */
   readonly namespace: string;
   readonly description?: string;
   readonly tags?: readonly string[];
-  /** JSON Schema of the arguments; parameter names and descriptions are taken from it. */
+  /** JSON Schema of the arguments, with the names and descriptions of the parameters. */
   readonly inputSchema?: unknown;
 }
 
-/** The text of each field of `document`, in the order of `searchFields`, cut to what is indexed. */
+/** Returns the text of each field of `document`, in the order of `searchFields`, cut to the limits. */
 export function fieldTextsOf(document: SearchDocument): readonly string[] {
   const parameters = schemaTextOf(document.inputSchema);
   return [

@@ -1,38 +1,38 @@
 /**
- * Names as a whole: a query that equals the name of a tool should find that
- * tool first, however it is written.
+ * Exact names: a query that equals the name of a tool, in any spelling, finds
+ * that tool first.
  *
- * A name becomes one word of its own kind, `=createissue`, from `create_issue`,
- * `createIssue` and `Create issue` alike. No other word has the sign in it, so
- * no text that merely contains the name is taken for it.
+ * A name becomes one special word: `create_issue`, `createIssue` and `Create
+ * issue` all become `=createissue`. No other word contains the sign, so a text
+ * that only contains the name does not match.
  */
 
 import { scanWords } from "./scan-words.ts";
 
 const sign = "=";
 
-/** Longer names are found by their words only. */
+/** Longest exact name. Longer names are found by their words only. */
 const exactNameMaxChars = 256;
 
-/** The word that stands for `name` as a whole; `undefined` when it has no words or is too long. */
+/** Returns the word for the whole of `name`; `undefined` if it has no words or is too long. */
 export function exactNameWord(name: string): string | undefined {
   if (name.length > exactNameMaxChars) return undefined;
   let joined = "";
   scanWords(name, (text, start, end, kind) => {
     const word = text.slice(start, end);
-    // The characters of a longer run come one by one too, so pairs are left out.
+    // A longer run also yields its single characters, so pairs are skipped.
     if (kind === "word" || kind === "char" || (kind === "gram" && [...word].length === 1)) joined += word;
     return true;
   });
   return joined === "" ? undefined : sign + joined;
 }
 
-/** Whether `word` stands for a name as a whole. */
+/** Whether `word` is an exact name. */
 export function isExactName(word: string): boolean {
   return word.startsWith(sign);
 }
 
-/** `word` as people read it. */
+/** Returns `word` for display. */
 export function withoutSign(word: string): string {
   return isExactName(word) ? word.slice(sign.length) : word;
 }

@@ -1,17 +1,17 @@
 /**
- * Unicode folding: spellings of the same letters become the same letters, so
- * that `Café`, `Ｃａｆｅ` and `cafe` meet.
+ * Unicode folding: different spellings of the same letters become equal, so that
+ * `Café`, `Ｃａｆｅ` and `cafe` match.
  *
  * Compatibility forms are decomposed (NFKD), the diacritics of alphabetic
- * scripts dropped, and what is left composed again (NFC): without that last
- * step Hangul syllables would stay taken apart. Marks that are letters in their
- * own right (Indic vowels, Thai tone marks, Japanese voicing) are kept. Case is
- * kept too, because words are split at case changes; `foldWord` drops it.
+ * scripts removed, and the result is composed again (NFC); without that last
+ * step Hangul syllables would stay decomposed. Marks that are letters (Indic
+ * vowels, Thai tone marks, Japanese voicing) are kept. Case is kept too, because
+ * words are split at case changes; `foldWord` removes it.
  *
- * Text in ASCII only is returned as it is: this is the common case.
+ * ASCII text, the common case, is returned unchanged.
  */
 
-/** Diacritics (U+0300 to U+036F and the later blocks of them), variation selectors, and characters that show nothing. */
+/** Diacritics (U+0300 to U+036F and later blocks), variation selectors, and invisible characters. */
 const dropped =
   /[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f]|\u00ad|\u200c|\u200d|\u2060|\ufeff/g;
 
@@ -36,12 +36,12 @@ const spelledOut: { readonly [letter: string]: string } = {
 };
 const spelledOutLetters = /[ßæœøđðħıłŋŧþς’]/g;
 
-/** `text` without diacritics and compatibility forms, case kept. */
+/** Returns `text` without diacritics and compatibility forms, in its case. */
 export function foldText(text: string): string {
   return nonAscii.test(text) ? text.normalize("NFKD").replace(dropped, "").normalize("NFC") : text;
 }
 
-/** One word of a folded text in its final form: lower case, without special letters. */
+/** Returns the final form of one word of a folded text: lower case, without special letters. */
 export function foldWord(word: string): string {
   const lower = word.toLowerCase();
   return nonAscii.test(lower) ? lower.replace(spelledOutLetters, (letter) => spelledOut[letter]!) : lower;

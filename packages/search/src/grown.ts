@@ -1,4 +1,4 @@
-/** Typed arrays that grow: a copy with room for more, at least half as long again. */
+/** Growth of typed arrays: a copy that is at least half as long again. */
 
 export function grownUint32(array: Uint32Array, length: number): Uint32Array<ArrayBuffer> {
   const grown = new Uint32Array(grownLength(array.length, length));

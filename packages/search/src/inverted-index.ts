@@ -1,14 +1,14 @@
 /**
- * The inverted index: which terms each document has in which field, and the
- * statistics of the collection that ranking needs.
+ * The inverted index: the terms of each document by field, and the statistics of
+ * the collection for ranking.
  *
- * Documents live in slots, which are used again after a removal. Every
- * statistic (documents, df, lengths and the number of documents per field) is a
- * whole number that adding and removing keep exact, so that an index always
- * ranks as if it had been built from its present documents alone.
+ * Documents occupy slots, which are reused after a removal. Every statistic
+ * (documents, df, lengths and the number of documents per field) is an integer
+ * that additions and removals keep exact, so an index always ranks as if it had
+ * been built from its current documents only.
  *
- * The length of a field is the number of its words; the joined forms of
- * identifiers and exact names, which repeat words, do not count.
+ * The length of a field is the number of its words, without the joined forms of
+ * identifiers and exact names, which repeat words.
  */
 
 import { Dictionary } from "./dictionary.ts";
@@ -26,9 +26,9 @@ const nameField = searchFields.indexOf("name");
 export class InvertedIndex {
   readonly dictionary = new Dictionary();
   readonly postings = new PostingLists();
-  /** The length of each field of each document, under the key of its postings. For reading. */
+  /** The length of each field of each document, by the key of its postings. Read only. */
   lengths = new Uint16Array(0);
-  /** Per field: the lengths of all documents together, and how many documents have the field. For reading. */
+  /** Per field: the total length of all documents, and the number of documents with the field. Read only. */
   readonly lengthSums = new Float64Array(searchFields.length);
   readonly documentCounts = new Uint32Array(searchFields.length);
   readonly #slots = new Map<string, number>();
@@ -36,7 +36,7 @@ export class InvertedIndex {
   readonly #freeSlots: number[] = [];
   readonly #documentWords = new DocumentWords();
 
-  // What the document being added has so far; the counts are zero in between.
+  // Words and counts of the document that is being added. All counts are zero between additions.
   #termCounts = new Uint32Array(0);
   #wordCounts = new Uint32Array(0);
   readonly #fieldTerms: number[] = [];
@@ -47,7 +47,7 @@ export class InvertedIndex {
     return this.#slots.size;
   }
 
-  /** One past the highest slot in use. */
+  /** The highest slot in use plus 1. */
   get slotEnd(): number {
     return this.#ids.length;
   }
@@ -60,14 +60,14 @@ export class InvertedIndex {
     return this.#ids[slot]!;
   }
 
-  /** The average length of `field` among the documents that have it; 1 when none has. */
+  /** Returns the average length of `field` among the documents with that field; 1 without any. */
   averageLength(field: number): number {
     const count = this.documentCounts[field]!;
     return count === 0 ? 1 : this.lengthSums[field]! / count;
   }
 
   add(document: SearchDocument): void {
-    // Everything that reads the document comes first: whatever is wrong with it, the index stays whole.
+    // The document is read before any change, so that an invalid document leaves the index intact.
     const texts = fieldTextsOf(document);
     const exactNames = exactNamesOf(document);
     this.remove(document.id);
@@ -160,7 +160,7 @@ export class InvertedIndex {
   }
 }
 
-/** The forms of a name that a whole query may equal: alone, behind its namespace, and as id. */
+/** Returns the forms of a name that a whole query can equal: alone, after its namespace, and as id. */
 function exactNamesOf({ id, name, namespace }: SearchDocument): ReadonlySet<string> {
   const qualified = `${namespace}:${name}`;
   const forms = [exactNameWord(name), exactNameWord(qualified)];

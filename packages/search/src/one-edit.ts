@@ -1,9 +1,9 @@
 /**
- * Whether two words differ by one typing error: a letter too many, one missing,
- * one wrong, or two neighbours exchanged. In one pass, without a matrix.
+ * Comparison of words that differ by one typing error: an added, missing or wrong
+ * letter, or two exchanged neighbors. One pass, without a matrix.
  */
 
-/** Whether exactly one edit leads from `a` to `b`. */
+/** Whether exactly one edit turns `a` into `b`. */
 export function isOneEditAway(a: string, b: string): boolean {
   const longer = a.length >= b.length ? a : b;
   const shorter = a.length >= b.length ? b : a;

@@ -1,6 +1,6 @@
 /**
  * The fields of a document, the parameters of the ranking and the limits of the
- * index: everything that has a default, in one place.
+ * index, with all defaults.
  */
 
 import { SearchError } from "./search-error.ts";
@@ -16,37 +16,37 @@ export const searchFields = [
   "parameterDescriptions",
 ] as const;
 
-/** A field of a document; the two of parameters are taken from its `inputSchema`. */
+/** A field of a document; the parameter fields are derived from its `inputSchema`. */
 export type SearchField = (typeof searchFields)[number];
 
-/** How much a field counts and how much its length matters. */
+/** Weight and length normalization of a field. */
 export interface SearchFieldOptions {
-  /** How many times an occurrence in this field counts, from 0 (not at all). */
+  /** Weight of an occurrence in this field, from 0 (ignored). */
   readonly boost?: number;
-  /** Length normalisation from 0 (length is ignored) to 1. @default 0.75 */
+  /** Length normalization from 0 (length is ignored) to 1. @default 0.75 */
   readonly b?: number;
 }
 
 /** The parameters of the ranking. */
 export interface SearchOptions {
-  /** How slowly repeated occurrences stop counting, from 0 (at once). @default 1.2 */
+  /** Saturation of repeated occurrences, from 0 (only the first counts). @default 1.2 */
   readonly k1?: number;
   /**
-   * Per field; what is absent keeps its default. The default boosts are name 3,
+   * Options by field; an absent field keeps its default. The default boosts are name 3,
    * title 2, namespace 2, description 1, tags 2, parameterNames 0.8 and
    * parameterDescriptions 0.4.
    */
   readonly fields?: { readonly [field in SearchField]?: SearchFieldOptions };
 }
 
-/** `SearchOptions` with every default filled in; `boosts` and `bs` are in the order of `searchFields`. */
+/** `SearchOptions` with all defaults; `boosts` and `bs` are in the order of `searchFields`. */
 export interface ResolvedSearchOptions {
   readonly k1: number;
   readonly boosts: readonly number[];
   readonly bs: readonly number[];
 }
 
-/** What the index takes and gives at most. Text past a bound is not indexed; queries past one are refused. */
+/** Limits of the index. Text past a limit is not indexed; queries past one are refused. */
 export const searchLimits = {
   /** Words of a query, repetitions included. */
   queryMaxTerms: 1_000,
@@ -56,7 +56,7 @@ export const searchLimits = {
   resultsMax: 1_000,
   /** UTF-16 units of one field of a document (all tags together, all parameter names together, …). */
   fieldMaxChars: 16_384,
-  /** Characters of a word; the rest of a longer one is not indexed. */
+  /** Characters of a word. The rest of a longer word is not indexed. */
   wordMaxChars: 64,
   /** Parameters read from an input schema. */
   parametersMax: 500,
@@ -77,7 +77,7 @@ const defaultBoosts: { readonly [field in SearchField]: number } = {
 };
 
 /**
- * `options` with the defaults filled in.
+ * Resolves `options` to complete options.
  *
  * @throws {SearchError} `SEARCH_OPTION_INVALID` for a number out of its range.
  */

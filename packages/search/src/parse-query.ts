@@ -1,10 +1,10 @@
 /**
- * A query as words: what has to be looked up, in the order of the query.
+ * Parses a query into the words to look up, in the order of the query.
  *
- * Repeated words count once. Stop words are left out, unless the query has
- * nothing else: then it searches for them. The last word may be unfinished and
- * is marked so, together with the identifier it ends; it is finished when
- * anything but a letter or digit follows, such as a space. It never looks into the index.
+ * Repeated words count once. Stop words are removed, unless the query contains
+ * nothing else. The last word may be unfinished and is marked as such, together
+ * with the identifier that it ends; a following character other than a letter or
+ * digit, such as a space, finishes it. Parsing never reads the index.
  */
 
 import { termTextOf } from "./dictionary.ts";
@@ -16,21 +16,21 @@ import { stopWords } from "./stop-words.ts";
 
 /** A word to look up. */
 export interface QueryWord {
-  /** As in the query, folded. */
+  /** The word in the query, folded. */
   readonly text: string;
   /** The text of its term. */
   readonly term: string;
-  /** Whether the index may hold other words that were meant: it is no gram and long enough to tell. */
+  /** Whether alternatives are searched in the index: not for grams and short words. */
   readonly isSpelled: boolean;
-  /** Whether the query ends in it, so that it may be the beginning of a longer word. */
+  /** Whether the query ends with the word, so that it may be the beginning of a longer one. */
   readonly isUnfinished: boolean;
 }
 
-/** Shorter words at the end of a query are not taken for beginnings. */
+/** Shortest word at the end of a query that is treated as a beginning. */
 const prefixMinChars = 2;
 
 /**
- * The words of `query`.
+ * Returns the words of `query`.
  *
  * @throws {SearchError} `SEARCH_QUERY_TOO_LONG` past 1,000 words or 32,768 characters.
  */

@@ -1,37 +1,37 @@
 /**
- * The posting lists: for each term, where it occurs and how often.
+ * The posting lists: the occurrences of each term.
  *
- * A posting is a key (`slot * 8 + field`, the place) and a tf (how often the
- * term occurs there). The postings of a term are sorted by key, so that those
- * of a document are neighbours and found by binary search. All lists live in
- * two typed arrays, in blocks whose sizes are powers of two; a list that
- * outgrows its block moves to one twice the size, and blocks left behind are
- * used again. Adding at the end, the common case, moves nothing; adding or
- * removing in the middle moves the rest of that list.
+ * A posting is a key (`slot * 8 + field`) and a tf, the number of occurrences in
+ * that field. The postings of a term are sorted by key, so that those of a
+ * document are adjacent and found by binary search. All lists are stored in two
+ * typed arrays, in blocks whose sizes are powers of two. A list that outgrows its
+ * block moves to one of twice the size, and the old block is reused. Adding at
+ * the end, the common case, moves nothing; adding or removing in the middle moves
+ * the rest of that list.
  *
- * df, the number of documents with the term, is kept exactly.
+ * df, the number of documents with the term, is always exact.
  */
 
 import { Blocks } from "./blocks.ts";
 import { grownUint8, grownUint16, grownUint32 } from "./grown.ts";
 
-/** Bits of a key that hold the field; the rest hold the slot of the document. */
+/** Number of bits of a key for the field; the others are the slot of the document. */
 export const fieldBits = 3;
 export const fieldMask = (1 << fieldBits) - 1;
 
 export class PostingLists {
-  /** The keys and tfs of all lists. For reading; both are replaced when they grow. */
+  /** The keys and tfs of all lists. Read only; both arrays are replaced when they grow. */
   keys = new Uint32Array(0);
   tfs = new Uint16Array(0);
-  /** Per term: where its block begins, how many postings it has, how many documents. For reading. */
+  /** Per term: start of its block, number of postings, number of documents. Read only. */
   starts = new Uint32Array(0);
   lengths = new Uint32Array(0);
   dfs = new Uint32Array(0);
-  /** Per term: the binary logarithm of its block's size, plus 1; 0 for no block. */
+  /** Per term: binary logarithm of the size of its block plus 1; 0 without a block. */
   #sizes = new Uint8Array(0);
   readonly #blocks = new Blocks();
 
-  /** Add a posting; `term` must not have one with this key. */
+  /** Adds a posting; `term` must not have one with this key. */
   insert(term: number, key: number, tf: number): void {
     if (term >= this.starts.length) this.#growTerms(term + 1);
     const length = this.lengths[term]!;
@@ -55,7 +55,7 @@ export class PostingLists {
     if (!isKnown) this.dfs[term]! += 1;
   }
 
-  /** Remove the postings of `term` in the document at `slot`, if there are any. */
+  /** Removes the postings of `term` in the document at `slot`, if any. */
   removeDocument(term: number, slot: number): void {
     const start = this.starts[term]!;
     const end = start + this.lengths[term]!;
@@ -73,7 +73,7 @@ export class PostingLists {
     else if (size > 3 && length <= 1 << (size - 3)) this.#move(term, size - 1);
   }
 
-  /** Where the postings of `term` for the document at `slot` begin, or would begin. */
+  /** Returns the index of the first posting of `term` for the document at `slot`, or the index for inserting one. */
   find(term: number, slot: number): number {
     const start = this.starts[term]!;
     return this.#lowerBound(start, start + this.lengths[term]!, (slot << fieldBits) >>> 0);
@@ -90,7 +90,7 @@ export class PostingLists {
     return low;
   }
 
-  /** Move the list of `term` to a block of another size, which must have room for it. */
+  /** Moves the list of `term` to a block of another size, which must be large enough. */
   #move(term: number, size: number): void {
     const target = this.#blocks.take(size - 1);
     if (this.#blocks.end > this.keys.length) {

@@ -1,25 +1,25 @@
 /**
- * BM25F: how well a document answers a query.
+ * Ranks documents for a query by BM25F.
  *
- * Okapi BM25 for documents of several weighted fields, as in S. Robertson and
+ * BM25F is Okapi BM25 for documents of several weighted fields, as in S. Robertson and
  * H. Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009),
- * section 3.6, with a length normalisation per field (H. Zaragoza et al.,
+ * section 3.6, with a length normalization per field (H. Zaragoza et al.,
  * "Microsoft Cambridge at TREC-13", 2004). For a document d and a term t:
  *
  *     tf'(t, d)  = Σ over fields f of  boost(f) · tf(t, d, f) / (1 − b(f) + b(f) · length(d, f) / average(f))
  *     idf(t)     = ln(1 + (N − df(t) + 0.5) / (df(t) + 0.5))
  *     score(d)   = Σ over terms t of   idf(t) · (k1 + 1) · tf'(t, d) / (k1 + tf'(t, d))
  *
- * `average(f)` is taken over the documents that have the field; otherwise a rare
- * field such as `tags` would look overlong wherever it is used. The `1 +` keeps
+ * `average(f)` is the average over the documents with the field; otherwise a rare
+ * field such as `tags` would seem too long wherever it occurs. The `1 +` keeps
  * the idf of frequent terms above zero.
  *
- * The other terms of a clause (completions or corrections) count together as
- * one term, at a discount and never with a higher idf than the word itself has;
- * a document gets the better of the two, not both.
+ * The alternative terms of a clause (completions or corrections) count as one
+ * term together, at a discount and never with a higher idf than the word itself.
+ * A document gets the higher of the two scores, not both.
  *
- * A document is scored by adding up in the order of the query, so equal
- * contents give equal scores to the last bit. Nothing is sorted here.
+ * Scores are added in the order of the query, so equal contents have equal scores
+ * to the last bit. Nothing is sorted here.
  */
 
 import type { Clause, SearchMatch } from "./clauses.ts";
@@ -28,38 +28,38 @@ import type { InvertedIndex } from "./inverted-index.ts";
 import { type ResolvedSearchOptions, type SearchField, searchFields } from "./options.ts";
 import { fieldBits, fieldMask } from "./posting-lists.ts";
 
-/** One part of a score: a word of the query, found in one field. */
+/** One part of a score: a word of the query that occurs in one field. */
 export interface SearchReason {
-  /** The word of the query, folded; for a `name` match the whole query without its separators. */
+  /** The word of the query, folded; for a `name` match, the whole query without its separators. */
   readonly word: string;
   /** The indexed term that matched: the stem of a word of the document. */
   readonly term: string;
   /**
-   * `word`: the same word, up to its ending. `prefix`: the last word of the query begins it.
+   * `word`: the same word, except for its ending. `prefix`: it begins with the last word of the query.
    * `typo`: one typing error away from a word that no document has. `name`: the query is the tool's name.
    */
   readonly match: SearchMatch;
   readonly field: SearchField;
-  /** The part of the score that this accounts for, above 0. */
+  /** The contribution to the score, above 0. */
   readonly contribution: number;
 }
 
-/** What a completion or a correction counts compared with the word itself. */
+/** Weight of a completion or a correction, relative to the word itself. */
 const othersWeights = { prefix: 0.6, typo: 0.4 } as const;
 
 /** The scores of one query. Valid until the next ranking of the same ranker. */
 export interface Ranking {
-  /** The slots of the documents with a score above 0, in no order; the first `count` of them. */
+  /** The slots of the documents with a score above 0, unordered; only the first `count` entries are valid. */
   readonly slots: Uint32Array;
   readonly count: number;
   /** The score of each slot. */
   readonly scores: Float64Array;
-  /** Why the document at `slot` has its score, the greatest part first. */
+  /** Returns the parts of the score of the document at `slot`, the greatest first. */
   explain(slot: number): readonly SearchReason[];
 }
 
 interface WeighedClause extends Clause {
-  /** Weight and idf times k1 + 1. */
+  /** Weight and idf, multiplied by k1 + 1. */
   readonly factor: number;
   readonly othersFactor: number;
 }
@@ -67,13 +67,13 @@ interface WeighedClause extends Clause {
 export class Ranker {
   readonly #index: InvertedIndex;
   readonly #options: ResolvedSearchOptions;
-  /** What divides a tf in field f is `#bases[f] + #slopes[f] * length`. */
+  /** The divisor of a tf in field f is `#bases[f] + #slopes[f] * length`. */
   readonly #bases = new Float64Array(searchFields.length);
   readonly #slopes = new Float64Array(searchFields.length);
   #slots = new Uint32Array(0);
   #count = 0;
   #scores = new Float64Array(0);
-  /** Per slot, zero between clauses: what the word itself gave, and the tf' of its other terms. */
+  /** Per slot, zero between clauses: the score of the word itself, and the tf' of its alternative terms. */
   #given = new Float64Array(0);
   #othersTfs = new Float64Array(0);
   #othersSlots = new Uint32Array(0);
@@ -169,7 +169,7 @@ export class Ranker {
     this.#scores[slot]! += score;
   }
 
-  /** Calls `take` with each document that has `term` and its tf', as far as that is above 0. */
+  /** Calls `take` with each document that contains `term` and its tf', if that is above 0. */
   #eachTf(term: number, take: (slot: number, tf: number) => void): void {
     const { postings, lengths } = this.#index;
     const { keys, tfs } = postings;

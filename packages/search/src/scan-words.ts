@@ -1,37 +1,36 @@
 /**
- * The words of a text.
+ * Splits a text into words.
  *
  * A run of letters and digits, with `_ - . / :` inside, is an identifier. It is
  * split at those characters, at case changes (`createIssue`, `HTTPServer` →
- * `http server`) and between letters and digits; the parts are its words. When
- * there are several, the identifier without its separators is given as well:
+ * `http server`) and between letters and digits; the parts are its words. If
+ * there are several, the identifier without its separators is a word too:
  * `create_issue`, `createIssue` and `create-issue` share `createissue`, and
- * `GitHub` meets `github`. An apostrophe between letters
- * belongs to the word.
+ * `GitHub` matches `github`. An apostrophe between letters belongs to the word.
  *
  * Scripts written without spaces (Chinese, Japanese, Korean, Thai, Lao, Khmer,
- * Burmese) give every two neighbouring characters as a word, and the single
- * characters as well, so that a query of one character finds them.
+ * Burmese) yield every two adjacent characters as a word, and the single
+ * characters too, so that a query of one character finds them.
  *
- * Words come folded and in lower case, unstemmed, cut to 64 characters. Stop
- * words are words like any other here. It keeps nothing between calls.
+ * Words are folded, in lower case, not stemmed, and cut to 64 characters. Stop
+ * words are not treated specially. No state is kept between calls.
  */
 
 import { foldText, foldWord } from "./fold-text.ts";
 import { searchLimits } from "./options.ts";
 
 /**
- * `word` is a part of an identifier, `joined` the whole of one that has several
- * parts; `gram` is two characters of a script without spaces (or the one of a
- * run of one), `char` one character of a longer run. `joined` and `char` repeat
- * what the others say and do not count for the length of a text.
+ * `word` is a part of an identifier, `joined` the whole of an identifier with
+ * several parts; `gram` is two characters of a script without spaces (or one, if
+ * the run has only one), `char` one character of a longer run. `joined` and `char`
+ * repeat other words and do not count towards the length of a text.
  */
 export type WordKind = "word" | "joined" | "gram" | "char";
 
 /**
- * Takes one word, which is `text` from `start` to `end`: cutting it out is left
- * to those who need it. `origin` tells the words of one identifier or run from
- * those of the next. Returning `false` ends the scan.
+ * Receives one word, which is `text` from `start` to `end`; a caller that needs
+ * the substring creates it. `origin` distinguishes the words of one identifier or
+ * run from those of the next. Returning `false` ends the scan.
  */
 export type WordSink = (text: string, start: number, end: number, kind: WordKind, origin: number) => boolean;
 
@@ -45,7 +44,7 @@ const unspaced = 6;
 
 const asciiClasses = Uint8Array.from({ length: 128 }, (_, code) => classOfAscii(String.fromCharCode(code)));
 
-/** Identifiers of more parts are sentences that lack spaces; they are not joined. */
+/** Most parts of an identifier that is joined. One with more parts is a sentence without spaces. */
 const joinedMaxParts = 16;
 
 const unspacedScript =
@@ -61,14 +60,14 @@ function classOfAscii(char: string): number {
 
 function classOfNonAscii(char: string): number {
   if (unspacedScript.test(char)) return unspaced;
-  // Capitals outside the basic plane are two units long, which splitting before a capital does not know.
+  // Capitals outside the basic plane have two units, which the split before a capital does not support.
   if (char.length === 1 && /[\p{Lu}\p{Lt}]/u.test(char)) return upper;
   if (/[\p{L}\p{M}]/u.test(char)) return lower;
   if (/\p{N}/u.test(char)) return digit;
   return char === "’" ? apostrophe : other;
 }
 
-/** The class of the character at `index`; both halves of a surrogate pair have the class of the pair. */
+/** Returns the class of the character at `index`; both halves of a surrogate pair have the class of the pair. */
 function classAt(text: string, index: number): number {
   const code = text.charCodeAt(index);
   if (code < 128) return asciiClasses[code]!;
@@ -77,9 +76,9 @@ function classAt(text: string, index: number): number {
 }
 
 /**
- * Give the words of `text` to `sink`, in the order of the text; `joined` follows its parts.
+ * Passes the words of `text` to `sink`, in the order of the text; `joined` follows its parts.
  *
- * @returns whether the scan came to the end of the text.
+ * @returns whether the scan reached the end of the text.
  */
 export function scanWords(text: string, sink: WordSink): boolean {
   const folded = foldText(text);
@@ -98,13 +97,13 @@ export function scanWords(text: string, sink: WordSink): boolean {
   return true;
 }
 
-/** One identifier from `origin`; the index after it, or -1 when the sink has enough. */
+/** Scans one identifier from `origin`. Returns the index after it, or -1 if the sink ended the scan. */
 function scanIdentifier(text: string, origin: number, sink: WordSink): number {
   let partStart = origin;
   let previous = classAt(text, origin);
   let joined = "";
   let partCount = 0;
-  /** Whether all letters so far are small and in ASCII, so that there is nothing to fold. */
+  /** Whether all letters so far are lower-case ASCII, so that folding is unnecessary. */
   let isPlain = previous !== upper && text.charCodeAt(origin) < 128;
   let index = origin + 1;
   for (; ; index += 1) {
@@ -117,7 +116,7 @@ function scanIdentifier(text: string, origin: number, sink: WordSink): number {
       const end = Math.min(cut, partStart + searchLimits.wordMaxChars);
       partCount += 1;
       if (isEnd && partCount === 1 && isPlain) {
-        // The common case, a plain word, is not even cut out.
+        // The common case, a plain word, needs no substring.
         return sink(text, partStart, end, "word", origin) ? index : -1;
       }
       const part = isPlain ? text.slice(partStart, end) : foldWord(text.slice(partStart, end));
@@ -135,7 +134,7 @@ function scanIdentifier(text: string, origin: number, sink: WordSink): number {
   return index;
 }
 
-/** Where the part that begins at `partStart` ends, given that `index` goes on with a letter or digit; 0 if it goes on. */
+/** Returns the end of the part that begins at `partStart`, if it ends before the letter or digit at `index`; 0 if it continues. */
 function cutBefore(
   text: string,
   index: number,
@@ -145,7 +144,7 @@ function cutBefore(
 ): number {
   if (previous === current || previous === joiner || classAt(text, index - 1) === apostrophe) return 0;
   if (previous !== upper || current !== lower) return index;
-  // HTTPServer is cut before its last capital; URLs is an acronym in the plural and O'Brien one name.
+  // HTTPServer is split before its last capital. URLs is a plural acronym, and O'Brien is one name.
   const capital = index - 1;
   const isOne =
     capital === partStart || isPluralEnd(text, index) || classAt(text, capital - 1) === apostrophe;
@@ -164,7 +163,7 @@ function isLetterAt(text: string, index: number): boolean {
   return index < text.length && isLetter(classAt(text, index));
 }
 
-/** One run of a script without spaces from `origin`; the index after it, or -1 when the sink has enough. */
+/** Scans one run of a script without spaces from `origin`. Returns the index after it, or -1 if the sink ended the scan. */
 function scanRun(text: string, origin: number, sink: WordSink): number {
   let end = origin;
   let before = -1;

@@ -1,22 +1,22 @@
 /**
  * The searchable text of an input schema: the names and descriptions of its
- * parameters, at any depth up to a bound.
+ * parameters, up to a limit of depth.
  *
- * Nested properties, array items, the branches of `anyOf` and its kin and the
- * local definitions (`$defs`) are read. References are not followed: what they
- * point to inside the same schema is reached through `$defs`, and nothing else
- * is ever fetched. A schema of any other shape has no text; nothing is thrown.
+ * Reads nested properties, array items, the branches of `anyOf` and similar
+ * keywords, and local definitions (`$defs`). References are not followed: their
+ * targets inside the schema are read in `$defs`, and nothing else is ever
+ * fetched. A schema of any other shape has no text; nothing is thrown.
  */
 
 import { searchLimits } from "./options.ts";
 
-/** The texts of a schema, one parameter a line. */
+/** The texts of a schema, one line per parameter. */
 export interface SchemaText {
   readonly names: string;
   readonly descriptions: string;
 }
 
-/** Keywords whose value maps names to schemas: those names are parameters (or not). */
+/** Keywords whose value maps names to schemas, and whether those names are parameters. */
 const namedChildren: readonly (readonly [keyword: string, areParameters: boolean])[] = [
   ["properties", true],
   ["$defs", false],
@@ -26,7 +26,7 @@ const namedChildren: readonly (readonly [keyword: string, areParameters: boolean
 /** Keywords whose value is a schema or a list of schemas. */
 const plainChildren = ["items", "prefixItems", "additionalProperties", "anyOf", "oneOf", "allOf"] as const;
 
-/** How many schemas are visited at most, for schemas that are wide without having parameters. */
+/** Most visited schemas, a limit for wide schemas without parameters. */
 const schemasMax = 5_000;
 
 interface Reading {
@@ -36,7 +36,7 @@ interface Reading {
   chars: number;
 }
 
-/** The names and descriptions of the parameters in `schema`, in document order. */
+/** Returns the names and descriptions of the parameters in `schema`, in document order. */
 export function schemaTextOf(schema: unknown): SchemaText {
   const reading: Reading = { names: [], descriptions: [], schemas: 0, chars: 0 };
   readChildren(schema, 1, reading);
@@ -64,7 +64,7 @@ function readChildren(schema: unknown, depth: number, reading: Reading): void {
   }
 }
 
-/** An item or a branch has no name, but its description says something about the parameter it belongs to. */
+/** Reads an item or a branch. It has no name, but its description describes the parameter that it belongs to. */
 function readBranch(schema: unknown, depth: number, reading: Reading): void {
   if (isRecord(schema)) readDescription(schema, reading);
   readChildren(schema, depth, reading);
@@ -83,7 +83,7 @@ function readDescription(schema: Record<string, unknown>, reading: Reading): voi
   reading.chars += description.length;
 }
 
-/** Counts a visit; a reading that has its fill of parameters, schemas or text takes no more. */
+/** Counts a visit. Returns whether the limits of parameters, schemas and text allow it. */
 function isFull(reading: Reading): boolean {
   reading.schemas += 1;
   return (

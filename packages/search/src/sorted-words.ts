@@ -1,10 +1,10 @@
 /**
- * The words of the index in code unit order, for finding those that begin with
- * a prefix while words come and go.
+ * The words of the index in code unit order, to find those that begin with a
+ * prefix while words are added and removed.
  *
- * A list of chunks of at most 512 words: adding and removing one costs two
- * binary searches and a move within a chunk, never a sort of the whole.
- * It holds numbers of words; their texts stay with the dictionary.
+ * A list of chunks of at most 512 words: adding or removing a word takes two
+ * binary searches and a move within a chunk, never a sort of all words. The list
+ * contains word numbers; the dictionary stores their texts.
  */
 
 const chunkMaxWords = 512;
@@ -19,7 +19,7 @@ export class SortedWords {
     this.#texts = texts;
   }
 
-  /** Add `word`, whose text must not be there yet. */
+  /** Adds `word`; the list must not contain its text. */
   add(word: number): void {
     const text = this.#texts[word]!;
     if (this.#chunks.length === 0) {
@@ -32,7 +32,7 @@ export class SortedWords {
     if (chunk.length > chunkMaxWords) this.#chunks.splice(chunkIndex + 1, 0, chunk.splice(chunk.length >> 1));
   }
 
-  /** Remove `word`, which must be there with its text unchanged. */
+  /** Removes `word`; the list must contain it with its text unchanged. */
   remove(word: number): void {
     const text = this.#texts[word]!;
     const chunkIndex = this.#chunkFor(text);
@@ -41,7 +41,7 @@ export class SortedWords {
     if (chunk.length === 0) this.#chunks.splice(chunkIndex, 1);
   }
 
-  /** The words that begin with `prefix`, in order, at most `max`. */
+  /** Returns the words that begin with `prefix`, in order, at most `max`. */
   startingWith(prefix: string, max: number): number[] {
     const found: number[] = [];
     if (this.#chunks.length === 0) return found;
@@ -59,7 +59,7 @@ export class SortedWords {
     return found;
   }
 
-  /** The last chunk that begins with `text` or something before it, or the first chunk. */
+  /** Returns the index of the last chunk whose first word is not after `text`; 0 without any. */
   #chunkFor(text: string): number {
     let low = 0;
     let high = this.#chunks.length - 1;
@@ -71,7 +71,7 @@ export class SortedWords {
     return low;
   }
 
-  /** The index of the first word of `chunk` that is not before `text`. */
+  /** Returns the index of the first word of `chunk` that is not before `text`. */
   #lowerBound(chunk: readonly number[], text: string): number {
     let low = 0;
     let high = chunk.length;

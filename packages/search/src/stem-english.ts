@@ -1,21 +1,21 @@
 /**
- * The stem of an English word: `issues`, `issue` → `issu`, so that inflected
- * forms meet in one term.
+ * Stems English words (`issues`, `issue` → `issu`), so that inflected forms share
+ * a term.
  *
  * The algorithm is Porter2, "The English (Porter2) stemming algorithm" of the
  * Snowball project as of version 3 (M. F. Porter, R. Boulton and others):
  * https://snowballstem.org/algorithms/english/stemmer.html. Written from its
  * description; step names below are the ones used there.
  *
- * Regions: R1 is what follows the first non-vowel after a vowel, R2 the same
- * within R1. Suffix rules look at the longest suffix of their list only, and
- * most apply only to a suffix that lies in R1 or R2.
+ * Regions: R1 is the text after the first non-vowel after a vowel, R2 the same
+ * within R1. Suffix rules use only the longest matching suffix of their list, and
+ * most apply only to a suffix in R1 or R2.
  *
- * It never looks at context, language or case: the caller passes one lower-case
- * word and decides whether stemming it makes sense.
+ * The stemmer ignores context, language and case: the caller passes one
+ * lower-case word and decides whether stemming it is useful.
  */
 
-/** Words that keep their form, or get one that the rules would not give. */
+/** Exceptions: words that keep their form, or have a stem that does not follow the rules. */
 const irregular: ReadonlyMap<string, string> = new Map([
   ["skis", "ski"],
   ["skies", "sky"],
@@ -34,7 +34,7 @@ const irregular: ReadonlyMap<string, string> = new Map([
   ["andes", "andes"],
 ]);
 
-/** Beginnings after which R1 starts, whatever their vowels say. */
+/** Prefixes after which R1 starts, independent of their vowels. */
 const regionOnePrefixes = [
   "gener",
   "commun",
@@ -49,7 +49,7 @@ const regionOnePrefixes = [
 
 type Rule = readonly [suffix: string, replacement: string];
 
-/** Step 2, longest first; `ogi` and `li` have a condition of their own. */
+/** Step 2, longest first; `ogi` and `li` have additional conditions. */
 const stepTwoRules: readonly Rule[] = [
   ["ational", "ate"],
   ["fulness", "ful"],
@@ -113,15 +113,15 @@ const stepFourSuffixes = [
   "ic",
 ] as const;
 
-/** Words in `ing` that are no participles: inning, outing, canning, … */
+/** Words in `ing` that are not participles: inning, outing, canning, … */
 const ingNouns: ReadonlySet<string> = new Set(["inn", "out", "cann", "herr", "earr", "even"]);
 const eedVerbs: ReadonlySet<string> = new Set(["proc", "exc", "succ"]);
 
 /**
- * The Porter2 stem of `word`.
+ * Returns the Porter2 stem of `word`.
  *
- * @param word lower case; letters `a`–`z` and apostrophes are what the rules know.
- * @returns the stem; words of fewer than three characters come back as they are.
+ * @param word lower case; the rules apply to the letters `a`–`z` and apostrophes.
+ * @returns the stem; a word of fewer than three characters is returned unchanged.
  */
 export function stemEnglish(word: string): string {
   const known = irregular.get(word);
@@ -140,7 +140,7 @@ export function stemEnglish(word: string): string {
   return stem.replaceAll("Y", "y");
 }
 
-/** `y` at the beginning or after a vowel is a consonant; it is written `Y` until the end. */
+/** Marks `y` at the beginning or after a vowel, a consonant, as `Y` until the last step. */
 function markConsonantY(word: string): string {
   if (!word.includes("y")) return word;
   let marked = "";
@@ -156,7 +156,7 @@ function regionOneOf(word: string): number {
   return prefix === undefined ? afterVowelAndConsonant(word, 0) : prefix.length;
 }
 
-/** Where the first non-vowel after the first vowel from `start` ends; the word's length if nowhere. */
+/** Returns the index after the first non-vowel after the first vowel from `start`; the length of the word without one. */
 function afterVowelAndConsonant(word: string, start: number): number {
   let index = start;
   while (index < word.length && !isVowel(word, index)) index += 1;
@@ -176,7 +176,7 @@ function dropPlural(word: string): string {
   if (word.endsWith("sses")) return word.slice(0, -2);
   if (word.endsWith("ied") || word.endsWith("ies")) return word.slice(0, word.length > 4 ? -2 : -1);
   if (!word.endsWith("s") || word.endsWith("us") || word.endsWith("ss")) return word;
-  // The vowel must come before the letter in front of the "s": gaps → gap, but gas stays.
+  // The vowel must precede the letter before the "s": gaps → gap, but gas stays.
   return hasVowel(word, word.length - 2) ? word.slice(0, -1) : word;
 }
 
@@ -197,7 +197,7 @@ function dropPastAndParticiple(word: string, regionOne: number): string {
   return hasVowel(base, base.length) ? mendEnding(base, regionOne) : word;
 }
 
-/** What a verb needs after its `ed` or `ing` is gone: hoping → hope, hopping → hop. */
+/** Repairs a verb after the removal of `ed` or `ing`: hoping → hope, hopping → hop. */
 function mendEnding(base: string, regionOne: number): string {
   if (/(?:at|bl|iz)$/.test(base)) return `${base}e`;
   if (/(?:bb|dd|ff|gg|mm|nn|pp|rr|tt)$/.test(base)) {

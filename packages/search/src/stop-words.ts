@@ -1,9 +1,9 @@
 /**
- * English words that say nothing about what a tool does. They are indexed like
- * any other word but dropped from queries, unless a query has nothing else.
+ * English words without information about a tool. They are indexed like any other
+ * word but removed from queries, unless a query contains nothing else.
  *
- * Verbs of tools (get, make, use) and words that name parameters (all, after,
- * before, each, more, off, other, over, under, up, down) are not among them.
+ * Verbs of tools (get, make, use) and words in parameter names (all, after,
+ * before, each, more, off, other, over, under, up, down) are not stop words.
  */
 
 const words = `
@@ -16,5 +16,5 @@ can't couldn't didn't doesn't don't hasn't haven't i'd i'll i'm i've isn't it's
 let's that's there's we'd we'll we're we've what's won't wouldn't you're
 `;
 
-/** The stop words, lower case, as the tokeniser writes them. */
+/** The stop words in lower case, in the form of `scanWords`. */
 export const stopWords: ReadonlySet<string> = new Set(words.trim().split(/\s+/));

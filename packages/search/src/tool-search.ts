@@ -1,10 +1,10 @@
 /**
- * Search over tools: an index in memory that is changed one tool at a time and
- * searched in between.
+ * Search over tools: an in-memory index that supports additions, removals and
+ * searches in any order.
  *
- * It never does I/O, never reads a clock and never keeps a document: what a
- * search returns are ids, scores and reasons. An index of the same documents
- * gives the same results, however it came about.
+ * It never does I/O, never reads a clock and never keeps a document: a search
+ * returns ids, scores and reasons. Indexes of the same documents return the same
+ * results, independent of their history.
  */
 
 import { bestHits } from "./best-hits.ts";
@@ -16,20 +16,20 @@ import { parseQuery } from "./parse-query.ts";
 import { Ranker, type SearchReason } from "./ranker.ts";
 import { SearchError } from "./search-error.ts";
 
-/** A document that answers a query. */
+/** A document that matches a query. */
 export interface SearchHit {
   readonly id: string;
   /** Above 0; comparable within one search only. */
   readonly score: number;
-  /** The parts of the score, the greatest first; they add up to it but for rounding. */
+  /** The parts of the score, the greatest first. Their sum is the score, except for rounding. */
   readonly why: readonly SearchReason[];
 }
 
-/** How to search. */
+/** Options of one search. */
 export interface SearchRequest {
-  /** The most hits returned, from 1 to 1,000. @default 20 */
+  /** Most hits returned, from 1 to 1,000. @default 20 */
   readonly limit?: number;
-  /** Whether a document may be returned. Asked before the limit applies, and not for hopeless hits. */
+  /** Whether a document may be returned. Called before the limit applies, and only for hits that can be among the results. */
   readonly filter?: (id: string) => boolean;
 }
 
@@ -43,7 +43,7 @@ export class ToolSearch {
     this.#ranker = new Ranker(this.#index, resolveSearchOptions(options));
   }
 
-  /** How many documents the index has. */
+  /** Number of documents in the index. */
   get size(): number {
     return this.#index.documentCount;
   }
@@ -54,7 +54,7 @@ export class ToolSearch {
   }
 
   /**
-   * Add a document, in place of the one with the same id if there is one.
+   * Adds a document. Replaces the document with the same id, if any.
    * Text past the limits of `searchLimits` is not indexed.
    *
    * @throws {SearchError} `SEARCH_INDEX_FULL` past 1,000,000 documents.
@@ -63,28 +63,28 @@ export class ToolSearch {
     this.#index.add(document);
   }
 
-  /** Remove the document with this id; `false` when there is none. */
+  /** Removes the document with this id. Returns `false` if there is none. */
   remove(id: string): boolean {
     return this.#index.remove(id);
   }
 
   /**
-   * The documents that have at least one word of `query`, by BM25F.
+   * Returns the documents with at least one word of `query`, ranked by BM25F.
    *
-   * The last word also finds words that it begins (`gith` finds `github`)
-   * unless something follows it, and a word that no document has finds words
-   * one typing error away. Stop words are searched for only when the query has
-   * nothing else. A query without words finds nothing.
+   * The last word also finds words that begin with it (`gith` finds `github`),
+   * unless a character follows it. A word that no document has finds words one
+   * typing error away. Stop words are used only if the query has nothing else. A
+   * query without words finds nothing.
    *
    * @returns hits with a score above 0, highest first; equal scores in the order of their ids.
    * @throws {SearchError} `SEARCH_QUERY_TOO_LONG` past 1,000 words or 32,768 characters,
-   *   `SEARCH_LIMIT_INVALID` for a limit that is not a whole number from 1 to 1,000.
+   *   `SEARCH_LIMIT_INVALID` for a limit that is not an integer from 1 to 1,000.
    */
   search(query: string, { limit = 20, filter }: SearchRequest = {}): readonly SearchHit[] {
     if (!Number.isInteger(limit) || limit < 1 || limit > searchLimits.resultsMax) {
       throw new SearchError(
         "SEARCH_LIMIT_INVALID",
-        `Cannot return "${limit}" results: the limit must be a whole number from 1 to ${searchLimits.resultsMax}`,
+        `Cannot return "${limit}" results: the limit must be an integer from 1 to ${searchLimits.resultsMax}`,
       );
     }
     const index = this.#index;
@@ -101,7 +101,7 @@ export class ToolSearch {
 }
 
 /**
- * An empty search index.
+ * Creates an empty search index.
  *
  * @throws {SearchError} `SEARCH_OPTION_INVALID` for a number out of its range.
  */

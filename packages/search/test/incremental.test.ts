@@ -70,7 +70,7 @@ function checkSame(actual: ToolSearch, expected: ToolSearch): void {
   for (const query of queries) assert.deepEqual(actual.search(query), expected.search(query), query);
 }
 
-test("Any sequence of additions and removals gives the index of what is left", () => {
+test("Any sequence of additions and removals results in the index of the remaining documents", () => {
   fc.assert(
     fc.property(changes, fc.boolean(), (sequence, isReversed) => {
       const search = createToolSearch();
@@ -92,7 +92,7 @@ test("Any sequence of additions and removals gives the index of what is left", (
   );
 });
 
-test("A large index shrinks and grows without a trace", () => {
+test("A large index shrinks and grows without a change of its scores", () => {
   const numbered = (n: number): SearchDocument => ({
     id: `t${n}`,
     name: `create_issue_${n % 97}`,
@@ -112,7 +112,7 @@ test("A large index shrinks and grows without a trace", () => {
   for (const query of queries) assert.deepEqual(search.search(query), []);
 });
 
-test("A prefix finds words that came and none that went, among many", () => {
+test("A prefix finds added words and no removed ones, among many", () => {
   const wordOf = (n: number): string => `w${n.toString(2).replaceAll("0", "a").replaceAll("1", "b")}`;
   const search = createToolSearch();
   const present = new Set<number>();

@@ -31,7 +31,7 @@ test("Parameters are found wherever a schema can nest them", () => {
   check({ properties: { list: { items: { description: "each element" } } } }, "element");
 });
 
-test("Values, types and other keywords of a schema are no text", () => {
+test("Values, types and other keywords of a schema are not indexed", () => {
   const schema = {
     type: "object",
     title: "shape",
@@ -60,7 +60,7 @@ test("A schema of any other shape has no parameters", () => {
   }
 });
 
-test("Nesting is read to a depth of 10 and cycles come to an end", () => {
+test("Nesting is read to a depth of 10, and cycles end", () => {
   let schema: object = { properties: { tenth: { properties: { eleventh: {} } } } };
   for (let depth = 9; depth >= 1; depth -= 1) schema = { properties: { level: schema } };
   check(schema, "tenth");

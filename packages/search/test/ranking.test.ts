@@ -40,7 +40,7 @@ function expectedScore(
   return score;
 }
 
-test("search() scores by the formula of BM25F", () => {
+test("search() scores by BM25F", () => {
   const words = fc.array(fc.constantFrom(...vocabulary), { maxLength: 6 });
   const texts = fc.array(fc.record({ title: words, description: words, tags: words }), {
     minLength: 1,
@@ -117,7 +117,7 @@ test("search() has the documented defaults", () => {
   assert.deepEqual(defaults.search(query), explicit.search(query));
 });
 
-test("A completion never counts more than the whole word in the same place", () => {
+test("A completion never counts more than the whole word in the same field", () => {
   const search = createToolSearch();
   search.add({ id: "whole", name: "log", namespace: "x" });
   search.add({ id: "longer", name: "login", namespace: "x" });

@@ -77,7 +77,7 @@ const search = createToolSearch();
 for (const document of relevanceTools) search.add(document);
 
 for (const [query = "", expected = ""] of expectations) {
-  test(`search("${query}") has ${expected} among the first three`, () => {
+  test(`search("${query}") returns ${expected} among the first three`, () => {
     assert.ok(search.has(expected));
     const found = search.search(query, { limit: 3 }).map(({ id }) => id);
     assert.ok(found.includes(expected), `found ${found.join(", ")}`);

@@ -69,7 +69,7 @@ const pairs = [
    user's user, users' user`,
 ];
 
-test("English words are stemmed as Porter2 does", () => {
+test("English words are stemmed by Porter2", () => {
   let count = 0;
   for (const pair of pairs.join(",").split(",")) {
     const [word = "", stem = ""] = pair.trim().split(/\s+/);
@@ -85,7 +85,7 @@ test("English words are stemmed as Porter2 does", () => {
   assert.ok(count > 200);
 });
 
-test("Words of a root find each other, words of different roots do not", () => {
+test("Words of the same root find each other, words of different roots do not", () => {
   const search = createToolSearch();
   search.add({
     id: "1",

@@ -67,7 +67,7 @@ test("add() replaces the document with the same id", () => {
   assert.deepEqual(ids(search, "fresh"), ["a:one"]);
 });
 
-test("remove() takes a document out and says whether it was there", () => {
+test("remove() removes a document and returns whether it existed", () => {
   const search = indexOf(tool("a:one"), tool("a:two"));
   assert.equal(search.remove("a:one"), true);
   assert.equal(search.remove("a:one"), false);
@@ -78,7 +78,7 @@ test("remove() takes a document out and says whether it was there", () => {
   assert.deepEqual(ids(search, "a "), ["a:two"]);
 });
 
-test("add() leaves the index as it was when the document cannot be read", () => {
+test("add() leaves the index unchanged if the document cannot be read", () => {
   const search = indexOf(tool("a:one", { description: "kept" }));
   const broken = Object.defineProperty(tool("a:one"), "description", {
     get: () => {
@@ -89,7 +89,7 @@ test("add() leaves the index as it was when the document cannot be read", () => 
   assert.deepEqual(ids(search, "kept"), ["a:one"]);
 });
 
-test("search() puts the tool whose name is the query first, however it is written", () => {
+test("search() returns the tool with the name of the query first, in any spelling", () => {
   const noise = "Search search search: searches in every search index for search results";
   const search = indexOf(
     tool("web:search", { description: "Looks things up" }),
@@ -113,7 +113,7 @@ test("search() puts the tool whose name is the query first, however it is writte
   }
 });
 
-test("search() takes the last word for the beginning of a word, unless something follows", () => {
+test("search() treats the last word as the beginning of a word, unless a character follows", () => {
   const search = indexOf(
     tool("github:list_issues"),
     tool("slack:post_message", { description: "Posts to a channel" }),
@@ -142,7 +142,7 @@ test("search() finds words one typing error away when no document has the word",
   assert.deepEqual(ids(search, "event"), ["calendar:list_events"]);
 });
 
-test("search() leaves stop words out, unless there is nothing else", () => {
+test("search() ignores stop words, unless there is nothing else", () => {
   const search = indexOf(
     tool("a:one", { description: "the way to do it" }),
     tool("b:two", { description: "issues" }),
@@ -151,7 +151,7 @@ test("search() leaves stop words out, unless there is nothing else", () => {
   assert.deepEqual(ids(search, "to the "), ["a:one"]);
 });
 
-test("search() finds nothing for a query without words or words that nobody has", () => {
+test("search() finds nothing for a query without words or with unknown words", () => {
   const search = indexOf(tool("a:one", { description: "text" }));
   for (const query of ["", "   ", "?!", "…", "\u0000", "_-./:", "zzzzqqqq", "🙂"]) {
     assert.deepEqual(search.search(query), [], query);
@@ -159,7 +159,7 @@ test("search() finds nothing for a query without words or words that nobody has"
   assert.deepEqual(createToolSearch().search("anything"), []);
 });
 
-test("search() orders equal scores by id, whatever the order of adding", () => {
+test("search() orders equal scores by id, independent of the order of additions", () => {
   const documents = ["b:x", "a:x", "c:x", "B:x", "a:x:2"].map((id) => tool(id, { namespace: "n" }));
   const expected = ["B:x", "a:x", "b:x", "c:x"];
   for (const order of [documents, documents.toReversed()]) {
@@ -195,7 +195,7 @@ test("search() applies the filter before the limit", () => {
   assert.deepEqual(search.search("x", { filter: () => false }), []);
 });
 
-test("search() goes on after a filter that threw", () => {
+test("search() works after a filter that threw", () => {
   const search = indexOf(tool("a:x"), tool("b:x"));
   const before = search.search("x");
   const filter = (): boolean => {
@@ -205,7 +205,7 @@ test("search() goes on after a filter that threw", () => {
   assert.deepEqual(search.search("x"), before);
 });
 
-test("search() explains a score in parts that add up to it", () => {
+test("search() explains a score by parts with that sum", () => {
   const search = indexOf(
     tool("github:create_issue", {
       title: "Create issue",
@@ -257,7 +257,7 @@ test("search() refuses queries of more than 1,000 terms or 32,768 characters", (
   throwsCode("SEARCH_QUERY_TOO_LONG", () => search.search(" ".repeat(32_769)));
 });
 
-test("search() refuses limits other than whole numbers from 1 to 1,000", () => {
+test("search() refuses limits other than integers from 1 to 1,000", () => {
   const search = indexOf(tool("a:word"));
   for (const limit of [0, -1, 1001, 1.5, Number.NaN, Number.POSITIVE_INFINITY]) {
     throwsCode("SEARCH_LIMIT_INVALID", () => search.search("word", { limit }));
@@ -275,7 +275,7 @@ test("createToolSearch() refuses parameters out of their range", () => {
   for (const options of wrong) throwsCode("SEARCH_OPTION_INVALID", () => createToolSearch(options));
 });
 
-test("createToolSearch() takes boosts per field, 0 for a field that does not count", () => {
+test("createToolSearch() accepts boosts per field, 0 for an ignored field", () => {
   const search = createToolSearch({ k1: 0, fields: { description: { boost: 0, b: 0 }, tags: { boost: 5 } } });
   search.add(tool("a:one", { description: "hidden", tags: ["shown"] }));
   assert.deepEqual(ids(search, "hidden"), []);

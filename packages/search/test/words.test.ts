@@ -19,7 +19,7 @@ function checkWords(text: string, words: readonly string[]): void {
   assert.deepEqual(found.sort(), words.toSorted());
 }
 
-test("Words are split at case changes, digits and separators, and kept whole as well", () => {
+test("Words are split at case changes, digits and separators, and also kept whole", () => {
   checkWords("createIssue", ["create", "issue", "createissue"]);
   checkWords("create_issue", ["create", "issue", "createissue"]);
   checkWords("create-issue", ["create", "issue", "createissue"]);
@@ -80,14 +80,14 @@ test("Case, diacritics and compatibility forms make no difference", () => {
   check("ЁЛКА", "елка");
 });
 
-test("Other scripts with spaces are split into words, their vowel signs kept", () => {
+test("Other scripts with spaces are split into words and keep their vowel signs", () => {
   check("हिन्दी भाषा", "हिन्दी");
   check("हिन्दी भाषा", "हन्द", false);
   check("שלום עולם", "עולם");
   check("مرحبا بالعالم", "مرحبا");
 });
 
-test("Scripts without spaces are found by any two neighbouring characters or any single one", () => {
+test("Scripts without spaces are found by any two adjacent characters or any single one", () => {
   check("全文検索エンジン", "検索");
   check("全文検索エンジン", "エンジン");
   check("全文検索エンジン", "索");
@@ -106,7 +106,7 @@ test("Scripts without spaces are found by any two neighbouring characters or any
   check("𠮷野家", "𠮷");
 });
 
-test("A single character of a script without spaces ranks below no other word of the query", () => {
+test("A single character of a script without spaces ranks no lower than other words of the query", () => {
   const search = createToolSearch();
   search.add({ id: "1", name: "検索", namespace: "x" });
   search.add({ id: "2", name: "検証", namespace: "x" });
