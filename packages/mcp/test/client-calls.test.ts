@@ -10,9 +10,9 @@ import {
   type McpError,
   openConnection,
   StdioTransport,
-  type StdioTransportOptions,
 } from "@toolcrib/mcp";
 import { startEchoHttpServer, startEchoSseServer, waitUntil } from "@toolcrib/testing";
+import type { StdioTransportOptions } from "./option-types.ts";
 import {
   initialized,
   openHttp,

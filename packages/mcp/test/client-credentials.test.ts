@@ -3,8 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CodedError } from "@toolcrib/diagnostics";
-import type { CredentialProvider, CredentialRequest } from "@toolcrib/mcp";
+import type { CredentialProvider } from "@toolcrib/mcp";
 import { startEchoSseServer, waitUntil } from "@toolcrib/testing";
+import type { CredentialRequest } from "./option-types.ts";
 import { openHttp, openSse, startScripted } from "./upstreams.ts";
 
 const call = { name: "echo", arguments: {} };

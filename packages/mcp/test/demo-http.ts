@@ -10,19 +10,11 @@ import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { JsonObject } from "@toolcrib/json";
-import {
-  type HttpCaller,
-  HttpEndpoint,
-  type HttpEndpointOptions,
-  metaKeys,
-  SseDecoder,
-  SseEndpoint,
-  type SseEndpointOptions,
-  type SseEvent,
-} from "@toolcrib/mcp";
+import { HttpEndpoint, metaKeys, SseDecoder, SseEndpoint } from "@toolcrib/mcp";
 import { waitUntil } from "@toolcrib/testing";
 import { localIdentity } from "@toolcrib/tool";
 import { createDemoService, type DemoService } from "./demo-service.ts";
+import type { HttpCaller, HttpEndpointOptions, SseEndpointOptions, SseEvent } from "./option-types.ts";
 
 export interface DemoHttp extends AsyncDisposable {
   readonly url: string;

@@ -4,17 +4,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isCodedError } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
-import {
-  type InboundRequest,
-  McpError,
-  MessageRouter,
-  metaOf,
-  type RouterHandlers,
-  type RouterOptions,
-  type RpcId,
-  type RpcMessage,
-} from "@toolcrib/mcp";
+import { type InboundRequest, McpError, MessageRouter, metaOf, type RpcId } from "@toolcrib/mcp";
 import fc from "fast-check";
+import type { RouterHandlers, RouterOptions, RpcMessage } from "./option-types.ts";
 
 interface Probe {
   readonly router: MessageRouter;

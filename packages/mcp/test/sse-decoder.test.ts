@@ -2,8 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { formatSseEvent, SseDecoder, type SseEvent } from "@toolcrib/mcp";
+import { formatSseEvent, SseDecoder } from "@toolcrib/mcp";
 import fc from "fast-check";
+import type { SseEvent } from "./option-types.ts";
 
 interface Heard {
   readonly events: SseEvent[];

@@ -5,17 +5,12 @@ import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import {
-  LineDecoder,
-  metaKeys,
-  type StdioServer,
-  type StdioServerOptions,
-  startStdioServer,
-} from "@toolcrib/mcp";
+import { LineDecoder, metaKeys, type StdioServer, startStdioServer } from "@toolcrib/mcp";
 import { runProcess, waitUntil } from "@toolcrib/testing";
 import { localIdentity } from "@toolcrib/tool";
 import { callOf, initializeOf, modernMeta, type WireMessage } from "./demo-http.ts";
 import { createDemoService, type DemoService, textOf } from "./demo-service.ts";
+import type { StdioServerOptions } from "./option-types.ts";
 
 interface Pipe extends AsyncDisposable {
   readonly service: DemoService;

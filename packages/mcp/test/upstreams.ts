@@ -10,18 +10,20 @@ import type { AddressInfo } from "node:net";
 import type { JsonObject } from "@toolcrib/json";
 import {
   type Connection,
-  type ConnectionHandlers,
-  type ConnectionOptions,
   createHttpClient,
   HttpTransport,
-  type HttpTransportOptions,
   openConnection,
   SseTransport,
   StdioTransport,
-  type StdioTransportOptions,
 } from "@toolcrib/mcp";
 import { echoStdioPath, fixtureCommand } from "@toolcrib/testing";
 import { textOf } from "./demo-service.ts";
+import type {
+  ConnectionHandlers,
+  ConnectionOptions,
+  HttpTransportOptions,
+  StdioTransportOptions,
+} from "./option-types.ts";
 
 /** A connection and what came besides answers. */
 export interface Upstream extends AsyncDisposable {
