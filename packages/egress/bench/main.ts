@@ -1,8 +1,7 @@
 /**
- * `npm run bench -w packages/egress`: what `egress.fetch` costs beside a plain
- * call of undici, in one run, to one server in a process of its own. Prints a
- * table; whole runs also write packages/egress/bench/RESULTS.md. `--quick` asks
- * whether it works, not how fast.
+ * `npm run bench -w packages/egress`: compares `egress.fetch` with plain undici
+ * in one run, with one server in its own process. Prints a table; complete runs
+ * also write packages/egress/bench/RESULTS.md. `--quick` tests that it works.
  */
 
 import { type ChildProcess, spawn } from "node:child_process";
@@ -23,7 +22,7 @@ const host = "api.example.com";
 const url = `https://${host}`;
 const secret = "sk_live_4eC39HqLyjWDarjtT1zdp7dc";
 
-/** One way to ask the server; the length of the body that it got. */
+/** One way to send a request; returns the length of the body. */
 interface Contender {
   readonly name: string;
   readonly ask: (path: string) => Promise<number>;

@@ -1,4 +1,4 @@
-/** The proxy of this package in a process of its own, for its benchmark. Tells where it is, and what memory it uses when it is asked. */
+/** Runs the proxy of this package in its own process, for the benchmark. Sends its address, and its memory use on request. */
 
 import { randomBytes } from "node:crypto";
 import { createEgress, createPlaceholder } from "@toolcrib/egress";

@@ -1,6 +1,6 @@
 /**
- * `npm run bench:proxy -w packages/egress`: what the proxy costs beside TLS
- * without one, and beside http-mitm-proxy, in one run. Origin, proxies and
+ * `npm run bench:proxy -w packages/egress`: compares the proxy with direct
+ * TLS and with http-mitm-proxy, in one run. Origin, proxies and
  * client are processes of their own. Prints tables; whole runs also write
  * packages/egress/bench/RESULTS-PROXY.md. `--quick` asks whether it works.
  */
@@ -22,15 +22,15 @@ import { type Table, toMarkdown } from "../../../bench/table.ts";
 const host = "api.example.com";
 const megabyte = 1_000_000;
 
-/** One way to the origin. */
+/** One way to reach the origin. */
 interface Contender {
   readonly name: string;
   readonly connect: (protocol: string) => Promise<TLSSocket>;
   readonly headers: { readonly [name: string]: string };
 }
 
-/** A connection that is kept, and asked again and again. */
-interface Asker {
+/** A connection for repeated requests. */
+interface KeptConnection {
   ask(path: string): Promise<number>;
   close(): void;
 }
@@ -38,14 +38,14 @@ interface Asker {
 async function startChild<T>(
   script: string,
   args: readonly string[],
-): Promise<{ child: ChildProcess; told: T }> {
+): Promise<{ child: ChildProcess; message: T }> {
   const child = fork(join(import.meta.dirname, script), [...args], {
     execArgv: ["--conditions=toolcrib-source", "--expose-gc"],
     // http-mitm-proxy says what it does on standard output.
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });
-  const [told] = (await once(child, "message")) as [T];
-  return { child, told };
+  const [message] = (await once(child, "message")) as [T];
+  return { child, message };
 }
 
 async function openTunnel(url: string): Promise<Socket> {
@@ -74,7 +74,7 @@ async function drain(body: Readable): Promise<number> {
   return length;
 }
 
-async function openHttp1({ connect, headers }: Contender): Promise<Asker> {
+async function openHttp1({ connect, headers }: Contender): Promise<KeptConnection> {
   const connection = await connect("http/1.1");
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   agent.createConnection = () => connection;
@@ -90,7 +90,7 @@ async function openHttp1({ connect, headers }: Contender): Promise<Asker> {
   };
 }
 
-async function openHttp2({ connect, headers }: Contender): Promise<Asker> {
+async function openHttp2({ connect, headers }: Contender): Promise<KeptConnection> {
   const connection = await connect("h2");
   const session = connectHttp2(`https://${host}`, {
     createConnection: () => connection,
@@ -116,7 +116,7 @@ interface Plan {
 /** Milliseconds of small requests, and megabytes a second of large ones, in turns. */
 async function compare(
   contenders: readonly Contender[],
-  open: (one: Contender) => Promise<Asker>,
+  open: (one: Contender) => Promise<KeptConnection>,
   plan: Plan,
 ) {
   const times = contenders.map((): number[] => []);
@@ -124,18 +124,18 @@ async function compare(
   // The first round warms up.
   for (let round = 0; round <= plan.rounds; round += 1) {
     for (const [index, contender] of contenders.entries()) {
-      // A connection of its own for each turn: one that waited for its turn may have been closed.
-      const asker = await open(contender);
+      // Each turn opens a connection: an idle one could have been closed.
+      const connection = await open(contender);
       const own: number[] = [];
       for (let call = 0; call < plan.calls; call += 1) {
         const start = performance.now();
-        await asker.ask("/1000");
+        await connection.ask("/1000");
         own.push(performance.now() - start);
       }
       const start = performance.now();
-      const length = await asker.ask(`/${plan.bytes}`);
+      const length = await connection.ask(`/${plan.bytes}`);
       const seconds = (performance.now() - start) / 1000;
-      asker.close();
+      connection.close();
       if (length !== plan.bytes) throw new Error(`${length} bytes in place of ${plan.bytes}`);
       if (round === 0) continue;
       times[index]?.push(...own);
@@ -146,7 +146,7 @@ async function compare(
   return contenders.map(({ name }, index) => {
     const sorted = (times[index] ?? []).toSorted((a, b) => a - b);
     const own = rates[index] ?? [];
-    // The machine is not as fast in each round: what is compared is what came right after each other.
+    // The speed of the machine varies, so measurements of the same round are compared.
     const ratios = own.map((rate, round) => rate / (rates[0]?.[round] ?? Number.NaN));
     return [
       name,
@@ -159,19 +159,19 @@ async function compare(
   });
 }
 
-/** The most memory that the proxy's process used more than before, in megabytes, while `bytes` went through. */
+/** Measures the growth of memory of the proxy process, in megabytes, during a transfer of `bytes`. */
 async function measureMemory(child: ChildProcess, contender: Contender, bytes: number): Promise<string[]> {
   const askMemory = async (): Promise<number> => {
     const answer = once(child, "message") as Promise<[{ rss: number }]>;
     child.send("memory");
     return (await answer)[0].rss;
   };
-  const asker = await openHttp1(contender);
-  await asker.ask(`/${bytes / 10}`);
+  const connection = await openHttp1(contender);
+  await connection.ask(`/${bytes / 10}`);
   const before = await askMemory();
   let isOver = false;
   let most = before;
-  const asked = asker.ask(`/${bytes}`).finally(() => {
+  const asked = connection.ask(`/${bytes}`).finally(() => {
     isOver = true;
   });
   while (!isOver) {
@@ -179,7 +179,7 @@ async function measureMemory(child: ChildProcess, contender: Contender, bytes: n
     await new Promise((resolve) => setTimeout(resolve, 250));
   }
   await asked;
-  asker.close();
+  connection.close();
   const show = (value: number) => `${(value / megabyte).toFixed(1)} MB`;
   return [contender.name, show(before), show(most), show(most - before)];
 }
@@ -190,7 +190,7 @@ const plan: Plan = isQuick
   : { rounds: 15, calls: 200, bytes: 100 * megabyte };
 const directory = mkdtempSync(join(tmpdir(), "toolcrib-bench-"));
 const origin = await startChild<{ port: number; certificate: string }>("proxy-origin.ts", []);
-const { port, certificate } = origin.told;
+const { port, certificate } = origin.message;
 const args = (name: string) => [String(port), certificate, join(directory, name)];
 const ours = await startChild<{ plain: string; scrubbed: string; placeholder: string; caFile: string }>(
   "proxy-ours.ts",
@@ -198,7 +198,7 @@ const ours = await startChild<{ plain: string; scrubbed: string; placeholder: st
 );
 const peer = await startChild<{ url: string; caFile: string }>("proxy-peer.ts", args("peer"));
 try {
-  const { plain, scrubbed, placeholder, caFile } = ours.told;
+  const { plain, scrubbed, placeholder, caFile } = ours.message;
   const through = (url: string, file: string) => async (protocol: string) =>
     secure(await openTunnel(url), readFileSync(file, "utf8"), protocol);
   const direct: Contender = {
@@ -215,7 +215,7 @@ try {
   const other: Contender = {
     name: "http-mitm-proxy",
     headers: {},
-    connect: through(peer.told.url, peer.told.caFile),
+    connect: through(peer.message.url, peer.message.caFile),
   };
   const columns = ["way", "median of 1 kB", "95 of 100", "beside direct", "100 MB", "of direct"];
   const notes = [

@@ -17,7 +17,7 @@ const header = (name: string, format: string): EgressCredential["place"] => ({
   format,
 });
 
-test("createPlaceholder() makes a new one each time, and isPlaceholder() knows it", () => {
+test("createPlaceholder() creates a new placeholder each time, and isPlaceholder() recognizes it", () => {
   const one = createPlaceholder(randomBytes);
   assert.match(one, /^toolcrib-ph-[0-9a-f]{32}$/);
   assert.notEqual(one, createPlaceholder(randomBytes));
@@ -36,7 +36,7 @@ interface InjectionCase {
 }
 
 function checkInjection({ title, credentials, request, target = "/", headers = {} }: InjectionCase): void {
-  test(`fetch() puts a secret into ${title}`, async () => {
+  test(`fetch() inserts a secret into ${title}`, async () => {
     await using fixture = await startFixture();
     const sent = request(...credentials.map(({ placeholder }) => placeholder));
     await fixture.send({ callId: "call-7", ...sent }, { credentials });
@@ -138,7 +138,7 @@ checkInjection({
   headers: { authorization: "Basic dXNlcjpwYXNz" },
 });
 
-test("fetch() reads a secret anew for each request, and none that is not used", async () => {
+test("fetch() reads a secret for each request, and only if the request uses it", async () => {
   await using fixture = await startFixture();
   const values = ["first-value", "second-value"];
   let unread = 0;
@@ -163,7 +163,7 @@ test("fetch() reads a secret anew for each request, and none that is not used", 
 });
 
 function checkSecret(title: string, read: () => string, encoding?: "basic"): void {
-  test(`fetch() refuses a secret that ${title}, and does not say it`, async () => {
+  test(`fetch() refuses a secret that ${title}, without showing it`, async () => {
     await using fixture = await startFixture();
     const one = credential("", { read, encoding });
     const sent = fixture.send(

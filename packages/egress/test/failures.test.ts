@@ -61,7 +61,7 @@ checkTls("is a wildcard of another level", (trusted) =>
 );
 checkTls("has expired", (trusted) => trusted.sign({ hosts: [host], validMs: -1000 }));
 
-test("fetch() trusts the certificates that it was told of only", async () => {
+test("fetch() trusts the configured certificates only", async () => {
   const authority = createTestAuthority();
   await using server = await startTlsServer({ certificate: authority.sign({ hosts: [host] }) });
   assert.equal(await failureAt(server.endpoint), "EGRESS_TLS_FAILED");
@@ -80,7 +80,7 @@ test("fetch() verifies a certificate whatever the environment says", async () =>
   }
 });
 
-test("fetch() says that a host is unreachable where nobody listens, and where it has no address", async () => {
+test("fetch() reports a host as unreachable if nothing listens, and if it has no address", async () => {
   // A port that no test is given.
   assert.equal(await failureAt("127.0.0.1:1"), "EGRESS_UNREACHABLE");
   await using none = await startFixture({ resolve: async () => [] });
@@ -93,7 +93,7 @@ test("fetch() says that a host is unreachable where nobody listens, and where it
   assert.equal(await codeOf(broken.send()), "EGRESS_UNREACHABLE");
 });
 
-test("fetch() tells TLS that fails from a host that is not there", async () => {
+test("fetch() distinguishes a failed TLS handshake from an unreachable host", async () => {
   for (const onConnection of [
     (socket: Socket): void => void socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"),
     (socket: Socket): void => void socket.end(),
@@ -136,8 +136,8 @@ function checkResponse(
 const invalid = "EGRESS_RESPONSE_INVALID";
 const lost = "EGRESS_CONNECTION_LOST";
 const ok = "HTTP/1.1 200 OK\r\n";
-checkResponse("does not come", lost, (socket) => void socket.destroy());
-checkResponse("breaks off in its head", lost, (socket) => void socket.end("HTTP/1.1 200 OK\r\nX-A: 1\r\nX-"));
+checkResponse("does not arrive", lost, (socket) => void socket.destroy());
+checkResponse("ends within its head", lost, (socket) => void socket.end("HTTP/1.1 200 OK\r\nX-A: 1\r\nX-"));
 checkResponse(
   "breaks off in its body",
   lost,
@@ -151,7 +151,7 @@ checkResponse(
 checkResponse("is reset in its body", lost, (socket) => {
   socket.write(`${ok}Content-Length: 10\r\n\r\n12345`, () => socket.destroy());
 });
-checkResponse("is no HTTP", invalid, (socket) => void socket.end("SSH-2.0-OpenSSH_9.9\r\n\r\n"));
+checkResponse("is not HTTP", invalid, (socket) => void socket.end("SSH-2.0-OpenSSH_9.9\r\n\r\n"));
 checkResponse("has a NUL in a header", invalid, (socket) => void socket.end(`${ok}X-A: a\0b\r\n\r\n`));
 checkResponse(
   "has a bare line feed in a header name",
@@ -294,7 +294,7 @@ for (const name of [
 ]) {
   checkSettings(`to connect "${name}" elsewhere`, { connectTo: { [name]: "127.0.0.1:443" } });
 }
-checkSettings("a certificate that is none", {
+checkSettings("a certificate that is not valid", {
   caCertificates: ["-----BEGIN CERTIFICATE-----\nno\n-----END CERTIFICATE-----"],
 });
-checkSettings("a certificate that is no text of one", { caCertificates: ["no"] });
+checkSettings("a certificate that is not PEM", { caCertificates: ["no"] });

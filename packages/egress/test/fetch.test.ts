@@ -6,7 +6,7 @@ import { codeOf, credential, host, startFixture } from "./fixture.ts";
 
 const url = `https://${host}`;
 
-test("fetch() sends method, target, headers and body to the byte", async () => {
+test("fetch() sends method, target, headers and body unchanged", async () => {
   await using fixture = await startFixture();
   const body = Buffer.from([0, 1, 2, 255, 13, 10, 0]);
   await fixture.send({
@@ -38,7 +38,7 @@ test("fetch() sends method, target, headers and body to the byte", async () => {
 });
 
 function checkTarget(suffix: string, expected: string): void {
-  test(`fetch() asks for ${expected} when the URL ends in "${suffix}"`, async () => {
+  test(`fetch() requests ${expected} when the URL ends in "${suffix}"`, async () => {
     await using fixture = await startFixture();
     await fixture.send({ url: `${url}${suffix}` });
     assert.equal(fixture.server.requests[0]?.target, expected);
@@ -52,7 +52,7 @@ checkTarget(":443/x", "/x");
 checkTarget("//x//y", "//x//y");
 checkTarget("/%2e%2e/x", "/%2e%2e/x");
 
-test("fetch() asks for a part of a body without compression", async () => {
+test("fetch() requests a part of a body without compression", async () => {
   await using fixture = await startFixture();
   await fixture.send({ headers: { Range: "bytes=0-9", "Accept-Encoding": "gzip" } });
   const sent = fixture.server.requests[0]?.headers.filter(
@@ -61,7 +61,7 @@ test("fetch() asks for a part of a body without compression", async () => {
   assert.deepEqual(sent, [["accept-encoding", "identity"]]);
 });
 
-test("fetch() gives back any status, follows no redirect, and sends nothing twice", async () => {
+test("fetch() returns any status, follows no redirect, and sends nothing twice", async () => {
   const statuses = [200, 201, 204, 301, 302, 303, 304, 307, 308, 400, 401, 404, 429, 500, 502, 503];
   await using fixture = await startFixture({
     respond: ({ target }, response) => {
@@ -77,7 +77,7 @@ test("fetch() gives back any status, follows no redirect, and sends nothing twic
   assert.equal(fixture.server.requests.length, statuses.length);
 });
 
-test("fetch() waits for the response behind interim ones", async () => {
+test("fetch() waits for the final response after interim ones", async () => {
   await using fixture = await startFixture({
     respond: (_, response) => {
       response.writeProcessing();
@@ -99,7 +99,7 @@ test("fetch() reads no body of a response to HEAD", async () => {
   assert.deepEqual([response.status, response.totalBytes], [200, 0]);
 });
 
-test("fetch() joins the values of a header, cookies line by line, and leaves out those of the connection", async () => {
+test("fetch() joins the values of a header, cookies line by line, and omits connection headers", async () => {
   await using fixture = await startFixture({
     respond: (_, response) => {
       const headers = [
@@ -129,7 +129,7 @@ test("fetch() joins the values of a header, cookies line by line, and leaves out
   ]);
 });
 
-test("fetch() keeps what it was told to keep, and counts all of it", async () => {
+test("fetch() returns at most maxBytes of a body, and counts all of it", async () => {
   await using fixture = await startFixture({
     respond: (_, response) => void response.end(Buffer.alloc(300_000, "x")),
   });
@@ -145,7 +145,7 @@ test("fetch() keeps what it was told to keep, and counts all of it", async () =>
   }
 });
 
-test("fetch() stops reading at the ceiling, and lets the connection go", async () => {
+test("fetch() stops reading at the ceiling, and closes the connection", async () => {
   await using fixture = await startFixture({
     settings: { bodyMaxBytes: 100_000 },
     respond: (_, response) => {
@@ -162,7 +162,7 @@ test("fetch() stops reading at the ceiling, and lets the connection go", async (
   await waitUntil(() => fixture.server.openCount === 0);
 });
 
-test("fetch() keeps a connection for the next request of the same source, and shares it with no other", async () => {
+test("fetch() reuses a connection for the same source, and never shares it with another", async () => {
   await using fixture = await startFixture();
   for (const id of ["toolspec:a", "toolspec:a", "toolspec:b", "toolspec:a", "toolspec:b"]) {
     await fixture.send({}, { id });
@@ -181,21 +181,21 @@ test("fetch() tries the addresses of a host in turn", async () => {
   assert.equal((await fixture.send({ url: `${url}:${port}/` }, { ports: [port] })).status, 200);
 });
 
-test("fetch() makes no more connections to a host than it may", async () => {
+test("fetch() never exceeds the limit of connections to a host", async () => {
   await using fixture = await startFixture({ settings: { connectionsPerHost: 3 } });
   await Promise.all(Array.from({ length: 30 }, () => fixture.send()));
   assert.equal(fixture.server.requests.length, 30);
   assert.ok(fixture.server.connectionCount <= 3);
 });
 
-test("fetch() closes the connections that were used longest ago beyond the number it may keep", async () => {
+test("fetch() closes the least recently used connections beyond their limit", async () => {
   await using fixture = await startFixture({ settings: { maxPools: 2 } });
   for (const id of ["a", "b", "c", "d"]) await fixture.send({}, { id });
   await waitUntil(() => fixture.server.openCount === 2);
   assert.equal((await fixture.send({}, { id: "a" })).status, 200);
 });
 
-test("disposing ends requests that are under way, leaves no connection, and may be repeated", async () => {
+test("disposing aborts requests in flight, leaves no connection, and is safe to repeat", async () => {
   await using fixture = await startFixture({ respond: () => {} });
   const waiting = [fixture.send(), fixture.send({ method: "POST", body: Buffer.from("x") })].map(codeOf);
   await waitUntil(() => fixture.server.requests.length === 2);
@@ -206,7 +206,7 @@ test("disposing ends requests that are under way, leaves no connection, and may 
   assert.equal(await codeOf(fixture.send()), "EGRESS_CLOSED");
 });
 
-test("fetch() rejects with the reason of its signal, whenever that comes", async () => {
+test("fetch() rejects with the reason of its signal at any time", async () => {
   const reason = new Error("enough");
   const before = AbortSignal.abort(reason);
   const controllers = Array.from({ length: 3 }, () => new AbortController());

@@ -33,7 +33,7 @@ export interface FixtureOptions {
   readonly resolve?: ResolveHost;
 }
 
-/** An egress, the server that it reaches, and what it told. */
+/** An egress, the server that it reaches, and its events. */
 export interface Fixture extends AsyncDisposable {
   readonly egress: Egress;
   readonly server: TlsServer;

@@ -27,7 +27,7 @@ test("fetch() refuses every other spelling of a host before it asks DNS", async 
   assert.equal(fixture.server.connectionCount, 0);
 });
 
-test("fetch() reaches hosts that only look odd, under one form of their name", async () => {
+test("fetch() reaches hosts with unusual names, in canonical form", async () => {
   const names = benignHosts.map((name) => name.toLowerCase());
   const lookedUp: string[] = [];
   await using fixture = await startFixture({
@@ -53,7 +53,7 @@ test("fetch() reaches hosts that only look odd, under one form of their name", a
   assert.deepEqual(lookedUp, [...new Set(names)]);
 });
 
-test("fetch() dials no address but public ones, and none when one of several is not", async () => {
+test("fetch() connects to public addresses only, and to none if one of several is not public", async () => {
   for (const addresses of addressCases) {
     await using fixture = await startFixture({
       resolve: async () => addresses,
@@ -63,19 +63,19 @@ test("fetch() dials no address but public ones, and none when one of several is 
     const [event, ...more] = fixture.events;
     assert.ok(event?.kind === "egress.denied" && event.host === host);
     assert.deepEqual(more, []);
-    // What DNS says of an inner network is not for whoever reads the message.
+    // The message must not show addresses of an internal network.
     for (const address of addresses)
       assert.ok(address.trim() === "" || !event.reason.includes(address.trim()));
   }
 });
 
-test("fetch() judges the address of connectTo like one of DNS", async () => {
+test("fetch() checks the address of connectTo like one of DNS", async () => {
   await using fixture = await startFixture({ settings: { internalRanges: ["10.0.0.0/8"] } });
   assert.equal(await codeOf(fixture.send()), "EGRESS_ADDRESS_DENIED");
   assert.equal(fixture.server.connectionCount, 0);
 });
 
-test("fetch() asks DNS once for each connection, and dials what it judged", async () => {
+test("fetch() resolves a host once for each connection, and connects to the checked addresses", async () => {
   const rebound = ["10.0.0.1"];
   let lookups = 0;
   await using fixture = await startFixture({
@@ -124,7 +124,7 @@ test("fetch() sends a Host header of the URL only", async () => {
   }
 });
 
-test("parseAuthority() and the URL standard read the same host and port, or it is refused", () => {
+test("parseAuthority() and the URL standard parse the same host and port, or the text is refused", () => {
   const odd = fc.constantFrom(
     ..."abcxyzABC0127.:-_@/\\\\?#%[]&+~* \t\n\0\u00ad\u200b\u212a\uff0e\u3002é例".split(""),
   );

@@ -35,7 +35,7 @@ function read(file: string): X509Certificate {
   return new X509Certificate(readFileSync(file));
 }
 
-test("the authority is made once, for its owner alone, and signs servers by name and nothing else", async () => {
+test("the authority is created once, for its owner only, and signs only servers by name", async () => {
   await using directory = await makeTemporaryDirectory();
   const folder = directory.join("a/b/egress");
   const extra = createTestAuthority().certificate;
@@ -58,7 +58,7 @@ test("the authority is made once, for its owner alone, and signs servers by name
   assert.deepEqual([caFile, caBundleFile], [proxy.caFile, proxy.caBundleFile]);
 });
 
-test("OpenSSL takes the authority and its leaves for what they are, by the strict rules", async (context) => {
+test("OpenSSL accepts the authority and its leaves under strict rules", async (context) => {
   await using fixture = await startProxyFixture();
   const probe = await runProcess("openssl", ["version"]);
   if (probe.code !== 0) return context.skip("there is no openssl command here");
@@ -113,7 +113,7 @@ test("processes that start at the same time end up with one authority", async ()
   );
 });
 
-test("an authority is renewed long before it expires, and takes no file away from who was told of it", async () => {
+test("an authority is renewed long before it expires, and removes no file that a process uses", async () => {
   await using directory = await makeTemporaryDirectory();
   const folder = directory.join("egress");
   await using early = start(folder, () => Date.now() - 500 * day);
@@ -130,7 +130,7 @@ test("an authority is renewed long before it expires, and takes no file away fro
   assert.equal((await open(after)).caFile, renewed.caFile);
 });
 
-test("a leaf is minted once for a host, and holds for that host and at most the life of the authority", async () => {
+test("a leaf is created once for a host, and is valid for that host and at most as long as the authority", async () => {
   await using fixture = await startProxyFixture({ hosts: [host, "other.example.com"] });
   const leafOf = async (name: string) => {
     const inside = await fixture.secure({ authority: `${name}:443`, servername: name });
@@ -173,7 +173,7 @@ const damages: readonly (readonly [what: string, damage: (folder: string) => voi
 ];
 
 for (const [what, damage, reason] of damages) {
-  test(`the proxy does not open with ${what}, and says what to do`, async () => {
+  test(`the proxy does not open with ${what}, and gives a hint`, async () => {
     await using directory = await makeTemporaryDirectory();
     const folder = directory.join("egress");
     await using first = start(folder);
@@ -203,7 +203,7 @@ test("the proxy follows no link to a key, and no link to a folder", async () => 
   assert.equal(await codeOf(open(own)), "EGRESS_AUTHORITY_UNUSABLE");
 });
 
-test("an egress that was closed opens no proxy, and one that failed to open tries again", async () => {
+test("a closed egress opens no proxy, and a failed opening is retried", async () => {
   await using directory = await makeTemporaryDirectory();
   const folder = directory.join("egress");
   mkdirSync(folder, { mode: 0o755 });

@@ -25,8 +25,8 @@ const encodings: { readonly [title: string]: (text: string) => string } = {
   "in hexadecimal": (text) => Buffer.from(text).toString("hex"),
   "in capital hexadecimal": (text) => Buffer.from(text).toString("hex").toUpperCase(),
   "in base64": (text) => Buffer.from(text).toString("base64"),
-  "in base64 behind one byte": (text) => Buffer.from(`:${text}`).toString("base64"),
-  "in base64 behind two bytes": (text) => Buffer.from(`u:${text}`).toString("base64url"),
+  "in base64 after one byte": (text) => Buffer.from(`:${text}`).toString("base64"),
+  "in base64 after two bytes": (text) => Buffer.from(`u:${text}`).toString("base64url"),
   "in base64 within a longer text": (text) => Buffer.from(`user:${text}:more`).toString("base64"),
   "escaped for JSON": (text) => [...text].map((at) => `\\u00${at.charCodeAt(0).toString(16)}`).join(""),
   "escaped for JSON twice": (text) => text.replaceAll("-", "\\\\u002D"),
@@ -39,7 +39,7 @@ function isAlarm(event: EgressEvent): event is EgressEvent & { kind: "egress.ala
 }
 
 for (const [title, encode] of Object.entries(encodings)) {
-  test(`fetch() refuses a placeholder ${title}, wherever it stands`, async () => {
+  test(`fetch() refuses a placeholder ${title}, in every part of a request`, async () => {
     await using fixture = await startFixture();
     const text = encode(one);
     const cases: (readonly [where: string, request: Partial<EgressRequest>])[] = [
@@ -87,7 +87,7 @@ checkMisplaced(
   "header:authorization",
 );
 checkMisplaced(
-  "with more behind it",
+  "with more after it",
   { headers: { Authorization: `Bearer ${one} x` } },
   "header:authorization",
 );
@@ -135,7 +135,7 @@ checkMisplaced(
   "header:x-key",
 );
 
-test("fetch() names the source that a placeholder was given to, when another sends it", async () => {
+test("fetch() names the source that a placeholder was created for when another source sends it", async () => {
   await using fixture = await startFixture();
   const own = credential("own-secret");
   await fixture.send(
@@ -148,7 +148,7 @@ test("fetch() names the source that a placeholder was given to, when another sen
   assert.deepEqual([alarm?.source, alarm?.owner, alarm?.credential], ["process:b", "toolspec:a", "token"]);
 });
 
-test("fetch() raises the alarm for a placeholder on its way to a host that is not allowed, even in its place", async () => {
+test("fetch() raises the alarm for a placeholder in a request to a forbidden host, even in its place", async () => {
   await using fixture = await startFixture();
   const credentials = [bearer];
   const headers = { Authorization: `Bearer ${one}` };
@@ -170,7 +170,7 @@ test("fetch() raises the alarm for a placeholder on its way to a host that is no
   assert.equal(fixture.server.connectionCount, 0);
 });
 
-test("events hold nothing of a URL but its host", async () => {
+test("events contain only the host of a URL", async () => {
   await using fixture = await startFixture();
   for (const url of [
     "https://user:hunter2@api.example.com/",
@@ -182,7 +182,7 @@ test("events hold nothing of a URL but its host", async () => {
   assert.doesNotMatch(JSON.stringify(fixture.events), /hunter/);
 });
 
-test("fetch() lets texts pass that only look like a placeholder", async () => {
+test("fetch() sends texts that only resemble a placeholder", async () => {
   await using fixture = await startFixture();
   for (const body of [
     "toolcrib-ph-",
@@ -195,7 +195,7 @@ test("fetch() lets texts pass that only look like a placeholder", async () => {
   assert.deepEqual(fixture.events, []);
 });
 
-test("a source whose credential is not in its form is refused before anything is sent", async () => {
+test("a source with an invalid credential is refused before anything is sent", async () => {
   await using fixture = await startFixture();
   for (const wrong of [
     credential("x", { placeholder: "guessable" }),

@@ -41,7 +41,7 @@ async function respond(request: Http2ServerRequest, response: Http2ServerRespons
 }
 
 /** Asks again and again over one connection. */
-function createAsker(inside: TLSSocket, protocol: Protocol) {
+function createRequester(inside: TLSSocket, protocol: Protocol) {
   const opened = protocol === "h2" ? openSession(inside) : undefined;
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   agent.createConnection = () => inside;
@@ -72,10 +72,10 @@ async function readBody(stream: Readable, isSlow: boolean): Promise<Buffer> {
 for (const protocol of protocols) {
   for (const offered of [["http/1.1"], ["h2", "http/1.1"]] as const) {
     const between = `between a client of ${protocol} and an origin of ${offered.join(" and ")}`;
-    test(`bodies of any size come through to the byte, one behind the other, ${between}`, async () => {
+    test(`bodies of any size arrive unchanged, one after the other, ${between}`, async () => {
       const own = credential(secret);
       await using fixture = await startProxyFixture({ protocols: offered, credentials: [own], respond });
-      await using asker = createAsker(await fixture.secure({ protocols: [protocol] }), protocol);
+      await using requester = createRequester(await fixture.secure({ protocols: [protocol] }), protocol);
       let count = 0;
       for (const has of ["nothing", "secrets"]) {
         const headers: Record<string, string> =
@@ -84,7 +84,7 @@ for (const protocol of protocols) {
           for (const size of sizes) {
             count += 1;
             const path = `/${framing}/${size}/${has}`;
-            const got = await readBody(await asker.ask(path, headers), count % 2 === 0);
+            const got = await readBody(await requester.ask(path, headers), count % 2 === 0);
             const sent = createBody(size, has === "secrets").toString("latin1");
             // The first letters of a secret go on where what follows them is long in coming.
             const beginnings = new RegExp(`(?:s|sk|sk_)(?=${own.placeholder})`, "g");
@@ -120,7 +120,7 @@ const framed: readonly (readonly [what: string, bytes: string, body: string, tra
     ],
   ];
 
-test("the proxy reads a response of HTTP/1.1 however it is cut into pieces", async () => {
+test("the proxy reads an HTTP/1.1 response in any division into pieces", async () => {
   for (const [what, bytes, body, trailer] of framed) {
     for (const length of [1, 2, 3, 7, bytes.length]) {
       await using fixture = await startProxyFixture({
@@ -144,7 +144,7 @@ test("the proxy reads a response of HTTP/1.1 however it is cut into pieces", asy
   }
 });
 
-test("what an origin says without having been asked is no response to the next request", async () => {
+test("an unrequested response is not the response to the next request", async () => {
   const answer = (body: string) => `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
   for (const isLate of [false, true]) {
     await using fixture = await startProxyFixture({
@@ -172,9 +172,9 @@ test("what an origin says without having been asked is no response to the next r
   }
 });
 
-/** What breaks within the body, after the head has gone on. */
+/** Errors within the body, after the head was passed on. */
 const broken: readonly (readonly [what: string, body: string])[] = [
-  ["a size that is no number", "5\r\nhello\r\nno\r\n"],
+  ["a size that is not a number", "5\r\nhello\r\nno\r\n"],
   ["a size with a sign", "+5\r\nhello\r\n0\r\n\r\n"],
   ["a size without end", `${"0".repeat(5000)}5\r\nhello\r\n0\r\n\r\n`],
   ["a size with white space after it", "5 \r\nhello\r\n0\r\n\r\n"],
@@ -182,12 +182,12 @@ const broken: readonly (readonly [what: string, body: string])[] = [
   ["an extension with unbalanced quotes", '5;a="b\r\nhello\r\n0\r\n\r\n'],
   ["a chunk longer than its size", "5\r\nhello!\r\n0\r\n\r\n"],
   ["a line feed alone", "5\nhello\n0\n\n"],
-  ["a trailer that is none", "5\r\nhello\r\n0\r\nno trailer\r\n\r\n"],
+  ["an invalid trailer", "5\r\nhello\r\n0\r\nno trailer\r\n\r\n"],
   ["trailers without end", `5\r\nhello\r\n0\r\n${"X-More: 1\r\n".repeat(8000)}\r\n`],
   ["an end before the last chunk", "5\r\nhello\r\n"],
 ];
 
-test("a body whose chunks are broken is broken off, and never seems whole", async () => {
+test("a body with invalid chunks is aborted, and never looks complete", async () => {
   for (const [what, body] of broken) {
     await using fixture = await startProxyFixture({
       protocols: ["http/1.1"],

@@ -18,7 +18,7 @@ const spoken = (client: Protocol, offered: readonly Protocol[]) =>
 for (const { client, offered } of pairs) {
   const between = `a client of ${client} and an origin of ${offered.join(" and ")}`;
 
-  test(`the proxy passes on method, path, headers and body as they are, between ${between}`, async () => {
+  test(`the proxy passes on method, path, headers and body unchanged, between ${between}`, async () => {
     await using fixture = await startProxyFixture({ protocols: offered });
     const every = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
     const path = "/a/%2e%2E/b//c;d=1?x=%00&y=a+b&z[]=%F0%9F%A6%8A&=&?/:@!$'()*,;~";
@@ -51,7 +51,7 @@ for (const { client, offered } of pairs) {
     assert.deepEqual(fixture.events, []);
   });
 
-  test(`the proxy passes on trailers both ways, between ${between}`, async () => {
+  test(`the proxy passes on trailers in both directions, between ${between}`, async () => {
     await using fixture = await startProxyFixture({
       protocols: offered,
       async respond(request, response) {
@@ -86,7 +86,7 @@ for (const { client, offered } of pairs) {
     }
   });
 
-  test(`the proxy passes on responses without a body as they are, between ${between}`, async () => {
+  test(`the proxy passes on responses without a body unchanged, between ${between}`, async () => {
     await using fixture = await startProxyFixture({
       protocols: offered,
       respond(request, response) {
@@ -144,7 +144,7 @@ for (const { client, offered } of pairs) {
     }
   });
 
-  test(`the proxy passes on what the origin says to "Expect: 100-continue", between ${between}`, async () => {
+  test(`the proxy passes on the answer of the origin to "Expect: 100-continue", between ${between}`, async () => {
     await using fixture = await startProxyFixture({ protocols: offered });
     const inside = await fixture.secure({ protocols: [client] });
     const headers = { expect: "100-continue", "content-length": "5" };
@@ -172,7 +172,7 @@ for (const { client, offered } of pairs) {
     }
   });
 
-  test(`the proxy streams a response piece by piece, and slows the origin down to its reader, between ${between}`, async () => {
+  test(`the proxy streams a response in pieces, at the pace of its reader, between ${between}`, async () => {
     let written = 0;
     await using fixture = await startProxyFixture({
       protocols: offered,
@@ -213,7 +213,7 @@ for (const { client, offered } of pairs) {
     inside.destroy();
   });
 
-  test(`the proxy ends the origin's work when the client goes away, between ${between}`, async () => {
+  test(`the proxy ends the request to the origin when the client disconnects, between ${between}`, async () => {
     let isGone = false;
     let response: Http2ServerResponse | undefined;
     await using fixture = await startProxyFixture({
@@ -245,7 +245,7 @@ for (const { client, offered } of pairs) {
     assert.ok(response !== undefined);
   });
 
-  test(`a response that breaks off at the origin breaks off at the client, between ${between}`, async () => {
+  test(`a response that the origin aborts is aborted for the client, between ${between}`, async () => {
     await using fixture = await startProxyFixture({
       protocols: offered,
       respond(_request, response) {
@@ -272,7 +272,7 @@ async function startReading(
   return response;
 }
 
-test("the proxy passes on a conversation in which each side waits for the other, as gRPC has it", async () => {
+test("the proxy passes on a bidirectional stream in which each side waits for the other, as in gRPC", async () => {
   await using fixture = await startProxyFixture({
     onStream(stream) {
       stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
@@ -294,7 +294,7 @@ test("the proxy passes on a conversation in which each side waits for the other,
   assert.equal(got["grpc-status"], "0");
 });
 
-test("the proxy keeps a response of HTTP/2 that is a head alone so, and the code with which a stream is reset", async () => {
+test("the proxy preserves an HTTP/2 response without a body, and the code of a reset stream", async () => {
   await using fixture = await startProxyFixture({
     onStream(stream, headers) {
       if (headers[":path"] === "/alone") {
@@ -316,7 +316,7 @@ test("the proxy keeps a response of HTTP/2 that is a head alone so, and the code
   assert.equal(reset.rstCode, 11);
 });
 
-test("the proxy serves many requests at once over one connection to the origin, where both speak HTTP/2", async () => {
+test("the proxy serves simultaneous requests over one connection to the origin if both sides use HTTP/2", async () => {
   await using fixture = await startProxyFixture();
   await using opened = openSession(await fixture.secure({ protocols: ["h2"] }));
   const { session } = opened;
@@ -336,7 +336,7 @@ test("the proxy serves many requests at once over one connection to the origin, 
   assert.equal(fixture.connectionCount(), 1);
 });
 
-test("the proxy keeps the connection of an HTTP/1.1 client, and the one to the origin with it", async () => {
+test("the proxy keeps the connection of an HTTP/1.1 client and that to the origin", async () => {
   await using fixture = await startProxyFixture();
   const inside = await fixture.secure();
   for (let turn = 0; turn < 5; turn += 1) {
@@ -350,7 +350,7 @@ test("the proxy keeps the connection of an HTTP/1.1 client, and the one to the o
   await waitUntil(() => fixture.openConnections() === 0, { what: "the connection to the origin is closed" });
 });
 
-test("the proxy answers requests that were sent one behind the other in their order", async () => {
+test("the proxy answers pipelined requests in their order", async () => {
   await using fixture = await startProxyFixture({
     respond(request, response) {
       setTimeout(() => response.end(request.url), request.url === "/0" ? 50 : 0);
@@ -363,12 +363,12 @@ test("the proxy answers requests that were sent one behind the other in their or
   assert.deepEqual(text.match(/\/\d$|\/\d(?=HTTP)|(?<=\r\n)\/\d/gm), ["/0", "/1", "/2"]);
 });
 
-test("the proxy answers 502 and 504 with the reason when there is no origin, or no answer", async () => {
+test("the proxy answers 502 and 504 with the reason if the origin is unreachable or does not answer", async () => {
   await using nowhere = await startProxyFixture({ settings: { connectTo: { [host]: "127.0.0.1:1" } } });
   await using untrusted = await startProxyFixture({ settings: { caCertificates: [] } });
   await using denied = await startProxyFixture({ settings: { internalRanges: [] } });
   await using silent = await startProxyFixture({ onConnection: (connection) => connection.end() });
-  await using garbage = await startProxyFixture({
+  await using invalid = await startProxyFixture({
     onConnection: (connection) => connection.end("no HTTP at all\r\n\r\n"),
     protocols: ["http/1.1"],
   });
@@ -377,7 +377,7 @@ test("the proxy answers 502 and 504 with the reason when there is no origin, or 
     [untrusted, 502, "EGRESS_TLS_FAILED"],
     [denied, 403, "EGRESS_ADDRESS_DENIED"],
     [silent, 502, "EGRESS_CONNECTION_LOST"],
-    [garbage, 502, "EGRESS_RESPONSE_INVALID"],
+    [invalid, 502, "EGRESS_RESPONSE_INVALID"],
   ] as const) {
     const received = await fixture.send({ protocol: "http/1.1" });
     assert.equal(received.status, status, code);
@@ -391,7 +391,7 @@ test("the proxy answers 502 and 504 with the reason when there is no origin, or 
   );
 });
 
-test("disposing of a proxy ends its connections, and the egress its proxies", async () => {
+test("disposing a proxy closes its connections, and disposing the egress closes its proxies", async () => {
   const fixture = await startProxyFixture({ respond: (_request, response) => void response.write("first") });
   const inside = await fixture.secure();
   inside.write(`GET / HTTP/1.1\r\nHost: ${host}\r\n\r\n`);

@@ -273,7 +273,7 @@ async function connectBy(
   }
 }
 
-/** TLS with the authority that the proxy tells its clients. */
+/** Opens TLS with the authority of the proxy. */
 async function secureInside(
   socket: Socket,
   proxy: EgressProxy,

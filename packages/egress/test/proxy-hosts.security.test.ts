@@ -12,7 +12,7 @@ import {
 import { host } from "./fixture.ts";
 import { openSession, readToEnd, sendHttp2, startProxyFixture } from "./proxy-fixture.ts";
 
-test("the proxy answers CONNECT to anything but an allowed host and port with the reason, and dials nothing", async () => {
+test("the proxy refuses CONNECT to any other than an allowed host and port, and connects to nothing", async () => {
   await using fixture = await startProxyFixture({ allow: [host, "*.wild.example.com"] });
   const got: ConnectCase[] = [];
   for (const { authority, headers } of connectCases) {
@@ -37,7 +37,7 @@ test("the proxy answers CONNECT to anything but an allowed host and port with th
   }
 });
 
-test("the proxy breaks off a handshake for any other name than that of CONNECT", async () => {
+test("the proxy aborts a handshake for another name than that of CONNECT", async () => {
   await using fixture = await startProxyFixture();
   for (const servername of serverNameCases) {
     await assert.rejects(fixture.secure({ servername }), /refused|ECONNRESET|socket/, servername);

@@ -116,18 +116,18 @@ const rows: readonly (readonly [what: string, bytes: string, statuses: readonly 
     [200],
   ],
   [
-    "a request behind a whole one",
+    "a request after a complete one",
     `POST / HTTP/1.1\r\n${head("Content-Length: 1")}\r\n\r\nxGET /2 HTTP/1.1\r\n${head("Connection: close")}\r\n\r\n`,
     [200, 200],
   ],
   [
-    "another host behind a whole request",
+    "another host after a complete request",
     `POST / HTTP/1.1\r\n${head("Content-Length: 1")}\r\n\r\nxGET /2 HTTP/1.1\r\nHost: evil.example.com\r\nConnection: close\r\n\r\n`,
     [200, 421],
   ],
 ];
 
-test("the proxy answers requests that two readers could take for different ones, and does not pass them on", async () => {
+test("the proxy refuses ambiguous requests, and does not pass them on", async () => {
   const got: { what: string; statuses: number[] }[] = [];
   const passed: string[] = [];
   await using fixture = await startProxyFixture({
@@ -153,7 +153,7 @@ test("the proxy answers requests that two readers could take for different ones,
   assert.deepEqual(passed, ["GET /", "POST /", "GET /2", "POST /"]);
 });
 
-test("the proxy takes off what belongs to the client's connection, and what it names as such", async () => {
+test("the proxy removes the connection headers of the client, also those that Connection lists", async () => {
   await using fixture = await startProxyFixture();
   const inside = await fixture.secure();
   const lines = [
@@ -184,7 +184,7 @@ test("the proxy takes off what belongs to the client's connection, and what it n
   );
 });
 
-/** Bytes of an origin, and what the client gets of them. */
+/** Bytes of an origin, and the answer to the client. */
 const responses: readonly (readonly [what: string, bytes: string, expected: RegExp])[] = [
   [
     "a length and chunks",
@@ -234,7 +234,7 @@ const responses: readonly (readonly [what: string, bytes: string, expected: RegE
   ["another version", "HTTP/2.0 200 OK\r\nContent-Length: 0\r\n\r\n", /^HTTP\/1\.1 502 /],
   ["a status of two digits", "HTTP/1.1 99 OK\r\nContent-Length: 0\r\n\r\n", /^HTTP\/1\.1 502 /],
   [
-    "an upgrade that nobody asked for",
+    "an upgrade without a request for it",
     "HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n",
     /^HTTP\/1\.1 502 /,
   ],
@@ -255,7 +255,7 @@ const responses: readonly (readonly [what: string, bytes: string, expected: RegE
   ],
 ];
 
-test("the proxy lets no response through that two readers could take for different ones", async () => {
+test("the proxy refuses ambiguous responses", async () => {
   for (const [what, bytes, expected] of responses) {
     await using fixture = await startProxyFixture({
       protocols: ["http/1.1"],
@@ -270,7 +270,7 @@ test("the proxy lets no response through that two readers could take for differe
   }
 });
 
-test("the proxy sends no body that is longer or shorter than its length says", async () => {
+test("the proxy sends no body that differs from its announced length", async () => {
   let received = "";
   await using fixture = await startProxyFixture({
     protocols: ["http/1.1"],

@@ -9,7 +9,7 @@ import { credential, type Fixture, startFixture } from "./fixture.ts";
 
 const secret = 'sk-"quoted"/a+b=c\\d&e<f> 100%-Value_42';
 
-/** A server that answers with what `answer` makes, to a request that carries the secret of `one`. */
+/** Starts a server that answers with `answer`. */
 async function startEcho(answer: (response: ServerResponse) => void): Promise<Fixture> {
   return await startFixture({ respond: (_, response) => answer(response) });
 }
@@ -26,7 +26,7 @@ const hexBytes = (text: string): string[] => Buffer.from(text).toString("hex").m
 const unicode = (text: string): string =>
   [...text].map((at) => `\\u${at.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
 
-/** Forms in which an API may give back what it was sent. */
+/** Encodings in which an API can return a secret. */
 const forms: { readonly [title: string]: (text: string) => string } = {
   plain: (text) => text,
   "as JSON": (text) => JSON.stringify(text).slice(1, -1),
@@ -80,7 +80,7 @@ const forms: { readonly [title: string]: (text: string) => string } = {
 };
 
 for (const [title, form] of Object.entries(forms)) {
-  test(`fetch() takes a secret out of a body ${title}, in one piece and byte by byte`, async () => {
+  test(`fetch() removes a secret from a body ${title}, in one piece and byte by byte`, async () => {
     const one = credential(secret);
     const text = `{"a":"${form(secret)}","b":"${form(secret)}"}`;
     let isPieced = false;
@@ -105,12 +105,12 @@ for (const [title, form] of Object.entries(forms)) {
   });
 }
 
-test("fetch() takes a secret out of base64 at every place where it can begin", async () => {
+test("fetch() removes a secret from base64 at every offset", async () => {
   const one = credential(secret);
   for (const before of ["", "u", "us", "use", "user"]) {
     for (const encoding of ["base64", "base64url"] as const) {
       await using fixture = await startEcho((response) => {
-        response.end(Buffer.from(`${before}${secret}:behind`).toString(encoding));
+        response.end(Buffer.from(`${before}${secret}:after`).toString(encoding));
       });
       const text = await fetchBody(fixture, one);
       assert.match(text, new RegExp(one.placeholder));
@@ -122,7 +122,7 @@ test("fetch() takes a secret out of base64 at every place where it can begin", a
   }
 });
 
-test("fetch() takes secrets out of the headers of a response, whatever its status", async () => {
+test("fetch() removes secrets from the headers of a response with any status", async () => {
   const one = credential("s3cret-value");
   await using fixture = await startEcho((response) => {
     response.writeHead(401, "Unauthorized", {
@@ -147,7 +147,7 @@ test("fetch() takes secrets out of the headers of a response, whatever its statu
   );
 });
 
-test("fetch() takes the pair, its base64 and its password out, and leaves the user", async () => {
+test("fetch() removes the pair, its base64 and its password, and keeps the user", async () => {
   const one = credential("AC123456:pass-word-42", {
     encoding: "basic",
     place: { kind: "header", name: "Authorization", format: "Basic {token}" },
@@ -164,7 +164,7 @@ test("fetch() takes the pair, its base64 and its password out, and leaves the us
   );
 });
 
-test("fetch() takes the user of a pair out where that is the secret", async () => {
+test("fetch() removes the user of a pair if that is the secret", async () => {
   for (const pair of ["sk_live_4242:", "sk_live_4242:x", "sk_live_4242:api_token"]) {
     const one = credential(Buffer.from(pair).toString("base64"), {
       encoding: "basic",
@@ -177,7 +177,7 @@ test("fetch() takes the user of a pair out where that is the secret", async () =
   }
 });
 
-test("fetch() takes a secret out that was exchanged for another a moment ago", async () => {
+test("fetch() removes a secret that was replaced a moment ago", async () => {
   const values = ["first-secret", "second-secret"];
   const one = credential("", { read: () => values.shift() ?? "third-secret" });
   await using fixture = await startEcho((response) => void response.end("first-secret second-secret"));
@@ -198,7 +198,7 @@ const codings: { readonly [coding: string]: (bytes: Buffer) => Buffer } = {
 };
 
 for (const [coding, encode] of Object.entries(codings)) {
-  test(`fetch() looks into a body of content coding "${coding}"`, async () => {
+  test(`fetch() scrubs a body of content coding "${coding}"`, async () => {
     const one = credential("s3cret-value");
     const bytes = Buffer.from(`${"x".repeat(200_000)}s3cret-value${"y".repeat(200_000)}`);
     await using fixture = await startEcho((response) => {
@@ -216,7 +216,7 @@ for (const [coding, encode] of Object.entries(codings)) {
   });
 }
 
-test("fetch() cuts no secret in two where it stops keeping", async () => {
+test("fetch() never splits a secret at the limit of the kept bytes", async () => {
   const one = credential("s3cret-value");
   const before = "x".repeat(20);
   await using fixture = await startEcho((response) => void response.end(`${before}s3cret-value-and-more`));
@@ -226,7 +226,7 @@ test("fetch() cuts no secret in two where it stops keeping", async () => {
   }
 });
 
-test("fetch() takes a secret out of a text in UTF-16, and leaves what follows readable", async () => {
+test("fetch() removes a secret from a text in UTF-16, and keeps the rest readable", async () => {
   const one = credential(secret);
   const headers = { Authorization: `Bearer ${one.placeholder}` };
   for (const [charset, toBytes] of [
@@ -245,7 +245,7 @@ test("fetch() takes a secret out of a text in UTF-16, and leaves what follows re
   }
 });
 
-test("fetch() counts a body without its secrets, so that a whole one is seen to be whole", async () => {
+test("fetch() counts a body without its secrets, so that a complete body is known to be complete", async () => {
   const one = credential("a-secret-that-is-longer-than-its-placeholder-which-has-44-characters");
   const headers = { Authorization: `Bearer ${one.placeholder}` };
   for (const secret of ["short-secret", await one.read()]) {
@@ -267,7 +267,7 @@ test("fetch() counts a body without its secrets, so that a whole one is seen to 
   }
 });
 
-test("fetch() hands on a body without secrets as it is, however it is cut into pieces", async () => {
+test("fetch() returns a body without secrets unchanged, for any division into pieces", async () => {
   const one = credential("aaaaaab");
   let pieces: readonly Uint8Array[] = [];
   await using fixture = await startEcho(async (response) => {
@@ -294,7 +294,7 @@ test("fetch() hands on a body without secrets as it is, however it is cut into p
   );
 });
 
-test("fetch() finds any secret, each character of it in any escape, across any pieces", async () => {
+test("fetch() finds any secret with any escape of each character, across any pieces", async () => {
   const value = fc.string({
     unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
     minLength: 6,
@@ -328,7 +328,7 @@ test("fetch() finds any secret, each character of it in any escape, across any p
         const written = [...text]
           .map((character, at) => escapes[choice[at] ?? 0]?.(character, character.charCodeAt(0).toString(16)))
           .join("");
-        let rest = `before\n${written}\nbehind`;
+        let rest = `before\n${written}\nafter`;
         pieces = cuts
           .map((length) => {
             const piece = rest.slice(0, length);
@@ -336,14 +336,14 @@ test("fetch() finds any secret, each character of it in any escape, across any p
             return piece;
           })
           .concat(rest);
-        assert.equal(await fetchBody(fixture, one), `before\n${one.placeholder}\nbehind`);
+        assert.equal(await fetchBody(fixture, one), `before\n${one.placeholder}\nafter`);
       },
     ),
     { numRuns: 200 },
   );
 });
 
-test("fetch() finds a secret that overlaps its own beginning, at every edge of pieces", async () => {
+test("fetch() finds a secret that overlaps its own beginning, at every boundary of pieces", async () => {
   const one = credential("ababac-ababad");
   const text = "abababababac-ababad-ababac-ababac-ababad";
   const expected = `ababab${one.placeholder}-ababac-${one.placeholder}`;
@@ -357,13 +357,13 @@ test("fetch() finds a secret that overlaps its own beginning, at every edge of p
     assert.equal(await fetchBody(fixture, one), expected, String(cut));
 });
 
-test("fetch() leaves a secret alone that is shorter than six characters", async () => {
+test("fetch() keeps a secret that is shorter than six characters", async () => {
   const one = credential("short");
   await using fixture = await startEcho((response) => void response.end("short"));
   assert.equal(await fetchBody(fixture, one), "short");
 });
 
-/** Heads that cannot be read, each with the secret where an error could name it. */
+/** Invalid heads, each with the secret where an error could show it. */
 const unreadable: readonly string[] = [
   "HTTP/1.1 200 OK\r\ns3cret-Value: \x01 s3cret-Value",
   "HTTP/1.1 200 OK\r\ncontent-encoding: s3cret-Value",
@@ -371,7 +371,7 @@ const unreadable: readonly string[] = [
 ];
 
 for (const [at, head] of unreadable.entries()) {
-  test(`fetch() says nothing of a secret in its errors (${at + 1})`, async () => {
+  test(`fetch() never shows a secret in its errors (${at + 1})`, async () => {
     const one = credential("s3cret-Value");
     await using fixture = await startEcho((response) => {
       response.socket?.end(`${head}\r\n\r\ns3cret-Value`);

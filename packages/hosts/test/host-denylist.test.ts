@@ -37,7 +37,7 @@ test("a wildcard that stands for a listed name is stopped, one level only", () =
   assert.equal(find("google.example"), undefined);
 });
 
-test("lines that are no name are told with their number", () => {
+test("invalid lines are reported with their number", () => {
   assert.deepEqual(denylist.unreadable, [{ lineNumber: 8, text: "not a name" }]);
   assert.equal(denylist.names.size, 5);
 });

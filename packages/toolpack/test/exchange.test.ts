@@ -61,31 +61,31 @@ const status = (code: number, headers: { readonly [name: string]: string } = {},
 
 // Retries.
 for (const code of [429, 502, 503, 504])
-  check(`${code} of GET is sent again after growing pauses`, get, [status(code), status(code), ok], {
+  check(`${code} of GET is retried after growing delays`, get, [status(code), status(code), ok], {
     seen: ["GET /x", "GET /x", "GET /x"],
     slept: [375, 750],
     ...done,
   });
 for (const code of [502, 503, 504]) {
-  check(`${code} of POST is not sent again`, post, [status(code, {}, "down")], {
+  check(`${code} of POST is not retried`, post, [status(code, {}, "down")], {
     seen: ["POST /x"],
     texts: [
       `HTTP ${code} ${{ 502: "Bad Gateway", 503: "Service Unavailable", 504: "Gateway Timeout" }[code]}: down`,
     ],
     isError: true,
   });
-  check(`${code} of PUT is sent again`, "method: PUT\npath: /x", [status(code), ok], {
+  check(`${code} of PUT is retried`, "method: PUT\npath: /x", [status(code), ok], {
     seen: ["PUT /x", "PUT /x"],
     slept: [375],
     ...done,
   });
 }
-check("500 is not sent again", get, [status(500)], {
+check("500 is not retried", get, [status(500)], {
   seen: ["GET /x"],
   texts: ["HTTP 500 Internal Server Error"],
   isError: true,
 });
-check("Retry-After in seconds is heeded, by POST too", post, [status(429, { "Retry-After": "7" }), ok], {
+check("Retry-After in seconds is respected, also for POST", post, [status(429, { "Retry-After": "7" }), ok], {
   seen: ["POST /x", "POST /x"],
   slept: [7125],
   ...done,
@@ -96,7 +96,7 @@ check(
   [status(503, { "Retry-After": new Date(startedAt + 4000).toUTCString() }), ok],
   { seen: ["GET /x", "GET /x"], slept: [4125], ...done },
 );
-check("a wait beyond the deadline is not waited", get, [status(429, { "Retry-After": "60" }, "slow down")], {
+check("a retry after the deadline is skipped", get, [status(429, { "Retry-After": "60" }, "slow down")], {
   seen: ["GET /x"],
   texts: ["HTTP 429 Too Many Requests: slow down\n[retry after 60 s]"],
   isError: true,
@@ -108,7 +108,7 @@ check(
   { seen: ["GET /x", "GET /x"], texts: ["HTTP 503 Service Unavailable"], isError: true, slept: [375] },
   { deadline: startedAt + 1000 },
 );
-check("a service that stays down is asked four times", get, [status(503, {}, "no")], {
+check("a service that stays down gets four requests", get, [status(503, {}, "no")], {
   seen: ["GET /x", "GET /x", "GET /x", "GET /x"],
   texts: ["HTTP 503 Service Unavailable: no"],
   isError: true,
@@ -127,7 +127,7 @@ check(
   [status(302, { Location: "https://api.example.com:443/y" }), ok],
   { seen: ["GET /x", "GET /y"], ...done },
 );
-check("five redirects are followed, and no more", get, [status(302, { Location: "/x" })], {
+check("at most five redirects are followed", get, [status(302, { Location: "/x" })], {
   seen: Array(6).fill("GET /x"),
   texts: ["HTTP 302 Found: the redirect to /x was not followed", "[there were 5 redirects before it]"],
   isError: true,
@@ -164,7 +164,7 @@ check("a redirect of POST is not followed", post, [status(307, { Location: "/y" 
   ],
   isError: true,
 });
-check("304 is no redirect", get, [status(304)], {
+check("304 is not a redirect", get, [status(304)], {
   seen: ["GET /x"],
   texts: ["HTTP 304 Not Modified"],
   isError: true,
@@ -429,7 +429,7 @@ check(
   },
 );
 check(
-  "an error is told whole, whatever the fields",
+  "an error is returned complete, regardless of the fields",
   keeping("{fields: {id: $.id}}"),
   [status(404, json, '{"id":1,"no":2}')],
   {
@@ -484,7 +484,7 @@ check(
   },
 );
 
-test("arguments that do not fit are a result that says why, and nothing is sent", async () => {
+test("invalid arguments are a result with the reason, and nothing is sent", async () => {
   await using api = await openLoopbackApi(() => ok);
   const lines = "method: GET\npath: /x/{id}\nparams:\n  - {name: id, in: path, type: string, required: true}";
   const bench = createBench(toolspecOf(lines), api);
@@ -515,7 +515,7 @@ test("arguments that do not fit are a result that says why, and nothing is sent"
   assert.deepEqual(api.seen, []);
 });
 
-test("faults of the settings and of the way out are thrown as they are", async () => {
+test("errors of the settings and of send are thrown unchanged", async () => {
   const lines = "method: GET\npath: /x";
   const top = "baseUrl: https://{tenant}.example.com\nvariables: {tenant: {}}\n";
   await using api = await openLoopbackApi(() => ok);
@@ -543,7 +543,7 @@ test("faults of the settings and of the way out are thrown as they are", async (
   assert.deepEqual(api.seen, []);
 });
 
-test("a call that is cancelled ends at once with the reason, wherever it is", async () => {
+test("a cancelled call ends at once with the reason, in every phase", async () => {
   const gone = new Error("the client is gone");
   const before = new AbortController();
   before.abort(gone);
@@ -560,7 +560,7 @@ test("a call that is cancelled ends at once with the reason, wherever it is", as
   assert.equal(api.seen.length, 1);
 });
 
-test("createToolpackSource() lists what is on by default, or what is asked for", async () => {
+test("createToolpackSource() lists the default tools, or the requested ones", async () => {
   await using api = await openLoopbackApi(() => ok);
   const spec = toolspecOf("method: DELETE\npath: /x");
   const { source } = createBench(spec, api, { id: "acme" });
@@ -596,7 +596,7 @@ test("createToolpackSource() lists what is on by default, or what is asked for",
   );
 });
 
-test("createToolpackSource() refuses paths that cannot be read, and those that nothing bounds", async () => {
+test("createToolpackSource() refuses invalid paths, and those without bounds", async () => {
   await using api = await openLoopbackApi(() => ok);
   for (const path of ["$.a[", '$..[?match(@.a, "x*")]', '$[?search(@.a, "x")]'])
     assert.throws(
