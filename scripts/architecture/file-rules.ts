@@ -39,7 +39,7 @@ const outermostPackages: ReadonlySet<string> = new Set(["cli", "testing"]);
 const compositionRoots: ReadonlySet<string> = new Set([
   "packages/metatool/src/run/isolated/child-process.ts",
   "packages/gateway/src/start-gateway.ts",
-  "packages/gateway/src/registry/registry.ts",
+  "packages/registry/src/registry.ts",
 ]);
 
 /**

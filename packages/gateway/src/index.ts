@@ -1,5 +1,7 @@
-// Pieces. For other packages here.
 // Gateway. For users.
+
+// For the registry, and for users who add sources or choose backends.
+export { createCallIds } from "./call/call-id.ts";
 export { type GatewayCode, gatewayCodes } from "./codes.ts";
 export type {
   CallOptions,
@@ -9,8 +11,9 @@ export type {
   ToolHit,
   ToolSummary,
 } from "./gateway.ts";
+export { GatewayCore, type GatewayCoreDeps } from "./gateway-core.ts";
 export { GatewayError } from "./gateway-error.ts";
-// HTTP front door. For users: the logger and the token files; the rest is for other packages here.
+// HTTP server. For users: the logger and the token files; the rest is for other packages here.
 export type { Authenticate } from "./http/front-door.ts";
 export type { HttpLimitOptions, HttpServerOptions } from "./http/http-options.ts";
 export { type HttpServer, type HttpServerDeps, startHttpServer } from "./http/http-server.ts";
@@ -23,22 +26,10 @@ export {
 export { createMetrics, type FinishedOutcome, type Metrics } from "./http/metrics.ts";
 export { isTokenName, makeToken, type RandomBytes, readToken, tokenDirectory } from "./http/token-file.ts";
 export { openTokenStore, type TokenStore, type TokenStoreDeps } from "./http/token-store.ts";
-// Registry. For users.
 export { type Backend, type BackendSelector, selectByKind } from "./index/backend.ts";
 export type { IndexedTool, QuarantinedTool } from "./index/build-index.ts";
 export { ToolIndex } from "./index/tool-index.ts";
-export { toWireName, wireNameMaxLength } from "./index/wire-name.ts";
-export type { LocalHandler, LocalToolOptions } from "./registry/local-source.ts";
-export {
-  type BackendConfig,
-  createRegistry,
-  type ListToolsOptions,
-  type Registry,
-  type RegistryChange,
-  type RegistryConfig,
-  type RegistryHealth,
-} from "./registry/registry.ts";
-export { RegistryError, registryRpcCodes } from "./registry/registry-error.ts";
+export { isReservedNamespace, toWireName, wireNameMaxLength } from "./index/wire-name.ts";
 export { resolveTransport } from "./resolve-transport.ts";
 export {
   createSecretResolver,
@@ -46,6 +37,7 @@ export {
   type SecretResolver,
   type SecretResolverDeps,
 } from "./secrets/secret-resolver.ts";
+export { pageOf } from "./service/list-pages.ts";
 export { createTemplateMatcher } from "./service/uri-template.ts";
 export type { BackendKind } from "./sources/source-facts.ts";
 export type { Readiness, SourceStatus } from "./sources/source-roster.ts";

@@ -1,3 +1,4 @@
+import { createRegistry } from "@toolcrib/registry";
 /** Every way a call can go, and what the record says of it. */
 
 import assert from "node:assert/strict";
@@ -6,7 +7,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import type { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { CreateMessageRequestSchema, ListRootsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import { type CallOutcome, createRegistry } from "@toolcrib/gateway";
+import type { CallOutcome } from "@toolcrib/gateway";
 import { freePort, makeTemporaryDirectory, startEchoHttpServer, waitUntil } from "@toolcrib/testing";
 import type { CallContext } from "@toolcrib/tool";
 import {

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { createRegistry } from "@toolcrib/gateway";
 import type { JsonObject } from "@toolcrib/json";
+import { createRegistry } from "@toolcrib/registry";
 import { startEchoHttpServer, waitUntil } from "@toolcrib/testing";
 import { dataOf, onHttp, startScriptedServer, startTestGateway, toolNamed } from "./gateway-harness.ts";
 

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { PolicyRules } from "@toolcrib/config";
-import { createRegistry, type RegistryConfig } from "@toolcrib/gateway";
 import type { JsonObject } from "@toolcrib/json";
+import { createRegistry, type RegistryConfig } from "@toolcrib/registry";
 import { checkGolden, startEchoHttpServer } from "@toolcrib/testing";
 import { compositeTools, onHttp, startTestGateway, textOf } from "./gateway-harness.ts";
 

@@ -6,8 +6,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import { createRegistry, type Registry } from "@toolcrib/gateway";
 import { type ClientTransport, McpError } from "@toolcrib/mcp";
+import { createRegistry, type Registry } from "@toolcrib/registry";
 import { makeTemporaryDirectory, startEchoHttpServer, waitUntil } from "@toolcrib/testing";
 import {
   callsIn,

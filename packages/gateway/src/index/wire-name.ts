@@ -1,4 +1,4 @@
-/** Names of tools on the MCP wire, and the forms in which two of them may not be the same. Pure. */
+/** Names of tools on the MCP wire, and the folded forms by which two names collide. Pure. */
 
 import { hash } from "node:crypto";
 import { foldName } from "@toolcrib/tool";
@@ -6,7 +6,7 @@ import { foldName } from "@toolcrib/tool";
 /** Longest name on the wire, as many hosts allow. */
 export const wireNameMaxLength = 64;
 
-/** Between namespace and name. A server id never holds it. */
+/** Between namespace and name. A server id never contains it. */
 const separator = "__";
 
 /** The namespace of Toolcrib's own tools; their names on the wire have no prefix. */
@@ -15,15 +15,20 @@ export const ownNamespace = "toolcrib";
 /** The namespace of saved tools; their names on the wire have no prefix either. */
 export const savedNamespace = "saved";
 
-/** What stands before a tool's name on the wire. */
+/** The prefix of the namespace's tools on the wire; empty for Toolcrib's own tools and saved tools. */
 export function wirePrefixOf(namespace: string): string {
   return namespace === ownNamespace || namespace === savedNamespace ? "" : namespace;
 }
 
+/** Whether `namespace` belongs to Toolcrib's own tools or to saved tools, in any case. */
+export function isReservedNamespace(namespace: string): boolean {
+  return namespace !== "" && wirePrefixOf(namespace.toLowerCase()) === "";
+}
+
 /**
  * The name of a tool on the wire: `namespace__name` in the characters that
- * hosts accept. A longer one is cut and ends in eight digits of its digest, so
- * that it stays the same wherever and whenever it is made.
+ * hosts accept. A longer name is cut and ends in eight digits of its digest, so
+ * that it depends on nothing but namespace and name.
  */
 export function toWireName(namespace: string, name: string): string {
   const whole = toWholeName(namespace, name);
@@ -37,8 +42,8 @@ function toWholeName(namespace: string, name: string): string {
 }
 
 /**
- * The folded forms of a tool's name: as its source writes it, and as it is on
- * the wire. Two tools that share one of them cannot be told apart.
+ * The folded forms of a tool's name, as its source spells it and on the wire.
+ * Two tools that share a form are too easy to confuse.
  */
 export function foldsOf(namespace: string, name: string, wireName: string): readonly string[] {
   const written = foldName(toWholeName(namespace, name));

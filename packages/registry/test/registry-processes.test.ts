@@ -12,7 +12,6 @@ import type { JsonObject } from "@toolcrib/json";
 import { type McpService, methodNotFound, startStdioServer } from "@toolcrib/mcp";
 import { runProcess, waitUntil } from "@toolcrib/testing";
 import { localIdentity } from "@toolcrib/tool";
-import { textOf, toolNamed } from "./gateway-harness.ts";
 
 /** The arguments that run the fixture on this process's Node, on source and on the build alike. */
 function childArguments(mode: string): string[] {
@@ -20,14 +19,18 @@ function childArguments(mode: string): string[] {
   return [...conditions, join(import.meta.dirname, "fixtures/registry-child.ts"), mode];
 }
 
-/** What a parent offers to its child. */
+function toolNamed(name: string): JsonObject {
+  return { name, description: `The tool ${name}`, inputSchema: { type: "object" } };
+}
+
+/** The service that a parent offers to its child. */
 const parentService: McpService = {
   serverInfo: { name: "parent", version: "1.0.0" },
   capabilities: () => ({ tools: {} }),
   instructions: () => undefined,
   async handle({ method, params }) {
     if (method === "tools/list") {
-      return { tools: [toolNamed("shout"), toolNamed("repeat")] as unknown as JsonObject[] };
+      return { tools: [toolNamed("shout"), toolNamed("repeat")] };
     }
     if (method !== "tools/call") throw methodNotFound(method);
     const { text = "", length = 0 } = params["arguments"] as { text?: string; length?: number };
@@ -116,7 +119,7 @@ describe("a registry that is served on stdio", () => {
     await client.connect(transport);
     const result = await client.callTool({ name: "add", arguments: { a: 1, b: 2 } });
     assert.deepEqual(result.structuredContent, { sum: 3 });
-    assert.equal(textOf(result), '{"sum":3}');
+    assert.deepEqual(result.content, [{ type: "text", text: '{"sum":3}' }]);
     await client.close();
     await waitUntil(() => written.includes("stopped"));
   });

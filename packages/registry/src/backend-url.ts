@@ -6,12 +6,12 @@
 
 import { RegistryError } from "./registry-error.ts";
 
-/** What a backend URL says. */
+/** A parsed backend URL. */
 export type BackendAddress =
   | { readonly kind: "streamable_http" | "sse"; readonly url: string }
   | { readonly kind: "stdio" };
 
-/** Read `url`. @throws {RegistryError} `REGISTRY_INVALID_REQUEST` */
+/** Parses `url`. @throws {RegistryError} `REGISTRY_INVALID_REQUEST` */
 export function parseBackendUrl(url: string): BackendAddress {
   if (url === "stdio://") return { kind: "stdio" };
   if (url.startsWith("stdio:")) throw invalid(`"${url}" names a program, and a registry starts none`);
@@ -21,7 +21,7 @@ export function parseBackendUrl(url: string): BackendAddress {
   const { protocol, username, password } = new URL(httpUrl);
   if (protocol !== "http:" && protocol !== "https:")
     throw invalid(`"${protocol}" is not a scheme of a backend URL`);
-  if (username !== "" || password !== "") throw invalid("A backend URL must not hold user information");
+  if (username !== "" || password !== "") throw invalid("A backend URL must not contain user information");
   return { kind: isSse ? "sse" : "streamable_http", url: httpUrl };
 }
 

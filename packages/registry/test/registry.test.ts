@@ -7,7 +7,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { isCodedError } from "@toolcrib/diagnostics";
-import { createRegistry, type Registry, type RegistryConfig } from "@toolcrib/gateway";
+import { createRegistry, type Registry, type RegistryConfig } from "@toolcrib/registry";
 import {
   checkGolden,
   makeTemporaryDirectory,

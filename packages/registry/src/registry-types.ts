@@ -1,0 +1,118 @@
+/** The interface of a registry (registry document). Types only. */
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Readable, Writable } from "node:stream";
+import type { PolicyConfig } from "@toolcrib/config";
+import type { Logger } from "@toolcrib/diagnostics";
+import type { BackendSelector, CallOptions, ToolHit } from "@toolcrib/gateway";
+import type { JsonObject } from "@toolcrib/json";
+import type { ClientTransport, ServerInfo, StdioServer } from "@toolcrib/mcp";
+import type { Health, Tool, ToolId, Unsubscribe } from "@toolcrib/tool";
+import type { LocalHandler, LocalToolOptions } from "./local-source.ts";
+
+/** Options of a registry. Each has a default. */
+export interface RegistryConfig {
+  /** Name and version that clients receive in `initialize`. @default toolcrib 0.0.0 */
+  readonly serverInfo?: ServerInfo;
+  /** Chooses among several backends of one tool. @default local, then provider, then mcp */
+  readonly backendSelector?: BackendSelector;
+  /** Allow and deny lists of tool patterns. @default everything is allowed */
+  readonly policy?: Partial<PolicyConfig>;
+  /** Home folder of the audit trail. @default no trail is kept */
+  readonly auditHome?: string;
+  /** Receives structured log records. @default none are written */
+  readonly logger?: Logger;
+}
+
+/** An MCP server to aggregate (registry document, BackendConfig). */
+export interface BackendConfig {
+  /** Unique; the namespace of its tools. */
+  readonly name: string;
+  /** `http(s)://`, `sse(s)://` or `stdio://` (this process's standard streams). Not needed with `transport`. */
+  readonly url?: string;
+  /** Sent with each HTTP request. */
+  readonly headers?: { readonly [name: string]: string };
+  /** Consecutive failed connections after which the registry stops trying. @default it never stops */
+  readonly maxRetries?: number;
+  /** Milliseconds before the first retry; doubled each time, up to a minute. @default 250 */
+  readonly retryInterval?: number;
+  /** Used instead of `url`: makes a new transport for each connection. */
+  readonly transport?: () => ClientTransport;
+}
+
+/** Which tools to list. */
+export interface ListToolsOptions {
+  readonly namespace?: string;
+  /** Tools that have all of these tags. */
+  readonly tags?: readonly string[];
+  /** Cursor of the previous page. */
+  readonly cursor?: string;
+  /** Tools on a page, 1 to 1000. @default 100 */
+  readonly limit?: number;
+}
+
+/** A change in a registry. */
+export interface RegistryChange {
+  readonly kind: "tools" | "backend";
+  /** The backend whose health changed. */
+  readonly backend?: string;
+}
+
+/** State of a registry and of its backends. */
+export interface RegistryHealth {
+  readonly state: "new" | "started" | "stopped";
+  readonly backends: { readonly [name: string]: Health };
+}
+
+/** A registry. Disposing it is `stop()`. */
+export interface Registry extends AsyncDisposable {
+  /**
+   * Registers a function as a tool, before or after `start`.
+   *
+   * @returns its id, `namespace:name` or `namespace:name:version`.
+   * @throws {RegistryError} `REGISTRY_INVALID_REQUEST`, `REGISTRY_HANDLER_NOT_FOUND`
+   */
+  registerLocal(
+    name: string,
+    description: string,
+    inputSchema: JsonObject,
+    handler: LocalHandler,
+    options?: LocalToolOptions,
+  ): ToolId;
+  /** Removes a local tool. @returns whether it existed */
+  unregisterLocal(id: ToolId): boolean;
+  /** Registers an MCP server. It is connected by `start`, or at once if the registry is started. @throws {RegistryError} `REGISTRY_INVALID_REQUEST` */
+  registerBackend(backend: BackendConfig): void;
+  /** Disconnects and removes a backend. @throws {RegistryError} `REGISTRY_BACKEND_NOT_FOUND` */
+  unregisterBackend(name: string): Promise<void>;
+  /** Connects all backends; resolves when each made its first contact, successful or not. @throws {RegistryError} `REGISTRY_ALREADY_STARTED` */
+  start(): Promise<void>;
+  /** Closes backends and clients. Safe to repeat. */
+  stop(): Promise<void>;
+  health(): RegistryHealth;
+  /**
+   * Executes a tool and maps its result: to the structured content if there is
+   * any, else to the only text, else to the list of content blocks.
+   *
+   * @throws {RegistryError} `REGISTRY_NOT_STARTED`, `REGISTRY_TOOL_NOT_FOUND`,
+   *   `REGISTRY_BACKEND_NOT_FOUND`, `REGISTRY_HANDLER_NOT_FOUND`, `REGISTRY_EXECUTION_FAILED`
+   */
+  execute(id: ToolId, args?: JsonObject, options?: CallOptions): Promise<unknown>;
+  /** Searches the tools. @param limit 1 to 1000. @default 20 */
+  search(query: string, limit?: number): readonly ToolHit[];
+  getTool(id: ToolId): Tool | undefined;
+  /** Lists tools. @throws {GatewayError} `CURSOR_STALE` when the tools changed since the cursor was issued */
+  listTools(options?: ListToolsOptions): {
+    readonly tools: readonly Tool[];
+    readonly nextCursor: string | undefined;
+  };
+  /** Namespaces that have tools, sorted. */
+  namespaces(): readonly string[];
+  onChange(listener: (change: RegistryChange) => void): Unsubscribe;
+  /** Serves a client on a pair of streams. @throws {RegistryError} `REGISTRY_NOT_STARTED` */
+  serveStdio(streams?: { readonly input: Readable; readonly output: Writable }): StdioServer;
+  /** Returns a handler of streamable HTTP for a `node:http` server. The program authenticates requests before it calls the handler. */
+  serveHttp(): (request: IncomingMessage, response: ServerResponse) => void;
+  /** Returns a handler of legacy SSE: GET opens the stream, POSTs to the same path carry messages. */
+  serveSse(path: string): (request: IncomingMessage, response: ServerResponse) => void;
+}
