@@ -7,7 +7,8 @@
 
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { createHttpEcho, type EchoHttpOptions, type EchoHttpServer, urlOf } from "./echo/http-options.ts";
+import type { EchoServer } from "./echo/echo-server.ts";
+import { type EchoHttpOptions, type EchoHttpServer, HttpEcho, urlOf } from "./echo/http-options.ts";
 import { type AnswerForm, HttpSession } from "./echo/http-session.ts";
 import { failureOf, isJsonObject, type JsonRpcMessage } from "./echo/json-rpc.ts";
 import { checkHeaders, checkRequestMeta, isModernMessage, modernVersion } from "./echo/modern-era.ts";
@@ -25,39 +26,65 @@ export interface EchoStreamableHttpOptions extends EchoHttpOptions {
 
 /** Starts an echo server for streamable HTTP at `/mcp` of a loopback port. */
 export async function startEchoHttpServer(options: EchoStreamableHttpOptions = {}): Promise<EchoHttpServer> {
-  const echo = createHttpEcho(options);
-  const { server } = echo;
-  const hasSessions = options.sessions ?? true;
-  const answers = options.answers ?? "sse";
-  const sessions = new Map<string, HttpSession>();
-
+  const echo = new HttpEcho(options);
+  const endpoint = new StreamableHttpEndpoint(echo.server, options);
   const httpServer = createServer((request, response) => {
     if (!echo.admit(request, response)) return;
-    serve(request, response).catch((error: unknown) => {
+    endpoint.serve(request, response).catch((error: unknown) => {
       if (!response.headersSent) sendJsonRpcError(response, 500, -32603, String(error));
     });
   });
+  return echo.open(httpServer, "/mcp", endpoint);
+}
 
-  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+/** The endpoint `/mcp` with its sessions. */
+class StreamableHttpEndpoint {
+  readonly #server: EchoServer;
+  readonly #hasSessions: boolean;
+  readonly #answers: AnswerForm;
+  readonly #isResumable: boolean;
+  readonly #sessions = new Map<string, HttpSession>();
+
+  constructor(server: EchoServer, { sessions, answers, resumable }: EchoStreamableHttpOptions) {
+    this.#server = server;
+    this.#hasSessions = sessions ?? true;
+    this.#answers = answers ?? "sse";
+    this.#isResumable = resumable ?? false;
+  }
+
+  /** Number of open sessions. */
+  get size(): number {
+    return this.#sessions.size;
+  }
+
+  /** Closes and drops every session. */
+  clear(): void {
+    for (const session of this.#sessions.values()) session.close();
+    this.#sessions.clear();
+  }
+
+  async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const hasStreams = this.#hasSessions && this.#server.isLegacy;
     if (urlOf(request).pathname !== "/mcp") response.writeHead(404).end();
-    else if (request.method === "POST") await post(request, response);
-    else if (!hasSessions || !server.isLegacy) response.writeHead(405, { allow: "POST" }).end();
-    else if (request.method === "GET") findSession(request, response)?.get(lastEventIdOf(request), response);
-    else if (request.method === "DELETE") endSession(request, response);
+    else if (request.method === "POST") await this.#post(request, response);
+    else if (!hasStreams) response.writeHead(405, { allow: "POST" }).end();
+    else if (request.method === "GET") {
+      this.#findSession(request, response)?.get(lastEventIdOf(request), response);
+    } else if (request.method === "DELETE") this.#endSession(request, response);
     else response.writeHead(405, { allow: "GET, POST, DELETE" }).end();
   }
 
-  async function post(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #post(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { isModern, isLegacy } = this.#server;
     const body = parseMessage(await readBody(request));
     if (body === undefined) sendJsonRpcError(response, 400, -32700, "Parse error");
-    else if (server.isModern && (isModernMessage(body) || !server.isLegacy))
-      postModern(body, request, response);
-    else postLegacy(body, request, response);
+    else if (isModern && (isModernMessage(body) || !isLegacy)) this.#postModern(body, request, response);
+    else this.#postLegacy(body, request, response);
   }
 
-  function postLegacy(body: JsonRpcMessage, request: IncomingMessage, response: ServerResponse): void {
-    const isOpening = hasSessions && body.method === "initialize";
-    const session = isOpening ? openSession(request) : findSession(request, response);
+  #postLegacy(body: JsonRpcMessage, request: IncomingMessage, response: ServerResponse): void {
+    const isOpening = this.#hasSessions && body.method === "initialize";
+    const session = isOpening ? this.#openSession(request) : this.#findSession(request, response);
     if (session === undefined) return;
     if (body.method !== undefined && body.id !== undefined) {
       session.post(body, response);
@@ -68,10 +95,10 @@ export async function startEchoHttpServer(options: EchoStreamableHttpOptions = {
   }
 
   /** Answers one request on a connection of its own. When the client closes the response, the request is cancelled. */
-  function postModern(body: JsonRpcMessage, request: IncomingMessage, response: ServerResponse): void {
+  #postModern(body: JsonRpcMessage, request: IncomingMessage, response: ServerResponse): void {
     try {
       checkRequestMeta(body, [modernVersion]);
-      checkHeaders(body, request.headers, inputSchemaOf(body));
+      checkHeaders(body, request.headers, inputSchemaOf(this.#server, body));
     } catch (thrown) {
       response.writeHead(400, { "content-type": "application/json" });
       response.end(JSON.stringify(failureOf(body.id ?? null, thrown)));
@@ -82,8 +109,9 @@ export async function startEchoHttpServer(options: EchoStreamableHttpOptions = {
       return;
     }
     const isListening = body.method === "subscriptions/listen";
-    const session = new HttpSession(server, request, {
-      answers: isListening ? "sse" : answers === "sse" ? "auto" : answers,
+    const answers = this.#answers === "sse" ? "auto" : this.#answers;
+    const session = new HttpSession(this.#server, request, {
+      answers: isListening ? "sse" : answers,
       isResumable: false,
       sessionId: undefined,
       statusOf: modernStatusOf,
@@ -93,60 +121,50 @@ export async function startEchoHttpServer(options: EchoStreamableHttpOptions = {
     session.post(body, response);
   }
 
-  function openSession(request: IncomingMessage): HttpSession {
+  #openSession(request: IncomingMessage): HttpSession {
     const sessionId = randomUUID();
-    const session = newSession(request, sessionId);
-    sessions.set(sessionId, session);
+    const session = this.#newSession(request, sessionId);
+    this.#sessions.set(sessionId, session);
     return session;
   }
 
-  function newSession(request: IncomingMessage, sessionId: string | undefined): HttpSession {
-    return new HttpSession(server, request, {
-      answers,
-      isResumable: options.resumable === true,
+  #newSession(request: IncomingMessage, sessionId: string | undefined): HttpSession {
+    return new HttpSession(this.#server, request, {
+      answers: this.#answers,
+      isResumable: this.#isResumable,
       sessionId,
-      onExpire: () => sessions.delete(sessionId ?? ""),
+      onExpire: () => this.#sessions.delete(sessionId ?? ""),
     });
   }
 
   /** Returns the session of a request, or responds with 400 or 404 if it has none. Without sessions, creates one for this request. */
-  function findSession(request: IncomingMessage, response: ServerResponse): HttpSession | undefined {
+  #findSession(request: IncomingMessage, response: ServerResponse): HttpSession | undefined {
     const sessionId = request.headers["mcp-session-id"];
-    if (!hasSessions) {
-      const session = newSession(request, undefined);
+    if (!this.#hasSessions) {
+      const session = this.#newSession(request, undefined);
       response.on("close", () => session.close());
       return session;
     }
-    const session = typeof sessionId === "string" ? sessions.get(sessionId) : undefined;
+    const session = typeof sessionId === "string" ? this.#sessions.get(sessionId) : undefined;
     if (session !== undefined) return session;
     if (sessionId === undefined) sendJsonRpcError(response, 400, -32000, "Bad Request: Session ID required");
     else sendJsonRpcError(response, 404, -32001, "Session not found");
     return undefined;
   }
 
-  function endSession(request: IncomingMessage, response: ServerResponse): void {
-    const session = findSession(request, response);
+  #endSession(request: IncomingMessage, response: ServerResponse): void {
+    const session = this.#findSession(request, response);
     if (session === undefined) return;
-    sessions.delete(String(request.headers["mcp-session-id"]));
+    this.#sessions.delete(String(request.headers["mcp-session-id"]));
     session.close();
     response.writeHead(204).end();
   }
+}
 
-  function inputSchemaOf(body: JsonRpcMessage) {
-    const name = body.method === "tools/call" ? body.params?.["name"] : undefined;
-    const schema = typeof name === "string" ? server.tools.get(name)?.definition["inputSchema"] : undefined;
-    return isJsonObject(schema) ? schema : undefined;
-  }
-
-  return echo.open(httpServer, "/mcp", {
-    get size() {
-      return sessions.size;
-    },
-    clear() {
-      for (const session of sessions.values()) session.close();
-      sessions.clear();
-    },
-  });
+function inputSchemaOf(server: EchoServer, body: JsonRpcMessage) {
+  const name = body.method === "tools/call" ? body.params?.["name"] : undefined;
+  const schema = typeof name === "string" ? server.tools.get(name)?.definition["inputSchema"] : undefined;
+  return isJsonObject(schema) ? schema : undefined;
 }
 
 /** Returns the HTTP status that 2026-07-28 requires for a response that consists of an error. */

@@ -9,11 +9,11 @@ import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { EchoConnection } from "./echo/echo-connection.ts";
 import {
-  createHttpEcho,
   type EchoHttpOptions,
   type EchoHttpServer,
   eventOf,
   eventStreamHeaders,
+  HttpEcho,
   urlOf,
 } from "./echo/http-options.ts";
 import { isJsonObject, type JsonRpcMessage } from "./echo/json-rpc.ts";
@@ -30,7 +30,7 @@ interface SseSession {
  * @param options the protocol defaults to "2024-11-05" here.
  */
 export async function startEchoSseServer(options: EchoHttpOptions = {}): Promise<EchoHttpServer> {
-  const echo = createHttpEcho({ ...options, protocol: options.protocol ?? "2024-11-05" });
+  const echo = new HttpEcho({ ...options, protocol: options.protocol ?? "2024-11-05" });
   const sessions = new Map<string, SseSession>();
 
   const httpServer = createServer((request, response) => {

@@ -41,7 +41,7 @@ if (flags.stubborn === true) {
 if (flags["start-delay"] !== undefined) await delay(Number(flags["start-delay"]));
 
 const server = new EchoServer(
-  { environment: process.env, crash: (code) => process.exit(code), children: new Set() },
+  { env: process.env, crash: (code) => process.exit(code), children: new Set() },
   toEchoOptions(flags),
 );
 const connection = new EchoConnection(server, createOutlet());

@@ -16,7 +16,7 @@ import { unrulyTools } from "./unruly-tools.ts";
 
 /** The process of an echo server. */
 export interface EchoHost {
-  readonly environment: { readonly [name: string]: string | undefined };
+  readonly env: { readonly [name: string]: string | undefined };
   /** Ends like a process that crashes. */
   crash(code: number): void;
   /** Pids of the running processes that tools started. */

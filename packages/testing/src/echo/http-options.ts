@@ -37,15 +37,6 @@ export interface EchoHttpServer extends AsyncDisposable {
   refuseNext(count: number, status: number): void;
 }
 
-/** The parts of an HTTP echo server that its transport uses. */
-export interface HttpEcho {
-  readonly server: EchoServer;
-  /** Checks `request`, and responds to it if it is refused. @returns whether it is accepted */
-  admit(request: IncomingMessage, response: ServerResponse): boolean;
-  /** Listens and returns the handle; clients connect to `path`. */
-  open(httpServer: Server, path: string, sessions: SessionControl): Promise<EchoHttpServer>;
-}
-
 /** The sessions of a transport. */
 export interface SessionControl {
   readonly size: number;
@@ -53,64 +44,76 @@ export interface SessionControl {
   clear(): void;
 }
 
-export function createHttpEcho(options: EchoHttpOptions): HttpEcho {
-  const children = new Set<number>();
-  let requestCount = 0;
-  let refusal = { count: 0, status: 503 };
-  let crash: (code: number) => void = () => {};
-  const host = { environment: process.env, children, crash: (code: number) => crash(code) };
-  const server = new EchoServer(host, options);
-  return {
-    server,
-    admit(request, response) {
-      requestCount += 1;
-      if (refusal.count > 0) {
-        refusal = { ...refusal, count: refusal.count - 1 };
-        response.writeHead(refusal.status).end();
-        return false;
-      }
-      if (options.token === undefined || request.headers.authorization === `Bearer ${options.token}`)
-        return true;
-      response.setHeader("www-authenticate", 'Bearer realm="echo", error="invalid_token"');
-      sendJsonRpcError(response, 401, -32000, "Unauthorized");
+/** The parts of an HTTP echo server that are the same for all transports. */
+export class HttpEcho {
+  readonly server: EchoServer;
+  readonly #options: EchoHttpOptions;
+  /** Pids of the processes that tools started. */
+  readonly #children = new Set<number>();
+  #requestCount = 0;
+  #refusal = { count: 0, status: 503 };
+  #crash: (code: number) => void;
+
+  constructor(options: EchoHttpOptions) {
+    this.#options = options;
+    this.#crash = options.crash ?? (() => {});
+    const crash = (code: number) => this.#crash(code);
+    this.server = new EchoServer({ env: process.env, children: this.#children, crash }, options);
+  }
+
+  /** Checks `request`, and responds to it if it is refused. @returns whether it is accepted */
+  admit(request: IncomingMessage, response: ServerResponse): boolean {
+    const { token } = this.#options;
+    this.#requestCount += 1;
+    if (this.#refusal.count > 0) {
+      this.#refusal.count -= 1;
+      response.writeHead(this.#refusal.status).end();
       return false;
-    },
-    async open(httpServer, path, sessions) {
-      const port = await listenOnLoopback(httpServer, options.port ?? 0);
-      const dropConnections = () => httpServer.closeAllConnections();
-      crash =
-        options.crash ??
-        (() => {
-          sessions.clear();
-          dropConnections();
-        });
-      return {
-        url: `http://127.0.0.1:${port}${path}`,
-        port,
-        received: server.received,
-        get requestCount() {
-          return requestCount;
-        },
-        get cancelledCount() {
-          return server.cancelledCount;
-        },
-        get sessionCount() {
-          return sessions.size;
-        },
-        expireSessions: () => sessions.clear(),
-        dropConnections,
-        refuseNext(count, status) {
-          refusal = { count, status };
-        },
-        async [Symbol.asyncDispose]() {
-          sessions.clear();
-          for (const connection of [...server.connections]) connection.close();
-          for (const pid of children) killQuietly(pid);
-          await closeHttpServer(httpServer);
-        },
+    }
+    if (token === undefined || request.headers.authorization === `Bearer ${token}`) return true;
+    response.setHeader("www-authenticate", 'Bearer realm="echo", error="invalid_token"');
+    sendJsonRpcError(response, 401, -32000, "Unauthorized");
+    return false;
+  }
+
+  /** Listens and returns the handle; clients connect to `path`. */
+  async open(httpServer: Server, path: string, sessions: SessionControl): Promise<EchoHttpServer> {
+    const { server } = this;
+    const port = await listenOnLoopback(httpServer, this.#options.port ?? 0);
+    const dropConnections = () => httpServer.closeAllConnections();
+    if (this.#options.crash === undefined) {
+      this.#crash = () => {
+        sessions.clear();
+        dropConnections();
       };
-    },
-  };
+    }
+    const requestCount = () => this.#requestCount;
+    return {
+      url: `http://127.0.0.1:${port}${path}`,
+      port,
+      received: server.received,
+      get requestCount() {
+        return requestCount();
+      },
+      get cancelledCount() {
+        return server.cancelledCount;
+      },
+      get sessionCount() {
+        return sessions.size;
+      },
+      expireSessions: () => sessions.clear(),
+      dropConnections,
+      refuseNext: (count, status) => {
+        this.#refusal = { count, status };
+      },
+      [Symbol.asyncDispose]: async () => {
+        sessions.clear();
+        for (const connection of [...server.connections]) connection.close();
+        for (const pid of this.#children) killQuietly(pid);
+        await closeHttpServer(httpServer);
+      },
+    };
+  }
 }
 
 /** Returns the path and the query of a request. */

@@ -74,9 +74,9 @@ export const plainTools: readonly EchoTool[] = [
     { name: text },
     [],
     (given, { server }) => {
-      const environment = server.host.environment;
+      const { env } = server.host;
       const name = stringOf(given, "name", "");
-      return textResult(name === "" ? JSON.stringify(environment) : (environment[name] ?? ""));
+      return textResult(name === "" ? JSON.stringify(env) : (env[name] ?? ""));
     },
   ),
 
