@@ -35,7 +35,7 @@ async function runFile(folder: string, file: string): Promise<FileResult> {
       { name: file, text },
       { dialect: coreDialect, predeclared: fatalAssertions(log) },
     );
-    const miss = judge(outcome, expected);
+    const miss = missOf(outcome, expected);
     if (miss === undefined) passed += 1;
     else misses.push({ file, line: firstLine, ...miss });
   }
@@ -49,7 +49,7 @@ async function runFile(folder: string, file: string): Promise<FileResult> {
 }
 
 /** The problem, if any. Any of the `expected` messages is sufficient. */
-function judge(
+function missOf(
   outcome: Outcome,
   expected: readonly string[],
 ): { readonly want: string; readonly got: string } | undefined {

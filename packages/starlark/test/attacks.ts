@@ -384,7 +384,7 @@ export const timeBombs: readonly Attack[] = [
     manySteps: true,
   },
   {
-    name: "finally that goes on",
+    name: "finally that continues",
     source: "def f():\n  while True:\n    try: continue\n    finally: pass\nf()",
     ends: "resource",
     says: steps,

@@ -21,7 +21,7 @@ export class Purity {
   isPure(expression: Expression): boolean {
     let pure = this.#known.get(expression);
     if (pure === undefined) {
-      pure = this.#judge(expression);
+      pure = this.#determine(expression);
       this.#known.set(expression, pure);
     }
     return pure;
@@ -39,7 +39,7 @@ export class Purity {
     return fits ? value : undefined;
   }
 
-  #judge(expression: Expression): boolean {
+  #determine(expression: Expression): boolean {
     switch (expression.kind) {
       case "ParenExpression":
         return this.isPure(expression.expression);

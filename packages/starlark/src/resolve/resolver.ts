@@ -99,7 +99,7 @@ interface Use {
 }
 
 /** Enclosing statements within the same function. */
-interface Surroundings {
+interface EnclosingStatements {
   loops: number;
   conditionals: number;
 }
@@ -119,7 +119,7 @@ class Resolver {
   /** Offset of the first binding of each global in this file. */
   readonly #globalStarts = new Map<string, number>();
   readonly #environment = new Map<string, Binding>();
-  #around: Surroundings = { loops: 0, conditionals: 0 };
+  #enclosing: EnclosingStatements = { loops: 0, conditionals: 0 };
 
   constructor(file: File, options: ResolveOptions) {
     this.#file = file;
@@ -220,7 +220,7 @@ class Resolver {
   /** Whether the name may be bound later in a loop outside functions, in an earlier iteration. */
   #mayComeLater({ name }: Identifier): boolean {
     return (
-      this.#around.loops > 0 &&
+      this.#enclosing.loops > 0 &&
       !this.#root.bindings.has(name) &&
       !this.#globalsByName.has(name) &&
       !this.#options.isPredeclared(name) &&
@@ -383,7 +383,7 @@ class Resolver {
         if (statement.value !== undefined) this.#expression(statement.value);
         break;
       case "BranchStatement":
-        if (statement.word !== "pass" && this.#around.loops === 0) {
+        if (statement.word !== "pass" && this.#enclosing.loops === 0) {
           const message = `${statement.word} not in a loop`;
           const hint = this.#container.isFunction ? "return leaves a function" : undefined;
           this.#error("STARLARK_MISPLACED", statement.start, statement.end, message, hint);
@@ -417,19 +417,19 @@ class Resolver {
   }
 
   #conditional(body: readonly Statement[]): void {
-    this.#around.conditionals += 1;
+    this.#enclosing.conditionals += 1;
     this.#statements(body);
-    this.#around.conditionals -= 1;
+    this.#enclosing.conditionals -= 1;
   }
 
   #loop(body: readonly Statement[]): void {
-    this.#around.loops += 1;
+    this.#enclosing.loops += 1;
     this.#statements(body);
-    this.#around.loops -= 1;
+    this.#enclosing.loops -= 1;
   }
 
   #load({ start, bindings }: LoadStatement): void {
-    const { loops, conditionals } = this.#around;
+    const { loops, conditionals } = this.#enclosing;
     const place = this.#container.isFunction
       ? "a function"
       : loops > 0
@@ -673,18 +673,18 @@ class Resolver {
     for (const parameter of parameters) {
       if (parameter.value !== undefined) this.#expression(parameter.value);
     }
-    const outer = { block: this.#block, container: this.#container, around: this.#around };
+    const outer = { block: this.#block, container: this.#container, around: this.#enclosing };
     const block = createBlock(this.#block, { locals: [], free: [] }, true);
     this.#push(block);
     this.#container = block;
-    this.#around = { loops: 0, conditionals: 0 };
+    this.#enclosing = { loops: 0, conditionals: 0 };
     this.#parameters(parameters);
     if (body !== undefined) this.#statements(body);
     if (value !== undefined) this.#expression(value);
     resolveLocalUses(block);
     this.#block = outer.block;
     this.#container = outer.container;
-    this.#around = outer.around;
+    this.#enclosing = outer.around;
     return block.scope;
   }
 

@@ -187,7 +187,7 @@ class Parser extends ExpressionParser {
           statements.push(this.#try());
           break;
         case Token.Indent:
-          this.#strayBlock(statements, hasRecovered);
+          this.#unexpectedBlock(statements, hasRecovered);
           break;
         case Token.Newline:
           scanner.next();
@@ -212,7 +212,7 @@ class Parser extends ExpressionParser {
   }
 
   /** Handle an indented block without a header: that of an abandoned statement, or an unexpected one. */
-  #strayBlock(statements: Statement[], hasHeader: boolean): void {
+  #unexpectedBlock(statements: Statement[], hasHeader: boolean): void {
     if (hasHeader) this.#block(statements);
     else {
       const hint = "indent this line like the one before";
