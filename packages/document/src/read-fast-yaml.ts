@@ -77,7 +77,7 @@ export function readFastYaml<Node, MapNode extends Node, ListNode extends Node>(
   return new FastYamlReader(text, builder, options).read();
 }
 
-/** One text and how far it is read. A class for the reason that `JsonReader` is one. */
+/** Reads one text, and keeps the position in it. */
 class FastYamlReader<Node, MapNode extends Node, ListNode extends Node> {
   readonly #text: string;
   readonly #builder: TreeBuilder<Node, MapNode, ListNode>;

@@ -63,11 +63,7 @@ function commentEnd(text: string, at: number): number {
   return end === -1 ? at : end + 2;
 }
 
-/**
- * One text and how far it is read. A class rather than functions around a
- * variable that they share: of such a variable, code that Maglev (V8 14.6) had
- * made was seen to read what it held before another of them changed it.
- */
+/** Reads one text, and keeps the position in it. */
 class JsonReader<Node, MapNode extends Node, ListNode extends Node> {
   readonly #text: string;
   readonly #builder: TreeBuilder<Node, MapNode, ListNode>;

@@ -40,11 +40,7 @@ export function findJsonFault(source: string): JsonFault | undefined {
   }
 }
 
-/**
- * A place in a text, and the brackets around it. It is an object and not a
- * variable that functions share: of such a variable, code that Maglev (V8 14.6)
- * had compiled was seen to read an old value.
- */
+/** The position of a scan in a text, and the brackets that are open there. */
 class Scan {
   readonly #source: string;
   /** Closing brackets that are awaited, the innermost last. */
