@@ -112,10 +112,15 @@ class FastYamlReader<Node, MapNode extends Node, ListNode extends Node> {
       this.#at = this.#lineEnd(this.#at);
       this.#skipBlank();
     }
-    if (this.#isMarker() && this.#text.charCodeAt(this.#at) === dash) this.#at += 3;
+    const hasMarker = this.#isMarker() && this.#text.charCodeAt(this.#at) === dash;
+    if (hasMarker) this.#at += 3;
     this.#skipSpaces();
-    const isOnMarker = this.#at !== this.#lineStart && !this.#isAtLineEnd();
+    const isOnMarker = hasMarker && !this.#isAtLineEnd();
     this.#skipBlank();
+    if (this.#isMarker()) {
+      this.#endDocument();
+      return undefined;
+    }
     if (this.#at >= this.#end) return undefined;
     if (this.#isExact && this.#at !== this.#lineStart) this.#refuseExact();
     const root = isOnMarker
@@ -123,6 +128,12 @@ class FastYamlReader<Node, MapNode extends Node, ListNode extends Node> {
       : this.#readBlock(-1, this.#at - this.#lineStart, 1);
     this.#skipSpaces();
     this.#skipBlank();
+    this.#endDocument();
+    return root;
+  }
+
+  /** Reads the mark of the end, and refuses anything after it. */
+  #endDocument(): void {
     if (this.#isMarker() && this.#text[this.#at] === ".") {
       this.#at += 3;
       this.#skipBlank();
@@ -131,7 +142,6 @@ class FastYamlReader<Node, MapNode extends Node, ListNode extends Node> {
       this.#fail(
         this.#isMarker() ? "A second YAML document begins here" : "Something follows the document here",
       );
-    return root;
   }
 
   #fail(message: string, hint?: string, where = this.#at): never {
@@ -521,9 +531,12 @@ class FastYamlReader<Node, MapNode extends Node, ListNode extends Node> {
       if (isEmpty && (column === -1 || stop - from > column)) this.#refuseExact();
       if (!isEmpty && column === -1) column = content - from;
       if (!isEmpty && (content - from < column || column <= indent)) break;
-      lines.push(
-        isEmpty && (column === -1 || stop - from <= column) ? "" : this.#text.slice(from + column, stop),
-      );
+      // The line break at the end of the text ends its last line, and begins no other.
+      if (from < this.#end) {
+        lines.push(
+          isEmpty && (column === -1 || stop - from <= column) ? "" : this.#text.slice(from + column, stop),
+        );
+      }
       if (!isEmpty) this.#valueEnd = Math.min(stop + 1, this.#end);
       this.#at = stop;
       this.#lineStart = from;
@@ -752,6 +765,9 @@ class FastYamlReader<Node, MapNode extends Node, ListNode extends Node> {
   #readFlowKey(): string {
     if (this.#isQuote(this.#text.charCodeAt(this.#at))) return this.#readQuoted();
     if (this.#isExact && !this.#canBeginPlain(true)) this.#refuseExact();
+    const first = this.#text.charCodeAt(this.#at);
+    if (first === ampersand || first === asterisk || first === exclamation)
+      this.#fail("A field name must be a plain text");
     const from = this.#at;
     this.#at = this.#endOfText(from, this.#plainEnd(true));
     const key = this.#text.slice(from, this.#at);

@@ -113,9 +113,8 @@ export function blockText(
   while (last > 0 && lines[last - 1] === "") last -= 1;
   const content = lines.slice(0, last);
   const text = isFolded ? folded(content) : content.join("\n");
-  if (chomping === "-" || (content.length === 0 && chomping !== "+")) return text;
-  const trailing = chomping === "+" ? lines.length - last + (content.length === 0 ? -1 : 0) : 0;
-  return `${text}\n${"\n".repeat(Math.max(0, trailing))}`;
+  const kept = chomping === "+" ? "\n".repeat(lines.length - last) : "";
+  return content.length === 0 || chomping === "-" ? text + kept : `${text}\n${kept}`;
 }
 
 /** Lines of `>`: a break between two lines is a space, except around indented and empty ones. */
