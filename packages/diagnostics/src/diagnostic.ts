@@ -34,7 +34,7 @@ export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
 /**
  * Formats `diagnostic` as text: `name:line:column: severity CODE`, the message,
  * a code frame with carets, and the hint, separated by line feeds. Terminal
- * control characters are replaced, whatever their source.
+ * control characters in all parts are replaced.
  */
 export function formatDiagnostic(diagnostic: Diagnostic): string {
   const { severity, code, message, source, span, hint } = diagnostic;

@@ -1,4 +1,4 @@
-/** Calls of the client edge: progress, cancellation, questions, deaths, limits, over every transport. */
+/** Calls on the client side over every transport: progress, cancellation, server requests, exits, limits. */
 
 import assert from "node:assert/strict";
 import { PassThrough } from "node:stream";
@@ -23,7 +23,7 @@ import {
   type UpstreamOptions,
 } from "./upstreams.ts";
 
-/** Every way to reach the echo server, with the era that it is spoken to in. */
+/** Every transport to the echo server, with its era. */
 const ways: [
   name: string,
   open: (options?: UpstreamOptions) => Promise<{ upstream: Upstream } & AsyncDisposable>,
@@ -66,7 +66,7 @@ async function together(opening: Promise<Upstream>, server?: AsyncDisposable) {
 const capabilities: JsonObject = { sampling: {}, elicitation: {}, roots: {} };
 
 for (const [name, open] of ways) {
-  test(`${name}: calls, errors, progress, logs, questions and cancellation`, async () => {
+  test(`${name}: calls, errors, progress, logs, server requests and cancellation`, async () => {
     const asked: InboundRequest[] = [];
     const request = async (question: InboundRequest) => {
       asked.push(question);
@@ -93,7 +93,7 @@ for (const [name, open] of ways) {
     const steps: unknown[] = [];
     await upstream.call("progress", { steps: 20 }, { onProgress: ({ progress }) => steps.push(progress) });
     const all = Array.from({ length: 20 }, (_, index) => index + 1);
-    // With JSON answers progress comes on another stream, and may come late.
+    // With JSON answers, progress arrives on another stream and may be late.
     if (!isPlainJson) assert.deepEqual(steps, all);
 
     const own: string[] = [];
@@ -147,7 +147,7 @@ async function received(upstream: Upstream, method: string): Promise<unknown[]> 
   return JSON.parse(await upstream.call("received", { method })) as unknown[];
 }
 
-test("Answers twice, answers to nobody and garbage do not disturb the calls around them", async () => {
+test("Repeated responses, responses to no request and invalid messages do not affect other calls", async () => {
   await using way = await together(openStdio());
   const { upstream } = way;
   assert.equal(await upstream.call("twice"), "first");
@@ -162,7 +162,7 @@ test("Answers twice, answers to nobody and garbage do not disturb the calls arou
   assert.match(upstream.unexpected[2] ?? "", /standard output: .*: Listening on port 80/);
 });
 
-test("A server without a handler for its questions gets -32601, and ping is always answered", async () => {
+test("A server request without a handler gets -32601, and ping is always answered", async () => {
   await using way = await together(openStdio());
   await assert.rejects(way.upstream.call("ask_roots"), { message: /Method not found: "roots\/list"/ });
 
@@ -176,7 +176,7 @@ test("A server without a handler for its questions gets -32601, and ping is alwa
   assert.equal(connection.era, "legacy");
 });
 
-/** A transport whose server is the test. */
+/** A transport with the test as its server. */
 function pipes(options?: StdioTransportOptions) {
   const stdin = new PassThrough();
   const stdout = new PassThrough();
@@ -213,7 +213,7 @@ async function openPipes(options?: StdioTransportOptions) {
   return { ...pair, connection, notifications };
 }
 
-test("Answers in a batch, as servers up to 2025-03-26 may send them, are taken one by one", async () => {
+test("Responses in a batch, which servers up to 2025-03-26 may send, are processed one by one", async () => {
   const { connection, next, say, notifications } = await openPipes();
   const answers = Promise.all([connection.request("a", {}), connection.request("b", {})]);
   const [first, second] = [await next(), await next()];
@@ -227,25 +227,28 @@ test("Answers in a batch, as servers up to 2025-03-26 may send them, are taken o
   await connection[Symbol.asyncDispose]();
 });
 
-test("On a pipe, notifications of a subscription go to the request that opened it", async () => {
+test("On a pipe, notifications of a subscription are delivered to the request that opened it", async () => {
   await using upstream = await openStdio(["--protocol", "2026-07-28", "--only"]);
-  const heard: string[] = [];
+  const received: string[] = [];
   const controller = new AbortController();
   const listening = upstream.connection.request(
     "subscriptions/listen",
     { notifications: { toolsListChanged: true } },
-    { signal: controller.signal, onNotification: (method) => heard.push(method) },
+    { signal: controller.signal, onNotification: (method) => received.push(method) },
   );
-  await waitUntil(() => heard.length === 1);
+  await waitUntil(() => received.length === 1);
   await upstream.call("change_tools", { add: "new" });
-  await waitUntil(() => heard.length === 2);
-  assert.deepEqual(heard, ["notifications/subscriptions/acknowledged", "notifications/tools/list_changed"]);
+  await waitUntil(() => received.length === 2);
+  assert.deepEqual(received, [
+    "notifications/subscriptions/acknowledged",
+    "notifications/tools/list_changed",
+  ]);
   assert.deepEqual(upstream.notifications, []);
-  controller.abort(new Error("heard enough"));
-  await assert.rejects(listening, /heard enough/);
+  controller.abort(new Error("received enough"));
+  await assert.rejects(listening, /received enough/);
 });
 
-test("A result of an unknown type is invalid, one without a type is complete", async () => {
+test("A result of an unknown type is invalid, and one without a type is complete", async () => {
   await using server = await startScripted(({ body, result }) => {
     if (body.method === "server/discover")
       return result({ supportedVersions: ["2026-07-28"], capabilities: {} });
@@ -262,7 +265,7 @@ test("A result of an unknown type is invalid, one without a type is complete", a
   });
 });
 
-test("A server that dies fails the calls in flight, and closes the connection", async () => {
+test("A server that exits fails the calls in flight and closes the connection", async () => {
   const upstream = await openStdio();
   const calls = [upstream.call("hang"), upstream.call("hang")];
   await upstream.call("echo");
@@ -275,7 +278,7 @@ test("A server that dies fails the calls in flight, and closes the connection", 
   await upstream[Symbol.asyncDispose]();
 });
 
-test("A server that closes its output in the middle of a call ends it", async () => {
+test("A server that closes its output during a call ends the call", async () => {
   await using upstream = await openStdio();
   await assert.rejects(upstream.call("break_off"), {
     code: "MCP_CONNECTION_CLOSED",
@@ -283,7 +286,7 @@ test("A server that closes its output in the middle of a call ends it", async ()
   });
 });
 
-test("Disposing fails what is in flight, is safe to repeat and closes the server's input", async () => {
+test("Disposal fails calls in flight, is safe to repeat and closes the server's input", async () => {
   const { connection, stdin } = await openPipes();
   const waiting = connection.request("a", {});
   const failed = assert.rejects(waiting, { code: "MCP_CONNECTION_CLOSED" });
@@ -294,7 +297,7 @@ test("Disposing fails what is in flight, is safe to repeat and closes the server
   assert.ok(stdin.writableEnded);
 });
 
-test("A server that does not read its input makes requests fail instead of filling memory", async () => {
+test("Requests to a server that does not read its input fail instead of filling memory", async () => {
   const stdin = new PassThrough();
   const stdout = new PassThrough();
   const transport = new StdioTransport({ stdin, stdout }, { unreadMaxBytes: 100_000 });
@@ -320,7 +323,7 @@ test("A server that does not read its input makes requests fail instead of filli
   await connection[Symbol.asyncDispose]();
 });
 
-test("Answers past the limit fail their call, and the connection goes on", async () => {
+test("A response over the limit fails its call, and the connection stays usable", async () => {
   const transport = { lineMaxBytes: 100_000, messageMaxBytes: 100_000 };
   await using http = await startEchoHttpServer({ answers: "json" });
   await using streaming = await startEchoHttpServer({ answers: "sse", resumable: true });
@@ -338,7 +341,7 @@ test("Answers past the limit fail their call, and the connection goes on", async
   assert.equal(await pipe.call("echo", { text: "x" }), "x");
 });
 
-test("Large arguments and answers pass whole", async () => {
+test("Large arguments and results are transferred completely", async () => {
   const text = "ü🛠".repeat(1 << 19);
   for (const [name, open] of ways) {
     if (name.includes("sessions") || name.includes("resumable")) continue;

@@ -1,4 +1,4 @@
-/** Credentials of the HTTP transports: asked for each request, with the limits of a request. */
+/** Credentials of the HTTP transports, which are requested for each HTTP request. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -42,7 +42,7 @@ test("Every HTTP request gets its own credentials, whether they are returned or 
   }
 });
 
-test("The SSE transport asks for the stream and for each POST", async () => {
+test("The SSE transport requests credentials for the stream and for each POST", async () => {
   await using server = await startEchoSseServer({ token: "t" });
   const urls: string[] = [];
   const credentials = async ({ url }: CredentialRequest) => {
@@ -59,7 +59,7 @@ test("The SSE transport asks for the stream and for each POST", async () => {
 
 class TokenError extends CodedError {}
 
-test("A request without credentials is not sent, and names only a coded reason", async () => {
+test("A request without credentials is not sent, and its error contains only a coded reason", async () => {
   let failure: (() => never) | undefined;
   await using server = await startScripted((given) =>
     given.body.method === "tools/call" ? given.result({ content: [] }) : false,
@@ -107,7 +107,7 @@ test("A cancelled request is not sent when its credentials arrive later", async 
   controller.abort(new Error("changed my mind"));
   await assert.rejects(request, /changed my mind/);
   assert.equal(signals[3]?.aborted, true);
-  // Neither does a provider that never answers keep the connection open.
+  // A provider that never answers does not keep the connection open.
   await upstream[Symbol.asyncDispose]();
   given.resolve({ authorization: "late" });
   await new Promise((resolve) => setImmediate(resolve));

@@ -1,4 +1,4 @@
-/** Finding the era of a server, and handshakes that fail: stdio, streamable HTTP and SSE. */
+/** Detection of the era of a server, and handshakes that fail: stdio, Streamable HTTP and SSE. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -8,7 +8,7 @@ import { openHttp, openSse, openStdio, startScripted } from "./upstreams.ts";
 
 type Era = "legacy" | "modern";
 
-/** A server by its newest protocol and whether it speaks no other; the era tried first; the era and version found. */
+/** A server by its newest protocol and whether it supports no other; the era tried first; the era and version found. */
 const eras: [protocol: string, only: boolean, tried: Era | undefined, found: Era, version: string][] = [
   ["2025-11-25", false, undefined, "legacy", "2025-11-25"],
   ["2025-03-26", true, undefined, "legacy", "2025-03-26"],
@@ -16,14 +16,14 @@ const eras: [protocol: string, only: boolean, tried: Era | undefined, found: Era
   ["2026-07-28", true, undefined, "modern", "2026-07-28"],
   ["2026-07-28", true, "legacy", "modern", "2026-07-28"],
   ["2026-07-28", true, "modern", "modern", "2026-07-28"],
-  // A server of both eras is spoken to in the legacy one, unless the owner remembers otherwise.
+  // A server of both eras is used in the legacy one, unless the owner remembers the modern one.
   ["2026-07-28", false, undefined, "legacy", "2025-11-25"],
   ["2026-07-28", false, "modern", "modern", "2026-07-28"],
-  // What was remembered is out of date.
+  // The remembered era is outdated.
   ["2025-11-25", true, "modern", "legacy", "2025-11-25"],
 ];
 
-test("Over HTTP the era of a server is found, whatever is tried first", async () => {
+test("Over HTTP, the handshake finds the era of a server in any order of attempts", async () => {
   for (const [protocol, only, era, found, version] of eras) {
     for (const sessions of [true, false]) {
       await using server = await startEchoHttpServer({ protocol, only, sessions, instructions: "Be kind" });
@@ -40,7 +40,7 @@ test("Over HTTP the era of a server is found, whatever is tried first", async ()
   }
 });
 
-test("Over stdio the era of a server is found on one and the same process", async () => {
+test("Over stdio, the handshake finds the era of a server with a single process", async () => {
   for (const [protocol, only, era, found] of [eras[0], eras[3], eras[6], eras[7], eras[8]] as typeof eras) {
     const flags = ["--protocol", protocol, ...(only ? ["--only"] : [])];
     await using upstream = await openStdio(flags, { connection: { era } });
@@ -49,7 +49,7 @@ test("Over stdio the era of a server is found on one and the same process", asyn
   }
 });
 
-test("Over SSE the handshake is the legacy one, whatever is remembered", async () => {
+test("Over SSE, the handshake is the legacy one, whichever era is remembered", async () => {
   await using server = await startEchoSseServer();
   for (const era of [undefined, "legacy", "modern"] as const) {
     await using upstream = await openSse(server.url, { connection: { era } });
@@ -58,7 +58,7 @@ test("Over SSE the handshake is the legacy one, whatever is remembered", async (
   }
 });
 
-test("What the server is told of its client is what the owner says", async () => {
+test("The server receives the client information of the owner", async () => {
   await using server = await startEchoHttpServer();
   await using upstream = await openHttp(server.url, { connection: { capabilities: { roots: {} } } });
   await upstream.call("echo");
@@ -71,7 +71,7 @@ test("What the server is told of its client is what the owner says", async () =>
   assert.equal(notification?.method, "notifications/initialized");
 });
 
-test("A server that speaks none of our versions is refused by name, in either era", async () => {
+test("A server without a supported version is refused with its versions, in either era", async () => {
   await using legacy = await startScripted(({ body, result }) =>
     body.method === "initialize" ? result({ protocolVersion: "1999-01-01", capabilities: {} }) : false,
   );
@@ -107,7 +107,7 @@ test("A server that speaks none of our versions is refused by name, in either er
   }
 });
 
-test("A modern refusal that names a legacy version is followed there", async () => {
+test("A modern refusal with a legacy version leads to the legacy handshake", async () => {
   await using server = await startScripted(({ body, json }) => {
     if (body.method !== "server/discover") return false;
     const data = { supported: ["2025-11-25"], requested: "2026-07-28" };
@@ -117,7 +117,7 @@ test("A modern refusal that names a legacy version is followed there", async () 
   assert.equal(upstream.connection.era, "legacy");
 });
 
-test("When both handshakes are refused, the first refusal is told", async () => {
+test("If both handshakes are refused, the first error is reported", async () => {
   await using server = await startScripted(({ body, json }) => {
     if (body.method === "initialize")
       json(200, { jsonrpc: "2.0", id: body.id, error: { code: -32000, message: "Licence expired" } });
@@ -127,7 +127,7 @@ test("When both handshakes are refused, the first refusal is told", async () => 
   assert.deepEqual(server.log, ["POST initialize", "POST server/discover"]);
 });
 
-/** How a server may answer the handshake, and what that is called. */
+/** Answers to a handshake, with the resulting codes. */
 const httpFailures: [
   status: number,
   body: string,
@@ -157,7 +157,7 @@ const httpFailures: [
   [307, "", "MCP_UNREACHABLE", /answered HTTP 307$/, /redirects are not followed/],
 ];
 
-test("HTTP refusals of the handshake say what is wrong and what to do", async () => {
+test("HTTP errors during the handshake have a reason and a hint", async () => {
   for (const [status, text, code, message, hint] of httpFailures) {
     await using server = await startScripted(({ response }) => {
       response.writeHead(status, { location: "/elsewhere", "content-type": "text/html" }).end(text);
@@ -178,7 +178,7 @@ test("HTTP refusals of the handshake say what is wrong and what to do", async ()
   }
 });
 
-test("Success that is no answer says what came instead", async () => {
+test("A success status without a valid response is reported with the content type", async () => {
   const bodies: [status: number, type: string | undefined, text: string, message: RegExp][] = [
     [200, "text/html", "<h1>Sign in</h1>", /answered HTTP 200 with "text\/html" and no JSON-RPC answer/],
     [202, undefined, "", /answered HTTP 202 with "no content type" and no JSON-RPC answer/],
@@ -201,7 +201,7 @@ test("Success that is no answer says what came instead", async () => {
   });
 });
 
-test("A server that is not there is unreachable, with a hint", async () => {
+test("A server that does not listen is unreachable, with a hint", async () => {
   const url = `http://127.0.0.1:${await freePort()}/mcp`;
   for (const open of [openHttp, openSse]) {
     await assert.rejects(open(url), {
@@ -212,13 +212,13 @@ test("A server that is not there is unreachable, with a hint", async () => {
   }
 });
 
-test("A server that breaks the connection is not taken for an old one", async () => {
+test("A broken connection does not lead to the other handshake", async () => {
   await using server = await startScripted(({ response }) => void response.socket?.destroy());
   await assert.rejects(openHttp(server.url), { code: "MCP_CONNECTION_CLOSED" });
   assert.deepEqual(server.log, ["POST initialize"]);
 });
 
-test("A handshake that is not finished in time fails, and leaves nothing open", async () => {
+test("A handshake over its time limit fails and leaves nothing open", async () => {
   const connection = { handshakeTimeoutMs: 50 };
   const expected = { code: "MCP_TIMEOUT", message: /did not finish its handshake within 50 ms/ };
   await using hanging = await startEchoHttpServer({ hangInitialize: true });
@@ -245,14 +245,14 @@ test("Aborting the signal ends the handshake with its reason", async () => {
   }
 });
 
-test("A process that ends before its handshake is a closed connection", async () => {
+test("A process that exits before its handshake closes the connection", async () => {
   await assert.rejects(openStdio(["--die"]), {
     code: "MCP_CONNECTION_CLOSED",
     message: /closed its output|take input/,
   });
 });
 
-test("An SSE server that names an endpoint of another origin gets no message and no credentials", async () => {
+test("An SSE endpoint of another origin gets no message and no credentials", async () => {
   const posts: string[] = [];
   await using elsewhere = await startScripted(
     ({ request }) => void posts.push(String(request.headers["authorization"])),
@@ -275,7 +275,7 @@ test("An SSE server that names an endpoint of another origin gets no message and
   assert.deepEqual(posts, []);
 });
 
-test("Errors of a handshake are McpErrors that a caller can tell apart", async () => {
+test("Errors of a handshake are McpErrors with distinct codes", async () => {
   await using server = await startScripted(({ json, body }) =>
     json(200, { jsonrpc: "2.0", id: body.id, error: { code: -32001, message: "no" } }),
   );

@@ -1,4 +1,4 @@
-/** Streamable HTTP and SSE on the client edge: headers, sessions, streams that break, refusals in mid-session. */
+/** Streamable HTTP and SSE on the client side: headers, sessions, broken streams, errors during a session. */
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -11,7 +11,7 @@ import { eventOf, openHttp, openSse, openStdio, type ScriptedRequest, startScrip
 
 const call = { name: "x", arguments: {} };
 
-test("Headers of the owner, session, version and era go with every request; the protocol's own win", async () => {
+test("Every request has the headers of credentials, session, version and era; those of the protocol take precedence", async () => {
   const seen: { method: string; headers: IncomingHttpHeaders }[] = [];
   await using server = await startScripted((given) => {
     seen.push({ method: given.body.method ?? given.request.method ?? "", headers: given.request.headers });
@@ -59,13 +59,13 @@ test("Modern requests mirror method, name and annotated parameters into headers"
     },
   );
   assert.equal(await upstream.call("mirror", { nested: {} }, { inputSchema }), "{}");
-  // Without them the server refuses, which is the proof that it looks.
+  // Without them the server refuses the call, so it checks them.
   await assert.rejects(upstream.call("mirror", { region }), { code: "MCP_REMOTE_ERROR", rpcCode: -32020 });
   const uri = "echo://watched";
   assert.ok((await upstream.connection.request("resources/read", { uri }))["contents"]);
 });
 
-test("What a caller's _meta says of version, client and capabilities does not get through", async () => {
+test("Version, client and capabilities in the _meta of a caller are replaced", async () => {
   await using server = await startEchoHttpServer({ protocol: "2026-07-28", only: true });
   await using upstream = await openHttp(server.url, { connection: { capabilities: { roots: {} } } });
   const _meta = {
@@ -97,7 +97,7 @@ test("An expired session closes the connection with MCP_SESSION_EXPIRED", async 
   await assert.rejects(upstream.call("echo"), { code: "MCP_SESSION_EXPIRED" });
 });
 
-test("Requests that meet the expiry were not looked at; one that the server began to answer is lost", async () => {
+test("Requests in an expired session are not processed; one that the server began to answer is lost", async () => {
   const waiting: ScriptedRequest[] = [];
   await using server = await startScripted((given) => {
     if (given.body.method !== "tools/call") return false;
@@ -115,7 +115,7 @@ test("Requests that meet the expiry were not looked at; one that the server bega
   await waitUntil(() => waiting.length === 2);
   const [aborted] = waiting.map(({ response }) => once(response, "close"));
   await assert.rejects(ask("met"), { code: "MCP_SESSION_EXPIRED" });
-  // It is on its way, and its own answer says that it was not looked at either.
+  // It was already sent. Its own response shows that it was not processed either.
   waiting.find(({ body }) => body.params?.["name"] === "late")?.json(404, {});
   await late;
   await begun;
@@ -123,7 +123,7 @@ test("Requests that meet the expiry were not looked at; one that the server bega
   await assert.rejects(ask("met"), { code: "MCP_SESSION_EXPIRED" });
 });
 
-test("Servers that say 400 for an unknown session are understood; other 400s are answers", async () => {
+test("Status 400 with a session error means an unknown session; any other 400 is a response", async () => {
   let error: JsonObject = { code: -32602, message: "Bad arguments" };
   await using server = await startScripted((given) =>
     given.body.method === "tools/call" ? given.json(400, { jsonrpc: "2.0", id: null, error }) : false,
@@ -137,7 +137,7 @@ test("Servers that say 400 for an unknown session are understood; other 400s are
   await assert.rejects(upstream.connection.request("tools/call", call), { code: "MCP_SESSION_EXPIRED" });
 });
 
-test("Refusals in mid-session fail their request and no other", async () => {
+test("An error status during a session fails its request and no other", async () => {
   await using server = await startEchoHttpServer({ token: "t" });
   await using upstream = await openHttp(server.url, {
     transport: { credentials: staticCredentials({ authorization: "Bearer t" }) },
@@ -183,7 +183,7 @@ function startBreaking(begin: string, resume: (given: ScriptedRequest, attempt: 
       given.stream(begin);
       given.response.end();
     } else if (given.request.method === "GET" && given.request.headers["last-event-id"] === undefined) {
-      // The GET stream of the session, which is not what this is about.
+      // The GET stream of the session is not the subject of the test.
       isListening = true;
       given.response.writeHead(405).end();
     } else if (given.request.method === "GET") {
@@ -194,7 +194,7 @@ function startBreaking(begin: string, resume: (given: ScriptedRequest, attempt: 
   });
 }
 
-test("A stream is resumed again and again as long as each time brings something", async () => {
+test("A stream is resumed without limit while each attempt delivers an event", async () => {
   const ids: unknown[] = [];
   await using server = await startBreaking("id: 0\nretry: 1\ndata:\n\n", (given, attempt) => {
     ids.push(given.request.headers["last-event-id"]);
@@ -221,7 +221,7 @@ test("A stream is resumed again and again as long as each time brings something"
   );
 });
 
-test("Resuming that brings nothing is given up, also when the connection is refused in between", async () => {
+test("Resuming without an event ends after the limit, even if a connection is refused in between", async () => {
   await using server = await startBreaking("id: 5\nretry: 1\n\n", (given, attempt) => {
     assert.equal(given.request.headers["last-event-id"], "5");
     if (attempt % 2 === 0) given.response.socket?.destroy();
@@ -239,7 +239,7 @@ test("Resuming that brings nothing is given up, also when the connection is refu
   assert.equal(server.log.filter((entry) => entry === "GET").length, 1 + 4);
 });
 
-test("A stream that cannot be resumed fails its call; when the session is gone, the connection too", async () => {
+test("A stream that cannot be resumed fails its call; with an expired session, it closes the connection too", async () => {
   for (const [status, isSessionGone] of [
     [500, false],
     [405, false],
@@ -251,7 +251,7 @@ test("A stream that cannot be resumed fails its call; when the session is gone, 
     );
     await using upstream = await openHttp(server.url);
     await waitUntil(() => server.log.includes("GET"));
-    // The request was looked at: it must not be taken for one that may be repeated.
+    // The server received the request, so the error must not suggest that it can be repeated.
     await assert.rejects(
       upstream.connection.request("tools/call", call),
       { code: "MCP_CONNECTION_CLOSED" },
@@ -261,7 +261,7 @@ test("A stream that cannot be resumed fails its call; when the session is gone, 
   }
 });
 
-test("The GET stream is opened after the handshake, brings what belongs to no call, and is reopened", async () => {
+test("The GET stream is opened after the handshake, delivers messages that belong to no call, and is reopened", async () => {
   const opened: { id: unknown; response: ServerResponse }[] = [];
   await using server = await startScripted(({ request, response, stream }) => {
     if (request.method !== "GET") return false;
@@ -301,7 +301,7 @@ test("A server that forgets the session on the GET stream closes the connection"
   assert.equal((upstream.connection.closed.reason as McpError).code, "MCP_SESSION_EXPIRED");
 });
 
-test("A call that is given up closes its stream, in both eras, and its connection is free again", async () => {
+test("An abandoned call closes its stream in both eras, and frees its connection", async () => {
   for (const protocol of ["2025-11-25", "2026-07-28"]) {
     let begun = 0;
     let closed = 0;
@@ -317,7 +317,7 @@ test("A call that is given up closes its stream, in both eras, and its connectio
       return given.stream();
     });
     const era = protocol === "2026-07-28" ? "modern" : "legacy";
-    // The streams of given up calls would hold all the connections there are.
+    // The streams of abandoned calls would occupy all connections.
     await using upstream = await openHttp(server.url, { connection: { era }, maxConnections: 2 });
     for (let round = 1; round <= 5; round += 1) {
       const controller = new AbortController();
@@ -337,7 +337,7 @@ test("A call that is given up closes its stream, in both eras, and its connectio
   }
 });
 
-test("A stream that goes on after the answer does not hold its connection for good", async () => {
+test("A stream that stays open after the response does not keep its connection", async () => {
   let closed = 0;
   await using server = await startScripted((given) => {
     if (given.body.method !== "tools/call") return false;
@@ -351,7 +351,7 @@ test("A stream that goes on after the answer does not hold its connection for go
   await waitUntil(() => closed >= 2);
 });
 
-test("Disposing ends the session with DELETE and aborts what is open, and a dead server does not hold it up", async () => {
+test("Disposal ends the session with DELETE and aborts open requests, and an unresponsive server does not delay it", async () => {
   let closed = 0;
   let isDead = false;
   await using server = await startScripted((given) => {
@@ -375,7 +375,7 @@ test("Disposing ends the session with DELETE and aborts what is open, and a dead
   await waitUntil(() => closed === 4);
 });
 
-test("SSE: a session that the server forgot, and a stream that ends, close the connection", async () => {
+test("SSE: an expired session and an ended stream close the connection", async () => {
   await using server = await startEchoSseServer();
   await using forgotten = await openSse(server.url);
   await assert.rejects(forgotten.call("break_off"), { code: "MCP_CONNECTION_CLOSED" });
@@ -404,14 +404,14 @@ test("SSE: a session that the server forgot, and a stream that ends, close the c
   assert.equal((upstream.connection.closed.reason as McpError).code, "MCP_SESSION_EXPIRED");
 });
 
-test("SSE: an event past the limit closes the connection and says so", async () => {
+test("SSE: an event over the limit closes the connection with that reason", async () => {
   await using server = await startEchoSseServer();
   await using upstream = await openSse(server.url, { transport: { messageMaxBytes: 100_000 } });
   await assert.rejects(upstream.call("large", { bytes: 200_000 }), { code: "MCP_MESSAGE_TOO_LARGE" });
   assert.ok(upstream.connection.closed.aborted);
 });
 
-test("Progress that comes in one chunk with its result is delivered, 200 of 200 times, over HTTP and a pipe", async () => {
+test("Progress that arrives in one chunk with its result is delivered, 200 of 200 times, over HTTP and a pipe", async () => {
   await using server = await startScripted((given) => {
     if (given.body.method !== "tools/call") return false;
     const token = metaOf(given.body.params ?? {})?.["progressToken"];

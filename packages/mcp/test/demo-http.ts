@@ -1,8 +1,8 @@
 /**
- * The demo service behind real sockets: streamable HTTP at `/mcp` (and any
+ * The demo service behind real sockets: Streamable HTTP at `/mcp` (and any
  * other path, which is the view), legacy SSE at `/sse` and `/messages`. The
- * header `x-user` says who calls. And raw clients for it, which say exactly
- * what they are told.
+ * header `x-user` names the caller. Also raw clients that send exactly the
+ * given messages.
  */
 
 import { randomUUID } from "node:crypto";
@@ -24,9 +24,9 @@ export interface DemoHttp extends AsyncDisposable {
   readonly endpoint: HttpEndpoint;
   readonly sse: SseEndpoint;
   readonly unexpected: string[];
-  /** Responses that are not closed yet. */
+  /** Open responses. */
   readonly responses: ReadonlySet<ServerResponse>;
-  /** Move the endpoint's clock. */
+  /** Advances the clock of the endpoint. */
   advance(milliseconds: number): void;
 }
 
@@ -85,23 +85,23 @@ export async function startDemoHttp(options: DemoHttpOptions = {}): Promise<Demo
   };
 }
 
-/** What a raw client got. */
+/** The response to a raw client. */
 export interface RawAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly type: string;
-  /** The JSON body, or the events' data parsed, as far as they have come. */
+  /** The JSON body, or the parsed data of the events received so far. */
   readonly messages: WireMessage[];
   readonly events: SseEvent[];
-  /** The text of a stream as far as it has come. */
+  /** The text of a stream received so far. */
   raw(): string;
-  /** Resolves when the response has ended; rejects when its connection broke. */
+  /** Resolves when the response has ended; rejects when its connection breaks. */
   readonly ended: Promise<void>;
-  /** Close the connection. */
+  /** Closes the connection. */
   close(): void;
 }
 
-/** A message as it came; tests know which members it has. */
+/** A received message; tests know its members. */
 export interface WireMessage {
   readonly id?: unknown;
   readonly method?: string;
@@ -112,7 +112,7 @@ export interface WireMessage {
 
 const bothForms = "application/json, text/event-stream";
 
-/** One HTTP request; a JSON answer is read, an event stream is read in the background. */
+/** Sends one HTTP request. A JSON response is read, an event stream is read in the background. */
 export async function send(
   method: string,
   url: string,
@@ -169,7 +169,7 @@ export async function send(
   return { ...answer, ended, close: () => controller.abort() };
 }
 
-/** A legacy session by hand. */
+/** A legacy session of raw requests. */
 export interface RawSession {
   readonly id: string;
   readonly headers: { readonly [name: string]: string };
@@ -242,7 +242,7 @@ export function modernHeaders(method: string, name?: string): { [name: string]: 
   };
 }
 
-/** A modern request over HTTP, well formed where nothing else is asked for. */
+/** Sends a modern request over HTTP, valid by default. */
 export function sendModern(
   url: string,
   method: string,
@@ -258,7 +258,7 @@ export function sendModern(
   );
 }
 
-/** Wait until `answer` holds `count` messages, and return them. */
+/** Waits until `answer` has `count` messages, and returns them. */
 export async function until(answer: RawAnswer, count: number): Promise<WireMessage[]> {
   await waitUntil(() => answer.messages.length >= count, { what: `${count} messages come` });
   return answer.messages;

@@ -1,6 +1,6 @@
 /**
- * A small service for tests: tools that answer, wait, talk while they work, ask
- * their client and flood it. What it is asked is kept, so that tests can look.
+ * A small service for tests: tools that answer, wait, send notifications, send
+ * requests to their client and flood it. It records requests for assertions.
  */
 
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
@@ -14,15 +14,15 @@ import {
 } from "@toolcrib/mcp";
 
 export interface DemoService extends McpService {
-  /** Requests whose tool `wait` was called and that still wait, by the name they gave. */
+  /** Pending calls of the tool `wait`, by their name. */
   readonly waiting: Map<string, ServiceRequest>;
-  /** Let `wait` answer with its name. */
+  /** Lets a call of `wait` return its name. */
   release(name: string): void;
-  /** Reasons with which requests were aborted. */
+  /** The reasons of aborted requests. */
   readonly aborted: unknown[];
   readonly sessions: Set<ServerSession>;
   readonly listeners: Set<Listener>;
-  /** How many requests were handled. */
+  /** Number of handled requests. */
   count: number;
 }
 
@@ -32,7 +32,7 @@ export function textResult(text: string): JsonObject {
   return { content: [{ type: "text", text }] };
 }
 
-/** The text of a tool's result. */
+/** Returns the text of a result. */
 export function textOf(result: unknown): string {
   const { content } = result as { content: { text: string }[] };
   return content[0]?.text ?? "";
@@ -90,7 +90,7 @@ export function createDemoService(): DemoService {
         request.progress({ progress: step, total: steps, message: `step ${step}` });
       return textResult(`${steps} steps`);
     },
-    // What `wait` says and when it ends, for clients that share no memory with it.
+    // The notification of `wait` and its end, for clients in other processes.
     report(given) {
       waiting.get(String(given["name"]))?.progress({ progress: Number(given["step"]) });
       return textResult("reported");
@@ -174,7 +174,7 @@ export function createDemoService(): DemoService {
       listeners.add(listener);
       listener.closed.addEventListener("abort", () => listeners.delete(listener));
       const { toolsListChanged, resourceSubscriptions } = listener.filter;
-      // Said before the acknowledgement: it must not come before it.
+      // Sent before the acknowledgement, but must arrive after it.
       if (toolsListChanged) listener.notify("notifications/tools/list_changed", { early: true });
       return {
         ...(toolsListChanged ? { toolsListChanged } : undefined),

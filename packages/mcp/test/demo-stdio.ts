@@ -1,4 +1,4 @@
-/** Entry: the demo service on stdin and stdout, until stdin ends. What fits nowhere goes to stderr. */
+/** Entry point: the demo service on stdin and stdout, until stdin ends. Unexpected messages are reported on stderr. */
 
 import { startStdioServer } from "@toolcrib/mcp";
 import { localIdentity } from "@toolcrib/tool";

@@ -1,7 +1,7 @@
-/** Streamable HTTP of the legacy era on the server edge, by raw clients.
+/** Streamable HTTP of the legacy era on the server side, with raw clients.
  *
- * Over 500 lines because it is one piece: one table of cases for one transport, on one
- * raw client that would have to be repeated in each part.
+ * Over 500 lines because it is one table of cases for one transport, with a
+ * raw client that each part would have to repeat.
  */
 
 import assert from "node:assert/strict";
@@ -29,7 +29,7 @@ function resultTexts(answer: RawAnswer): string[] {
   return answer.messages.flatMap(({ result }) => (result === undefined ? [] : [textOf(result)]));
 }
 
-test("initialize agrees on the version asked for, and offers the newest legacy one for any other", async () => {
+test("initialize returns the requested version, or the newest legacy one for any other", async () => {
   await using demo = await startDemoHttp();
   for (const [asked, agreed] of [
     ["2025-11-25", "2025-11-25"],
@@ -61,7 +61,7 @@ test("A refused handshake leaves no session behind", async () => {
   await waitUntil(() => demo.endpoint.stats().sessions === 0);
 });
 
-test("Calls are answered as plain JSON with their own ids, strings and numbers apart", async () => {
+test("Calls are answered as plain JSON with their own ids, which distinguish strings and numbers", async () => {
   await using demo = await startDemoHttp();
   const session = await openRawSession(demo.url);
   const ids = [0, 1, "1", "", -1, Number.MAX_SAFE_INTEGER, "ü"];
@@ -77,7 +77,7 @@ test("Calls are answered as plain JSON with their own ids, strings and numbers a
   assert.deepEqual(demo.endpoint.stats(), { sessions: 1, inFlight: 0, listeners: 0 });
 });
 
-test("What comes before an answer makes it a stream: progress in order, then the answer", async () => {
+test("A message before the answer makes the response a stream: progress in order, then the answer", async () => {
   await using demo = await startDemoHttp();
   const session = await openRawSession(demo.url);
   const answer = await session.call(7, "progress", { steps: 20 }, progressMeta);
@@ -88,7 +88,7 @@ test("What comes before an answer makes it a stream: progress in order, then the
     [...Array.from({ length: 20 }, (_, index) => index + 1), "answer 7"],
   );
   assert.ok(answer.messages.slice(0, -1).every(({ params }) => params?.["progressToken"] === "token"));
-  // The priming event lets a client resume before anything was said.
+  // The priming event lets a client resume before the first message.
   assert.equal(answer.events[0]?.data, "");
   assert.ok(answer.events.every(({ id }) => id !== undefined));
 });
@@ -108,7 +108,7 @@ test("No progress is sent without a token, and nothing after the answer", async 
   listening.close();
 });
 
-test("logging/setLevel is heeded on streams of calls", async () => {
+test("logging/setLevel applies to streams of calls", async () => {
   await using demo = await startDemoHttp();
   const session = await openRawSession(demo.url);
   const levels = async () => {
@@ -125,7 +125,7 @@ test("logging/setLevel is heeded on streams of calls", async () => {
   assert.deepEqual(await levels(), ["error"]);
 });
 
-/** Requests that are refused before any session sees them. */
+/** Requests that are refused before they reach a session. */
 const refusals: {
   readonly name: string;
   readonly method?: string;
@@ -202,7 +202,7 @@ const refusals: {
   { name: "no method", body: { jsonrpc: "2.0", id: 1 }, hasSession: true, status: 400, code: -32600 },
 ];
 
-test("What is no proper request is refused with its HTTP status and JSON-RPC code", async () => {
+test("Invalid requests are refused with their HTTP status and JSON-RPC code", async () => {
   await using demo = await startDemoHttp();
   const session = await openRawSession(demo.url);
   const before = demo.service.count;
@@ -216,7 +216,7 @@ test("What is no proper request is refused with its HTTP status and JSON-RPC cod
   assert.equal((await session.call(1, "echo", { text: "still here" })).status, 200);
 });
 
-test("A body past the limit is refused with 413, which the client gets to see, announced or not", async () => {
+test("A body over the limit, with or without Content-Length, is refused with a 413 that the client receives", async () => {
   await using demo = await startDemoHttp({ http: { bodyMaxBytes: 1000 } });
   const session = await openRawSession(demo.url);
   for (const length of [1001, 4 << 20]) {
@@ -237,7 +237,7 @@ test("A body past the limit is refused with 413, which the client gets to see, a
   assert.equal((await session.call(1, "echo")).status, 200);
 });
 
-test("A client that stops in the middle of its body leaves nothing behind", async () => {
+test("A client that stops within its body leaves no state", async () => {
   await using demo = await startDemoHttp();
   const session = await openRawSession(demo.url);
   const request = httpRequest(demo.url, {
@@ -278,7 +278,7 @@ test("Batches of 2025-03-26 are answered as a batch, request by request", async 
   const batch = answer.messages[0] as unknown as RawAnswer["messages"];
   assert.deepEqual(new Set(batch.map(({ id }) => id)), new Set([1, "1", 2]));
   assert.equal(batch.find(({ id }) => id === 2)?.error?.code, -32602);
-  // With something to say before, it is one stream.
+  // With a preceding message, the response is one stream.
   const streamed = await session.post([
     callOf(1, "echo", { text: "x" }),
     callOf(2, "progress", {}, progressMeta),
@@ -305,7 +305,7 @@ test("A batch with an invalid message, one id twice or too many messages is refu
   assert.equal(demo.service.count, before);
 });
 
-test("An id in use is refused, and its request is answered all the same", async () => {
+test("An id in use is refused, and the first request is still answered", async () => {
   await using demo = await startDemoHttp();
   const session = await openRawSession(demo.url);
   const first = session.call(1, "wait", { name: "a" });
@@ -318,7 +318,7 @@ test("An id in use is refused, and its request is answered all the same", async 
   assert.deepEqual(resultTexts(await first), ["released a"]);
 });
 
-test("A cancelled request ends its response without an answer and frees its place", async () => {
+test("A cancelled request ends its response without an answer and no longer counts as in flight", async () => {
   await using demo = await startDemoHttp();
   const session = await openRawSession(demo.url);
   const cancel = (requestId: unknown) =>
@@ -362,7 +362,7 @@ test("A lost connection does not cancel a legacy request", async () => {
   await waitUntil(() => demo.endpoint.stats().inFlight === 0);
 });
 
-test("A broken stream is resumed with Last-Event-ID: what was missed, then the answer, and nothing of others", async () => {
+test("A broken stream is resumed with Last-Event-ID: missed events, then the answer, and no events of other streams", async () => {
   await using demo = await startDemoHttp({ http: { keepAliveMs: 10 } });
   const session = await openRawSession(demo.url);
   const first = await session.call(1, "wait", { name: "a" }, progressMeta);
@@ -378,7 +378,7 @@ test("A broken stream is resumed with Last-Event-ID: what was missed, then the a
   await until(resumed, 1);
   request?.progress({ progress: 2 });
   await until(resumed, 2);
-  // Resumed once more: only what came after.
+  // Resumed once more: only later events.
   const again = await session.get({ "last-event-id": resumed.events.at(-1)?.id ?? "" });
   demo.service.release("a");
   await again.ended;
@@ -389,7 +389,7 @@ test("A broken stream is resumed with Last-Event-ID: what was missed, then the a
   );
   assert.deepEqual(resultTexts(again), ["released a"]);
   assert.equal(again.messages.length, 1);
-  // The answer can still be fetched again, and after it there is nothing: 204 ends the client's attempts.
+  // The answer can be fetched again. After it the stream is complete: 204 ends the client's attempts.
   const late = await session.get({ "last-event-id": lastEventId });
   await late.ended;
   assert.deepEqual(resultTexts(late), ["released a"]);
@@ -397,7 +397,7 @@ test("A broken stream is resumed with Last-Event-ID: what was missed, then the a
   assert.equal(nothing.status, 204);
 });
 
-test("The GET stream carries what belongs to no request, also what was said before it was opened", async () => {
+test("The GET stream carries messages that belong to no request, including earlier ones", async () => {
   await using demo = await startDemoHttp();
   const session = await openRawSession(demo.url);
   await session.call(1, "announce", { n: 1 });
@@ -406,13 +406,13 @@ test("The GET stream carries what belongs to no request, also what was said befo
   await until(first, 2);
   await session.call(3, "announce", { n: 3 });
   await until(first, 3);
-  // While one is open the next takes over, and nothing is said twice.
+  // A second stream replaces the first, and no event is sent twice.
   const second = await session.get();
   await first.ended;
   await session.call(4, "announce", { n: 4 });
   await until(second, 1);
   second.close();
-  // Once its end is noticed, what follows waits for the next one.
+  // After its end is detected, messages wait for the next stream.
   await waitUntil(() => demo.responses.size === 0);
   await session.call(5, "announce", { n: 5 });
   const third = await session.get();
@@ -438,7 +438,7 @@ test("A GET stream is resumed with Last-Event-ID", async () => {
     messages.map(({ params }) => params?.["given"]),
     [{ n: 2 }, { n: 3 }, { n: 4 }],
   );
-  // An id that was never given out opens the stream afresh.
+  // An unknown id opens a new stream.
   for (const foreign of ["nonsense", "99-1", "1-99", "1-1\u00e9"]) {
     const answer = await session.get({ "last-event-id": foreign });
     assert.equal(answer.status, 200);
@@ -446,7 +446,7 @@ test("A GET stream is resumed with Last-Event-ID", async () => {
   }
 });
 
-test("A question to the client goes out on the stream of its call, and its answer ends up there", async () => {
+test("A request to the client is sent on the stream of its call, and its response reaches that call", async () => {
   await using demo = await startDemoHttp();
   const session = await openRawSession(demo.url, { capabilities: { sampling: {}, roots: {} } });
   const listening = await session.get();
@@ -457,7 +457,7 @@ test("A question to the client goes out on the stream of its call, and its answe
   assert.equal((await session.post({ jsonrpc: "2.0", id: question?.id, result })).status, 202);
   await answer.ended;
   assert.deepEqual(resultTexts(answer), [JSON.stringify(result)]);
-  // What the client did not declare is not asked.
+  // A client receives no request for an undeclared capability.
   const undeclared = await session.call(2, "ask", { method: "elicitation/create" });
   assert.match(undeclared.messages[0]?.error?.message ?? "", /does not support elicitation/);
   assert.deepEqual(undeclared.messages[0]?.error?.data?.["code"], "MCP_CLIENT_CAPABILITY_MISSING");
@@ -465,7 +465,7 @@ test("A question to the client goes out on the stream of its call, and its answe
   listening.close();
 });
 
-test("DELETE ends a session: what waits learns of it, and the session is unknown afterwards", async () => {
+test("DELETE ends a session: pending requests fail, and the session is unknown afterwards", async () => {
   await using demo = await startDemoHttp();
   const session = await openRawSession(demo.url);
   const listening = await session.get();
@@ -483,7 +483,7 @@ test("DELETE ends a session: what waits learns of it, and the session is unknown
   assert.equal(demo.service.aborted.length, 1);
 });
 
-test("A session exists for the identity and the view that opened it, and for nobody else", async () => {
+test("A session exists only for the identity and the view that opened it", async () => {
   await using demo = await startDemoHttp();
   const session = await openRawSession(demo.url, { headers: { "x-user": "ann" } });
   assert.equal((await session.call(1, "who")).status, 200);
@@ -503,7 +503,7 @@ test("A session exists for the identity and the view that opened it, and for nob
   assert.equal((await session.call(2, "echo")).status, 200);
 });
 
-test("A slow answer becomes a stream before the client's patience for headers ends", async () => {
+test("A slow answer becomes a stream within the client's time limit for headers", async () => {
   await using demo = await startDemoHttp({ http: { keepAliveMs: 10 } });
   const session = await openRawSession(demo.url);
   const answer = await session.call(1, "wait", { name: "a" });
@@ -511,7 +511,7 @@ test("A slow answer becomes a stream before the client's patience for headers en
   demo.service.release("a");
   await answer.ended;
   assert.deepEqual(resultTexts(answer), ["released a"]);
-  // A client that takes JSON only waits for it.
+  // A client that accepts only JSON waits for it.
   const patient = session.post(callOf(2, "wait", { name: "b" }), { accept: "application/json" });
   await waitUntil(() => demo.service.waiting.has("b"));
   await new Promise((resolve) => setTimeout(resolve, 40));
@@ -519,7 +519,7 @@ test("A slow answer becomes a stream before the client's patience for headers en
   assert.equal((await patient).type, "application/json");
 });
 
-test("A client that takes events only gets events, one that takes JSON only gets JSON", async () => {
+test("A client that accepts only events gets events, and one that accepts only JSON gets JSON", async () => {
   await using demo = await startDemoHttp();
   const session = await openRawSession(demo.url);
   const events = await session.post(callOf(1, "echo", { text: "a" }), { accept: "text/event-stream" });
@@ -531,7 +531,7 @@ test("A client that takes events only gets events, one that takes JSON only gets
   assert.deepEqual(resultTexts(json), ["3 steps"]);
 });
 
-test("Idle sessions end; one with a stream does not, and not right after its stream broke either", async () => {
+test("Idle sessions end; a session with a stream does not, even right after the stream broke", async () => {
   await using demo = await startDemoHttp({ http: { keepAliveMs: 5, sessionIdleMs: 1000 } });
   const idle = await openRawSession(demo.url);
   const busy = await openRawSession(demo.url);
@@ -546,7 +546,7 @@ test("Idle sessions end; one with a stream does not, and not right after its str
   await waitUntil(() => demo.endpoint.stats().sessions === 0);
 });
 
-test("When all sessions are taken the least recently used idle one makes room, and none that is busy", async () => {
+test("With too many sessions, the least recently used idle one ends, and no busy one", async () => {
   await using demo = await startDemoHttp({ http: { maxSessions: 2 } });
   const first = await openRawSession(demo.url);
   demo.advance(1);
@@ -562,7 +562,7 @@ test("When all sessions are taken the least recently used idle one makes room, a
   for (const stream of streams) stream.close();
 });
 
-test("Whoever opens session after session pushes out its own, not those of others", async () => {
+test("A client that opens many sessions displaces its own, not those of others", async () => {
   await using demo = await startDemoHttp({ http: { maxSessions: 4 } });
   const quiet = await openRawSession(demo.url, { headers: { "x-user": "ann" } });
   const greedy: RawSession[] = [];
@@ -575,7 +575,7 @@ test("Whoever opens session after session pushes out its own, not those of other
   assert.deepEqual(statuses, [404, 404, 404, 404, 404, 200, 200, 200]);
 });
 
-test("Requests past the limits are refused: those of one session in JSON-RPC, those of all with 503", async () => {
+test("Requests over the limits are refused: of one session in JSON-RPC, of all sessions with 503", async () => {
   await using demo = await startDemoHttp({ http: { maxInFlight: 3, maxInFlightPerSession: 2 } });
   const one = await openRawSession(demo.url);
   const two = await openRawSession(demo.url);
@@ -595,7 +595,7 @@ test("Requests past the limits are refused: those of one session in JSON-RPC, th
   assert.equal(demo.endpoint.stats().inFlight, 0);
 });
 
-test("Draining refuses new work and waits for what runs; disposing ends the rest", async () => {
+test("Draining refuses new requests and waits for those in flight; disposal ends the rest", async () => {
   await using demo = await startDemoHttp();
   const session = await openRawSession(demo.url);
   const running = session.call(1, "wait", { name: "a" });
@@ -614,7 +614,7 @@ test("Draining refuses new work and waits for what runs; disposing ends the rest
   await (await stuck).ended;
 });
 
-test("What a handler throws without a code says nothing of itself on the wire", async () => {
+test("An error without a code is not described on the wire", async () => {
   await using demo = await startDemoHttp();
   const session = await openRawSession(demo.url);
   const answer = await session.call(1, "crash");
@@ -625,7 +625,7 @@ test("What a handler throws without a code says nothing of itself on the wire", 
   });
 });
 
-test("Clients that all use the ids 0, 1, 2 at once never see each other's answers", async () => {
+test("Concurrent clients with the ids 0, 1, 2 never receive each other's answers", async () => {
   await using demo = await startDemoHttp();
   const sessions = await Promise.all(Array.from({ length: 4 }, () => openRawSession(demo.url)));
   const run = async (session: RawSession, who: number) => {

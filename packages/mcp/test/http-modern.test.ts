@@ -1,4 +1,4 @@
-/** Streamable HTTP of revision 2026-07-28 on the server edge, by raw clients. */
+/** Streamable HTTP of revision 2026-07-28 on the server side, with raw clients. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -19,7 +19,7 @@ import { textOf } from "./demo-service.ts";
 
 const both = "application/json, text/event-stream";
 
-test("server/discover tells versions, capabilities, instructions and who answers", async () => {
+test("server/discover returns versions, capabilities, instructions and server info", async () => {
   await using demo = await startDemoHttp();
   const answer = await sendModern(demo.url, "server/discover", {}, { id: "d" });
   assert.equal(answer.status, 200);
@@ -41,7 +41,7 @@ test("server/discover tells versions, capabilities, instructions and who answers
   assert.equal(answer.headers.get("mcp-session-id"), null);
 });
 
-test("Each request stands alone: who calls, from where and with what comes with it", async () => {
+test("Each request is self-contained: identity, view and capabilities come with it", async () => {
   await using demo = await startDemoHttp();
   const meta = { [metaKeys.clientCapabilities]: { sampling: {} } };
   const answer = await sendModern(
@@ -60,7 +60,7 @@ test("Each request stands alone: who calls, from where and with what comes with 
   assert.deepEqual(demo.endpoint.stats(), { sessions: 0, inFlight: 0, listeners: 0 });
 });
 
-test("Lists and reads carry cache hints for their caller alone, calls carry none", async () => {
+test("Lists and reads carry private cache hints, calls carry none", async () => {
   await using demo = await startDemoHttp();
   for (const [method, params, isCacheable] of [
     ["tools/list", {}, true],
@@ -77,7 +77,7 @@ test("Lists and reads carry cache hints for their caller alone, calls carry none
   }
 });
 
-/** A tools/call of `mirror` whose headers or `_meta` are changed, and how it is refused. */
+/** A tools/call of `mirror` with changed headers or `_meta`, and its error. */
 const refusals: {
   readonly name: string;
   readonly body?: JsonObject;
@@ -167,7 +167,7 @@ test("Requests whose headers or _meta are wrong are refused with 400, their code
   assert.equal(demo.service.count, 0);
 });
 
-test("Methods that the modern era does not have are answered with 404 and -32601", async () => {
+test("Methods outside the modern era are answered with 404 and -32601", async () => {
   await using demo = await startDemoHttp();
   for (const method of [
     "initialize",
@@ -208,7 +208,7 @@ test("Batches, answers and scalars are refused; notifications are accepted and d
   assert.equal(accepted.status, 202);
 });
 
-/** Arguments of `mirror`, headers for them, and whether they agree. */
+/** Arguments of `mirror`, headers for them, and whether they match. */
 const mirrored: [given: JsonObject, headers: { [name: string]: string }, agrees: boolean][] = [
   [{}, {}, true],
   [{ region: null, nested: null }, {}, true],
@@ -227,7 +227,7 @@ const mirrored: [given: JsonObject, headers: { [name: string]: string }, agrees:
   [{ region: "plain" }, { "mcp-param-region": "=?BASE64?cGxhaW4=?=" }, false],
   [{ region: "" }, { "mcp-param-region": "" }, true],
   [{ region: "" }, { "mcp-param-region": "=?base64??=" }, true],
-  // Latin-1 reaches us undecoded; it is not among the characters that a value may have.
+  // Latin-1 arrives undecoded, and its characters are not allowed in a value.
   [{ region: "caf\u00e9" }, { "mcp-param-region": "caf\u00e9" }, false],
   [{ nested: { level: 42 } }, { "mcp-param-level": "42" }, true],
   [{ nested: { level: 42 } }, { "mcp-param-level": "42.0" }, true],
@@ -245,12 +245,12 @@ const mirrored: [given: JsonObject, headers: { [name: string]: string }, agrees:
     true,
   ],
   [{ region: "a" }, { "mcp-param-region": "a", "mcp-param-unknown": "ignored" }, true],
-  // Whoever routes by such a header would go by a value that the call does not have.
+  // A proxy that routes by such a header would use a value that the call does not have.
   [{}, { "mcp-param-region": "us-west1" }, false],
   [{ region: null }, { "mcp-param-region": "null" }, false],
 ];
 
-test("Parameters that are mirrored into headers must say what the body says", async () => {
+test("Parameters that are mirrored into headers must match the body", async () => {
   await using demo = await startDemoHttp();
   for (const [given, headers, agrees] of mirrored) {
     const answer = await sendModern(
@@ -266,7 +266,7 @@ test("Parameters that are mirrored into headers must say what the body says", as
   }
 });
 
-test("Progress and log messages come before the answer, those that were asked for only", async () => {
+test("Requested progress and log messages precede the answer, and no others are sent", async () => {
   await using demo = await startDemoHttp();
   const call = async (name: string, meta: JsonObject) => {
     const answer = await sendModern(demo.url, "tools/call", { name, arguments: {} }, { meta });
@@ -343,7 +343,7 @@ test("A request that was answered is not cancelled by the end of its connection"
   assert.equal(signal?.aborted, false);
 });
 
-test("subscriptions/listen is acknowledged first, tagged throughout, and ended gracefully", async () => {
+test("subscriptions/listen is acknowledged first, its notifications are tagged, and it ends with a result", async () => {
   await using demo = await startDemoHttp();
   const notifications = {
     toolsListChanged: true,
@@ -383,7 +383,7 @@ test("subscriptions/listen is acknowledged first, tagged throughout, and ended g
   assert.deepEqual(demo.service.listeners.size, 0);
 });
 
-test("A stream of changes ends with its connection, and is kept alive until then", async () => {
+test("A change stream ends with its connection, and is kept alive until then", async () => {
   await using demo = await startDemoHttp({ http: { keepAliveMs: 5 } });
   const stream = await sendModern(demo.url, "subscriptions/listen", {
     notifications: { toolsListChanged: true },
@@ -398,7 +398,7 @@ test("A stream of changes ends with its connection, and is kept alive until then
   assert.equal(demo.service.listeners.size, 0);
 });
 
-test("Streams of changes have a limit of their own, and do not keep calls out", async () => {
+test("Change streams have a separate limit and do not displace calls", async () => {
   await using demo = await startDemoHttp({ http: { maxInFlight: 1, maxListeners: 2 } });
   const listen = (id: number) => sendModern(demo.url, "subscriptions/listen", { notifications: {} }, { id });
   const streams = [await listen(1), await listen(2)];
@@ -411,7 +411,7 @@ test("Streams of changes have a limit of their own, and do not keep calls out", 
   await waitUntil(() => demo.endpoint.stats().listeners === 0);
 });
 
-test("A filter that is none is refused with -32602", async () => {
+test("An invalid filter is refused with -32602", async () => {
   await using demo = await startDemoHttp();
   for (const notifications of [
     undefined,
@@ -429,7 +429,7 @@ test("A filter that is none is refused with -32602", async () => {
   }
 });
 
-test("A client that did not declare what it would be asked for gets -32021 with what is missing", async () => {
+test("A client without a required capability gets -32021 with its name", async () => {
   await using demo = await startDemoHttp();
   const ask = (meta: JsonObject) =>
     sendModern(
@@ -446,7 +446,7 @@ test("A client that did not declare what it would be asked for gets -32021 with 
   assert.equal(declared.messages[0]?.error?.data?.["code"], "MCP_CLIENT_CAPABILITY_MISSING");
 });
 
-test("A slow answer becomes a stream, where the client takes one", async () => {
+test("A slow answer becomes a stream if the client accepts one", async () => {
   await using demo = await startDemoHttp({ http: { keepAliveMs: 5 } });
   const params = { name: "wait", arguments: { name: "a" } };
   const answer = await sendModern(demo.url, "tools/call", params);
@@ -485,14 +485,14 @@ test("Both eras are served at once on one URL, with the same ids", async () => {
   );
 });
 
-test("Requests past the limit and while draining are refused with 503 and their id", async () => {
+test("Requests over the limit and while draining are refused with 503 and their id", async () => {
   await using demo = await startDemoHttp({ http: { maxInFlight: 1 } });
   const waiting = sendModern(demo.url, "tools/call", { name: "wait", arguments: { name: "a" } });
   await waitUntil(() => demo.service.waiting.has("a"));
   const refused = await sendModern(demo.url, "tools/list", {}, { id: "x" });
   assert.equal(refused.status, 503);
   assert.equal(refused.messages[0]?.id, "x");
-  // Disposal does not wait for ever: what runs is aborted, and answered.
+  // Disposal does not wait forever: requests in flight are aborted and answered.
   await demo.endpoint[Symbol.asyncDispose]();
   const answer = await waiting;
   assert.match(answer.messages[0]?.error?.message ?? "", /shutting down/);

@@ -1,4 +1,4 @@
-/** Newline-delimited JSON: the decoder by hand and over real pipes, and the writer. */
+/** Newline-delimited JSON: the decoder alone and over real pipes, and the writer. */
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -9,14 +9,14 @@ import { LineDecoder, LineWriter } from "@toolcrib/mcp";
 import { waitUntil } from "@toolcrib/testing";
 import fc from "fast-check";
 
-interface Heard {
+interface Received {
   readonly messages: unknown[];
   readonly invalid: { reason: string; text: string }[];
 }
 
-function decoder(maxBytes = 1 << 20): Heard & { decode: (chunk: Buffer) => void } {
+function decoder(maxBytes = 1 << 20): Received & { decode: (chunk: Buffer) => void } {
   const messages: unknown[] = [];
-  const invalid: Heard["invalid"] = [];
+  const invalid: Received["invalid"] = [];
   const receiver = {
     message: (value: unknown) => messages.push(value),
     invalid: (reason: string, text: string) => invalid.push({ reason, text }),
@@ -25,7 +25,7 @@ function decoder(maxBytes = 1 << 20): Heard & { decode: (chunk: Buffer) => void 
   return { messages, invalid, decode: (chunk) => decoder.write(chunk) };
 }
 
-/** `bytes` cut at `cuts`. */
+/** Splits `bytes` at `cuts`. */
 function pieces(bytes: Buffer, cuts: readonly number[]): Buffer[] {
   const edges = [0, ...[...cuts].sort((a, b) => a - b), bytes.length];
   return edges.slice(1).map((edge, index) => bytes.subarray(edges[index], edge));
@@ -40,7 +40,7 @@ const sample = [
   '{"last":true}\n',
 ].join("");
 
-test("A stream cut in two at any byte gives the same messages and the same invalid", () => {
+test("A stream split in two at any byte yields the same messages and invalid lines", () => {
   const bytes = Buffer.from(sample);
   for (let cut = 0; cut <= bytes.length; cut += 1) {
     const { messages, invalid, decode } = decoder();
@@ -58,7 +58,7 @@ test("A stream cut in two at any byte gives the same messages and the same inval
   }
 });
 
-test("Any values come through any cutting, byte by byte included", () => {
+test("Any values survive any split, including single bytes", () => {
   fc.assert(
     fc.property(
       fc.array(fc.jsonValue({ maxDepth: 3 }), { maxLength: 5 }),
@@ -79,7 +79,7 @@ test("Any values come through any cutting, byte by byte included", () => {
   );
 });
 
-test("Random bytes are invalid and nothing worse, and the next line is read", () => {
+test("Random bytes are invalid, and the next line is read", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), (noise) => {
       const { messages, decode } = decoder(200);
@@ -97,7 +97,7 @@ test("A byte order mark before the first line is not part of it", () => {
   assert.equal(invalid.length, 1);
 });
 
-test("A line of exactly the limit is read, one byte more is invalid, at any cutting", () => {
+test("A line of exactly the limit is read, and one byte more is invalid, for any split", () => {
   const line = (length: number) => `"${"é".repeat((length - 2) / 2)}"`;
   for (const [length, isRead] of [
     [100, true],
@@ -116,7 +116,7 @@ test("A line of exactly the limit is read, one byte more is invalid, at any cutt
   }
 });
 
-test("A line that never ends costs no more memory than its limit", () => {
+test("A line that never ends uses no more memory than the limit", () => {
   const limit = 1 << 20;
   const { messages, invalid, decode } = decoder(limit);
   const chunk = Buffer.alloc(64 * 1024, "x");
@@ -131,7 +131,7 @@ test("A line that never ends costs no more memory than its limit", () => {
   assert.deepEqual(messages, [{ next: 1 }]);
 });
 
-test("A line that comes byte by byte costs memory for its bytes and not for its pieces", () => {
+test("A line that arrives byte by byte uses memory for its bytes, not for its pieces", () => {
   const { messages, decode } = decoder(4 << 20);
   const text = JSON.stringify("y".repeat(2 << 20));
   const bytes = Buffer.from(`${text}\n`);
@@ -142,7 +142,7 @@ test("A line that comes byte by byte costs memory for its bytes and not for its 
   assert.ok(grown < 32 << 20, `${grown} bytes`);
 });
 
-test("Lines pass through a socket whole, whatever the pieces they are written in", async () => {
+test("Lines pass through a socket complete, in any pieces", async () => {
   const { messages, decode } = decoder();
   const server = createServer((socket) => socket.on("data", decode));
   server.listen(0, "127.0.0.1");
@@ -170,7 +170,7 @@ function write(socket: Socket, bytes: Buffer): Promise<void> {
   });
 }
 
-test("The writer puts the messages of one turn into one write, in order and one a line", async () => {
+test("The writer writes the messages of one turn in one write, in order, one per line", async () => {
   const stream = new PassThrough();
   const chunks: string[] = [];
   stream.on("data", (chunk: Buffer) => chunks.push(chunk.toString()));
@@ -188,7 +188,7 @@ test("The writer puts the messages of one turn into one write, in order and one 
   assert.equal(written, 2);
 });
 
-test("The writer is silent once its stream has ended or was destroyed", async () => {
+test("The writer writes nothing after its stream has ended or was destroyed", async () => {
   for (const stop of [(stream: PassThrough) => stream.end(), (stream: PassThrough) => stream.destroy()]) {
     const stream = new PassThrough();
     const errors: unknown[] = [];

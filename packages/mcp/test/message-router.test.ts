@@ -1,4 +1,4 @@
-/** The router on its own: two routers back to back, or one that is fed by hand. */
+/** The router alone: two connected routers, or one with the test as its peer. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -16,7 +16,7 @@ interface Probe {
   readonly cancelled: RpcId[];
 }
 
-/** A router whose other end is the test. */
+/** A router with the test as its peer. */
 function probe(handle?: RouterHandlers["request"], options?: RouterOptions): Probe {
   const sent: RpcMessage[] = [];
   const unexpected: string[] = [];
@@ -35,7 +35,7 @@ function probe(handle?: RouterHandlers["request"], options?: RouterOptions): Pro
   return { router, sent, unexpected, notified, cancelled };
 }
 
-/** Two routers that are each other's other side; messages pass as JSON text, as they do on a wire. */
+/** Two connected routers; messages pass as JSON text. */
 function pair(
   handle: RouterHandlers["request"],
   handleBack: RouterHandlers["request"] = async () => ({}),
@@ -60,7 +60,7 @@ function untilAborted({ signal }: InboundRequest): Promise<never> {
   });
 }
 
-test("Each inbound request is answered exactly once with its own id, whatever its form", async () => {
+test("Each inbound request is answered exactly once with its own id, string or number", async () => {
   const ids: RpcId[] = [0, 1, "1", "", -7, 1.5, Number.MAX_SAFE_INTEGER, "x".repeat(10_000), "null", "ü\n"];
   const { router, sent } = probe();
   for (const id of ids) router.receive({ jsonrpc: "2.0", id, method: "echo", params: { id } });
@@ -72,7 +72,7 @@ test("Each inbound request is answered exactly once with its own id, whatever it
   assert.equal(router.inboundCount, 0);
 });
 
-test("Requests with the ids 1 and “1” are two requests, and their answers two answers", async () => {
+test("Requests with the ids 1 and “1” are different requests with different answers", async () => {
   const gates = new Map<RpcId, (result: JsonObject) => void>();
   const { router, sent } = probe(({ id }) => new Promise((resolve) => gates.set(id, resolve)));
   router.receive({ jsonrpc: "2.0", id: 1, method: "a" });
@@ -115,7 +115,7 @@ test("An id may be used again once it has been answered", async () => {
   );
 });
 
-/** What must not be taken for a message, and what is answered to it. */
+/** Invalid messages, and their answers. */
 const invalidMessages: [value: unknown, answerId: RpcId | null | undefined][] = [
   [null, null],
   [42, null],
@@ -140,7 +140,7 @@ const invalidMessages: [value: unknown, answerId: RpcId | null | undefined][] = 
   [{ jsonrpc: "2.0", result: {} }, undefined],
 ];
 
-test("What is no message is refused with -32600, and what is no answer is not answered", () => {
+test("An invalid request is refused with -32600, and an invalid response is not answered", () => {
   for (const [value, answerId] of invalidMessages) {
     const { router, sent, unexpected } = probe();
     router.receive(value);
@@ -157,7 +157,7 @@ test("What is no message is refused with -32600, and what is no answer is not an
   }
 });
 
-test("Any JSON value is taken without a crash and answered at most once", () => {
+test("Any JSON value is received without a crash and answered at most once", () => {
   const member = fc.oneof(fc.constant("2.0"), fc.jsonValue({ maxDepth: 1 }));
   const message = fc.record(
     {
@@ -202,7 +202,7 @@ test("An answer with an unknown or used id changes nothing and is reported", asy
   assert.equal(router.outboundCount, 0);
 });
 
-test("A malformed answer fails its request instead of leaving it to its deadline", async () => {
+test("A malformed answer fails its request before the deadline", async () => {
   for (const members of [
     { result: null },
     { result: "text" },
@@ -216,7 +216,7 @@ test("A malformed answer fails its request instead of leaving it to its deadline
   }
 });
 
-test("Of a result and an error in one answer, the object that is there decides", async () => {
+test("In an answer with result and error, the member that is an object decides", async () => {
   const { router } = probe();
   const failed = router.request("a", {});
   router.receive({ jsonrpc: "2.0", id: 1, result: null, error: { code: -5, message: "no" } });
@@ -226,7 +226,7 @@ test("Of a result and an error in one answer, the object that is there decides",
   assert.deepEqual(await good, { fine: true });
 });
 
-test("What a handler throws becomes a JSON-RPC error: coded with code and hint, anything else without a word", async () => {
+test("A thrown error becomes a JSON-RPC error: with code and hint if it is coded, otherwise without details", async () => {
   const thrown: unknown[] = [
     new McpError("MCP_OVERLOADED", "Too much", { rpcCode: -1, hint: "wait", cause: new Error("secret") }),
     new McpError("MCP_REMOTE_ERROR", "theirs", { rpcCode: -7, rpcData: { their: "data" } }),
@@ -248,7 +248,7 @@ test("What a handler throws becomes a JSON-RPC error: coded with code and hint, 
   );
 });
 
-test("A result that is no JSON is answered with an error", async () => {
+test("A result that is not JSON is answered with an error", async () => {
   const answers: string[] = [];
   const router = new MessageRouter((message) => answers.push(JSON.stringify(message)), {
     request: async () => ({ big: 1n }) as unknown as JsonObject,
@@ -261,7 +261,7 @@ test("A result that is no JSON is answered with an error", async () => {
   assert.equal(router.outboundCount, 0);
 });
 
-test("Aborting a request cancels it at the other side, which then answers nothing", async () => {
+test("Aborting a request cancels it at the peer, which then sends no answer", async () => {
   const aborted: unknown[] = [];
   const { near, far } = pair((request) => {
     request.signal.addEventListener("abort", () => aborted.push(request.signal.reason));
@@ -282,7 +282,7 @@ test("Aborting a request cancels it at the other side, which then answers nothin
   assert.match(aborted[0].message, /changed my mind/);
 });
 
-test("A cancelled request gets no answer, also when its handler finishes all the same", async () => {
+test("A cancelled request gets no answer, even if its handler finishes", async () => {
   const gates: ((result: JsonObject) => void)[] = [];
   const { router, sent, cancelled } = probe(() => new Promise((resolve) => gates.push(resolve)));
   router.receive({ jsonrpc: "2.0", id: 3, method: "slow" });
@@ -290,7 +290,7 @@ test("A cancelled request gets no answer, also when its handler finishes all the
   router.receive({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 3 } });
   router.receive({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: "unknown" } });
   router.receive({ jsonrpc: "2.0", method: "notifications/cancelled" });
-  // The id is free again, and its new request is not touched by the old handler.
+  // The id is free, and the old handler does not affect its new request.
   router.receive({ jsonrpc: "2.0", id: 3, method: "slow" });
   gates[0]?.({ from: "cancelled" });
   await turn();
@@ -301,7 +301,7 @@ test("A cancelled request gets no answer, also when its handler finishes all the
   assert.deepEqual(cancelled, [3]);
 });
 
-test("The initialize request is never cancelled at the other side", async () => {
+test("The initialize request is never cancelled at the peer", async () => {
   const { router, sent } = probe();
   const controller = new AbortController();
   const answer = router.request("initialize", {}, { signal: controller.signal });
@@ -323,7 +323,7 @@ test("A request that is not answered in time fails with MCP_TIMEOUT and is cance
     message: '"slow" was not answered within 5 ms',
   });
   assert.match(JSON.stringify(sent[1]), /notifications\/cancelled.*"requestId":1/);
-  // Past the longest delay of a timer, which would fire at once.
+  // Longer than the longest delay of a timer, which would fire at once.
   const long = router.request("slow", {}, { timeoutMs: 2 ** 40 });
   await turn();
   await turn();
@@ -331,7 +331,7 @@ test("A request that is not answered in time fails with MCP_TIMEOUT and is cance
   assert.deepEqual(await long, { in: "time" });
 });
 
-test("Progress that comes in one chunk with its result is delivered, in order, 200 of 200 times", async () => {
+test("Progress that arrives in one chunk with its result is delivered in order, 200 of 200 times", async () => {
   const { router, sent } = probe();
   for (let round = 0; round < 200; round += 1) {
     const seen: unknown[] = [];
@@ -354,7 +354,7 @@ test("Progress that comes in one chunk with its result is delivered, in order, 2
   }
 });
 
-test("Progress goes to the request whose token it carries, and to nobody without one", async () => {
+test("Progress is delivered to the request with its token, and to no other", async () => {
   const { router, sent, unexpected, notified } = probe();
   const first: JsonObject[] = [];
   const second: JsonObject[] = [];
@@ -375,11 +375,11 @@ test("Progress goes to the request whose token it carries, and to nobody without
   assert.deepEqual(second, [{ progress: 0.5, total: 1 }]);
   assert.equal(unexpected.length, 3);
   assert.deepEqual(notified, []);
-  // A token that came from somewhere else would make the answer of "c" the progress of "a".
+  // A token of another hop would assign the progress of "c" to "a".
   assert.deepEqual("params" in sent[2]! ? sent[2].params : undefined, { _meta: { keep: true } });
 });
 
-test("Notifications go to the request that the transport names, else to the owner", () => {
+test("Notifications are delivered to the request that the transport names, otherwise to the owner", () => {
   const { router, notified } = probe();
   const own: string[] = [];
   void router.request("a", {}, { onNotification: (method) => own.push(method) });
@@ -393,7 +393,7 @@ test("Notifications go to the request that the transport names, else to the owne
   assert.equal(notified.length, 3);
 });
 
-test("close() fails what waits, aborts what runs, and ends everything else", async () => {
+test("close() fails pending requests, aborts inbound ones, and ignores later messages", async () => {
   const { router, sent } = probe(untilAborted);
   const waiting = router.request("a", {});
   router.receive({ jsonrpc: "2.0", id: 1, method: "b" });
@@ -411,7 +411,7 @@ test("close() fails what waits, aborts what runs, and ends everything else", asy
   assert.equal(router.inboundCount, 0);
 });
 
-test("Requests past the limit are refused; cancelling does not get round it while handlers run", async () => {
+test("Requests over the limit are refused; cancellation does not bypass the limit while handlers run", async () => {
   const gates: ((result: JsonObject) => void)[] = [];
   const { router, sent } = probe(() => new Promise((resolve) => gates.push(resolve)), { maxInbound: 2 });
   for (const id of [1, 2, 3]) router.receive({ jsonrpc: "2.0", id, method: "m" });
@@ -428,7 +428,7 @@ test("Requests past the limit are refused; cancelling does not get round it whil
   assert.equal(gates.length, 3);
 });
 
-test("whenIdle() resolves once everything in flight is answered", async () => {
+test("whenIdle() resolves after every request in flight is answered", async () => {
   const gates: ((result: JsonObject) => void)[] = [];
   const { router, sent } = probe(() => new Promise((resolve) => gates.push(resolve)));
   for (const id of [1, 2]) router.receive({ jsonrpc: "2.0", id, method: "m" });
@@ -444,7 +444,7 @@ test("whenIdle() resolves once everything in flight is answered", async () => {
   assert.equal(sentWhenIdle, 2);
 });
 
-test("Two sides that ask each other at once with the same ids never mix up", async () => {
+test("Concurrent requests in both directions with the same ids are never confused", async () => {
   const { near, far } = pair(
     async ({ params }) => ({ far: params["n"] as number }),
     async ({ params }) => ({ near: params["n"] as number }),

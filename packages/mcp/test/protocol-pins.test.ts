@@ -1,7 +1,7 @@
 /**
- * What goes over the wire, frozen: a change here is a change of the protocol
- * and must be one on purpose. Where the official packages name the same thing,
- * their value is the judge.
+ * Pins the values on the wire: a change here is a change of the protocol
+ * and must be intended. Values that the official packages also define are
+ * compared with theirs.
  */
 
 import assert from "node:assert/strict";
@@ -34,7 +34,7 @@ import {
 } from "@toolcrib/mcp";
 import { callOf, modernMeta, send, startDemoHttp } from "./demo-http.ts";
 
-test("Revisions are those that exist, newest first, each of one era", () => {
+test("Revisions are the published ones, newest first, each of one era", () => {
   assert.deepEqual(legacyVersions, ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"]);
   assert.deepEqual(modernVersions, ["2026-07-28"]);
   assert.equal(legacyVersions[0], "2025-11-25");
@@ -68,7 +68,7 @@ test("_meta keys are those of the 2026-07-28 schema", () => {
     logLevel: LOG_LEVEL_META_KEY,
     subscriptionId: SUBSCRIPTION_ID_META_KEY,
   });
-  // Trace context has bare keys and passes through unread.
+  // Trace context has keys without a prefix and is passed through.
   assert.deepEqual([TRACEPARENT_META_KEY, BAGGAGE_META_KEY], ["traceparent", "baggage"]);
 });
 
@@ -141,7 +141,7 @@ test("Header names are those of the transports", async () => {
   assert.equal(answer.status, 200);
 });
 
-/** An input schema and what its annotations come to: headers with their paths, or why the tool is refused. */
+/** An input schema and its annotations: headers with their paths, or the reason why the tool is refused. */
 const schemas: [schema: unknown, expected: { [header: string]: string } | RegExp][] = [
   [{}, {}],
   [{ type: "object", properties: { a: { type: "string" } } }, {}],
@@ -155,7 +155,7 @@ const schemas: [schema: unknown, expected: { [header: string]: string } | RegExp
     { "mcp-param-!#$%&'*+.^_`|~-": "x-mcp-header" },
   ],
   [{ properties: { properties: { type: "string", "x-mcp-header": "P" } } }, { "mcp-param-p": "properties" }],
-  // Data that looks like an annotation is none.
+  // Data that looks like an annotation is not one.
   [
     { default: { "x-mcp-header": "no" }, enum: [{ "x-mcp-header": 1 }], examples: [{ "x-mcp-header": "" }] },
     {},
@@ -206,7 +206,7 @@ const schemas: [schema: unknown, expected: { [header: string]: string } | RegExp
 test("Annotated parameters are found, and annotations that are not allowed are refused", () => {
   for (const [schema, expected] of schemas) {
     const found = mirroredParametersOf(schema as never);
-    // The second look comes from memory.
+    // The second result comes from the cache.
     assert.equal(mirroredParametersOf(schema as never), found);
     const what = JSON.stringify(schema);
     if (expected instanceof RegExp) {

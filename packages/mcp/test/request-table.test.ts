@@ -1,4 +1,4 @@
-/** The table of what is in flight does what a `Map` does, whatever comes and goes. */
+/** `RequestTable` compared with a `Map` for any sequence of operations. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -16,12 +16,12 @@ const step = fc.record({
 });
 const clear: fc.Arbitrary<Step> = fc.constant({ kind: "clear", id: 0, value: 0 });
 
-/** What can be seen of a table. */
+/** The observable state of a table. */
 function seen(table: Pick<RequestTable<number>, "size" | "has" | "get">): unknown {
   return [table.size, ids.map((id) => [table.has(id), table.get(id)])];
 }
 
-test("RequestTable holds what a Map would hold, in the same order", () => {
+test("RequestTable has the content of a Map, in the same order", () => {
   const steps = fc.array(fc.oneof({ arbitrary: step, weight: 20 }, { arbitrary: clear, weight: 1 }));
   fc.assert(
     fc.property(steps, (taken) => {

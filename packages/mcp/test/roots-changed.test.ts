@@ -7,7 +7,7 @@ import { localIdentity } from "@toolcrib/tool";
 import { initializeOf } from "./demo-http.ts";
 import { createDemoService } from "./demo-service.ts";
 
-test("A legacy session tells its listeners that the client's roots changed, until they unsubscribe", async () => {
+test("A legacy session notifies its listeners of changed roots until they unsubscribe", async () => {
   const service = createDemoService();
   const input = new PassThrough();
   const output = new PassThrough();

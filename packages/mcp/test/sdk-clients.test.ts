@@ -1,4 +1,4 @@
-/** The official clients, SDK v1 and v2, against the server edge: every transport and both eras. */
+/** The official clients, SDK v1 and v2, with the server side: every transport and both eras. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -25,7 +25,7 @@ import { waitUntil } from "@toolcrib/testing";
 import { type DemoHttp, startDemoHttp } from "./demo-http.ts";
 import { textOf } from "./demo-service.ts";
 
-/** What the tests need of a client, whichever it is. */
+/** The common interface of the clients. */
 interface Peer extends AsyncDisposable {
   call(name: string, given?: JsonObject, options?: PeerOptions): Promise<string>;
   list(): Promise<string[]>;
@@ -139,7 +139,7 @@ const peers: [name: string, place: Place, era: Era, connect: (demo: DemoHttp) =>
 ];
 
 for (const [name, place, era, connect] of peers) {
-  test(`${name}: lists, calls, progress, cancellation, log levels and questions`, async () => {
+  test(`${name}: lists, calls, progress, cancellation, log levels and requests to the client`, async () => {
     await using demo = await startDemoHttp();
     await using peer = await connect(demo);
 
@@ -153,7 +153,7 @@ for (const [name, place, era, connect] of peers) {
 
     const steps: number[] = [];
     const onprogress = ({ progress }: { progress: number }) => steps.push(progress);
-    // Both SDKs drop progress that comes in one chunk with its result: each step is awaited before the next.
+    // Both SDKs drop progress that arrives in one chunk with its result, so each step is awaited before the next.
     const reporting = peer.call("wait", { name: "r" }, { onprogress });
     if (place !== "stdio") await waitUntil(() => demo.service.waiting.has("r"));
     for (let step = 1; step <= 5; step += 1) {
@@ -201,7 +201,7 @@ for (const [name, place, era, connect] of peers) {
   });
 }
 
-test("Two clients of each kind at once, hundreds of calls: nobody sees another's answer", async () => {
+test("Two clients of each kind and hundreds of concurrent calls: no client receives an answer of another", async () => {
   await using demo = await startDemoHttp();
   const connections = await Promise.all(
     peers
@@ -231,7 +231,7 @@ test("SDK v2 mirrors annotated parameters into headers that are accepted", async
 });
 
 for (const place of ["http", "stdio"] as const) {
-  test(`SDK v2 of 2026-07-28 listens to changes over ${place}, and hears when the server ends it`, async () => {
+  test(`SDK v2 of 2026-07-28 receives changes over ${place}, and is notified when the server ends the stream`, async () => {
     await using demo = await startDemoHttp();
     const client = new ClientV2(info, { versionNegotiation: { mode: "auto" } });
     const changes: unknown[] = [];
@@ -259,7 +259,7 @@ for (const place of ["http", "stdio"] as const) {
   });
 }
 
-test("SDK v1 over HTTP resumes a stream that broke, and gets its answer", async () => {
+test("SDK v1 over HTTP resumes a broken stream and receives its answer", async () => {
   await using demo = await startDemoHttp({ http: { keepAliveMs: 10 } });
   const client = new ClientV1(info);
   const reconnectionOptions = {
@@ -269,7 +269,7 @@ test("SDK v1 over HTTP resumes a stream that broke, and gets its answer", async 
     maxRetries: 5,
   };
   const broken = new Set<string>();
-  // Breaks the response of the call once its first event has come.
+  // Breaks the response of the call after its first event.
   const breaking: typeof fetch = async (input, init) => {
     const response = await fetch(input, init);
     const isCall = String(init?.body).includes('"wait"');
@@ -294,7 +294,7 @@ test("SDK v1 over HTTP resumes a stream that broke, and gets its answer", async 
   await client.close();
 });
 
-test("SDK v1 does not come back for the stream of a call that failed or was cancelled", async () => {
+test("SDK v1 does not reconnect to the stream of a failed or cancelled call", async () => {
   await using demo = await startDemoHttp({ http: { keepAliveMs: 5 } });
   const client = new ClientV1(info);
   let gets = 0;
@@ -328,7 +328,7 @@ test("SDK v1 does not come back for the stream of a call that failed or was canc
   });
   cancelled.catch(() => {});
   await waitUntil(() => demo.service.waiting.has("w"));
-  // The answer has become a stream, and its first event, with which it could be resumed, has been read.
+  // The answer is a stream, and its first event, from which it could be resumed, has been read.
   await waitUntil(() => isStreamed);
   await new Promise((resolve) => setImmediate(resolve));
   controller.abort();
@@ -337,7 +337,7 @@ test("SDK v1 does not come back for the stream of a call that failed or was canc
   await waitUntil(() => gets > listening);
   const before = gets;
   await new Promise((resolve) => setTimeout(resolve, 60));
-  // One look at what is left of the stream, which is nothing, and no more.
+  // One request for the rest of the stream, which is empty, and no other.
   assert.ok(gets - before <= 1, `${gets - before} further GETs`);
   await client.close();
 });

@@ -1,4 +1,4 @@
-/** The client edge against servers made with the official SDKs, v1 and v2. */
+/** The client side with servers of the official SDKs, v1 and v2. */
 
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
@@ -116,14 +116,14 @@ async function checkV1(upstream: Upstream, aborted: string[], isStreaming: boole
   );
 }
 
-test("Servers of SDK v1 over streamable HTTP, with streams and with JSON", async () => {
+test("Servers of SDK v1 over Streamable HTTP, with streams and with JSON", async () => {
   for (const isJson of [false, true]) {
     const aborted: string[] = [];
     await using server = await startV1Http(aborted, isJson);
     await using upstream = await openHttp(server.url, options);
     assert.equal(upstream.connection.protocolVersion, "2025-11-25");
     await checkV1(upstream, aborted, !isJson);
-    // Disposing ended the session at the server.
+    // Disposal ended the session at the server.
     const ended = Promise.withResolvers<void>();
     const [transport] = server.transports.values();
     assert.ok(transport !== undefined);
@@ -140,7 +140,7 @@ test("Servers of SDK v1 over SSE", async () => {
   await checkV1(upstream, aborted, true);
 });
 
-test("A server of SDK v2 that speaks both eras, in both of them", async () => {
+test("A server of SDK v2 that supports both eras, in both of them", async () => {
   const { command, args } = fixtureCommand(conformanceHttpPath);
   await using server = await startServerProcess(command, args);
   for (const era of ["legacy", "modern"] as const) {
@@ -163,18 +163,18 @@ test("A server of SDK v2 that speaks both eras, in both of them", async () => {
     assert.equal((contents as unknown[]).length, 1);
     const controller = new AbortController();
     if (era === "modern") {
-      const heard: string[] = [];
+      const received: string[] = [];
       const listening = connection.request(
         "subscriptions/listen",
         { notifications: { toolsListChanged: true } },
-        { signal: controller.signal, onNotification: (method) => heard.push(method) },
+        { signal: controller.signal, onNotification: (method) => received.push(method) },
       );
-      await waitUntil(() => heard.length === 1);
+      await waitUntil(() => received.length === 1);
       await upstream.call("test_trigger_tool_change");
-      await waitUntil(() => heard.length === 2);
-      assert.equal(heard[1], "notifications/tools/list_changed");
-      controller.abort(new Error("heard enough"));
-      await assert.rejects(listening, /heard enough/);
+      await waitUntil(() => received.length === 2);
+      assert.equal(received[1], "notifications/tools/list_changed");
+      controller.abort(new Error("received enough"));
+      await assert.rejects(listening, /received enough/);
     } else {
       await upstream.call("test_trigger_tool_change");
       await waitUntil(() => upstream.notifications.length === 1);

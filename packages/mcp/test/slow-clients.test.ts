@@ -1,4 +1,4 @@
-/** Clients that open a stream and do not read it, over real sockets: what waits for them stays bounded. */
+/** Clients that open a stream and do not read it, over real sockets: unread output stays bounded. */
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -18,10 +18,10 @@ import {
 
 const unreadMaxBytes = 512 * 1024;
 const noise = "x".repeat(128 * 1024);
-/** As much as the limit, one message more, and what framing adds. */
+/** The limit plus one message and its framing. */
 const mostUnread = unreadMaxBytes + 2 * noise.length;
 
-/** Send a request and never read what comes. */
+/** Sends a request and never reads the response. */
 async function sendAndStopReading(
   demo: DemoHttp,
   method: string,
@@ -45,7 +45,7 @@ async function sendAndStopReading(
   return socket;
 }
 
-/** Call `talk` until the server cuts the connection; the most that any response held meanwhile. */
+/** Calls `talk` until the server closes the connection. Returns the most bytes that a response held. */
 async function talkUntilCut(demo: DemoHttp, talk: () => void, isCut: () => boolean): Promise<number> {
   let most = 0;
   for (let count = 0; count < 2000 && !isCut(); count += 1) {
@@ -59,7 +59,7 @@ async function talkUntilCut(demo: DemoHttp, talk: () => void, isCut: () => boole
 
 const log = { level: "info", data: noise };
 
-test("Legacy: a call that talks to a client which does not read loses the connection, not its answer", async () => {
+test("Legacy: a call with notifications to a client that does not read loses the connection, not its answer", async () => {
   await using demo = await startDemoHttp({ http: { unreadMaxBytes } });
   const session = await openRawSession(demo.url);
   const body = callOf(1, "wait", { name: "a" });
@@ -71,7 +71,7 @@ test("Legacy: a call that talks to a client which does not read loses the connec
     () => demo.responses.size === 0,
   );
   assert.ok(most <= mostUnread, `${most} bytes waited`);
-  // Losing the connection does not cancel a legacy request; the log that its stream is resumed from is bounded too.
+  // A lost connection does not cancel a legacy request. The log for its stream is bounded too.
   assert.equal(request.signal.aborted, false);
   demo.service.release("a");
   const resumed = await session.get({ "last-event-id": "2-1" });
@@ -81,7 +81,7 @@ test("Legacy: a call that talks to a client which does not read loses the connec
   socket.destroy();
 });
 
-test("Legacy: a GET stream that is not read is cut, and the session goes on", async () => {
+test("Legacy: an unread GET stream is closed, and the session continues", async () => {
   await using demo = await startDemoHttp({ http: { unreadMaxBytes } });
   const session = await openRawSession(demo.url);
   const socket = await sendAndStopReading(demo, "GET", "/mcp", session.headers);
@@ -97,7 +97,7 @@ test("Legacy: a GET stream that is not read is cut, and the session goes on", as
   socket.destroy();
 });
 
-test("Modern: a call that talks to a client which does not read is cancelled", async () => {
+test("Modern: a call with notifications to a client that does not read is cancelled", async () => {
   await using demo = await startDemoHttp({ http: { unreadMaxBytes } });
   const meta = modernMeta({ "io.modelcontextprotocol/logLevel": "debug" });
   const body = callOf(1, "wait", { name: "a" }, meta);
@@ -113,7 +113,7 @@ test("Modern: a call that talks to a client which does not read is cancelled", a
   socket.destroy();
 });
 
-test("Modern: a stream of changes that is not read ends", async () => {
+test("Modern: an unread change stream ends", async () => {
   await using demo = await startDemoHttp({ http: { unreadMaxBytes } });
   const params = { notifications: { toolsListChanged: true }, _meta: modernMeta() };
   const body = { jsonrpc: "2.0", id: 1, method: "subscriptions/listen", params };
@@ -130,7 +130,7 @@ test("Modern: a stream of changes that is not read ends", async () => {
   socket.destroy();
 });
 
-test("SSE: a session whose stream is not read is refused further calls, and cut when it is talked to", async () => {
+test("SSE: a session with an unread stream gets no further calls, and a notification closes it", async () => {
   await using demo = await startDemoHttp({ sse: { unreadMaxBytes } });
   const socket = await sendAndStopReading(demo, "GET", "/sse", {});
   const endpoint = await new Promise<string>((resolve) => {
@@ -155,7 +155,7 @@ test("SSE: a session whose stream is not read is refused further calls, and cut 
   };
   assert.equal(await post(initializeOf("2024-11-05")), 202);
   let id = 0;
-  // Its answers fill the socket, then the limit; then nothing more is taken.
+  // The answers fill the socket, then the limit; then further calls are refused.
   while ((await post(callOf(id, "large", { bytes: noise.length }))) === 202) {
     id += 1;
     assert.ok(id < 1000);
@@ -169,7 +169,7 @@ test("SSE: a session whose stream is not read is refused further calls, and cut 
   socket.destroy();
 });
 
-test("A client that reads gets many times the limit", async () => {
+test("A client that reads receives many times the limit", async () => {
   await using demo = await startDemoHttp({ http: { unreadMaxBytes } });
   const session = await openRawSession(demo.url);
   const sent = session.call(1, "wait", { name: "a" });

@@ -1,4 +1,4 @@
-/** Server-sent events against the rules of WHATWG HTML, section 9.2. */
+/** Server-sent events by WHATWG HTML, section 9.2. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -6,28 +6,28 @@ import { formatSseEvent, SseDecoder } from "@toolcrib/mcp";
 import fc from "fast-check";
 import type { SseEvent } from "./option-types.ts";
 
-interface Heard {
+interface Received {
   readonly events: SseEvent[];
   readonly ids: string[];
   readonly retries: number[];
   tooLarge: number;
 }
 
-function decode(chunks: Iterable<string>, maxLength = 1 << 20): Heard {
-  const heard: Heard = { events: [], ids: [], retries: [], tooLarge: 0 };
+function decode(chunks: Iterable<string>, maxLength = 1 << 20): Received {
+  const received: Received = { events: [], ids: [], retries: [], tooLarge: 0 };
   const decoder = new SseDecoder(
     {
-      event: (event) => heard.events.push(event),
-      id: (id) => heard.ids.push(id),
-      retry: (milliseconds) => heard.retries.push(milliseconds),
+      event: (event) => received.events.push(event),
+      id: (id) => received.ids.push(id),
+      retry: (milliseconds) => received.retries.push(milliseconds),
       tooLarge: () => {
-        heard.tooLarge += 1;
+        received.tooLarge += 1;
       },
     },
     maxLength,
   );
   for (const chunk of chunks) decoder.write(chunk);
-  return heard;
+  return received;
 }
 
 /** The parts of an event that differ from `message` without an id. */
@@ -54,11 +54,11 @@ const streams: [text: string, events: string[]][] = [
   ],
   ["data\n\ndata\ndata\n\ndata:", ["", "\n"]],
   ["data:test\n\ndata: test\n\n", ["test", "test"]],
-  // An event without data is none, and its name is forgotten.
+  // An event without data is not dispatched, and its name is reset.
   ["event: x\n\ndata: a\n\n", ["a"]],
   ["event: x\ndata: a\n\ndata: b\n\n", ["x:a", "b"]],
   ["event: x\nevent:\ndata: a\n\n", ["a"]],
-  // The id stays until it is replaced; one with NUL is ignored, an empty one resets it.
+  // The id stays until it is replaced; an id with NUL is ignored, an empty one resets it.
   ["id: 1\ndata: a\n\ndata: b\n\nid: 2\ndata: c\n\n", ["a#1", "b#1", "c#2"]],
   ["id: 1\ndata: a\n\nid: x\0y\ndata: b\n\n", ["a#1", "b#1"]],
   ["id: 1\ndata: a\n\nid\ndata: b\n\n", ["a#1", "b#"]],
@@ -67,13 +67,13 @@ const streams: [text: string, events: string[]][] = [
   [": comment\n\n:\ndata: a\n:x\ndata: b\n\n", ["a\nb"]],
   ["DATA: a\nfoo: bar\nfoo\n data: no\ndata : no\ndata: yes\n\n", ["yes"]],
   ["data: a:b: c\n\n", ["a:b: c"]],
-  // What the end of the stream cuts off is no event.
+  // An event without its final blank line is discarded.
   ["data: a\n\ndata: b\n", ["a"]],
   ["data: a", []],
   ["", []],
 ];
 
-test("Streams are parsed by the rules, in one piece, cut anywhere, and character by character", () => {
+test("Streams are parsed by the standard, in one piece, split anywhere, and character by character", () => {
   for (const [text, expected] of streams) {
     const cuttings = [[text], [...text], ...[...text].map((_, at) => [text.slice(0, at), text.slice(at)])];
     for (const cutting of cuttings) {
@@ -82,7 +82,7 @@ test("Streams are parsed by the rules, in one piece, cut anywhere, and character
   }
 });
 
-test("An event that ends in bare CR is given at once, not when something follows", () => {
+test("An event that ends in a bare CR is reported at once", () => {
   assert.deepEqual(decode(["data: a\r\r"]).events.map(short), ["a"]);
   assert.deepEqual(decode(["data: a\r\r", "\ndata: b\r", "\n\r\n"]).events.map(short), ["a", "b"]);
 });
@@ -91,13 +91,13 @@ test("An id without data is reported, so that a stream can be resumed from it", 
   assert.deepEqual(decode(["id: 5\n\nid: 6\nretry: 10\n\nid: 7\ndata: a\n\n\n\n"]).ids, ["5", "6"]);
 });
 
-test("retry takes digits only", () => {
+test("retry accepts digits only", () => {
   const text =
     "retry: 3000\nretry:0\nretry: 1.5\nretry: -1\nretry: 1e3\nretry\nretry: 12345678901\nretry: 5x\n\n";
   assert.deepEqual(decode([text]).retries, [3000, 0]);
 });
 
-test("Any events come through any cutting and any line breaks", () => {
+test("Any events survive any split and any line breaks", () => {
   const word = fc.string({ unit: "grapheme", maxLength: 30 }).map((text) => text.replace(/[\r\n\0]/g, ""));
   const event = fc.record({
     name: fc.constantFrom("", "endpoint", "x"),
@@ -118,7 +118,7 @@ test("Any events come through any cutting and any line breaks", () => {
           if (name !== "") text += `event: ${name}${end()}`;
           if (id !== undefined) text += `id: ${id}${end()}`;
           for (const line of lines) text += `data: ${line}${end()}`;
-          // A CR before an LF would be one line break of the two.
+          // A CR before an LF would form a single line break.
           text += text.endsWith("\r") ? "\r" : end();
         }
         let lastId: string | undefined;
@@ -136,7 +136,7 @@ test("Any events come through any cutting and any line breaks", () => {
   );
 });
 
-test("Random text is parsed without a crash, and the same for any cutting", () => {
+test("Random text is parsed without a crash, with the same result for any split", () => {
   const alphabet = fc.constantFrom(
     "\n",
     "\r",
@@ -171,11 +171,11 @@ test("formatSseEvent() and the decoder are inverse", () => {
   );
 });
 
-test("An event past the limit is dropped and reported once, and the next one is read", () => {
+test("An event over the limit is discarded and reported once, and the next one is read", () => {
   const large = [
     `data: ${"x".repeat(200)}\n\n`,
     `${"data: 12345678\n".repeat(30)}\n`,
-    // Lines without data count too: they would become line feeds.
+    // Lines without data count too, because they become line feeds.
     `${"data\n".repeat(500)}\n`,
     `nonsense${"x".repeat(500)}\n\n`,
   ];
@@ -184,15 +184,15 @@ test("An event past the limit is dropped and reported once, and the next one is 
       [text, "data: next\n\n"],
       [...text, ..."data: next\n\n"],
     ]) {
-      const heard = decode(cutting, 100);
-      // A line of an unknown field is not data: only where it cannot be held is it too large.
-      if (!text.startsWith("nonsense")) assert.equal(heard.tooLarge, 1);
-      assert.deepEqual(heard.events.map(short), ["next"]);
+      const received = decode(cutting, 100);
+      // A line of an unknown field is not data: it is too large only if it exceeds the buffer.
+      if (!text.startsWith("nonsense")) assert.equal(received.tooLarge, 1);
+      assert.deepEqual(received.events.map(short), ["next"]);
     }
   }
 });
 
-test("Data of exactly the limit is given", () => {
+test("Data of exactly the limit is reported", () => {
   const text = `data: ${"x".repeat(100)}\n\n`;
   for (const cutting of [[text], [...text]]) {
     assert.equal(decode(cutting, 100).events.length, 1);
@@ -200,8 +200,8 @@ test("Data of exactly the limit is given", () => {
   }
 });
 
-test("The work grows with the length of the text, not with the number of its pieces or lines", () => {
-  // With quadratic work these would take minutes.
+test("The time depends on the length of the text, not on the number of its pieces or lines", () => {
+  // In quadratic time these would take minutes.
   const large = "x".repeat(16 << 20);
   const pieces = [
     "data: ",

@@ -1,4 +1,4 @@
-/** The legacy HTTP+SSE server edge by raw clients. */
+/** Legacy HTTP+SSE on the server side, with raw clients. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -38,7 +38,7 @@ async function openStream(demo: DemoHttp, user = "local"): Promise<SseSession> {
   };
 }
 
-/** The first event holds a URL, not JSON, so this stream is taken apart by hand. */
+/** The first event contains a URL, not JSON, so the test parses this stream itself. */
 async function sseGet(url: string, headers: { readonly [name: string]: string }) {
   const controller = new AbortController();
   const response = await fetch(url, {
@@ -89,7 +89,7 @@ async function openSession(
   return session;
 }
 
-test("The stream names an endpoint; what is posted there is accepted and answered on the stream", async () => {
+test("The stream names an endpoint; POSTs to it are accepted and answered on the stream", async () => {
   await using demo = await startDemoHttp();
   const session = await openSession(demo);
   assert.match(session.messagesUrl, /\/messages\?sessionId=[0-9a-f-]{36}$/);
@@ -106,7 +106,7 @@ test("The stream names an endpoint; what is posted there is accepted and answere
   assert.equal(demo.service.sessions.size, 0);
 });
 
-test("Posts of strangers, to unknown sessions, and of what is no JSON are refused", async () => {
+test("POSTs of other identities, to unknown sessions, and without valid JSON are refused", async () => {
   await using demo = await startDemoHttp({ sse: { bodyMaxBytes: 1000 } });
   const session = await openSession(demo);
   const call = callOf(1, "echo");
@@ -126,7 +126,7 @@ test("Posts of strangers, to unknown sessions, and of what is no JSON are refuse
   session.stream.close();
 });
 
-test("Losing the stream ends the session and aborts what runs", async () => {
+test("Losing the stream ends the session and aborts its requests", async () => {
   await using demo = await startDemoHttp();
   const session = await openSession(demo);
   await session.post(callOf(1, "wait", { name: "a" }));
@@ -152,7 +152,7 @@ test("A cancelled request is not answered", async () => {
   session.stream.close();
 });
 
-test("A question to the client is answered by a post", async () => {
+test("The client answers a request with a POST", async () => {
   await using demo = await startDemoHttp();
   const session = await openSession(demo, "2024-11-05", { roots: {} });
   await session.post(callOf(1, "ask", { method: "roots/list" }));
@@ -164,7 +164,7 @@ test("A question to the client is answered by a post", async () => {
   session.stream.close();
 });
 
-test("Clients that use the same ids at once never see each other's answers", async () => {
+test("Concurrent clients with the same ids never receive each other's answers", async () => {
   await using demo = await startDemoHttp();
   const sessions = await Promise.all(Array.from({ length: 4 }, () => openSession(demo)));
   await Promise.all(
@@ -178,7 +178,7 @@ test("Clients that use the same ids at once never see each other's answers", asy
   for (const { stream } of sessions) stream.close();
 });
 
-test("Streams past the limit, and all of them while draining, are refused with 503", async () => {
+test("Streams over the limit, and all streams while draining, are refused with 503", async () => {
   await using demo = await startDemoHttp({ sse: { maxSessions: 1 } });
   const session = await openSession(demo);
   const { stream: second } = await sseGet(demo.sseUrl, {});

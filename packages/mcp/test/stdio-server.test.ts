@@ -1,4 +1,4 @@
-/** The stdio server edge by raw clients: streams in this process, and a child process with real pipes. */
+/** The stdio transport on the server side, with raw clients: streams in this process, and a child process with real pipes. */
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -20,7 +20,7 @@ interface Pipe extends AsyncDisposable {
   readonly messages: WireMessage[];
   readonly unexpected: string[];
   send(message: unknown): void;
-  /** Wait for the answer to `id`. */
+  /** Waits for the answer to `id`. */
   answerTo(id: unknown): Promise<WireMessage>;
 }
 
@@ -93,7 +93,7 @@ test("Requests of a session are answered with their ids; before initialize they 
   assert.match((await pipe.answerTo("again")).error?.message ?? "", /already initialized/);
 });
 
-test("Batches are taken in 2025-03-26 and refused in 2025-11-25", async () => {
+test("Batches are accepted in 2025-03-26 and refused in 2025-11-25", async () => {
   const batch = [callOf(1, "echo", { text: "one" }), callOf(2, "echo", { text: "two" })];
   await using old = await openSession("2025-03-26", { maxInFlight: 2 });
   old.send(batch);
@@ -110,7 +110,7 @@ test("Batches are taken in 2025-03-26 and refused in 2025-11-25", async () => {
   assert.equal(recent.service.count, 0);
 });
 
-test("Lines that are no JSON are answered with -32700 and null, and the next ones are read", async () => {
+test("Lines that are not JSON are answered with -32700 and null, and the next ones are read", async () => {
   await using pipe = await openSession("2025-11-25", { lineMaxBytes: 2000 });
   for (const line of ["{nonsense", "x".repeat(3000), `${"[".repeat(1000)}${"]".repeat(999)}`]) {
     pipe.messages.length = 0;
@@ -136,7 +136,7 @@ test("Both eras share one pipe: each request is answered in its own, and cancell
     pipe.send({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId } });
   cancel(2);
   await waitUntil(() => pipe.service.aborted.length === 1);
-  // The id is free again, for the other era too.
+  // The id is free, for the other era too.
   pipe.send(callOf(2, "wait", { name: "second" }));
   await waitUntil(() => pipe.service.waiting.has("second"));
   cancel(2);
@@ -147,7 +147,7 @@ test("Both eras share one pipe: each request is answered in its own, and cancell
   assert.equal(pipe.messages.filter(({ id }) => id === 1 || id === 2).length, 0);
 });
 
-test("Structured content that is no object reaches modern clients only, which alone know such", async () => {
+test("Structured content that is not an object is sent to modern clients only", async () => {
   await using pipe = await openSession("2025-11-25");
   const [list, object] = [{ value: [1] }, { value: { a: 1 } }];
   pipe.send(callOf(1, "structured", list));
@@ -181,7 +181,7 @@ test("Modern requests with a wrong version, without capabilities or with an unkn
   assert.equal((await pipe.answerTo("m")).error?.code, -32601);
 });
 
-test("Progress and its result come in order, and nothing for a request after its answer", async () => {
+test("Progress and result are in order, and nothing follows the answer to a request", async () => {
   await using pipe = openPipe();
   pipe.send(modernCall(1, "progress", { steps: 50 }, { progressToken: "t" }));
   await pipe.answerTo(1);
@@ -200,7 +200,7 @@ test("Progress and its result come in order, and nothing for a request after its
   );
 });
 
-test("A question to the client and its answer pass between requests with the same ids", async () => {
+test("A request to the client is answered among requests with the same ids", async () => {
   await using pipe = await openSession("2025-11-25");
   pipe.send(callOf(1, "ask", { method: "sampling/createMessage" }));
   const question = await waitUntil(() =>
@@ -237,14 +237,14 @@ test("Subscriptions share the pipe: each acknowledged first and tagged with its 
   }
   pipe.send({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: "a" } });
   await waitUntil(() => pipe.service.listeners.size === 1);
-  // The server's end is graceful: an answer.
+  // The server ends the stream with an answer.
   await pipe.server[Symbol.asyncDispose]();
   assert.equal((await pipe.answerTo(7)).result?.["resultType"], "complete");
   assert.equal(of("a").length, 2);
   assert.equal(pipe.service.listeners.size, 0);
 });
 
-test("A client that closes its end still gets its answers, and streams of changes end then", async () => {
+test("A client that closes its end still gets its answers, and change streams end", async () => {
   await using pipe = await openSession("2025-11-25");
   pipe.send({
     jsonrpc: "2.0",
@@ -271,7 +271,7 @@ test("A client that closes its end still gets its answers, and streams of change
   assert.equal(pipe.service.sessions.size, 0);
 });
 
-test("What is not answered in the grace after the client closed its end is given up", async () => {
+test("Requests without an answer are abandoned after the grace period for a closed input", async () => {
   await using pipe = await openSession("2025-11-25", { endGraceMs: 10 });
   pipe.send(callOf(1, "wait", { name: "a" }));
   await waitUntil(() => pipe.service.waiting.size === 1);
@@ -280,7 +280,7 @@ test("What is not answered in the grace after the client closed its end is given
   assert.equal(pipe.service.aborted.length, 1);
 });
 
-test("A pipe that breaks ends the server, whichever end it is", async () => {
+test("A broken pipe at either end ends the server", async () => {
   const ways: ((pipe: Pipe) => void)[] = [
     ({ input }) => input.destroy(),
     ({ input }) => input.destroy(new Error("EIO")),
@@ -298,7 +298,7 @@ test("A pipe that breaks ends the server, whichever end it is", async () => {
   }
 });
 
-test("Disposing ends the server, is safe to repeat, and reads nothing more", async () => {
+test("Disposal ends the server, is safe to repeat, and stops reading", async () => {
   const pipe = await openSession("2025-11-25");
   await pipe.server[Symbol.asyncDispose]();
   await pipe.server[Symbol.asyncDispose]();
@@ -308,7 +308,7 @@ test("Disposing ends the server, is safe to repeat, and reads nothing more", asy
   assert.equal(pipe.service.count, 0);
 });
 
-test("A process that is given requests and the end of its input answers them all, to the last byte", async () => {
+test("A process whose input ends answers all requests, to the last byte", async () => {
   const lines = [
     initializeOf("2025-11-25"),
     ...Array.from({ length: 20 }, (_, id) => callOf(id, "large", { bytes: 100_000 })),
@@ -334,10 +334,10 @@ test("A process that is given requests and the end of its input answers them all
   assert.equal(code, 0);
 });
 
-test("A client that does not read its answers is not read either, and gets them all once it reads", async () => {
+test("While a client does not read its answers, its requests are not read; it gets all answers later", async () => {
   const service = createDemoService();
   const input = new PassThrough();
-  // Nobody reads this yet: what is written to it waits in it.
+  // Nothing reads this stream yet, so written data stays in it.
   const output = new PassThrough({ highWaterMark: 16 * 1024 });
   await using server = startStdioServer(
     service,
@@ -363,7 +363,7 @@ test("A client that does not read its answers is not read either, and gets them 
   await server.ended;
 });
 
-test("A client that never reads while its calls talk on is given up", async () => {
+test("A client that never reads while its calls send notifications is disconnected", async () => {
   const service = createDemoService();
   const input = new PassThrough();
   const output = new PassThrough();

@@ -1,6 +1,6 @@
 /**
- * Connections of the client edge to servers for tests: the echo servers of
- * `@toolcrib/testing`, and HTTP servers that are scripted answer by answer.
+ * Client connections to servers for tests: the echo servers of
+ * `@toolcrib/testing`, and HTTP servers with scripted responses.
  */
 
 import { spawn } from "node:child_process";
@@ -25,12 +25,12 @@ import type {
   StdioTransportOptions,
 } from "./option-types.ts";
 
-/** A connection and what came besides answers. */
+/** A connection with its notifications and unexpected messages. */
 export interface Upstream extends AsyncDisposable {
   readonly connection: Connection;
   readonly unexpected: string[];
   readonly notifications: { method: string; params: JsonObject }[];
-  /** Call a tool; the text of its result. */
+  /** Calls a tool and returns the text of its result. */
   call(name: string, given?: JsonObject, options?: Parameters<Connection["request"]>[2]): Promise<string>;
 }
 
@@ -41,7 +41,7 @@ export interface UpstreamOptions {
   readonly maxConnections?: number;
 }
 
-/** Handlers that keep what they hear. */
+/** Handlers that record their calls. */
 function listening(options: UpstreamOptions) {
   const unexpected: string[] = [];
   const notifications: Upstream["notifications"] = [];
@@ -122,17 +122,17 @@ function callOn(connection: Connection): Upstream["call"] {
     textOf(await connection.request("tools/call", { name, arguments: given }, options));
 }
 
-/** An HTTP request that a scripted server got. */
+/** An HTTP request to a scripted server. */
 export interface ScriptedRequest {
   readonly request: IncomingMessage;
-  /** The parsed body; an empty object where there was none. */
+  /** The parsed body; an empty object without a body. */
   readonly body: { readonly id?: string | number; readonly method?: string; readonly params?: JsonObject };
   readonly response: ServerResponse;
-  /** Answer with JSON. */
+  /** Answers with JSON. */
   json(status: number, value: unknown, headers?: { readonly [name: string]: string }): void;
-  /** Answer the request with a result. */
+  /** Answers with a result. */
   result(result: JsonObject, headers?: { readonly [name: string]: string }): void;
-  /** Begin an event stream with `text`. */
+  /** Starts an event stream with `text`. */
   stream(text?: string): void;
 }
 
@@ -143,7 +143,7 @@ export interface ScriptedServer extends AsyncDisposable {
   readonly log: string[];
 }
 
-/** What `initialize` is answered with where a script does not say otherwise. */
+/** The default answer to `initialize`. */
 export const initialized = {
   protocolVersion: "2025-11-25",
   capabilities: {},
@@ -151,8 +151,8 @@ export const initialized = {
 };
 
 /**
- * A server whose every request goes to `script`. Handshake, GET and DELETE are
- * answered by rote where it returns false.
+ * A server that passes every request to `script`. Handshake, GET and DELETE have
+ * default answers if it returns false.
  */
 export async function startScripted(script: (given: ScriptedRequest) => unknown): Promise<ScriptedServer> {
   const log: string[] = [];
@@ -199,7 +199,7 @@ export async function startScripted(script: (given: ScriptedRequest) => unknown)
   };
 }
 
-/** One event with a message, as a scripted server writes it. */
+/** Formats one event with a message. */
 export function eventOf(message: object, id?: string): string {
   return `${id === undefined ? "" : `id: ${id}\n`}data: ${JSON.stringify({ jsonrpc: "2.0", ...message })}\n\n`;
 }

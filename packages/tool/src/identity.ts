@@ -51,7 +51,7 @@ export function isSameIdentity(a: Identity, b: Identity): boolean {
 
 /** Returns a map key. Two identities have the same key exactly when they are the same caller. */
 export function identityKey({ issuer, subject }: Identity): string {
-  // The length makes the boundary unambiguous, whatever characters the two texts hold.
+  // The length makes the boundary unambiguous for any characters in the two texts.
   return `${issuer.length}:${issuer}${subject}`;
 }
 

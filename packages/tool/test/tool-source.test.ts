@@ -73,7 +73,7 @@ function contextFor(signal: AbortSignal, progress: CallContext["progress"]): Cal
     deadline: 1000,
     wantsProgress: true,
     progress,
-    notify: () => assert.fail("nothing is to be told"),
+    notify: () => assert.fail("unexpected notification"),
     ask: () => Promise.reject(new Error("nobody can be asked")),
   };
 }
