@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { test } from "node:test";
+import { forkModule, runCommand, startForeground } from "@toolcrib/process";
+import { fixture } from "./process-harness.ts";
+
+const entryPath = fixture("ipc-module.ts");
+const limits = { timeoutMs: 30_000, outputMaxBytes: 1000 };
+
+/** Runs a shell script with `runCommand`. */
+function runScript(script: string, options = limits) {
+  return runCommand({ program: "/bin/sh", args: ["-c", script], env: { KEY: "value" } }, options);
+}
+
+test("forkModule() connects a module over IPC, with only the given environment", async () => {
+  const child = forkModule({ entryPath, nodeArgs: ["--no-deprecation"], env: { KEY: "value" } });
+  const exited = once(child, "exit");
+  child.send("hello");
+  const [reply] = await once(child, "message");
+  assert.deepEqual(reply, { message: "hello", env: ["KEY"], execArgv: ["--no-deprecation"] });
+  child.disconnect();
+  assert.deepEqual(await exited, [0, null]);
+});
+
+test("forkModule() and startForeground() start the program that wrap returns", async () => {
+  const wrap = () => ({ program: "/bin/sh", args: ["-c", "exit 3"], env: {} });
+  const children = [
+    forkModule({ entryPath, nodeArgs: [], env: {} }, { wrap }),
+    startForeground({ program: "none", args: [], env: {} }, { wrap }),
+  ];
+  for (const exit of children.map((child) => once(child, "exit"))) assert.deepEqual(await exit, [3, null]);
+});
+
+test("startForeground() looks the program up in the given PATH, and emits an error if it does not exist", async () => {
+  const child = startForeground({
+    program: "true",
+    args: [],
+    env: { PATH: "/usr/bin:/bin" },
+    directory: "/",
+  });
+  assert.deepEqual(await once(child, "exit"), [0, null]);
+  const missing = startForeground({ program: "no-such-program-here", args: [], env: { PATH: "/bin" } });
+  const [error] = await once(missing, "error");
+  assert.equal(error.code, "ENOENT");
+});
+
+test("runCommand() returns the exit code and the output, and closes standard input", async () => {
+  const result = await runScript('cat; printf "%s" "$KEY"; echo problem >&2; exit 4');
+  assert.deepEqual([result.code, result.stdout.toString(), result.stderr], [4, "value", "problem\n"]);
+});
+
+test("runCommand() reports a missing program, and ends one that exceeds a limit", async () => {
+  const missing = await runCommand({ program: "no-such-program-here", args: [], env: {} }, limits);
+  assert.equal(missing.code, "ENOENT");
+  const slow = await runScript("exec sleep 300", { ...limits, timeoutMs: 50 });
+  assert.equal(slow.code, "SIGTERM");
+  const long = await runScript("exec yes");
+  assert.equal(long.code, "ERR_CHILD_PROCESS_STDIO_MAXBUFFER");
+});
