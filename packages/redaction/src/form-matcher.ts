@@ -9,7 +9,7 @@
  * form, it returns `pending`, and the caller keeps these units for the next call.
  */
 
-import { edgesOf, type Form, type Gap, shortestOf } from "./form.ts";
+import { type Form, type Gap, shortestOf } from "./form.ts";
 import { Prefilter } from "./prefilter.ts";
 import type { Spelling } from "./text-symbol.ts";
 
@@ -39,8 +39,8 @@ export class FormMatcher<Tag> {
   /** Number of units of the shortest form: shorter input contains none. */
   readonly shortest: number;
   readonly #prefilter: Prefilter;
-  /** The forms by the low byte of each unit that they can begin with. */
-  readonly #byFirst: (readonly WantedForm<Tag>[] | undefined)[];
+  readonly #wanted: readonly WantedForm<Tag>[];
+  readonly #all: readonly number[];
 
   constructor(wanted: readonly WantedForm<Tag>[]) {
     const forms = wanted.map(({ form }) => form);
@@ -50,7 +50,8 @@ export class FormMatcher<Tag> {
     );
     if (this.shortest < formMinLength) throw new RangeError(`A form has fewer than ${formMinLength} units`);
     this.#prefilter = new Prefilter(forms, this.shortest);
-    this.#byFirst = groupByFirst(wanted);
+    this.#wanted = wanted;
+    this.#all = [...wanted.keys()];
   }
 
   /**
@@ -76,26 +77,23 @@ export class FormMatcher<Tag> {
 
   #findAt(input: Input, start: number, isEnd: boolean): Finding<Tag> | undefined {
     let longest: { readonly end: number; readonly tag: Tag } | undefined;
-    for (const { form, tag } of this.#byFirst[unitAt(input, start) & 0xff] ?? []) {
+    for (const index of this.#candidatesAt(input, start)) {
+      const { form, tag } = this.#wanted[index] as WantedForm<Tag>;
       const { end, hasRunOut } = follow(input, start, form);
       if (hasRunOut && !isEnd) return { kind: "pending", start };
       if (end !== undefined && (longest === undefined || end > longest.end)) longest = { end, tag };
     }
     return longest === undefined ? undefined : { kind: "found", start, ...longest };
   }
-}
 
-function groupByFirst<Tag>(wanted: readonly WantedForm<Tag>[]): (readonly WantedForm<Tag>[] | undefined)[] {
-  const groups: WantedForm<Tag>[][] = [];
-  for (const one of wanted) {
-    const [first] = one.form.symbols;
-    if (first === undefined) continue;
-    for (const unit of edgesOf(first.spellings).firsts) {
-      groups[unit] ??= [];
-      groups[unit].push(one);
-    }
+  /** The indexes of the forms that can begin at `start`: all of them at the end of the input. */
+  #candidatesAt(input: Input, start: number): readonly number[] {
+    if (start + 2 >= input.length) return this.#all;
+    const first = unitAt(input, start) & 0xff;
+    const second = unitAt(input, start + 1) & 0xff;
+    const third = unitAt(input, start + 2) & 0xff;
+    return this.#prefilter.formsBeginningWith(first, second, third);
   }
-  return groups;
 }
 
 function unitAt(input: Input, at: number): number {

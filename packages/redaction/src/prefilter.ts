@@ -32,13 +32,15 @@ export class Prefilter {
   readonly #first = new Uint8Array(byteCount);
   readonly #firstPairs = new Uint8Array(1 << 16);
   readonly #firstTriples = new Uint8Array(1 << 16);
+  /** The forms, by index, that can begin with a triple. */
+  readonly #formsByTriple = new Map<number, number[]>();
 
   constructor(forms: readonly Form[], shortest: number) {
     const room = roomOf(forms, shortest);
     this.#lookahead = Math.max(lookaheadMin, Math.min(lookaheadMax, room >>> 2));
     this.#stride = Math.max(1, Math.min(strideMax, room - this.#lookahead));
     this.#neighbours = neighboursNearBeginning(forms, this.#stride + this.#lookahead - 1);
-    for (const form of forms) this.#addBeginnings(form);
+    for (const [index, form] of forms.entries()) this.#addBeginnings(form, index);
   }
 
   /** Returns the next place in `bytes` at or after `from` where a form can begin; `limit` or more if there is none before it. */
@@ -134,48 +136,59 @@ export class Prefilter {
     return Math.max(from, end);
   }
 
-  /** Adds the first three units of `form` in all spellings. */
-  #addBeginnings({ symbols, gap }: Form): void {
+  /** The indexes of the forms that can begin with three units, given by their low bytes. */
+  formsBeginningWith(first: number, second: number, third: number): readonly number[] {
+    return this.#formsByTriple.get((first << 16) | (second << 8) | third) ?? noForms;
+  }
+
+  /** Adds the first three units of a form in all spellings. */
+  #addBeginnings({ symbols, gap }: Form, formIndex: number): void {
+    const add = (triple: number): void => this.#addTriple(triple, formIndex);
     const extend = (prefix: number, length: number, index: number, gapsLeft: number): void => {
       const symbol = symbols[index];
       if (symbol === undefined) return;
-      const isBetween = index > 0 && gap !== undefined;
-      this.#addSpellings(prefix, length, edgesOf(symbol.spellings), (longer, longerLength) =>
+      addSpellings(prefix, length, edgesOf(symbol.spellings), add, (longer, longerLength) =>
         extend(longer, longerLength, index + 1, gap?.maxCount ?? 0),
       );
-      if (!isBetween || gapsLeft === 0) return;
-      this.#addSpellings(prefix, length, edgesOf(gap.spellings), (longer, longerLength) =>
+      if (index === 0 || gap === undefined || gapsLeft === 0) return;
+      addSpellings(prefix, length, edgesOf(gap.spellings), add, (longer, longerLength) =>
         extend(longer, longerLength, index, gapsLeft - 1),
       );
     };
     extend(0, 0, 0, 0);
   }
 
-  /** Adds `prefix`, `length` units long, continued by spellings; those that end before the third unit go to `onShort`. */
-  #addSpellings(
-    prefix: number,
-    length: number,
-    edges: Edges,
-    onShort: (prefix: number, length: number) => void,
-  ): void {
-    if (length === 2) {
-      for (const unit of edges.firsts) this.#addTriple((prefix << 8) | unit);
-      return;
-    }
-    for (const unit of edges.wholeUnits) onShort((prefix << 8) | unit, length + 1);
-    if (length === 1) {
-      for (const pair of edges.firstPairs) this.#addTriple((prefix << 16) | pair);
-      return;
-    }
-    for (const pair of edges.wholePairs) onShort(pair, 2);
-    for (const triple of edges.firstTriples) this.#addTriple(triple);
-  }
-
-  #addTriple(triple: number): void {
+  #addTriple(triple: number, formIndex: number): void {
     this.#first[triple >>> 16] = 1;
     this.#firstPairs[triple >>> 8] = 1;
     this.#firstTriples[tripleIndex(triple >>> 8, triple & 0xff)] = 1;
+    const forms = this.#formsByTriple.get(triple);
+    if (forms === undefined) this.#formsByTriple.set(triple, [formIndex]);
+    else if (forms.at(-1) !== formIndex) forms.push(formIndex);
   }
+}
+
+const noForms: readonly number[] = [];
+
+/** Passes each triple of `prefix`, `length` units long, and spellings to `add`; combinations of fewer units go to `onShort`. */
+function addSpellings(
+  prefix: number,
+  length: number,
+  edges: Edges,
+  add: (triple: number) => void,
+  onShort: (prefix: number, length: number) => void,
+): void {
+  if (length === 2) {
+    for (const unit of edges.firsts) add((prefix << 8) | unit);
+    return;
+  }
+  for (const unit of edges.wholeUnits) onShort((prefix << 8) | unit, length + 1);
+  if (length === 1) {
+    for (const pair of edges.firstPairs) add((prefix << 16) | pair);
+    return;
+  }
+  for (const pair of edges.wholePairs) onShort(pair, 2);
+  for (const triple of edges.firstTriples) add(triple);
 }
 
 /**
