@@ -23,7 +23,7 @@ export {
   type LoggerOptions,
   type LogLevel,
 } from "./http/logger.ts";
-export { createMetrics, type FinishedOutcome, type Metrics } from "./http/metrics.ts";
+export { GatewayMetrics } from "./http/metrics.ts";
 export { isTokenName, makeToken, type RandomBytes, readToken, tokenDirectory } from "./http/token-file.ts";
 export { openTokenStore, type TokenStore, type TokenStoreDeps } from "./http/token-store.ts";
 export { type Backend, type BackendSelector, selectByKind } from "./index/backend.ts";

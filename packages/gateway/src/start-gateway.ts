@@ -23,7 +23,7 @@ import type { CallOptions, CallOutcome, Gateway, GatewayStatus, ToolHit, ToolSum
 import { GatewayCore } from "./gateway-core.ts";
 import { GatewayError } from "./gateway-error.ts";
 import { type HttpServer, startHttpServer } from "./http/http-server.ts";
-import { createMetrics, type Metrics } from "./http/metrics.ts";
+import { GatewayMetrics } from "./http/metrics.ts";
 import { openTokenStore } from "./http/token-store.ts";
 import { openServers } from "./sources/open-servers.ts";
 import type { OpenedSources, OpenSources, SourceContext } from "./sources/open-sources.ts";
@@ -67,7 +67,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
   const { home, env, directory, logger, version } = deps;
   const now = Date.now;
   const scrubber = new SecretScrubber();
-  const metrics = createMetrics(performance.timeOrigin);
+  const metrics = new GatewayMetrics(performance.timeOrigin);
   const store = await openAudit(config, deps, opening);
   const httpClient = createHttpClient();
   opening.defer(() => httpClient.destroy());
@@ -83,12 +83,13 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     serverInfo,
     audit: { intent: (event) => store.audit.intent(event), record },
     metrics: {
-      ...metrics,
       callStarted() {
         metrics.callStarted();
         // The intent of the call is on record by now.
         metrics.auditEvents(1);
       },
+      callFinished: (server, outcome, seconds) => metrics.callFinished(server, outcome, seconds),
+      callDenied: (server) => metrics.callDenied(server),
     },
     logger,
     scrubber,
@@ -154,7 +155,7 @@ async function openAudit(
 /** The parts of a running gateway. */
 interface GatewayParts {
   readonly core: GatewayCore;
-  readonly metrics: Metrics;
+  readonly metrics: GatewayMetrics;
   readonly opened: readonly OpenedSources[];
   /** Everything that is disposed with the gateway, in the order in which it was opened. */
   readonly resources: AsyncDisposableStack;
@@ -164,7 +165,7 @@ class RunningGateway implements Gateway {
   readonly #config: GatewayConfig;
   readonly #deps: GatewayDeps;
   readonly #core: GatewayCore;
-  readonly #metrics: Metrics;
+  readonly #metrics: GatewayMetrics;
   readonly #resources: AsyncDisposableStack;
   readonly #startedAt = Date.now();
   readonly #ready: Promise<unknown>;

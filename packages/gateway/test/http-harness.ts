@@ -5,7 +5,7 @@ import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
 import { connect } from "node:net";
 import type { Logger } from "@toolcrib/diagnostics";
 import {
-  createMetrics,
+  GatewayMetrics,
   type GatewayStatus,
   type HttpLimitOptions,
   type HttpServer,
@@ -123,7 +123,7 @@ export async function openDoor(options: DoorOptions = {}): Promise<Door> {
       tools: ({ name }) => testTools(name),
       serverLog: (id, lines) => [`${id} started`, "ready"].slice(-lines),
       readiness: () => ({ ready: 2, total: 2 }),
-      metrics: createMetrics(),
+      metrics: new GatewayMetrics(),
       authenticate: (authorization) => {
         const name = names.get(authorization ?? "");
         return name === undefined ? undefined : localIdentity("token", name);

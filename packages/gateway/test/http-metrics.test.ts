@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createMetrics, type GatewayStatus } from "@toolcrib/gateway";
+import { GatewayMetrics, type GatewayStatus } from "@toolcrib/gateway";
 
 const status: GatewayStatus = {
   version: "0.1.0",
@@ -14,13 +14,13 @@ const status: GatewayStatus = {
 };
 
 test("calls are counted by server and outcome", async () => {
-  const metrics = createMetrics();
+  const metrics = new GatewayMetrics();
   for (let index = 0; index < 3; index += 1) metrics.callStarted();
   metrics.callFinished("files", "ok", 0.002);
   metrics.callFinished("files", "tool_error", 0.3);
   metrics.callDenied("web");
   metrics.auditEvents(4);
-  const { text } = await metrics.expose(status);
+  const { text } = metrics.expose(status);
   const check = (line: string) => assert.ok(text.split("\n").includes(line), `${line}\nin\n${text}`);
   check('toolcrib_calls_total{server="files",outcome="ok"} 1');
   check('toolcrib_calls_total{server="files",outcome="tool_error"} 1');
@@ -37,7 +37,7 @@ test("calls are counted by server and outcome", async () => {
 
 test("the process is described, and no timer is left behind", async () => {
   const before = process.getActiveResourcesInfo().length;
-  const { text } = await createMetrics().expose(status);
+  const { text } = new GatewayMetrics().expose(status);
   for (const name of [
     "process_cpu_seconds_total",
     "process_resident_memory_bytes",
@@ -49,13 +49,13 @@ test("the process is described, and no timer is left behind", async () => {
 });
 
 test("two gateways in one process do not share numbers", async () => {
-  const [one, two] = [createMetrics(), createMetrics()];
+  const [one, two] = [new GatewayMetrics(), new GatewayMetrics()];
   one.callDenied("files");
-  assert.doesNotMatch((await two.expose(status)).text, /files/);
+  assert.doesNotMatch(two.expose(status).text, /files/);
 });
 
 test("a server that is gone leaves the gauges, and its calls stay counted", async () => {
-  const metrics = createMetrics();
+  const metrics = new GatewayMetrics();
   const server = {
     id: "files",
     health: { state: "ready", since: 0 },
@@ -63,20 +63,44 @@ test("a server that is gone leaves the gauges, and its calls stay counted", asyn
   } as GatewayStatus["servers"][number];
   metrics.callDenied("files");
   assert.match(
-    (await metrics.expose({ ...status, servers: [server] })).text,
+    metrics.expose({ ...status, servers: [server] }).text,
     /upstream_restarts_total\{server="files"\} 1/,
   );
-  const { text } = await metrics.expose(status);
+  const { text } = metrics.expose(status);
   assert.doesNotMatch(text, /upstream_(up|restarts_total)\{/);
   assert.match(text, /calls_total\{server="files",outcome="denied"\} 1/);
 });
 
 test("labels are bounded", async () => {
-  const metrics = createMetrics();
+  const metrics = new GatewayMetrics();
   for (let index = 0; index < 1500; index += 1) metrics.callDenied(`server-${index}`);
   metrics.callDenied("server-0");
-  const { text } = await metrics.expose(status);
+  const { text } = metrics.expose(status);
   assert.equal(text.split("\n").filter((line) => line.startsWith("toolcrib_calls_total{")).length, 1001);
   assert.match(text, /^toolcrib_calls_total\{server="other",outcome="denied"\} 500$/m);
   assert.match(text, /^toolcrib_calls_total\{server="server-0",outcome="denied"\} 2$/m);
+});
+
+test("the text has the form that Prometheus reads, with hostile labels escaped", () => {
+  const metrics = new GatewayMetrics(0);
+  const hostile = 'a"b\\c\nd';
+  metrics.callStarted();
+  metrics.callFinished(hostile, "ok", 0.002);
+  metrics.requestRefused("HTTP_HOST_REFUSED");
+  const { text, contentType } = metrics.expose(status);
+  assert.equal(contentType, "text/plain; version=0.0.4; charset=utf-8");
+  assert.ok(text.endsWith("\n"));
+  const label = '[a-z]+="(?:[^"\\\\\n]|\\\\["\\\\n])*"';
+  const sample = new RegExp(`^[a-z_]+(?:\\{${label}(?:,${label})*\\})? (?:[-+0-9.e]+|NaN|[+-]Inf)$`);
+  const described = new Set<string>();
+  for (const line of text.split("\n").filter((one) => one !== "")) {
+    const type = /^# TYPE ([a-z_]+) (?:counter|gauge|histogram)$/.exec(line)?.[1];
+    if (type !== undefined) described.add(type);
+    else if (!/^# HELP [a-z_]+ \S/.test(line)) {
+      assert.match(line, sample);
+      const name = /^[a-z_]+/.exec(line)?.[0].replace(/_(?:bucket|sum|count)$/, "") ?? "";
+      assert.ok(described.has(name), `"${line}" has no TYPE line before it`);
+    }
+  }
+  assert.ok(text.includes('server="a\\"b\\\\c\\nd"'));
 });

@@ -10,7 +10,7 @@ import type { Socket } from "node:net";
 import type { Logger } from "@toolcrib/diagnostics";
 import { sendJson, toRpcError } from "@toolcrib/mcp";
 import { GatewayError } from "../gateway-error.ts";
-import type { Metrics } from "./metrics.ts";
+import type { GatewayMetrics } from "./metrics.ts";
 
 /** A refusal: what to answer and why. */
 export interface Refusal {
@@ -40,7 +40,7 @@ export function refusalError(code: string, message: string, hint?: string): Gate
 
 export function createRefuser(deps: {
   readonly logger: Logger;
-  readonly metrics: Pick<Metrics, "requestRefused">;
+  readonly metrics: Pick<GatewayMetrics, "requestRefused">;
   readonly now: () => number;
 }): Refuser {
   const { logger, metrics, now } = deps;

@@ -9,7 +9,7 @@ import { sendJson } from "@toolcrib/mcp";
 import type { Identity } from "@toolcrib/tool";
 import type { GatewayStatus, ToolSummary } from "../gateway.ts";
 import type { Readiness } from "../sources/source-roster.ts";
-import type { Metrics } from "./metrics.ts";
+import type { GatewayMetrics } from "./metrics.ts";
 import { type Refusal, refusalError } from "./refusal.ts";
 
 /** What the routes show. */
@@ -19,7 +19,7 @@ export interface StatusRoutesDeps {
   readonly tools: (identity: Identity) => readonly ToolSummary[];
   readonly serverLog: (id: string, lines: number) => readonly string[];
   readonly readiness: () => Readiness;
-  readonly metrics: Metrics;
+  readonly metrics: GatewayMetrics;
 }
 
 /** A path with its answer. */
@@ -66,7 +66,7 @@ export function createStatusRoutes(
     "/metrics": {
       isOpen: false,
       async answer(response) {
-        const { contentType, text } = await deps.metrics.expose(deps.status());
+        const { contentType, text } = deps.metrics.expose(deps.status());
         sendJson(response, 200, text, { ...plainHeaders, "content-type": contentType });
         return undefined;
       },
