@@ -1,7 +1,7 @@
 // For other packages here.
 export { filesCodes } from "./codes.ts";
 export { createDirectory } from "./create-directory.ts";
-export { type Draft, type FileSteps, nodeFileSteps, type Permissions } from "./file-steps.ts";
+export { type FileSteps, nodeFileSteps } from "./file-steps.ts";
 export { errnoOf, FilesError, reasonOf } from "./files-error.ts";
 export { tryLock, waitForLock } from "./lock.ts";
 export { createPrivateFile, isOpenToOthers, makePrivateDirectory } from "./private-paths.ts";
@@ -12,13 +12,10 @@ export {
   readRegularFileAtOnce,
 } from "./read-regular-file.ts";
 export {
-  type CreateOptions,
   createFile,
-  type RemoveDraftsOptions,
   type ReplaceOptions,
   removeDrafts,
   removeFile,
   replaceFile,
   toUnwritable,
-  type WriteDeps,
 } from "./replace-file.ts";

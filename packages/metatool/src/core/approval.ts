@@ -1,7 +1,7 @@
 /**
- * Approval of saved tools that came to reach more than they did: nobody runs one
- * before the operator, or the human at a client, has said yes. A client cannot
- * say it for itself.
+ * Approval of saved tools whose reach grew: such a tool does not run before the
+ * operator, or the human at a client, approves it. A client cannot approve it by
+ * itself.
  */
 
 import { isJsonObject } from "@toolcrib/json";
@@ -41,9 +41,9 @@ export async function grantApproval(
 }
 
 /**
- * Ask the human at the client whether `name` may reach `growth` too.
+ * Ask the human at the client whether `name` may call `growth`, too.
  *
- * @returns false when the client cannot be asked, too.
+ * @returns `false` also when the client does not support elicitation.
  */
 export async function askForApproval(
   context: CallContext,
@@ -71,17 +71,17 @@ export async function askForApproval(
     const { action, content } = await context.ask("elicitation/create", params, signal);
     return action === "accept" && isJsonObject(content) && content["approve"] === true;
   } catch {
-    // Who cannot answer has not said yes; who is gone ends the call.
+    // A failed request is no approval. A cancelled call ends here.
     signal.throwIfAborted();
     return false;
   }
 }
 
-/** Why a tool that waits for its approval is not run. */
+/** Returns the error for a call of a tool that is not approved. */
 export function pendingError(name: string, growth: readonly string[]): CompositeError {
   return {
     type: "policy_error",
-    message: `"${name}" was changed and can now ${describeGrowth(growth)}; it has to be approved before it is called`,
+    message: `"${name}" was changed and can now ${describeGrowth(growth)}; it must be approved before it is called`,
     details: {
       needsApproval: growth,
       hint: `the operator can approve it: toolcrib saved approve ${name}`,
@@ -89,21 +89,21 @@ export function pendingError(name: string, growth: readonly string[]): Composite
   };
 }
 
-/** Most ids in a sentence. */
+/** Most ids in a message. */
 const shownMax = 10;
 
-/** What `growth` (see `growthOf`) allows, such as `call github:createIssue and 3 more`. */
+/** Describes `growth` (see `growthOf`), such as `call github:createIssue and 3 more`. */
 function describeGrowth(growth: readonly string[]): string {
   const ids = growth.filter((id) => id !== "*");
   const isDynamic = ids.length < growth.length;
   const more = ids.length > shownMax ? ` and ${ids.length - shownMax} more` : "";
   const named = `call ${ids.slice(0, shownMax).join(", ")}${more}`;
   if (!isDynamic) return named;
-  const any = "choose any tool while it runs";
+  const any = "choose any tool at run time";
   return ids.length === 0 ? any : `${named}, and ${any}`;
 }
 
-/** The error for a saved tool that is not there. */
+/** Returns the error for an unknown saved tool. */
 export function notFound(name: string): MetatoolError {
   return new MetatoolError(
     "METATOOL_NOT_FOUND",

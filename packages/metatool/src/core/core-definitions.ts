@@ -20,7 +20,7 @@ const nameParameter = {
   type: "string",
   minLength: 1,
   maxLength: 64,
-  description: "Name of the saved tool, as list_saved_tools gives it",
+  description: "Name of the saved tool, as list_saved_tools returns it",
 };
 
 const nameOnly: JsonObject = {
@@ -77,9 +77,9 @@ Every error of the program is reported at once, each with its line and a hint. C
           type: "string",
           minLength: 1,
           maxLength: 64,
-          description: "Tool identifier: letters, digits, _ - . ; a name that is saved already is updated",
+          description: "Tool identifier: letters, digits, _ - . ; an existing tool of this name is updated",
         },
-        description: { type: "string", description: "What the tool does, for whoever is to call it" },
+        description: { type: "string", description: "What the tool does, for its callers" },
         inputSchema: {
           type: "object",
           description:
@@ -94,13 +94,17 @@ Every error of the program is reported at once, each with its line and a hint. C
       name: { type: "string" },
       status: { enum: ["created", "updated"] },
       reach: reachSchema,
-      dynamic: { type: "boolean", description: "Whether it chooses tools while it runs, so can call any" },
+      dynamic: {
+        type: "boolean",
+        description: "Whether it chooses tools at run time, so that it can call any tool",
+      },
       annotations: { type: "object" },
       labels: { type: "object" },
       egressHosts: { type: "array", items: { type: "string" } },
       needsApproval: {
         type: "boolean",
-        description: "It reaches more than was approved and cannot be called before the operator agrees",
+        description:
+          "Its reach exceeds its approval, and it cannot be called before the operator approves it",
       },
       warnings: { type: "array", items: { type: "object" } },
     }),
@@ -161,7 +165,7 @@ Every error of the program is reported at once, each with its line and a hint. C
   {
     name: coreToolNames.delete,
     title: "Delete a saved tool",
-    description: "Remove a saved tool. It cannot be called any more; what it did stays on record.",
+    description: "Remove a saved tool. It can no longer be called; its audit records stay.",
     inputSchema: nameOnly,
     outputSchema: orError({ name: { type: "string" }, deleted: { const: true } }),
     annotations: {
@@ -181,8 +185,8 @@ Every error of the program is reported at once, each with its line and a hint. C
     inputSchema: {
       type: "object",
       properties: {
-        code: { type: "string", description: "The Starlark program; return gives its result" },
-        params: { type: "object", description: "What the program finds in params", default: {} },
+        code: { type: "string", description: "The Starlark program; return sets its result" },
+        params: { type: "object", description: "The value of params in the program", default: {} },
       },
       required: ["code"],
       additionalProperties: false,
@@ -206,7 +210,7 @@ Every error of the program is reported at once, each with its line and a hint. C
       properties: {
         tools: {
           type: "string",
-          description: 'Only tools whose name has this in it, such as "github."; all when it is left out',
+          description: 'Only tools whose name contains this, such as "github."; all when omitted',
         },
       },
       additionalProperties: false,

@@ -1,15 +1,15 @@
-/** What `describe_language` says: how programs are written, and the tools there are, as functions. Pure. */
+/** The text of `describe_language`: the language of programs, and the available tools as functions. Pure. */
 
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import type { Catalog, CatalogTool } from "../run/catalog.ts";
 import { languagePrimer } from "../run/language-primer.ts";
 import { callNames, displayName, toToolDirectory } from "../run/tool-directory.ts";
 
-/** Most tools that are shown. */
+/** Most listed tools. */
 const maxTools = 200;
 const summaryMaxLength = 160;
 
-/** The text. @param part of the names of the tools to show; all when absent */
+/** Returns the text. @param part lists only tools whose name contains it; all tools when absent */
 export function describeLanguage(catalog: Catalog, part: string | undefined): string {
   const wanted = part?.toLowerCase() ?? "";
   const tools = catalog.tools.filter((tool) => displayName(tool).toLowerCase().includes(wanted));

@@ -1,6 +1,6 @@
 /**
- * Outcomes as results of MCP tools: the response and the error of document 003,
- * as structured content and as the same JSON in text. Pure.
+ * Converts outcomes to results of MCP tools: the response and the error of document
+ * 003, as structured content and as the same JSON in text. Pure.
  */
 
 import type { JsonObject, JsonValue } from "@toolcrib/json";
@@ -18,7 +18,7 @@ const errorSchema: JsonObject = {
   required: ["type", "message"],
 };
 
-/** Schema of an answer that has all of `properties`, or an error in their place: clients check errors by it too. */
+/** Returns the schema of an answer that has all of `properties`, or an error instead: clients validate errors with it, too. */
 export function orError(properties: JsonObject, required = Object.keys(properties)): JsonObject {
   return {
     type: "object",
@@ -27,7 +27,7 @@ export function orError(properties: JsonObject, required = Object.keys(propertie
   };
 }
 
-/** Schema of what a composite answers with. */
+/** Schema of the answer of a composite. */
 export const responseSchema: JsonObject = orError({
   result: { description: "What the program returned" },
   logs: { type: "array", items: { type: "string" }, description: "What it printed" },
@@ -42,7 +42,7 @@ export const responseSchema: JsonObject = orError({
   },
 });
 
-/** The answer of an execution. */
+/** Returns the answer of an execution. */
 export function toResponse(outcome: CompositeOutcome): ToolResult {
   const { logs, executionTime, toolCalls } = outcome;
   const calls = toolCalls.map((call): JsonObject => ({ ...call }));
@@ -58,7 +58,7 @@ export function toResponse(outcome: CompositeOutcome): ToolResult {
   return toErrorResponse(hasDetails ? { ...error, details: { ...error.details, ...more } } : error);
 }
 
-/** The answer of something that failed. */
+/** Returns the answer of a failure. */
 export function toErrorResponse({ type, message, details, stack }: CompositeError): ToolResult {
   const error: JsonObject = {
     type,
@@ -69,7 +69,7 @@ export function toErrorResponse({ type, message, details, stack }: CompositeErro
   return { ...toJsonResult({ error }), isError: true };
 }
 
-/** A result that is JSON. @param text where the text is to hold something else than the structured content */
+/** Returns a JSON result. @param text content of the text, when it differs from the structured content */
 export function toJsonResult(structuredContent: JsonObject, text: JsonValue = structuredContent): ToolResult {
   return { content: [{ type: "text", text: JSON.stringify(text) }], structuredContent };
 }

@@ -1,9 +1,9 @@
-/** What keeps an input schema from being one that clients and the validator can use. Pure. */
+/** Checks whether clients and the validator can use an input schema. Pure. */
 
 import type { Diagnostic } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonObject, type SchemaValidator } from "@toolcrib/json";
 
-/** Findings about the input schema of a composite. */
+/** Returns the findings about the input schema of a composite. */
 export function lintInputSchema(schema: JsonObject, validator: SchemaValidator): readonly Diagnostic[] {
   const { type, properties, required } = schema;
   const findings: Diagnostic[] = [];

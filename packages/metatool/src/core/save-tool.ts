@@ -1,7 +1,7 @@
 /**
- * `save_tool`: everything that is wrong with a definition at once, or the tool on
- * disk with what follows from it. What the program reaches is judged by what its
- * saver may call; when a later save reaches more, it has to be approved.
+ * `save_tool`: reports every problem of a definition, or saves the tool and returns
+ * its facts. The reach of the program is determined by the tools that its saver may
+ * call. A later save that widens the reach must be approved.
  */
 
 import type { Diagnostic } from "@toolcrib/diagnostics";
@@ -97,13 +97,13 @@ export class ToolSaver {
     });
   }
 
-  /** What of a tool was approved before it is replaced: of one that waits, what it had before it waited. */
+  /** Returns the approved reach of a tool before it is replaced; for a pending tool, the reach from before it was pending. */
   #approvedOf(previous: SavedTool): Reach {
     const approved = this.#deps.approvals.approvedReach(previous);
     return approved ?? createAssessment(this.#deps, [])(previous).reach;
   }
 
-  /** Ask for the approval that a tool needs, if it does, where there is somebody to ask. */
+  /** Ask the human at the client for the approval that a tool needs, where that is possible. */
   async #settle(entry: SavedEntry, context: CallContext): Promise<SavedEntry> {
     const { saved, growth } = entry;
     if (growth.length === 0) return entry;
@@ -136,13 +136,13 @@ export class ToolSaver {
     const fold = foldName(name);
     const other = current.find((tool) => foldName(tool.name) === fold);
     if (other !== undefined) {
-      const message = `Cannot save a tool as ${shown}: it cannot be told from the saved tool "${other.name}"`;
+      const message = `Cannot save a tool as ${shown}: it is confusable with the saved tool "${other.name}"`;
       const hint = `use another name, or update "${other.name}"`;
       return [{ severity: "error", code: "METATOOL_NAME_TAKEN", message, hint, path: "name" }];
     }
     if (!this.#deps.host.isNameTaken(name)) return [];
-    const message = `Cannot save a tool as ${shown}: another tool is called so, or could be mistaken for it`;
-    const hint = "use a name of its own";
+    const message = `Cannot save a tool as ${shown}: another tool has this name or a confusable one`;
+    const hint = "use a different name";
     return [{ severity: "error", code: "METATOOL_NAME_RESERVED", message, hint, path: "name" }];
   }
 }
@@ -197,11 +197,11 @@ function warningsOf(
 function refusal(problems: readonly JsonObject[], warnings: readonly JsonObject[] = []) {
   const [first] = problems;
   const place = first?.["line"] === undefined ? "" : ` (line ${first["line"]})`;
-  const told = `${first?.["message"]}${place}`;
+  const listed = `${first?.["message"]}${place}`;
   const message =
     problems.length === 1
-      ? `The tool was not saved: ${told}`
-      : `The tool was not saved; it has ${problems.length} problems: ${told}, …`;
+      ? `The tool was not saved: ${listed}`
+      : `The tool was not saved; it has ${problems.length} problems: ${listed}, …`;
   return {
     type: "validation_error",
     message,
@@ -212,7 +212,7 @@ function refusal(problems: readonly JsonObject[], warnings: readonly JsonObject[
   } as const;
 }
 
-/** What the store found wrong with a tool; undefined when it could not be written for another reason. */
+/** Returns the problems of a tool that the store refused; undefined for other errors. */
 function problemsOfRefusal(error: unknown): readonly JsonObject[] | undefined {
   if (!(error instanceof MetatoolError) || !refusalCodes.has(error.code)) return undefined;
   const { code, message, hint } = error;

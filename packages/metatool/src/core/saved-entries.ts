@@ -1,7 +1,7 @@
 /**
- * Saved tools with what is derived from them: facts, whether they may be called,
- * and the definition that clients see. A tool that an agent saved brings its
- * reach along; of one that a person wrote or edited it is found out here.
+ * Derives the facts of saved tools, whether they may be called, and the definition
+ * that clients see. The file of a tool that an agent saved contains its reach; the
+ * reach of a file that was written or edited by hand is determined here.
  */
 
 import { hasErrors } from "@toolcrib/diagnostics";
@@ -17,27 +17,27 @@ import { lintInputSchema } from "./lint-input-schema.ts";
 import type { MetatoolContext } from "./metatool.ts";
 import { digestCode, egressHostsOf, growthOf, keptReachOf } from "./tool-facts.ts";
 
-/** A saved tool and what follows from it. */
+/** A saved tool with its derived facts. */
 export interface SavedEntry {
   readonly saved: SavedTool;
-  /** What its own code can call. */
+  /** The reach of its own code. */
   readonly reach: Reach;
-  /** Of everything that it can call, through other saved tools too. */
+  /** Facts of its transitive reach, through other saved tools. */
   readonly facts: CompositeFacts;
   readonly egressHosts: readonly string[];
-  /** What it reaches beyond what was approved; empty when it may be called. */
+  /** Its reach beyond the approved one; empty when it may be called. */
   readonly growth: readonly string[];
 }
 
 /** Id of the source of saved tools. */
 export const savedSourceId = "saved";
 
-/** The id of the saved tool called `name`. */
+/** Returns the id of the saved tool `name`. */
 export function toSavedId(name: string): ToolId {
   return toToolId(savedNamespace, name);
 }
 
-/** Judge saved tools by the tools that are there. @param others all saved tools, among them those that are called */
+/** Returns a function that derives the entry of a saved tool from the current tools. @param others all saved tools, for the transitive reach */
 export function createAssessment(
   { wholeCatalog, approvals }: Pick<MetatoolContext, "wholeCatalog" | "approvals">,
   others: readonly SavedTool[],
@@ -56,7 +56,7 @@ export function createAssessment(
   };
   return (saved) => {
     const { reach, isSound } = own(saved);
-    // Nobody knows what a program reaches that names what is not there.
+    // The reach of a program that names unknown tools is unknown.
     const facts = deriveFacts({ ...reach, dynamic: reach.dynamic || !isSound }, whole, ofOther);
     const approved = approvals.approvedReach(saved);
     return {
@@ -64,7 +64,7 @@ export function createAssessment(
       reach,
       facts,
       egressHosts: egressHostsOf(facts.reach, whole),
-      // A file that never was an agent's is the operator's own, and needs nobody's approval.
+      // A file without an approved reach was written by the operator and needs no approval.
       growth: approved === undefined ? [] : growthOf(reach, approved),
     };
   };
@@ -82,7 +82,7 @@ function ownReachOf({ name, code, toolcrib }: SavedTool, whole: Catalog): OwnRea
   return { reach: analysis.reach, isSound: !hasErrors(analysis.diagnostics) };
 }
 
-/** A saved tool as the gateway lists it; undefined when clients could not take its schema. */
+/** Returns a saved tool as the gateway lists it; undefined when clients do not support its schema. */
 export function toTool({ saved, facts, growth }: SavedEntry, validator: SchemaValidator): Tool | undefined {
   if (lintInputSchema(saved.inputSchema, validator).length > 0) return undefined;
   const { name, description } = saved;
@@ -109,12 +109,12 @@ export function toTool({ saved, facts, growth }: SavedEntry, validator: SchemaVa
   };
 }
 
-/** Clients take no input schema that does not say that it is an object's. */
+/** Adds `type: object`, which MCP clients require. */
 export function toObjectSchema(schema: JsonObject): JsonObject {
   return schema["type"] === undefined ? { type: "object", ...schema } : schema;
 }
 
-/** What follows from a tool, as answers have it. */
+/** Returns the facts of a tool for answers. */
 export function factsToJson({ facts, egressHosts, growth }: SavedEntry): JsonObject {
   const { reach, annotations, labels } = facts;
   return {

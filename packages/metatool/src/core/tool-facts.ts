@@ -1,7 +1,6 @@
 /**
- * What is kept of a saved tool's reach in its file, and what it has beyond what
- * was approved. A claim about a composite is never better than the worst claim
- * about what it calls. Pure.
+ * The reach of a saved tool as stored in its file, and its growth beyond the approved
+ * reach. Pure.
  */
 
 import { hash } from "node:crypto";
@@ -10,40 +9,40 @@ import type { Reach } from "../run/analyse/reach.ts";
 import type { Catalog } from "../run/catalog.ts";
 import { toolsById } from "../run/catalog-index.ts";
 
-/** What `reach` has beyond `approved`: ids, and `*` where it chooses tools while it runs. */
+/** Returns the ids that `reach` has beyond `approved`, and `*` when it newly chooses tools at run time. */
 export function growthOf(reach: Reach, approved: Reach | undefined): readonly string[] {
   if (approved?.dynamic === true) return [];
   const known = new Set(approved?.tools);
   return namesOf({ ...reach, tools: reach.tools.filter((id) => !known.has(id)) });
 }
 
-/** `reach` as a list: ids, and `*` where it chooses tools while it runs. */
+/** Returns `reach` as a list of ids, and `*` when it chooses tools at run time. */
 export function namesOf({ tools, dynamic }: Reach): readonly string[] {
   return dynamic ? [...tools, "*"] : tools;
 }
 
-/** Hosts that the tools of `reach` are known to talk to, sorted. */
+/** Returns the sorted hosts that the tools of `reach` are known to access. */
 export function egressHostsOf({ tools, dynamic }: Reach, catalog: Catalog): readonly string[] {
   const byId = toolsById(catalog);
   const reached = dynamic ? catalog.tools : tools.map((id) => byId.get(id));
   return [...new Set(reached.flatMap((tool) => tool?.egressHosts ?? []))].sort();
 }
 
-/** What a saved tool's file says of its reach, and what of it was approved. */
+/** The reach in the file of a saved tool, and the approved reach. */
 export interface KeptReach {
-  /** Of the code that `reach` was found in. */
+  /** Digest of the code that has `reach`. */
   readonly codeDigest: string;
   readonly reach: Reach;
   readonly approved: Reach;
 }
 
-/** The field `toolcrib` of a saved tool with these facts; what else stands in it stays. */
+/** Returns the field `toolcrib` of a saved tool with these values. Other members stay. */
 export function withKeptReach(toolcrib: JsonObject | undefined, kept: KeptReach): JsonObject {
   const { codeDigest, reach, approved } = kept;
   return { ...toolcrib, codeDigest, reach: { ...reach }, approved: { ...approved } };
 }
 
-/** What the field `toolcrib` says, as far as it can be read. */
+/** Reads the field `toolcrib`. Invalid members are absent. */
 export function keptReachOf(toolcrib: JsonObject | undefined): Partial<KeptReach> {
   const codeDigest = toolcrib?.["codeDigest"];
   return {
@@ -60,7 +59,7 @@ function withReach(name: "reach" | "approved", value: JsonValue | undefined): Pa
   return { [name]: { tools: tools as readonly string[], dynamic: dynamic === true } };
 }
 
-/** The digest by which a change of code is noticed. */
+/** Returns the digest of the code, to detect changes. */
 export function digestCode(code: string): string {
   return `sha256:${hash("sha256", code)}`;
 }

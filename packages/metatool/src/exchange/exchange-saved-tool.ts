@@ -1,6 +1,6 @@
 /**
- * Saved tools to folders and back. What is imported is judged whole and saved by
- * nobody here; nothing of it is run, and it comes with nothing approved.
+ * Exports saved tools to folders and imports them. An import checks everything, saves
+ * nothing, runs nothing, and has no approval.
  */
 
 import { type Diagnostic, hasErrors } from "@toolcrib/diagnostics";
@@ -24,18 +24,18 @@ import {
   parsePackage,
 } from "./package-format.ts";
 
-/** What an export needs of the world. */
+/** Dependencies of an export. */
 export interface ExportDeps {
-  /** Unpredictable bytes, as `randomBytes` of `node:crypto` gives them. */
+  /** Unpredictable bytes, such as `randomBytes` of `node:crypto`. */
   readonly randomBytes: (count: number) => Uint8Array;
 }
 
 /**
- * Write `tool` as a folder in the layout of a package.
+ * Write `tool` to a folder with the layout of a package.
  *
  * @returns the paths of its files.
- * @throws {MetatoolError} `METATOOL_PACKAGE_INVALID` for an id or version that is none and for test cases that cannot
- *   be used, with `data.diagnostics`; `METATOOL_PACKAGE_EXISTS`, `METATOOL_PACKAGE_UNUSABLE`.
+ * @throws {MetatoolError} `METATOOL_PACKAGE_INVALID` for an invalid id or version and for invalid test cases,
+ *   with `data.diagnostics`; `METATOOL_PACKAGE_EXISTS`, `METATOOL_PACKAGE_UNUSABLE`.
  */
 export async function exportSavedTool(
   tool: SavedToolDefinition,
@@ -52,20 +52,20 @@ export async function exportSavedTool(
   return [...value.keys()];
 }
 
-/** What an import needs. */
+/** Dependencies of an import. */
 export interface ImportDeps {
   readonly validator: SchemaValidator;
 }
 
-/** How an import is judged. */
+/** Behaviour of an import. */
 export interface ImportOptions extends SavedToolLimits {
-  /** What to call the tool. @default as the package does */
+  /** Name of the tool. @default the name in the package */
   readonly name?: string;
 }
 
 /**
- * Read a folder as a saved tool that waits for its approval (when it reaches any
- * tool), with everything that is wrong with it.
+ * Read a folder as a saved tool that must be approved (unless it calls no tool), with
+ * all findings about it.
  *
  * @throws {MetatoolError} `METATOOL_PACKAGE_UNUSABLE` when the folder cannot be read.
  */
@@ -83,7 +83,7 @@ export async function importSavedTool(
   }
   await readPackageFiles(folder, paths, files);
   const { value, diagnostics: found } = parsePackage(files.texts, name);
-  // A file that was refused is not missing as well.
+  // A refused file is not reported as missing, too.
   const refused = new Set(files.diagnostics.map(({ path }) => path));
   const own = found.filter(
     ({ path, message }) => !(refused.has(path) && message.endsWith("there is no such file")),

@@ -1,6 +1,6 @@
 /**
- * Where a saved tool stands with its approval, and the operator's own yes, by
- * what is in its file. No tool need be there for it, and no gateway.
+ * The approval state of a saved tool by its file, and the approval by the operator.
+ * Needs neither the tools that it calls nor a gateway.
  */
 
 import { FileApprovalStore } from "../core/approval-store.ts";
@@ -9,17 +9,17 @@ import { MetatoolError } from "../metatool-error.ts";
 import type { SavedTool } from "../saved/saved-tool.ts";
 import type { SavedToolStore } from "../saved/saved-tool-store.ts";
 
-/** What a file says of a tool's reach and approval. */
+/** The reach and approval of a tool, from its file. */
 export interface StoredStanding {
-  /** Ids that its program can call, `*` where it chooses them while it runs; absent where nobody looked at the program yet. */
+  /** Ids that its program can call, `*` when it chooses them at run time; absent when the program was not analysed yet. */
   readonly reach: readonly string[] | undefined;
-  /** Whether it waits for its approval. */
+  /** Whether it must be approved before it is called. */
   readonly needsApproval: boolean;
   /** Digest of its program, such as `sha256:…`. */
   readonly codeDigest: string;
 }
 
-/** What the file of `tool` says. */
+/** Returns the approval state in the file of `tool`. */
 export function storedStanding({ code, toolcrib }: SavedTool): StoredStanding {
   const { codeDigest, reach, approved } = keptReachOf(toolcrib);
   const digest = digestCode(code);
@@ -33,12 +33,12 @@ export function storedStanding({ code, toolcrib }: SavedTool): StoredStanding {
 }
 
 /**
- * Approve a tool as it is now. Of a program that nobody looked at yet, all that
- * it reaches is approved.
+ * Approve a tool as it is now. For a program that was not analysed yet, its whole
+ * reach is approved.
  *
- * @returns the tool, and where it stood before.
+ * @returns the tool, and its state before the approval.
  * @throws {MetatoolError} `METATOOL_NOT_FOUND`, and as `SavedToolStore.save`; `METATOOL_CHANGED_MEANWHILE` when the tool
- *   is not the one that was looked at.
+ *   was changed meanwhile.
  */
 export async function approveStoredTool(
   saved: SavedToolStore,

@@ -1,7 +1,7 @@
 /**
- * The files of a package on disk. Read: only regular files below the folder,
- * named by relative paths, through no link, within limits. Written: all of them
- * or none, into a folder that was not there.
+ * Reads and writes the files of a package. Reads only regular files below the folder,
+ * by relative paths, through no link, and within limits. Writes all files or none, to
+ * a new folder.
  */
 
 import { lstat, realpath } from "node:fs/promises";
@@ -19,17 +19,17 @@ const fileMaxBytes = 1024 * 1024;
 /** Most files of a package. */
 export const packageFilesMaxCount = 500;
 
-/** What was read: texts by path, and why others were not. */
+/** The files that were read, and the findings about others. */
 export interface PackageTexts {
   readonly texts: Map<string, string>;
   readonly diagnostics: Diagnostic[];
 }
 
 /**
- * Read `paths` of the folder into `into`. What is wrong with a path or its file
- * is a finding; a file that is not there is none: whoever needs it says so.
+ * Read `paths` of the folder into `into`. An invalid path or file is a finding. A missing
+ * file is not: the caller decides whether it is required.
  *
- * @throws {MetatoolError} `METATOOL_PACKAGE_UNUSABLE` when the folder is none or cannot be read.
+ * @throws {MetatoolError} `METATOOL_PACKAGE_UNUSABLE` when it is not a folder or cannot be read.
  */
 export async function readPackageFiles(
   folder: string,
@@ -57,7 +57,7 @@ async function realFolder(folder: string): Promise<string> {
   }
 }
 
-/** Why a path may not be one of a package's. */
+/** Returns why a path is not valid in a package. */
 function lintPath(path: string): string | undefined {
   if (path === "" || path.length > pathMaxLength) return `a path has 1 to ${pathMaxLength} characters`;
   if (/[\\:\u0000-\u001f\u007f]/.test(path))
@@ -65,7 +65,7 @@ function lintPath(path: string): string | undefined {
   const parts = path.split("/");
   if (parts.length > maxDepth) return `a path has at most ${maxDepth} parts`;
   if (parts.some((part) => part === "" || part === "." || part === "..")) {
-    return "a path is relative, with / between its parts, and leads nowhere but into the folder";
+    return "a path is relative, with / between its parts, and stays in the folder";
   }
   return undefined;
 }
@@ -73,10 +73,10 @@ function lintPath(path: string): string | undefined {
 async function readOne(root: string, path: string, diagnostics: Diagnostic[]): Promise<string | undefined> {
   const file = join(root, ...path.split("/"));
   try {
-    // A link on the way may lead anywhere, and one that leads back is not worth its risk.
+    // A link can point anywhere, so every link on the path is refused.
     for (let at = file; at !== root; at = dirname(at)) {
       if ((await lstat(at)).isSymbolicLink()) {
-        diagnostics.push(finding(path, "it is a link, or is reached through one"));
+        diagnostics.push(finding(path, "it is a link, or its path contains one"));
         return undefined;
       }
     }
@@ -88,7 +88,7 @@ async function readOne(root: string, path: string, diagnostics: Diagnostic[]): P
       diagnostics.push(finding(path, "it is not in the folder"));
     } else return decode(content.bytes, path, diagnostics);
   } catch (cause) {
-    // What is not there is told by whoever needs it.
+    // The caller reports a missing file when it is required.
     if (!["ENOENT", "ENOTDIR"].includes(errnoOf(cause) ?? ""))
       diagnostics.push(finding(path, reasonOf(cause)));
   }
@@ -105,10 +105,10 @@ function decode(bytes: Uint8Array, path: string, diagnostics: Diagnostic[]): str
 }
 
 /**
- * Write `files` as the folder, which must not be there or be empty.
+ * Write `files` to the folder, which must not exist or be empty.
  *
  * @param randomBytes unpredictable bytes, for the name of the draft.
- * @throws {MetatoolError} `METATOOL_PACKAGE_EXISTS`, `METATOOL_PACKAGE_UNUSABLE`; nothing is left behind then.
+ * @throws {MetatoolError} `METATOOL_PACKAGE_EXISTS`, `METATOOL_PACKAGE_UNUSABLE`; no file is left behind.
  */
 export async function writePackageFiles(
   folder: string,

@@ -1,8 +1,8 @@
 /**
- * A saved tool as the files of a package (MCPKG document, Package Layout), and
- * back: `manifest.json` with a Starlark endpoint, the program in `main.star`, its
- * test cases below `tests/`, an example to read below `examples/`. Texts only;
- * what comes back is what went in.
+ * Converts a saved tool to the files of a package (MCPKG document, Package Layout) and
+ * back: `manifest.json` with a Starlark endpoint, the program in `main.star`, its test
+ * cases below `tests/`, and an example below `examples/`. Texts only. The round trip
+ * is lossless.
  */
 
 import type { Diagnostic, Source } from "@toolcrib/diagnostics";
@@ -11,17 +11,17 @@ import { keptReachOf } from "../core/tool-facts.ts";
 import type { SavedToolDefinition } from "../saved/saved-tool.ts";
 import { lintTestCase, parseTestCases, type TestCase, withTestCases } from "../test/test-case.ts";
 
-/** What an export says beside what the tool does. */
+/** Metadata of an export. */
 export interface PackageOptions {
-  /** `publisher.domain.name`: two or more parts of `a-z 0-9 _`. @default `saved.` and the tool's name in these characters */
+  /** `publisher.domain.name`: two or more parts of `a-z 0-9 _`. @default `saved.` and the name of the tool in these characters */
   readonly toolId?: string;
   /** SemVer. @default "1.0.0" */
   readonly version?: string;
 }
 
-/** The file of a package that says what is in it. */
+/** The path of the manifest. */
 export const manifestPath = "manifest.json";
-/** The program. */
+/** The path of the program. */
 const sourcePath = "main.star";
 const examplePath = "examples/usage.md";
 const endpointType = "starlark";
@@ -30,7 +30,7 @@ const idPattern = /^[a-z0-9][a-z0-9_]*(?:\.[a-z0-9][a-z0-9_]*)+$/;
 const versionPattern =
   /^(?:0|[1-9][0-9]*)\.(?:0|[1-9][0-9]*)\.(?:0|[1-9][0-9]*)(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$/;
 
-/** The files of `tool` by their path, or what keeps it from being a package. */
+/** Returns the files of `tool` by path, or the findings. */
 export function formatPackage(
   tool: SavedToolDefinition,
   options: PackageOptions = {},
@@ -87,7 +87,7 @@ function namespacesOf(tools: readonly string[] | undefined): readonly string[] {
   return [...new Set(namespaces)].sort();
 }
 
-/** A case as the document's test file, with the members that it has beyond those of the document. */
+/** Formats a test case as a test file of the document, with additional members. */
 function toTestFile({ name, params, replies, expect, now }: TestCase): JsonObject {
   return {
     name,
@@ -109,7 +109,7 @@ function formatExample({ name, description }: SavedToolDefinition, cases: readon
   return parts.join("\n");
 }
 
-/** Members of a manifest that the document has. */
+/** The members of a manifest in the document. */
 const manifestMembers: ReadonlySet<string> = new Set(
   (
     "toolId name version description capabilities endpoint implementations chain input_schema output_schema " +
@@ -117,13 +117,13 @@ const manifestMembers: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** Where the files that a manifest names are, as far as it names them in a form that can be used. */
+/** Returns the paths of the files that a manifest names. Invalid members are ignored. */
 export function listPackageFiles(manifest: JsonObject): readonly string[] {
   const source = starlarkEndpoint(manifest)?.["source"];
   return [...(typeof source === "string" ? [source] : []), ...textsOf(manifest["tests"])];
 }
 
-/** The files of a package as a saved tool. `name` replaces the name that the package gives. */
+/** Parses the files of a package to a saved tool. `name` replaces the name in the package. */
 export function parsePackage(
   files: ReadonlyMap<string, string>,
   name?: string,
@@ -170,7 +170,7 @@ export function parsePackage(
     description: String(manifest["description"]),
     inputSchema: manifest["input_schema"] as JsonObject,
     code: code as string,
-    // Nothing of it is approved: what it reaches is looked at before it is called.
+    // The approved reach is empty, so the tool must be approved before it is called.
     toolcrib: withTestCases({ approved: { tools: [], dynamic: false } }, cases),
   };
   return { value, diagnostics };
@@ -201,7 +201,7 @@ function codeOf(
   return undefined;
 }
 
-/** The members of a test file that a case is made of, and those that say nothing to it. */
+/** The members of a test file: those of a test case, and those that are ignored. */
 const testMembers: ReadonlySet<string> = new Set(
   "name description input expected expectedError assertions replies now timeoutMs".split(" "),
 );

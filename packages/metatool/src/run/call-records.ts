@@ -1,7 +1,7 @@
 /**
- * The record of an execution's inner calls, for its caller and the audit. What
- * is long is left out and its size said, so that a composite over large replies
- * does not answer with all of them.
+ * The records of the inner calls of an execution, for its caller and the audit. A
+ * long value is replaced by its size, so that a composite over large replies does
+ * not return all of them.
  */
 
 import type { JsonValue } from "@toolcrib/json";
@@ -13,20 +13,20 @@ export const recordMaxBytes = 64 * 1024;
 /** Most bytes of all records of an execution. */
 export const recordsMaxBytes = 1024 * 1024;
 
-/** What stands for the result of a call that had none when the execution ended. */
+/** The result of an inner call that had none when the execution ended. */
 const unanswered: JsonValue = { error: "it was not answered before the end of the execution" };
 
-/** Takes down inner calls in the order in which they began. */
+/** Records inner calls in the order in which they began. */
 export class CallRecords {
   readonly #records: { tool: string; params: JsonValue; result: JsonValue }[] = [];
   #bytesLeft = recordsMaxBytes;
 
-  /** How many calls have begun. */
+  /** Number of inner calls that have begun. */
   get count(): number {
     return this.#records.length;
   }
 
-  /** Note the beginning of a call; the function returned takes its result. */
+  /** Record the beginning of an inner call. The returned function records its result. */
   begin(tool: string, params: JsonValue): (result: JsonValue) => void {
     const record = { tool, params: this.#kept(params), result: unanswered };
     this.#records.push(record);
@@ -35,7 +35,7 @@ export class CallRecords {
     };
   }
 
-  /** What was noted so far. */
+  /** Returns the records so far. */
   toArray(): readonly ToolCallRecord[] {
     return this.#records.map((record) => ({ ...record }));
   }

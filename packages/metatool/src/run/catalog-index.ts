@@ -1,11 +1,11 @@
-/** The tools of a catalogue by id, put in order once for each catalogue. */
+/** The tools of a catalogue by id, indexed once for each catalogue. */
 
 import type { ToolId } from "@toolcrib/tool";
 import type { Catalog, CatalogTool } from "./catalog.ts";
 
 const indexes = new WeakMap<Catalog, ReadonlyMap<ToolId, CatalogTool>>();
 
-/** The tools of `catalog` by id. A catalogue is never changed, so neither is this. */
+/** Returns the tools of `catalog` by id. Catalogues are immutable, so the index is cached. */
 export function toolsById(catalog: Catalog): ReadonlyMap<ToolId, CatalogTool> {
   const known = indexes.get(catalog);
   if (known !== undefined) return known;

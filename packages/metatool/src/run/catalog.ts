@@ -1,7 +1,7 @@
 /**
- * What a composite can call: the tools that its caller may call, as the gateway
- * tells it, and how they are called. The metatool never calls a source itself:
- * every inner call is a governed call of its own, with its parent on record.
+ * The tools that a composite can call: those that its caller may call, as the
+ * gateway provides them. The metatool never calls a source itself: every inner call
+ * is a governed call, whose record names its parent.
  */
 
 import type { JsonObject } from "@toolcrib/json";
@@ -10,9 +10,9 @@ import type { CallContext, Identity, ToolAnnotations, ToolId, ToolResult } from 
 /** One tool of the catalogue. */
 export interface CatalogTool {
   readonly id: ToolId;
-  /** What stands before the dot: `github` of `github.searchIssues`. Empty for Toolcrib's own tools and local ones without a namespace. */
+  /** The part before the dot: `github` of `github.searchIssues`. Empty for the tools of Toolcrib and local tools without a namespace. */
   readonly namespace: string;
-  /** Its source's own name for it. */
+  /** Its name in its source. */
   readonly name: string;
   /** Its name on the wire of `/mcp`. */
   readonly wireName: string;
@@ -25,29 +25,29 @@ export interface CatalogTool {
   readonly inputSchema: JsonObject;
   readonly outputSchema?: JsonObject;
   readonly annotations?: ToolAnnotations;
-  /** Labels of the server it belongs to. */
+  /** Labels of its server. */
   readonly labels: Readonly<Record<string, string>>;
-  /** Hosts that its server is known to talk to; absent where nothing is known. */
+  /** Hosts that its server is known to access; absent when they are unknown. */
   readonly egressHosts?: readonly string[];
 }
 
-/** The tools that one identity may call, hidden ones included. */
+/** The tools that one identity may call, including hidden ones. */
 export interface Catalog {
-  /** Changes whenever `tools` does. */
+  /** Changes with every change of `tools`. */
   readonly generation: number;
   readonly tools: readonly CatalogTool[];
 }
 
-/** What the metatool needs of the gateway. */
+/** The gateway, as the metatool uses it. */
 export interface MetatoolHost {
-  /** What `identity` may call now. The same object until something changes. */
+  /** Returns the tools that `identity` may call now. The same object until something changes. */
   catalog(identity: Identity): Catalog;
   /**
-   * Run a tool on account of the call `context`, one level deeper.
+   * Make an inner call of the call `context`, one level deeper.
    *
    * @throws {CodedError} when it does not exist, is denied, or the operation failed; a tool that failed is a result with `isError`.
    */
   callTool(context: CallContext, id: ToolId, args: JsonObject): Promise<ToolResult>;
-  /** Whether a tool of this name exists for anyone, so that a saved tool may not take it. Saved tools do not count. */
+  /** Returns whether a tool other than a saved one has this name, for any identity. */
   isNameTaken(name: string): boolean;
 }

@@ -1,6 +1,6 @@
 /**
- * One value to the type that a schema asks for, where that loses nothing and can
- * be meant in one way only. Pure.
+ * Coerces a value to the type of its schema, where that is lossless and unambiguous.
+ * Pure.
  */
 
 import { isJsonObject, JsonError, type JsonObject, type JsonValue, parseJson } from "@toolcrib/json";
@@ -9,7 +9,7 @@ import { resolveReference } from "./schema-walk.ts";
 /** The types of JSON Schema. */
 export type JsonType = "null" | "boolean" | "integer" | "number" | "string" | "array" | "object";
 
-/** The type of a value; a number that is whole is an `integer`. */
+/** Returns the type of a value; a whole number is an `integer`. */
 export function jsonTypeOf(value: JsonValue): JsonType {
   if (value === null) return "null";
   if (Array.isArray(value)) return "array";
@@ -25,14 +25,14 @@ export function jsonTypeOf(value: JsonValue): JsonType {
   }
 }
 
-/** The types that a schema names; none when it names none. */
+/** Returns the types that a schema names. */
 export function typesOf(schema: JsonObject | undefined): readonly string[] {
   const type = schema?.["type"];
   if (typeof type === "string") return [type];
   return Array.isArray(type) ? (type as readonly JsonValue[]).filter((one) => typeof one === "string") : [];
 }
 
-/** `value`, or what it becomes where `schema` refuses its type. */
+/** Returns `value`, coerced when `schema` refuses its type. */
 export function coerce(value: JsonValue, schema: JsonObject, root: JsonObject): JsonValue {
   const types = allowedTypes(schema, root);
   if (types.length > 0) {
@@ -45,7 +45,7 @@ export function coerce(value: JsonValue, schema: JsonObject, root: JsonObject): 
           value,
         );
   }
-  // Where the allowed values are listed without a type, they say it.
+  // Without a type, the listed values determine it.
   const { enum: listed } = schema;
   if (!Array.isArray(listed) || typeof value !== "string" || listed.includes(value)) return value;
   const meant = (listed as readonly JsonValue[]).filter(
@@ -54,7 +54,7 @@ export function coerce(value: JsonValue, schema: JsonObject, root: JsonObject): 
   return onlyOne(meant, value);
 }
 
-/** The types that a schema takes, those of its alternatives included; none when any alternative says nothing. */
+/** Returns the types that a schema accepts, with those of its alternatives; none when an alternative has no type. */
 export function allowedTypes(schema: JsonObject, root: JsonObject): readonly string[] {
   const own = typesOf(schema);
   if (own.length > 0) return own;
@@ -69,7 +69,7 @@ function onlyOne(candidates: readonly JsonValue[], otherwise: JsonValue): JsonVa
   return first !== undefined && others.every((other) => other === first) ? first : otherwise;
 }
 
-/** What `value` would be as `wanted`: one value or none. */
+/** Converts `value` to the type `wanted`; `undefined` when that is not possible. */
 function toType(value: JsonValue, wanted: string): readonly JsonValue[] {
   if (typeof value === "number") return wanted === "string" ? [String(value)] : [];
   if (typeof value !== "string") return [];
@@ -93,10 +93,10 @@ function toType(value: JsonValue, wanted: string): readonly JsonValue[] {
 }
 
 const jsonNumber = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?$/;
-/** Digits that a double always keeps. */
+/** Decimal digits that a double always preserves. */
 const exactDigits = 15;
 
-/** The number that a text is, unless digits of it would be lost. */
+/** Parses a number, unless digits would be lost. */
 function toNumber(text: string): number | undefined {
   if (text.length > 40 || !jsonNumber.test(text)) return undefined;
   const number = Number(text);

@@ -1,6 +1,6 @@
 /**
- * What executions of composites need again and again: compiled programs, and
- * the names of a catalogue's tools. Bounded; holds nothing of any execution.
+ * Caches compiled programs and the names of the tools of a catalogue. Bounded;
+ * contains no data of an execution.
  */
 
 import type { Diagnostic, Source } from "@toolcrib/diagnostics";
@@ -8,17 +8,17 @@ import { compileProgram, type Program, toolDialect } from "@toolcrib/starlark";
 import type { Catalog, CatalogTool } from "./catalog.ts";
 import { reservedNames, type ToolDirectory, toToolDirectory } from "./tool-directory.ts";
 
-/** A program, or why the code is none. */
+/** A compiled program, or the findings about code that does not compile. */
 export interface CompiledComposite {
   readonly source: Source;
   readonly program: Program | undefined;
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Remembers programs and directories. */
+/** Caches programs and directories. */
 export interface CompositeCache {
   directoryOf(catalog: Catalog): ToolDirectory<CatalogTool>;
-  /** Compile `code`, which people know as `name`, against the names of a directory. */
+  /** Compile the code of the composite `name` against the names of a directory. */
   compile(name: string, code: string, directory: ToolDirectory): CompiledComposite;
 }
 
@@ -66,7 +66,7 @@ export function createCompositeCache(options: CompositeCacheOptions = {}): Compo
     compile(name, code, directory) {
       const sourceName = sourceNameOf(name);
       const known = programs.get(code);
-      // A program names what it needs; where all of that is there, it means the same in every catalogue.
+      // A program lists the names that it uses. Where all of them exist, its meaning is the same in every catalogue.
       if (known !== undefined && known.source.name === sourceName && isComplete(known.program, directory)) {
         programs.delete(code);
         programs.set(code, known);
@@ -83,7 +83,7 @@ export function createCompositeCache(options: CompositeCacheOptions = {}): Compo
   };
 }
 
-/** What tracebacks and findings call the code of a composite. */
+/** Returns the name of the code in tracebacks and findings. */
 export function sourceNameOf(name: string): string {
   return `${name}.star`;
 }

@@ -1,7 +1,6 @@
 /**
- * Errors of the language as the errors of document 003: their type, and in
- * `details` the place, the line, what to do about it and the tool that failed.
- * Pure.
+ * Converts errors of the language to those of document 003: their type, and in
+ * `details` the place, the line, a hint and the failed tool. Pure.
  */
 
 import { type Diagnostic, lineText, positionAt, type Source } from "@toolcrib/diagnostics";
@@ -11,7 +10,7 @@ import type { InnerReply } from "./inner-reply.ts";
 import type { CompositeError, CompositeErrorType } from "./outcome.ts";
 import type { ArgumentProblem } from "./prepare-arguments.ts";
 
-/** What a reply that is no value makes of the program that asked for it. */
+/** Returns the error that a reply without a value raises in the program. */
 export class InnerCallError extends StarlarkError {
   readonly isDenied: boolean;
   /** `e.details`, as JSON. */
@@ -33,21 +32,21 @@ export class InnerCallError extends StarlarkError {
   }
 }
 
-/** Most problems that are listed. */
+/** Most problems in one error. */
 const maxProblems = 20;
 const snippetMaxLength = 160;
 
-/** An inner call that the program waits for. */
+/** A pending inner call of the program. */
 export interface Wait {
   readonly tool: string;
-  /** Offset in the source of where it was made. */
+  /** Offset of the call in the source. */
   readonly at: number;
 }
 
 /**
- * The error of a program that ended with `thrown`.
+ * Returns the error of a program that ended with `thrown`.
  *
- * @param wait what it waited for, to say where it stood when its time was over.
+ * @param wait the pending inner call, to report the place of a timeout.
  */
 export function toCompositeError(
   thrown: unknown,
@@ -72,7 +71,7 @@ export function toCompositeError(
   };
 }
 
-/** Where in the code it happened: the innermost call that stands there. */
+/** Returns the place in the code: the innermost call. */
 function placeOf({ stackEntries }: StarlarkError, source: Source, wait: Wait | undefined): JsonObject {
   const entry = stackEntries.findLast(({ file, offset }) => file === source.name && offset !== undefined);
   const offset = entry?.offset ?? (stackEntries.length === 0 ? wait?.at : undefined);
@@ -101,12 +100,12 @@ function typeOfError(error: StarlarkError): CompositeErrorType {
   }
 }
 
-/** The deadline of the call around the execution came before its own. */
+/** Returns whether the deadline of the enclosing call was earlier than that of the execution. */
 function isTimeout(reason: unknown): boolean {
   return typeof reason === "object" && reason !== null && "code" in reason && reason.code === "CALL_TIMEOUT";
 }
 
-/** The error of code that is not a program: all of its errors, the first one in front. */
+/** Returns the error of code that does not compile, with all findings, the first one first. */
 export function toSyntaxError(diagnostics: readonly Diagnostic[], source: Source): CompositeError {
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   const problems = errors.slice(0, maxProblems).map((error) => toProblem(error, source));
@@ -122,24 +121,24 @@ export function toSyntaxError(diagnostics: readonly Diagnostic[], source: Source
   };
 }
 
-/** A finding about code, as programs read it: `line`, `column`, `message`, `snippet`, `hint`, `code`. */
+/** Converts a finding about code for programs: `line`, `column`, `message`, `snippet`, `hint`, `code`. */
 export function toProblem({ span, message, hint, code }: Diagnostic, source: Source): JsonObject {
   const problem = { ...toPlace(source, span?.start ?? 0), message, code };
   return hint === undefined ? problem : { ...problem, hint };
 }
 
-/** The error of arguments that do not fit: each with its place, what is allowed and how to mend it. */
+/** Returns the error of invalid arguments: each problem with its place, the allowed values and a hint. */
 export function toArgumentsError(problems: readonly ArgumentProblem[]): CompositeError {
   const lines = problems.map(({ path, message }) => `${path === "" ? "the arguments" : path} ${message}`);
   const listed: readonly JsonObject[] = problems.map((problem) => ({ ...problem }));
   return {
     type: "validation_error",
-    message: `The arguments do not fit: ${lines.slice(0, 5).join("; ")}${lines.length > 5 ? `; and ${lines.length - 5} more` : ""}`,
+    message: `Invalid arguments: ${lines.slice(0, 5).join("; ")}${lines.length > 5 ? `; and ${lines.length - 5} more` : ""}`,
     details: { problems: listed },
   };
 }
 
-/** The line that the place is in, without its indentation; of a long one what stands around the place. */
+/** Returns the line of the place without its indentation; an excerpt of a long line. */
 function snippetAt(text: string, lineNumber: number, columnNumber: number): string {
   const line = lineText(text, lineNumber);
   if (line.length <= snippetMaxLength) return line.trim();

@@ -1,7 +1,7 @@
 /**
- * One execution of a compiled composite: a thread of its own, its parameters and
- * tools as values, its limits, and what came of it as data. Where inner calls go
- * is the caller's: this knows no host, so that it runs in any process.
+ * Executes a compiled composite in its own Starlark thread, with its parameters and
+ * tools as values and with its limits, and returns its outcome as data. The caller
+ * makes the inner calls: this file knows no host, so that it runs in any process.
  */
 
 import type { JsonObject, JsonValue } from "@toolcrib/json";
@@ -29,27 +29,27 @@ import type { CompositeError, ExecutionOptions } from "./outcome.ts";
 import { type CallableTool, displayName, type ToolDirectory } from "./tool-directory.ts";
 import { toToolValues } from "./tool-values.ts";
 
-/** What is executed. */
+/** One execution. */
 export interface Execution {
   readonly program: Program;
   readonly directory: ToolDirectory;
   readonly params: JsonObject;
   readonly options: ExecutionOptions;
-  /** The time of day at the start, in nanoseconds since 1970: what `time.now` gives throughout. */
+  /** Time at the start, in nanoseconds since 1970: the value of `time.now` for the whole execution. */
   readonly startedNs: bigint;
   readonly signal: AbortSignal | undefined;
 }
 
-/** Makes an inner call; does not reject. */
+/** Makes an inner call. Never rejects. */
 export type InnerCaller = (tool: CallableTool, params: JsonObject) => Promise<InnerReply>;
 
-/** What came of it, without what the host knows better: the calls and the time. */
+/** The outcome without the inner calls and the time, which the host measures. */
 export type ExecutionOutcome = { readonly logs: readonly string[]; readonly steps: number } & (
   | { readonly kind: "result"; readonly result: JsonValue }
   | { readonly kind: "error"; readonly error: CompositeError }
 );
 
-/** Run it to its end; never rejects for what the program does. */
+/** Run the execution to its end. Errors of the program are outcomes, never rejections. */
 export async function executeComposite(
   host: ThreadHost,
   execution: Execution,
@@ -92,7 +92,7 @@ const modules: ReadonlyMap<string, Value> = new Map([
   ["time", timeModule],
 ]);
 
-/** A value for each name that the program uses and does not define. */
+/** Returns a value for each name that the program uses and does not define. */
 function valuesFor(
   { program, directory, params }: Execution,
   call: InnerCaller,
@@ -103,9 +103,9 @@ function valuesFor(
     const wait = { tool: displayName(tool), at: thread.at };
     waits.push(wait);
     const reply = await call(tool, given);
-    // What still waits at the end says where the program stood.
+    // A pending inner call at the end is the place of a timeout.
     if (!thread.signal.aborted) waits.splice(waits.indexOf(wait), 1);
-    // Nobody waits any more, and what is left of the budgets is not to be spent.
+    // The execution has ended: no further step of the program may run.
     if (thread.signal.aborted) return null;
     return toValue(tool, reply, thread);
   });
@@ -129,24 +129,24 @@ function toValue(tool: CallableTool, reply: InnerReply, thread: Thread): Value {
   throw new InnerCallError(displayName(tool), reply, details);
 }
 
-/** @throws {StarlarkError} when it has no form in JSON or is too large. */
+/** @throws {StarlarkError} when it is not representable as JSON or too large. */
 function toResult(value: Value, thread: Thread, maxBytes: number): JsonValue {
   const result = toJsonValue(fromStarlark(value, thread), "the result");
-  // What is far too large is not written to find out by how much.
+  // The size is estimated first, so that a far too large value is not serialized.
   const bytes = jsonSize(result, maxBytes) > maxBytes ? undefined : Buffer.byteLength(JSON.stringify(result));
   if (bytes !== undefined && bytes <= maxBytes) return result;
   throw new StarlarkError(`the result is larger than ${maxBytes} bytes of JSON`, {
     kind: "resource",
-    hint: "return less: only the fields and items that are asked for, or a summary",
+    hint: "return less: only the needed fields and items, or a summary",
   });
 }
 
-/** The modules that programs of other hosts load are there for them too. */
+/** `load` provides the modules that programs of other hosts load. */
 function loadModule(name: string): StarlarkModule {
   const [, stem] = /^([a-z]+)(?:\.star)?$/.exec(name) ?? [];
   const module = stem === undefined ? undefined : modules.get(stem);
   if (stem !== undefined && module !== undefined) return new StarlarkModule(name, new Map([[stem, module]]));
   throw new StarlarkError(`cannot load ${JSON.stringify(name)}: composites have no files`, {
-    hint: "json, math and time are there without load; a saved tool is called as saved.NAME",
+    hint: "json, math and time need no load; a saved tool is called as saved.NAME",
   });
 }

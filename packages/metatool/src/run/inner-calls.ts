@@ -1,7 +1,7 @@
 /**
- * The inner calls of one execution, on the host's side: counted, so many at a
- * time, recorded, and called off when the execution is over. It is the only
- * place that calls the host, and knows nothing of the language.
+ * The inner calls of one execution, on the side of the host: counted, limited in
+ * number and concurrency, recorded, and cancelled when the execution ends. It is the
+ * only place that calls the host, and it does not know the language.
  */
 
 import type { JsonObject, JsonValue } from "@toolcrib/json";
@@ -10,23 +10,23 @@ import { CallRecords } from "./call-records.ts";
 import type { CatalogTool, MetatoolHost } from "./catalog.ts";
 import { type InnerReply, toInnerFailure, toInnerReply } from "./inner-reply.ts";
 import type { ExecutionOptions, ToolCallRecord } from "./outcome.ts";
-import { createProgressSum } from "./progress-sum.ts";
-import { createSlots } from "./slots.ts";
+import { createProgressSum, type ProgressSum } from "./progress-sum.ts";
+import { createSlots, type Slots } from "./slots.ts";
 import { displayName } from "./tool-directory.ts";
 
 /**
- * Answers inner calls in place of the host. `undefined` means that it has no
- * answer, which is an error of the call and never a real one.
+ * Replies to inner calls in place of the host. `undefined` means that no reply
+ * exists: the inner call then fails, and no real call is made.
  */
 export type ReplySource = (
   tool: CatalogTool,
   params: JsonObject,
 ) => InnerReply | undefined | Promise<InnerReply | undefined>;
 
-/** Hears of every inner call that was answered, uncut. */
+/** Called with every inner call and its whole reply. */
 export type ReplyListener = (tool: CatalogTool, params: JsonObject, reply: InnerReply) => void;
 
-/** What inner calls are made for. */
+/** The execution that makes the inner calls. */
 export interface InnerCallsRequest {
   readonly context: CallContext;
   readonly options: Pick<ExecutionOptions, "toolCalls" | "parallelWidth">;
@@ -35,31 +35,60 @@ export interface InnerCallsRequest {
 }
 
 /** Makes the inner calls of one execution. */
-export interface InnerCalls {
-  /** Call a tool; never rejects. */
-  call(tool: CatalogTool, params: JsonObject): Promise<InnerReply>;
-  /** The execution is over: what is under way is called off for this reason. Safe to repeat. */
-  close(reason: unknown): void;
-  records(): readonly ToolCallRecord[];
-}
+export class InnerCalls {
+  readonly #host: MetatoolHost;
+  readonly #request: InnerCallsRequest;
+  readonly #records = new CallRecords();
+  readonly #controller = new AbortController();
+  readonly #progress: ProgressSum | undefined;
+  readonly #slots: Slots;
 
-/** Prepare the inner calls of one execution. */
-export function createInnerCalls(host: MetatoolHost, request: InnerCallsRequest): InnerCalls {
-  const { context, options, replies, onReply } = request;
-  const records = new CallRecords();
-  const controller = new AbortController();
-  const { signal } = controller;
-  const progress = context.wantsProgress
-    ? createProgressSum((params) => context.progress(params))
-    : undefined;
-  const slots = createSlots(options.parallelWidth);
+  constructor(host: MetatoolHost, request: InnerCallsRequest) {
+    const { context, options } = request;
+    this.#host = host;
+    this.#request = request;
+    this.#progress = context.wantsProgress
+      ? createProgressSum((params) => context.progress(params))
+      : undefined;
+    this.#slots = createSlots(options.parallelWidth);
+  }
 
-  async function answer(tool: CatalogTool, params: JsonObject): Promise<InnerReply> {
-    if (signal.aborted) return { kind: "error", message: "the execution is over" };
-    if (replies !== undefined) return (await replies(tool, params)) ?? noReply(tool);
-    const part = progress?.begin(displayName(tool));
+  /** Make an inner call. Never rejects. */
+  async call(tool: CatalogTool, params: JsonObject): Promise<InnerReply> {
+    const { options, onReply } = this.#request;
+    if (this.#records.count >= options.toolCalls) return tooManyCalls(options.toolCalls);
+    const record = this.#records.begin(displayName(tool), params);
+    const turn = this.#slots.enter();
+    if (turn !== undefined) await turn;
+    let reply: InnerReply;
     try {
-      // A context is spread on its way, so all that it has must be its own.
+      reply = await this.#replyTo(tool, params);
+    } catch (thrown) {
+      reply = toInnerFailure(tool, thrown);
+    }
+    this.#slots.leave();
+    record(toRecorded(reply));
+    onReply?.(tool, params, reply);
+    return reply;
+  }
+
+  /** End the execution: cancels the inner calls in flight with this reason. Safe to repeat. */
+  close(reason: unknown): void {
+    this.#controller.abort(reason);
+  }
+
+  records(): readonly ToolCallRecord[] {
+    return this.#records.toArray();
+  }
+
+  async #replyTo(tool: CatalogTool, params: JsonObject): Promise<InnerReply> {
+    const { context, replies } = this.#request;
+    const { signal } = this.#controller;
+    if (signal.aborted) return { kind: "error", message: "the execution has ended" };
+    if (replies !== undefined) return (await replies(tool, params)) ?? noReply(tool);
+    const part = this.#progress?.begin(displayName(tool));
+    try {
+      // The context is copied later by spreading, so every member must be an own property.
       const inner: CallContext = {
         ...context,
         signal,
@@ -67,34 +96,11 @@ export function createInnerCalls(host: MetatoolHost, request: InnerCallsRequest)
         notify: (method, params) => context.notify(method, params),
         ask: (method, params, askSignal) => context.ask(method, params, askSignal),
       };
-      return toInnerReply(tool, await host.callTool(inner, tool.id, params));
+      return toInnerReply(tool, await this.#host.callTool(inner, tool.id, params));
     } finally {
       part?.end();
     }
   }
-
-  async function call(tool: CatalogTool, params: JsonObject): Promise<InnerReply> {
-    if (records.count >= options.toolCalls) return tooManyCalls(options.toolCalls);
-    const record = records.begin(displayName(tool), params);
-    const turn = slots.enter();
-    if (turn !== undefined) await turn;
-    let reply: InnerReply;
-    try {
-      reply = await answer(tool, params);
-    } catch (thrown) {
-      reply = toInnerFailure(tool, thrown);
-    }
-    slots.leave();
-    record(toRecorded(reply));
-    onReply?.(tool, params, reply);
-    return reply;
-  }
-
-  return {
-    call,
-    close: (reason) => controller.abort(reason),
-    records: () => records.toArray(),
-  };
 }
 
 function toRecorded(reply: InnerReply): JsonValue {
@@ -112,7 +118,7 @@ function tooManyCalls(limit: number): InnerReply {
 function noReply(tool: CatalogTool): InnerReply {
   return {
     kind: "error",
-    message: `No reply is on record for ${displayName(tool)} with these arguments`,
+    message: `The recording has no reply for ${displayName(tool)} with these arguments`,
     details: { code: "METATOOL_REPLY_MISSING" },
   };
 }

@@ -1,5 +1,5 @@
 /**
- * What a tool answered, as a composite sees it: one value, or one error. Pure.
+ * The reply to an inner call, as a composite sees it: one value, or one error. Pure.
  */
 
 import { isCodedError, messageOf } from "@toolcrib/diagnostics";
@@ -8,26 +8,26 @@ import type { ContentBlock, ToolResult } from "@toolcrib/tool";
 import type { CatalogTool } from "./catalog.ts";
 import { displayName } from "./tool-directory.ts";
 
-/** The answer to an inner call. */
+/** The reply to an inner call. */
 export type InnerReply =
   | { readonly kind: "value"; readonly value: JsonValue }
   /** The tool failed: what `except ToolError` catches. */
   | { readonly kind: "error"; readonly message: string; readonly details?: JsonObject }
-  /** The caller may not do this: an `Error` for the program, `policy_error` where it is not caught. */
+  /** The caller may not make this call: an `Error` for the program, `policy_error` when it is not caught. */
   | { readonly kind: "denied"; readonly message: string; readonly details?: JsonObject }
-  /** A limit of the execution is reached; the program cannot catch it. */
+  /** A limit of the execution is exceeded. The program cannot catch it. */
   | { readonly kind: "limit"; readonly message: string; readonly hint?: string };
 
-/** Codes of the host's errors that mean something of their own here. */
+/** Codes of the host that have their own kind of reply. */
 const denialCodes: ReadonlySet<string> = new Set(["POLICY_DENIED"]);
 const limitCodes: ReadonlySet<string> = new Set(["CALL_TOO_DEEP"]);
 
 const messageMaxLength = 4000;
 
 /**
- * The value of a result: `structuredContent` where there is some, else the one
- * text parsed as JSON when it is JSON, else the text, else the list of content.
- * Of a saved tool it is what its program returned.
+ * Returns the value of a result: `structuredContent` if present, else a single text
+ * parsed as JSON when it is JSON, else the text, else the list of content. For a
+ * saved tool it is the value that its program returned.
  */
 export function toInnerReply(tool: CatalogTool, result: ToolResult): InnerReply {
   if (result.isError === true) return toFailure(tool, result);
@@ -36,7 +36,7 @@ export function toInnerReply(tool: CatalogTool, result: ToolResult): InnerReply 
     return { kind: "value", value: structuredContent["result"] ?? null };
   }
   if (structuredContent !== undefined) return { kind: "value", value: structuredContent };
-  // Servers of the first revision answered without content.
+  // Servers of the first MCP revision return no content.
   const content = result.content ?? [];
   const [block] = content;
   if (content.length === 1 && block?.type === "text" && typeof block["text"] === "string") {
@@ -45,7 +45,7 @@ export function toInnerReply(tool: CatalogTool, result: ToolResult): InnerReply 
   return { kind: "value", value: content as readonly ContentBlock[] as JsonValue };
 }
 
-/** The answer where the host could not give a result. */
+/** Returns the reply to an inner call that failed in the host. */
 export function toInnerFailure(tool: CatalogTool, thrown: unknown): InnerReply {
   const message = cut(messageOf(thrown));
   if (!isCodedError(thrown)) return { kind: "error", message: `${displayName(tool)}: ${message}` };
@@ -57,7 +57,7 @@ export function toInnerFailure(tool: CatalogTool, thrown: unknown): InnerReply {
 
 function toFailure(tool: CatalogTool, { content, structuredContent, _meta }: ToolResult): InnerReply {
   if (tool.isComposite && isJsonObject(structuredContent) && isJsonObject(structuredContent["error"])) {
-    // The error of a saved tool is passed on as it is, and a denial within it stays one.
+    // The error of a saved tool is passed on unchanged, and a denial in it stays a denial.
     const { error } = structuredContent;
     const kind = error["type"] === "policy_error" ? "denied" : "error";
     return { kind, message: cut(String(error["message"] ?? "it failed")), details: error };
@@ -74,14 +74,14 @@ function toFailure(tool: CatalogTool, { content, structuredContent, _meta }: Too
   return Object.keys(details).length === 0 ? { kind: "error", message } : { kind: "error", message, details };
 }
 
-/** What can begin a JSON text. */
+/** The characters that a JSON text can begin with. */
 const jsonStart = /^\s*[[{"\-0-9tfn]/;
 
 function parseText(text: string): JsonValue {
   if (!jsonStart.test(text)) return text;
   try {
     const value = parseJson(text);
-    // An id of twenty digits stays a text rather than become another number.
+    // An id of twenty digits stays a text, because a number would lose digits.
     if (typeof value === "number" && !Number.isSafeInteger(value) && String(value) !== text.trim())
       return text;
     return value;

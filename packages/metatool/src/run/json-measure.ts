@@ -1,11 +1,11 @@
-/** How large values are as JSON, without writing them. Pure. */
+/** Measures the size of values as JSON without serializing them. Pure. */
 
 import type { JsonValue } from "@toolcrib/json";
 import { type Json, StarlarkError } from "@toolcrib/starlark";
 
 /**
- * The size of `value` as JSON in bytes, a little low where strings need escapes.
- * Counting stops once it is past `limit`.
+ * Returns the size of `value` as JSON in bytes, slightly too low for strings with
+ * escapes. Stops counting beyond `limit`.
  */
 export function jsonSize(value: JsonValue | undefined, limit = Number.POSITIVE_INFINITY): number {
   switch (typeof value) {
@@ -23,7 +23,7 @@ export function jsonSize(value: JsonValue | undefined, limit = Number.POSITIVE_I
 function sizeOfParts(value: Exclude<JsonValue, string | number | boolean | null>, limit: number): number {
   if (Array.isArray(value)) {
     const items = value as readonly JsonValue[];
-    // The brackets, and a comma between two.
+    // The brackets, and the commas between items.
     let size = 2 + Math.max(0, items.length - 1);
     for (const item of items) {
       if (size > limit) break;
@@ -41,10 +41,10 @@ function sizeOfParts(value: Exclude<JsonValue, string | number | boolean | null>
 }
 
 /**
- * JSON data of a program as what can be sent.
+ * Converts JSON data of a program to data that can be sent.
  *
- * @param place what it is called where it cannot, such as `the result`.
- * @throws {StarlarkError} for an int that a JSON number cannot hold.
+ * @param place the name of the data in an error, such as `the result`.
+ * @throws {StarlarkError} for an int beyond the range of JSON numbers.
  */
 export function toJsonValue(data: Json, place: string): JsonValue {
   checkNumbers(data, place);
@@ -53,7 +53,7 @@ export function toJsonValue(data: Json, place: string): JsonValue {
 
 function checkNumbers(data: Json, place: string): void {
   if (typeof data === "bigint") {
-    throw new StarlarkError(`cannot send ${place}: ${shortened(data)} is beyond what JSON numbers hold`, {
+    throw new StarlarkError(`cannot send ${place}: ${shortened(data)} is beyond the range of JSON numbers`, {
       hint: "send it as a string: str(n)",
     });
   }
@@ -67,7 +67,7 @@ function checkNumbers(data: Json, place: string): void {
 }
 
 function checkPart(data: Json, place: string, step: string): void {
-  // The place is put together only where something stands.
+  // The place is formatted only for an error.
   if (typeof data === "bigint" || (typeof data === "object" && data !== null))
     checkNumbers(data, place + step);
 }

@@ -1,12 +1,12 @@
 /**
- * What a model has to know to write a composite: short enough to be read at the
- * beginning of a conversation, with examples that are run by the tests.
+ * The description of the language for a model that writes a composite: short enough
+ * for the beginning of a conversation, with examples that the tests run.
  */
 
 /** The language of composites in 1,500 tokens, in Markdown. */
 export const languagePrimer = `# Writing composite tools
 
-A composite is a short Starlark program (a small Python) that calls tools and returns JSON data. It has no imports, files, network, clock or randomness: tools are its only way out.
+A composite is a short Starlark program (a small Python) that calls tools and returns JSON data. It has no imports, files, network, clock or randomness: tools are its only access to the outside.
 
 \`\`\`python
 # params: the arguments, with the defaults of the input schema applied

@@ -1,4 +1,4 @@
-/** What an execution of a composite comes to (document 003, Response Format and Error Response Format). */
+/** The outcome of an execution of a composite (document 003, Response Format and Error Response Format). */
 
 import type { JsonObject, JsonValue } from "@toolcrib/json";
 
@@ -7,11 +7,11 @@ export interface ToolCallRecord {
   /** `namespace.name`, as the program wrote it. */
   readonly tool: string;
   readonly params: JsonValue;
-  /** What the call gave, or `{ error: message }`; cut when it is long (`{ truncated: true, bytes }`). */
+  /** The result of the inner call, or `{ error: message }`; `{ truncated: true, bytes }` when it is long. */
   readonly result: JsonValue;
 }
 
-/** Error types of document 003, and `policy_error` for what the caller may not do. */
+/** Error types of document 003, and `policy_error` for denied calls. */
 export type CompositeErrorType =
   | "validation_error"
   | "runtime_error"
@@ -29,10 +29,10 @@ const isErrorType: { readonly [Type in CompositeErrorType]: true } = {
   policy_error: true,
 };
 
-/** All of them. */
+/** All error types. */
 export const compositeErrorTypes: readonly string[] = Object.keys(isErrorType);
 
-/** Whether `value` is one of them. */
+/** Returns whether `value` is an error type. */
 export function isCompositeErrorType(value: unknown): value is CompositeErrorType {
   return typeof value === "string" && Object.hasOwn(isErrorType, value);
 }
@@ -41,13 +41,13 @@ export function isCompositeErrorType(value: unknown): value is CompositeErrorTyp
 export interface CompositeError {
   readonly type: CompositeErrorType;
   readonly message: string;
-  /** `line`, `column`, `snippet`, `hint`, `tool`, `problems` and the like. */
+  /** `line`, `column`, `snippet`, `hint`, `tool`, `problems` and similar members. */
   readonly details?: JsonObject;
-  /** The traceback; in debug mode only. */
+  /** The traceback, in debug mode only. */
   readonly stack?: string;
 }
 
-/** What came of an execution. `logs` and `toolCalls` are there for failures too. */
+/** The outcome of an execution. Failures have `logs` and `toolCalls`, too. */
 export type CompositeOutcome = {
   readonly logs: readonly string[];
   /** Milliseconds. */
@@ -60,7 +60,7 @@ export type CompositeOutcome = {
   | { readonly kind: "error"; readonly error: CompositeError }
 );
 
-/** How composites are executed (document 003, `execution`). All finite; each documented where it is configured. */
+/** Limits of executions (document 003, `execution`). All are finite; the configuration documents each. */
 export interface ExecutionOptions {
   /** @default 30,000 */
   readonly timeoutMs: number;
@@ -68,11 +68,11 @@ export interface ExecutionOptions {
   readonly memoryBytes: number;
   /** @default 10,000,000 */
   readonly steps: number;
-  /** Calls within calls of the program's functions. @default 200 */
+  /** Depth of function calls in the program. @default 200 */
   readonly callDepth: number;
   /** Inner tool calls of one execution. @default 100 */
   readonly toolCalls: number;
-  /** Inner calls under way at a time. @default 8 */
+  /** Inner calls in flight at a time. @default 8 */
   readonly parallelWidth: number;
   /** Bytes of `print`. @default 65,536 */
   readonly logBytes: number;
@@ -80,6 +80,6 @@ export interface ExecutionOptions {
   readonly resultBytes: number;
   /** Whether errors carry their stack. @default false */
   readonly debug: boolean;
-  /** `process` runs each execution in a child of its own. @default "none" */
+  /** `process` runs each execution in its own child process. @default "none" */
   readonly isolation: "none" | "process";
 }

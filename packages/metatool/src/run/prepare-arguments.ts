@@ -1,18 +1,18 @@
 /**
- * Arguments as a composite gets them (document 003, Parameter Validation):
- * defaults of the schema applied, types coerced, and what is left checked.
+ * Prepares the arguments of a composite (document 003, Parameter Validation): applies
+ * the defaults of the schema, coerces types, and checks the result.
  *
- * A value is coerced only where its schema refuses its type, and only in these
- * ways, none of which loses anything:
+ * A value is coerced only when its schema refuses its type, and only in these
+ * lossless ways:
  *
  *     "5", "5.5", "1e3"    number, and integer where it is one
  *     "true", "false"      boolean
  *     5, 5.5               string
  *     "[1]", '{"a": 1}'    array, object: a JSON text of that type
- *     null                 absent, for a property that may be left out
+ *     null                 absent, for an optional property
  *
- * Where a schema allows several types and more than one of these would do, the
- * value stays as it is. Pure; the arguments given are not changed.
+ * When a schema allows several types and more than one coercion is possible, the
+ * value stays unchanged. Pure; never modifies the given arguments.
  */
 
 import { nearestName } from "@toolcrib/diagnostics";
@@ -26,26 +26,26 @@ import {
 import { coerce, jsonTypeOf, typesOf } from "./coerce-value.ts";
 import { resolveReference, subschemaAt } from "./schema-walk.ts";
 
-/** One thing that is wrong with the arguments. */
+/** A problem of the arguments. */
 export interface ArgumentProblem {
   /** JSON Pointer into the arguments; empty for the arguments themselves. */
   readonly path: string;
-  /** What is wrong and what is allowed, such as `must be integer, got the string "many"`. */
+  /** The problem and the allowed values, such as `must be integer, got the string "many"`. */
   readonly message: string;
-  /** How to mend it, where that can be told. */
+  /** How to fix it, if known. */
   readonly hint?: string;
 }
 
-/** Arguments that can be used, or all that is wrong with them. */
+/** Prepared arguments, or all their problems. */
 export type PreparedArguments =
   | { readonly kind: "valid"; readonly params: JsonObject }
   | { readonly kind: "invalid"; readonly problems: readonly ArgumentProblem[] };
 
-/** Most values that are looked at, and levels that are gone down; what is beyond stays as it is and is checked only. */
+/** Most values and levels that are coerced. Values beyond are only checked. */
 const maxVisits = 100_000;
 const maxDepth = 64;
 
-/** Apply the defaults of `inputSchema`, coerce what it refuses, and check the rest. */
+/** Apply the defaults of `inputSchema`, coerce refused types, and check the result. */
 export function prepareArguments(
   validator: SchemaValidator,
   inputSchema: JsonObject,
@@ -67,7 +67,7 @@ export function prepareArguments(
       const message = `cannot be checked, because the tool's input schema cannot be used: ${verdict.reason}`;
       return {
         kind: "invalid",
-        problems: [{ path: "", message, hint: "save the tool again with a schema that is one" }],
+        problems: [{ path: "", message, hint: "save the tool again with a valid schema" }],
       };
     }
   }
@@ -78,7 +78,7 @@ interface Walk {
   visitsLeft: number;
 }
 
-/** `value` as `schema` would have it; the same value where nothing is to be done. */
+/** Returns `value` with defaults and coercions of `schema`; the same object when nothing changes. */
 function prepare(value: JsonValue, schema: JsonValue | undefined, walk: Walk, depth: number): JsonValue {
   walk.visitsLeft -= 1;
   if (depth > maxDepth || walk.visitsLeft < 0) return value;
@@ -117,11 +117,11 @@ function prepareObject(value: JsonObject, schema: JsonObject, walk: Walk, depth:
     isChanged = true;
     members.set(name, prepare(fallback, property, walk, depth + 1));
   }
-  // A key of any name is a member here, `__proto__` too.
+  // Object.defineProperty semantics: a key of any name is a member, also `__proto__`.
   return isChanged ? (Object.fromEntries(members) as JsonObject) : value;
 }
 
-/** The default of a property: its own comes before that of what it refers to. */
+/** Returns the default of a property: its own, else that of its `$ref`. */
 function defaultOf(property: JsonValue | undefined, root: JsonObject): JsonValue | undefined {
   const own = isJsonObject(property) ? property["default"] : undefined;
   return own === undefined ? resolveReference(property, root)?.["default"] : own;
@@ -144,7 +144,7 @@ function prepareArray(
   return isChanged ? items : value;
 }
 
-/** Within alternatives, the one whose type the value has is followed; of several the value could be either. */
+/** Returns the alternative whose type matches the value; none when several match. */
 function prepareAlternatives(value: JsonValue, schema: JsonObject, walk: Walk, depth: number): JsonValue {
   for (const keyword of ["anyOf", "oneOf"]) {
     const alternatives = schema[keyword];
@@ -169,7 +169,7 @@ function refusesNull(property: JsonValue, root: JsonObject): boolean {
   return (alternatives as readonly JsonValue[]).every((one) => refusesNull(one, root));
 }
 
-/** Say of a problem what was given and what to do. */
+/** Adds the given value and a hint to a problem. */
 function explain(problem: SchemaProblem, root: JsonObject, params: JsonObject): ArgumentProblem {
   const { path, message } = problem;
   const schema = subschemaAt(root, path);
@@ -208,7 +208,7 @@ function typeHint(message: string, schema: JsonObject | undefined): { hint?: str
   if (!/^must be (?:string|integer|number|boolean|array|object|null)/.test(message)) return {};
   const fallback = schema?.["default"];
   if (fallback === undefined) return {};
-  return { hint: `leave it out, and it is ${JSON.stringify(fallback).slice(0, 100)}` };
+  return { hint: `omit it to use the default ${JSON.stringify(fallback).slice(0, 100)}` };
 }
 
 function valueAt(params: JsonObject, pointer: string): JsonValue | undefined {

@@ -1,30 +1,29 @@
 /**
- * The progress of several inner calls as that of the one call around them: calls
- * that ended, and the parts of those under way. It never goes back, whatever the
- * tools report. Pure but for the function that it is given.
+ * Sums the progress of inner calls to that of the enclosing call: ended calls, and
+ * fractions of those in flight. The sum never decreases. Pure except for `send`.
  */
 
 import type { JsonObject } from "@toolcrib/json";
 
 /** The progress of one inner call. */
 export interface ProgressPart {
-  /** Take `progress`, `total` and `message` as the tool reported them. */
+  /** Report `progress`, `total` and `message` of the tool. */
   report(params: JsonObject): void;
   end(): void;
 }
 
-/** Adds up; `progress` of what it sends counts inner calls. */
+/** Sums progress. The sent `progress` counts inner calls. */
 export interface ProgressSum {
   begin(name: string): ProgressPart;
 }
 
-/** Add up the progress of inner calls, and send the sum whenever it grows. */
+/** Create the sum. It is sent whenever it increases. */
 export function createProgressSum(send: (params: JsonObject) => void): ProgressSum {
   let ended = 0;
   let parts = 0;
   let last = 0;
 
-  function tell(message: string): void {
+  function emit(message: string): void {
     const progress = Math.round((ended + parts) * 1000) / 1000;
     if (progress <= last) return;
     last = progress;
@@ -39,23 +38,23 @@ export function createProgressSum(send: (params: JsonObject) => void): ProgressS
           const next = Math.max(part, fractionOf(progress, total));
           parts += next - part;
           part = next;
-          tell(typeof message === "string" ? `${name}: ${message}` : name);
+          emit(typeof message === "string" ? `${name}: ${message}` : name);
         },
         end() {
           parts -= part;
           part = 0;
           ended += 1;
-          tell(name);
+          emit(name);
         },
       };
     },
   };
 }
 
-/** How much of a call is done: less than 1 until it ended. */
+/** Returns the completed fraction of a call: less than 1 until it ends. */
 function fractionOf(progress: unknown, total: unknown): number {
   if (typeof progress !== "number" || !(progress > 0)) return 0;
-  // Without a total, nobody knows how much is left: it draws near to the end and never gets there.
+  // Without a total, the fraction approaches 1 and never reaches it.
   const fraction = typeof total === "number" && total > 0 ? progress / total : progress / (progress + 1);
   return Math.min(fraction, 0.99);
 }

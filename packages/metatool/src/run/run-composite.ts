@@ -1,11 +1,10 @@
 /**
- * A composite from its code to its outcome (document 003, Response Format): the
- * code is compiled, executed under its limits, and every call that it makes of
- * another tool is a call of the host's on account of the composite's own.
+ * Runs a composite (document 003, Response Format): compiles the code and executes it
+ * under its limits. Every inner call is a call of the host, whose parent is the call
+ * of the composite.
  *
- * What the program does never rejects: its errors are outcomes. What is counted
- * and recorded here is counted and recorded in the same way wherever the program
- * runs.
+ * Errors of the program are outcomes, never rejections. Inner calls are counted and
+ * recorded here, in the same way for every isolation of the program.
  */
 
 import type { JsonObject } from "@toolcrib/json";
@@ -15,36 +14,36 @@ import type { Catalog, CatalogTool, MetatoolHost } from "./catalog.ts";
 import { type CompositeCache, createCompositeCache } from "./composite-cache.ts";
 import { toSyntaxError } from "./composite-error.ts";
 import { type ExecutionOutcome, executeComposite, type InnerCaller } from "./execute-composite.ts";
-import { createInnerCalls, type ReplyListener, type ReplySource } from "./inner-calls.ts";
+import { InnerCalls, type ReplyListener, type ReplySource } from "./inner-calls.ts";
 import type { IsolatedExecutions } from "./isolated/isolated-executions.ts";
 import type { CompositeOutcome, ExecutionOptions } from "./outcome.ts";
 
-/** What executions need of the world. */
+/** Dependencies of executions. */
 export interface CompositeDeps extends Required<ThreadHost> {
   readonly host: MetatoolHost;
-  /** The time of day in nanoseconds since 1970; read once for each execution. */
+  /** Wall clock in nanoseconds since 1970, read once for each execution. */
   readonly nowNs: () => bigint;
-  /** @default everything is compiled anew each time */
+  /** @default no cache */
   readonly cache?: CompositeCache;
-  /** Where executions with `isolation: "process"` go; needed for those alone. */
+  /** Runs executions with `isolation: "process"`; required only for those. */
   readonly isolated?: IsolatedExecutions;
 }
 
-/** What to run, for whom. */
+/** One execution of a composite. */
 export interface CompositeRequest {
-  /** What people call it; tracebacks say `NAME.star`. */
+  /** Name of the composite; tracebacks show `NAME.star`. */
   readonly name: string;
   readonly code: string;
-  /** Ready for the program: see `prepareArguments`. */
+  /** Prepared arguments: see `prepareArguments`. */
   readonly params: JsonObject;
-  /** What the caller may call. */
+  /** The tools that the caller may call. */
   readonly catalog: Catalog;
-  /** The call that this is the execution of. */
+  /** The call of the composite. */
   readonly context: CallContext;
   readonly options: ExecutionOptions;
-  /** Answers inner calls in place of the host: for tests, replays and dry runs. */
+  /** Replies to inner calls in place of the host: for tests, replays and dry runs. */
   readonly replies?: ReplySource;
-  /** Hears of every inner call that was answered. */
+  /** Called with every inner call that has a reply. */
   readonly onReply?: ReplyListener;
 }
 
@@ -62,8 +61,8 @@ export async function runComposite(
     const error = toSyntaxError(diagnostics, source);
     return { kind: "error", error, logs: [], executionTime: since(deps, startedMs), toolCalls: [], steps: 0 };
   }
-  const inner = createInnerCalls(deps.host, request);
-  // The directory is made of the catalogue's tools, so those that come back are whole.
+  const inner = new InnerCalls(deps.host, request);
+  // The directory contains the tools of the catalogue, so the tools of inner calls are complete.
   const call: InnerCaller = (tool, args) => inner.call(tool as CatalogTool, args);
   const execution = {
     program,
@@ -80,7 +79,7 @@ export async function runComposite(
         ? await requireIsolated(deps).execute(execution, call)
         : await executeComposite(deps, execution, call);
   } finally {
-    inner.close(context.signal.aborted ? context.signal.reason : new Error("the execution is over"));
+    inner.close(context.signal.aborted ? context.signal.reason : new Error("the execution has ended"));
   }
   return { ...outcome, executionTime: since(deps, startedMs), toolCalls: inner.records() };
 }

@@ -1,15 +1,14 @@
 /**
- * Going through JSON Schemas by their structure: local references, and the part
- * that is about a place in a value. Schemas may be anything; what is not there
- * is `undefined`. Pure and bounded.
+ * Navigates JSON Schemas: local references, and the schema of a place in a value.
+ * Schemas may have any form; missing parts are `undefined`. Pure and bounded.
  */
 
 import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
 
-/** References that are followed one after the other. */
+/** Longest chain of references. */
 const maxReferences = 16;
 
-/** `schema` with its `$ref` followed, where that points into `root`; `undefined` for `true`, `false` and what is none. */
+/** Follows the `$ref` of `schema` within `root`; `undefined` for values that are not schema objects. */
 export function resolveReference(schema: JsonValue | undefined, root: JsonObject): JsonObject | undefined {
   let resolved = schema;
   for (let count = 0; count <= maxReferences; count += 1) {
@@ -22,7 +21,7 @@ export function resolveReference(schema: JsonValue | undefined, root: JsonObject
   return undefined;
 }
 
-/** What a JSON Pointer leads to. */
+/** Returns the value at a JSON Pointer. */
 function pointTo(root: JsonObject, pointer: string): JsonValue | undefined {
   let at: JsonValue | undefined = root;
   for (const step of stepsOf(pointer)) {
@@ -32,7 +31,7 @@ function pointTo(root: JsonObject, pointer: string): JsonValue | undefined {
   return at;
 }
 
-/** The steps of a JSON Pointer (RFC 6901). */
+/** Parses a JSON Pointer (RFC 6901). */
 function stepsOf(pointer: string): readonly string[] {
   return pointer
     .split("/")
@@ -40,7 +39,7 @@ function stepsOf(pointer: string): readonly string[] {
     .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
-/** The schema of the place in a value that `pointer` leads to, as far as `properties` and `items` say. */
+/** Returns the schema of the place `pointer` in a value, by `properties` and `items`. */
 export function subschemaAt(root: JsonObject, pointer: string): JsonObject | undefined {
   let schema = resolveReference(root, root);
   for (const step of stepsOf(pointer)) {
@@ -50,7 +49,7 @@ export function subschemaAt(root: JsonObject, pointer: string): JsonObject | und
   return schema;
 }
 
-/** The schema of the property `name`, as `properties` has it. */
+/** Returns the schema of the property `name`. */
 export function propertySchema(schema: JsonObject, name: string): JsonValue | undefined {
   const properties = schema["properties"];
   return isJsonObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;

@@ -1,13 +1,13 @@
-/** So many at a time, first come, first served. Pure. */
+/** Limits concurrency: first come, first served. Pure. */
 
-/** A bounded number of places. */
+/** A bounded number of slots. */
 export interface Slots {
-  /** Resolves when there is a place; `undefined` when there is one now. Whoever enters leaves. */
+  /** Take a slot: resolves when one is free; `undefined` when one is free now. Each `enter` needs one `leave`. */
   enter(): Promise<void> | undefined;
   leave(): void;
 }
 
-/** Make `count` places. */
+/** Create `count` slots. */
 export function createSlots(count: number): Slots {
   const waiting: (() => void)[] = [];
   let taken = 0;
@@ -20,7 +20,7 @@ export function createSlots(count: number): Slots {
       return new Promise((resolve) => waiting.push(resolve));
     },
     leave() {
-      // The place goes to the next one and is never free in between.
+      // The slot passes directly to the next waiter.
       const next = waiting.shift();
       if (next === undefined) taken -= 1;
       else next();

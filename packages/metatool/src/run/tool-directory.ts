@@ -1,16 +1,15 @@
 /**
- * The names by which a composite reaches tools: `github.searchIssues` and
- * `tools["…"]`. Namespaces and tools whose names are no identifiers of the
- * language get one (`my-server` → `my_server`, `time` → `time_`), as long as
- * only one of them would be called so; the others are reached through `tools`
- * alone. Pure: knows no program and calls nothing.
+ * The names of tools in a composite: `github.searchIssues` and `tools["…"]`. A
+ * namespace or tool whose name is not an identifier of the language gets one
+ * (`my-server` → `my_server`, `time` → `time_`), unless several would share it; those
+ * are available through `tools` only. Pure.
  */
 
 import { toolDialect, universeFor } from "@toolcrib/starlark";
 import type { ToolId } from "@toolcrib/tool";
 import type { CatalogTool } from "./catalog.ts";
 
-/** What of a tool the language needs to know. */
+/** The properties of a tool that the language uses. */
 export type CallableTool = Pick<
   CatalogTool,
   "id" | "namespace" | "name" | "wireName" | "isComposite" | "inputSchema"
@@ -18,7 +17,7 @@ export type CallableTool = Pick<
 
 /** The tools of one namespace. */
 export interface ToolNamespace<T extends CallableTool = CallableTool> {
-  /** Its name as the catalogue has it, such as `my-server`. */
+  /** Its name in the catalogue, such as `my-server`. */
   readonly name: string;
   /** By the name after the dot. */
   readonly tools: ReadonlyMap<string, T>;
@@ -26,18 +25,18 @@ export interface ToolNamespace<T extends CallableTool = CallableTool> {
 
 /** All names of the tools of a catalogue. */
 export interface ToolDirectory<T extends CallableTool = CallableTool> {
-  /** By identifier: what programs write before the dot. */
+  /** By identifier: the part before the dot. */
   readonly namespaces: ReadonlyMap<string, ToolNamespace<T>>;
-  /** By everything that `tools[…]` takes: names on the wire, ids, `namespace.name`. */
+  /** By every key of `tools[…]`: names on the wire, ids, `namespace.name`. */
   readonly byName: ReadonlyMap<string, T>;
-  /** Names on the wire, sorted: what `tools` gives when it is iterated over. */
+  /** Sorted names on the wire: the iteration order of `tools`. */
   readonly wireNames: readonly string[];
 }
 
-/** The namespace in which composites find saved tools. */
+/** The namespace of saved tools in composites. */
 export const savedNamespace = "saved";
 
-/** What every composite has beside the tools and the universe of the language. */
+/** The predeclared names of every composite besides tools and the universe of the language. */
 export const reservedNames: ReadonlySet<string> = new Set(["params", "tools", "json", "math", "time"]);
 
 const keywords: ReadonlySet<string> = new Set(
@@ -49,7 +48,7 @@ const keywords: ReadonlySet<string> = new Set(
 
 const universalNames: ReadonlySet<string> = new Set(universeFor(toolDialect).keys());
 
-/** Order the tools of a catalogue by the names that programs use. */
+/** Index the tools of a catalogue by the names that programs use. */
 export function toToolDirectory<T extends CallableTool>(tools: readonly T[]): ToolDirectory<T> {
   const byNamespace = Map.groupBy(tools, namespaceOf);
   const names = [...byNamespace.keys()].filter((name) => name !== "");
@@ -65,13 +64,13 @@ export function toToolDirectory<T extends CallableTool>(tools: readonly T[]): To
   return { namespaces, byName: indexNames(tools), wireNames: tools.map((tool) => tool.wireName).sort() };
 }
 
-/** What people and audits call a tool: `namespace.name`, or its name on the wire where it has no namespace. */
+/** Returns the display name of a tool: `namespace.name`, or its name on the wire when it has no namespace. */
 export function displayName(tool: CallableTool): string {
   const namespace = namespaceOf(tool);
   return namespace === "" ? tool.wireName : `${namespace}.${tool.name}`;
 }
 
-/** What a program writes to call each tool, by id: `my_server.list_all`, or `tools["…"]` where there is no such name. */
+/** Returns, by id, the expression that calls each tool: `my_server.list_all`, or `tools["…"]` for tools without such a name. */
 export function callNames(directory: ToolDirectory): ReadonlyMap<ToolId, string> {
   const names = new Map<ToolId, string>();
   for (const [identifier, { tools }] of directory.namespaces) {
@@ -87,7 +86,7 @@ function namespaceOf(tool: CallableTool): string {
   return tool.namespace === "" && tool.isComposite ? savedNamespace : tool.namespace;
 }
 
-/** The first that has a name keeps it; names on the wire come before ids, and ids before `namespace.name`. */
+/** Indexes tools by name. The first tool of a name wins; names on the wire precede ids, and ids precede `namespace.name`. */
 function indexNames<T extends CallableTool>(tools: readonly T[]): ReadonlyMap<string, T> {
   const byName = new Map<string, T>();
   const add = (name: string, tool: T): void => {
@@ -100,7 +99,7 @@ function indexNames<T extends CallableTool>(tools: readonly T[]): ReadonlyMap<st
   return byName;
 }
 
-/** The identifier of each of `names` that has one to itself. A name that is an identifier as it is comes first. */
+/** Maps unshared identifiers to `names`. A name that is its own identifier has precedence. */
 function nameUniquely(names: readonly string[], toIdentifier: (name: string) => string): Map<string, string> {
   const taken = new Map<string, string>();
   const shared = new Set<string>();
@@ -115,7 +114,7 @@ function nameUniquely(names: readonly string[], toIdentifier: (name: string) => 
   return taken;
 }
 
-/** A namespace is a name of the program, so it may not hide what every program has. */
+/** A namespace is a global name of the program, so it must not hide a predeclared name. */
 function namespaceIdentifier(name: string): string {
   const identifier = attributeIdentifier(name);
   return reservedNames.has(identifier) || universalNames.has(identifier) ? `${identifier}_` : identifier;

@@ -1,7 +1,7 @@
 /**
  * Tools as values of the language: namespaces (`github`), the table of all tools
- * (`tools`), and the functions that both give. A function takes one dict, or
- * arguments by name, or none. Where its calls go is not decided here.
+ * (`tools`), and the functions in both. A function takes one dict, or arguments by
+ * name, or none. The caller makes the inner calls.
  */
 
 import { nearestName } from "@toolcrib/diagnostics";
@@ -24,10 +24,10 @@ import {
 import { toJsonValue } from "./json-measure.ts";
 import { type CallableTool, displayName, type ToolDirectory, type ToolNamespace } from "./tool-directory.ts";
 
-/** Where a call of a tool goes. */
+/** Makes an inner call. */
 export type ToolCaller = (tool: CallableTool, params: JsonObject, thread: Thread) => Promise<Value>;
 
-/** The names under which tools are predeclared in a composite. */
+/** Returns the predeclared names of tools in a composite. */
 export function toToolValues(
   directory: ToolDirectory,
   call: ToolCaller,
@@ -39,7 +39,7 @@ export function toToolValues(
   };
 }
 
-/** A tool that can be called. */
+/** A tool as a function. */
 class ToolFunction extends HostObject {
   get type(): "tool" {
     return "tool";
@@ -65,7 +65,7 @@ class ToolFunction extends HostObject {
 
 /** `github`: its tools are its attributes. */
 class NamespaceValue extends HostObject {
-  /** With its name, which is what the error of a tool that is not there begins with. */
+  /** The type with its name, for the error of an unknown tool. */
   readonly type: string;
   readonly #namespace: ToolNamespace;
   readonly #call: ToolCaller;
@@ -122,7 +122,7 @@ class ToolTable extends HostObject {
     if (found !== undefined) return found;
     thread.step(this.#directory.byName.size);
     throw new StarlarkError(unknownToolMessage(other, this.#directory), {
-      hint: `"name" in tools tells whether there is one`,
+      hint: `"name" in tools tests whether one exists`,
     });
   }
 
@@ -153,7 +153,7 @@ export function unknownToolMessage(name: string, directory: ToolDirectory): stri
   return `No tool is named ${JSON.stringify(name.slice(0, 200))}${suggestion}`;
 }
 
-/** One function for each name, however often it is asked for: `github.a == github.a`. */
+/** One function for each name, so that `github.a == github.a`. */
 function functionFor(
   name: string,
   tool: CallableTool | undefined,
@@ -169,7 +169,7 @@ function functionFor(
   return added;
 }
 
-/** The arguments of a call as JSON. */
+/** Converts the arguments of an inner call to JSON. */
 function toParams(
   tool: CallableTool,
   args: readonly Value[],
@@ -222,7 +222,7 @@ function namedToJson(
   return params;
 }
 
-/** How this tool is called, with the fields that it must be given. */
+/** Returns an example call with the required fields. */
 function callHint(tool: CallableTool): string {
   const { required, properties } = tool.inputSchema;
   const wanted = Array.isArray(required) && required.length > 0 ? required : Object.keys(properties ?? {});

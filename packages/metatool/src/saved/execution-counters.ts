@@ -1,20 +1,20 @@
 /**
- * How often saved tools were executed. Executions are counted in memory and
- * written now and then, all of them at once, to `.counters.json` beside the
- * tools, so that a call never rewrites a tool's file. The numbers there are
- * totals, not differences, and the larger of two totals counts: writing the
- * same one twice, or into a tool's file as well, adds nothing.
+ * The execution counters of saved tools. Executions are counted in memory and
+ * written in batches to `.counters.json` next to the tools, so that a call never
+ * rewrites the file of a tool. The file contains totals, not differences, and the
+ * larger of two totals wins: writing a total twice, or also into the file of the
+ * tool, changes nothing.
  *
- * A total belongs to one life of a tool, told by its time of creation. That of
- * a tool which was deleted and made anew does not count.
+ * A total belongs to one creation of a tool, identified by its creation time. The
+ * total of a tool that was deleted and created again does not count.
  */
 
 import { isJsonObject, type JsonObject, parseJson } from "@toolcrib/json";
 import type { SavedToolMetadata } from "./saved-tool.ts";
 
-/** The file of the counters. Its first character keeps it apart from tools. */
+/** The file of the counters. Names of tools do not start with a full stop. */
 export const countersFileName = ".counters.json";
-/** Longest file of counters in bytes; a thousand tools take a fifth of it. */
+/** Longest file of counters in bytes; a thousand tools need a fifth of it. */
 export const countersMaxBytes = 1024 * 1024;
 
 /** The executions of one tool. */
@@ -35,13 +35,13 @@ export interface PendingExecutions {
   readonly lastAtMs: number;
 }
 
-/** The totals of a file's text; `undefined` when it is damaged. */
+/** Parses the file of counters; `undefined` when it is damaged. */
 export function parseCounters(text: string): ExecutionTotals | undefined {
   let document: unknown;
   try {
     document = parseJson(text);
   } catch {
-    // Whatever is wrong with it: it is written by nobody but the store, and is replaced.
+    // Any error means damage: only the store writes this file, and it replaces it.
     return undefined;
   }
   if (!isJsonObject(document) || document["version"] !== "1.0") return undefined;
@@ -63,14 +63,14 @@ function isTotal(value: unknown): value is JsonObject & ExecutionTotal {
   return typeof created === "string" && isCount && isTime;
 }
 
-/** The text of the file that holds `totals`. */
+/** Formats the file of counters. */
 export function formatCounters(totals: ExecutionTotals): string {
   return `${JSON.stringify({ version: "1.0", tools: Object.fromEntries(totals) }, undefined, 2)}\n`;
 }
 
 /**
- * The metadata of a tool with all that is known of its executions: its file's
- * own, the total beside it, and what waits in memory.
+ * Returns the metadata of a tool with all its executions: those in its file, in the
+ * file of counters, and in memory.
  */
 export function withExecutions(
   metadata: SavedToolMetadata,

@@ -1,15 +1,13 @@
 /**
- * The saved tools of one directory: `tools/{toolName}.json`, a file for each.
+ * The saved tools of one directory, as one file each: `tools/{toolName}.json`.
  *
- * What stays true, whoever is killed and whenever: each file is what it was
- * before a change or what it is after it. A change takes the lock of the
- * directory, looks at it, judges, and replaces one file; so of two processes
- * the later one writes last and whole, and `expectedModified` sees what the
- * other did. Readers take no lock. A file that is no usable tool is reported
- * and left alone.
+ * Invariant: also when a process is killed, each file has its state from before a
+ * change or from after it. A change locks the directory, scans it, checks the
+ * change, and replaces one file. Of two processes the later one wins as a whole,
+ * and `expectedModified` detects the change of the other. Readers take no lock. A
+ * file that is not a usable tool is reported and left alone.
  *
- * It knows neither Starlark nor what runs a tool: code is a text here, a schema
- * an object.
+ * It does not know Starlark or how a tool runs: code is a text, a schema an object.
  */
 
 import { join } from "node:path";
@@ -42,7 +40,7 @@ import { type DirectoryView, type SeenFile, ToolDirectory } from "./tool-directo
 import { ToolFileWriter } from "./tool-file-writer.ts";
 
 /**
- * Open the saved tools of a directory. Several processes may do so at the same time.
+ * Open the saved tools of a directory. Several processes can do so at the same time.
  *
  * @throws {MetatoolError} `METATOOL_DIRECTORY_UNUSABLE`.
  */
@@ -73,16 +71,16 @@ class FileSavedToolStore implements SavedToolStore {
     totals: new Map(),
     areCountersDamaged: false,
   };
-  /** Ends of the queues: of changes, and of looks. */
+  /** The last change and the last scan in their queues. */
   #lastChange: Promise<unknown> = Promise.resolve();
-  #lastLook: Promise<unknown> = Promise.resolve();
-  /** A look that was asked for and has not begun. */
-  #nextLook: Promise<void> | undefined;
-  #lookedAtMs = Number.NEGATIVE_INFINITY;
+  #lastScan: Promise<unknown> = Promise.resolve();
+  /** A scan that is queued and has not begun. */
+  #nextScan: Promise<void> | undefined;
+  #scannedAtMs = Number.NEGATIVE_INFINITY;
   #watch: (Disposable & { readonly identity: string }) | undefined;
   #settleTimer: NodeJS.Timeout | undefined;
   #flushTimer: NodeJS.Timeout | undefined;
-  /** Executions that were counted since the last that were written. */
+  /** Executions since the last write of the counters. */
   #unwritten = 0;
   #isFlushing = false;
   #isFlushFailing = false;
@@ -102,7 +100,7 @@ class FileSavedToolStore implements SavedToolStore {
       directory: options.directory,
       flushMs: options.flushMs ?? 5000,
       flushCount: options.flushCount ?? 100,
-      lookMs: options.lookMs ?? 1000,
+      freshMs: options.freshMs ?? 1000,
       settleMs: options.settleMs ?? 50,
       lockTimeoutMs: options.lockTimeoutMs ?? 10_000,
     };
@@ -116,7 +114,7 @@ class FileSavedToolStore implements SavedToolStore {
       await this.#deps.files.makeDirectory(directory);
     } catch (cause) {
       const message = `Cannot create the directory of saved tools "${directory}": ${reasonOf(cause)}`;
-      const hint = "Give the user who runs toolcrib write access to it, or name another";
+      const hint = "give the user who runs toolcrib write access to it, or use another directory";
       throw new MetatoolError("METATOOL_DIRECTORY_UNUSABLE", message, {
         cause,
         hint,
@@ -127,24 +125,24 @@ class FileSavedToolStore implements SavedToolStore {
       using _lock = await lockDirectory(directory, this.#options.lockTimeoutMs);
       await this.#writer.removeDrafts();
     } catch (error) {
-      // A directory that can only be read is good for reading.
+      // A read-only directory can still be read.
       this.#report(error);
     }
-    await this.#look();
+    await this.#scan();
     if (this.#view.areCountersDamaged) {
       const path = join(directory, countersFileName);
-      const message = `Cannot read the execution counters "${path}"; those in the files of the tools count`;
+      const message = `Cannot read the execution counters "${path}"; those in the files of the tools are used`;
       this.#report(new MetatoolError("METATOOL_COUNTERS_DAMAGED", message));
     }
   }
 
   async list(): Promise<readonly SavedTool[]> {
-    await this.#lookIfStale();
+    await this.#scanIfStale();
     return this.current();
   }
 
   async get(name: string): Promise<SavedTool | undefined> {
-    await this.#lookIfStale();
+    await this.#scanIfStale();
     const file = this.#view.tools.get(name);
     return file === undefined ? undefined : this.#toTool(file);
   }
@@ -171,13 +169,13 @@ class FileSavedToolStore implements SavedToolStore {
       if (previous === undefined)
         refuseNewName(this.#view, name, this.#deps.isReserved, this.#options.maxTools);
       const text = this.#format(definition, previous);
-      // What was written is what is read back, whatever the caller does with its objects.
+      // Parsed from the text, so that later changes of the caller's objects have no effect.
       const { value, diagnostics } = parseSavedFile({ name: toFileName(name), text }, name, this.#options);
       refuseFirst(diagnostics);
       const saved = value as SavedFile;
       const modifiedAtMs = Date.parse(saved.tool.metadata.modified);
       await this.#writer.replace(toFileName(name), text, { modifiedAtMs });
-      // A count of this life is in the file now; one of an earlier life is not this tool's.
+      // The count is in the file now; a count of a deleted tool of this name is dropped.
       if (previous === undefined) this.#pending.delete(name);
       return {
         tool: this.#toTool(saved),
@@ -189,7 +187,7 @@ class FileSavedToolStore implements SavedToolStore {
   #format(definition: SavedToolDefinition, previous: SavedFile | undefined): string {
     const now = this.#deps.now();
     const before = previous?.tool.metadata;
-    // Times that differ, however fast saves follow one another and whatever the clock does.
+    // Times differ even when saves follow each other quickly or the clock goes back.
     const earliest =
       before === undefined ? this.#endOfEarlierLife(definition.name) : Date.parse(before.modified) + 1;
     const modified = new Date(Math.max(now, earliest)).toISOString();
@@ -206,7 +204,7 @@ class FileSavedToolStore implements SavedToolStore {
     throw new MetatoolError("METATOOL_FILE_TOO_LARGE", message);
   }
 
-  /** A time at which no earlier tool of this name, whose total may still be there, was created. */
+  /** Returns a creation time after that of a deleted tool of this name, whose total may still be stored. */
   #endOfEarlierLife(name: string): number {
     const total = this.#view.totals.get(name);
     return total === undefined ? Number.NEGATIVE_INFINITY : Date.parse(total.created) + 1 || 0;
@@ -247,7 +245,7 @@ class FileSavedToolStore implements SavedToolStore {
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    // One that failed may be tried again: what was counted is still there.
+    // After a failure it can be retried: the counts are kept.
     this.#disposal ??= this.#dispose().catch((error: unknown) => {
       this.#disposal = undefined;
       throw error;
@@ -262,45 +260,45 @@ class FileSavedToolStore implements SavedToolStore {
     this.#watch?.[Symbol.dispose]();
     this.#watch = undefined;
     await this.#lastChange;
-    await this.#lastLook;
+    await this.#lastScan;
     this.#listeners.clear();
     const hasCounted = this.#pending.size > 0;
     await this.#flush();
     if (this.#view.totals.size === 0) return;
     await this.#change(() => this.#foldCounters()).catch((error: unknown) => {
-      // Totals that stay beside the tools are not lost, and may be somebody else's.
+      // Totals that stay in the file of counters are not lost, and may belong to another process.
       if (hasCounted) throw error;
       this.#report(error);
     });
   }
 
-  // Looking.
+  // Scans.
 
-  async #lookIfStale(): Promise<void> {
+  async #scanIfStale(): Promise<void> {
     this.#assertOpen();
-    const ageMs = Math.abs(this.#deps.now() - this.#lookedAtMs);
+    const ageMs = Math.abs(this.#deps.now() - this.#scannedAtMs);
     const isFresh =
-      this.#watch !== undefined && this.#settleTimer === undefined && ageMs < this.#options.lookMs;
-    if (isFresh) await this.#lastLook.catch(() => undefined);
-    else await this.#look();
+      this.#watch !== undefined && this.#settleTimer === undefined && ageMs < this.#options.freshMs;
+    if (isFresh) await this.#lastScan.catch(() => undefined);
+    else await this.#scan();
   }
 
-  /** Look at the directory, after the look that is under way. */
-  #look(): Promise<void> {
-    if (this.#nextLook !== undefined) return this.#nextLook;
-    const look = this.#lastLook.then(async () => {
-      this.#nextLook = undefined;
+  /** Scan the directory after the current scan. */
+  #scan(): Promise<void> {
+    if (this.#nextScan !== undefined) return this.#nextScan;
+    const scan = this.#lastScan.then(async () => {
+      this.#nextScan = undefined;
       const startedAtMs = this.#deps.now();
       await this.#watchDirectory();
-      this.#show(await this.#directory.look());
-      this.#lookedAtMs = startedAtMs;
+      this.#show(await this.#directory.scan());
+      this.#scannedAtMs = startedAtMs;
     });
-    this.#nextLook = look;
-    this.#lastLook = look.catch(() => undefined);
-    return look;
+    this.#nextScan = scan;
+    this.#lastScan = scan.catch(() => undefined);
+    return scan;
   }
 
-  /** Hear of changes; anew when another directory has taken the place of the one that is watched. */
+  /** Watch the directory. Watches anew when the directory was replaced. */
   async #watchDirectory(): Promise<void> {
     const { files } = this.#deps;
     const { directory } = this.#options;
@@ -316,18 +314,18 @@ class FileSavedToolStore implements SavedToolStore {
       this.#watch?.[Symbol.dispose]();
       this.#watch = undefined;
     };
-    const watch = files.watch(directory, () => this.#scheduleLook(), end);
+    const watch = files.watch(directory, () => this.#scheduleScan(), end);
     if (watch !== undefined) {
       this.#watch = { identity, [Symbol.dispose]: () => watch[Symbol.dispose]() };
     }
   }
 
-  #scheduleLook(): void {
+  #scheduleScan(): void {
     if (!this.#isOpen || this.#settleTimer !== undefined) return;
-    // Not put off by what follows: something that changes all the time would never be looked at.
+    // Later events do not delay the scan: a directory that changes all the time must be scanned, too.
     this.#settleTimer = setTimeout(() => {
       this.#settleTimer = undefined;
-      this.#look().catch((error: unknown) => this.#report(error));
+      this.#scan().catch((error: unknown) => this.#report(error));
     }, this.#options.settleMs);
     this.#settleTimer.unref();
   }
@@ -347,20 +345,20 @@ class FileSavedToolStore implements SavedToolStore {
     return { ...tool, metadata: withExecutions(tool.metadata, total, this.#pending.get(tool.name)) };
   }
 
-  // Changing.
+  // Changes.
 
-  /** Run `change` when it is its turn, with the lock held and the directory just looked at; look again when it is done. */
+  /** Queue `change`. It runs with the directory locked and scanned, and a scan follows it. */
   #change<T>(change: () => Promise<T>): Promise<T> {
     const turn = this.#lastChange.then(async () => {
       const { directory, lockTimeoutMs } = this.#options;
       await this.#makeDirectory();
       using _lock = await lockDirectory(directory, lockTimeoutMs);
-      await this.#look();
+      await this.#scan();
       try {
         return await change();
       } finally {
-        // What was changed is changed: that it cannot be seen is no failure of the change.
-        await this.#look().catch((error: unknown) => this.#report(error));
+        // The change was made: a failed scan is not a failure of the change.
+        await this.#scan().catch((error: unknown) => this.#report(error));
       }
     });
     this.#lastChange = turn.catch(() => undefined);
@@ -371,13 +369,13 @@ class FileSavedToolStore implements SavedToolStore {
     const { directory } = this.#options;
     if ((await this.#deps.files.status(directory).catch(() => undefined)) !== undefined) return;
     await this.#deps.files.makeDirectory(directory).catch(() => {
-      // Locking it fails too, and says why.
+      // Locking the directory fails too, with the reason.
     });
   }
 
-  // Counting.
+  // Counters.
 
-  /** See to it that what was counted is written, at once or later. */
+  /** Schedule the next write of the counters. */
   #scheduleFlush(): void {
     const isDue = this.#unwritten >= this.#options.flushCount && !this.#isFlushFailing;
     if (this.#isFlushing || (this.#flushTimer !== undefined && !isDue)) return;
@@ -393,7 +391,7 @@ class FileSavedToolStore implements SavedToolStore {
       await this.#flush();
       this.#isFlushFailing = false;
     } catch (error) {
-      // What was counted is kept and tried again, in its time and not at once.
+      // The counts are kept. The retry waits for its time, so that a full disk causes no loop.
       this.#isFlushFailing = true;
       this.#report(error);
     } finally {
@@ -402,7 +400,7 @@ class FileSavedToolStore implements SavedToolStore {
     if (this.#isOpen && this.#pending.size > 0) this.#scheduleFlush();
   }
 
-  /** Write the totals of all tools, with what was counted since. */
+  /** Write the totals of all tools, with the pending counts. */
   #flush(): Promise<void> {
     if (this.#pending.size === 0) return Promise.resolve();
     return this.#change(async () => {
@@ -422,7 +420,7 @@ class FileSavedToolStore implements SavedToolStore {
     });
   }
 
-  /** Whether `total` is of a tool that is there, or may be: a file that cannot be used now may be mended. */
+  /** Returns whether `total` belongs to an existing tool, or to one whose unusable file may be repaired. */
   #isAlive(name: string, total: ExecutionTotal): boolean {
     const file = this.#view.tools.get(name);
     if (file === undefined) return this.#view.unusable.has(toFileName(name));
@@ -447,7 +445,7 @@ class FileSavedToolStore implements SavedToolStore {
     await write.catch((error: unknown) => this.#acceptNotDurable(error));
   }
 
-  /** Put the totals into the metadata of the tools' own files, and then away. */
+  /** Move the totals from the file of counters into the files of the tools. */
   async #foldCounters(): Promise<void> {
     const left = new Map<string, ExecutionTotal>();
     for (const [name, total] of this.#view.totals) {
@@ -458,7 +456,7 @@ class FileSavedToolStore implements SavedToolStore {
     await this.#writeTotals(left);
   }
 
-  /** @returns whether the file has the total now; not when somebody changes it at this moment. */
+  /** @returns whether the file has the total now; `false` when another program changed it meanwhile */
   async #foldInto(file: SeenFile, total: ExecutionTotal): Promise<boolean> {
     const { tool, document, signature, modifiedAtMs } = file;
     const { executionCount, lastExecuted } = withExecutions(tool.metadata, total, undefined);
@@ -491,6 +489,6 @@ class FileSavedToolStore implements SavedToolStore {
 
   #assertOpen(): void {
     if (!this.#isOpen)
-      throw new MetatoolError("METATOOL_CLOSED", "Cannot use the saved tools: they are closed");
+      throw new MetatoolError("METATOOL_CLOSED", "Cannot use the saved tools: the store is closed");
   }
 }

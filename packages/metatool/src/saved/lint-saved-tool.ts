@@ -1,7 +1,6 @@
 /**
- * What is wrong with the fields of a saved tool, for those that an agent sends
- * and those of a file alike. It judges types and sizes; whether the code runs
- * and the schema is one is not the store's business.
+ * Checks the fields of a saved tool, from an agent or from a file. It checks types
+ * and sizes, not whether the code compiles or the schema is valid.
  */
 
 import type { Diagnostic } from "@toolcrib/diagnostics";
@@ -10,8 +9,8 @@ import { lintSavedName } from "./saved-name.ts";
 import { resolveSavedToolLimits, type SavedToolLimits } from "./saved-tool.ts";
 
 /**
- * Everything that keeps the store from taking `definition`, as far as it can be
- * seen without the other tools.
+ * Returns every reason why the store refuses `definition`, except those that depend
+ * on other tools.
  */
 export function lintSavedTool(
   definition: Readonly<Record<string, unknown>>,
@@ -39,9 +38,9 @@ function lintObject(path: string, value: unknown, maxBytes: number): Diagnostic[
   try {
     return lintSize(path, Buffer.byteLength(JSON.stringify(value)), maxBytes);
   } catch {
-    // A cycle, a BigInt or more levels than the stack has: nothing that JSON can hold.
+    // A cycle, a BigInt or too many levels: not representable as JSON.
     return [
-      fieldFinding("METATOOL_FIELD_INVALID", path, `Cannot use "${path}": it cannot be written as JSON`),
+      fieldFinding("METATOOL_FIELD_INVALID", path, `Cannot use "${path}": it is not representable as JSON`),
     ];
   }
 }
@@ -52,7 +51,7 @@ function lintSize(path: string, bytes: number, maxBytes: number): Diagnostic[] {
   return [fieldFinding("METATOOL_FIELD_TOO_LARGE", path, message)];
 }
 
-/** A field that is missing or not `expected`. */
+/** Returns the finding for a field that is missing or not `expected`. */
 export function wrongType(path: string, expected: string, value: unknown): Diagnostic {
   const state = value === undefined ? "it is missing" : `it is ${typeName(value)}`;
   return fieldFinding(

@@ -1,6 +1,6 @@
 /**
- * Why a saved tool is not changed: what the directory has in it already, and
- * what the caller does not know. Throws or returns; changes nothing.
+ * Checks a change against the content of the directory and against the version that
+ * the caller read. Throws or returns; changes nothing.
  */
 
 import { type Diagnostic, formatDiagnostic } from "@toolcrib/diagnostics";
@@ -20,7 +20,7 @@ export function refuseFirst(findings: readonly Diagnostic[]): void {
   });
 }
 
-/** @throws {MetatoolError} `METATOOL_FILE_IN_THE_WAY` when the file of `name` is there and is no tool. */
+/** @throws {MetatoolError} `METATOOL_FILE_IN_THE_WAY` when the file of `name` exists and is not a tool. */
 export function refuseUnusable({ unusable }: DirectoryView, name: string): void {
   const [first] = unusable.get(toFileName(name)) ?? [];
   if (first === undefined) return;
@@ -30,20 +30,20 @@ export function refuseUnusable({ unusable }: DirectoryView, name: string): void 
     .join(" ");
   throw new MetatoolError(
     "METATOOL_FILE_IN_THE_WAY",
-    `Cannot change "${name}": its file is there and is no usable saved tool, so it is left alone`,
-    { hint: `mend or remove the file, or use another name; ${problem}` },
+    `Cannot change "${name}": its file exists and is not a usable saved tool, so it is left alone`,
+    { hint: `fix or remove the file, or use another name; ${problem}` },
   );
 }
 
-/** @throws {MetatoolError} `METATOOL_CHANGED_MEANWHILE` when `previous` is not what the caller has seen. */
+/** @throws {MetatoolError} `METATOOL_CHANGED_MEANWHILE` when `previous` is not the version that the caller read. */
 export function refuseChanged(name: string, previous: SavedFile | undefined, expectedModified: string): void {
   const modified = previous?.tool.metadata.modified;
   if (modified === expectedModified) return;
   const state = modified === undefined ? "it was deleted" : `it was modified at ${modified}`;
   throw new MetatoolError(
     "METATOOL_CHANGED_MEANWHILE",
-    `Cannot save "${name}": ${state}, and not what its caller has seen ("${expectedModified.slice(0, 40)}")`,
-    { hint: "Look at the tool as it is now and save again", data: { modified } },
+    `Cannot save "${name}": ${state}, which is not the version that its caller read ("${expectedModified.slice(0, 40)}")`,
+    { hint: "read the current tool and save again", data: { modified } },
   );
 }
 
@@ -60,7 +60,7 @@ export function refuseNewName(
   if (other !== undefined) {
     throw new MetatoolError(
       "METATOOL_NAME_TAKEN",
-      `Cannot save a tool as "${name}": it cannot be told from "${other}", which is there already; names must differ in more than case, separators and lookalike characters`,
+      `Cannot save a tool as "${name}": it is confusable with the existing "${other}"; names must differ in more than case, separators and lookalike characters`,
       { hint: `use "${other}" to replace that tool, or a name that differs more` },
     );
   }
@@ -75,7 +75,7 @@ export function refuseNewName(
     throw new MetatoolError(
       "METATOOL_TOO_MANY_TOOLS",
       `Cannot save "${name}": there are ${others.length} saved tools; at most ${maxTools} are allowed`,
-      { hint: "delete tools that nobody uses" },
+      { hint: "delete unused tools" },
     );
   }
 }

@@ -1,7 +1,7 @@
 /**
- * The document's storage format (version 1.0): text to saved tool with findings,
- * and back. Fields that this version does not know are kept where a file is
- * written again. No I/O.
+ * The storage format of the document (version 1.0): parses the text of a file to a
+ * saved tool with findings, and formats it. Unknown fields are kept when a file is
+ * rewritten. No I/O.
  */
 
 import { hash } from "node:crypto";
@@ -10,22 +10,22 @@ import { findJsonFault, isJsonObject, JsonError, type JsonObject, parseJson } fr
 import { lintSavedTool, wrongType } from "./lint-saved-tool.ts";
 import type { SavedTool, SavedToolDefinition, SavedToolLimits, SavedToolMetadata } from "./saved-tool.ts";
 
-/** The only version of the format there is. */
+/** The only version of the format. */
 const formatVersion = "1.0";
 
-/** A saved tool as its file has it. */
+/** The parsed file of a saved tool. */
 export interface SavedFile {
   readonly tool: SavedTool;
-  /** All fields of the file, those that are not known here too. */
+  /** All fields of the file, including unknown ones. */
   readonly document: JsonObject;
-  /** Equal for files that differ in nothing but counters and unknown fields. */
+  /** Equal for files that differ only in counters and unknown fields. */
   readonly digest: string;
 }
 
 /**
- * Read the text of the file of the tool that must be called `name`.
+ * Parse the file of the tool `name`.
  *
- * @param editedAtMs when the file was last written to, if later than it says itself: somebody edited it.
+ * @param editedAtMs modification time of the file; a later time than in its metadata means that it was edited by hand.
  */
 export function parseSavedFile(
   source: Source,
@@ -52,10 +52,10 @@ function parseText(source: Source): { readonly value?: unknown; readonly fault?:
     return { value: parseJson(source.text) };
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
-    // In our own words where the place says it all: an engine's quote the text.
+    // A message of its own: those of JavaScript engines quote the text.
     const isSyntax = error.code === "JSON_INVALID";
     const span = isSyntax ? findJsonFault(source.text)?.span : undefined;
-    const message = `Cannot read the saved tool: ${isSyntax ? "its file stops being JSON here" : error.message}`;
+    const message = `Cannot read the saved tool: ${isSyntax ? "its file is not valid JSON from here on" : error.message}`;
     return { fault: { severity: "error", code: "METATOOL_FILE_SYNTAX", message, source, span } };
   }
 }
@@ -63,12 +63,12 @@ function parseText(source: Source): { readonly value?: unknown; readonly fault?:
 function lintDocument(document: JsonObject, name: string, limits: SavedToolLimits): readonly Diagnostic[] {
   if (document["version"] !== formatVersion) {
     const found = JSON.stringify(document["version"]) ?? "missing";
-    const message = `Cannot read the saved tool: its version is ${found.slice(0, 40)}; "${formatVersion}" is the only one that is known`;
+    const message = `Cannot read the saved tool: its version is ${found.slice(0, 40)}; only "${formatVersion}" is supported`;
     return [{ severity: "error", code: "METATOOL_FILE_VERSION", message, path: "version" }];
   }
   const findings = [...lintSavedTool(document, limits), ...lintMetadata(document["metadata"])];
   if (findings.length === 0 && document["name"] !== name) {
-    const message = `Cannot use the saved tool: it is called "${document["name"]}" and its file "${name}.json"`;
+    const message = `Cannot use the saved tool: its name is "${document["name"]}" and that of its file is "${name}.json"`;
     const hint = `name the file "${document["name"]}.json", or the tool "${name}"`;
     findings.push({ severity: "error", code: "METATOOL_FILE_NAME", message, hint, path: "name" });
   }
@@ -85,7 +85,7 @@ function lintMetadata(metadata: unknown): Diagnostic[] {
   if (!Number.isSafeInteger(executionCount) || Number(executionCount) < 0) {
     findings.push(wrongType("metadata.executionCount", "a whole number, 0 or more", executionCount));
   }
-  // Other programs that write this format may say null for "never".
+  // Other programs may write null for "never".
   if (lastExecuted !== undefined && lastExecuted !== null && !isTime(lastExecuted)) {
     findings.push(wrongType("metadata.lastExecuted", time, lastExecuted));
   }
@@ -97,7 +97,7 @@ function isTime(value: unknown): value is string {
   return /^\d{4}-\d{2}-\d{2}T/.test(value) && !Number.isNaN(Date.parse(value));
 }
 
-/** `document`, which was found to be right, in our types. */
+/** Converts `document`, which was checked before. */
 function toSavedTool(document: JsonObject, editedAtMs: number | undefined): SavedTool {
   const { name, description, inputSchema, code, toolcrib, metadata } = document as unknown as SavedTool;
   const { created, modified, executionCount, lastExecuted } = metadata;
@@ -117,7 +117,7 @@ function toSavedTool(document: JsonObject, editedAtMs: number | undefined): Save
   };
 }
 
-/** The file of a tool that is saved over `previous`, whose unknown fields stay. */
+/** Formats the file of a tool that replaces `previous`. Unknown fields of `previous` stay. */
 export function formatSavedFile(
   definition: SavedToolDefinition,
   metadata: SavedToolMetadata,
@@ -127,7 +127,7 @@ export function formatSavedFile(
   const known = { version: formatVersion, name, description, inputSchema, code };
   const { toolcrib: _replaced, metadata: oldMetadata, ...others } = previous;
   const { lastExecuted: _kept, ...otherMetadata } = (oldMetadata ?? {}) as JsonObject;
-  // Once for the order and once more for the values: what is known comes first and is what it is now.
+  // Spread twice: the first sets the order of the known fields, the second their values.
   return formatDocument({
     ...known,
     metadata: { ...metadata, ...otherMetadata, ...metadata },
@@ -137,7 +137,7 @@ export function formatSavedFile(
   } as JsonObject);
 }
 
-/** The file of `document` with other counters and nothing else changed. */
+/** Formats the file of `document` with changed counters. */
 export function formatWithCounters(
   document: JsonObject,
   counters: Pick<SavedToolMetadata, "executionCount" | "lastExecuted">,

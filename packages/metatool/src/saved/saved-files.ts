@@ -1,46 +1,46 @@
 /**
- * The few file operations that saved tools need, each of them one step that can
- * fail or be the last of a process. Errors are Node's, with their `code`.
- * Nothing here decides anything.
+ * The file operations of the store of saved tools. Each is one step that can fail or
+ * be the last one of a process, so that a test can inject failures. Errors are
+ * Node's, with their `code`. Nothing here decides anything.
  */
 
 import { type BigIntStats, constants, watch } from "node:fs";
 import { lstat, open, readdir, realpath } from "node:fs/promises";
 import { errnoOf, type FileSteps, FilesError, makePrivateDirectory, nodeFileSteps } from "@toolcrib/files";
 
-/** What is known of a path without following a link. */
+/** The status of a path, without following a link. */
 export interface FileStatus {
   readonly kind: "file" | "directory" | "link" | "other";
-  /** Whatever becomes of its content and its name, it is the same file as long as it has this. */
+  /** Identifies the file, independent of its content and its name. */
   readonly identity: string;
-  /** Equal as long as nobody has changed the file. */
+  /** Changes with every change of the file. */
   readonly signature: string;
   /** Milliseconds since the epoch. */
   readonly modifiedAtMs: number;
 }
 
-/** What came of reading a file. */
+/** The result of reading a file. */
 export type FileContent =
   | { readonly kind: "content"; readonly bytes: Uint8Array; readonly status: FileStatus }
   | { readonly kind: "too-large" }
   | { readonly kind: "not-a-file" };
 
-/** File access, as `openSavedToolStore` takes it. */
+/** The file system of `openSavedToolStore`. */
 export interface SavedFiles extends FileSteps {
-  /** Create a directory and those above it with mode 0700; one that exists and is this user's is closed to others. */
+  /** Create a directory and its parents with mode 0700. An existing directory of this user is closed to others. */
   makeDirectory(path: string): Promise<void>;
-  /** Names in a directory. */
+  /** Returns the names in a directory. */
   list(path: string): Promise<readonly string[]>;
-  /** `undefined` when nothing is there. */
+  /** Returns the status of a path; `undefined` when it does not exist. */
   status(path: string): Promise<FileStatus | undefined>;
-  /** The path with all links followed. */
+  /** Returns the path with all links resolved. */
   resolve(path: string): Promise<string>;
-  /** Content and status of one and the same file; never through a link, never waiting for a pipe. */
+  /** Reads content and status of one file. Never follows a link, and never waits for a pipe. */
   read(path: string, maxBytes: number): Promise<FileContent>;
   /**
-   * Hear that something changed in a directory, until disposed of.
+   * Watch a directory until disposed.
    *
-   * @returns `undefined` where that cannot be heard.
+   * @returns `undefined` where that is not possible.
    */
   watch(path: string, onEvent: () => void, onEnd: () => void): Disposable | undefined;
 }
@@ -74,7 +74,7 @@ export const nodeFiles: SavedFiles = {
     const stats = await file.stat({ bigint: true });
     if (!stats.isFile()) return { kind: "not-a-file" };
     if (stats.size > maxBytes) return { kind: "too-large" };
-    // A byte more than there should be: a file may grow while it is read.
+    // One byte more than its size, to detect a file that grows while it is read.
     const buffer = Buffer.alloc(Number(stats.size) + 1);
     let length = 0;
     for (;;) {
@@ -90,7 +90,7 @@ export const nodeFiles: SavedFiles = {
       watcher.on("error", onEnd);
       return { [Symbol.dispose]: () => watcher.close() };
     } catch {
-      // Too many watches, or a file system that tells nothing: the caller looks for itself.
+      // Too many watches, or a file system without events: the caller polls.
       return undefined;
     }
   },
@@ -104,11 +104,11 @@ function toStatus(stats: BigIntStats): FileStatus {
   ] as const;
   return {
     kind: kinds.find((kind) => kind !== false) ?? "other",
-    // Numbers are given again to those that come after: only with its birth it is one and the same.
+    // Inode numbers are reused; with the birth time they are unique.
     identity: [stats.dev, stats.ino, stats.birthtimeNs].join(":"),
-    // The time of change cannot be set, so it also tells files that were dated back.
+    // Programs cannot set ctime, so it also detects files whose mtime was set back.
     signature: [stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join(":"),
-    // Rounded: file systems and system calls cut what they cannot hold.
+    // Rounded: file systems and system calls truncate times.
     modifiedAtMs: Number((stats.mtimeNs + 500_000n) / 1_000_000n),
   };
 }

@@ -1,6 +1,6 @@
 /**
- * The saved tools of one directory as others see them: what they need, how they
- * behave, and what can be done with them. Types only.
+ * The interface of the store of saved tools. Types only; `openSavedToolStore` opens
+ * the engine that keeps files.
  */
 
 import type { Diagnostic } from "@toolcrib/diagnostics";
@@ -9,69 +9,69 @@ import type { MetatoolError } from "../metatool-error.ts";
 import type { SavedFiles } from "./saved-files.ts";
 import type { SavedTool, SavedToolDefinition, SavedToolLimits } from "./saved-tool.ts";
 
-/** What saved tools need of the world. */
+/** Dependencies of the store. */
 export interface SavedToolStoreDeps {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Unpredictable bytes, as `randomBytes` of `node:crypto` gives them. */
+  /** Unpredictable bytes, such as `randomBytes` of `node:crypto`. */
   readonly randomBytes: (count: number) => Uint8Array;
   /**
-   * Whether a name belongs to a tool that is no saved one. Asked only for names
-   * that are not saved yet: other tools come and go, and with them must not go
-   * what was saved before. @default none does
+   * Returns whether a name belongs to a tool that is not a saved tool. Called only for
+   * new names: tools of other origins must not make saved tools unusable.
+   * @default no name is reserved
    */
   readonly isReserved?: (name: string) => boolean;
   /** @default Node's file system */
   readonly files?: SavedFiles;
-  /** Told what went wrong where nobody waits for an answer. For the log. @default nobody */
+  /** Called with failures that no caller waits for. For the log. @default no call */
   readonly onProblem?: (problem: MetatoolError) => void;
 }
 
-/** Where saved tools are and how they behave. */
+/** Location and behaviour of the store. */
 export interface SavedToolStoreOptions extends SavedToolLimits {
   /** Path of the directory; created with mode 0700 when it is missing. */
   readonly directory: string;
-  /** Milliseconds after which executions that were counted are written. @default 5000 */
+  /** Milliseconds after which counted executions are written. @default 5000 */
   readonly flushMs?: number;
-  /** Executions that are written before that time is over. @default 100 */
+  /** Number of counted executions that are written at once. @default 100 */
   readonly flushCount?: number;
-  /** Milliseconds for which a look at the directory is good, when changes in it can be heard of. @default 1000 */
-  readonly lookMs?: number;
-  /** Milliseconds between hearing of a change and looking; an editor makes several. @default 50 */
+  /** Milliseconds for which a scan is fresh, when the directory can be watched. @default 1000 */
+  readonly freshMs?: number;
+  /** Milliseconds between a file system event and the scan; an editor causes several events. @default 50 */
   readonly settleMs?: number;
-  /** Milliseconds to wait for another process that writes. @default 10,000 */
+  /** Longest wait for another process that writes, in milliseconds. @default 10,000 */
   readonly lockTimeoutMs?: number;
 }
 
-/** Which tools changed, by name, whoever changed them. Counters are no change. */
+/** The names of the tools that any process changed. Changes of counters are not reported. */
 export interface SavedToolChange {
-  /** New ones and ones with another definition. */
+  /** New tools and tools with a changed definition. */
   readonly changed: readonly string[];
   readonly removed: readonly string[];
 }
 
-/** What saving did. */
+/** The result of `save`. */
 export interface SavedToolResult {
   readonly tool: SavedTool;
-  /** What was replaced; absent when the tool is new. */
+  /** The replaced tool; absent for a new tool. */
   readonly previous?: SavedTool;
 }
 
-/** The saved tools of one directory. Disposing writes the counters into the files of the tools. */
+/** The saved tools of one location. Every engine passes the contract tests of this package. Disposing writes the counters. */
 export interface SavedToolStore extends AsyncDisposable {
-  /** All of them by name, after a look at the directory. @throws {MetatoolError} `METATOOL_DIRECTORY_UNUSABLE`, `METATOOL_CLOSED`. */
+  /** Returns all current tools by name. @throws {MetatoolError} `METATOOL_DIRECTORY_UNUSABLE`, `METATOOL_CLOSED`. */
   list(): Promise<readonly SavedTool[]>;
-  /** One of them, after a look at the directory. @throws {MetatoolError} as `list`. */
+  /** Returns one current tool. @throws {MetatoolError} as `list`. */
   get(name: string): Promise<SavedTool | undefined>;
-  /** All of them by name, as last seen. */
+  /** Returns all tools by name as of the last scan. No I/O. */
   current(): readonly SavedTool[];
-  /** What keeps files in the directory from being tools, as last seen. */
+  /** Returns the findings about unusable entries as of the last scan. */
   diagnostics(): readonly Diagnostic[];
   /**
    * Create a tool or replace its definition.
    *
-   * @param options.expectedModified the `metadata.modified` that the caller has seen; when the tool has another by now, or is gone, nothing is saved.
-   * @throws {MetatoolError} what `lintSavedTool` finds, by the code of the first; `METATOOL_NAME_TAKEN`,
+   * @param options.expectedModified the `metadata.modified` that the caller read; when the tool was changed or deleted since, nothing is saved.
+   * @throws {MetatoolError} the code of the first finding of `lintSavedTool`; `METATOOL_NAME_TAKEN`,
    *   `METATOOL_NAME_RESERVED`, `METATOOL_TOO_MANY_TOOLS`, `METATOOL_FILE_TOO_LARGE`, `METATOOL_FILE_IN_THE_WAY`,
    *   `METATOOL_CHANGED_MEANWHILE`; `METATOOL_UNWRITABLE` and `METATOOL_DIRECTORY_BUSY`, with nothing changed;
    *   `METATOOL_NOT_DURABLE`, with the new definition in place; `METATOOL_DIRECTORY_UNUSABLE`, `METATOOL_CLOSED`.
@@ -83,13 +83,13 @@ export interface SavedToolStore extends AsyncDisposable {
   /**
    * Remove a tool.
    *
-   * @returns what was removed; `undefined` when there was no such tool.
-   * @throws {MetatoolError} `METATOOL_FILE_IN_THE_WAY` for a file that is no usable tool, and as `save`.
+   * @returns the removed tool; `undefined` when it did not exist.
+   * @throws {MetatoolError} `METATOOL_FILE_IN_THE_WAY` for a file that is not a usable tool, and as `save`.
    */
   delete(name: string): Promise<SavedTool | undefined>;
-  /** Count an execution, at a time in milliseconds since the epoch. Unknown names are ignored: a tool may be deleted while it runs. */
+  /** Count an execution at `atMs` (milliseconds since the epoch). Ignores unknown names: a tool can be deleted while it runs. */
   recordExecution(name: string, atMs: number): void;
-  /** Write the executions that were counted. @throws {MetatoolError} `METATOOL_UNWRITABLE`, `METATOOL_DIRECTORY_BUSY`; they are kept. */
+  /** Write the counted executions. @throws {MetatoolError} `METATOOL_UNWRITABLE`, `METATOOL_DIRECTORY_BUSY`; the counts are kept. */
   flush(): Promise<void>;
   onChange(listener: (change: SavedToolChange) => void): Unsubscribe;
 }

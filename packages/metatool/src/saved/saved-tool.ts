@@ -1,27 +1,27 @@
 /**
- * What a saved tool is: the fields of the document's storage format, and how
- * large each may be. Data only.
+ * A saved tool: the fields of the storage format of the document, and their limits.
+ * Data only.
  */
 
 import type { JsonObject } from "@toolcrib/json";
 
-/** What an agent saves. */
+/** The definition of a saved tool, as an agent saves it. */
 export interface SavedToolDefinition {
   /** 1 to 64 of `A-Z a-z 0-9 _ . -`, beginning with a letter, a digit or `_` (`lintSavedName`). */
   readonly name: string;
   readonly description: string;
-  /** JSON Schema of the tool's parameters. The store only sees to it that it is an object. */
+  /** JSON Schema of the tool's parameters. The store only checks that it is an object. */
   readonly inputSchema: JsonObject;
-  /** Starlark; to the store it is a text. */
+  /** Starlark. The store treats it as text. */
   readonly code: string;
-  /** What Toolcrib keeps with a tool beyond the document's format: reach, approval, tests. Replaced whole by each save. */
+  /** Data of Toolcrib beyond the format of the document: reach, approval, tests. Each save replaces it whole. */
   readonly toolcrib?: JsonObject;
 }
 
-/** What the store keeps account of. Times are ISO 8601. */
+/** Metadata that the store maintains. Times are ISO 8601. */
 export interface SavedToolMetadata {
   readonly created: string;
-  /** Differs after every change of the definition, by hand too: what `expectedModified` is compared with. */
+  /** Changes with every change of the definition, also by hand. `expectedModified` is compared with it. */
   readonly modified: string;
   readonly executionCount: number;
   /** Absent until the first execution. */
@@ -33,9 +33,9 @@ export interface SavedTool extends SavedToolDefinition {
   readonly metadata: SavedToolMetadata;
 }
 
-/** How large saved tools may be, whether an agent saves them or a person edits their files. */
+/** Limits of saved tools, for agents and for files that are edited by hand. */
 export interface SavedToolLimits {
-  /** Most saved tools; of more files the last by name are not read. @default 1000 */
+  /** Most saved tools. Of more files, the last ones by name are not read. @default 1000 */
   readonly maxTools?: number;
   /** Longest code in bytes of UTF-8. @default 102,400 */
   readonly codeMaxBytes?: number;
@@ -49,7 +49,7 @@ export interface SavedToolLimits {
   readonly fileMaxBytes?: number;
 }
 
-/** `limits` with their defaults. */
+/** Returns `limits` with defaults. */
 export function resolveSavedToolLimits(limits: SavedToolLimits): Required<SavedToolLimits> {
   return {
     maxTools: limits.maxTools ?? 1000,

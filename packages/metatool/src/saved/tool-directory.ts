@@ -1,7 +1,7 @@
 /**
- * What is in the directory of saved tools, as last looked at: the tools, and
- * what is wrong with the files that are none. A file is read again only when it
- * has changed. Nothing is ever written here.
+ * The content of the directory of saved tools at the last scan: the tools, and the
+ * findings about files that are not usable tools. A file is read again only when it
+ * has changed. Never writes.
  */
 
 import { join, sep } from "node:path";
@@ -20,7 +20,7 @@ import type { SavedFiles } from "./saved-files.ts";
 import { fromFileName, isToolFileName, lintSavedName, toFileName } from "./saved-name.ts";
 import type { SavedToolLimits } from "./saved-tool.ts";
 
-/** A saved tool as it is on the disk. */
+/** A saved tool with the state of its file. */
 export interface SeenFile extends SavedFile {
   /** `FileStatus.signature` of the file that was read. */
   readonly signature: string;
@@ -28,34 +28,34 @@ export interface SeenFile extends SavedFile {
   readonly modifiedAtMs: number;
 }
 
-/** One look at the directory. */
+/** The result of a scan. */
 export interface DirectoryView {
   /** By name, in the order of names. */
   readonly tools: ReadonlyMap<string, SeenFile>;
-  /** What keeps each of the other files from being a tool, by file name. */
+  /** The findings about every other file, by file name. */
   readonly unusable: ReadonlyMap<string, readonly Diagnostic[]>;
   readonly totals: ExecutionTotals;
-  /** Whether the counters are there and cannot be read. */
+  /** Whether the file of counters exists and cannot be read. */
   readonly areCountersDamaged: boolean;
 }
 
-/** A look at one file. */
-interface Look {
-  /** Absent when it must be looked at again in any case. */
+/** The result of scanning one file. */
+interface FileScan {
+  /** Absent when the next scan must read the file in any case. */
   readonly signature?: string;
   readonly file?: SeenFile;
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** How many files are looked at at a time. */
+/** Files that are scanned at a time. */
 const concurrency = 16;
 
-/** Looks at a directory, and remembers. One look at a time. */
+/** Scans a directory and caches the result. One scan at a time. */
 export class ToolDirectory {
   readonly #files: SavedFiles;
   readonly #path: string;
   readonly #limits: Required<SavedToolLimits>;
-  #looks: ReadonlyMap<string, Look> = new Map();
+  #scans: ReadonlyMap<string, FileScan> = new Map();
   #counters: { readonly signature: string; readonly totals: ExecutionTotals | undefined } | undefined;
 
   constructor(files: SavedFiles, path: string, limits: Required<SavedToolLimits>) {
@@ -65,33 +65,33 @@ export class ToolDirectory {
   }
 
   /**
-   * Look again. A directory that is not there has no tools.
+   * Scan the directory. One that does not exist has no tools.
    *
-   * @throws {MetatoolError} `METATOOL_DIRECTORY_UNUSABLE`; what was seen before is then still remembered.
+   * @throws {MetatoolError} `METATOOL_DIRECTORY_UNUSABLE`; the result of the last scan is kept.
    */
-  async look(): Promise<DirectoryView> {
+  async scan(): Promise<DirectoryView> {
     try {
       const fileNames = (await this.#list()).filter(isToolFileName).sort();
       const { maxTools } = this.#limits;
-      const looks = new Map<string, Look>();
+      const scans = new Map<string, FileScan>();
       const realPath = fileNames.length === 0 ? "" : await this.#files.resolve(this.#path);
       for (let at = 0; at < Math.min(fileNames.length, maxTools); at += concurrency) {
         const some = fileNames.slice(at, Math.min(at + concurrency, maxTools));
-        const found = await Promise.all(some.map((fileName) => this.#lookAt(fileName, realPath)));
-        for (const [index, look] of found.entries()) {
-          if (look !== undefined) looks.set(some[index] ?? "", look);
+        const found = await Promise.all(some.map((fileName) => this.#scanFile(fileName, realPath)));
+        for (const [index, scan] of found.entries()) {
+          if (scan !== undefined) scans.set(some[index] ?? "", scan);
         }
       }
-      for (const fileName of fileNames.slice(maxTools)) looks.set(fileName, this.#tooMany(fileName));
-      await this.#lookAtCounters();
-      this.#looks = looks;
+      for (const fileName of fileNames.slice(maxTools)) scans.set(fileName, this.#tooMany(fileName));
+      await this.#scanCounters();
+      this.#scans = scans;
     } catch (cause) {
       throw new MetatoolError(
         "METATOOL_DIRECTORY_UNUSABLE",
         `Cannot read the saved tools in "${this.#path}": ${reasonOf(cause)}`,
         {
           cause,
-          hint: "Give the user who runs toolcrib access to the directory",
+          hint: "give the user who runs toolcrib access to the directory",
           data: { errno: errnoOf(cause) },
         },
       );
@@ -108,7 +108,7 @@ export class ToolDirectory {
     }
   }
 
-  async #lookAt(fileName: string, realPath: string): Promise<Look | undefined> {
+  async #scanFile(fileName: string, realPath: string): Promise<FileScan | undefined> {
     const path = join(this.#path, fileName);
     const source: Source = { name: path, text: "" };
     const name = fromFileName(fileName);
@@ -117,7 +117,7 @@ export class ToolDirectory {
       const status = await this.#files.status(path);
       if (status === undefined) return undefined;
       isLink = status.kind === "link";
-      const known = this.#looks.get(fileName);
+      const known = this.#scans.get(fileName);
       if (known?.signature !== undefined && known.signature === status.signature) return known;
       const nameFindings = lintSavedName(name);
       if (nameFindings.length > 0) {
@@ -128,11 +128,11 @@ export class ToolDirectory {
       if (!target.startsWith(realPath + sep)) {
         return unreadable(
           source,
-          "it is a link that leads out of the directory",
+          "it is a link to a place outside the directory",
           "put the file itself there",
         );
       }
-      // What a link leads to may change without the link: it is read each time.
+      // The target of a link can change without the link, so it is read each time.
       return { ...(await this.#read(target, fileName)), signature: undefined };
     } catch (cause) {
       if (errnoOf(cause) === "ENOENT" && !isLink) return undefined;
@@ -140,7 +140,7 @@ export class ToolDirectory {
     }
   }
 
-  async #read(path: string, fileName: string): Promise<Look> {
+  async #read(path: string, fileName: string): Promise<FileScan> {
     const shownPath = join(this.#path, fileName);
     const { fileMaxBytes } = this.#limits;
     const content = await this.#files.read(path, fileMaxBytes);
@@ -168,15 +168,15 @@ export class ToolDirectory {
     return { file, diagnostics, signature };
   }
 
-  #tooMany(fileName: string): Look {
+  #tooMany(fileName: string): FileScan {
     const { maxTools } = this.#limits;
-    const message = `Cannot use the saved tool: there are more than ${maxTools} files, which is the most that are read`;
+    const message = `Cannot use the saved tool: the directory has more than ${maxTools} files, and at most that many are read`;
     const source = { name: join(this.#path, fileName), text: "" };
     const finding = { severity: "error" as const, code: "METATOOL_TOO_MANY_TOOLS", message, source };
-    return { diagnostics: [{ ...finding, hint: "delete tools that nobody uses" }] };
+    return { diagnostics: [{ ...finding, hint: "delete unused tools" }] };
   }
 
-  async #lookAtCounters(): Promise<void> {
+  async #scanCounters(): Promise<void> {
     const path = join(this.#path, countersFileName);
     const status = await this.#files.status(path);
     if (status === undefined) {
@@ -185,7 +185,7 @@ export class ToolDirectory {
       const { signature } = status;
       const content = await this.#files.read(path, countersMaxBytes).catch((error: unknown) => {
         if (errnoOf(error) === "ENOENT") return undefined;
-        // Unreadable is damaged: counters are not worth doing without the tools.
+        // Unreadable counters count as damaged: the tools stay usable.
         return { kind: "not-a-file" as const };
       });
       const text = content?.kind === "content" ? decode(content.bytes) : undefined;
@@ -194,18 +194,18 @@ export class ToolDirectory {
     }
   }
 
-  /** Of tools whose names cannot be told apart, the one that was created first stays. */
+  /** Of tools with confusable names, the one that was created first is used. */
   #toView(): DirectoryView {
     const tools = new Map<string, SeenFile>();
     const unusable = new Map<string, readonly Diagnostic[]>();
     const first = new Map<string, SeenFile>();
-    for (const { file } of this.#looks.values()) {
+    for (const { file } of this.#scans.values()) {
       if (file === undefined) continue;
       const fold = foldName(file.tool.name);
       const other = first.get(fold);
       if (other === undefined || createdAt(file) < createdAt(other)) first.set(fold, file);
     }
-    for (const [fileName, { file, diagnostics }] of this.#looks) {
+    for (const [fileName, { file, diagnostics }] of this.#scans) {
       const winner = file === undefined ? undefined : first.get(foldName(file.tool.name));
       if (file === undefined || winner === undefined) unusable.set(fileName, diagnostics);
       else if (winner === file) tools.set(file.tool.name, file);
@@ -217,7 +217,7 @@ export class ToolDirectory {
   }
 
   #taken(fileName: string, name: string, other: string): Diagnostic {
-    const message = `Cannot use the saved tool: "${name}" cannot be told from "${other}", which was created first`;
+    const message = `Cannot use the saved tool: its name "${name}" is confusable with "${other}", which was created first`;
     const hint = `rename or delete one of them ("${toFileName(other)}")`;
     const source = { name: join(this.#path, fileName), text: "" };
     return { severity: "error", code: "METATOOL_NAME_TAKEN", message, hint, source };
@@ -228,12 +228,12 @@ function createdAt({ tool }: SavedFile): number {
   return Date.parse(tool.metadata.created);
 }
 
-function unreadable(source: Source, reason: string, hint: string): Look {
+function unreadable(source: Source, reason: string, hint: string): FileScan {
   const message = `Cannot read the saved tool: ${reason}`;
   return { diagnostics: [{ severity: "error", code: "METATOOL_FILE_UNREADABLE", message, hint, source }] };
 }
 
-/** The text of `bytes`, without a byte order mark; `undefined` when they are not UTF-8. */
+/** Decodes UTF-8 without a byte order mark; `undefined` for other bytes. */
 function decode(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);

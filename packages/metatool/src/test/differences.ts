@@ -1,23 +1,23 @@
-/** Where two JSON values differ, for people: the path, what was expected, what there was. Pure. */
+/** Finds the differences between two JSON values: path, expected and actual value. Pure. */
 
 import { isJsonObject, type JsonValue } from "@toolcrib/json";
 
-/** One place in which a value is not what was expected. */
+/** One difference. */
 export interface Difference {
   /** `$` for the whole, then `.name`, `["a name"]` and `[0]`. */
   readonly path: string;
-  /** As JSON, cut where it is long; `nothing` where there should be none. */
+  /** JSON, truncated when it is long; `nothing` for an absent value. */
   readonly expected: string;
   readonly actual: string;
 }
 
-/** Most differences that are told. */
+/** Most reported differences. */
 const differencesMaxCount = 20;
 /** Longest value of a difference. */
 const shownMaxLength = 200;
 const maxDepth = 200;
 
-/** The places in which `actual` differs, in the order of the document; none when they are the same. */
+/** Returns the differences of `actual`, in the order of the document. */
 export function findDifferences(
   expected: JsonValue | undefined,
   actual: JsonValue | undefined,
@@ -28,7 +28,7 @@ export function findDifferences(
   return found;
 }
 
-/** Whether two values are the same JSON. The order of members does not count. */
+/** Returns whether two values are equal JSON. The order of members is ignored. */
 export function isSameJson(one: JsonValue | undefined, other: JsonValue | undefined): boolean {
   return findDifferences(one, other, 1).length === 0;
 }
@@ -41,7 +41,7 @@ function compare(
   found: Difference[],
   limit: number,
 ): void {
-  // -0 is 0 in JSON texts of other programs, and NaN is none.
+  // Other programs write -0 as 0, and NaN is not JSON.
   if (found.length >= limit || expected === actual) return;
   if (depth < maxDepth && Array.isArray(expected) && Array.isArray(actual)) {
     const length = Math.max(expected.length, actual.length);
@@ -70,7 +70,7 @@ function show(text: string | undefined): string {
   return text.length <= shownMaxLength ? text : `${text.slice(0, shownMaxLength).toWellFormed()}…`;
 }
 
-/** A difference in a line. */
+/** Formats a difference as one line. */
 export function describeDifference({ path, expected, actual }: Difference): string {
   return `${path}: expected ${expected}, got ${actual}`;
 }

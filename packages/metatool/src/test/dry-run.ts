@@ -1,7 +1,7 @@
 /**
- * Dry runs: a call of a saved tool that is answered from its recordings and
- * touches no other tool. It is asked for with `_meta` (`toolcrib/dryRun`), or
- * with an argument `dry_run` where the tool could not mean one of its own.
+ * Dry runs: a call of a saved tool whose inner calls get recorded replies and reach no
+ * tool. A client requests it with `_meta` (`toolcrib/dryRun`), or with an argument
+ * `dry_run` when the tool has no parameter of that name.
  */
 
 import { isJsonObject, type JsonObject, type SchemaValidator } from "@toolcrib/json";
@@ -21,21 +21,20 @@ import {
 import { toRepliesDeps } from "./run-test-case.ts";
 import { parseTestCases } from "./test-case.ts";
 
-/** The key of a request's `_meta` that asks for a dry run with `true`. */
+/** The key of `_meta` that requests a dry run with `true`. */
 export const dryRunMetaKey = "toolcrib/dryRun";
-/** The argument that asks for one. */
+/** The argument that requests a dry run. */
 export const dryRunArgument = "dry_run";
 
-/** A call with what it asks for taken out. */
+/** The request, and the arguments without it. */
 export interface DryRunRequest {
   readonly isDryRun: boolean;
   readonly args: JsonObject;
 }
 
 /**
- * Whether a call asks for a dry run. The argument counts when it is `true` and
- * the tool's schema neither names it nor says anything of members that it does
- * not name; then it is no argument of the tool's.
+ * Returns whether a call requests a dry run. The argument counts when it is `true` and
+ * the schema of the tool neither names it nor allows members that it does not name.
  */
 export function takeDryRun(
   inputSchema: JsonObject,
@@ -54,30 +53,30 @@ function couldHaveArgument(schema: JsonObject): boolean {
   if (isJsonObject(properties) && Object.hasOwn(properties, dryRunArgument)) return true;
   if (patternProperties !== undefined) return true;
   if (additionalProperties !== undefined && additionalProperties !== false) return true;
-  // What stands in these may name it.
+  // These keywords may refer to it.
   return ["$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "unevaluatedProperties"].some(
     (keyword) => schema[keyword] !== undefined,
   );
 }
 
-/** What answers the calls of a dry run. */
+/** The replies of a dry run. */
 export interface DryRun {
   readonly replies: ReplySource;
-  /** What `time.now` gave when the recording was made, in nanoseconds since 1970; absent without one for these parameters. */
+  /** The recorded value of `time.now`, in nanoseconds since 1970; absent without a recording for these parameters. */
   readonly nowNs: bigint | undefined;
 }
 
-/** What a dry run needs. */
+/** Dependencies of a dry run. */
 export interface DryRunDeps extends Pick<CompositeDeps, "host" | "nextTurn"> {
   readonly validator: SchemaValidator;
 }
 
 /**
- * Prepare a dry run: replies of the case with the same parameters come first,
- * in their order; after them those of all other cases to calls with exactly the
- * same arguments, as often as they are asked for.
+ * Prepare a dry run: the replies of the case with the same parameters come first, in
+ * order; then those of all other cases, for calls with exactly the same arguments, any
+ * number of times.
  *
- * @param params as the program gets them.
+ * @param params prepared arguments.
  */
 export function createDryRun(
   tool: Pick<SavedTool, "inputSchema" | "toolcrib">,

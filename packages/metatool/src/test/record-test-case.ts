@@ -1,7 +1,7 @@
 /**
- * A test case made of a real run: its parameters, what the tools answered, and
- * what came of it. What stands in it went through the host's governed call, so it
- * holds no secret that the host knows. A case that would not repeat is none.
+ * Records a test case from a real run: its parameters, the replies of the tools, and
+ * the outcome. All replies passed the governed call of the host, so the case contains
+ * no secret that the host knows. A case whose replay differs is refused.
  */
 
 import type { JsonObject } from "@toolcrib/json";
@@ -15,19 +15,19 @@ import { isSameJson } from "./differences.ts";
 import { runTestCase, type TestDeps, type TestReport, type TestRequest } from "./run-test-case.ts";
 import { type RecordedReply, type TestCase, testCaseMaxBytes } from "./test-case.ts";
 
-/** What was recorded, and what the run came to. */
+/** The recorded case, and the outcome of the run. */
 export interface Recording {
   readonly testCase: TestCase;
   readonly outcome: CompositeOutcome;
-  /** Of its first replay. */
+  /** Result of its first replay. */
   readonly report: TestReport;
 }
 
 /**
- * Run a saved tool for real and make a case of it.
+ * Run a saved tool and record a case.
  *
- * @param params as they are given to the tool, before its defaults.
- * @param prepared as the program gets them.
+ * @param params the given arguments, before defaults.
+ * @param prepared the prepared arguments.
  * @throws {MetatoolError} `METATOOL_TEST_NOT_REPEATABLE` when it timed out, was cancelled, or its replay differs;
  *   `METATOOL_TEST_TOO_LARGE`.
  */
@@ -41,7 +41,7 @@ export async function recordTestCase(
   const replies: RecordedReply[] = [];
   let isOver = false;
   const onReply: ReplyListener = (tool, args, reply) => {
-    // What was called off when the program ended came of its end, and not the other way round.
+    // Inner calls that the end of the program cancelled are a consequence of that end.
     if (!isOver) replies.push(toRecordedReply(displayName(tool), args, reply));
   };
   const nowNs = deps.composite.nowNs();
@@ -67,13 +67,13 @@ export async function recordTestCase(
   };
   const bytes = Buffer.byteLength(JSON.stringify(testCase));
   if (bytes > testCaseMaxBytes) {
-    const message = `Cannot keep the run as a test: it has ${bytes} bytes; at most ${testCaseMaxBytes} are allowed`;
+    const message = `Cannot record the run as a test: it has ${bytes} bytes; at most ${testCaseMaxBytes} are allowed`;
     const hint = "record a run over less data, or write a case by hand";
     throw new MetatoolError("METATOOL_TEST_TOO_LARGE", message, { hint });
   }
   const report = await runTestCase(testCase, request, deps);
   if (!report.passed) {
-    const message = `Cannot keep the run as a test: when it is repeated, ${report.problems[0]}`;
+    const message = `Cannot record the run as a test: its replay differs: ${report.problems[0]}`;
     throw new MetatoolError("METATOOL_TEST_NOT_REPEATABLE", message);
   }
   return { testCase, outcome, report };
@@ -91,7 +91,7 @@ function toRecordedReply(tool: string, params: JsonObject, reply: InnerReply): R
   return { tool, params, error };
 }
 
-/** Calls that the end of the program was too early for: its replay makes them too. */
+/** Returns replies for the inner calls that had none at the end: the replay makes these calls, too. */
 function unanswered(
   calls: readonly ToolCallRecord[],
   replies: readonly RecordedReply[],
@@ -105,13 +105,13 @@ function unanswered(
       {
         tool,
         params: params as JsonObject,
-        error: { message: "The program ended before the tool answered" },
+        error: { message: "The program ended before the tool replied" },
       },
     ];
   });
 }
 
-/** Records of calls leave long parameters out (`{ truncated: true, bytes }`). */
+/** Returns whether a record omits long parameters (`{ truncated: true, bytes }`). */
 function isSameOrCut(params: JsonObject | undefined, recorded: ToolCallRecord["params"]): boolean {
   const isCut = typeof recorded === "object" && recorded !== null && "truncated" in recorded;
   return isCut || isSameJson(params, recorded);
@@ -123,6 +123,6 @@ function expectationOf(outcome: CompositeOutcome): TestCase["expect"] {
   if (type !== "timeout_error") return { error: { type, message } };
   throw new MetatoolError(
     "METATOOL_TEST_NOT_REPEATABLE",
-    `Cannot keep the run as a test: it timed out, which another run need not do (${message})`,
+    `Cannot record the run as a test: it timed out, so its replay may differ (${message})`,
   );
 }

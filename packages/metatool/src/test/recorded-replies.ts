@@ -1,12 +1,11 @@
 /**
- * Answers to inner calls from a recording, and never from anywhere else.
+ * Replies to inner calls from a recording only; no inner call reaches a tool.
  *
- * A reply answers the first call of its tool that fits it, once. Replies are
- * given out in the order in which they are on record, also to calls that are
- * under way at the same time, so that a program that runs again makes its calls
- * in the same order again. A program that makes them in another order is not
- * made to wait for calls that it does not make. What its caller may not call is
- * denied here too.
+ * A reply is used once, for the first matching inner call of its tool. Replies are
+ * delivered in the recorded order, also to concurrent calls, so that a replayed
+ * program makes its calls in the same order. A program that makes its calls in
+ * another order does not wait for calls that it does not make. Calls that the caller
+ * may not make are denied.
  */
 
 import type { JsonObject } from "@toolcrib/json";
@@ -17,38 +16,38 @@ import { displayName } from "../run/tool-directory.ts";
 import { findDifferences, isSameJson } from "./differences.ts";
 import type { RecordedReply } from "./test-case.ts";
 
-/** A call that nothing on record answers. */
+/** An inner call without a recorded reply. */
 export interface UnmatchedCall {
   /** `namespace.name` */
   readonly tool: string;
   readonly params: JsonObject;
-  /** What there was instead, for people. */
+  /** The available replies, for people. */
   readonly reason: string;
 }
 
-/** Replies of one recording while they are used. */
+/** The replies of one recording during a run. */
 export interface RecordedReplies {
   readonly source: ReplySource;
-  /** Calls that got no reply, in order. */
+  /** Inner calls without a reply, in order. */
   readonly unmatched: readonly UnmatchedCall[];
-  /** Names of the tools that were called and may not be, in order. */
+  /** Names of the denied tools that were called, in order. */
   readonly denied: readonly string[];
-  /** Replies that nothing asked for. */
+  /** Unused replies. */
   unused(): readonly RecordedReply[];
 }
 
-/** Turns of the event loop without a call and without a reply after which an earlier reply is not waited for. */
+/** Turns of the event loop without a call or reply, after which an earlier reply is no longer waited for. */
 const patienceTurns = 1000;
 
-/** What answering needs. */
+/** Dependencies of the replies. */
 export interface RepliesDeps {
-  /** Whether the caller may call a tool. */
+  /** Returns whether the caller may call a tool. */
   readonly mayCall: (tool: CatalogTool) => boolean;
-  /** Resolves after other work of the event loop had its turn. */
+  /** Resolves after a turn of the event loop. */
   readonly nextTurn: () => Promise<void>;
 }
 
-/** Answer from `replies`. */
+/** Create the source of recorded replies. */
 export function createRecordedReplies(
   replies: readonly RecordedReply[],
   { mayCall, nextTurn }: RepliesDeps,
@@ -57,7 +56,7 @@ export function createRecordedReplies(
   const given = replies.map(() => false);
   const unmatched: UnmatchedCall[] = [];
   const denied: string[] = [];
-  /** Replies that were asked for and not given yet. */
+  /** Assigned replies that are not delivered yet. */
   const waiting = new Set<number>();
   let changes = 0;
 
@@ -102,7 +101,7 @@ function isDenial(reply: RecordedReply | undefined): boolean {
   return reply !== undefined && "error" in reply && reply.error.kind === "denied";
 }
 
-/** Whether `reply` is one for a call of `tool` with `params`. */
+/** Returns whether `reply` matches a call of `tool` with `params`. */
 export function answers(reply: RecordedReply, tool: CatalogTool, params: JsonObject): boolean {
   return isNamed(reply.tool, tool) && (reply.params === undefined || isSameJson(reply.params, params));
 }
@@ -111,7 +110,7 @@ function isNamed(name: string, tool: CatalogTool): boolean {
   return name === displayName(tool) || name === tool.id || name === tool.wireName;
 }
 
-/** A reply as the program gets it. */
+/** Converts a recorded reply. */
 export function toInnerReply(reply: RecordedReply): InnerReply {
   if ("result" in reply) return { kind: "value", value: reply.result };
   const { message, details, kind } = reply.error;
@@ -119,12 +118,15 @@ export function toInnerReply(reply: RecordedReply): InnerReply {
   return { kind: kind ?? "error", message, ...(details === undefined ? undefined : { details }) };
 }
 
-/** What ends a program whose call nothing answers: no program catches it. */
+/** Returns the reply that ends a program whose call has no recorded reply. It cannot be caught. */
 export function noReply(tool: CatalogTool, reason: string): InnerReply {
-  return { kind: "limit", message: `No reply is on record for this call of ${displayName(tool)}: ${reason}` };
+  return {
+    kind: "limit",
+    message: `The recording has no reply for this call of ${displayName(tool)}: ${reason}`,
+  };
 }
 
-/** What there is on record in place of a reply to this call. */
+/** Describes the recorded replies of this tool. */
 export function explainUnmatched(
   tool: CatalogTool,
   params: JsonObject,

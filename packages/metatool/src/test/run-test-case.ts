@@ -1,7 +1,6 @@
 /**
- * One test case from its parameters to its verdict. The program runs as it does
- * otherwise, with its caller's catalogue and limits; only its calls are answered
- * from the case, and no tool is touched.
+ * Runs one test case. The program runs as usual, with the catalogue and limits of its
+ * caller; its inner calls get the replies of the case and reach no tool.
  */
 
 import type { JsonObject, SchemaValidator } from "@toolcrib/json";
@@ -16,39 +15,39 @@ import { type Difference, describeDifference, findDifferences } from "./differen
 import { createRecordedReplies, type RepliesDeps } from "./recorded-replies.ts";
 import type { TestCase, TestExpectation } from "./test-case.ts";
 
-/** What running needs of the world. */
+/** Dependencies of running a case. */
 export interface TestDeps {
   readonly composite: CompositeDeps;
   readonly validator: SchemaValidator;
 }
 
-/** Whose tests are run, for whom. */
+/** The tested tool and the caller. */
 export interface TestRequest {
   readonly tool: Pick<SavedTool, "name" | "code" | "inputSchema">;
-  /** The tools that its program is compiled against. What is denied to the caller stays so in a test, whatever stands here. */
+  /** The tools that its program can call. Tools that are denied to the caller are also denied in a test. */
   readonly catalog: Catalog;
   readonly context: CallContext;
   readonly options: ExecutionOptions;
 }
 
-/** The verdict on one case. */
+/** The result of one case. */
 export interface TestReport {
   readonly name: string;
   readonly passed: boolean;
-  /** Why it did not pass, one thing a line; empty when it did. */
+  /** The problems, one for each line; empty when it passed. */
   readonly problems: readonly string[];
   readonly differences: readonly Difference[];
-  /** Names of the tools whose replies nothing asked for. They fail no test. */
+  /** Names of the tools with unused replies, which do not fail a test. */
   readonly unusedReplies: readonly string[];
   readonly logs: readonly string[];
   /** Milliseconds. */
   readonly executionTime: number;
 }
 
-/** What `time.now` gives where a case says nothing: a test means the same on every day. */
+/** The value of `time.now` in a case without one, so that a test does not depend on the day. */
 const defaultNowNs = 946_684_800_000_000_000n;
 
-/** Run a case and judge it. */
+/** Run a case and compare its outcome. */
 export async function runTestCase(
   testCase: TestCase,
   request: TestRequest,
@@ -59,17 +58,17 @@ export async function runTestCase(
   const unmatched = replies.unmatched.map(
     ({ tool, params, reason }) => `${tool}(${shown(params)}) was called, and ${reason}`,
   );
-  const told = [...describeKind(testCase.expect, outcome), ...differences.map(describeDifference)];
-  // What follows from a call without a reply says nothing of its own; and what was expected may be
-  // made of what the caller may not see.
-  const isDenied = told.length > 0 && replies.denied.length > 0;
+  const found = [...describeKind(testCase.expect, outcome), ...differences.map(describeDifference)];
+  // After a call without a reply, other differences are consequences; and the expected values may
+  // contain data that the caller may not see.
+  const isDenied = found.length > 0 && replies.denied.length > 0;
   const hides = unmatched.length > 0 || isDenied;
   const problems = [
     ...unmatched,
     ...(isDenied
       ? [...new Set(replies.denied)].map((tool) => `${tool} may not be called by this caller`)
       : []),
-    ...(hides ? [] : told),
+    ...(hides ? [] : found),
   ];
   return {
     name: testCase.name,
@@ -82,7 +81,7 @@ export async function runTestCase(
   };
 }
 
-/** Run a recorded case again; what comes of it is what came of it then: result, logs and calls. */
+/** Run a recorded case again and compare result, logs and inner calls. */
 export async function replayTestCase(
   testCase: TestCase,
   request: TestRequest,
@@ -122,7 +121,7 @@ async function replay(testCase: TestCase, { tool, catalog, context, options }: T
   return { outcome, replies };
 }
 
-/** What recorded replies need, for the caller of `context`. */
+/** Returns the dependencies of recorded replies for the caller of `context`. */
 export function toRepliesDeps(
   { identity }: CallContext,
   { host, nextTurn }: Pick<CompositeDeps, "host" | "nextTurn">,
@@ -131,7 +130,7 @@ export function toRepliesDeps(
   return { mayCall: ({ id }) => allowed.has(id), nextTurn };
 }
 
-/** Where the outcome is not as expected; of another kind it is told by `describeKind`. */
+/** Returns the differences from the expected outcome; `describeKind` describes another kind. */
 function compareOutcome(expect: TestExpectation, outcome: CompositeOutcome): readonly Difference[] {
   if ("result" in expect)
     return outcome.kind === "result" ? findDifferences(expect.result, outcome.result) : [];

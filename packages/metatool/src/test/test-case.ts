@@ -1,34 +1,33 @@
 /**
- * Test cases of saved tools as they are kept in the tool's file, in `tests` of
- * the `toolcrib` object: parameters, replies of the tools that it calls, and what
- * shall come of it. Text and data only; nothing is run here.
+ * Test cases of saved tools, stored in `tests` of the `toolcrib` object: parameters,
+ * replies of the called tools, and the expected outcome. Parses and formats only.
  */
 
 import type { Diagnostic } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
 import { type CompositeErrorType, compositeErrorTypes, isCompositeErrorType } from "../run/outcome.ts";
 
-/** An error that a tool answers with. */
+/** A recorded error of a tool. */
 export interface RecordedError {
   readonly message: string;
-  /** What the program finds in `e.details`. */
+  /** The value of `e.details`. */
   readonly details?: JsonObject;
-  /** `denied`: the caller may not call it. `limit`: a limit that no program catches. @default the tool failed */
+  /** `denied`: the caller may not call it. `limit`: a limit, which programs cannot catch. @default the tool failed */
   readonly kind?: "denied" | "limit";
 }
 
-/** What a tool answers when it is called in a test. */
+/** The reply of a tool in a test. */
 export type RecordedReply = {
   /** The tool: `namespace.name`, its name on the wire or its id. */
   readonly tool: string;
-  /** Answers only a call with exactly these. @default a call with any */
+  /** Matches only calls with exactly these parameters. @default any parameters */
   readonly params?: JsonObject;
 } & ({ readonly result: JsonValue } | { readonly error: RecordedError });
 
-/** What shall come of a test. */
+/** The expected outcome of a test. */
 export type TestExpectation =
   | { readonly result: JsonValue }
-  /** Without a message any error of this type will do. */
+  /** Without a message, any error of this type matches. */
   | { readonly error: { readonly type: CompositeErrorType; readonly message?: string } };
 
 /** One test case of a saved tool. */
@@ -36,10 +35,10 @@ export interface TestCase {
   /** Unique among the cases of its tool. */
   readonly name: string;
   readonly params: JsonObject;
-  /** In the order in which the tools answered. */
+  /** In the order in which the tools replied. */
   readonly replies: readonly RecordedReply[];
   readonly expect: TestExpectation;
-  /** Nanoseconds since 1970, in digits: what `time.now` gives. @default the beginning of the year 2000 */
+  /** Nanoseconds since 1970, in digits: the value of `time.now`. @default the beginning of the year 2000 */
   readonly now?: string;
 }
 
@@ -47,12 +46,12 @@ export interface TestCase {
 export const testCasesMaxCount = 100;
 /** Longest name of a case. */
 const nameMaxLength = 100;
-/** Most replies of one case; as many as an execution may make calls. */
+/** Most replies of one case: the limit of inner calls of an execution. */
 const repliesMaxCount = 10_000;
 /** Most bytes of one case as JSON. */
 export const testCaseMaxBytes = 128 * 1024;
 
-/** The cases in a tool's `toolcrib` object, and what is wrong with those that are none. */
+/** Parses the cases in a `toolcrib` object, with findings about invalid ones. */
 export function parseTestCases(toolcrib: JsonObject | undefined): {
   readonly value: readonly TestCase[];
   readonly diagnostics: readonly Diagnostic[];
@@ -62,7 +61,7 @@ export function parseTestCases(toolcrib: JsonObject | undefined): {
   return parseTestCaseList(tests, "toolcrib.tests");
 }
 
-/** The cases in a list, and what is wrong with it. @param path what to call the list */
+/** Parses a list of cases. @param path of the list, for findings */
 export function parseTestCaseList(
   list: JsonValue,
   path: string,
@@ -92,13 +91,13 @@ export function parseTestCaseList(
   return { value, diagnostics };
 }
 
-/** The `toolcrib` object with other cases; what else stands in it stays. */
+/** Returns the `toolcrib` object with other cases. Other members stay. */
 export function withTestCases(toolcrib: JsonObject | undefined, cases: readonly TestCase[]): JsonObject {
   const { tests: _replaced, ...others } = toolcrib ?? {};
   return cases.length === 0 ? others : { ...others, tests: cases as unknown as JsonValue };
 }
 
-/** Everything that keeps `value` from being a case. */
+/** Returns the findings about a case. */
 export function lintTestCase(value: JsonValue | undefined, path: string): readonly Diagnostic[] {
   if (!isJsonObject(value)) return [invalid(path, "it must be an object")];
   const { name, params, replies, expect, now, ...others } = value;
@@ -171,7 +170,7 @@ function lintExpectation(expect: JsonValue | undefined, path: string): Diagnosti
   return findings;
 }
 
-/** A misspelt member would be a test that says less than it seems to. */
+/** Reports unknown members: a misspelt member would silently test less. */
 function unknownMembers(others: JsonObject, path: string, known: string): Diagnostic[] {
   return Object.keys(others).map((name) =>
     invalid(`${path}.${name.slice(0, 60)}`, `it is not known; there are ${known}`),

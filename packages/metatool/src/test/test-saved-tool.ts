@@ -1,7 +1,7 @@
 /**
- * `test_saved_tool`: run the test cases that a saved tool carries, add cases to
- * it, or record one from a real run. Running touches no tool; recording is a run
- * like any other, with its caller's authority.
+ * `test_saved_tool`: runs the test cases of a saved tool, adds cases, or records one
+ * from a real run. A test calls no tool. A recording is a real run with the authority
+ * of its caller.
  */
 
 import type { Diagnostic } from "@toolcrib/diagnostics";
@@ -18,35 +18,35 @@ import { recordTestCase } from "./record-test-case.ts";
 import { runTestCase, type TestDeps, type TestReport, type TestRequest } from "./run-test-case.ts";
 import { parseTestCaseList, parseTestCases, type TestCase, withTestCases } from "./test-case.ts";
 
-/** What testing needs of the world. */
+/** Dependencies of testing. */
 export interface SavedTestDeps extends TestDeps {
   readonly saved: SavedToolStore;
   readonly options: ExecutionOptions;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** The tools that the program of a saved tool is compiled against. */
+  /** Returns the tools that the program of a saved tool can call. */
   readonly catalogFor: (tool: SavedTool, context: CallContext) => Catalog;
-  /** Why a saved tool may not be run now, such as an approval that is missing. Asked before a run is recorded. */
+  /** Returns why a saved tool may not run now, such as a missing approval. Called before a run is recorded. */
   readonly refusal: (tool: SavedTool, context: CallContext) => Promise<CompositeError | undefined>;
 }
 
-/** What came of testing. */
+/** The outcome of testing. */
 export type SavedTestOutcome =
   | {
       readonly kind: "tested";
       readonly tool: string;
       readonly reports: readonly TestReport[];
-      /** Name of the case that was recorded, where one was. */
+      /** Name of the recorded case, if any. */
       readonly recorded: string | undefined;
-      /** What is wrong with cases in the tool's file. They count as failed. */
+      /** Findings about cases in the file of the tool. They count as failed. */
       readonly diagnostics: readonly Diagnostic[];
     }
   | { readonly kind: "refused"; readonly error: CompositeError };
 
 /**
- * Test a saved tool as `args` ask for.
+ * Test a saved tool with the arguments of `test_saved_tool`.
  *
- * @throws {MetatoolError} `METATOOL_NOT_FOUND`; `METATOOL_TEST_INVALID` for cases that are none; as `recordTestCase`
+ * @throws {MetatoolError} `METATOOL_NOT_FOUND`; `METATOOL_TEST_INVALID` for invalid cases; as `recordTestCase`
  *   and `SavedToolStore.save`.
  */
 export async function testSavedTool(
@@ -98,7 +98,7 @@ function toCases(list: JsonValue): readonly TestCase[] {
   throw new MetatoolError(first.code, first.message, { hint, data: { diagnostics } });
 }
 
-/** Keep `added` with the tool, in the place of cases of the same names. */
+/** Add cases to the tool. They replace cases of the same names. */
 async function addCases(
   tool: SavedTool,
   added: readonly TestCase[],
@@ -107,7 +107,7 @@ async function addCases(
   const { metadata, ...definition } = tool;
   const names = new Set<unknown>(added.map(({ name }) => name));
   const before = definition.toolcrib?.["tests"] ?? [];
-  // What a person broke in the file is theirs to mend, and not to be lost here.
+  // Invalid cases in the file stay, so that a person can fix them.
   const kept = Array.isArray(before)
     ? (before as readonly JsonValue[]).filter((one) => !names.has(nameOf(one)))
     : before;
@@ -130,7 +130,7 @@ function nameFor(asked: JsonValue | undefined, cases: readonly TestCase[]): stri
   }
 }
 
-/** What came of testing, as a result of the core tool. */
+/** Returns the result of the core tool. */
 export function toTestResult(outcome: Extract<SavedTestOutcome, { kind: "tested" }>): ToolResult {
   const { tool, reports, recorded, diagnostics } = outcome;
   const unusable = diagnostics.map(({ path = "", message }) => ({
@@ -172,14 +172,14 @@ const refusalCodes: ReadonlySet<string> = new Set([
   "METATOOL_TEST_TOO_LARGE",
 ]);
 
-/** An error that is about what was asked for, as its caller reads it; undefined for those of the machine. */
+/** Returns the error of an invalid request for the caller; undefined for other errors. */
 export function toTestError(error: unknown): CompositeError | undefined {
   if (!(error instanceof MetatoolError) || !refusalCodes.has(error.code)) return undefined;
   const { code, message, hint } = error;
   const found = error.data?.["diagnostics"];
   const problems = (Array.isArray(found) ? (found as readonly Diagnostic[]) : [])
     .slice(0, 50)
-    .map(({ path = "", message: told }): JsonObject => ({ path, message: told }));
+    .map(({ path = "", message }): JsonObject => ({ path, message }));
   return {
     type: "validation_error",
     message,

@@ -1,4 +1,4 @@
-/** `test_saved_tool` as clients see it. Data only. */
+/** The definition of `test_saved_tool` for clients. Data only. */
 
 import type { JsonObject } from "@toolcrib/json";
 import type { ToolDefinition } from "@toolcrib/tool";
@@ -36,19 +36,19 @@ const caseSchema: JsonObject = {
 export const testToolDefinition: ToolDefinition = {
   name: testToolName,
   title: "Test a saved tool",
-  description: `Run the test cases of a saved tool. In a test every tool that the program calls answers from the case, so nothing is touched, however often it runs.
+  description: `Run the test cases of a saved tool. In a test, inner calls get the replies of the case and reach no tool, so a test has no side effects.
 
-- record: run the tool for real with params, once, and keep what happened as a new case.
-- cases: cases to add; one with the name of a case that is there replaces it.
+- record: run the tool once with params, with real calls, and record the run as a new case.
+- cases: cases to add. A case replaces an existing one of the same name.
 
-A dry run of a saved tool (its argument dry_run: true) is answered from the recorded cases too.`,
+A dry run of a saved tool (its argument dry_run: true) also uses the replies of the recorded cases.`,
   inputSchema: {
     type: "object",
     properties: {
       name: { type: "string", minLength: 1, maxLength: 64, description: "Name of the saved tool" },
-      record: { type: "boolean", default: false, description: "Make a case of a real run" },
-      params: { type: "object", default: {}, description: "Parameters of the run that is recorded" },
-      caseName: { type: "string", maxLength: 100, description: "What to call the case that is recorded" },
+      record: { type: "boolean", default: false, description: "Record a case from a real run" },
+      params: { type: "object", default: {}, description: "Parameters of the recorded run" },
+      caseName: { type: "string", maxLength: 100, description: "Name of the recorded case" },
       cases: { type: "array", items: caseSchema, maxItems: 100, description: "Cases to add before testing" },
     },
     required: ["name"],
@@ -60,7 +60,7 @@ A dry run of a saved tool (its argument dry_run: true) is answered from the reco
       name: { type: "string" },
       passed: { type: "integer" },
       failed: { type: "integer" },
-      recorded: { type: "string", description: "Name of the case that was recorded" },
+      recorded: { type: "string", description: "Name of the recorded case" },
       cases: {
         type: "array",
         items: {

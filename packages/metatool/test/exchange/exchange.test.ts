@@ -46,7 +46,7 @@ const sample: SavedToolDefinition = {
   },
 };
 
-/** Export, import, and compare what must come back. */
+/** Exports, imports, and compares. */
 async function checkRoundTrip(tool: SavedToolDefinition, folder: string): Promise<void> {
   await exportSavedTool(tool, folder, { randomBytes });
   const { value, diagnostics } = await importSavedTool(folder, { validator });
@@ -58,7 +58,7 @@ async function checkRoundTrip(tool: SavedToolDefinition, folder: string): Promis
   assert.deepEqual(toolcrib?.["approved"], { tools: [], dynamic: false }, "nothing of it is approved");
 }
 
-test("what is exported is imported as it was, and waits for its approval", async () => {
+test("an exported tool is imported unchanged, and must be approved", async () => {
   await using directory = await makeTemporaryDirectory();
   const folder = directory.join("out", "package");
   await checkRoundTrip(sample, folder);
@@ -115,7 +115,7 @@ test("the round trip holds for any tool", async () => {
   await fc.assert(property, { numRuns: 25 });
 });
 
-test("exporting replaces nothing that is there", async () => {
+test("exporting replaces no existing files", async () => {
   await using directory = await makeTemporaryDirectory();
   const folder = directory.join("package");
   const write = () => exportSavedTool(sample, folder, { randomBytes });
@@ -128,7 +128,7 @@ test("exporting replaces nothing that is there", async () => {
   assert.deepEqual(readdirSync(directory.path), ["package"]);
 });
 
-test("exporting refuses ids and versions that are none", async () => {
+test("exporting refuses invalid ids and versions", async () => {
   await using directory = await makeTemporaryDirectory();
   const check = (options: JsonObject) =>
     assert.rejects(exportSavedTool(sample, directory.join("p"), { randomBytes }, options), {
@@ -141,7 +141,7 @@ test("exporting refuses ids and versions that are none", async () => {
   assert.deepEqual(readdirSync(directory.path), []);
 });
 
-test("importing tells everything that is wrong at once", async () => {
+test("importing reports all problems", async () => {
   await using directory = await makeTemporaryDirectory();
   let count = 0;
   async function check(
@@ -198,7 +198,7 @@ test("importing tells everything that is wrong at once", async () => {
   });
 });
 
-test("importing takes another name, and a Starlark program among the implementations", async () => {
+test("importing accepts another name, and a Starlark program among several implementations", async () => {
   await using directory = await makeTemporaryDirectory();
   const folder = directory.join("p");
   await exportSavedTool(sample, folder, { randomBytes });

@@ -22,7 +22,7 @@ const tool = {
   code: "return 1\n",
 };
 
-/** Import a package that was changed, and expect it to be refused with nothing of the secret in what is said. */
+/** Imports a manipulated package and expects findings that do not contain the secret. */
 async function check(
   change: (folder: string, manifest: Record<string, unknown>, outside: string) => void,
   expected: RegExp,
@@ -37,8 +37,8 @@ async function check(
   writeFileSync(`${folder}/manifest.json`, JSON.stringify(manifest));
   const { value, diagnostics } = await importSavedTool(folder, { validator: createSchemaValidator() });
   assert.equal(value, undefined);
-  const told = diagnostics.map(({ message }) => message).join("\n");
-  assert.match(told, expected);
+  const shown = diagnostics.map(({ message }) => message).join("\n");
+  assert.match(shown, expected);
   assert.doesNotMatch(JSON.stringify(diagnostics), /the secret/);
 }
 
@@ -46,7 +46,7 @@ const withSource = (source: string) => (_: string, manifest: Record<string, unkn
   manifest["endpoint"] = { type: "starlark", source };
 };
 
-test("a path of a package leads nowhere but into its folder", async () => {
+test("no path of a package leaves its folder", async () => {
   for (const source of [
     "../secret.star",
     "tests/../../secret.star",
@@ -68,7 +68,7 @@ test("a path of a package leads nowhere but into its folder", async () => {
   }, /a path is relative/);
 });
 
-test("no link of a package is followed, wherever it leads", async () => {
+test("no link of a package is followed", async () => {
   await check((folder, _, outside) => {
     rmSync(`${folder}/main.star`);
     symlinkSync(outside, `${folder}/main.star`);
@@ -83,7 +83,7 @@ test("no link of a package is followed, wherever it leads", async () => {
   }, /it is a link/);
 });
 
-test("files that are none, that are too large or not UTF-8 are refused", async () => {
+test("entries that are not files, too large, or not UTF-8 are refused", async () => {
   await check((folder) => {
     rmSync(`${folder}/main.star`);
     mkdirSync(`${folder}/main.star`);

@@ -1,4 +1,4 @@
-/** What is said of composites before they run. */
+/** Analysis of composites before they run. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -47,7 +47,7 @@ const { catalog } = setUpWorkshop({
   search_tools: tool({ annotations: readOnly }),
 });
 
-/** Analyse `code`; its findings as `line:column severity message`. */
+/** Analyses `code`; returns findings as `line:column severity message`. */
 function check(code: string, expected: readonly string[], options?: AnalysisOptions): void {
   const { diagnostics } = analyseComposite(code, catalog, options);
   const got = diagnostics.map((diagnostic) => {
@@ -67,7 +67,7 @@ function checkReach(code: string, tools: readonly string[], dynamic = false): vo
   assert.deepEqual(reach, { tools, dynamic }, code);
 }
 
-test("analyseComposite() finds calls of tools that there are not, all at once", () => {
+test("analyseComposite() reports all calls of unknown tools", () => {
   check("github.serchIssues(query=1)\nx = tools['slack.postMesage']()\ny = slack.createIssue()\n", [
     "1:8 error github has no tool serchIssues (did you mean searchIssues?)",
     '2:11 error No tool is named "slack.postMesage" (did you mean "slack.postMessage"?)',
@@ -84,7 +84,7 @@ test("analyseComposite() finds calls of tools that there are not, all at once", 
   assert.deepEqual(reach, { tools: [], dynamic: false });
 });
 
-test("analyseComposite() warns of literal arguments that will not fit", () => {
+test("analyseComposite() warns of mismatched literal arguments", () => {
   const rows: readonly [code: string, findings: readonly string[]][] = [
     ['github.searchIssues({"query": "x", "state": "open", "limit": 5})', []],
     ['n = len\ngithub.searchIssues({"query": params.q, "limit": n([])})', []],
@@ -143,13 +143,13 @@ test("analyseComposite() warns of literal arguments that will not fit", () => {
 
 test("analyseComposite() warns of names that hide tools and parameters", () => {
   check("params = 1\ndef tools():\n  return 1\ngithub = slack.postMessage()\nx = [json for json in []]", [
-    '1:1 warning "params" hides the params that every composite has from here on',
-    '2:5 warning "tools" hides the tools that every composite has from here on',
+    '1:1 warning "params" hides the predeclared params from here on',
+    '2:5 warning "tools" hides the predeclared tools from here on',
     '4:1 warning "github" hides the tools of github from here on',
   ]);
 });
 
-test("analyseComposite() checks parameters against the tool's own input schema", () => {
+test("analyseComposite() checks parameters against the input schema of the composite", () => {
   const inputSchema = {
     type: "object",
     properties: {
@@ -170,7 +170,7 @@ test("analyseComposite() checks parameters against the tool's own input schema",
   for (const [code, findings] of rows) check(code, findings, { inputSchema });
 });
 
-test("analyseComposite() tells which tools the code can call", () => {
+test("analyseComposite() returns the tools that the code can call", () => {
   checkReach("return 1", []);
   checkReach("github.searchIssues(query='')\ntools['slack__postMessage']()\ngithub.createIssue()", [
     "github:createIssue",
@@ -201,7 +201,7 @@ test("analyseComposite() tells which tools the code can call", () => {
   ]);
 });
 
-test("what a composite can do follows from what it can call", () => {
+test("the facts of a composite follow from its reach", () => {
   const reaches: Record<string, { tools: string[]; dynamic: boolean }> = {
     "saved:report": { tools: ["github:searchIssues", "saved:other"], dynamic: false },
     "saved:other": { tools: ["slack:postMessage", "saved:report"], dynamic: false },
@@ -237,17 +237,16 @@ test("what a composite can do follows from what it can call", () => {
   assert.deepEqual([unknown.reach.dynamic, unknown.annotations.destructiveHint], [true, true]);
 });
 
-test("a saved tool that calls itself is reported, and so is one that does so through others", () => {
+test("a saved tool that calls itself is reported, also through other saved tools", () => {
   const savedReach = () => ({ tools: ["saved:mine"], dynamic: false });
-  const direct = '"mine" calls itself, which ends when calls within calls reach their limit';
-  const through =
-    '"mine" calls itself through other saved tools, which ends when calls within calls reach their limit';
+  const direct = '"mine" calls itself, which ends at the limit of nested calls';
+  const through = '"mine" calls itself through other saved tools, which ends at the limit of nested calls';
   check("saved.mine()", [`1:1 warning ${direct}`], { name: "mine", savedReach });
   check("saved.other()", [`1:1 warning ${through}`], { name: "mine", savedReach });
   check("saved.other()", [], { name: "yours", savedReach });
 });
 
-test("reachesFurther() tells whether a later version can call more", () => {
+test("reachesFurther() returns whether a later version can call more", () => {
   const rows: readonly [later: [string[], boolean], earlier: [string[], boolean], expected: boolean][] = [
     [[["a"], false], [["a", "b"], false], false],
     [[["a", "c"], false], [["a", "b"], false], true],

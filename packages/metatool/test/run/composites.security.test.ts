@@ -1,4 +1,4 @@
-/** What composites and tools try, and what comes of it. */
+/** Attacks by composites and tools. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -36,7 +36,7 @@ async function check(code: string, expected: unknown, request?: RunRequest): Pro
   else assert.deepEqual(JSON.parse(JSON.stringify(got)), expected, code);
 }
 
-test("no attribute of a tool or namespace leads to JavaScript", async () => {
+test("no attribute of a tool or namespace exposes JavaScript", async () => {
   for (const name of [
     "constructor",
     "__proto__",
@@ -58,7 +58,7 @@ test("no attribute of a tool or namespace leads to JavaScript", async () => {
   assert.equal(({} as { polluted?: boolean }).polluted, undefined);
 });
 
-test("no server takes a name that every program has", async () => {
+test("no server can hide a predeclared name", async () => {
   await check('print("x")\nreturn [len([1]), type(params), time.now().unix]', [1, "dict", 1_700_000_000]);
   await check("return [print_.it(), params_.it(), time_.it(), len_.it()]", [
     "not print",
@@ -68,13 +68,13 @@ test("no server takes a name that every program has", async () => {
   ]);
 });
 
-test("of names that would become one, only the one that is it already has it", async () => {
+test("of names with the same identifier, only an exact match gets it", async () => {
   await check('return [x_y.one(), tools["x-y.one"]()]', ["x_y", "x-y"]);
   const { diagnostics, reach } = analyseComposite("x_y.one()", workshop.catalog);
   assert.deepEqual([diagnostics, reach.tools], [[], ["x_y:one"]]);
 });
 
-test("large and shared values end the program and nothing else", async () => {
+test("large and shared values end only the program", async () => {
   const blowUp = "x = []\nfor i in range(40):\n  x = [x, x]\n";
   await check(`${blowUp}return x`, /^resource_error: /);
   await check(`${blowUp}a.echo(x=x)`, /^resource_error: /);
@@ -88,12 +88,12 @@ test("large and shared values end the program and nothing else", async () => {
   await check("while True:\n  attempt(a.echo)", /^resource_error: too many tool calls/);
 });
 
-test("what a tool answers in no form is still an answer", async () => {
+test("a malformed result of a tool is handled", async () => {
   await check("return a.bare()", { content: null, isError: false, x: 1 });
   await check("return a.odd()", []);
 });
 
-test("a tool that fails after the end disturbs nobody", async () => {
+test("a tool that fails after the end has no effect", async () => {
   await check("a.late()", "timeout_error: out of time: the limit is 5 ms", { options: { timeoutMs: 5 } });
   // An unhandled rejection would fail this file.
   await delay(40);

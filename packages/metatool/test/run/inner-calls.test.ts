@@ -1,4 +1,4 @@
-/** Inner calls: how many, how many at a time, what is kept of them, and how they end. */
+/** Inner calls: limits, concurrency, records, and cancellation. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -9,15 +9,15 @@ import type { InnerReply } from "@toolcrib/metatool";
 import { clientCall } from "@toolcrib/testing";
 import { setUpWorkshop } from "./workshop.ts";
 
-test("parallel calls run side by side, and no more of them than the width", async () => {
-  let underWay = 0;
+test("parallel calls run concurrently, up to the width", async () => {
+  let inFlight = 0;
   let most = 0;
   const workshop = setUpWorkshop({
     "a.wait": async ({ n }) => {
-      underWay += 1;
-      most = Math.max(most, underWay);
+      inFlight += 1;
+      most = Math.max(most, inFlight);
       await delay(2 + (Number(n) % 3));
-      underWay -= 1;
+      inFlight -= 1;
       return Number(n) * 10;
     },
   });
@@ -31,7 +31,7 @@ test("parallel calls run side by side, and no more of them than the width", asyn
   assert.equal(outcome.toolCalls.length, 20);
 });
 
-test("what is long is left out of the records and its size said", async () => {
+test("the records replace long values by their size", async () => {
   const workshop = setUpWorkshop({ "a.text": ({ n }) => "x".repeat(Number(n)) });
   const outcome = await workshop.run(
     'a.text(n=100000)\na.text(n=5)\na.text({"n": 1, "more": "y" * 70000})\nfor i in range(30):\n  a.text(n=60000)',
@@ -45,7 +45,7 @@ test("what is long is left out of the records and its size said", async () => {
   assert.ok(JSON.stringify(outcome.toolCalls).length < 1_100_000);
 });
 
-test("an execution that is called off calls off what it called", async () => {
+test("a cancelled execution cancels its inner calls", async () => {
   const controller = new AbortController();
   const seen: unknown[] = [];
   const workshop = setUpWorkshop({
@@ -69,7 +69,7 @@ test("an execution that is called off calls off what it called", async () => {
   assert.deepEqual(seen, [controller.signal.reason, controller.signal.reason]);
 });
 
-test("an execution that is out of time leaves no call behind", async () => {
+test("an execution that times out leaves no inner call in flight", async () => {
   let aborted = 0;
   const workshop = setUpWorkshop({
     "a.hang": (_args, { signal }) =>
@@ -94,7 +94,7 @@ test("an execution that is out of time leaves no call behind", async () => {
   assert.deepEqual(dead.toolCalls, []);
 });
 
-test("calls that are too deep end the program, whatever it catches", async () => {
+test("calls that are nested too deep end the program and cannot be caught", async () => {
   const workshop = setUpWorkshop({
     "saved.self": {
       isComposite: true,
@@ -111,8 +111,8 @@ test("calls that are too deep end the program, whatever it catches", async () =>
   );
 });
 
-test("the progress of inner calls adds up and never goes back", async () => {
-  const told: JsonObject[] = [];
+test("the progress of inner calls is summed and never decreases", async () => {
+  const reported: JsonObject[] = [];
   const workshop = setUpWorkshop({
     "a.work": (_args, { progress }) => {
       progress({ progress: 1, total: 2, message: "half" });
@@ -126,9 +126,9 @@ test("the progress of inner calls adds up and never goes back", async () => {
       return null;
     },
   });
-  const context = clientCall({ wantsProgress: true, progress: (params) => told.push(params) });
+  const context = clientCall({ wantsProgress: true, progress: (params) => reported.push(params) });
   await workshop.run("a.work()\na.vague()", { context });
-  assert.deepEqual(told, [
+  assert.deepEqual(reported, [
     { progress: 0.5, message: "a.work: half" },
     { progress: 0.99, message: "a.work" },
     { progress: 1, message: "a.work" },
@@ -138,7 +138,7 @@ test("the progress of inner calls adds up and never goes back", async () => {
   ]);
 });
 
-test("replies take the place of the host, and every reply is heard of", async () => {
+test("recorded replies replace the host, and every reply is reported", async () => {
   const workshop = setUpWorkshop({ "a.real": () => "real", "a.other": () => "other" });
   const heard: [string, unknown, InnerReply][] = [];
   const code =
@@ -166,7 +166,7 @@ test("replies take the place of the host, and every reply is heard of", async ()
   );
 });
 
-test("a source of replies that fails is an error of the call", async () => {
+test("a failing source of replies is an error of the inner call", async () => {
   const workshop = setUpWorkshop({ "a.real": () => "real" });
   const outcome = await workshop.run("return a.real()", {
     replies: () => {
@@ -187,7 +187,7 @@ test("a program that was compiled for one catalogue runs in another that has its
   ];
   const results = (await both(code)).map((outcome) => outcome.kind === "result" && outcome.result);
   assert.deepEqual(results, [1, 10, 1]);
-  // The cache of the first has the program; in the catalogue of the second a name is missing.
+  // The cache has the program for the first catalogue; the second catalogue lacks a name.
   const missing = await one.run("return b.y()", {});
   assert.equal(missing.kind, "result");
   const shrunk = await one.run("return b.y()", { catalog: two.catalog });

@@ -1,4 +1,4 @@
-/** Executions in processes of their own: the same outcomes, and nothing left behind. */
+/** Executions in separate processes: the same outcomes, and no process left behind. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -21,20 +21,20 @@ const workshop = setUpWorkshop({
     throw new CodedError("POLICY_DENIED", "You may not");
   },
   "a.wait": async ({ n }) => {
-    // Whoever was called off is not waited for.
+    // A cancelled tool is not waited for.
     await delay(Number(n), undefined, { ref: false });
     return n as JsonValue;
   },
   echo: (args) => args,
 });
 
-/** What can be compared: all but the time that it took. */
+/** Returns an outcome without its duration. */
 function withoutTime({ executionTime, ...outcome }: CompositeOutcome): unknown {
   assert.ok(executionTime >= 0);
   return JSON.parse(JSON.stringify(outcome));
 }
 
-test("a program in a process of its own comes to what it comes to in this one", async () => {
+test("a program in a separate process has the same outcome as in this process", async () => {
   await using isolated = startIsolatedExecutions(workshop.deps);
   const rows: readonly [code: string, request?: RunRequest][] = [
     [
@@ -72,7 +72,7 @@ test("a program with 24 nested finally bodies is compiled and runs", async () =>
   assert.deepEqual(outcome.kind === "result" ? outcome.result : outcome, 25);
 });
 
-test("a program in a process of its own ends at its deadline, and when it is called off", async () => {
+test("a program in a separate process ends at its deadline and on cancellation", async () => {
   await using isolated = startIsolatedExecutions(workshop.deps);
   const run = (code: string, request: RunRequest) =>
     workshop.run(code, { ...request, options: { ...request.options, isolation: "process" } }, { isolated });
@@ -110,8 +110,8 @@ test("executions beyond the number of processes wait for their turn", async () =
   );
 });
 
-test("a process that cannot live is an error of the execution", async () => {
-  // A heap of 64 MiB and a program that may hold ten times that in the language's own account.
+test("a process that cannot start is an error of the execution", async () => {
+  // A heap of 64 MiB, and a program that may use ten times that by the accounting of the language.
   await using isolated = startIsolatedExecutions(workshop.deps, { memoryBytes: 1 });
   const outcome = await workshop.run(
     "x = [[i] for i in range(3000000)]\nreturn len(x)",
@@ -124,7 +124,7 @@ test("a process that cannot live is an error of the execution", async () => {
   assert.equal(outcome.error.details?.["hint"], "it may have run out of memory: keep less at a time");
 });
 
-test("after disposal nothing runs and nothing is left", async () => {
+test("after disposal no execution and no process is left", async () => {
   const isolated = startIsolatedExecutions(workshop.deps);
   const pending = workshop.run("a.wait(n=100000)", { options: { isolation: "process" } }, { isolated });
   await delay(5);
@@ -136,7 +136,7 @@ test("after disposal nothing runs and nothing is left", async () => {
   assert.deepEqual(late.kind === "error" && late.error.message, "The gateway is closing");
 });
 
-test("a process that waits for work keeps nobody alive and dies with its parent", {
+test("an idle process does not keep its parent alive, and ends with it", {
   skip: canFindProcesses ? false : "children are found in /proc",
 }, async () => {
   const parent = (rest: string) => `

@@ -1,4 +1,4 @@
-/** The primer is short, and what it says runs. */
+/** The primer is short, and its examples run. */
 
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
@@ -42,11 +42,11 @@ async function check(
 }
 
 test("the primer takes 1,500 tokens at most", () => {
-  // Three and a half characters to a token, where such texts have four.
+  // 3.5 characters per token; such texts have about four.
   assert.ok(languagePrimer.length / 3.5 <= 1500, `${languagePrimer.length / 3.5} tokens`);
 });
 
-test("the examples of the primer run as they stand", async () => {
+test("the examples of the primer run unchanged", async () => {
   assert.equal(examples.length, 4);
   await check(0, { title: "crash" }, { found: 2, url: "https://github.test/7", labels: ["bug"] });
   await check(0, { title: "none" }, { found: 0 });
@@ -60,7 +60,7 @@ test("the examples of the primer run as they stand", async () => {
   await check(3, { title: "Long" }, "fail: the page is too long");
 });
 
-test("what the primer says in passing is true", async () => {
+test("the statements of the primer are true", async () => {
   const rows: readonly [code: string, expected: unknown][] = [
     [
       'x = {"a": {"b": 1}}\nx["c"] = x.a.b\nreturn [x.c, x.get("z"), x.get("z", 0), x["a"]["b"], x.pop("c")]',

@@ -1,4 +1,4 @@
-/** Arguments before a composite sees them: defaults, coercion, and what is wrong with the rest. */
+/** Preparation of arguments: defaults, coercion, and problems. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -11,7 +11,7 @@ function object(properties: JsonObject, more: JsonObject = {}): JsonObject {
   return { type: "object", properties, ...more };
 }
 
-/** What becomes of `args`; of arguments that do not fit `path message | hint` of each problem. */
+/** Returns the prepared `args`; for invalid ones `path message | hint` of each problem. */
 function check(schema: JsonObject, args: JsonObject, expected: JsonValue): void {
   const before = JSON.stringify(args);
   const prepared = prepareArguments(validator, schema, args);
@@ -25,7 +25,7 @@ function check(schema: JsonObject, args: JsonObject, expected: JsonValue): void 
   assert.equal(JSON.stringify(args), before, "the arguments given are left as they were");
 }
 
-/** What `value` becomes under `schema`; "refused" when it does not fit. */
+/** Returns `value` coerced by `schema`; "refused" when it is invalid. */
 function checkValue(schema: JsonValue, value: JsonValue, expected: JsonValue): void {
   const prepared = prepareArguments(validator, object({ v: schema }, { required: ["v"] }), { v: value });
   assert.deepEqual(
@@ -35,7 +35,7 @@ function checkValue(schema: JsonValue, value: JsonValue, expected: JsonValue): v
   );
 }
 
-test("prepareArguments() applies defaults, nested ones too", () => {
+test("prepareArguments() applies defaults, also nested ones", () => {
   const schema = object(
     {
       a: { type: "integer", default: 5 },
@@ -64,7 +64,7 @@ test("prepareArguments() applies defaults, nested ones too", () => {
   check({ type: "object", additionalProperties: object({ n: { default: 0 } }) }, { x: {} }, { x: { n: 0 } });
 });
 
-test("prepareArguments() coerces where nothing is lost and one thing can be meant", () => {
+test("prepareArguments() coerces where that is lossless and unambiguous", () => {
   const rows: readonly [schema: JsonValue, value: JsonValue, expected: JsonValue][] = [
     [{ type: "integer" }, "5", 5],
     [{ type: "integer" }, "-5", -5],
@@ -115,7 +115,7 @@ test("prepareArguments() coerces where nothing is lost and one thing can be mean
   for (const [schema, value, expected] of rows) checkValue(schema, value, expected);
 });
 
-test("null is an absent property where it can be nothing else", () => {
+test("null is an absent property where it has no other meaning", () => {
   const schema = object({
     a: { type: "string" },
     b: { type: "integer", default: 3 },
@@ -127,7 +127,7 @@ test("null is an absent property where it can be nothing else", () => {
   check(object({ a: { type: "string" } }, { required: ["a"] }), { a: null }, ["/a must be string, got null"]);
 });
 
-test("what is wrong is said with its place, what is allowed and how to mend it", () => {
+test("a problem has its place, the allowed values and a hint", () => {
   const schema = object(
     {
       title: { type: "string", description: "Title of the issue" },
@@ -144,7 +144,7 @@ test("what is wrong is said with its place, what is allowed and how to mend it",
   ]);
   check(schema, { title: ["x"], limit: "many", state: "gone", items: [{ n: 1 }, { n: {} }] }, [
     "/title must be string, got an array of 1",
-    '/limit must be integer, got the string "many" | leave it out, and it is 10',
+    '/limit must be integer, got the string "many" | omit it to use the default 10',
     '/state must be one of "open", "closed", got the string "gone"',
     "/items/1/n must be integer, got an object with 0 members",
   ]);
@@ -155,11 +155,11 @@ test("what is wrong is said with its place, what is allowed and how to mend it",
   assert.equal(error.type, "validation_error");
   assert.equal(
     error.message,
-    "The arguments do not fit: the arguments must have required property 'title'; /limit must be integer, got an object with 0 members",
+    "Invalid arguments: the arguments must have required property 'title'; /limit must be integer, got an object with 0 members",
   );
 });
 
-test("a schema that is none refuses every call and says why", () => {
+test("an invalid schema refuses every call with the reason", () => {
   const prepared = prepareArguments(validator, { type: "nonsense" }, {});
   assert.equal(prepared.kind, "invalid");
   assert.match(
@@ -168,7 +168,7 @@ test("a schema that is none refuses every call and says why", () => {
   );
 });
 
-test("no schema and no argument leads prepareArguments() astray", () => {
+test("prepareArguments() handles hostile schemas and arguments", () => {
   const circular = { type: "object", allOf: [{ $ref: "#" }], properties: { a: { $ref: "#" } } };
   assert.equal(prepareArguments(validator, circular, { a: {} }).kind, "invalid");
   const loop = {

@@ -1,4 +1,4 @@
-/** Composites run: what they return, what they call, what is told of it. */
+/** Runs of composites: results, inner calls, and records. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -50,7 +50,7 @@ const workshop = setUpWorkshop({
   echo: (args) => args,
 });
 
-/** Run `code`; its result, or the error's type and message. */
+/** Runs `code`; returns its result, or type and message of the error. */
 async function check(code: string, expected: JsonValue, request?: RunRequest): Promise<void> {
   const outcome = await workshop.run(code, request);
   const got = outcome.kind === "result" ? outcome.result : `${outcome.error.type}: ${outcome.error.message}`;
@@ -76,7 +76,7 @@ test("the example of the design document runs word for word", async () => {
   assert.ok(outcome.steps > 0);
 });
 
-test("runComposite() gives programs their tools by every name", async () => {
+test("runComposite() provides tools by every name", async () => {
   await check('return github.searchIssues(query="x")[0].title', "x");
   await check('return tools["github__searchIssues"](query="x")[0].id', 7);
   await check('return tools["github:searchIssues"]({"query": "x"})[0].id', 7);
@@ -103,7 +103,7 @@ test("runComposite() gives programs their tools by every name", async () => {
   ]);
 });
 
-test("runComposite() says which tool was meant", async () => {
+test("runComposite() suggests a similar tool", async () => {
   await check(
     "return github.serchIssues()",
     "runtime_error: namespace github has no .serchIssues field or method (did you mean .searchIssues?)",
@@ -141,11 +141,11 @@ test("a tool takes one dict, or arguments by name", async () => {
   );
   await check(
     'return tools.echo({"deep": [{"n": 1 << 60}]})',
-    "runtime_error: cannot send the arguments of echo.deep[0].n: 1152921504606846976 is beyond what JSON numbers hold",
+    "runtime_error: cannot send the arguments of echo.deep[0].n: 1152921504606846976 is beyond the range of JSON numbers",
   );
 });
 
-test("the value of a call is what the tool meant", async () => {
+test("the value of an inner call is the result of the tool", async () => {
   await check("return text.plain()", "just text");
   await check("return text.json().n + text.json().x", 13.5);
   await check("return text.long()", "123456789012345678901");
@@ -155,7 +155,7 @@ test("the value of a call is what the tool meant", async () => {
   ]);
 });
 
-test("a tool that fails is a ToolError, and what may not be done is an Error", async () => {
+test("a tool that fails is a ToolError, and a denied call is an Error", async () => {
   await check("sad.fail()", "tool_error: no such issue");
   await check("try:\n  sad.fail()\nexcept ToolError as e:\n  return [e.type, e.message, e.tool]", [
     "ToolError",
@@ -173,7 +173,7 @@ test("a tool that fails is a ToolError, and what may not be done is an Error", a
   await check("return attempt(saved.broken).error.details.details.line", 3);
 });
 
-test("an error says where it happened and what to do", async () => {
+test("an error has its place and a hint", async () => {
   const outcome = await workshop.run("x = 1\ndef f(y):\n  return sad.fail(id=y)\nreturn f(x)\n", {
     options: { debug: true },
   });
@@ -192,7 +192,7 @@ test("an error says where it happened and what to do", async () => {
   assert.equal(quiet.kind === "error" && quiet.error.stack, undefined);
 });
 
-test("code that is no program gives all of its errors", async () => {
+test("code that does not compile reports all errors", async () => {
   const outcome = await workshop.run("x = = 1\ny = 2 +\n");
   assert.equal(outcome.kind, "error");
   assert.equal(outcome.error.type, "validation_error");
@@ -211,12 +211,12 @@ test("code that is no program gives all of its errors", async () => {
   );
 });
 
-test("what a composite prints comes with its outcome, also when it fails", async () => {
+test("the output of print is part of the outcome, also of a failure", async () => {
   const outcome = await workshop.run('print("one", 2)\nprint("three")\nfail("done")');
   assert.deepEqual([outcome.kind, outcome.logs], ["error", ["one 2", "three"]]);
 });
 
-test("time stands still at the start of the execution", async () => {
+test("the time is constant during an execution", async () => {
   await check("return time.now().unix", 1_700_000_000);
   await check("return time.now() == time.now()", true);
 });
@@ -247,14 +247,14 @@ test("every limit ends an execution with its own error", async () => {
   for (const [code, options, expected] of kinds) await check(code, expected, { options });
 });
 
-test("a result that JSON has no form for is an error with its place", async () => {
+test("a result that is not representable as JSON is an error with its place", async () => {
   await check(
     'return {"f": [len]}',
     "runtime_error: cannot convert the value at f[0]: got builtin_function_or_method, want a value that JSON can represent",
   );
   await check(
     "return 1 << 70",
-    "runtime_error: cannot send the result: 1180591620717411303424 is beyond what JSON numbers hold",
+    "runtime_error: cannot send the result: 1180591620717411303424 is beyond the range of JSON numbers",
   );
   await check('return json.decode(\'{"__proto__": 1}\')["__proto__"]', 1);
 });
@@ -269,7 +269,7 @@ test("executions share nothing", async () => {
   assert.deepEqual([a?.kind === "result" && a.result, b?.kind === "result" && b.result], [1, 2]);
 });
 
-test("clientCall() is what inner calls are made on account of", async () => {
+test("clientCall() is the context of inner calls", async () => {
   const seen: unknown[] = [];
   const crew = setUpWorkshop({
     "a.look": (_args, context) => {

@@ -1,6 +1,6 @@
 /**
- * A small host for composites: a catalogue of tools that are functions, and calls
- * that run them one level deeper, as a gateway does.
+ * A small host for composites: a catalogue of functions as tools, and inner calls that
+ * run them one level deeper, as a gateway does.
  */
 
 import { setTimeout as delay } from "node:timers/promises";
@@ -25,7 +25,7 @@ import {
   toToolId,
 } from "@toolcrib/tool";
 
-/** What a tool of the workshop does; what it returns becomes `structuredContent`, a `ToolResult` stays one. */
+/** The function of a tool. Its value becomes `structuredContent`; a `ToolResult` is returned unchanged. */
 export type Work = (
   args: JsonObject,
   context: CallContext,
@@ -49,12 +49,12 @@ export interface Workshop {
   run(code: string, request?: RunRequest, more?: Partial<CompositeDeps>): Promise<CompositeOutcome>;
 }
 
-/** What a run may say beside its code. */
+/** Options of a run. */
 export interface RunRequest extends Partial<Omit<CompositeRequest, "code" | "options">> {
   readonly options?: Partial<ExecutionOptions>;
 }
 
-/** The options where a test says nothing. */
+/** Default options. */
 export const defaultOptions: ExecutionOptions = {
   timeoutMs: 30_000,
   memoryBytes: 128 * 1024 * 1024,
@@ -68,7 +68,7 @@ export const defaultOptions: ExecutionOptions = {
   isolation: "none",
 };
 
-/** Set up a workshop. */
+/** Creates a workshop. */
 export function setUpWorkshop(tools: { readonly [name: string]: Work | WorkshopTool }): Workshop {
   const called: string[] = [];
   const works = new Map<string, Work>();

@@ -1,6 +1,6 @@
 /**
- * Changes of a directory of saved tools that are stopped in the middle, by a
- * kill or by an error: what is there before, what is done, and what is there after.
+ * Changes of a directory of saved tools that are interrupted by a kill or by an error:
+ * the state before, the change, and the state after.
  */
 
 import type { SavedToolStore } from "@toolcrib/metatool";
@@ -18,18 +18,18 @@ const versions = {
   large: [definitionOf({ code: largeCode }), definitionOf({ code: largeCode.replaceAll("x", "y") })],
 } as const;
 
-/** How the state of the tool `double` is told: its code and its count, or nothing. */
+/** The state of the tool `double`: its code and its count; `undefined` when it does not exist. */
 export type ToolState = { readonly code: string; readonly executionCount: number } | undefined;
 
 /** One change. */
 export interface Change {
-  /** Makes the state before; no step of it is stopped. */
+  /** Creates the state before. Not interrupted. */
   prepare(saved: SavedToolStore): Promise<void>;
-  /** What is stopped. */
+  /** The change that is interrupted. */
   run(saved: SavedToolStore): Promise<void>;
   readonly before: ToolState;
   readonly after: ToolState;
-  /** Which `rename` or `remove` of `run` is the one that changes the state, from 0. */
+  /** Index of the `rename` or `remove` of `run` that changes the state, from 0. */
   readonly decisive: number;
 }
 
@@ -55,7 +55,7 @@ function update([before, after]: (typeof versions)[keyof typeof versions]): Chan
   };
 }
 
-/** Count twice in one batch that is on the disk, and three times more that are not. */
+/** Count two executions that are written, and three more that are not. */
 async function count(saved: SavedToolStore): Promise<void> {
   await saved.save(small);
   for (const at of [1, 2]) saved.recordExecution("double", at);
@@ -69,7 +69,7 @@ const counted = {
   decisive: 0,
 };
 
-/** All changes, by what people call them. */
+/** All changes by name. */
 export const changes: Readonly<Record<string, Change>> = {
   "a small new tool": saveNew(versions.small[0]),
   "a large new tool": saveNew(versions.large[0]),

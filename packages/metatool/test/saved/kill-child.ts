@@ -2,7 +2,7 @@
  * A process that makes one of `changes` and is killed at one of its file steps.
  *
  * Arguments: directory, name of the change, number of the step from 0 (-1 for
- * none), `before`, `half` or `after`. Prints the steps when it was not killed.
+ * none), `before`, `half` or `after`. Prints the steps when it is not killed.
  */
 
 import { writeSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
- * A process that gives up its rights and then lists a directory of saved tools
- * and saves one over `double`. Prints what came of it.
+ * A process that drops its privileges, lists a directory of saved tools, and replaces
+ * `double`. Prints the results.
  *
  * Arguments: directory, the user to become or `-`.
  */

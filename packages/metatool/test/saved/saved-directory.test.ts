@@ -1,4 +1,4 @@
-/** What others do in the directory: files that are no tools, edits by hand, links, and other processes. */
+/** Changes by other programs: files that are not tools, edits by hand, links, and other processes. */
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -18,10 +18,10 @@ import {
 } from "./saved-harness.ts";
 
 const isWindows = process.platform === "win32";
-/** Nothing is heard of changes: they are found by looking. */
+/** Without file system events: changes are found by polling. */
 const unwatched = { ...nodeFiles, watch: () => undefined };
 
-describe("a file is reported, left alone and in nobody's way but its own when it", () => {
+describe("a file is reported, left alone, and does not affect other tools when it", () => {
   const text = (changes: object) => JSON.stringify(documentOf({ ...changes }));
   const metadata = documentOf()["metadata"] as object;
   type Put = string | Uint8Array | ((directory: TemporaryDirectory) => void);
@@ -29,12 +29,12 @@ describe("a file is reported, left alone and in nobody's way but its own when it
     [
       "is not JSON",
       '{\n  "version": "1.0",\n  "name": double\n}\n',
-      'double.json:3:11: error METATOOL_FILE_SYNTAX Cannot read the saved tool: its file stops being JSON here 3 |   "name": double               ^^^^^^',
+      'double.json:3:11: error METATOOL_FILE_SYNTAX Cannot read the saved tool: its file is not valid JSON from here on 3 |   "name": double               ^^^^^^',
     ],
     [
       "is empty",
       "",
-      "double.json:1:1: error METATOOL_FILE_SYNTAX Cannot read the saved tool: its file stops being JSON here 1 |      ^",
+      "double.json:1:1: error METATOOL_FILE_SYNTAX Cannot read the saved tool: its file is not valid JSON from here on 1 |      ^",
     ],
     [
       "is not UTF-8",
@@ -54,17 +54,17 @@ describe("a file is reported, left alone and in nobody's way but its own when it
     [
       "is of another version",
       text({ version: "2.0" }),
-      'double.json: error METATOOL_FILE_VERSION Cannot read the saved tool: its version is "2.0"; "1.0" is the only one that is known',
+      'double.json: error METATOOL_FILE_VERSION Cannot read the saved tool: its version is "2.0"; only "1.0" is supported',
     ],
     [
       "has no version",
       text({ version: undefined }),
-      'double.json: error METATOOL_FILE_VERSION Cannot read the saved tool: its version is missing; "1.0" is the only one that is known',
+      'double.json: error METATOOL_FILE_VERSION Cannot read the saved tool: its version is missing; only "1.0" is supported',
     ],
     [
       "has another name",
       text({ name: "triple" }),
-      'double.json: error METATOOL_FILE_NAME Cannot use the saved tool: it is called "triple" and its file "double.json" hint: name the file "triple.json", or the tool "double"',
+      'double.json: error METATOOL_FILE_NAME Cannot use the saved tool: its name is "triple" and that of its file is "double.json" hint: name the file "triple.json", or the tool "double"',
     ],
     [
       "has code of another type",
@@ -115,7 +115,7 @@ describe("a file is reported, left alone and in nobody's way but its own when it
               writeFileSync(directory.join("outside.json"), text({}));
               symlinkSync("../outside.json", directory.join("tools", "double.json"));
             },
-            "double.json: error METATOOL_FILE_UNREADABLE Cannot read the saved tool: it is a link that leads out of the directory hint: put the file itself there",
+            "double.json: error METATOOL_FILE_UNREADABLE Cannot read the saved tool: it is a link to a place outside the directory hint: put the file itself there",
           ],
           [
             "is a link that leads nowhere",
@@ -145,7 +145,7 @@ describe("a file is reported, left alone and in nobody's way but its own when it
             .map((one) => formatDiagnostic(one).replaceAll(`${tools}/`, "").replaceAll("\n", " ")),
           [report],
         );
-        const refused = { code: "METATOOL_FILE_IN_THE_WAY", hint: /mend or remove the file/ };
+        const refused = { code: "METATOOL_FILE_IN_THE_WAY", hint: /fix or remove the file/ };
         await assert.rejects(saved.save(definitionOf()), refused);
         await assert.rejects(saved.delete("double"), refused);
         await saved.save(definitionOf({ name: "good", code: "return 1\n" }));
@@ -153,7 +153,7 @@ describe("a file is reported, left alone and in nobody's way but its own when it
       }
       assert.deepEqual(fileNames(tools), ["double.json", "good.json", "new.json"]);
       if (typeof put !== "function") assert.deepEqual(readFileSync(path), Buffer.from(put));
-      // Mended, it is a tool.
+      // After the repair it is a tool.
       rmSync(path, { recursive: true });
       writeFileSync(path, text({}));
       await using saved = await openTest(tools);
@@ -162,7 +162,7 @@ describe("a file is reported, left alone and in nobody's way but its own when it
   }
 });
 
-test("of more files than are allowed the last are reported", async () => {
+test("of more files than allowed, the last ones are reported", async () => {
   await using directory = await makeTemporaryDirectory();
   for (const name of ["a", "b", "c", "d"]) {
     writeFileSync(directory.join(`${name}.json`), JSON.stringify(documentOf({ name })));
@@ -178,7 +178,7 @@ test("of more files than are allowed the last are reported", async () => {
   );
 });
 
-test("what others write: null for never, a byte order mark, and names that are none", async () => {
+test("files of other programs: null for never, a byte order mark, and invalid names", async () => {
   await using directory = await makeTemporaryDirectory();
   const metadata = { ...(documentOf()["metadata"] as object), lastExecuted: null };
   writeFileSync(directory.join("double.json"), `\ufeff${JSON.stringify(documentOf({ metadata }))}`);
@@ -194,7 +194,7 @@ test("what others write: null for never, a byte order mark, and names that are n
 });
 
 for (const [how, files] of [
-  ["heard of", nodeFiles],
+  ["detected by events", nodeFiles],
   ["found by looking", unwatched],
 ] as const) {
   test(`edits, new files and removed ones are ${how}`, async () => {
@@ -210,7 +210,7 @@ for (const [how, files] of [
       });
     writeFileSync(path, JSON.stringify(documentOf({ code: "return 1\n" })));
     await untilCode("return 1\n");
-    // In place, and as editors do it. Of the same length and, by its own account, of the same age.
+    // In place, and as editors do it. With the same length and the same metadata time.
     writeFileSync(path, JSON.stringify(documentOf({ code: "return 2\n" })));
     await untilCode("return 2\n");
     writeFileSync(directory.join("draft~"), JSON.stringify(documentOf({ code: "return 3\n" })));
@@ -224,7 +224,7 @@ for (const [how, files] of [
     assert.deepEqual(saved.diagnostics(), []);
     rmSync(path);
     await untilCode(undefined);
-    // The directory itself may go and come back.
+    // The directory can be removed and created again.
     rmSync(directory.path, { recursive: true });
     assert.deepEqual(await saved.list(), []);
     await saved.save(definitionOf({ code: "return 5\n" }));
@@ -235,7 +235,7 @@ for (const [how, files] of [
   });
 }
 
-test("an edit by hand counts as a modification, and a count that is written does not", async () => {
+test("an edit by hand is a modification, and a write of counters is not", async () => {
   await using directory = await makeTemporaryDirectory();
   const path = directory.join("double.json");
   const first = await (async () => {
@@ -257,7 +257,7 @@ test("an edit by hand counts as a modification, and a count that is written does
   await saved.save(definitionOf(), { expectedModified: at.toISOString() });
 });
 
-test("a disposal puts its counts into a file that was edited meanwhile, and keeps the edit", async () => {
+test("disposal writes its counts to a file that was edited meanwhile, and keeps the edit", async () => {
   await using directory = await makeTemporaryDirectory();
   {
     await using saved = await openTest(directory.path, { files: unwatched });
@@ -270,7 +270,7 @@ test("a disposal puts its counts into a file that was edited meanwhile, and keep
   assert.deepEqual([code, note, metadata.executionCount], ["return 9\n", "by hand", 1]);
 });
 
-test("a link within the directory is a tool, and saving puts a file in its place", {
+test("a link within the directory is a tool, and saving replaces it by a file", {
   skip: isWindows,
 }, async () => {
   await using directory = await makeTemporaryDirectory();
@@ -287,7 +287,7 @@ test("a link within the directory is a tool, and saving puts a file in its place
   assert.equal(readDocument(directory.path, "double")["code"], definitionOf().code);
 });
 
-test("of several processes that write at the same time the last one wins whole, and no count is lost", async () => {
+test("of several processes that write concurrently the last one wins as a whole, and no count is lost", async () => {
   await using directory = await makeTemporaryDirectory();
   const child = fileURLToPath(new URL("./writing-child.ts", import.meta.url));
   const conditions = process.execArgv.filter((argument) => argument.startsWith("--conditions"));
@@ -302,7 +302,7 @@ test("of several processes that write at the same time the last one wins whole, 
     isOver = true;
   });
   while (!isOver) {
-    // Never a file that is half of one: not even for a reader without the lock.
+    // A file is never partial, not even for a reader without the lock.
     const { code, toolcrib } = readDocument(directory.path, "shared");
     const [, writer, round] = /^# from (\w+) (\d+)\n/.exec(String(code)) ?? [];
     assert.deepEqual(toolcrib, writer === "nobody" ? undefined : { writer, round: Number(round) });
@@ -312,7 +312,7 @@ test("of several processes that write at the same time the last one wins whole, 
     assert.equal(code, 0, stderr);
     return JSON.parse(stdout) as { readonly won: number; readonly lost: number };
   });
-  // Each save that expected what it had seen replaced just that: the number of saves is that of the versions.
+  // Each save replaced exactly the version that it expected, so there are as many saves as versions.
   const won = outcomes.reduce((sum, one) => sum + one.won, 0);
   const shared = await waitUntil(async () => {
     const tool = await saved.get("shared");

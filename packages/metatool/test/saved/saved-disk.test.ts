@@ -1,4 +1,4 @@
-/** Disks that are full and directories without permission: an error that says so, and everything as it was. */
+/** Full disks and directories without permission: a precise error, and no change. */
 
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
@@ -23,7 +23,7 @@ import { definitionOf, type FileStep, fileNames, openTest, steppedFiles } from "
 
 const isWindows = process.platform === "win32";
 
-/** How the steps of a change go: all until `failing` is set, and then not the one of that number. */
+/** File steps of which the one with the number `failing` fails. */
 function failingFiles(errno: string) {
   const state = { failing: undefined as number | undefined, steps: [] as FileStep[], isOn: false };
   const files = steppedFiles(async (step, run, half) => {
@@ -63,7 +63,7 @@ async function checkFailure(name: string, index: number, step: FileStep, errno: 
   state.isOn = false;
   const isDone = state.steps.slice(0, index).filter((one) => one === "rename" || one === "remove").length;
   if (thrown === undefined) {
-    // Not durable, and then the log hears of it.
+    // The change is not durable, which is logged.
     assert.deepEqual([step, problems], ["syncDirectory", ["METATOOL_NOT_DURABLE"]], place);
   } else {
     assert(thrown instanceof MetatoolError, place);
@@ -84,7 +84,7 @@ async function checkFailure(name: string, index: number, step: FileStep, errno: 
   await using again = await openTest(directory);
   const tool = await again.get("double");
   const found: ToolState = tool && { code: tool.code, executionCount: tool.metadata.executionCount };
-  // What failed is made good by the disposal, or by another one: nothing that was counted is lost.
+  // Disposal, or a later one, retries the failed write: no count is lost.
   const isCounted = ["a flush of counters", "a disposal"].includes(name);
   assert.deepEqual(found, isDone > change.decisive || isCounted ? change.after : change.before, place);
 }
@@ -100,7 +100,7 @@ for (const errno of ["ENOSPC", "EIO"]) {
   });
 }
 
-test("counters that cannot be written are kept, and written when the disk has room again", async () => {
+test("counters that cannot be written are kept, and written when the disk has space again", async () => {
   await using temporary = await makeTemporaryDirectory();
   const directory = temporary.join("tools");
   const { files, state } = failingFiles("ENOSPC");
@@ -117,7 +117,7 @@ test("counters that cannot be written are kept, and written when the disk has ro
   assert.equal(other.current()[0]?.metadata.executionCount, 2);
 });
 
-/** A file system of `kilobytes` in memory, or `undefined` where one cannot be mounted. */
+/** Mounts a file system of `kilobytes` in memory; `undefined` where that is not possible. */
 function mountTmpfs(t: TestContext, kilobytes: number): string | undefined {
   const directory = mkdtempSync(join(tmpdir(), "toolcrib-tmpfs-"));
   const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", `size=${kilobytes}k`, "tmpfs", directory]);
@@ -128,7 +128,7 @@ function mountTmpfs(t: TestContext, kilobytes: number): string | undefined {
   return mounted.status === 0 ? directory : undefined;
 }
 
-test("on a disk that is really full, saving fails and loses nothing, and goes on when there is room", async (t) => {
+test("on a full disk, saving fails and loses nothing, and works when there is space", async (t) => {
   const disk = mountTmpfs(t, 256);
   if (disk === undefined) return t.skip("a tmpfs cannot be mounted here");
   const directory = join(disk, "tools");
@@ -166,7 +166,7 @@ const unprivilegedId = 65_534;
 const child = fileURLToPath(new URL("./permission-child.ts", import.meta.url));
 const conditions = process.execArgv.filter((argument) => argument.startsWith("--conditions"));
 
-/** What `permission-child.ts` finds in `directory`, as a user who is not root. */
+/** Runs `permission-child.ts` on `directory` as a user other than root. */
 async function tryAsUser(directory: string): Promise<unknown> {
   const isRoot = process.getuid?.() === 0;
   const args = [...conditions, child, directory, isRoot ? String(unprivilegedId) : "-"];
@@ -193,11 +193,11 @@ describe("without permission", { skip: isWindows && "Windows has other permissio
         chownSync(path, unprivilegedId, unprivilegedId);
       }
     await run(directory);
-    // Or the directory could not be removed.
+    // So that the directory can be removed.
     chmodSync(directory, 0o700);
   }
 
-  test("to write, tools are listed and a change says why not", () =>
+  test("to write, tools are listed and a change fails with the reason", () =>
     withDirectory(async (directory) => {
       chmodSync(directory, 0o500);
       const hint = "give the user who runs toolcrib write access to the directory; nothing was changed";
@@ -223,7 +223,7 @@ describe("without permission", { skip: isWindows && "Windows has other permissio
     }));
 
   const noOther = process.getuid?.() !== 0 && "only root can own what another user cannot enter";
-  test("to look, opening says so", { skip: noOther }, () =>
+  test("to list, opening fails with the reason", { skip: noOther }, () =>
     withDirectory(async (directory) => {
       chmodSync(join(directory, ".."), 0o700);
       assert.deepEqual(await tryAsUser(directory), {
@@ -233,14 +233,14 @@ describe("without permission", { skip: isWindows && "Windows has other permissio
   );
 });
 
-test("a file in the place of the directory is an error that says so", async () => {
+test("a file at the path of the directory is an error", async () => {
   await using temporary = await makeTemporaryDirectory();
   writeFileSync(temporary.join("tools"), "");
   await assert.rejects(openTest(temporary.join("tools")), { code: "METATOOL_DIRECTORY_UNUSABLE" });
   assert(existsSync(temporary.join("tools")));
 });
 
-test("the directory is made for its owner alone, and closed to others when it was not", {
+test("the directory is created for its owner only, and closed to others when it was open", {
   skip: isWindows,
 }, async () => {
   await using temporary = await makeTemporaryDirectory();

@@ -1,4 +1,4 @@
-/** Directories of saved tools for tests: a clock that ticks, definitions, and file steps that can be watched or stopped. */
+/** Stores of saved tools for tests: a ticking clock, definitions, and file steps that can be observed or stopped. */
 
 import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
@@ -14,7 +14,7 @@ import {
   type SavedToolStoreOptions,
 } from "@toolcrib/metatool";
 
-/** What is opened where a test says nothing: by hand only, so that nothing happens while it does not look. */
+/** Opens a store that writes no counters by itself, unless the test sets options. */
 export function openTest(
   directory: string,
   deps: Partial<SavedToolStoreDeps> = {},
@@ -30,7 +30,7 @@ function throwProblem(problem: MetatoolError): void {
   throw problem;
 }
 
-/** A second later with each look at it, from 2026 on. */
+/** Returns a clock that starts in 2026 and advances by a second with each reading. */
 export function tickingClock(): () => number {
   let now = Date.UTC(2026, 0, 1);
   return () => {
@@ -39,7 +39,7 @@ export function tickingClock(): () => number {
   };
 }
 
-/** A definition that can be saved; `changes` are laid over it. */
+/** Returns a valid definition with `changes`. */
 export function definitionOf(changes: Partial<SavedToolDefinition> = {}): SavedToolDefinition {
   return {
     name: "double",
@@ -50,11 +50,11 @@ export function definitionOf(changes: Partial<SavedToolDefinition> = {}): SavedT
   };
 }
 
-/** A file as the document has it; `changes` are laid over it. */
+/** Returns the document of a file with `changes`. */
 export function documentOf(changes: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
   const metadata = {
     created: "2026-01-01T00:00:00.000Z",
-    // Later than any file of a test is written, so that none looks edited by hand.
+    // Later than the files of the test, so that none counts as edited by hand.
     modified: "2099-01-01T00:00:00.000Z",
     executionCount: 0,
   };
@@ -66,7 +66,7 @@ export function readDocument(directory: string, name: string): Record<string, un
   return JSON.parse(readFileSync(join(directory, `${name}.json`), "utf8"));
 }
 
-/** What tests look at in a file's metadata. */
+/** The metadata of a file. */
 export interface DocumentMetadata {
   readonly metadata: {
     readonly created: string;
@@ -76,14 +76,14 @@ export interface DocumentMetadata {
   };
 }
 
-/** Names of all files but the lock. */
+/** Names of all files except the lock. */
 export function fileNames(directory: string): string[] {
   return readdirSync(directory)
     .filter((name) => !name.endsWith(".lock"))
     .sort();
 }
 
-/** A step that changes something on the disk, or makes it last. */
+/** A step that changes the disk or syncs it. */
 export type FileStep =
   | "makeDirectory"
   | "create"
@@ -96,9 +96,9 @@ export type FileStep =
   | "syncDirectory";
 
 /**
- * Node's files, each step inside `around`.
+ * Returns Node's files with each step inside `around`.
  *
- * @param around `half` does what a step does even when it fails: the first half of a write, all of a close.
+ * @param around `half` does the part of a step that happens even when it fails: the first half of a write, a whole close.
  */
 export function steppedFiles(
   around: <T>(step: FileStep, run: () => Promise<T>, half?: () => Promise<void>) => Promise<T>,
@@ -121,7 +121,7 @@ export function steppedFiles(
           ),
         setModified: (atMs) => around("setModified", () => file.setModified(atMs)),
         sync: () => around("sync", () => file.sync()),
-        // A close that fails has closed all the same.
+        // A close that fails has closed the file all the same.
         close: () =>
           around(
             "close",

@@ -1,4 +1,4 @@
-/** Every point at which a process can be killed while it changes saved tools: the old state or the new one, and nothing else. */
+/** Kills a process at every step of a change of saved tools: the old state or the new one remains. */
 
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -19,7 +19,7 @@ const child = fileURLToPath(new URL("./kill-child.ts", import.meta.url));
 const conditions = process.execArgv.filter((argument) => argument.startsWith("--conditions"));
 /** Children at a time. */
 const width = 3;
-/** How many points one in a quick run stands for. */
+/** A quick run tests one of this many points. */
 const sampleStep = 8;
 let points = 0;
 
@@ -27,7 +27,7 @@ function run(directory: string, name: string, step: number, when: string) {
   return runProcess(process.execPath, [...conditions, child, directory, name, String(step), when]);
 }
 
-/** Each step that is made, before and after it, and in the middle of writes. */
+/** Returns the points before and after each step, and in the middle of writes. */
 async function killPoints(name: string): Promise<{ steps: FileStep[]; points: [number, string][] }> {
   await using directory = await makeTemporaryDirectory();
   const { code, stdout, stderr } = await run(directory.join("tools"), name, -1, "before");
@@ -41,13 +41,13 @@ async function killPoints(name: string): Promise<{ steps: FileStep[]; points: [n
   return { steps, points: [...sampled(all, sampleStep)] };
 }
 
-/** Whether the state has changed when step `index` was the last one. */
+/** Returns whether the state has changed when step `index` was the last one. */
 function isChanged({ decisive }: Change, steps: readonly FileStep[], index: number, when: string): boolean {
   const done = steps.slice(0, when === "after" ? index + 1 : index);
   return done.filter((step) => step === "rename" || step === "remove").length > decisive;
 }
 
-/** What a kill cannot show and a power failure would: content is on the disk before its name, and the name before the end. */
+/** Checks the order that matters for a power failure: content is on the disk before its name, and the name before the end. */
 function checkOrder(steps: readonly FileStep[]): void {
   assert(steps.includes("syncDirectory"));
   for (const [index, step] of steps.entries()) {
@@ -84,7 +84,7 @@ async function checkKill(name: string, steps: readonly FileStep[], index: number
     tools,
     place,
   );
-  // The lock died with its holder, and counting goes on where it stood.
+  // The lock was released with its holder, and counting continues.
   const again = await saved.save(definitionOf({ code: "return 0\n" }));
   assert.equal(again.tool.metadata.executionCount, expected?.executionCount ?? 0, place);
 }
@@ -102,13 +102,13 @@ describe("a process that is killed leaves the old state or the new one, at every
       );
     });
   }
-  // Steps that are not made any more would be points that are not tested any more.
+  // A decrease of the number of points means that points are no longer tested.
   after(() => assert(points >= (runsAll ? 120 : 120 / sampleStep), `only ${points} kill points`));
 
   test("and at the other points", leftOut(sampleStep), () => assert(runsAll));
 });
 
-test("the draft of a killed writer is removed by the next that opens, and nothing else is", async () => {
+test("opening removes the draft of a killed writer, and nothing else", async () => {
   await using temporary = await makeTemporaryDirectory();
   const directory = temporary.join("tools");
   mkdirSync(directory);

@@ -1,4 +1,4 @@
-/** Names that would be paths, devices or another tool's: none of them reaches the disk. */
+/** Names that are paths, devices or confusable: none of them reaches the disk. */
 
 import assert from "node:assert/strict";
 import { readdirSync, writeFileSync } from "node:fs";
@@ -8,7 +8,7 @@ import { makeTemporaryDirectory } from "@toolcrib/testing";
 import fc from "fast-check";
 import { definitionOf, documentOf, fileNames, openTest } from "./saved-harness.ts";
 
-describe("a tool cannot be called", () => {
+describe("a name of a tool cannot be", () => {
   const names: readonly string[] = [
     "",
     ".",
@@ -55,7 +55,7 @@ describe("a tool cannot be called", () => {
   }
 });
 
-test("an error of a name says what is allowed, and what to use", () => {
+test("an error of a name names the allowed form and a valid name", () => {
   assert.deepEqual(lintSavedName("my tool!"), [
     {
       severity: "error",
@@ -70,7 +70,7 @@ test("an error of a name says what is allowed, and what to use", () => {
   assert.equal(lintSavedName("⚒")[0]?.hint, undefined);
 });
 
-test("names in the characters of MCP are taken, and lead back to their tools", async () => {
+test("names with the characters of MCP are accepted, and map back to their tools", async () => {
   await using directory = await makeTemporaryDirectory();
   await using saved = await openTest(directory.path);
   const names = [
@@ -94,7 +94,7 @@ test("names in the characters of MCP are taken, and lead back to their tools", a
   for (const name of names) assert.equal((await saved.get(name))?.name, name);
 });
 
-test("no name, whatever it is, makes a file outside of the directory or one that cannot be told apart", async () => {
+test("no name creates a file outside of the directory or a confusable one", async () => {
   await using temporary = await makeTemporaryDirectory();
   await using saved = await openTest(temporary.join("tools"), {}, { maxTools: 10_000 });
   const part = fc.constantFrom(
@@ -140,7 +140,7 @@ test("no name, whatever it is, makes a file outside of the directory or one that
   assert.equal(new Set(folded).size, names.length);
 });
 
-describe("a name that cannot be told from a saved one is refused:", () => {
+describe("a name that is confusable with a saved one is refused:", () => {
   const rows: readonly [saved: string, name: string][] = [
     ["read_file", "Read_File"],
     ["read_file", "read-file"],
@@ -156,10 +156,10 @@ describe("a name that cannot be told from a saved one is refused:", () => {
       await saved.save(definitionOf({ name: first }));
       await assert.rejects(saved.save(definitionOf({ name })), {
         code: "METATOOL_NAME_TAKEN",
-        message: `Cannot save a tool as "${name}": it cannot be told from "${first}", which is there already; names must differ in more than case, separators and lookalike characters`,
+        message: `Cannot save a tool as "${name}": it is confusable with the existing "${first}"; names must differ in more than case, separators and lookalike characters`,
         hint: `use "${first}" to replace that tool, or a name that differs more`,
       });
-      // Neither is one like that of a file that is no usable tool: it might be that file.
+      // A name that resembles that of an unusable file is refused, too: it may be that file.
       writeFileSync(directory.join(`${first}.json`), "broken");
       await assert.rejects(saved.save(definitionOf({ name })), { code: "METATOOL_NAME_TAKEN" });
       assert.deepEqual(fileNames(directory.path), [`${first}.json`]);
@@ -167,7 +167,7 @@ describe("a name that cannot be told from a saved one is refused:", () => {
   }
 });
 
-test("of two files whose names cannot be told apart, the tool that was created first is used", async () => {
+test("of two files with confusable names, the tool that was created first is used", async () => {
   await using directory = await makeTemporaryDirectory();
   const created = (year: number) => ({
     ...(documentOf()["metadata"] as object),
@@ -191,13 +191,13 @@ test("of two files whose names cannot be told apart, the tool that was created f
     [
       [
         "METATOOL_NAME_TAKEN",
-        'Cannot use the saved tool: "a-b" cannot be told from "a_b", which was created first',
+        'Cannot use the saved tool: its name "a-b" is confusable with "a_b", which was created first',
       ],
     ],
   );
 });
 
-test("a reserved name is refused when it is new, and stays when it was saved before", async () => {
+test("a new reserved name is refused, and an existing one stays", async () => {
   await using directory = await makeTemporaryDirectory();
   const reserved = new Set(["save_tool"]);
   await using saved = await openTest(directory.path, { isReserved: (name) => reserved.has(name) });
@@ -211,7 +211,7 @@ test("a reserved name is refused when it is new, and stays when it was saved bef
   await assert.rejects(saved.save(definitionOf()), refused);
 });
 
-test("a definition that is something else altogether is refused and not read", async () => {
+test("a definition of another type is refused and not read", async () => {
   await using directory = await makeTemporaryDirectory();
   await using saved = await openTest(directory.path);
   const trap = new Proxy({}, { get: () => assert.fail("read") });

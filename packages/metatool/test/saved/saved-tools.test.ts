@@ -14,7 +14,7 @@ import {
   tickingClock,
 } from "./saved-harness.ts";
 
-test("a saved tool is a file in the document's format, and comes back from it", async () => {
+test("a saved tool is a file in the format of the document, and is read back from it", async () => {
   await using directory = await makeTemporaryDirectory();
   const definition = definitionOf({ toolcrib: { reach: ["github.searchIssues"] } });
   {
@@ -63,7 +63,7 @@ test("a saved tool is a file in the document's format, and comes back from it", 
   );
 });
 
-test("what is saved is a copy, and any text comes back as it was", async () => {
+test("save() copies the definition, and any text is read back unchanged", async () => {
   await using directory = await makeTemporaryDirectory();
   await using saved = await openTest(directory.path);
   const inputSchema = { type: "object", properties: JSON.parse('{"__proto__":{"type":"string"}}') };
@@ -79,7 +79,7 @@ test("what is saved is a copy, and any text comes back as it was", async () => {
   );
 });
 
-test("saving again replaces the definition whole, and keeps the creation, the counters and unknown fields", async () => {
+test("saving again replaces the whole definition, and keeps the creation time, the counters and unknown fields", async () => {
   await using directory = await makeTemporaryDirectory();
   const metadata = {
     created: "2024-02-03T04:05:06+01:00",
@@ -114,7 +114,7 @@ test("saving again replaces the definition whole, and keeps the creation, the co
   ]);
 });
 
-test("every save has a time of its own, however fast they are and whatever the clock does", async () => {
+test("every save has a unique time, also with a clock that stands still or goes back", async () => {
   await using directory = await makeTemporaryDirectory();
   const times = [5000, 5000, 5000, 1000, 6000];
   await using saved = await openTest(directory.path, { now: () => times.shift() ?? 6000 });
@@ -126,7 +126,7 @@ test("every save has a time of its own, however fast they are and whatever the c
   assert.deepEqual(modified.toSorted(), modified);
 });
 
-test("a save that expects another state than there is, is refused", async () => {
+test("a save that expects another version is refused", async () => {
   await using directory = await makeTemporaryDirectory();
   await using saved = await openTest(directory.path);
   const first = (await saved.save(definitionOf())).tool.metadata.modified;
@@ -140,12 +140,12 @@ test("a save that expects another state than there is, is refused", async () => 
   await saved.delete("double");
   await assert.rejects(
     saved.save(definitionOf(), { expectedModified: second.metadata.modified }),
-    /it was deleted, and not what its caller has seen/,
+    /it was deleted, which is not the version that its caller read/,
   );
   assert.deepEqual(fileNames(directory.path), []);
 });
 
-test("deleting removes the file and says what was in it, or that there was none", async () => {
+test("delete() removes the file and returns the tool, or undefined for an unknown name", async () => {
   await using directory = await makeTemporaryDirectory();
   await using saved = await openTest(directory.path);
   const { tool } = await saved.save(definitionOf());
@@ -155,7 +155,7 @@ test("deleting removes the file and says what was in it, or that there was none"
   assert.deepEqual(fileNames(directory.path), []);
 });
 
-test("listeners hear which definitions changed, and of counters nothing", async () => {
+test("listeners are notified of changed definitions, and not of counters", async () => {
   await using directory = await makeTemporaryDirectory();
   await using saved = await openTest(directory.path);
   const heard: SavedToolChange[] = [];
@@ -230,7 +230,7 @@ describe("a definition is refused for", () => {
   }
 });
 
-test("there is a limit to the number of tools, to a file, and to its depth", async () => {
+test("the number of tools, the size of a file, and its depth are limited", async () => {
   await using directory = await makeTemporaryDirectory();
   await using saved = await openTest(directory.path, {}, { maxTools: 2, fileMaxBytes: 2000 });
   await saved.save(definitionOf({ name: "one" }));
@@ -251,7 +251,7 @@ test("there is a limit to the number of tools, to a file, and to its depth", asy
   assert.deepEqual(fileNames(directory.path), ["one.json", "two.json"]);
 });
 
-test("executions are counted in memory, written in batches, and in the tool's file after disposal", async () => {
+test("executions are counted in memory, written in batches, and moved to the file of the tool by disposal", async () => {
   await using directory = await makeTemporaryDirectory();
   const clock = tickingClock();
   {
@@ -279,7 +279,7 @@ test("executions are counted in memory, written in batches, and in the tool's fi
   assert.deepEqual((await again.get("double"))?.metadata, { created, modified, ...counters });
 });
 
-test("executions are written by themselves, after a number of them and after a time", async () => {
+test("executions are written automatically, after a number of them and after a time", async () => {
   await using directory = await makeTemporaryDirectory();
   const countOnDisk = async () => {
     await using other = await openTest(directory.path);
@@ -297,9 +297,9 @@ test("executions are written by themselves, after a number of them and after a t
   await waitUntil(() => fileNames(directory.path).includes(".counters.json"));
 });
 
-test("counters of a tool that was deleted are not those of the next of its name", async () => {
+test("counters of a deleted tool do not apply to a new tool of its name", async () => {
   await using directory = await makeTemporaryDirectory();
-  // A clock that stands still makes both in the same moment.
+  // With a clock that stands still, both are created at the same time.
   await using saved = await openTest(directory.path, { now: () => 1000 });
   await saved.save(definitionOf());
   saved.recordExecution("double", 1);
@@ -312,7 +312,7 @@ test("counters of a tool that was deleted are not those of the next of its name"
   assert.equal((await saved.get("double"))?.metadata.executionCount, 1);
 });
 
-test("counters that are damaged are reported and replaced", async () => {
+test("damaged counters are reported and replaced", async () => {
   for (const text of [
     "{",
     '{"version":"2.0"}',
@@ -332,7 +332,7 @@ test("counters that are damaged are reported and replaced", async () => {
   }
 });
 
-test("after disposal nothing can be done, and disposing again is safe", async () => {
+test("a disposed store refuses everything, and disposing again is safe", async () => {
   await using directory = await makeTemporaryDirectory();
   const saved = await openTest(directory.path);
   await saved.save(definitionOf());

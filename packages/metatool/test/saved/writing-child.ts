@@ -1,9 +1,9 @@
 /**
- * One of several processes that change one directory: it saves `shared` ten
- * times over what it has seen, tries again when another was faster, and counts
- * an execution for each; and a tool of its own. Prints how often it won and lost.
+ * One of several processes that change one directory. It saves `shared` ten times with
+ * `expectedModified`, retries after a conflict, and counts an execution for each save;
+ * it also saves its own tool. Prints the number of successes and conflicts.
  *
- * Arguments: directory, a name for itself.
+ * Arguments: directory, name of the process.
  */
 
 import { writeSync } from "node:fs";

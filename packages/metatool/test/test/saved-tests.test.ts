@@ -75,7 +75,7 @@ async function check(
   assert.deepEqual(shop.called, [], "a test touches no tool");
 }
 
-test("runTestCase() judges what a program makes of its replies, and touches no tool", async () => {
+test("runTestCase() compares the outcome of a program with recorded replies, and calls no tool", async () => {
   await check({}, []);
   await check({ expect: { result: { url: "u7", estimate: 8 } } }, ["$.estimate: expected 8, got 5"]);
   await check({ expect: { result: { url: "u7" } } }, ["$.estimate: expected nothing, got 5"]);
@@ -98,7 +98,7 @@ test("runTestCase() judges what a program makes of its replies, and touches no t
   await check({ params: { title: [] as JsonValue }, expect: { error: { type: "validation_error" } } }, []);
 });
 
-test("replies answer by tool and arguments, once each, in their order", async () => {
+test("replies match by tool and arguments, once each, in order", async () => {
   const program = `return [a.get(n = n) for n in params.order] + [a.get(n = 0)]`;
   const shop = setUpWorkshop({ "a.get": () => 0 });
   const answers: readonly RecordedReply[] = [
@@ -121,7 +121,7 @@ test("replies answer by tool and arguments, once each, in their order", async ()
   );
 });
 
-test("no program hides a call without a reply", async () => {
+test("no program can hide a call without a reply", async () => {
   const program = `
 try:
     a.get()
@@ -134,7 +134,7 @@ return 1
   await check({ params: {}, replies: [], expect: { result: 1 } }, problems, program, shop);
 });
 
-test("what a caller may not call stays denied in a test, and what came of it is not told", async () => {
+test("a denied call stays denied in a test, and expected values are not disclosed", async () => {
   const shop = setUp();
   const allowed = shop.catalog.tools.filter(({ namespace }) => namespace !== "zenhub");
   const host = { ...shop.deps.host, catalog: () => ({ generation: 2, tools: allowed }) };
@@ -167,7 +167,7 @@ async function checkReplay(
   const request = { tool, catalog: shop.catalog, context: clientCall(), options: defaultOptions };
   const { testCase, outcome } = await recordTestCase("r", params, params, request, deps);
   const calls = shop.called.length;
-  // As it is after it was in a file.
+  // As after a round trip through a file.
   const again = await replayTestCase(JSON.parse(JSON.stringify(testCase)), request, deps);
   const { executionTime: _first, ...first } = outcome;
   const { executionTime: _second, ...second } = again;
@@ -176,7 +176,7 @@ async function checkReplay(
   return outcome;
 }
 
-test("a recorded run replays exactly: result, logs and calls, in their order", async () => {
+test("a recorded run replays exactly: result, logs and calls, in order", async () => {
   let calls = 0;
   const shop = setUpWorkshop({
     "a.slow": async ({ n }) => {
@@ -217,14 +217,14 @@ a.deny()
     shop,
   );
   assert.equal(failed.kind === "error" && failed.error.type, "policy_error");
-  // The calls beside it are called off when one fails.
+  // The concurrent calls are cancelled when one fails.
   await checkReplay(
     `return parallel([lambda: a.slow(n = 2), lambda: a.fail(n = 1), lambda: a.slow(n = 4)])`,
     shop,
   );
 });
 
-test("a run that would not repeat, or that is too large, is not kept", async () => {
+test("a run whose replay differs, or that is too large, is not recorded", async () => {
   const shop = setUpWorkshop({ "a.hang": () => new Promise(() => {}), "a.big": () => "x".repeat(200_000) });
   const record = (program: string, timeoutMs: number) => {
     const tool = { name: "t", code: program, inputSchema: { type: "object" } };
@@ -236,7 +236,7 @@ test("a run that would not repeat, or that is too large, is not kept", async () 
   await assert.rejects(record("return len(a.big())", 30_000), { code: "METATOOL_TEST_TOO_LARGE" });
 });
 
-test("takeDryRun() takes the argument only where it cannot be the tool's own", () => {
+test("takeDryRun() accepts the argument only when it cannot be a parameter of the tool", () => {
   const check = (schema: JsonObject, args: JsonObject, meta: JsonObject | undefined, expected: boolean) =>
     assert.deepEqual(takeDryRun(schema, args, meta), {
       isDryRun: expected,
@@ -260,7 +260,7 @@ test("takeDryRun() takes the argument only where it cannot be the tool's own", (
   check({ allOf: [{ properties: { dry_run: {} } }] }, { dry_run: true }, undefined, false);
 });
 
-test("a dry run is answered from the recordings and touches no tool", async () => {
+test("a dry run uses the recordings and calls no tool", async () => {
   const shop = setUp();
   const tool = { inputSchema, toolcrib: { tests: [sample as unknown as JsonValue] } };
   const run = async (title: string, program = code) => {
@@ -268,17 +268,20 @@ test("a dry run is answered from the recordings and touches no tool", async () =
     const { replies } = createDryRun(tool, { title }, context, { ...shop.deps, validator });
     const outcome = await shop.run(program, { params: { title }, replies, context });
     assert.deepEqual(shop.called, []);
-    const told = outcome.kind === "result" ? outcome.result : outcome.error.message;
-    return JSON.parse(JSON.stringify(told));
+    const reported = outcome.kind === "result" ? outcome.result : outcome.error.message;
+    return JSON.parse(JSON.stringify(reported));
   };
   assert.deepEqual(await run("crash"), { url: "u7", estimate: 5 });
-  // Other parameters: what is on record of calls with the same arguments, as often as it is asked for.
+  // Other parameters: recorded replies to calls with the same arguments, any number of times.
   const twice = `return [zenhub.getIssue(issueId = 7).estimate for i in range(2)]`;
   assert.deepEqual(await run("other", twice), [5, 5]);
-  assert.match(String(await run("other")), /^No reply is on record for this call of github.searchIssues: /);
+  assert.match(
+    String(await run("other")),
+    /^The recording has no reply for this call of github.searchIssues: /,
+  );
 });
 
-test("findDifferences() says where, and nothing for what is the same JSON", () => {
+test("findDifferences() returns the places, and nothing for equal JSON", () => {
   const paths = (a: JsonValue, b: JsonValue) => findDifferences(a, b).map(({ path }) => path);
   assert.deepEqual(paths({ a: [1, { "b c": 2 }] }, { a: [1, { "b c": 3 }] }), ['$.a[1]["b c"]']);
   assert.deepEqual(paths({ a: 1, b: 2 }, { b: 2, a: 1 }), []);
@@ -289,7 +292,7 @@ test("findDifferences() says where, and nothing for what is the same JSON", () =
   assert.equal(findDifferences(Array(100).fill(0), Array(100).fill(1)).length, 20);
 });
 
-test("parseTestCases() finds everything that keeps cases from being any", () => {
+test("parseTestCases() reports everything that is invalid", () => {
   const problems = (tests: JsonValue) => parseTestCases({ tests }).diagnostics.map(({ path }) => path);
   assert.deepEqual(problems([sample as unknown as JsonValue]), []);
   assert.deepEqual(problems("none"), ["toolcrib.tests"]);
@@ -310,7 +313,7 @@ test("parseTestCases() finds everything that keeps cases from being any", () => 
   );
 });
 
-test("test_saved_tool records a case into the tool's file, adds cases, and runs all of them", async () => {
+test("test_saved_tool records a case in the file of the tool, adds cases, and runs all of them", async () => {
   await using directory = await makeTemporaryDirectory();
   const shop = setUp();
   await using saved = await openSavedToolStore({ now: Date.now, randomBytes }, { directory: directory.path });

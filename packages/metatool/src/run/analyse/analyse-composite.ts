@@ -1,7 +1,7 @@
 /**
- * What can be said of a composite without running it: all errors of its syntax
- * and of its names at once, calls of tools that there are not, arguments that
- * will not fit, and which tools it can call at all. Calls nothing.
+ * Analyses a composite without running it: reports all syntax and name errors, inner
+ * calls of unknown tools and mismatched arguments, and determines which tools it can
+ * call. Makes no call.
  */
 
 import { type Diagnostic, hasErrors, nearestName, type Source, type Span } from "@toolcrib/diagnostics";
@@ -26,25 +26,25 @@ import { checkArguments, type Report, withoutParens } from "./check-arguments.ts
 import { type CompositeFacts, deriveFacts, type Reach, type SavedReach } from "./reach.ts";
 import { visitExpression, visitFile } from "./visit-expressions.ts";
 
-/** What is known of a composite. */
+/** The result of an analysis. */
 export interface CompositeAnalysis {
-  /** By place. With an error among them the code cannot be run. */
+  /** Sorted by place. Code with an error cannot run. */
   readonly diagnostics: readonly Diagnostic[];
-  /** The tools that the code itself can call; none of code that is no program. */
+  /** The tools that the code itself can call; none for code that does not parse. */
   readonly reach: Reach;
-  /** What follows from that. */
+  /** Facts derived from the reach. */
   readonly facts: CompositeFacts;
 }
 
-/** What else is known; everything optional. */
+/** Optional inputs of the analysis. */
 export interface AnalysisOptions {
-  /** What the composite is called, to tell when it calls itself. @default "composite" */
+  /** Name of the composite, to detect recursion. @default "composite" */
   readonly name?: string;
-  /** Its own input schema, to check what it reads of `params`. @default `params` is not checked */
+  /** Its input schema, to check reads of `params`. @default `params` is not checked */
   readonly inputSchema?: JsonObject;
-  /** What saved tools can call. @default saved tools count as able to call anything */
+  /** The reach of saved tools. @default saved tools can call any tool */
   readonly savedReach?: SavedReach;
-  /** @default everything is worked out anew */
+  /** @default no cache */
   readonly cache?: CompositeCache;
 }
 
@@ -68,7 +68,7 @@ export function analyseComposite(
   const walk = new Analysis(source, directory, options);
   walk.go(file);
   const reach = { tools: [...walk.reached].sort(), dynamic: walk.isDynamic };
-  // What it can do by calling itself it can do anyway.
+  // Calling itself does not widen its reach.
   const others = { ...reach, tools: reach.tools.filter((id) => id !== walk.ownId) };
   const facts = deriveFacts(others, catalog, (tool) =>
     tool.id === walk.ownId ? others : savedReach?.(tool),
@@ -80,7 +80,7 @@ export function analyseComposite(
   return { diagnostics: all, reach, facts };
 }
 
-/** The file, with its names resolved; `undefined` when it is no program. */
+/** Parses the file and resolves its names; `undefined` when it does not parse. */
 function readProgram(
   source: Source,
   directory: ToolDirectory,
@@ -100,7 +100,7 @@ function readProgram(
   return { file: hasErrors(diagnostics) ? undefined : file, diagnostics };
 }
 
-/** Of a name that nothing defines and that something is asked of, say what could stand there. */
+/** Adds the available namespaces to the finding about an undefined name with an attribute. */
 function withNamespaces(finding: Diagnostic, source: Source, directory: ToolDirectory): Diagnostic {
   const isUndefined = finding.code === "STARLARK_UNDEFINED_NAME" && finding.hint === undefined;
   if (!isUndefined || finding.span === undefined || source.text[finding.span.end] !== ".") return finding;
@@ -112,7 +112,7 @@ function withNamespaces(finding: Diagnostic, source: Source, directory: ToolDire
   return { ...finding, hint: listed };
 }
 
-/** One walk over a program. */
+/** One traversal of a program. */
 class Analysis {
   readonly findings: Diagnostic[] = [];
   readonly reached = new Set<string>();
@@ -123,7 +123,7 @@ class Analysis {
   readonly #directory: ToolDirectory<CatalogTool>;
   readonly #name: string | undefined;
   readonly #inputSchema: JsonObject | undefined;
-  /** Parameters that the program looks for before it uses them. */
+  /** Parameters that the program tests before it uses them. */
   readonly #askedFor = new Set<string>();
   readonly #parameterUses: { readonly name: string; readonly span: Span }[] = [];
 
@@ -145,8 +145,8 @@ class Analysis {
     this.#report({
       severity: "warning",
       code: "METATOOL_RECURSIVE",
-      message: `"${this.#name}" calls itself${isDirect ? "" : " through other saved tools"}, which ends when calls within calls reach their limit`,
-      hint: "call a function of the program instead: def may call itself",
+      message: `"${this.#name}" calls itself${isDirect ? "" : " through other saved tools"}, which ends at the limit of nested calls`,
+      hint: "call a function of the program instead: def can call itself",
       span: { start: 0, end: 0 },
     });
   }
@@ -157,7 +157,7 @@ class Analysis {
     this.findings.push({ severity, code, message, hint, source: this.#source, span: { start, end } });
   };
 
-  /** Names of tools that the program takes for something of its own. */
+  /** Namespaces of tools that the program redefines. */
   #checkGlobals(file: File): void {
     for (const { name, firstStart } of file.globals ?? []) {
       const isReserved = reservedNames.has(name);
@@ -165,7 +165,7 @@ class Analysis {
       this.#report({
         severity: "warning",
         code: "METATOOL_NAME_HIDDEN",
-        message: `"${name}" hides ${isReserved ? `the ${name} that every composite has` : `the tools of ${name}`} from here on`,
+        message: `"${name}" hides ${isReserved ? `the predeclared ${name}` : `the tools of ${name}`} from here on`,
         hint: `use another name, such as ${name}_value`,
         span: { start: firstStart, end: firstStart + name.length },
       });
@@ -189,7 +189,7 @@ class Analysis {
         return false;
       }
       case "Identifier": {
-        // A namespace that is handed on may be asked for any of its tools.
+        // A namespace that is passed on can be used to call any of its tools.
         const name = predeclaredName(expression);
         if (name === "tools" || (name !== undefined && this.#directory.namespaces.has(name)))
           this.isDynamic = true;
@@ -210,7 +210,7 @@ class Analysis {
       for (const { value } of call.args.slice(1)) visitExpression(value, this.#visit);
       return false;
     } else if (!(callee.kind === "AttributeExpression" && predeclaredName(callee.object) === "params")) {
-      // Methods of params are no parameters.
+      // Methods of `params` are not parameters.
       visitExpression(callee, this.#visit);
     } else if (callee.name === "get" || callee.name === "pop") {
       const [first] = call.args;
@@ -220,7 +220,7 @@ class Analysis {
     return false;
   }
 
-  /** `hasattr(github, …)`, `dir(github)` and `getattr(github, "name")`: the namespace does not get away. */
+  /** Handles `hasattr(github, …)`, `dir(github)` and `getattr(github, "name")`, which do not pass the namespace on. */
   #isQuestion(call: CallExpression, callee: Expression): boolean {
     if (callee.kind !== "Identifier" || callee.binding?.kind !== "universal") return false;
     const [subject, wanted] = call.args;
@@ -258,7 +258,7 @@ class Analysis {
     return false;
   }
 
-  /** The tool that an expression names; `unknown` for one that is not there (reported) or chosen at run time. */
+  /** Returns the tool that an expression names; `unknown` for one that does not exist (reported) or is chosen at run time. */
   #toolOf(expression: Expression): CatalogTool | "unknown" | undefined {
     if (expression.kind === "AttributeExpression") {
       const name = predeclaredName(expression.object);
@@ -313,7 +313,7 @@ class Analysis {
 
   #unknownName(name: string, span: Span): "unknown" {
     if (this.#isOwnName(savedNamespace, name)) {
-      // It is not there before it is saved for the first time.
+      // It does not exist before it is saved for the first time.
       this.reached.add(this.ownId!);
       return "unknown";
     }
@@ -338,7 +338,7 @@ class Analysis {
     this.#parameterUses.push({ name: literal.value, span: literal });
   }
 
-  /** Parameters that the input schema does not have, or that may be left out. */
+  /** Reports parameters that the input schema does not have, or that are optional. */
   #checkParameters(): void {
     const schema =
       this.#inputSchema === undefined ? undefined : resolveReference(this.#inputSchema, this.#inputSchema);
@@ -367,7 +367,7 @@ class Analysis {
   }
 }
 
-/** The name of a predeclared value, when that is what an expression is. */
+/** Returns the name of the predeclared value that an expression is, if any. */
 function predeclaredName(expression: Expression): string | undefined {
   const inner = withoutParens(expression);
   return inner.kind === "Identifier" && inner.binding?.kind === "predeclared" ? inner.name : undefined;

@@ -1,7 +1,7 @@
 /**
- * Literal arguments of a call against the input schema of its tool: fields that
- * there are not, that are missing, or that are of another type. What is no
- * literal is not judged. Pure.
+ * Checks literal arguments of an inner call against the input schema of its tool:
+ * unknown fields, missing fields, and wrong types. Other expressions are not checked.
+ * Pure.
  */
 
 import type { Span } from "@toolcrib/diagnostics";
@@ -13,7 +13,7 @@ import { allowedTypes, coerce, jsonTypeOf } from "../coerce-value.ts";
 import { propertySchema, resolveReference } from "../schema-walk.ts";
 import { displayName } from "../tool-directory.ts";
 
-/** Takes a finding. */
+/** Reports a finding. */
 export type Report = (finding: {
   readonly severity: "error" | "warning";
   readonly code: string;
@@ -22,10 +22,10 @@ export type Report = (finding: {
   readonly span: Span;
 }) => void;
 
-/** Levels of literals within literals that are judged. */
+/** Levels of nested literals that are checked. */
 const maxDepth = 16;
 
-/** Judge the arguments of `call`, a call of `tool`. */
+/** Check the arguments of `call`, a call of `tool`. */
 export function checkArguments(call: CallExpression, tool: CatalogTool, report: Report): void {
   const positional = call.args.filter(({ kind }) => kind === "positional");
   const isOpen = call.args.some(({ kind }) => kind === "star" || kind === "doubleStar");
@@ -74,9 +74,9 @@ interface Check {
 /** The members of a dict, or the arguments by name. */
 interface Fields {
   readonly fields: readonly { readonly name: string; readonly span: Span; readonly value: Expression }[];
-  /** Whether there may be others. */
+  /** Whether there can be other members. */
   readonly isOpen: boolean;
-  /** Where missing ones are reported. */
+  /** Place at which missing members are reported. */
   readonly span: Span;
 }
 
@@ -119,7 +119,7 @@ function checkFields(
   }
 }
 
-/** Whether the schema lists its properties and says nothing of others. */
+/** Returns whether the schema lists its properties and does not mention others. */
 function isClosed(schema: JsonObject): boolean {
   const { properties, additionalProperties, patternProperties } = schema;
   if (patternProperties !== undefined || (additionalProperties ?? false) !== false) return false;
@@ -176,7 +176,7 @@ function checkValue(
   }
 }
 
-/** Saved tools coerce their arguments; others are given what stands there. */
+/** Saved tools coerce their arguments; other tools receive them unchanged. */
 function isCoerced({ tool, root }: Check, plain: JsonValue | undefined, schema: JsonObject): boolean {
   return tool.isComposite && plain !== undefined && coerce(plain, schema, root) !== plain;
 }
@@ -185,7 +185,7 @@ function fits(type: string, types: readonly string[]): boolean {
   return types.includes(type) || (type === "integer" && types.includes("number"));
 }
 
-/** The type in JSON Schema of what an expression gives, where that is plain to see. */
+/** Returns the JSON Schema type of an expression, if it is evident. */
 function literalType(expression: Expression): string | undefined {
   const plain = plainValue(expression);
   if (plain !== undefined) return jsonTypeOf(plain);
@@ -206,7 +206,7 @@ function literalType(expression: Expression): string | undefined {
   }
 }
 
-/** The value of a literal without parts. */
+/** Returns the value of a scalar literal. */
 function plainValue(expression: Expression): JsonValue | undefined {
   switch (expression.kind) {
     case "StringLiteral":
@@ -232,14 +232,14 @@ function plainValue(expression: Expression): JsonValue | undefined {
   }
 }
 
-/** How the tool is called, with the fields that it must be given. */
+/** Returns an example call with the required fields. */
 function formHint({ name, root }: Check): string {
   const required = Array.isArray(root["required"]) ? (root["required"] as readonly JsonValue[]) : [];
   const fields = required.slice(0, 5).map((field) => `${JSON.stringify(field)}: …`);
   return `write ${name}({${fields.length === 0 ? "…" : fields.join(", ")}})`;
 }
 
-/** The expression within any number of parentheses. */
+/** Removes parentheses around an expression. */
 export function withoutParens(expression: Expression): Expression {
   let inner = expression;
   while (inner.kind === "ParenExpression") inner = inner.expression;

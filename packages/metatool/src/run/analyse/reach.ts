@@ -1,6 +1,6 @@
 /**
- * What a composite can do, told from the tools that it can call: a union of what
- * they can do, its own saved tools looked through. Pure.
+ * Derives the facts of a composite from the tools that it can call, including those
+ * that its saved tools can call. Pure.
  */
 
 import type { ToolAnnotations, ToolId } from "@toolcrib/tool";
@@ -9,29 +9,29 @@ import { toolsById } from "../catalog-index.ts";
 
 /** The tools that a composite can call. */
 export interface Reach {
-  /** Ids of those that its code names, sorted. */
+  /** Sorted ids of the tools that its code names. */
   readonly tools: readonly ToolId[];
-  /** Whether it may call others too: it chooses a tool while it runs. */
+  /** Whether it chooses a tool at run time, so that it can call any tool. */
   readonly dynamic: boolean;
 }
 
-/** What is known of a composite because of what it can call. */
+/** Facts of a composite that follow from its reach. */
 export interface CompositeFacts {
-  /** With the tools that the saved tools in its reach can call, and so on. */
+  /** The transitive reach, through saved tools. */
   readonly reach: Reach;
   readonly annotations: ToolAnnotations;
-  /** All values of each label of the tools that it can call, sorted. */
+  /** Sorted values of each label of the tools that it can call. */
   readonly labels: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Tells what a saved tool can call; `undefined` when nobody knows, which counts as anything. */
+/** Returns the reach of a saved tool; `undefined` when it is unknown, which counts as any tool. */
 export type SavedReach = (tool: CatalogTool) => Reach | undefined;
 
 /**
  * Derive the facts of a composite that can call `reach`.
  *
- * It is read-only only if all are; destructive, and open to the world, if any is
- * or does not say.
+ * It is read-only only if all its tools are, and destructive or open-world if any tool
+ * is or does not declare otherwise.
  */
 export function deriveFacts(
   reach: Reach,
@@ -42,7 +42,7 @@ export function deriveFacts(
   const reached = new Set<ToolId>(reach.tools);
   const ends: CatalogTool[] = [];
   let { dynamic } = reach;
-  // A set that grows while it is gone through is gone through to its new end.
+  // Iterating over a Set includes members that are added meanwhile.
   for (const id of reached) {
     const tool = byId.get(id);
     if (tool?.isComposite !== true) {
@@ -62,7 +62,7 @@ export function deriveFacts(
   };
 }
 
-/** Whether `later` can call anything that `earlier` could not. */
+/** Returns whether `later` can call a tool that `earlier` cannot. */
 export function reachesFurther(later: Reach, earlier: Reach): boolean {
   if (earlier.dynamic) return false;
   if (later.dynamic) return true;
@@ -78,7 +78,7 @@ function toAnnotations(tools: readonly CatalogTool[], isUnknown: boolean): ToolA
   return {
     readOnlyHint,
     destructiveHint: isUnknown || tools.some(mayDestroy),
-    // Reading twice is reading; of several changes in a row nobody can tell.
+    // Reading is idempotent; a sequence of changes may not be.
     idempotentHint: readOnlyHint,
     openWorldHint: isUnknown || tools.some((tool) => tool.annotations?.openWorldHint !== false),
   };

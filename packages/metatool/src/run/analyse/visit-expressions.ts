@@ -1,11 +1,11 @@
 /**
- * Going over the expressions of a file, in the order of the text. The visitor is
- * asked of each whether to go on into its parts. Pure.
+ * Visits the expressions of a file in the order of the text. The visitor decides
+ * whether to visit the parts of each. Pure.
  */
 
 import type { DictEntry, Expression, File, Parameter, Statement } from "@toolcrib/starlark";
 
-/** Looks at an expression; `false` when its parts have been seen to. */
+/** Visits an expression; `false` skips its parts. */
 export type ExpressionVisitor = (expression: Expression) => boolean;
 
 /** Visit every expression of `file`. */
@@ -13,7 +13,7 @@ export function visitFile(file: File, visit: ExpressionVisitor): void {
   visitStatements(file.statements, visit);
 }
 
-/** Visit `expression` and, where the visitor says so, its parts. */
+/** Visit `expression` and, unless the visitor returns `false`, its parts. */
 export function visitExpression(expression: Expression, visit: ExpressionVisitor): void {
   if (visit(expression)) visitParts(expression, visit);
 }

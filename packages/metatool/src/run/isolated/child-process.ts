@@ -1,10 +1,10 @@
 /**
- * Entry: a process that executes one composite and is then done with. It is
- * started ahead of time, with an empty environment and a bounded heap, and gets
- * its work over IPC. It reads no file once it is loaded, writes none, starts no
+ * Entry point of a process that executes one composite and then ends. It is started
+ * ahead of time, with an empty environment and a bounded heap, and receives its work
+ * over IPC. It reads no file once it is loaded, writes none, starts no
  * process; where Node can refuse these to a process, they are refused.
  *
- * When its parent is gone the channel closes, and so does it.
+ * When its parent exits, the channel closes and the process ends.
  */
 
 import { setImmediate, setTimeout } from "node:timers";
@@ -26,10 +26,10 @@ process.on("message", (message: ExecuteMessage | ReplyMessage) => {
   waiting.get(message.call)?.(message.reply);
   waiting.delete(message.call);
 });
-// Whatever runs here has nobody left to run for.
+// The parent has exited: no result can be delivered.
 process.on("disconnect", () => process.kill(process.pid, "SIGKILL"));
 
-// Newer versions of Node can give a permission up; all modules are loaded by now.
+// Newer versions of Node can drop a permission; all modules are loaded now.
 const permission = process.permission as { drop?: (scope: string) => void } | undefined;
 permission?.drop?.("fs.read");
 send({ kind: "ready" });
@@ -38,8 +38,8 @@ async function execute({ source, params, tools, options, startedNs }: ExecuteMes
   const directory = toToolDirectory(tools);
   const predeclared = [...reservedNames, ...directory.namespaces.keys()];
   const { program } = compileProgram(source, { dialect: toolDialect, predeclared });
-  // The parent compiled it before with the same names.
-  if (program === undefined) throw new Error("the code is no program here");
+  // The parent compiled the same code with the same names before.
+  if (program === undefined) throw new Error("the code does not compile");
   const indices = new Map<CallableTool, number>(tools.map((tool, index) => [tool, index]));
   const call: InnerCaller = (tool, given) => callParent(indices.get(tool) as number, given);
   const host = {

@@ -1,8 +1,8 @@
 /**
- * One child from its start to its end, as its parent sees it. A child executes
- * one composite at most; whatever happens, it is killed afterwards.
+ * The parent side of one child process. A child executes at most one composite and is
+ * always killed afterwards.
  *
- * A child that waits for work keeps nothing alive.
+ * An idle child does not keep the parent process alive.
  */
 
 import type { ChildProcess } from "node:child_process";
@@ -16,25 +16,25 @@ import { type ChildMessage, type ReplyMessage, readChildMessage, toExecuteMessag
 
 const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
 const entryPath = fileURLToPath(new URL(`./child-process.${extension}`, import.meta.url));
-/** Sources are found as this process finds them. */
+/** The child resolves sources as this process does. */
 const conditions = extension === "ts" ? ["--conditions=toolcrib-source"] : [];
 
-/** What a child is started with. */
+/** Start parameters of a child. */
 export interface ChildSettings {
   /** Size of its heap in MiB. */
   readonly heapMib: number;
-  /** Milliseconds until it has to be ready. */
+  /** Milliseconds until it must be ready. */
   readonly readyMs: number;
-  /** Milliseconds beside the deadline of its program until it is killed. */
+  /** Milliseconds after the deadline of its program until it is killed. */
   readonly graceMs: number;
   readonly startTimer: (delayMs: number, callback: () => void) => () => void;
 }
 
-/** A child that is there for one execution. */
+/** A child for one execution. */
 export class IsolatedChild {
   readonly #settings: ChildSettings;
   readonly #process: ChildProcess;
-  /** Settles when it is gone: how it went. */
+  /** Settles when the process has ended. */
   readonly gone: Promise<string>;
   #isGone = false;
   #onMessage: ((message: ChildMessage | undefined) => void) | undefined;
@@ -67,7 +67,7 @@ export class IsolatedChild {
     return this.#isGone;
   }
 
-  /** Execute, and be gone. Never rejects. */
+  /** Execute, then end the process. Never rejects. */
   async execute(execution: Execution, call: InnerCaller): Promise<ExecutionOutcome> {
     this.#keepAlive(true);
     const { graceMs, readyMs, startTimer } = this.#settings;
@@ -102,11 +102,11 @@ export class IsolatedChild {
     }
   }
 
-  /** End it at once; resolves when it is gone. Safe to repeat. */
+  /** Kill the process; resolves when it has ended. Safe to repeat. */
   async kill(): Promise<void> {
     this.#onMessage = undefined;
     if (!this.#isGone) {
-      // Whoever waits for its end is not to be told that nothing is left to wait for.
+      // The parent must stay alive until the child has ended.
       this.#process.ref();
       this.#process.kill("SIGKILL");
     }
@@ -134,7 +134,7 @@ export class IsolatedChild {
     this.#send(work);
   }
 
-  /** What cannot be sent is for a child that is gone, which is told by its end. */
+  /** A failed send means that the child has ended, which its exit event reports. */
   #send(message: ReplyMessage | ReturnType<typeof toExecuteMessage>["message"]): void {
     if (this.#process.connected) this.#process.send(message, () => {});
   }
@@ -157,7 +157,7 @@ function startProcess({ heapMib }: ChildSettings): ChildProcess {
   return forkModule({
     entryPath,
     env: {},
-    // What a program of ours never does is refused to the process around it.
+    // The process is denied everything that a Starlark program never needs.
     nodeArgs: [
       ...conditions,
       `--max-old-space-size=${heapMib}`,
@@ -172,7 +172,7 @@ function failure(error: CompositeError): ExecutionOutcome {
   return { kind: "error", error, logs: [], steps: 0 };
 }
 
-/** The same error as that of a program in this process whose call was called off. */
+/** Returns the error that a cancelled program in this process has. */
 function cancelledError(reason: unknown): CompositeError {
   const isTimeout =
     typeof reason === "object" && reason !== null && "code" in reason && reason.code === "CALL_TIMEOUT";

@@ -1,39 +1,38 @@
 /**
- * Executions in processes of their own (`execution.isolation: "process"`), for
- * those who want a wall around agent-written code that does not depend on the
- * language. Each takes one child, which is used once; the next one is started
- * ahead of time, while the first still works.
+ * Executions in separate processes (`execution.isolation: "process"`), for isolation
+ * of agent-written code that does not depend on the language. Each execution uses one
+ * child once; the next child is started ahead of time.
  */
 
 import type { Execution, ExecutionOutcome, InnerCaller } from "../execute-composite.ts";
 import { createSlots } from "../slots.ts";
 import { type ChildSettings, IsolatedChild } from "./isolated-child.ts";
 
-/** Runs executions in processes until it is disposed, which ends them all. */
+/** Runs executions in processes. Disposing ends them all. */
 export interface IsolatedExecutions extends AsyncDisposable {
-  /** Run it to its end in a process of its own; never rejects. Waits while there are as many as there may be. */
+  /** Run an execution in its own process. Never rejects. Waits while the maximum of executions is in flight. */
   execute(execution: Execution, call: InnerCaller): Promise<ExecutionOutcome>;
 }
 
-/** What it needs of the world. */
+/** Dependencies of isolated executions. */
 export interface IsolatedExecutionsDeps {
-  /** Calls `callback` after `delayMs`; the function returned takes it back. */
+  /** Calls `callback` after `delayMs`; the returned function cancels it. */
   readonly startTimer: (delayMs: number, callback: () => void) => () => void;
 }
 
 /** Options of `startIsolatedExecutions`. */
 export interface IsolatedExecutionsOptions {
-  /** Most bytes that a program may hold (`execution.maxMemory`); a process may take twice that, and 64 MiB. @default 134,217,728 */
+  /** Most bytes of a program (`execution.maxMemory`); its process may use twice that plus 64 MiB. @default 134,217,728 */
   readonly memoryBytes?: number;
   /** Most executions at a time. @default 8 */
   readonly maxProcesses?: number;
   /** Milliseconds that a process may take to start. @default 10,000 */
   readonly readyMs?: number;
-  /** Milliseconds after its deadline at which a program that did not end is killed. @default 500 */
+  /** Milliseconds after its deadline at which a running program is killed. @default 500 */
   readonly graceMs?: number;
 }
 
-/** Start executing in processes: the first one is started at once. */
+/** Start isolated executions. The first child starts at once. */
 export function startIsolatedExecutions(
   { startTimer }: IsolatedExecutionsDeps,
   options: IsolatedExecutionsOptions = {},
@@ -53,7 +52,7 @@ export function startIsolatedExecutions(
     return child;
   }
 
-  /** The child that is ready, or one that will be; and another is started in its place. */
+  /** Returns the prepared child, or a new one, and starts the next. */
   function take(): IsolatedChild {
     const taken = spare === undefined || spare.isGone ? start() : spare;
     spare = start();

@@ -1,8 +1,7 @@
 /**
- * What crosses between the gateway and a child that executes a composite: JSON
- * over the child's IPC channel, and nothing else. The child believes the parent.
- * The parent believes nothing: what comes from a child is read here, and what is
- * not in its form is the end of that child.
+ * The messages between the gateway and a child that executes a composite: JSON over the
+ * IPC channel of the child. The child trusts the parent. The parent does not trust the
+ * child: it validates every message, and an invalid one ends the child.
  */
 
 import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
@@ -11,7 +10,7 @@ import type { InnerReply } from "../inner-reply.ts";
 import { type CompositeError, type ExecutionOptions, isCompositeErrorType } from "../outcome.ts";
 import type { CallableTool } from "../tool-directory.ts";
 
-/** To the child: what to execute. The one message of its kind that a child gets. */
+/** To the child: the execution. Sent once. */
 export interface ExecuteMessage {
   readonly kind: "execute";
   readonly source: { readonly name: string; readonly text: string };
@@ -22,7 +21,7 @@ export interface ExecuteMessage {
   readonly startedNs: string;
 }
 
-/** To the child: the answer to its call number `call`. */
+/** To the child: the reply to its inner call number `call`. */
 export interface ReplyMessage {
   readonly kind: "reply";
   readonly call: number;
@@ -31,16 +30,16 @@ export interface ReplyMessage {
 
 /** To the parent. */
 export type ChildMessage =
-  /** It has loaded all that it needs. */
+  /** The child has loaded all modules. */
   | { readonly kind: "ready" }
   /** Call the tool with this index in `ExecuteMessage.tools`. */
   | { readonly kind: "call"; readonly call: number; readonly tool: number; readonly params: JsonObject }
   | { readonly kind: "outcome"; readonly outcome: ExecutionOutcome };
 
-/** The message that makes a child execute, with the tools whose names its program uses. */
+/** Creates the message of an execution, with the tools whose names its program uses. */
 export function toExecuteMessage({ program, directory, params, options, startedNs }: Execution): {
   readonly message: ExecuteMessage;
-  /** Whole, in the order of `message.tools`. */
+  /** The complete tools, in the order of `message.tools`. */
   readonly tools: readonly CallableTool[];
 } {
   const used = program.predeclared.includes("tools")
@@ -59,7 +58,7 @@ export function toExecuteMessage({ program, directory, params, options, startedN
   return { message, tools };
 }
 
-/** Of a schema the child needs the names of fields, for hints. */
+/** Reduces a schema to the names of its fields, which the child needs for hints. */
 function withoutDetails({
   id,
   namespace,
@@ -83,7 +82,7 @@ function withoutDetails({
   };
 }
 
-/** Read what a child sent; `undefined` when it is in no form that a child has. */
+/** Validates a message of a child; `undefined` when it is invalid. */
 export function readChildMessage(message: unknown): ChildMessage | undefined {
   if (!isJsonObject(message)) return undefined;
   switch (message["kind"]) {
