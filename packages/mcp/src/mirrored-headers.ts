@@ -74,59 +74,61 @@ export function mirroredParametersOf(inputSchema: JsonObject): MirroredParameter
 }
 
 function findMirroredParameters(inputSchema: JsonObject): MirroredParameters {
-  const parameters: MirroredParameter[] = [];
-  const seen = new Set<string>();
-  let reason: string | undefined;
+  const search = new AnnotationSearch();
+  search.visit(inputSchema, [], true, 0);
+  const { reason, parameters } = search;
+  return reason === undefined ? { kind: "parameters", parameters } : { kind: "invalid", reason };
+}
 
-  function visit(
-    schema: JsonValue | undefined,
-    path: readonly string[],
-    isReachable: boolean,
-    depth: number,
-  ): void {
-    if (reason !== undefined) return;
+/** Collects the annotations of one schema, up to the first that is not allowed. */
+class AnnotationSearch {
+  readonly parameters: MirroredParameter[] = [];
+  /** The reason why an annotation is not allowed. */
+  reason: string | undefined;
+  readonly #names = new Set<string>();
+
+  /** @param isReachable whether `properties` alone lead to `schema`. */
+  visit(schema: JsonValue | undefined, path: readonly string[], isReachable: boolean, depth: number): void {
+    if (this.reason !== undefined) return;
     if (depth > maxSchemaDepth) {
-      reason = `the schema nests deeper than ${maxSchemaDepth} levels`;
+      this.reason = `the schema nests deeper than ${maxSchemaDepth} levels`;
       return;
     }
     if (Array.isArray(schema)) {
-      for (const item of schema) visit(item, path, false, depth + 1);
+      for (const item of schema) this.visit(item, path, false, depth + 1);
       return;
     }
     if (!isJsonObject(schema)) return;
-    if (Object.hasOwn(schema, "x-mcp-header")) annotate(schema, path, isReachable);
+    if (Object.hasOwn(schema, "x-mcp-header")) this.#annotate(schema, path, isReachable);
     for (const [keyword, value] of Object.entries(schema)) {
       if (keyword === "properties" && isJsonObject(value)) {
         for (const [name, property] of Object.entries(value))
-          visit(property, [...path, name], isReachable, depth + 1);
+          this.visit(property, [...path, name], isReachable, depth + 1);
       } else if (schemaKeywords.has(keyword)) {
-        visit(value, path, false, depth + 1);
+        this.visit(value, path, false, depth + 1);
       } else if (schemaMapKeywords.has(keyword) && isJsonObject(value)) {
-        for (const one of Object.values(value)) visit(one, path, false, depth + 1);
+        for (const one of Object.values(value)) this.visit(one, path, false, depth + 1);
       }
     }
   }
 
-  function annotate(schema: JsonObject, path: readonly string[], isReachable: boolean): void {
+  #annotate(schema: JsonObject, path: readonly string[], isReachable: boolean): void {
     const name = schema["x-mcp-header"];
     const place = path.length === 0 ? "(root)" : path.join(".");
     if (typeof name !== "string" || !/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) {
-      reason = `x-mcp-header of "${place}" is not a header name`;
+      this.reason = `x-mcp-header of "${place}" is not a header name`;
     } else if (!isReachable || path.length === 0) {
-      reason = `x-mcp-header of "${place}" is not reachable by "properties" alone`;
+      this.reason = `x-mcp-header of "${place}" is not reachable by "properties" alone`;
     } else if (!["string", "integer", "boolean"].includes(schema["type"] as string)) {
-      reason = `x-mcp-header of "${place}" needs type string, integer or boolean`;
-    } else if (seen.has(name.toLowerCase())) {
-      reason = `x-mcp-header "${name}" is used twice`;
+      this.reason = `x-mcp-header of "${place}" needs type string, integer or boolean`;
+    } else if (this.#names.has(name.toLowerCase())) {
+      this.reason = `x-mcp-header "${name}" is used twice`;
     } else {
-      seen.add(name.toLowerCase());
+      this.#names.add(name.toLowerCase());
       const isInteger = schema["type"] === "integer";
-      parameters.push({ header: `mcp-param-${name.toLowerCase()}`, path, isInteger });
+      this.parameters.push({ header: `mcp-param-${name.toLowerCase()}`, path, isInteger });
     }
   }
-
-  visit(inputSchema, [], true, 0);
-  return reason === undefined ? { kind: "parameters", parameters } : { kind: "invalid", reason };
 }
 
 /** Keywords with a schema, or an array of schemas, that is not reachable by `properties` alone. */
