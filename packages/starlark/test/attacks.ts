@@ -293,8 +293,8 @@ export const memoryBombs: readonly Attack[] = [
     ends: "resource",
     says: steps,
   },
-  { name: "garbage", source: 'while True: x = "a" * 1000000', ends: "resource", says: steps },
-  { name: "garbage of lists", source: "while True: x = list(range(10000))", ends: "resource", says: steps },
+  { name: "unreachable values", source: 'while True: x = "a" * 1000000', ends: "resource", says: steps },
+  { name: "unreachable lists", source: "while True: x = list(range(10000))", ends: "resource", says: steps },
   { name: "a split string of spaces", source: '("a " * 4000000).split()', ends: "resource", says: memory },
   {
     name: "a range in a comprehension",

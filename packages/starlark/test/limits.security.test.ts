@@ -68,7 +68,7 @@ suite("attacks on memory", () => {
     const [reports, again] = await Promise.all([attack("memory"), attack("memory")]);
     assert.deepEqual(surprises(attacks, reports), []);
     assert.deepEqual(countsOf(attacks, again), countsOf(attacks, reports));
-    // Garbage that was not collected in time is not used by the program, so the smallest of several
+    // Memory that was not collected in time is not used by the program, so the smallest of several
     // runs counts.
     const runs = [reports, again];
     const excess = () =>

@@ -108,6 +108,6 @@ export function endComment(text: string): Document {
 }
 
 /** A comment at the end of the line, without a break. */
-export function strayComment(text: string): Document {
+export function danglingComment(text: string): Document {
   return { kind: "endComment", text, isBroken: false };
 }

@@ -26,6 +26,7 @@ import { CommentCursor } from "./comment-cursor.ts";
 import {
   closingBreak,
   type Document,
+  danglingComment,
   endComment,
   group,
   hardBreak,
@@ -35,7 +36,6 @@ import {
   sequence,
   softBreak,
   spaceBreak,
-  strayComment,
   withBlank,
 } from "./document.ts";
 
@@ -191,7 +191,7 @@ export class ExpressionPrinter {
   #word(start: number, text: string): Document {
     if (this.comments.peek(start) === undefined) return text;
     const { trailing, own } = this.comments.gap(start);
-    return sequence([...[...trailing, ...own].map((comment) => strayComment(textOf(comment))), text]);
+    return sequence([...[...trailing, ...own].map((comment) => danglingComment(textOf(comment))), text]);
   }
 
   /** A break between operands, if there are enclosing brackets. */

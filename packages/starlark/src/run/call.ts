@@ -251,7 +251,7 @@ export function advanceContinuation(
 ): number {
   if (step.done !== true) {
     const { callee, args, named = noneNamed } = step.value;
-    // The memory charged by the last call may be garbage by now, so this counts as a step of the
+    // The memory charged by the last call may be unreachable by now, so this counts as a step of the
     // program and not of the builtin.
     t.fuel -= 1;
     if (t.fuel < 0) t.refuel();

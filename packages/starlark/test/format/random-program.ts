@@ -31,7 +31,7 @@ const literals = fc.constantFrom(
   '"""two\n  lines # none"""',
   'f"{a!r:>10} {b + 1}"',
   'f"""{\n  a # inside\n}"""',
-  '"a long literal that takes up most of a line by itself"',
+  '"a long literal that fills most of a line by itself"',
 );
 const binaryOperators = fc.constantFrom(
   "or",
