@@ -31,7 +31,7 @@ const comparedMaxFields = 8;
 export class DocumentBuilder implements TreeBuilder<DocumentNode, OpenMap, OpenList> {
   readonly #onDuplicate: (key: string, span: Span) => void;
 
-  /** @param onDuplicate told of each field that is given again. */
+  /** @param onDuplicate called for each repeated field. */
   constructor(onDuplicate: (key: string, span: Span) => void) {
     this.#onDuplicate = onDuplicate;
   }

@@ -1,4 +1,4 @@
-/** Numbers and flags that are written in other ways, for the hints that name them. Pure. */
+/** Interprets numbers and flags in other notations, for hints. Pure. */
 
 const sizeUnits: { readonly [unit: string]: number } = {
   "": 1,
@@ -17,9 +17,9 @@ const sizeUnits: { readonly [unit: string]: number } = {
 const secondsOf: { readonly [unit: string]: number } = { s: 1, sec: 1, min: 60, h: 3600 };
 
 /**
- * The number that a text such as `30`, `4MB` or `30s` means.
+ * Returns the number that a text such as `30`, `4MB` or `30s` stands for.
  *
- * @param perSecond what one second is of it.
+ * @param perSecond number of units in one second.
  */
 export function meantNumber(text: string, perSecond: number): number | undefined {
   const [, digits, written = ""] = /^\s*([0-9]{1,12})\s*([A-Za-z]{0,3})\s*$/.exec(text) ?? [];
@@ -45,7 +45,7 @@ const flags: { readonly [text: string]: boolean } = {
   "0": false,
 };
 
-/** The flag that a text such as `yes` means. */
+/** Returns the flag that a text such as `yes` stands for. */
 export function meantFlag(text: string): boolean | undefined {
   const written = text.toLowerCase();
   return Object.hasOwn(flags, written) ? flags[written] : undefined;

@@ -1,6 +1,6 @@
 /**
- * A file's text to a tree, and the tree to a checked value. YAML 1.2 or JSON.
- * Collects everything that is wrong; throws for no text.
+ * Reads the text of a file into a tree, and the tree into a checked value. YAML
+ * 1.2 or JSON. Collects all faults; never throws, for any text.
  */
 
 import { hasErrors, type Source } from "@toolcrib/diagnostics";
@@ -15,15 +15,15 @@ import type { Shape } from "./shape.ts";
 import { secretSpans, starOut } from "./shown-text.ts";
 import { Unreadable } from "./unreadable.ts";
 
-/** A file as it was read: its text, or its bytes. */
+/** A file before parsing: its text, or its bytes. */
 export interface UnreadSource {
   readonly name: string;
   readonly text: string | Uint8Array;
 }
 
-/** A document that was read, whatever is wrong with it. */
+/** A document after reading, with or without faults. */
 export interface OpenDocument {
-  /** Holds what was found so far, and the text that may be shown. */
+  /** The findings so far, and the displayable text. */
   readonly reporter: Reporter;
   /** `undefined` for an empty text and for one with syntax errors. */
   readonly tree: DocumentNode | undefined;
@@ -31,7 +31,7 @@ export interface OpenDocument {
 
 type Report = (problem: Problem) => void;
 
-/** Read the text of `source` into a tree. JSON where it begins like JSON, unless the name says YAML. */
+/** Reads the text of `source` into a tree. A text that begins like JSON is JSON, unless its name ends in .yaml or .yml. */
 export function openDocument(source: UnreadSource, kind: DocumentKind): OpenDocument {
   const text = readText(source.text, kind);
   if (typeof text !== "string") {
@@ -54,7 +54,7 @@ export function openDocument(source: UnreadSource, kind: DocumentKind): OpenDocu
   return { reporter, tree };
 }
 
-/** Check `open` by `shape`; `undefined` where there is an error. */
+/** Checks `open` by `shape`; returns `undefined` when there is an error. */
 export function checkDocument<T>(open: OpenDocument, shape: Shape<T>): T | undefined {
   const { tree, reporter } = open;
   if (tree === undefined) return undefined;
@@ -62,19 +62,19 @@ export function checkDocument<T>(open: OpenDocument, shape: Shape<T>): T | undef
   return hasErrors(reporter.diagnostics) ? undefined : value;
 }
 
-/** What is reported for a document of more than `documentMaxBytes`. */
+/** Returns the finding for a document of more than `documentMaxBytes`. */
 export function tooLarge({ noun, codes, tooLargeHint }: DocumentKind): Problem {
   const message = `Cannot read a ${noun} of more than ${documentMaxBytes.toLocaleString("en")} bytes`;
   return { code: codes.fileTooLarge, message, hint: tooLargeHint };
 }
 
-/** What is reported for a document that is not UTF-8. */
+/** Returns the finding for a document that is not UTF-8. */
 export function notUtf8({ noun, codes }: DocumentKind): Problem {
   const message = `Cannot read the ${noun}: it is not text in UTF-8`;
   return { code: codes.syntax, message, hint: "store the file as UTF-8" };
 }
 
-/** The text without its byte order mark, or what keeps it from being read. */
+/** Returns the text without its byte order mark, or the reason why it cannot be read. */
 function readText(given: string | Uint8Array, kind: DocumentKind): string | Problem {
   const isTooLong =
     given.length > documentMaxBytes ||
@@ -107,7 +107,7 @@ function readJsonTree(text: string, kind: DocumentKind, report: Report): Documen
   return undefined;
 }
 
-/** The tree of the YAML `text` where it is JSON, which every JSON is; `undefined` for anything else. */
+/** Returns the tree of a YAML `text` that is also JSON; `undefined` for any other text. */
 function readPlainJson(text: string): DocumentNode | undefined {
   const first = text[skipJsonSpace(text, 0, false)];
   if (first !== "{" && first !== "[") return undefined;
@@ -123,7 +123,7 @@ function plainBuilder(): DocumentBuilder {
   });
 }
 
-/** The tree of the YAML `text` where it is written plainly; `undefined` where it is left to the library. */
+/** Returns the tree of a YAML `text` that the fast reader supports; `undefined` when the library has to read it. */
 function readPlainYaml(text: string): DocumentNode | undefined {
   try {
     return readFastYaml(text, plainBuilder(), { ...plainLimits, isExact: true });

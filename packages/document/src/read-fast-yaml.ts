@@ -3,15 +3,15 @@
  * in every form, block and flow collections, anchors and aliases, `<<`. It
  * refuses tags, fields whose name is a collection, and a second document.
  *
- * There are two ways to use it. The lenient one reads what API descriptions are
- * written in: everything above, also where a strict reader would object. The
- * exact one reads what people write catalogues and configurations in, and makes
- * of it what the library makes, place by place; of all else, faults of every
- * kind among it, it says that the text is one for the library, which finds the
- * words for it. The library takes ten times as long.
+ * It has two modes. The lenient mode is for API descriptions: it reads everything
+ * above, and also some texts that are not YAML (the test of the YAML test suite
+ * lists them). The exact mode is for configurations, manifests and toolspecs: it
+ * returns the same tree as the library, with the same places, and leaves every
+ * other text, faulty ones included, to the library, which explains the fault. The
+ * library takes several times as long (docs/adr/0012-readers-of-yaml.md).
  *
- * It is one piece, because every construct ends where the next one begins: they
- * share one position in the text.
+ * The reader is one piece, because every construct ends where the next one
+ * begins: all share one position in the text.
  */
 
 import type { ReadLimits, TreeBuilder } from "./tree-builder.ts";
@@ -53,14 +53,14 @@ const plainKey = /[A-Za-z0-9_$./-]+:(?=[ \n])/y;
 /** What the exact reader leaves to the library: characters that break lines, indent or cannot be seen, marks and directives. */
 const notExact = /[^\n\x20-\x7e\xa0-\u2027\u202a-\ufefe\uff00-\ufffd]/;
 const mark = /^(?:%|---|\.\.\.)/m;
-/** Numbers that JSON has not. */
+/** Numbers that JSON does not have. */
 const notJson = /^[-+]?(?:\.(?:inf|nan)|[0-9.]+e[-+]?[0-9]+)$/i;
-/** The library refuses longer names of fields. */
+/** The library refuses longer field names. */
 const keyMaxLength = 1000;
 
-/** How a text is read. */
+/** Options of the fast reader. */
 export interface FastYamlOptions extends ReadLimits {
-  /** Whether only what the library reads in the same way is read. */
+  /** Whether to read only texts for which the library returns the same tree. */
   readonly isExact: boolean;
 }
 
@@ -90,7 +90,7 @@ class FastYamlReader<Node, MapNode extends Node, ListNode extends Node> {
   #count = 0;
   /** Where the value that was read last ends. */
   #valueEnd = 0;
-  /** The scalar that was read last, as text; `undefined` behind a collection. */
+  /** The latest scalar as text; `undefined` after a collection. */
   #lastText: string | undefined;
   /** A place that was looked behind, and the next one behind it that is no space or line break. */
   #peekedFrom = -1;
@@ -148,7 +148,7 @@ class FastYamlReader<Node, MapNode extends Node, ListNode extends Node> {
     throw new Unreadable("syntax", message, where, hint);
   }
 
-  /** Leave to the library what it reads in another way, or not at all. */
+  /** In exact mode, leaves the text to the library, which reads it differently or not at all. */
   #refuseExact(): void {
     if (this.#isExact) this.#fail("This is read by the library");
   }
@@ -245,7 +245,7 @@ class FastYamlReader<Node, MapNode extends Node, ListNode extends Node> {
     return unit === doubleQuote || unit === singleQuote;
   }
 
-  /** The colon behind the field name that begins here; -1 where none begins. */
+  /** Returns the index of the colon after the field name that begins here; -1 without a field name. */
   #keyEnd(): number {
     const first = this.#text.charCodeAt(this.#at);
     if (first === openBrace || first === openBracket || first === pipe || first === greater || first === hash)
@@ -264,7 +264,7 @@ class FastYamlReader<Node, MapNode extends Node, ListNode extends Node> {
     return this.#text.charCodeAt(stop) === colon ? stop : -1;
   }
 
-  /** Index behind the quoted text that begins at `from`; -1 where it is not closed. */
+  /** Returns the index after the quoted text that begins at `from`; -1 when it is not closed. */
   #quotedEnd(from: number): number {
     const isSingle = this.#text.charCodeAt(from) === singleQuote;
     for (let index = from + 1; ; index += 1) {
@@ -322,7 +322,7 @@ class FastYamlReader<Node, MapNode extends Node, ListNode extends Node> {
     return this.#builder.scalar(null, "", this.#at, this.#at, true);
   }
 
-  /** The value behind `key:` or `-`, of a parent at column `indent`. */
+  /** Reads the value after `key:` or `-`, of a parent at column `indent`. */
   #readNode(indent: number, depth: number, takesSameColumn: boolean): Node {
     this.#skipSpaces();
     if (this.#isLetter(this.#text.charCodeAt(this.#at))) {
@@ -371,7 +371,7 @@ class FastYamlReader<Node, MapNode extends Node, ListNode extends Node> {
     return this.#builder.closeList(list, this.#valueEnd);
   }
 
-  /** A value behind a dash, or behind the colon of `? name`: a map or list may begin right there. */
+  /** Reads a value after a dash, or after the colon of `? name`: a map or list may begin on the same line. */
   #readCompact(column: number, depth: number): Node {
     this.#skipSpaces();
     if (!this.#isAtLineEnd()) {
@@ -477,7 +477,7 @@ class FastYamlReader<Node, MapNode extends Node, ListNode extends Node> {
     return found === column;
   }
 
-  /** A value that begins on this line, behind a name, a dash or by itself. */
+  /** Reads a value that begins on this line, after a name, after a dash, or alone. */
   #readInline(indent: number, depth: number): Node {
     const first = this.#text.charCodeAt(this.#at);
     if (first === openBracket) return this.#readFlowList(depth);

@@ -52,7 +52,7 @@ export function skipJsonSpace(text: string, at: number, allowsComments: boolean)
   }
 }
 
-/** Index behind the comment that begins at `at`; `at` where none begins or it never ends. */
+/** Returns the index after the comment that begins at `at`; `at` when there is no comment or it does not end. */
 function commentEnd(text: string, at: number): number {
   const next = text[at + 1];
   if (next === "/") {

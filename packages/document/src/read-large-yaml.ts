@@ -1,12 +1,12 @@
-/** YAML text of many megabytes to the tree of the caller. */
+/** Reads YAML text of many megabytes into a tree of the caller. */
 
 import { readFastYaml } from "./read-fast-yaml.ts";
 import type { Reading, ReadLimits, TreeBuilder } from "./tree-builder.ts";
 import { readingOf } from "./unreadable.ts";
 
 /**
- * Read `text`, as API descriptions are written. What becomes of a field that is
- * given twice is up to the builder.
+ * Reads `text` leniently, as API descriptions need it. The builder decides about
+ * repeated fields.
  *
  * @param text its lines end in line feeds.
  */

@@ -1,8 +1,7 @@
 /**
- * YAML text to a tree by a full reader of YAML, which has a word for every
- * fault. One document, YAML 1.2 core schema: a bare `on` is a text. Anchors and
- * aliases are followed, merge keys and custom tags are refused. Nothing is
- * thrown for any text.
+ * Reads YAML text into a tree with the library `yaml`, which explains every
+ * fault. One document, YAML 1.2 core schema: a bare `on` is a text. Resolves
+ * aliases; refuses merge keys and custom tags. Never throws, for any text.
  */
 
 import { positionAt, type Span } from "@toolcrib/diagnostics";
@@ -19,12 +18,12 @@ import type { Problem } from "./reporter.ts";
 import { quote } from "./shown-text.ts";
 import { wordingOf } from "./yaml-messages.ts";
 
-/** Lines with syntax errors that are shown of one text: those that follow are consequences of the first. */
+/** Most lines with syntax errors that are reported: later errors usually follow from the first. */
 const maxSyntaxErrors = 3;
 
 type Report = (problem: Problem) => void;
 
-/** The tree of `text`; `undefined` for an empty text and when `report` was told of a syntax error. */
+/** Returns the tree of `text`; `undefined` for an empty text and after a syntax error was reported. */
 export function readYaml(text: string, kind: DocumentKind, report: Report): DocumentNode | undefined {
   const document = parseDocument(text, {
     version: "1.2",
@@ -77,7 +76,7 @@ function reportSyntax(
   }
 }
 
-/** A node, where its text ends, and how large it would be if each alias were a copy. */
+/** A node, the end of its text, and its size if each alias were a copy. */
 interface Measured {
   readonly node: DocumentNode;
   readonly end: number;
@@ -85,7 +84,7 @@ interface Measured {
   readonly height: number;
 }
 
-/** Read the library's nodes in the order of the text, so that an alias finds the latest anchor of its name. */
+/** Reads the nodes of the library in the order of the text, so that an alias resolves to the latest anchor of its name. */
 function readTree(root: Node, kind: DocumentKind, report: Report): DocumentNode | undefined {
   const { codes } = kind;
   const anchors = new Map<string, Node>();
@@ -175,7 +174,7 @@ function readTree(root: Node, kind: DocumentKind, report: Report): DocumentNode 
   return isBroken ? undefined : node;
 }
 
-/** What is reported for a field that is given again; the first one counts. */
+/** Returns the finding for a repeated field; the first one counts. */
 export function duplicateKey(kind: DocumentKind, key: string, span: Span): Problem {
   return {
     code: kind.codes.duplicateKey,

@@ -114,7 +114,7 @@ export function dictionary<T>(
         const checked = value.check(entry.value, at);
         if (checked !== undefined) pairs.push([entry.key, checked]);
       }
-      // Defines own properties only, whatever the keys are called.
+      // Defines own properties only, for every key.
       const result = Object.fromEntries(pairs);
       inspect?.(result, node, place);
       return result;
@@ -157,7 +157,7 @@ interface RecordBase {
   readonly fields: Fields;
   /** What to do about fields that people try, by their name. */
   readonly hints?: { readonly [field: string]: string | ((entry: MapEntry) => string) };
-  /** Whether fields that are not listed pass without a look. @default false */
+  /** Whether unlisted fields are accepted without a check. @default false */
   readonly isOpen?: boolean;
   /** Takes over a field that is not listed; `undefined` leaves it to be reported as unknown. */
   readonly misplaced?: (
@@ -296,7 +296,7 @@ function recordSchema(options: RecordBase, definitions: Definitions | undefined)
   };
 }
 
-/** A value of one of two forms, told apart by its look. */
+/** A value of one of two forms; a predicate selects the form. */
 export function either<A, B>(
   isFirst: (node: DocumentNode) => boolean,
   first: Shape<A>,

@@ -1,21 +1,21 @@
 /**
- * What a reader builds. The readers know the text; what becomes of it is the
- * builder's: the tree of `DocumentNode`, or a leaner one of the caller for
- * texts of many megabytes. Types only.
+ * The interface between readers and trees. A reader parses the text and calls a
+ * builder, which creates the tree of `DocumentNode`, or a smaller tree of the
+ * caller for texts of many megabytes. Types only.
  */
 
 import type { Span } from "@toolcrib/diagnostics";
 import type { ScalarValue } from "./document-tree.ts";
 
 /**
- * Makes a tree out of what a reader finds, in the order of the text. Maps and
- * lists are opened, filled and closed; a builder may make of a map what it
- * likes, and of a field that is given twice too.
+ * Builds a tree from the calls of a reader, in the order of the text. Maps and
+ * lists are opened, filled and closed. The builder decides about the
+ * representation of maps, and about repeated fields.
  */
 export interface TreeBuilder<Node, MapNode extends Node = Node, ListNode extends Node = Node> {
   /**
-   * @param written as it is written, without quotes: for a string its value.
-   * @param isPlain whether it stands without quotes, so that its look decides its type.
+   * @param written the source text without quotes; for a string, its value.
+   * @param isPlain whether the scalar has no quotes, so that its form decides its type.
    */
   scalar(value: ScalarValue, written: string, start: number, end: number, isPlain: boolean): Node;
   openMap(start: number): MapNode;
@@ -29,9 +29,9 @@ export interface TreeBuilder<Node, MapNode extends Node = Node, ListNode extends
   closeList(list: ListNode, end: number): Node;
 }
 
-/** How much a reader reads. */
+/** Limits of a reader. */
 export interface ReadLimits {
-  /** What the text is called where it is too much: `the document` and so on. */
+  /** Noun for the text in messages, such as `document`. */
   readonly noun: string;
   /** Deepest nesting. */
   readonly maxDepth: number;
@@ -39,7 +39,7 @@ export interface ReadLimits {
   readonly maxNodes: number;
 }
 
-/** What keeps a text from being read. */
+/** The reason why a text cannot be read. */
 export interface ReadFault {
   /** Whether the text is wrong, or right and more than the limits allow. */
   readonly kind: "syntax" | "tooComplex";
@@ -49,7 +49,7 @@ export interface ReadFault {
   readonly span: Span;
 }
 
-/** What reading a text came to. */
+/** The result of reading a text. */
 export type Reading<Node> =
   | {
       readonly kind: "read";

@@ -1,8 +1,8 @@
-/** How readers stop: an error that never leaves this package, and the finding that is made of it. */
+/** The error with which readers stop, which never leaves this package, and its conversion to a fault. */
 
 import type { Reading, ReadLimits } from "./tree-builder.ts";
 
-/** What keeps a text from being read on, and where. */
+/** The reason why a text cannot be read further, and its place. */
 export class Unreadable extends Error {
   readonly kind: "syntax" | "tooComplex";
   readonly at: number;
@@ -16,7 +16,7 @@ export class Unreadable extends Error {
   }
 }
 
-/** Run `read`, and tell of what it cannot read. */
+/** Runs `read` and returns its result, or its fault. */
 export function readingOf<Node>(text: string, read: () => Node | undefined): Reading<Node> {
   try {
     return { kind: "read", root: read() };

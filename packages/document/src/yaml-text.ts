@@ -104,7 +104,7 @@ export function foldLines(text: string): string {
   });
 }
 
-/** The lines behind `|` or `>` as a text. */
+/** Returns the lines of a block text (`|` or `>`) as one text. */
 export function blockText(
   lines: readonly string[],
   { isFolded, chomping }: { readonly isFolded: boolean; readonly chomping: string },

@@ -2,7 +2,7 @@
 
 /** A JSON value without parts. */
 export type JsonPrimitive = string | number | boolean | null;
-/** Any JSON value. Read only: whoever wants to change one copies it. */
+/** Any JSON value. Read only: copy a value to change it. */
 export type JsonValue = JsonPrimitive | readonly JsonValue[] | JsonObject;
 /** A JSON object. Keys such as `__proto__` are data: read them with `Object.hasOwn`. */
 export interface JsonObject {
