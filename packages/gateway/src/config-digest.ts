@@ -1,15 +1,14 @@
 /**
- * A digest of what the gateway is told, so that the audit shows whether two
- * runs had the same configuration. Where it stands and how it is written does
- * not count; credentials are left out, and the files of toolspecs take part by
- * their own digest. Pure.
+ * A digest of the configuration, so that the audit shows whether two runs had the
+ * same one. It ignores places and notation, leaves out credentials, and includes
+ * the files of toolspecs by their own digests. Pure.
  */
 
 import { hash } from "node:crypto";
 import type { GatewayConfig } from "@toolcrib/config";
 import { canonicalJson } from "@toolcrib/json";
 
-/** Fields that say where something was declared, or what was found out about it. */
+/** Fields about the place of a declaration, and fields that are derived from others. */
 const placeFields: ReadonlySet<string> = new Set([
   "source",
   "span",
@@ -31,6 +30,6 @@ function essenceOf(value: unknown): unknown {
     .filter(([name]) => !placeFields.has(name))
     .map(([name, member]) => [name, essenceOf(member)]);
   const essence = Object.fromEntries(members);
-  // A literal or template that is a credential tells only that it is there.
+  // Of a credential, only its presence is part of the digest.
   return "isSecret" in value && value.isSecret === true ? { kind: essence["kind"], isSecret: true } : essence;
 }

@@ -13,8 +13,6 @@ export type {
 } from "./gateway.ts";
 export { GatewayCore, type GatewayCoreDeps } from "./gateway-core.ts";
 export { GatewayError } from "./gateway-error.ts";
-// HTTP server. For users: the logger and the token files; the rest is for other packages here.
-export type { Authenticate } from "./http/front-door.ts";
 export type { HttpLimitOptions, HttpServerOptions } from "./http/http-options.ts";
 export { type HttpServer, type HttpServerDeps, startHttpServer } from "./http/http-server.ts";
 export {
@@ -24,6 +22,7 @@ export {
   type LogLevel,
 } from "./http/logger.ts";
 export { GatewayMetrics } from "./http/metrics.ts";
+export type { Authenticate } from "./http/request-handler.ts";
 export { isTokenName, makeToken, type RandomBytes, readToken, tokenDirectory } from "./http/token-file.ts";
 export { openTokenStore, type TokenStore, type TokenStoreDeps } from "./http/token-store.ts";
 export { type Backend, type BackendSelector, selectByKind } from "./index/backend.ts";

@@ -1,7 +1,7 @@
 /**
  * A server's transport with every secret and variable in its place, at the
  * moment when the server is started. What cannot be resolved stops that server
- * only; all of it is told at once, without a value.
+ * only; all problems are reported together, without values.
  */
 
 import { basename, dirname, resolve } from "node:path";
@@ -139,7 +139,7 @@ function lintHeaders(
     if (/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) continue;
     report({
       code: "CONFIG_SECRET_UNUSABLE",
-      message: `Cannot send header ${quote(name)}: its value holds a line break or another character that a header cannot carry`,
+      message: `Cannot send header ${quote(name)}: its value contains a line break or another character that a header cannot carry`,
       hint: "store the value in one line",
       span: declared[name]?.span as Span,
     });

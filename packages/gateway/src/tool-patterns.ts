@@ -4,7 +4,7 @@
  * character itself; case matters. Pure.
  *
  * Matching costs at most pattern times text: the text may come from a client (a
- * resource's URI), so no regular expression is made of a pattern.
+ * resource's URI), so a pattern does not become a regular expression.
  */
 
 import type { ToolId } from "@toolcrib/tool";
@@ -86,11 +86,11 @@ function matchesSpelling(pattern: string, { ids, wireNames }: ResourceNames, at:
 const star = 0x2a;
 const question = 0x3f;
 
-/** Whether all of `text` is what `pattern` says. */
+/** Whether `pattern` matches all of `text`. */
 export function matchesGlob(pattern: string, text: string): boolean {
   let inPattern = 0;
   let inText = 0;
-  // Where the last `*` stands, and how much of the text it has taken.
+  // Position of the last `*`, and the end of the text that it matches.
   let starAt = -1;
   let takenTo = 0;
   while (inText < text.length) {

@@ -140,7 +140,7 @@ export async function openDoor(options: DoorOptions = {}): Promise<Door> {
       limits: { flushGraceMs: 100, ...options.limits },
     },
   );
-  return { ...server, service, logger };
+  return Object.assign(server, { service, logger });
 }
 
 /** One tool that everyone sees, and one named after who asks. */

@@ -212,7 +212,7 @@ test("a client that does not read its answer is cut off", async () => {
   );
   socket.write(`\r\nContent-Length: ${text.length}\r\n\r\n${text}`);
   await waitUntil(() =>
-    door.logger.records.some(({ message }) => message.startsWith("client takes no answers")),
+    door.logger.records.some(({ message }) => message.startsWith("client reads no answers")),
   );
   socket.resume();
   await new Promise((resolve) => socket.on("close", resolve));

@@ -1,30 +1,30 @@
 /**
- * What the audit keeps of a call's arguments besides their digest: enough to
- * recognise the call, cut short, with credentials left out. Pure.
+ * The preview of a call's arguments that the audit keeps in addition to their
+ * digest: enough to recognize the call, shortened, without credentials. Pure.
  */
 
 import { credentialRanges } from "@toolcrib/config";
 import type { JsonObject, JsonValue } from "@toolcrib/json";
 
 const textMaxLength = 120;
-/** How much of a text is searched for secrets before it is cut: one that the cut would divide must be found whole. */
+/** Length of text that is searched for secrets before it is cut: a secret that the cut would divide must be found as a whole. */
 const searchedMaxLength = 256 * 1024;
-/** How much is searched for what only looks like a credential. */
+/** Length of text that is searched for anything that looks like a credential. */
 const suspectedMaxLength = 8 * 1024;
 const maxItems = 16;
 const maxDepth = 4;
 const credentialKey =
   /passw(?:or)?d|passphrase|passcode|(?:^|[-_.])pass$|pwd|secret|token|api[-_.]?key|access[-_.]?key|private[-_.]?key|credential|auth$|authorization|bearer|cookie|session[-_.]?id|(?:^|[-_.])(?:otp|pin)$|signature/i;
 
-/** Values in one preview; what follows is left out. */
+/** Most values in one preview; later ones are dropped. */
 const maxValues = 200;
 
-/** A short form of `args` for the audit. @param scrub takes known secrets out of a text */
+/** Returns a short form of `args` for the audit. @param scrub removes known secrets from a text */
 export function previewArguments(args: JsonObject, scrub: (text: string) => string): JsonObject {
   return shorten(args, 0, { scrub, valuesLeft: maxValues }) as JsonObject;
 }
 
-/** What one preview still may hold. */
+/** Remaining capacity of one preview. */
 interface Room {
   readonly scrub: (text: string) => string;
   valuesLeft: number;
@@ -34,7 +34,7 @@ function shorten(value: JsonValue | undefined, depth: number, room: Room): JsonV
   if (room.valuesLeft <= 0) return "…";
   room.valuesLeft -= 1;
   if (typeof value === "string") return shortenText(value, room.scrub);
-  // A number may be a secret too.
+  // A number can be a secret too.
   if (typeof value === "number") return room.scrub(String(value)) === String(value) ? value : "[redacted]";
   if (typeof value !== "object" || value === null) return value ?? null;
   if (depth >= maxDepth) return "…";
@@ -53,10 +53,10 @@ function shorten(value: JsonValue | undefined, depth: number, room: Room): JsonV
   return kept;
 }
 
-/** An object that is being made. */
+/** An object under construction. */
 type Writable = { [key: string]: JsonValue };
 
-/** Set a member, whatever its name: `__proto__` is data here. */
+/** Sets a member of any name: `__proto__` is data here. */
 function put(object: Writable, key: string, value: JsonValue): void {
   if (key === "__proto__") {
     Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
@@ -71,7 +71,7 @@ function shortenText(text: string, scrub: (text: string) => string): string {
   return `${clean.slice(0, textMaxLength)}… (${text.length} characters)`;
 }
 
-/** `text` without what is recognised as a credential wherever it stands. */
+/** Returns `text` without recognizable credentials. */
 function withoutCredentials(text: string): string {
   if (text.length < 8) return text;
   const stretches = credentialRanges(text).sort((a, b) => a.start - b.start);

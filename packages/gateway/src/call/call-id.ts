@@ -1,16 +1,16 @@
 /**
  * Ids of calls: UUIDs that grow with time (RFC 9562, version 7), so that the
- * audit's index stays small and quick. Unique, but no secret: of one process
- * they differ in time and count only.
+ * audit's index stays small and fast. They are unique but not secret: ids of one
+ * process differ only in time and count.
  */
 
-/** Calls of one millisecond that the count in an id can tell apart. */
+/** Number of calls in one millisecond that the count in an id distinguishes. */
 const countMax = 0x1000;
-/** Where the count stands in an id: three digits. */
+/** Position of the count in an id: three digits. */
 const countAt = 15;
 
 /**
- * Create a maker of ids.
+ * Creates a generator of ids.
  *
  * @param now milliseconds since the epoch
  * @param random 16 hexadecimal digits that no other process has
@@ -21,7 +21,7 @@ export function createCallIds(now: () => number, random: string): () => string {
   // The two highest bits of the third part are the variant of RFC 9562.
   const variant = ((Number.parseInt(random.slice(0, 1), 16) & 0x3) | 0x8).toString(16);
   const tail = `${variant}${random.slice(1, 4)}-${random.slice(4)}`;
-  // Texts that are put together from others are slow to write as JSON, which is done with every id; copies are not.
+  // Concatenated strings are slow to serialize as JSON, which happens with every id; copies are not.
   const id = Buffer.from(`00000000-0000-7000-${tail}`, "latin1");
   return () => {
     count += 1;

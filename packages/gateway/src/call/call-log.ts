@@ -1,7 +1,7 @@
 /**
- * One place where a call's story is written: the audit trail, the metrics and,
- * for what went wrong, the log. The governed call says what happened; this file
- * knows where it goes.
+ * Reports the events of a call to the audit trail, to the metrics and, for
+ * failures, to the program log. The governed call reports events; this file
+ * decides where each goes.
  */
 
 import { type CodedError, type Logger, messageOf } from "@toolcrib/diagnostics";
@@ -10,27 +10,27 @@ import type { AuditCallSubject, AuditStore } from "@toolcrib/store";
 import type { ToolResult } from "@toolcrib/tool";
 import type { Decision } from "../tool-policy.ts";
 
-/** A call's arguments as the audit keeps them; empty for what is not JSON and never dispatched. */
+/** The arguments of a call in the form for the audit; empty for arguments that are not JSON, whose call is never dispatched. */
 export interface ArgumentFacts {
   readonly argumentsDigest?: string;
   readonly preview?: JsonObject;
 }
 
-/** What is counted of calls; labels are server ids. */
+/** Counters of calls; labels are server ids. */
 export interface CallMetrics {
   callStarted(): void;
   callFinished(server: string, outcome: "ok" | "tool_error" | "failed" | "cancelled", seconds: number): void;
   callDenied(server: string): void;
 }
 
-/** Where the governed call tells its story. */
+/** Receives the events of governed calls. */
 export interface CallLog {
   /** Resolves when the intent is on record. @throws {StoreError} when it cannot be. */
   intent(
     subject: AuditCallSubject,
     facts: ArgumentFacts & { readonly rule: string; readonly containment: string | undefined },
   ): Promise<void>;
-  /** The intent is on record, and the call goes out. */
+  /** The intent is on record, and the call is dispatched. */
   started(): void;
   denied(
     subject: AuditCallSubject,
@@ -48,7 +48,7 @@ export interface CallLog {
   warn(fields: object, message: string): void;
 }
 
-/** Create the log over its three streams. */
+/** Creates the log over its three streams. */
 export function createCallLog(deps: {
   readonly audit: Pick<AuditStore, "intent" | "record">;
   readonly metrics: CallMetrics;
@@ -56,7 +56,7 @@ export function createCallLog(deps: {
 }): CallLog {
   const { audit, metrics, logger } = deps;
   const warned = new Set<string>();
-  /** A trail that is closing cannot take a completion; the call's answer goes out all the same. */
+  /** A trail that is closing refuses a completion; the call is answered regardless. */
   const record: typeof audit.record = (type, data) => {
     try {
       audit.record(type, data);
@@ -99,12 +99,12 @@ export function createCallLog(deps: {
       metrics.callFinished(serverOf(subject), outcome, durationMs / 1000);
       const { callId, tool } = subject;
       const fields = { callId, tool, code: error.code, reason: error.message, durationMs };
-      // A client that changes its mind is nothing to warn of.
+      // A cancellation by the client is no reason for a warning.
       if (outcome === "cancelled") logger.info(fields, "call was cancelled");
       else logger.warn(fields, "call failed");
     },
     warn(fields, message) {
-      // A schema that cannot be used is said once, not at every call.
+      // A schema that cannot be used is reported once, not with every call.
       const key = `${message} ${JSON.stringify(fields)}`;
       if (warned.has(key) || warned.size > 10_000) return;
       warned.add(key);

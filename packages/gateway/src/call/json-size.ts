@@ -1,10 +1,10 @@
-/** How large a value would be as JSON, without writing it. Pure. */
+/** The size of a value as JSON, computed without serializing it. Pure. */
 
 import type { JsonValue } from "@toolcrib/json";
 
 /**
- * The size of `value` as JSON in bytes, a little low where strings need
- * escapes; counting stops once it is past `limit`.
+ * Returns the size of `value` as JSON in bytes, slightly too low where strings
+ * need escapes. Counting stops after `limit`.
  */
 export function jsonSize(value: JsonValue | undefined, limit: number): number {
   if (typeof value === "string")

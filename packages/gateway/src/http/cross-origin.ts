@@ -1,17 +1,17 @@
 /**
  * Cross-origin resource sharing for web pages whose origin passed the check:
- * what a browser must be told before it lets a page call and read answers.
+ * the headers that a browser requires before it lets a page call and read answers.
  * Credentials of the browser (cookies) are never allowed; tokens travel in the
  * Authorization header, which the page must have.
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-/** Methods that some path takes. */
+/** Methods that any path accepts. */
 const methods = "GET, POST, DELETE";
 const exposedHeaders = "mcp-session-id, mcp-protocol-version, www-authenticate, retry-after";
 
-/** Headers that a page may send; more are those that mirror an MCP request (`mcp-…`). */
+/** Headers that a page may send, in addition to those that mirror an MCP request (`mcp-…`). */
 const allowedHeaders: ReadonlySet<string> = new Set([
   "accept",
   "authorization",
@@ -19,14 +19,14 @@ const allowedHeaders: ReadonlySet<string> = new Set([
   "last-event-id",
 ]);
 
-/** Let the page at `origin` read the answer. */
+/** Lets the page at `origin` read the answer. */
 export function shareWith(response: ServerResponse, origin: string): void {
   response.setHeader("access-control-allow-origin", origin);
   response.setHeader("access-control-expose-headers", exposedHeaders);
   response.setHeader("vary", "origin");
 }
 
-/** Whether `request` is a browser's question whether a page may call. */
+/** Whether `request` is a preflight request of a browser. */
 export function isPreflight(request: IncomingMessage): boolean {
   return (
     request.method === "OPTIONS" &&
@@ -35,7 +35,7 @@ export function isPreflight(request: IncomingMessage): boolean {
   );
 }
 
-/** Answer it: with the headers, among those asked for, that a page may send. */
+/** Answers a preflight request with those of the requested headers that a page may send. */
 export function answerPreflight(request: IncomingMessage, response: ServerResponse): void {
   const asked = String(request.headers["access-control-request-headers"] ?? "").toLowerCase();
   const allowed = asked

@@ -1,29 +1,29 @@
 /**
- * Which `Host` and `Origin` headers are answered. Both keep web pages out: a
+ * The `Host` and `Origin` headers that are accepted. Both keep web pages out: a
  * page of another site that was made to resolve to this machine (DNS rebinding)
  * sends its own name as Host; a page that calls across sites sends its Origin.
  *
- * Loopback names and addresses are always right, because no other site can
- * send them. No look-ups: what a name resolves to proves nothing.
+ * Loopback names and addresses are always accepted, because no other site can
+ * send them. Names are not resolved: the address of a name proves nothing.
  */
 
-/** Decide about a `Host`. @param localAddress tells the address that its connection came in on */
+/** Decides about a `Host`. @param localAddress returns the local address of its connection */
 export type HostCheck = (value: string | undefined, localAddress: () => string | undefined) => boolean;
 
-/** Decide about an `Origin`. */
+/** Decides about an `Origin`. */
 export type OriginCheck = (value: string | undefined) => boolean;
 
-/** Most values that were found right and are remembered as such. */
+/** Most accepted values that are remembered. */
 const rememberedMaxCount = 256;
 
 const loopbackHosts: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
 const wildcardHosts: ReadonlySet<string> = new Set(["0.0.0.0", "[::]"]);
 
 /**
- * Check `Host`: loopback, the address that is listened on, or allowed.
+ * Accepts a `Host` that is loopback, the listening address, or allowed.
  *
- * The address that a connection came in on is one that is listened on, also
- * where that is said with a wildcard.
+ * The local address of a connection is a listening address, also if the server
+ * listens on a wildcard.
  *
  * @param listenHost name or address.
  * @param allowedHosts `host` with any port, or `host:port`.
@@ -43,13 +43,13 @@ export function createHostCheck(listenHost: string, allowedHosts: readonly strin
       if (remembered.size < rememberedMaxCount) remembered.add(value);
       return true;
     }
-    // Not remembered: it is right for this connection only.
+    // Not remembered: it is valid for this connection only.
     const address = localAddress();
     return address !== undefined && name === bracketed(unmapped(address));
   };
 }
 
-/** Check `Origin`: absent, loopback over http or https, or allowed. `null` is never right. */
+/** Accepts an `Origin` that is absent, loopback over http or https, or allowed. `null` is never accepted. */
 export function createOriginCheck(allowedOrigins: readonly string[]): OriginCheck {
   const allowed = new Set(allowedOrigins.map((origin) => origin.toLowerCase()));
   return (value) => {
@@ -60,7 +60,7 @@ export function createOriginCheck(allowedOrigins: readonly string[]): OriginChec
   };
 }
 
-/** An address as it stands in a Host header or a URL. */
+/** An address in the form of a Host header or a URL. */
 export function bracketed(host: string): string {
   return host.includes(":") && !host.startsWith("[") ? `[${host}]` : host;
 }

@@ -1,13 +1,13 @@
 /**
- * What the front door is told, and its limits. Every limit is finite, and its
- * default stands here.
+ * Options and limits of the HTTP server. Every limit is finite, and its default
+ * is documented here.
  */
 
 /** Options of `startHttpServer`; the section `serve` of the configuration has this form. */
 export interface HttpServerOptions {
   /** Address or name, and port; port 0 takes a free one. */
   readonly listen: { readonly host: string; readonly port: number };
-  /** How callers prove who they are. `none` only on loopback. */
+  /** How callers authenticate. `none` only on loopback. */
   readonly auth: "token" | "none";
   /** `Host` values that are answered besides loopback and `listen.host`: `host` or `host:port`. @default [] */
   readonly allowedHosts?: readonly string[];
@@ -16,7 +16,7 @@ export interface HttpServerOptions {
   readonly limits?: HttpLimitOptions;
 }
 
-/** Limits of the front door; what is left out has its default. */
+/** Limits of the HTTP server; an omitted limit has its default. */
 export interface HttpLimitOptions {
   /** Longest request body in bytes. @default 4,194,304 */
   readonly bodyMaxBytes?: number;
@@ -28,7 +28,7 @@ export interface HttpLimitOptions {
   readonly maxSessions?: number;
   /** Seconds without a request or a stream after which a session ends. @default 3600 */
   readonly sessionIdleSeconds?: number;
-  /** Most calls under way, which others enforce; more requests than that must get in. @default 256 */
+  /** Most calls in flight. The governed call enforces it; the HTTP server accepts more requests than that. @default 256 */
   readonly maxConcurrentCalls?: number;
   /** Most requests in flight in one session. @default 256, or `maxConcurrentCalls` if that is more */
   readonly maxInFlightPerSession?: number;
@@ -38,13 +38,13 @@ export interface HttpLimitOptions {
   readonly maxConnections?: number;
   /** Milliseconds in which the headers of a request must arrive. @default 10,000 */
   readonly headersTimeoutMs?: number;
-  /** Milliseconds in which a request must arrive with its body. Answers and streams may take any time. @default 60,000 */
+  /** Milliseconds in which a request must arrive with its body. Answers and streams can take any time. @default 60,000 */
   readonly requestTimeoutMs?: number;
-  /** Milliseconds between two looks at requests that are late and clients that are stalled. @default 2,000 */
+  /** Milliseconds between two checks for late requests and stalled clients. @default 2,000 */
   readonly lateCheckMs?: number;
   /** Milliseconds that a connection may be idle between two requests. @default 60,000 */
   readonly idleConnectionMs?: number;
-  /** Milliseconds in which a client must take something of what waits for it. @default 120,000 */
+  /** Milliseconds in which a client must read part of the data that waits for it. @default 120,000 */
   readonly stalledClientMs?: number;
   /** Milliseconds between comments on open streams. @default 15,000 */
   readonly keepAliveMs?: number;
@@ -57,7 +57,7 @@ export interface HttpLimitOptions {
 /** All limits. */
 export type HttpLimits = Required<HttpLimitOptions>;
 
-/** Fill in defaults. */
+/** Adds the defaults. */
 export function resolveHttpLimits(options: HttpLimitOptions = {}): HttpLimits {
   const maxConcurrentCalls = options.maxConcurrentCalls ?? 256;
   const requestTimeoutMs = options.requestTimeoutMs ?? 60_000;

@@ -1,9 +1,9 @@
 /**
- * The HTTP front door: one `node:http` server with the MCP endpoints, legacy
- * SSE, health, metrics and the small status API. This file opens and closes it;
- * `front-door.ts` says what happens to a request.
+ * The HTTP server: one `node:http` server with the MCP endpoints, legacy SSE,
+ * health, metrics and the status API. This file opens and closes it;
+ * `request-handler.ts` answers requests.
  *
- * Refuses to be open to other machines without tokens. Closing waits for calls
+ * It refuses to accept other machines without tokens. Closing waits for calls
  * in flight, ends streams, and leaves no socket and no timer.
  */
 
@@ -13,22 +13,23 @@ import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { isLoopbackHost } from "@toolcrib/config";
 import type { Logger } from "@toolcrib/diagnostics";
+import { disposeOnce } from "@toolcrib/lifecycle";
 import { HttpEndpoint, type McpService, SseEndpoint } from "@toolcrib/mcp";
 import { type Identity, localIdentity } from "@toolcrib/tool";
 import { GatewayError } from "../gateway-error.ts";
-import { type Authenticate, createFrontDoor } from "./front-door.ts";
 import { bracketed, createHostCheck, createOriginCheck } from "./host-check.ts";
 import { type HttpLimits, type HttpServerOptions, resolveHttpLimits } from "./http-options.ts";
-import { createRefuser } from "./refusal.ts";
+import { createRefuser, type Refuser } from "./refusal.ts";
+import { type Authenticate, RequestHandler } from "./request-handler.ts";
 import { watchStalledClients } from "./stalled-clients.ts";
 import { createStatusRoutes, type StatusRoutesDeps } from "./status-routes.ts";
 
-/** What the front door needs from outside. */
+/** Dependencies of the HTTP server. */
 export interface HttpServerDeps extends StatusRoutesDeps {
   readonly service: McpService;
   /** Ids of the tool servers, each with an endpoint of its own. Read once. */
   readonly serverIds: () => readonly string[];
-  /** Who an `Authorization` header stands for. Needed when `auth` is `token`. */
+  /** Authenticates an `Authorization` header. Required if `auth` is `token`. */
   readonly authenticate: Authenticate | undefined;
   readonly logger: Logger;
   /** Milliseconds since the epoch. */
@@ -37,12 +38,12 @@ export interface HttpServerDeps extends StatusRoutesDeps {
   readonly newId: () => string;
 }
 
-/** An open front door. Disposing it drains, then closes everything; safe to repeat. */
+/** A listening HTTP server. Disposing it drains, then closes everything; safe to repeat. */
 export interface HttpServer extends AsyncDisposable {
   /** Base URL for programs on this machine, without a slash at the end. */
   readonly url: string;
   readonly port: number;
-  /** Accept nothing new and wait for calls in flight. @param graceMs at most so long. @default `limits.drainGraceMs` */
+  /** Accepts no new requests and waits for calls in flight. @param graceMs the longest wait. @default `limits.drainGraceMs` */
   drain(graceMs?: number): Promise<void>;
 }
 
@@ -52,138 +53,174 @@ const anonymous: Identity = localIdentity("anonymous", "anonymous");
 interface LatestExchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Whether a request ever came before the answer to the one before it was out. */
+  /** Whether a request arrived before the previous answer was complete. */
   readonly isPipelined: boolean;
 }
 
-/** Whether what is not HTTP can be answered, and the answer not be taken for that to an earlier request. */
+/** Whether invalid HTTP can be answered without the answer being mistaken for that to an earlier request. */
 function canAnswerBroken(latest: LatestExchange | undefined): boolean {
   if (latest === undefined || latest.response.writableFinished) return true;
   return !latest.isPipelined && !latest.request.complete && !latest.response.headersSent;
 }
 
 /**
- * Open the front door.
+ * Starts the HTTP server.
  *
  * @throws {GatewayError} `HTTP_AUTH_REQUIRED`, `HTTP_ADDRESS_IN_USE`, `HTTP_LISTEN_FAILED`.
  */
 export async function startHttpServer(deps: HttpServerDeps, options: HttpServerOptions): Promise<HttpServer> {
-  const { logger, now } = deps;
-  const { host, port } = options.listen;
-  const limits = resolveHttpLimits(options.limits);
+  const { host } = options.listen;
   if (options.auth === "none" && !isLoopbackHost(host)) throw authRequired(host);
+  const server = new ListeningServer(deps, options);
+  await server.listen();
+  return server;
+}
 
-  const authenticate = options.auth === "none" ? () => anonymous : deps.authenticate;
-  assert(authenticate !== undefined, "auth is token, and there is nothing to check tokens with");
-  const serverIds = new Set(deps.serverIds());
-  const endpointDeps = {
-    now,
-    newSessionId: deps.newId,
-    onUnexpected: (reason: string) => logger.debug({ reason }, "message fits nowhere"),
-  };
-  const mcp = new HttpEndpoint(deps.service, endpointDeps, {
-    ...limits,
-    sessionIdleMs: limits.sessionIdleSeconds * 1000,
-  });
-  const sse = new SseEndpoint(deps.service, endpointDeps, limits);
-  const refuser = createRefuser(deps);
-  let isDraining = false;
-  const answer = createFrontDoor({
-    mcp,
-    sse,
-    authenticate,
-    isHostAllowed: createHostCheck(host, options.allowedHosts ?? []),
-    isOriginAllowed: createOriginCheck(options.allowedOrigins ?? []),
-    statusRoute: createStatusRoutes(deps, serverIds, () => isDraining),
-    serverIds,
-    refuser,
-    logger,
-  });
+class ListeningServer implements HttpServer {
+  readonly #options: HttpServerOptions;
+  readonly #limits: HttpLimits;
+  readonly #logger: Logger;
+  readonly #mcp: HttpEndpoint;
+  readonly #sse: SseEndpoint;
+  readonly #stalled: Disposable;
+  readonly #server: Server;
+  readonly #connections = new Map<Duplex, LatestExchange>();
+  readonly #dispose = disposeOnce(() => this.#close());
+  #isDraining = false;
+  #port = 0;
+  #draining: Promise<unknown> | undefined;
+  #closed: Promise<void> | undefined;
 
-  const server = createServer(serverOptions(limits));
-  server.maxConnections = limits.maxConnections;
-  const stalled = watchStalledClients(
-    now,
-    { stalledMs: limits.stalledClientMs, intervalMs: limits.lateCheckMs },
-    (socket) =>
-      logger.warn({ from: socket.remoteAddress }, "client takes no answers; closing its connection"),
-  );
-  const connections = new Map<Duplex, LatestExchange>();
-  server.on("connection", (socket: Socket) => {
-    stalled.add(socket);
-    socket.once("close", () => connections.delete(socket));
-  });
-  server.on("request", (request, response) => {
-    const before = connections.get(request.socket);
+  constructor(deps: HttpServerDeps, options: HttpServerOptions) {
+    const { logger, now } = deps;
+    const limits = resolveHttpLimits(options.limits);
+    this.#options = options;
+    this.#limits = limits;
+    this.#logger = logger;
+    const endpointDeps = {
+      now,
+      newSessionId: deps.newId,
+      onUnexpected: (reason: string) => logger.debug({ reason }, "unexpected message"),
+    };
+    this.#mcp = new HttpEndpoint(deps.service, endpointDeps, {
+      ...limits,
+      sessionIdleMs: limits.sessionIdleSeconds * 1000,
+    });
+    this.#sse = new SseEndpoint(deps.service, endpointDeps, limits);
+    const stalled = watchStalledClients(
+      now,
+      { stalledMs: limits.stalledClientMs, intervalMs: limits.lateCheckMs },
+      (socket) =>
+        logger.warn({ from: socket.remoteAddress }, "client reads no answers; closing its connection"),
+    );
+    this.#stalled = stalled;
+    const refuser = createRefuser(deps);
+    const handler = this.#createHandler(deps, refuser);
+    this.#server = createServer(serverOptions(limits));
+    this.#server.maxConnections = limits.maxConnections;
+    this.#server.on("connection", (socket: Socket) => {
+      stalled.add(socket);
+      socket.once("close", () => this.#connections.delete(socket));
+    });
+    this.#server.on("request", (request, response) => {
+      this.#noteExchange(request, response);
+      handler.handle(request, response);
+    });
+    this.#server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+      refuser.refuseBroken(socket as Socket, error, canAnswerBroken(this.#connections.get(socket)));
+    });
+    this.#server.on("drop", () =>
+      logger.warn({ limit: limits.maxConnections }, "too many connections; one was refused"),
+    );
+  }
+
+  get url(): string {
+    return `http://${urlHost(this.#options.listen.host)}:${this.#port}`;
+  }
+
+  get port(): number {
+    return this.#port;
+  }
+
+  async listen(): Promise<void> {
+    const { host, port } = this.#options.listen;
+    try {
+      const { address, port: actualPort } = await listen(this.#server, host, port);
+      // A name that looks like this machine can resolve to an address that other machines reach.
+      if (this.#options.auth === "none" && !isLoopbackHost(address)) {
+        this.#server.close();
+        throw authRequired(host);
+      }
+      this.#port = actualPort;
+    } catch (error) {
+      await this.#closeParts();
+      throw error;
+    }
+    // Accepting a connection can fail (too many open files); the next one can succeed.
+    this.#server.on("error", (error) =>
+      this.#logger.error({ err: error }, "connection could not be accepted"),
+    );
+  }
+
+  async drain(graceMs: number = this.#limits.drainGraceMs): Promise<void> {
+    this.#draining ??= this.#startDraining(graceMs);
+    await this.#draining;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#dispose();
+  }
+
+  #createHandler(deps: HttpServerDeps, refuser: Refuser): RequestHandler {
+    const { host } = this.#options.listen;
+    const { allowedHosts = [], allowedOrigins = [], auth } = this.#options;
+    const authenticate = auth === "none" ? () => anonymous : deps.authenticate;
+    assert(authenticate !== undefined, "auth is token, and there is nothing to check tokens with");
+    const serverIds = new Set(deps.serverIds());
+    return new RequestHandler({
+      mcp: this.#mcp,
+      sse: this.#sse,
+      authenticate,
+      isHostAllowed: createHostCheck(host, allowedHosts),
+      isOriginAllowed: createOriginCheck(allowedOrigins),
+      statusRoute: createStatusRoutes(deps, serverIds, () => this.#isDraining),
+      serverIds,
+      refuser,
+      logger: deps.logger,
+    });
+  }
+
+  #noteExchange(request: IncomingMessage, response: ServerResponse): void {
+    const before = this.#connections.get(request.socket);
     const isPipelined = before !== undefined && (before.isPipelined || !before.response.writableFinished);
-    connections.set(request.socket, { request, response, isPipelined });
-    if (isDraining) response.shouldKeepAlive = false;
-    answer(request, response);
-  });
-  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
-    refuser.refuseBroken(socket as Socket, error, canAnswerBroken(connections.get(socket)));
-  });
-  server.on("drop", () =>
-    logger.warn({ limit: limits.maxConnections }, "too many connections; one was refused"),
-  );
-
-  async function closeParts(): Promise<void> {
-    await mcp[Symbol.asyncDispose]();
-    await sse[Symbol.asyncDispose]();
-    stalled[Symbol.dispose]();
+    this.#connections.set(request.socket, { request, response, isPipelined });
+    if (this.#isDraining) response.shouldKeepAlive = false;
   }
 
-  let address: AddressInfo;
-  try {
-    address = await listen(server, host, port);
-    // A name that only looks like this machine must not open the door to others.
-    if (options.auth === "none" && !isLoopbackHost(address.address)) {
-      server.close();
-      throw authRequired(host);
-    }
-  } catch (error) {
-    await closeParts();
-    throw error;
+  #startDraining(graceMs: number): Promise<unknown> {
+    this.#isDraining = true;
+    // No connection stays open for another request after its answer.
+    for (const { response } of this.#connections.values()) response.shouldKeepAlive = false;
+    this.#closed = new Promise((resolve) => this.#server.close(() => resolve()));
+    return Promise.all([this.#mcp.drain(graceMs), this.#sse.drain(graceMs)]);
   }
 
-  // Accepting a connection can fail (too many open files); the next one may succeed.
-  server.on("error", (error) => logger.error({ err: error }, "connection could not be accepted"));
-
-  let draining: Promise<unknown> | undefined;
-  let closed: Promise<void> | undefined;
-  let closing: Promise<void> | undefined;
-
-  async function drain(graceMs: number = limits.drainGraceMs): Promise<void> {
-    if (draining === undefined) {
-      isDraining = true;
-      // No connection is kept for another request once its answer is out.
-      for (const { response } of connections.values()) response.shouldKeepAlive = false;
-      closed = new Promise((resolve) => server.close(() => resolve()));
-      draining = Promise.all([mcp.drain(graceMs), sse.drain(graceMs)]);
-    }
-    await draining;
-  }
-
-  async function close(): Promise<void> {
-    await drain();
-    await closeParts();
-    const idle = setInterval(() => server.closeIdleConnections(), 10);
-    const rest = setTimeout(() => server.closeAllConnections(), limits.flushGraceMs);
-    server.closeIdleConnections();
-    await closed;
+  async #close(): Promise<void> {
+    await this.drain();
+    await this.#closeParts();
+    const idle = setInterval(() => this.#server.closeIdleConnections(), 10);
+    const rest = setTimeout(() => this.#server.closeAllConnections(), this.#limits.flushGraceMs);
+    this.#server.closeIdleConnections();
+    await this.#closed;
     clearInterval(idle);
     clearTimeout(rest);
   }
 
-  return {
-    url: `http://${urlHost(host)}:${address.port}`,
-    port: address.port,
-    drain,
-    [Symbol.asyncDispose]() {
-      closing ??= close();
-      return closing;
-    },
-  };
+  async #closeParts(): Promise<void> {
+    await this.#mcp[Symbol.asyncDispose]();
+    await this.#sse[Symbol.asyncDispose]();
+    this.#stalled[Symbol.dispose]();
+  }
 }
 
 function serverOptions(limits: HttpLimits): Parameters<typeof createServer>[0] {
@@ -232,7 +269,7 @@ function authRequired(host: string): GatewayError {
   );
 }
 
-/** The host of the URL that programs on this machine use. */
+/** The host in the URL for programs on this machine. */
 function urlHost(host: string): string {
   if (host === "0.0.0.0") return "127.0.0.1";
   return host === "::" ? "[::1]" : bracketed(host);

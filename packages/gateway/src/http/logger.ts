@@ -1,20 +1,20 @@
 /**
  * The program log: one JSON object a line (or a line for people), made by pino
- * and written to whatever the caller gives, which is standard error.
+ * and written to the stream of the caller, which is standard error.
  *
- * It never writes a credential that it can recognise: fields named like one and
- * everything in the form of a bearer token are replaced. Which secret it was is
- * no secret: fields such as `secretName` are written. It never lets a
- * control or bidirectional character through to a terminal. The audit trail is
- * another stream, with its own rules.
+ * It never writes a credential that it can recognize: it replaces fields with
+ * the name of a credential and everything in the form of a bearer token. The
+ * name of a secret is not secret: fields such as `secretName` are written. It
+ * never passes a control or bidirectional character to a terminal. The audit
+ * trail is another stream, with its own rules.
  */
 
 import type { Logger } from "@toolcrib/diagnostics";
 import { pino } from "pino";
 
-/** What a logger needs from outside. */
+/** Dependencies of a logger. */
 export interface LoggerDeps {
-  /** Take one line, its line feed included; `process.stderr` has this form. */
+  /** Writes one line with its line feed; `process.stderr` has this form. */
   readonly output: { write(line: string): unknown };
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -27,11 +27,11 @@ export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
 export interface LoggerOptions {
   /** @default "info" */
   readonly level?: LogLevel;
-  /** Lines for people in place of JSON. @default false */
+  /** Whether to write lines for people instead of JSON. @default false */
   readonly pretty?: boolean;
 }
 
-/** Create a logger. Errors in a field `err` are written with their stack and causes. */
+/** Creates a logger. Errors in a field `err` are written with their stack and causes. */
 export function createLogger(deps: LoggerDeps, options: LoggerOptions = {}): Logger {
   const { output, now } = deps;
   const toLine = options.pretty === true ? toPrettyLine : toSafeLine;
@@ -58,10 +58,10 @@ export function createLogger(deps: LoggerDeps, options: LoggerOptions = {}): Log
 const credentialName =
   /^(?:proxy-)?authorization$|^(?:set-)?cookie$|(?:^|[-_])(?:token|api[-_]?key)$|secret|password/i;
 
-/** Fields that hold the name of a credential: `secretName`, `password_names`. */
+/** Fields that contain the name of a credential: `secretName`, `password_names`. */
 const nameOfCredential = /names?$/i;
 
-/** Deepest level of nested fields that is looked at; pino drops what is deeper. */
+/** Deepest level of nested fields that is checked; pino drops deeper ones. */
 const fieldsMaxDepth = 8;
 
 function redactFields(value: unknown, depth: number): unknown {
@@ -86,7 +86,7 @@ function redactText(text: string): string {
     .replace(/\btcb_[A-Za-z0-9_-]{16,}/g, "tcb_[redacted]");
 }
 
-/** Characters that steer a terminal or turn text around; JSON escapes only those below U+0020. */
+/** Characters that control a terminal or the direction of text; JSON escapes only those below U+0020. */
 function escapeUnprintable(text: string): string {
   return text.replace(
     /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,

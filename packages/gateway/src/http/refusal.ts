@@ -1,8 +1,8 @@
 /**
- * How the front door says no: an HTTP status and a JSON-RPC error object, the
- * same form on every path, so that MCP clients, scripts and people can read it.
- * Counted and logged, the log at most once in ten seconds for each code: who is
- * refused must not fill the disk.
+ * Refusals of the HTTP server: an HTTP status and a JSON-RPC error object, in
+ * the same form on every path, so that MCP clients, scripts and people can read
+ * it. Each is counted, and logged at most once in ten seconds for each code, so
+ * that refused clients cannot fill the disk.
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -12,28 +12,28 @@ import { sendJson, toRpcError } from "@toolcrib/mcp";
 import { GatewayError } from "../gateway-error.ts";
 import type { GatewayMetrics } from "./metrics.ts";
 
-/** A refusal: what to answer and why. */
+/** A refusal: the answer and its reason. */
 export interface Refusal {
   readonly status: number;
   readonly error: GatewayError;
   readonly headers?: { readonly [name: string]: string };
 }
 
-/** Answers refusals. */
+/** Sends refusals. */
 export interface Refuser {
-  /** Answer `request` with `refusal`; what is left of its body is not kept. */
+  /** Answers `request` with `refusal` and discards the rest of its body. */
   refuse(request: IncomingMessage, response: ServerResponse, refusal: Refusal): void;
-  /** Answer what is not even a request, and close the connection. */
+  /** Answers invalid HTTP and closes the connection. */
   refuseBroken(socket: Socket, cause: NodeJS.ErrnoException, canAnswer: boolean): void;
 }
 
 const logIntervalMs = 10_000;
-/** Most of a refused body that is read; a client that sends more is cut off. */
+/** Longest part of a refused body that is read; the connection of a client that sends more is closed. */
 const discardedBodyMaxBytes = 1024 * 1024;
 /** JSON-RPC: the request is not valid. */
 const invalidRequest = -32600;
 
-/** An error that stands for a fault of the request. */
+/** An error about a fault of the request. */
 export function refusalError(code: string, message: string, hint?: string): GatewayError {
   return new GatewayError(code, message, { hint, rpcCode: invalidRequest });
 }
@@ -63,7 +63,7 @@ export function createRefuser(deps: {
 
   return {
     refuse(request, response, { status, error, headers }) {
-      // The query stays out of the log: people put tokens there.
+      // The query is not logged: it can contain a token.
       const path = request.url?.split("?", 1)[0]?.slice(0, 200);
       record(status, error, { method: request.method, path, from: request.socket.remoteAddress });
       discardBody(request);
@@ -86,7 +86,7 @@ export function createRefuser(deps: {
   };
 }
 
-/** Read what is left of a body without keeping it, up to a limit. */
+/** Reads and discards the rest of a body, up to a limit. */
 export function discardBody(request: IncomingMessage): void {
   if (request.complete) return;
   let length = 0;
@@ -94,7 +94,7 @@ export function discardBody(request: IncomingMessage): void {
     length += chunk.length;
     if (length > discardedBodyMaxBytes) request.socket.destroy();
   });
-  // A client that goes half-way is of no interest any more.
+  // The error of a client that left no longer matters.
   request.on("error", () => {});
 }
 

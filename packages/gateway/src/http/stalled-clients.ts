@@ -1,7 +1,7 @@
 /**
- * Clients that ask and then do not read. What waits for them takes memory, so
- * a connection that takes nothing for too long is closed. One look at all
- * connections in each interval, nothing per request.
+ * Closes connections of clients that send requests and do not read the answers,
+ * which take memory while they wait. It checks all connections once in each
+ * interval and does nothing per request.
  */
 
 import type { Socket } from "node:net";
@@ -11,13 +11,13 @@ export interface StalledClients extends Disposable {
   add(socket: Socket): void;
 }
 
-/** What a connection looked like when it last took something. */
+/** State of a connection when its client last read something. */
 interface Progress {
   readonly waitingBytes: number;
   readonly at: number;
 }
 
-/** Start to watch. @param onStalled called before a connection is closed. */
+/** Starts to watch. @param onStalled called before a connection is closed. */
 export function watchStalledClients(
   now: () => number,
   options: { readonly stalledMs: number; readonly intervalMs: number },

@@ -1,7 +1,6 @@
 /**
- * The paths that are not MCP: health for supervisors, metrics for Prometheus,
- * and the small JSON API that the command line reads. They only read; nothing
- * here changes the gateway.
+ * The paths other than MCP: health for supervisors, metrics for Prometheus, and the
+ * JSON API that the command line reads. They never change the gateway.
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -12,21 +11,21 @@ import type { Readiness } from "../sources/source-roster.ts";
 import type { GatewayMetrics } from "./metrics.ts";
 import { type Refusal, refusalError } from "./refusal.ts";
 
-/** What the routes show. */
+/** Dependencies of the routes. */
 export interface StatusRoutesDeps {
   readonly status: () => GatewayStatus;
-  /** Tools that `identity` may see, whatever `serve.mode` lists to MCP clients. */
+  /** Tools that `identity` may use, independent of `serve.mode`. */
   readonly tools: (identity: Identity) => readonly ToolSummary[];
   readonly serverLog: (id: string, lines: number) => readonly string[];
   readonly readiness: () => Readiness;
   readonly metrics: GatewayMetrics;
 }
 
-/** A path with its answer. */
+/** A path and its answer. */
 export interface StatusRoute {
-  /** Whether anyone may ask. */
+  /** Whether it needs no token. */
   readonly isOpen: boolean;
-  /** Answer `identity` (nobody, where anyone may ask), or say why not. `query` is what follows the `?`. */
+  /** Answers `identity`, which is undefined for an open route, or returns a refusal. @param query the part of the URL after the `?` */
   answer(
     response: ServerResponse,
     query: string,
@@ -39,7 +38,7 @@ const plainHeaders = { "cache-control": "no-store", "x-content-type-options": "n
 const linesMaxCount = 10_000;
 const logPath = /^\/api\/servers\/([A-Za-z0-9_.-]{1,64})\/log$/;
 
-/** Create a function that finds the route of a path. */
+/** Creates a function that finds the route of a path. */
 export function createStatusRoutes(
   deps: StatusRoutesDeps,
   serverIds: ReadonlySet<string>,
@@ -112,16 +111,16 @@ export function createStatusRoutes(
   };
 }
 
-/** The refusal for a path that names a server which does not exist. */
+/** The refusal for a path with the name of an unknown server. */
 export function unknownServer(id: string, serverIds: ReadonlySet<string>): Refusal {
   const ids = [...serverIds].slice(0, 50).join(", ");
   const hint = ids === "" ? "no tool server is configured" : `the servers are ${ids}`;
-  // What is no id at all is not repeated.
+  // A name that cannot be an id is not repeated.
   const name = /^[A-Za-z0-9_.-]{1,64}$/.test(id) ? `"${id}"` : "of this name";
   return { status: 404, error: refusalError("SERVER_NOT_FOUND", `There is no server ${name}`, hint) };
 }
 
-/** Methods of these routes. */
+/** Whether `request` has a method of these routes. */
 export function isReading(request: IncomingMessage): boolean {
   return request.method === "GET" || request.method === "HEAD";
 }

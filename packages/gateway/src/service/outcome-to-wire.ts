@@ -1,6 +1,6 @@
 /**
- * How a call's outcome goes over the MCP wire. A tool that was denied or failed
- * is a result with `isError`, so that the model sees why and what to do; errors
+ * Converts the outcome of a call to its form on the MCP wire. A denied or failed
+ * tool call is a result with `isError`, so that the model reads the reason; errors
  * of the server itself keep their JSON-RPC code.
  */
 
@@ -10,7 +10,7 @@ import { McpError } from "@toolcrib/mcp";
 import { type CallFailure, type Era, failedResult } from "@toolcrib/tool";
 import type { CallOutcome } from "../gateway.ts";
 
-/** The outcome of a tool call as its `CallToolResult`. @throws {McpError} the server's own JSON-RPC error */
+/** Converts the outcome of a tool call to a `CallToolResult`. @throws {McpError} the server's own JSON-RPC error */
 export function toWireResult(outcome: CallOutcome): JsonObject {
   if (outcome.kind === "result") return outcome.result as unknown as JsonObject;
   return failedResult(failureOf(outcome), outcome.callId) as unknown as JsonObject;
@@ -27,7 +27,7 @@ function failureOf(outcome: Exclude<CallOutcome, { kind: "result" }>): CallFailu
   return isCodedError(error) ? error : { code: "CALL_FAILED", message: error.message };
 }
 
-/** The outcome of another request as its result. @throws {McpError} when it was denied or failed */
+/** Converts the outcome of another request to its result. @throws {McpError} when it was denied or failed */
 export function toRpcFailure(outcome: CallOutcome, era: Era): JsonObject {
   if (outcome.kind === "result") return outcome.result as unknown as JsonObject;
   if (outcome.kind === "denied") {
@@ -36,12 +36,12 @@ export function toRpcFailure(outcome: CallOutcome, era: Era): JsonObject {
   throw toWireError(outcome.error, era);
 }
 
-/** A failure as it goes over the wire: a server's own JSON-RPC error as it came, others as they are. */
+/** Converts a failure to its wire form: a server's own JSON-RPC error unchanged, others as they are. */
 export function toWireError(error: Error, era: Era): Error {
   return remoteErrorOf(error, era) ?? error;
 }
 
-/** A server's own JSON-RPC error as it came, in the codes of the client's era. */
+/** A server's own JSON-RPC error, with the code of the client's era. */
 function remoteErrorOf(error: Error, era: Era): McpError | undefined {
   if (!isCodedError(error) || typeof error.data?.["rpcCode"] !== "number") return undefined;
   const rpcCode = error.data["rpcCode"];

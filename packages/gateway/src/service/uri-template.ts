@@ -1,17 +1,17 @@
 /**
- * Which template a URI may have come from (RFC 6570, matched backwards). Used
- * only to choose the server that is asked; the server itself decides. Pure.
+ * Matches URIs against templates (RFC 6570, in reverse). The result only selects
+ * the server that receives a request; the server itself decides. Pure.
  *
- * Templates come from servers and URIs from clients, so no regular expression
- * is made of either: matching costs at most template times URI.
+ * Templates come from servers and URIs from clients, so neither becomes a
+ * regular expression: matching costs at most template times URI.
  */
 
 const templateMaxLength = 2000;
 
-/** A piece of a template: itself, or an expression that stands for characters that `admits` allows. */
+/** A part of a template: literal text, or an expression for characters that `admits` accepts. */
 type Part = string | { readonly admits: (unit: number) => boolean };
 
-/** Create a test for URIs that `template` can produce; undefined when the template is unusable. */
+/** Creates a test for URIs that `template` can produce; undefined for an unusable template. */
 export function createTemplateMatcher(template: string): ((uri: string) => boolean) | undefined {
   if (template.length > templateMaxLength) return undefined;
   const parts = template
@@ -23,7 +23,7 @@ export function createTemplateMatcher(template: string): ((uri: string) => boole
 
 function toPart(part: string): Part {
   if (!part.startsWith("{") || !part.endsWith("}")) return part;
-  // Reserved and fragment expansion may hold anything; paths and lists slashes; the rest is one segment.
+  // Reserved and fragment expansion match any text, paths and lists match slashes, the others one segment.
   if (/^\{[+#?&]/.test(part)) return { admits: isVisible };
   if (/^\{[/.;]/.test(part) || part.endsWith("*}")) return { admits: isInPath };
   return { admits: isInSegment };
@@ -45,7 +45,7 @@ function isInSegment(unit: number): boolean {
   return isInPath(unit) && unit !== slash;
 }
 
-/** Follow all ways to read `uri` at once: `places` are the positions that the parts so far can end at. */
+/** Follows all ways to read `uri` at once: `places` are the positions at which the parts so far can end. */
 function matches(parts: readonly Part[], uri: string): boolean {
   let places: readonly number[] = [0];
   for (const part of parts) {
@@ -58,7 +58,7 @@ function matches(parts: readonly Part[], uri: string): boolean {
   return places.at(-1) === uri.length;
 }
 
-/** All positions that an expression can end at; ascending, like `places`. */
+/** All positions at which an expression can end; ascending, like `places`. */
 function reachable(
   places: readonly number[],
   uri: string,

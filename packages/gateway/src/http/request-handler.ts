@@ -1,0 +1,263 @@
+/**
+ * Handles each HTTP request, in this order: single headers, Host, Origin, path,
+ * token; then the endpoint. Every check before the token gives the same answer
+ * to everyone and reveals nothing about the gateway.
+ *
+ * It reads tokens only from the Authorization header, and never decodes or
+ * normalizes a path: a path is one of those listed here, byte for byte, or it
+ * is not found.
+ */
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Logger } from "@toolcrib/diagnostics";
+import type { HttpEndpoint, SseEndpoint } from "@toolcrib/mcp";
+import type { Identity } from "@toolcrib/tool";
+import { GatewayError } from "../gateway-error.ts";
+import { answerPreflight, isPreflight, shareWith } from "./cross-origin.ts";
+import type { HostCheck, OriginCheck } from "./host-check.ts";
+import { discardBody, type Refusal, type Refuser, refusalError } from "./refusal.ts";
+import { isReading, type StatusRoute, unknownServer } from "./status-routes.ts";
+
+/**
+ * Authenticates an `Authorization` header; undefined when it is not valid.
+ * A promise must settle within a time limit of its own.
+ */
+export type Authenticate = (
+  authorization: string | undefined,
+) => Identity | undefined | Promise<Identity | undefined>;
+
+/** Dependencies of the handler. */
+export interface RequestHandlerDeps {
+  readonly mcp: HttpEndpoint;
+  readonly sse: SseEndpoint;
+  readonly authenticate: Authenticate;
+  readonly isHostAllowed: HostCheck;
+  readonly isOriginAllowed: OriginCheck;
+  readonly statusRoute: (path: string) => StatusRoute | undefined;
+  readonly serverIds: ReadonlySet<string>;
+  readonly refuser: Refuser;
+  readonly logger: Logger;
+}
+
+const serverPrefix = "/mcp/s/";
+
+/** The destination of a request. */
+interface Route {
+  /** View of an MCP endpoint. */
+  readonly view: string | undefined;
+  readonly status: StatusRoute | undefined;
+  readonly path: string;
+  /** The part of the URL after the `?`. */
+  readonly query: string;
+}
+
+/** Handles the requests of one HTTP server. */
+export class RequestHandler {
+  readonly #deps: RequestHandlerDeps;
+
+  constructor(deps: RequestHandlerDeps) {
+    this.#deps = deps;
+  }
+
+  /** Answers a request. It never throws. */
+  handle(request: IncomingMessage, response: ServerResponse): void {
+    try {
+      this.#handle(request, response)?.catch((error: unknown) => this.#fail(request, response, error));
+    } catch (error) {
+      this.#fail(request, response, error);
+    }
+  }
+
+  #handle(request: IncomingMessage, response: ServerResponse): void | Promise<void> {
+    const { refuser, authenticate } = this.#deps;
+    const refusal = this.#inspect(request);
+    if (refusal !== undefined) return refuser.refuse(request, response, refusal);
+    const { origin, authorization } = request.headers;
+    if (origin !== undefined) shareWith(response, origin);
+    const route = this.#routeOf(request.url ?? "");
+    if (route === undefined) return refuser.refuse(request, response, notFound);
+    if (isPreflight(request)) return answerPreflight(request, response);
+    const identity = route.status?.isOpen === true ? undefined : authenticate(authorization);
+    // The token is checked in this turn of the event loop where possible.
+    return identity instanceof Promise
+      ? identity.then((one) => this.#dispatch(request, response, route, one))
+      : this.#dispatch(request, response, route, identity);
+  }
+
+  /** Checks that apply to every request. */
+  #inspect(request: IncomingMessage): Refusal | undefined {
+    const { headers, rawHeaders } = request;
+    // With as many names as lines, no header occurs twice; nearly every request is like that.
+    const duplicate = rawHeaders.length === 2 * countOf(headers) ? undefined : duplicateHeader(rawHeaders);
+    if (duplicate !== undefined) return duplicateRefusal(duplicate);
+    const { host, origin } = headers;
+    if (!this.#deps.isHostAllowed(host, () => request.socket.localAddress)) return hostRefusal;
+    return this.#deps.isOriginAllowed(origin) ? undefined : originRefusal;
+  }
+
+  #routeOf(url: string): Route | undefined {
+    const queryAt = url.indexOf("?");
+    const path = queryAt === -1 ? url : url.slice(0, queryAt);
+    const query = queryAt === -1 ? "" : url.slice(queryAt + 1);
+    const view = viewOf(path);
+    const status = view === undefined ? this.#deps.statusRoute(path) : undefined;
+    const isSse = path === "/sse" || path === "/messages";
+    return view === undefined && status === undefined && !isSse ? undefined : { view, status, path, query };
+  }
+
+  #dispatch(
+    request: IncomingMessage,
+    response: ServerResponse,
+    route: Route,
+    identity: Identity | undefined,
+  ): void | Promise<void> {
+    // A client that left while its token was checked gets no answer, and its body never ends.
+    if (response.destroyed) return undefined;
+    const { view, status } = route;
+    if (status !== undefined && (status.isOpen || identity !== undefined)) {
+      return this.#toStatusRoute(request, response, status, route.query, identity);
+    }
+    if (identity === undefined) return this.#deps.refuser.refuse(request, response, unauthorized);
+    if (view !== undefined) return this.#toMcp(request, response, view, identity);
+    return this.#toSse(request, response, route.path, identity);
+  }
+
+  #toMcp(
+    request: IncomingMessage,
+    response: ServerResponse,
+    view: string,
+    identity: Identity,
+  ): void | Promise<void> {
+    const { serverIds, refuser, mcp } = this.#deps;
+    const server = view.slice(2);
+    if (view !== "" && !serverIds.has(server)) {
+      return refuser.refuse(request, response, unknownServer(server, serverIds));
+    }
+    return mcp.handle(request, response, { view, identity });
+  }
+
+  #toSse(
+    request: IncomingMessage,
+    response: ServerResponse,
+    path: string,
+    identity: Identity,
+  ): void | Promise<void> {
+    const { refuser, sse } = this.#deps;
+    const method = path === "/sse" ? "GET" : "POST";
+    if (request.method !== method) return refuser.refuse(request, response, methodNotAllowed(method));
+    const caller = { view: "", identity };
+    if (method === "POST") return sse.post(request, response, caller);
+    discardBody(request);
+    return sse.open(request, response, caller);
+  }
+
+  async #toStatusRoute(
+    request: IncomingMessage,
+    response: ServerResponse,
+    route: StatusRoute,
+    query: string,
+    identity: Identity | undefined,
+  ): Promise<void> {
+    const { refuser } = this.#deps;
+    if (!isReading(request)) return refuser.refuse(request, response, methodNotAllowed("GET, HEAD"));
+    const refusal = await route.answer(response, query, identity);
+    if (refusal !== undefined) refuser.refuse(request, response, refusal);
+    else discardBody(request);
+  }
+
+  #fail(request: IncomingMessage, response: ServerResponse, thrown: unknown): void {
+    const { logger, refuser } = this.#deps;
+    logger.error({ err: thrown, method: request.method }, "request failed");
+    if (response.headersSent) {
+      response.destroy();
+      return;
+    }
+    const error = new GatewayError("HTTP_INTERNAL", "Internal error");
+    refuser.refuse(request, response, { status: 500, error });
+  }
+}
+
+/** `""` for the endpoint of all servers, `s/<server>` for that of one. */
+function viewOf(path: string): string | undefined {
+  if (path === "/mcp") return "";
+  return path.startsWith(serverPrefix) ? `s/${path.slice(serverPrefix.length)}` : undefined;
+}
+
+/** Number of header names. */
+function countOf(headers: IncomingMessage["headers"]): number {
+  let count = 0;
+  for (const _name in headers) count += 1;
+  return count;
+}
+
+/**
+ * Finds a header that occurs twice although it decides who calls or where a
+ * body ends: two readers of the same bytes could use different values. Node
+ * keeps the first one silently. (Its parser checks Content-Length and
+ * Transfer-Encoding.)
+ */
+function duplicateHeader(rawHeaders: readonly string[]): string | undefined {
+  let seen = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = (rawHeaders[index] as string).toLowerCase();
+    const bit = singleHeaders.get(name);
+    if (bit === undefined) continue;
+    if ((seen & bit) !== 0) return name;
+    seen |= bit;
+  }
+  return undefined;
+}
+
+/** Headers that can occur only once, each with a bit of its own. */
+const singleHeaders: ReadonlyMap<string, number> = new Map(
+  ["host", "origin", "authorization", "content-type", "mcp-session-id", "mcp-protocol-version"].map(
+    (name, index) => [name, 1 << index],
+  ),
+);
+
+function duplicateRefusal(name: string): Refusal {
+  const error = refusalError("HTTP_HEADER_DUPLICATE", `The header "${name}" occurs more than once`);
+  return { status: 400, error, headers: { connection: "close" } };
+}
+
+const hostRefusal: Refusal = {
+  status: 403,
+  error: refusalError(
+    "HTTP_HOST_REFUSED",
+    "This Host is not answered here",
+    "call it by localhost or 127.0.0.1, or add the host to serve.allowed_hosts",
+  ),
+};
+
+const originRefusal: Refusal = {
+  status: 403,
+  error: refusalError(
+    "HTTP_ORIGIN_REFUSED",
+    "This Origin is not answered here",
+    "add the origin to serve.allowed_origins if this web page may use your tools",
+  ),
+};
+
+const notFound: Refusal = {
+  status: 404,
+  error: refusalError(
+    "HTTP_NOT_FOUND",
+    "Nothing is served at this path",
+    "MCP clients use /mcp, or /mcp/s/<server>",
+  ),
+};
+
+const unauthorized: Refusal = {
+  status: 401,
+  error: refusalError(
+    "HTTP_UNAUTHORIZED",
+    "This request has no valid token",
+    'send the header "Authorization: Bearer TOKEN" with a token from the folder tokens of the home of Toolcrib; tokens in a URL are not accepted',
+  ),
+  headers: { "www-authenticate": 'Bearer realm="toolcrib"' },
+};
+
+function methodNotAllowed(allow: string): Refusal {
+  const error = refusalError("HTTP_METHOD_NOT_ALLOWED", `This path takes ${allow} only`);
+  return { status: 405, error, headers: { allow } };
+}
