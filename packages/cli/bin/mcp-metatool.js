@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// `mcp-metatool`, as MCP clients are told to start it: the command `metatool`.
-// Plain JavaScript that any Node can read, as `toolcrib.js` is.
+// `mcp-metatool`: the command `metatool` under the name that MCP clients start.
+// Plain JavaScript that any Node can parse, like `toolcrib.js`.
 
 process.argv.splice(2, 0, "metatool");
 await import("./toolcrib.js");

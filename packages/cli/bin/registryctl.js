@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// `registryctl`, as catalogues of toolspecs call it in their checks: the same
-// command under another name, so that `registryctl lint-toolspecs DIR` works.
-// Plain JavaScript that any Node can read, as `toolcrib.js` is.
+// `registryctl`: the command under the name that the checks of toolspec catalogs
+// use, so that `registryctl lint-toolspecs DIR` works.
+// Plain JavaScript that any Node can parse, like `toolcrib.js`.
 
 await import("./toolcrib.js");

@@ -1,9 +1,9 @@
 #!/usr/bin/env node
-// Starts the command: the source where there is one, which is in a checkout,
-// else the build (dist), which is what gets published.
-// Plain JavaScript that any Node can read, so that an old one is told off
-// instead of failing with a syntax error. Keep the number in step with
-// src/node-version.ts, which a test compares.
+// Starts the command: from the sources in a checkout, otherwise from the build
+// (dist), which the published package contains.
+// Plain JavaScript that any Node can parse, so that an old Node gets a clear
+// message instead of a syntax error. Keep the number in sync with
+// src/node-version.ts; a test compares them.
 
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -11,9 +11,9 @@ import { fileURLToPath } from "node:url";
 
 const oldestNode = 24;
 const sourceCondition = "toolcrib-source";
-// Calls leave garbage that is dead at once. With more room for it (MiB, three
-// times this at most) the collector runs less often: a quarter more calls a second.
-// It is told to give that room back once everything has started.
+// Calls allocate many short-lived objects. With a larger space for new objects
+// (in MiB; at most three times this is used) the collector runs less often, which
+// allows a quarter more calls per second. After the start, the gateway releases it.
 const serveFlags = ["serve", "metatool"].includes(process.argv[2])
   ? ["--max-semi-space-size=32", "--expose-gc"]
   : [];
@@ -36,10 +36,10 @@ if (Number(process.versions.node.split(".")[0]) < oldestNode) {
   await import(build.href);
 }
 
-// Conditions and sizes can only be given when Node starts.
+// Conditions and sizes can only be set when Node starts.
 function start(args) {
   if (process.platform !== "win32" && typeof process.execve === "function") {
-    // The same process with another program: signals and exit code need no passing on.
+    // Replaces the program of this process, so signals and the exit code need no forwarding.
     process.execve(process.execPath, [process.execPath, ...process.execArgv, ...args], process.env);
   }
   const child = spawn(process.execPath, [...process.execArgv, ...args], { stdio: "inherit" });

@@ -1,7 +1,7 @@
 /**
- * Entry of the command. Looks at the version of Node before it loads anything
- * that needs a newer one. Sets the exit code and lets the process end by
- * itself, so that output is written whole.
+ * Entry point of the command. Checks the version of Node before it loads anything
+ * that needs a newer one. Sets the exit code and lets the process end by itself, so
+ * that all output is written.
  */
 
 import { enableCompileCache } from "node:module";
@@ -11,8 +11,8 @@ import { explainOldNode } from "./node-version.ts";
 
 const explanation = explainOldNode(process.version);
 if (explanation === undefined) {
-  // Halves the time to start. In the user's own folder: what is in a cache of code gets run.
-  // A variable that is empty or no whole path counts as absent (XDG Base Directory Specification).
+  // Halves the start-up time. The cache is in the user's own folder, because cached code is executed.
+  // An empty variable or a relative path counts as unset (XDG Base Directory Specification).
   const given = process.env["XDG_CACHE_HOME"] ?? "";
   const caches = isAbsolute(given) ? given : join(homedir(), ".cache");
   enableCompileCache(join(caches, "toolcrib", "compile"));

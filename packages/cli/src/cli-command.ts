@@ -143,7 +143,7 @@ export function defineCommand<const A extends CliArguments, const O extends CliO
   return command as unknown as CliCommand;
 }
 
-/** Tells a group from a command. */
+/** Whether `command` is a group. */
 export function isGroup(command: CliCommand | CliCommandGroup): command is CliCommandGroup {
   return "commands" in command;
 }

@@ -1,4 +1,4 @@
-/** The program log of a command: on standard error, for people on a terminal, as JSON lines elsewhere. */
+/** The program log of a command on standard error: text on a terminal, otherwise JSON lines. */
 
 import type { Logger } from "@toolcrib/diagnostics";
 import { createLogger } from "@toolcrib/gateway";
@@ -6,9 +6,9 @@ import type { CliContext } from "./cli-context.ts";
 import type { LogLevel } from "./global-options.ts";
 
 /**
- * Create the logger of a command.
+ * Creates the logger of a command.
  *
- * @param defaultLevel without `--log-level`, `TOOLCRIB_LOG_LEVEL` and `--debug`.
+ * @param defaultLevel level without `--log-level`, `TOOLCRIB_LOG_LEVEL` and `--debug`.
  */
 export function createCommandLogger(context: CliContext, defaultLevel: LogLevel): Logger {
   const { options } = context;

@@ -1,6 +1,6 @@
 /**
- * Exit codes: what they are, what they mean, and which error leads to which.
- * Scripts may branch on them; a code keeps its meaning.
+ * Exit codes, their meanings, and the exit code of each error. Scripts may branch
+ * on them; a code keeps its meaning.
  */
 
 import { isCodedError } from "@toolcrib/diagnostics";
@@ -19,18 +19,17 @@ export const exitCodes = {
 /** An exit code of the command. */
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** The exit code of a program that was run in the command's place, which has meanings of its own. */
+/** Returns the exit code of a program that the command ran. The program defines its meaning. */
 export function toExitCode(code: number): ExitCode {
   return code as ExitCode;
 }
 
-/** What each exit code means, for `toolcrib help exit-codes` and the documentation. */
+/** The meaning of each exit code, for `toolcrib help exit-codes` and the documentation. */
 export const exitCodeMeanings: readonly { readonly code: ExitCode; readonly meaning: string }[] = [
   { code: exitCodes.done, meaning: "done" },
   {
     code: exitCodes.failed,
-    meaning:
-      "the thing asked for failed: a tool answered with an error, doctor found something wrong, a program has errors",
+    meaning: "failed: a tool returned an error, doctor found a problem, a program has errors",
   },
   { code: exitCodes.usage, meaning: "wrong usage or configuration" },
   { code: exitCodes.denied, meaning: "denied by policy" },
@@ -42,7 +41,7 @@ export const exitCodeMeanings: readonly { readonly code: ExitCode; readonly mean
   { code: exitCodes.interrupted, meaning: "interrupted (Ctrl-C)" },
 ];
 
-/** Codes by the exit code that they lead to; the first that fits counts. What fits none leads to `failed`. */
+/** Exit codes with their error codes. The first match decides; without a match it is `failed`. */
 const codesOf: readonly (readonly [ExitCode, RegExp])[] = [
   [exitCodes.denied, /^POLICY_DENIED$/],
   [exitCodes.interrupted, /^CLI_INTERRUPTED$/],
@@ -63,17 +62,17 @@ const codesOf: readonly (readonly [ExitCode, RegExp])[] = [
     exitCodes.unavailable,
     /^MCP_(?:TIMEOUT|CONNECTION_CLOSED|UNREACHABLE|SESSION_EXPIRED|OVERLOADED|UNSUPPORTED_VERSION)$/,
   ],
-  // A server's own error answer is a failed call; everything else of it is a server that cannot be had.
+  // An error response of a server is a failed call. All other upstream errors mean that it is unavailable.
   [exitCodes.unavailable, /^(?:PROCESS_|UPSTREAM_(?!ERROR$))/],
   [exitCodes.notFound, /_NOT_FOUND$/],
 ];
 
-/** The exit code that a coded failure leads to. */
+/** Returns the exit code for an error code. */
 export function exitCodeOf(code: string): ExitCode {
   return codesOf.find(([, pattern]) => pattern.test(code))?.[0] ?? exitCodes.failed;
 }
 
-/** The exit code that a thrown error leads to. */
+/** Returns the exit code for a thrown error. */
 export function exitCodeOfError(error: unknown): ExitCode {
   return isCodedError(error) ? exitCodeOf(error.code) : exitCodes.failed;
 }

@@ -1,14 +1,14 @@
-/** Where a command is on a PATH, as the launcher of servers would find it. */
+/** Finds a command on a PATH, in the same way as the launcher of servers. */
 
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
 
 /**
- * The file that `command` starts; `undefined` when there is none that this user
- * may execute.
+ * Returns the file that `command` starts, if there is one that this user may
+ * execute.
  *
  * @param path value of the variable PATH.
- * @param directory what a relative path is relative to.
+ * @param directory base of relative paths.
  */
 export function findExecutable(
   command: string,

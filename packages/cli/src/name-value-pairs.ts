@@ -1,11 +1,11 @@
-/** Options that are given once for each name, as `NAME=VALUE`. Pure. */
+/** Parses repeatable options of the form `NAME=VALUE`. Pure. */
 
 import type { CliError } from "./cli-error.ts";
 
 /**
- * The values by their names; of a name that is given twice, the last one.
+ * Returns the values by name. The last value of a repeated name wins.
  *
- * @throws {CliError} what `refuse` makes of a text without a name or without `=`.
+ * @throws {CliError} the error from `refuse`, for a text without a name or without `=`.
  */
 export function readPairs(
   given: readonly string[],

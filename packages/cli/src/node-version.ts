@@ -1,12 +1,12 @@
 /**
- * Whether this Node can run Toolcrib. Imports nothing, so that it works on any
- * Node that can read the file at all.
+ * Checks whether this Node can run Toolcrib. Imports nothing, so that it works on
+ * any Node that can parse the file.
  */
 
 /** Oldest Node that Toolcrib runs on. */
 export const oldestNode = 24;
 
-/** What to tell somebody whose Node is too old; `undefined` when `version` (such as `v26.1.0`) is new enough. */
+/** Returns the message for a Node that is too old; `undefined` if `version` (such as `v26.1.0`) is new enough. */
 export function explainOldNode(version: string): string | undefined {
   const major = Number(/^v?(\d+)\./.exec(version)?.[1]);
   if (major >= oldestNode) return undefined;

@@ -1,15 +1,15 @@
-/** Standard input as a whole, for the commands that take a text or a secret there. It reads on by one piece at the most where it is enough. */
+/** Reads standard input, for commands that take a text or a secret from it. Stops soon after the size limit. */
 
 import { CliError } from "./cli-error.ts";
 import type { ProcessContext } from "./process-context.ts";
 
-/** Most bytes of a text. */
+/** Size limit of a text, in bytes. */
 const textMaxBytes = 16 * 1024 * 1024;
 
 /**
- * All of standard input as a text.
+ * Reads all of standard input as text.
  *
- * @throws {CliError} `CLI_ARGUMENTS_INVALID` past the longest text; the reason of the signal.
+ * @throws {CliError} `CLI_ARGUMENTS_INVALID` for a text above the size limit; the reason of the signal.
  */
 export async function readStandardInput(context: ProcessContext): Promise<string> {
   const bytes = await readStandardBytes(context, textMaxBytes);
@@ -18,7 +18,7 @@ export async function readStandardInput(context: ProcessContext): Promise<string
 }
 
 /**
- * All of standard input, or its beginning, longer than `maxBytes`, where it is longer.
+ * Reads all of standard input. If it is longer than `maxBytes`, returns a longer prefix.
  *
  * @throws the reason of the signal.
  */

@@ -1,8 +1,8 @@
-/** The version of the command, from its own package.json; the same on source and on the build. */
+/** The version of the command, from its package.json, for sources and the build. */
 
 import { readFileSync } from "node:fs";
 
-/** This program's version, such as `0.1.0`. */
+/** The version of this program, such as `0.1.0`. */
 export const version: string = (
   JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string }
 ).version;

@@ -41,7 +41,7 @@ async function inOrder(
   return texts.join("\n");
 }
 
-test("catalog lists, finds and shows what can be added", async () => {
+test("catalog lists, finds and shows the available APIs", async () => {
   await using directory = await makeTemporaryDirectory();
   writeCatalog(directory.join("catalog"));
   const text = await inOrder(
@@ -63,7 +63,7 @@ test("catalog lists, finds and shows what can be added", async () => {
   checkGolden(golden("catalog.txt"), text);
 });
 
-test("add takes an API from the catalogue into a new configuration, and does nothing twice", async () => {
+test("add writes an API of the catalog to a new configuration, and a second run changes nothing", async () => {
   await using directory = await makeTemporaryDirectory();
   writeCatalog(directory.join("catalog"));
   const text = await inOrder(
@@ -90,7 +90,7 @@ test("add takes an API from the catalogue into a new configuration, and does not
   assert.ok(existsSync(directory.join("toolcrib.schema.json")));
 });
 
-test("add leaves everything else in a configuration as it is", async () => {
+test("add keeps everything else in a configuration unchanged", async () => {
   await using directory = await makeTemporaryDirectory();
   writeCatalog(directory.join("catalog"));
   const before =
@@ -133,7 +133,7 @@ test("add writes through a symbolic link and keeps the mode of its target", asyn
   assert.deepEqual(readdirSync(directory.join("dotfiles")), ["tools.yaml"]);
 });
 
-test("add refuses what it cannot do, and says what to do", async () => {
+test("add explains what to do when it fails", async () => {
   await using directory = await makeTemporaryDirectory();
   writeCatalog(directory.join("catalog"));
   writeFileSync(directory.join("bad.yaml"), "tool_server: []\n");
@@ -169,7 +169,7 @@ test("add refuses what it cannot do, and says what to do", async () => {
   assert.ok(!existsSync(directory.join("toolcrib.yaml")), "nothing was written");
 });
 
-test("serve, status, list and doctor tell how toolspecs stand", async () => {
+test("serve, status, list and doctor show the states of toolspecs", async () => {
   await using directory = await makeTemporaryDirectory();
   writeCatalog(directory.join("catalog"));
   const env = { TOOLCRIB_CATALOG: directory.join("catalog") };
@@ -180,7 +180,7 @@ test("serve, status, list and doctor tell how toolspecs stand", async () => {
   await using gateway = await startServe([], setting);
   await waitUntil(() => gateway.stdout().includes("Ctrl-C stops it."));
   const served = normalize(gateway.stdout().split("\nConnect a client")[0] ?? "", directory.path);
-  const told = await inOrder(
+  const shown = await inOrder(
     [
       [["status"], { env }],
       [["list", "--server", "acme"], { env }],
@@ -190,13 +190,13 @@ test("serve, status, list and doctor tell how toolspecs stand", async () => {
     ],
     directory.path,
   );
-  assert.doesNotMatch(told + served, /c4nary/);
-  checkGolden(golden("toolspecs-served.txt"), `$ toolcrib serve\n${served}\n${told}`);
+  assert.doesNotMatch(shown + served, /c4nary/);
+  checkGolden(golden("toolspecs-served.txt"), `$ toolcrib serve\n${served}\n${shown}`);
 });
 
 const hasScript = spawnSync("script", ["--version"], { env: { PATH: "/usr/bin:/bin" } }).status === 0;
 
-test("add asks on a terminal for the API, whether to write, and the secret, which it does not show", {
+test("add asks on a terminal for the API, for confirmation, and for the secret, which it does not show", {
   skip: hasScript ? false : "script of util-linux, which gives a command a terminal, is not installed",
 }, async () => {
   await using directory = await makeTemporaryDirectory();

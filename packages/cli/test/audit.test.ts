@@ -87,7 +87,7 @@ test("the trail is listed, filtered, shown as a tree and tailed without a gatewa
   checkGolden(golden("audit.txt"), text);
 });
 
-test("--json is what was recorded", async () => {
+test("--json prints the records unchanged", async () => {
   const run = async (...args: readonly string[]) =>
     JSON.parse((await runToolcrib(["audit", ...args, "--json"], { directory: directory.path })).stdout);
   const [list, tail, show] = await Promise.all([run("list"), run("tail"), run("show", ids[0] ?? "")]);
@@ -96,7 +96,7 @@ test("--json is what was recorded", async () => {
   assert.equal(show.calls[0].completion.data.resultBytes, 5);
 });
 
-test("tail --follow shows what comes, as long as it runs, and Ctrl-C ends it well", async () => {
+test("tail --follow shows new records until Ctrl-C, which is a normal exit", async () => {
   const args = [...commandLine, "audit", "tail", "--follow", "--tool", "files:*", "-n", "1", "--json"];
   const env = { ...process.env, ...cleanEnvironment(directory.path) };
   const child = spawn(process.execPath, args, {

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { checkGolden, makeTemporaryDirectory } from "@toolcrib/testing";
 import { golden, normalize, runToolcrib, transcript } from "./transcript.ts";
 
-test("config check prints OK or every problem, and config schema the schema", async () => {
+test("config check prints OK or every problem, and config schema prints the schema", async () => {
   await using directory = await makeTemporaryDirectory();
   writeFileSync(directory.join("good.yaml"), "tool_servers: []\n");
   writeFileSync(directory.join("bad.yaml"), "tool_server: []\nserve:\n  listen: 7420\n");
@@ -26,7 +26,7 @@ test("config check prints OK or every problem, and config schema the schema", as
   assert.equal(JSON.parse(stdout).title, "Toolcrib configuration");
 });
 
-test("init writes a sound configuration, offers what it finds, and overwrites nothing", async () => {
+test("init writes a valid configuration, suggests files to import, and overwrites nothing", async () => {
   await using directory = await makeTemporaryDirectory();
   mkdirSync(directory.join("project/.vscode"), { recursive: true });
   mkdirSync(directory.join(".cursor"));
@@ -63,7 +63,7 @@ test("init writes a sound configuration, offers what it finds, and overwrites no
   assert.equal(stdout + stderr, "OK examples.yaml\n");
 });
 
-test("init takes servers over without their credentials", async () => {
+test("init imports servers without their credentials", async () => {
   await using directory = await makeTemporaryDirectory();
   const secret = "ghp_abcdefghijklmnop1234567890";
   const servers = {

@@ -4,14 +4,14 @@ import { checkGolden, makeTemporaryDirectory } from "@toolcrib/testing";
 import { startLoopbackServer } from "./loopback-server.ts";
 import { echoServer, golden, transcript } from "./transcript.ts";
 
-test("doctor finds nothing wrong where nothing is", async () => {
+test("doctor reports no problems in a valid setup", async () => {
   await using directory = await makeTemporaryDirectory();
   const config = { tool_servers: [echoServer("echo")], serve: { listen: "127.0.0.1:0" } };
   writeFileSync(directory.join("toolcrib.json"), JSON.stringify(config));
   checkGolden(golden("doctor-well.txt"), await transcript([["doctor"]], { directory: directory.path }));
 });
 
-test("doctor names everything that is wrong, and how to mend it", async () => {
+test("doctor reports every problem and how to fix it", async () => {
   await using directory = await makeTemporaryDirectory();
   await using taken = await startLoopbackServer();
   const stdio = { kind: "stdio", ...{ command: "toolcrib-test-no-such-command" } };

@@ -179,7 +179,7 @@ for (const { name, probe, program } of clients) {
   });
 }
 
-test("the environment of the program holds no secret, wherever it was read from", async () => {
+test("the environment of the program contains no secret from any source", async () => {
   await using setting = await startSetting();
   const { code, stdout, stderr } = await setting.run(["env"], {
     TOOLCRIB_SECRET_ACME_TOKEN: secret,
@@ -211,7 +211,7 @@ test("the environment of the program holds no secret, wherever it was read from"
   assert.match(stdout, /^TOOLCRIB_CREDENTIAL_TOKEN=toolcrib-ph-[0-9a-f]{32}$/m);
 });
 
-test("a program gets 403 with the reason for what its manifest does not list, and the log tells of it", async () => {
+test("a program gets 403 with the reason for hosts that its manifest does not list, and the log reports it", async () => {
   await using setting = await startSetting();
   const script = `fetch("https://evil.example.com/").catch((error) => console.log("refused", error.cause?.code ?? ""))`;
   const { code, stdout, stderr } = await setting.run([process.execPath, "-e", script]);
@@ -221,7 +221,7 @@ test("a program gets 403 with the reason for what its manifest does not list, an
   assert.equal(setting.server.connectionCount, 0);
 });
 
-test("the exit code is the program's, or 128 and its signal", async () => {
+test("the exit code is the program's, or 128 plus its signal", async () => {
   await using setting = await startSetting();
   for (const [script, expected] of [
     ["exit 0", 0],
@@ -235,7 +235,7 @@ test("the exit code is the program's, or 128 and its signal", async () => {
   }
 });
 
-test("what the program writes and reads is its own", async () => {
+test("the program has the standard streams of the command", async () => {
   await using setting = await startSetting();
   const { stdout, code } = await runToolcrib(["egress", ...setting.flags, "--", "cat", "-"], {
     directory: setting.directory.path,
@@ -246,7 +246,7 @@ test("what the program writes and reads is its own", async () => {
   assert.equal(stdout, "\0 through \xff\n");
 });
 
-test("a signal to the command reaches the program, which decides what to do", async () => {
+test("the command forwards signals to the program, which decides how to handle them", async () => {
   await using setting = await startSetting();
   const script = 'trap "echo got TERM; exit 9" TERM; echo ready; while :; do sleep 0.05; done';
   const child = spawn(
@@ -273,7 +273,7 @@ test("a signal to the command reaches the program, which decides what to do", as
   assert.match(stdout, /got TERM/);
 });
 
-test("--listen prints what a program of elsewhere needs, and serves it until it is stopped", async () => {
+test("--listen prints the environment for other programs, and serves them until it is stopped", async () => {
   await using setting = await startSetting();
   const { path } = setting.directory;
   await using server = await startServerProcess(
@@ -300,7 +300,7 @@ test("--listen prints what a program of elsewhere needs, and serves it until it 
   assert.equal(code, 0);
 });
 
-test("what keeps a program from being run is told before it is started", async () => {
+test("problems are reported before the program starts", async () => {
   await using setting = await startSetting();
   const { directory, flags } = setting;
   const env = { TOOLCRIB_SECRET_ACME_TOKEN: secret };
@@ -327,7 +327,7 @@ test("what keeps a program from being run is told before it is started", async (
   }
 });
 
-test("a configuration that is named says what is special about the network", async () => {
+test("the network settings of a configuration given with --config apply", async () => {
   await using setting = await startSetting();
   const { directory, server } = setting;
   writeFileSync(
@@ -347,7 +347,7 @@ test("a configuration that is named says what is special about the network", asy
   assert.equal(stdout, "GET /x  undefined\n", stderr);
 });
 
-test("the credential of an entrusted manifest is the program's own, in the variable that the manifest names", async () => {
+test("the program gets the credential of an entrusted manifest in the variable that the manifest names", async () => {
   const entrusted = manifest
     .replace("tier: sealed", "tier: entrusted")
     .replace(/inject: .*$/m, "inject: { env: ACME_TOKEN }");

@@ -32,7 +32,7 @@ components: {securitySchemes: {card: {type: apiKey, in: header, name: X-Card}}}
 const loan =
   "Loan: {type: object, required: [book], properties: {book: {type: string, example: emma}, days: {type: integer}}}\n";
 
-test("import openapi writes a manifest and a toolspec that are sound, says what is left out and what to do next", async () => {
+test("import openapi writes a valid manifest and toolspec, and prints omissions and next steps", async () => {
   await using directory = await makeTemporaryDirectory();
   mkdirSync(directory.join("parts"));
   writeFileSync(directory.join("lending.yaml"), document);
@@ -81,7 +81,7 @@ test("import openapi writes a manifest and a toolspec that are sound, says what 
   );
 });
 
-test("import openapi reads nothing outside the folder of the document, and writes nothing before it can write both", async () => {
+test("import openapi reads nothing outside the document's folder, and writes both files or none", async () => {
   await using directory = await makeTemporaryDirectory();
   mkdirSync(directory.join("api"));
   writeFileSync(
@@ -117,7 +117,7 @@ test("import openapi reads nothing outside the folder of the document, and write
   assert.equal(readFileSync(directory.join("half/toolspecs/lending/0.1.0.yaml"), "utf8"), "mine\n");
 });
 
-test("import openapi fetches a URL, and what it refers to on the same host, and nothing else", async () => {
+test("import openapi fetches a URL and its references on the same host, and nothing else", async () => {
   await using directory = await makeTemporaryDirectory();
   await using api = await startApiProxy(["docs.example.com"], ({ target }, response) => {
     if (target === "/moved") return void response.writeHead(302, { Location: "/v1/api.yaml" }).end();
@@ -174,7 +174,7 @@ test("import openapi reaches no address of this network", async () => {
   assert.match(JSON.parse(stdout).error.code, /^EGRESS_/);
 });
 
-test("an imported API is called through the gateway, from its document to the wire", async () => {
+test("an imported API can be called through the gateway", async () => {
   await using directory = await makeTemporaryDirectory();
   const authority = createTestAuthority();
   await using server = await startTlsServer({

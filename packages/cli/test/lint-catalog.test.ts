@@ -33,7 +33,7 @@ tools:
       - {name: id, in: path, type: string, required: true}
 `;
 
-test("lint-toolspecs and lint-manifests print OK, by folder, part of a folder and file, in both layouts", async () => {
+test("lint-toolspecs and lint-manifests print OK for folders, subfolders and files in both layouts", async () => {
   await using directory = await makeTemporaryDirectory();
   writeFiles(directory.path, {
     "a/manifests/one/0.1.0.yaml": manifest("one"),
@@ -69,7 +69,7 @@ test("lint-toolspecs and lint-manifests print OK, by folder, part of a folder an
   checkGolden(golden("lint-catalog.txt"), text);
 });
 
-test("lint-toolspecs and lint-manifests show every problem of every file and end with 1, wrong usage with 2", async () => {
+test("lint-toolspecs and lint-manifests show every problem and exit with 1, or with 2 for wrong usage", async () => {
   await using directory = await makeTemporaryDirectory();
   writeFiles(directory.path, {
     "manifests/one/0.1.0.yaml": manifest("one")
@@ -98,7 +98,7 @@ test("lint-toolspecs and lint-manifests show every problem of every file and end
   checkGolden(golden("lint-catalog-bad.txt"), text);
 });
 
-test("a file of more than 1 MiB is not read, and the others are", async () => {
+test("a file larger than 1 MiB is skipped", async () => {
   await using directory = await makeTemporaryDirectory();
   writeFiles(directory.path, {
     "manifests/big/0.1.0.yaml": `${manifest("big")}# ${"x".repeat(1024 * 1024)}`,

@@ -70,7 +70,7 @@ function token(): string {
   return readFileSync(directory.join("my home/tokens/default"), "utf8").trim();
 }
 
-test("every command to try works", async () => {
+test("every printed command works", async () => {
   const commands = linesOf(/^ {2}npx toolcrib /);
   const name = (line: string) => /(list|search|call|audit)/.exec(line.replace(/.*--home '[^']*'/, ""))?.[0];
   assert.deepEqual(commands.map(name), ["list", "search", "call", "audit"]);
@@ -115,7 +115,7 @@ test("the clients' configuration and the SSE address connect with the token", as
   }
 });
 
-test("the one-liners hand Claude Code and VS Code the address and the header", async () => {
+test("the one-liners give Claude Code and VS Code the address and the header", async () => {
   for (const pattern of [/^ {2}claude /, /^ {2}code /]) {
     const [command = ""] = linesOf(pattern);
     const { code, stderr } = await paste(command);

@@ -15,7 +15,7 @@ const config = { tool_servers: [echoServer("echo")], policy: { deny: ["echo:cras
 
 const shout = `# Says a text in capitals.
 #
-# As often as it is told to.
+# Repeats the calls.
 said = echo.echo(text = params.text)
 print("heard", said)
 return [said.upper() for i in range(params.times)]
@@ -77,7 +77,7 @@ function writeFiles(directory: TemporaryDirectory): void {
 }
 
 describe("saved tools of this home", () => {
-  test("are saved, shown, run, tested, exchanged and approved without a gateway", async () => {
+  test("can be saved, shown, run, tested, exchanged and approved without a gateway", async () => {
     await using directory = await makeTemporaryDirectory();
     writeFiles(directory);
     const texts: string[] = [];
@@ -85,7 +85,7 @@ describe("saved tools of this home", () => {
     checkGolden(golden("saved.txt"), texts.join("\n"));
   });
 
-  test("answer programs with --json", async () => {
+  test("print JSON with --json", async () => {
     await using directory = await makeTemporaryDirectory();
     writeFiles(directory);
     const run = async (...args: string[]) => {
@@ -115,7 +115,7 @@ describe("saved tools of this home", () => {
     assert.ok(JSON.stringify(audit.value).includes("echo:echo"));
   });
 
-  test("what policy has come to deny is denied to their tests and dry runs", async () => {
+  test("tools that the policy denies later are also denied to tests and dry runs", async () => {
     await using directory = await makeTemporaryDirectory();
     writeFiles(directory);
     const setting = { directory: directory.path };
@@ -132,7 +132,7 @@ describe("saved tools of this home", () => {
     assert.match(dry.stderr, /^error policy_error: echo\.echo may not be called by this caller$/m);
   });
 
-  test("what the operator does to them is on the audit trail", async () => {
+  test("the audit trail records the operator's changes", async () => {
     await using directory = await makeTemporaryDirectory();
     writeFiles(directory);
     const setting = { directory: directory.path };
@@ -171,7 +171,7 @@ describe("saved tools through the running gateway", () => {
     return ((await answer.json()) as readonly { id: string }[]).some(({ id }) => id === "saved:shout");
   }
 
-  test("behave as they do without one", async () => {
+  test("behave as without a gateway", async () => {
     const expected = readGolden(golden("saved.txt"));
     const some = [
       "save shout.star --schema",
@@ -189,7 +189,7 @@ describe("saved tools through the running gateway", () => {
     for (const beginning of some) {
       const args = commands.find((one) => one.join(" ").startsWith(beginning)) as readonly string[];
       assert.ok(expected.includes(await transcript([args], setting)), beginning);
-      // The gateway hears of what happens to the files a moment later.
+      // The gateway notices changed files after a moment.
       if (args[1] === "delete") await waitUntil(async () => !(await isListed()));
       if (args[1] === "import") await waitUntil(isListed);
     }

@@ -16,7 +16,7 @@ async function inOrder(
   return texts.join("\n");
 }
 
-test("secret keeps, lists, tries and removes secrets, and never shows one", async () => {
+test("secret stores, lists, tests and removes secrets, and never shows one", async () => {
   await using directory = await makeTemporaryDirectory();
   writeFileSync(directory.join("value.txt"), `${canary} in a file\r\n`);
   writeFileSync(directory.join("pem"), `-----BEGIN\n${canary}\n-----END\n\n`);
@@ -48,7 +48,7 @@ test("secret keeps, lists, tries and removes secrets, and never shows one", asyn
   checkGolden(golden("secret.txt"), text);
 });
 
-test("secret set refuses what cannot be kept, and above all a value among its arguments", async () => {
+test("secret set refuses invalid values, and any value in its arguments", async () => {
   await using directory = await makeTemporaryDirectory();
   writeFileSync(directory.join("long"), canary.repeat(4096));
   mkdirSync(directory.join("folder"));
@@ -76,7 +76,7 @@ test("secret set refuses what cannot be kept, and above all a value among its ar
   checkGolden(golden("secret-refused.txt"), text.replaceAll(canary, "CANARY"));
 });
 
-test("a stored secret reaches the server that names it, and a rotated one its next start", async () => {
+test("a server gets its stored secret, and a rotated secret at its next start", async () => {
   await using directory = await makeTemporaryDirectory();
   const setting = { directory: directory.path };
   // A server that says what it was given in the name of its tool, in another form than the scrubber knows.
@@ -105,7 +105,7 @@ test("a stored secret reaches the server that names it, and a rotated one its ne
   }
 });
 
-test("doctor tells secrets that others can read, and secrets that cannot be decrypted", async () => {
+test("doctor reports secrets that other users can read, and secrets that cannot be decrypted", async () => {
   await using directory = await makeTemporaryDirectory();
   const setting = { directory: directory.path };
   writeFileSync(directory.join("toolcrib.json"), JSON.stringify({ tool_servers: [] }));

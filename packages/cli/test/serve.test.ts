@@ -28,7 +28,7 @@ function sortServers(text: string): string {
   );
 }
 
-test("serve tells where it is, what it serves and how to use it, and stops in good order", async () => {
+test("serve prints its address, its servers and how to use it, and stops gracefully", async () => {
   await using directory = await makeTemporaryDirectory();
   writeFileSync(directory.join("toolcrib.json"), JSON.stringify(config));
   const setting = { directory: directory.path };
@@ -62,12 +62,12 @@ test("serve tells where it is, what it serves and how to use it, and stops in go
     .filter((line) => line.includes("NOT enforced"));
   assert.equal(warnings.length, 2, "each server is warned of once, and not again in the log");
   const stopped = await transcript([["status"], ["status", "--json"]], setting);
-  const told = normalize(sortServers(gateway.stdout()), directory.path);
+  const printed = normalize(sortServers(gateway.stdout()), directory.path);
   const withoutPid = status.replace(/(ready +stdio +29 +0 +)\d+/, "$1PID");
-  checkGolden(golden("serve.txt"), `$ toolcrib serve\n${told}\n${withoutPid}\n${taken}\n${stopped}`);
+  checkGolden(golden("serve.txt"), `$ toolcrib serve\n${printed}\n${withoutPid}\n${taken}\n${stopped}`);
 });
 
-test("serve --json is where the gateway is, and a second signal ends it at once", async () => {
+test("serve --json prints the address of the gateway, and a second signal ends it at once", async () => {
   await using directory = await makeTemporaryDirectory();
   writeFileSync(directory.join("toolcrib.json"), JSON.stringify({ tool_servers: [echoServer("echo")] }));
   const setting = { directory: directory.path, env: { TOOLCRIB_LISTEN: "127.0.0.1:0" } };
@@ -99,7 +99,7 @@ test("serve --json is where the gateway is, and a second signal ends it at once"
   assert.equal((await call).code, 5);
 });
 
-test("serve --stdio speaks the protocol on standard output and nothing else", async () => {
+test("serve --stdio writes only the protocol to standard output", async () => {
   await using directory = await makeTemporaryDirectory();
   writeFileSync(directory.join("toolcrib.json"), JSON.stringify(config));
   const request = (id: number, method: string, params: object) =>
@@ -127,7 +127,7 @@ test("serve --stdio speaks the protocol on standard output and nothing else", as
   assert.equal(existsSync(directory.join(".toolcrib/run/gateway.json")), false);
 });
 
-test("a run file of a gateway that is gone, or that others could have written, is not believed", async () => {
+test("a stale run file, or one that other users can write, is ignored", async () => {
   await using directory = await makeTemporaryDirectory();
   mkdirSync(directory.join(".toolcrib/run"), { recursive: true, mode: 0o700 });
   const path = directory.join(".toolcrib/run/gateway.json");
@@ -149,7 +149,7 @@ test("a run file of a gateway that is gone, or that others could have written, i
   await check(JSON.stringify({ ...gateway, pid: process.pid }), 0o600);
 });
 
-test("serve --quiet prints nothing, and is found by its run file", async () => {
+test("serve --quiet prints nothing, and commands find it through its run file", async () => {
   await using directory = await makeTemporaryDirectory();
   writeFileSync(directory.join("toolcrib.json"), JSON.stringify({ serve: { listen: "127.0.0.1:0" } }));
   const setting = { directory: directory.path };
@@ -161,7 +161,7 @@ test("serve --quiet prints nothing, and is found by its run file", async () => {
   assert.deepEqual([code, stdout], [0, ""]);
 });
 
-test("serve gives memory back once everything has started", async () => {
+test("serve releases memory after the start", async () => {
   await using directory = await makeTemporaryDirectory();
   writeFileSync(directory.join("toolcrib.json"), JSON.stringify({ tool_servers: [echoServer("echo")] }));
   const start = fileURLToPath(new URL("../bin/toolcrib.js", import.meta.url));

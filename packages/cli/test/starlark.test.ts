@@ -43,7 +43,7 @@ const programs: Files = {
   "core.star": "def f():\n    return 1\n\nx = f()\n",
 };
 
-test("starlark run prints what a program prints and returns, or where it failed", async () => {
+test("starlark run prints the output and result of a program, or the position of its failure", async () => {
   await using directory = await folderOf(programs);
   const text = await transcript(
     [
@@ -90,7 +90,7 @@ test("starlark run reads the program, or its params, from standard input", async
   }
 });
 
-test("starlark run loads files of the program's folder, and no others", async () => {
+test("starlark run loads only files in the program's folder", async () => {
   await using directory = await folderOf({
     "outside.star": "secret = 1\n",
     "p/main.star": 'load("lib/text.star", "shout", again="count")\nreturn [shout("a"), again]\n',
@@ -148,7 +148,7 @@ test("starlark check prints OK or every problem", async () => {
   checkGolden(golden("starlark-check.txt"), text);
 });
 
-test("starlark fmt rewrites what is not in its layout, and --check says what would change", async () => {
+test("starlark fmt formats programs in place, and --check lists programs that would change", async () => {
   const ugly = "x=[1,\n2]   # numbers\ndef f( a ):return a\n";
   await using directory = await folderOf({
     "ugly.star": ugly,
@@ -181,7 +181,7 @@ test("starlark fmt rewrites what is not in its layout, and --check says what wou
   await check(["-"], "x = (", "", 1);
 });
 
-test("starlark repl runs what it reads, and goes on after errors", async () => {
+test("starlark repl runs its input, and continues after errors", async () => {
   await using directory = await folderOf({ "lib.star": "two = 2\n" });
   const typed = [
     "x = 20",
@@ -216,7 +216,7 @@ test("starlark repl runs what it reads, and goes on after errors", async () => {
   await check(["--steps", "10000", "--json"], "starlark-repl-json.txt");
 });
 
-test("the help of starlark run tells the limits that there are without flags", async () => {
+test("the help of starlark run shows the default limits", async () => {
   await using directory = await makeTemporaryDirectory();
   const { stdout } = await runToolcrib(["help", "starlark", "run"], { directory: directory.path });
   const { steps, memoryBytes, wallMs } = defaultLimits;

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { makeTemporaryDirectory } from "@toolcrib/testing";
 import { runToolcrib } from "./transcript.ts";
 
-/** A server whose texts try to steer the terminal of whoever looks at them. */
+/** A server whose texts try to control the terminal of their reader. */
 const hostileServer = `
 const evil = "\\u001b]0;owned\\u0007\\u001b[31m\\u202egnirts\\u200b\\r\\nfaked: line";
 const answers = {

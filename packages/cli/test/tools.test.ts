@@ -42,7 +42,7 @@ describe("with a configuration and no gateway", () => {
     checkGolden(golden("tools-alone.txt"), await transcript(commands, { directory: directory.path }));
   });
 
-  test("arguments that are no JSON are told with their place, before anything is started", async () => {
+  test("invalid JSON arguments are reported with their position before any server starts", async () => {
     const setting = { directory: directory.path, stdin: '{"text": "from stdin"' };
     const text = await transcript(
       [
@@ -57,7 +57,7 @@ describe("with a configuration and no gateway", () => {
     checkGolden(golden("arguments.txt"), text);
   });
 
-  test("list is by server, and says which servers are missing", async () => {
+  test("list filters by server and reports missing servers", async () => {
     const setting = { directory: directory.path };
     const [all, one, none, json] = await Promise.all([
       runToolcrib(["list"], setting),
@@ -105,7 +105,7 @@ describe("through the running gateway", () => {
     await directory[Symbol.asyncDispose]();
   });
 
-  test("tools are found and called as they are without one", async () => {
+  test("tools are found and called as without a gateway", async () => {
     // Only who calls differs: a client with a token here.
     const expected = (text: string) => text.replaceAll('"default" may not use', '"cli" may not use');
     checkGolden(golden("tools-alone.txt"), expected(await transcript(commands, setting)));
@@ -128,13 +128,13 @@ describe("through the running gateway", () => {
     checkGolden(golden("tools-served.txt"), text);
   });
 
-  test("list shows every tool, whatever clients are listed", async () => {
+  test("list shows every tool in every serve mode", async () => {
     const { stdout, code } = await runToolcrib(["list", "--json"], setting);
     assert.equal(code, 0);
     assert.equal(JSON.parse(stdout).length, 28);
   });
 
-  test("a wrong token is refused, and another configuration goes past the gateway", async () => {
+  test("a wrong token is refused, and --config bypasses the gateway", async () => {
     const [refused, past] = await Promise.all([
       runToolcrib(["call", "echo__echo", "--json"], { ...setting, env: { TOOLCRIB_TOKEN: "x".repeat(40) } }),
       runToolcrib(["list", "-c", "served.json", "--server", "nope"], setting),

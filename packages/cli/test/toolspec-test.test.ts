@@ -77,7 +77,7 @@ async function folder(changes: readonly (readonly [from: string, to: string])[] 
   return directory;
 }
 
-test("toolspec test sends each example through the engine and holds what arrives to it, credentials in their places", async () => {
+test("toolspec test sends each example through the engine and checks the received request and its credentials", async () => {
   await using directory = await folder();
   const text = await transcript(
     [
@@ -90,7 +90,7 @@ test("toolspec test sends each example through the engine and holds what arrives
   checkGolden(golden("toolspec-test.txt"), text);
 });
 
-test("toolspec test shows what arrives instead, and ends with 1", async () => {
+test("toolspec test shows the differences and exits with 1", async () => {
   await using directory = await folder([
     ["things/a%2Fb?tags", "things/a/b?tag"],
     ["*/*", "text/plain"],
@@ -101,7 +101,7 @@ test("toolspec test shows what arrives instead, and ends with 1", async () => {
   checkGolden(golden("toolspec-test-bad.txt"), text);
 });
 
-test("toolspec test runs nothing of a toolspec with an error", async () => {
+test("toolspec test runs no example of a toolspec with an error", async () => {
   await using directory = await folder([["method: GET", "method: FETCH"]]);
   const { stdout, code } = await runToolcrib(["toolspec", "test", ".", "--json"], {
     directory: directory.path,
@@ -110,7 +110,7 @@ test("toolspec test runs nothing of a toolspec with an error", async () => {
   assert.equal(JSON.parse(stdout).error.code, "CLI_CONFIG_INVALID");
 });
 
-test("toolspec test --live calls the API for tools that only read, and no other", async () => {
+test("toolspec test --live calls the API only for tools that read", async () => {
   await using directory = await folder();
   await using api = await startApiProxy(["acme.example.com", "other.example.com"], ({ target }, response) => {
     const isFound = target.includes("a%2Fb");

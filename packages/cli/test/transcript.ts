@@ -110,7 +110,7 @@ export function echoServer(id: string, ...flags: readonly string[]): object {
   return { id, transport: { kind: "stdio", ...fixtureCommand(echoStdioPath, ...flags), env } };
 }
 
-/** Start `toolcrib serve` and wait until it told where. */
+/** Starts `toolcrib serve` and waits until it prints its address. */
 export function startServe(args: readonly string[], setting: RunSetting): Promise<ServerProcess> {
   return startServerProcess(process.execPath, [...commandLine, "serve", ...args], {
     cwd: setting.directory,

@@ -6,7 +6,7 @@ import { commandLineReference, exitCodeOf } from "@toolcrib/cli";
 import { checkGolden, makeTemporaryDirectory, runProcess } from "@toolcrib/testing";
 import { cleanEnvironment, commandLine, golden, launcherPath, transcript } from "./transcript.ts";
 
-test("wrong usage is told with what may have been meant, and ends with 2", async () => {
+test("wrong usage is reported with a suggestion, and exits with 2", async () => {
   await using directory = await makeTemporaryDirectory();
   const text = await transcript(
     [
@@ -33,7 +33,7 @@ test("the help names every command and option", async () => {
   checkGolden(golden("help.txt"), text);
 });
 
-test("an old Node is told so before anything else, by both entries", async () => {
+test("both entry points first report a Node that is too old", async () => {
   await using directory = await makeTemporaryDirectory();
   // Node's own loader may look at the version before the entry does, and must see the real one.
   const pretend = `data:text/javascript,${encodeURIComponent(
@@ -83,7 +83,7 @@ test("every example in the help is a valid command line", async () => {
   await Promise.all(runs);
 });
 
-test("every code leads to the exit code that is documented for it", () => {
+test("every error code has its documented exit code", () => {
   const check = (code: string, expected: number) => assert.equal(exitCodeOf(code), expected, code);
   check("POLICY_DENIED", 3);
   check("TOOL_NOT_FOUND", 4);

@@ -1,27 +1,27 @@
 /**
- * The small JSON API of the running gateway. Bounded in time and size; never
- * follows a redirect, because its requests carry a token.
+ * Requests to the JSON API of the running gateway. They are limited in time and
+ * size, and never follow a redirect, because they carry a token.
  */
 
 import { isCodedError, messageOf } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonValue, parseJson } from "@toolcrib/json";
 import { CliError } from "../cli-error.ts";
 
-/** Milliseconds for one answer. */
-const answerTimeoutMs = 5000;
-/** Longest answer in characters. */
-const answerMaxLength = 64 * 1024 * 1024;
+/** Time limit of one response, in milliseconds. */
+const responseTimeoutMs = 5000;
+/** Longest response, in characters. */
+const responseMaxLength = 64 * 1024 * 1024;
 
-/** Where and as whom to ask. */
+/** The address of a gateway and the token for it. */
 export interface GatewayAddress {
   /** Base URL without a slash at the end. */
   readonly url: string;
-  /** Bearer token; `undefined` for a gateway that asks for none. */
+  /** Bearer token; `undefined` for a gateway that requires none. */
   readonly token: string | undefined;
 }
 
 /**
- * The answer to `GET path`.
+ * Returns the response to `GET path`.
  *
  * @throws {CliError} `CLI_GATEWAY_UNUSABLE`; the signal's reason.
  */
@@ -30,7 +30,7 @@ export async function getFromGateway(
   path: string,
   signal: AbortSignal,
 ): Promise<JsonValue> {
-  const timeout = AbortSignal.timeout(answerTimeoutMs);
+  const timeout = AbortSignal.timeout(responseTimeoutMs);
   let response: Response;
   let text: string;
   try {
@@ -46,23 +46,23 @@ export async function getFromGateway(
   } catch (cause) {
     signal.throwIfAborted();
     const reason = timeout.aborted
-      ? `it did not answer within ${answerTimeoutMs / 1000} s`
+      ? `it did not respond within ${responseTimeoutMs / 1000} s`
       : messageOf((cause as Error).cause ?? cause);
     throw unusable(url, reason, cause);
   }
-  if (response.ok) return parseAnswer(url, text);
-  throw unusable(url, `it answered HTTP ${response.status}${reasonIn(text)}`);
+  if (response.ok) return parseResponse(url, text);
+  throw unusable(url, `it responded with HTTP ${response.status}${reasonIn(text)}`);
 }
 
-function parseAnswer(url: string, text: string): JsonValue {
+function parseResponse(url: string, text: string): JsonValue {
   try {
-    return parseJson(text, { maxLength: answerMaxLength });
+    return parseJson(text, { maxLength: responseMaxLength });
   } catch (cause) {
-    throw unusable(url, isCodedError(cause) ? cause.message : "its answer cannot be read", cause);
+    throw unusable(url, isCodedError(cause) ? cause.message : "its response is not valid JSON", cause);
   }
 }
 
-/** The message of a refusal, which is `{ error: { message } }`. */
+/** Returns the message of an error response, `{ error: { message } }`. */
 function reasonIn(text: string): string {
   try {
     const value = parseJson(text);

@@ -1,13 +1,13 @@
-/** The token with which commands go to the gateway of their own home. */
+/** Finds the token that commands send to the gateway of their own home. */
 
 import { readToken } from "@toolcrib/gateway";
 import type { CliContext } from "../cli-context.ts";
 
-/** Name of the token that `serve` makes. */
+/** Name of the token that `serve` creates. */
 export const defaultTokenName = "default";
 
 /**
- * `TOOLCRIB_TOKEN`, else the token called `default`.
+ * Returns `TOOLCRIB_TOKEN`, otherwise the token named `default`.
  *
  * @throws {GatewayError} `TOKEN_FILE_UNREADABLE`, `TOKEN_FILE_EXPOSED`, `TOKEN_INVALID`.
  */

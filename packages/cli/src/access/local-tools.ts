@@ -1,10 +1,10 @@
 /**
- * The tools of a gateway that lives as long as the command: the configured
- * servers are started, used and stopped again. Calls have the identity of the
- * command line (`cli`) and are on the audit trail like all others.
+ * Tools of a gateway that runs for one command: it starts the configured
+ * servers, and stops them at the end. Calls have the identity of the command
+ * line (`cli`) and are recorded on the audit trail like all others.
  *
- * It never waits for a server longer than a bound: what is not there by then is
- * missing, and the command says so.
+ * The command waits for servers for a limited time. It reports the servers that
+ * are not ready by then; their tools are missing.
  */
 
 import { CodedError, type Logger } from "@toolcrib/diagnostics";
@@ -16,16 +16,16 @@ import type { LoadedConfig } from "../config/load-cli-config.ts";
 import { version } from "../version.ts";
 import type { ServerState, ToolAccess, ToolDescription } from "./tool-access.ts";
 
-/** Milliseconds that a command waits for its servers. */
+/** Longest time that a command waits for its servers, in milliseconds. */
 export const serversWaitMs = 15_000;
 
 const identity: Identity = localIdentity("cli", "cli");
 
 /**
- * Start the servers of `loaded` and wait until each made its first contact,
- * failed, or `serversWaitMs` are over.
+ * Starts the servers of `loaded` and waits until each is ready or has failed, at
+ * most `serversWaitMs`.
  *
- * @param onlyServer start this one alone; what it does not offer is not found then.
+ * @param onlyServer the only server to start; tools of other servers are not found.
  */
 export async function openLocalTools(
   context: CliContext,
@@ -72,7 +72,7 @@ async function waitForServers(gateway: Gateway, signal: AbortSignal): Promise<vo
   }
 }
 
-/** How servers and toolspecs stand. */
+/** Returns the states of servers and toolspecs. */
 export function statesOf({
   servers,
   toolspecs,

@@ -1,7 +1,7 @@
 /**
- * Which way a command goes to the tools: through the gateway that runs for this
- * home, so that its servers, policy and audit are used; without one, or when
- * `--config` names a configuration, through servers of its own.
+ * Opens the tools for a command: through the running gateway of this home, with
+ * its servers, policy and audit trail. If no gateway is running, or `--config`
+ * names a configuration, the command starts the servers itself.
  */
 
 import type { CliContext } from "../cli-context.ts";
@@ -14,14 +14,14 @@ import { openRemoteTools } from "./remote-tools.ts";
 import { findRunningGateway, type RunningGateway } from "./run-file.ts";
 import type { ServerState, ToolAccess } from "./tool-access.ts";
 
-/** What a command needs of the servers. */
+/** Options of `openToolAccess`. */
 export interface ToolAccessOptions {
-  /** The server whose tools are enough, among those configured; the others are not started then. May throw. */
+  /** Returns the only configured server that the command needs; the others are not started. May throw. */
   readonly onlyServer?: (ids: readonly string[]) => string | undefined;
 }
 
 /**
- * Open the tools.
+ * Opens the tools.
  *
  * @throws {CodedError} when the gateway or the configuration cannot be used.
  */
@@ -30,7 +30,7 @@ export async function openToolAccess(
   { onlyServer }: ToolAccessOptions = {},
 ): Promise<ToolAccess> {
   const { options } = context;
-  const running = options.configFiles.length === 0 ? await findAnsweringGateway(options.home) : undefined;
+  const running = options.configFiles.length === 0 ? await findReachableGateway(options.home) : undefined;
   if (running !== undefined) {
     const token = running.auth === "none" ? undefined : findGatewayToken(context);
     return openRemoteTools({ url: running.url, token }, context.signal);
@@ -38,18 +38,18 @@ export async function openToolAccess(
   const loaded = await loadCliConfig(context);
   const { toolServers, toolspecs } = loaded.config;
   const ids = [...toolServers, ...toolspecs].map(({ id }) => id);
-  // Failing servers are named by the command itself (`noteMissing`); their log is for who asks for it.
+  // The command itself reports failed servers (`noteMissing`); their log needs `--log-level`.
   return openLocalTools(context, loaded, createCommandLogger(context, "silent"), onlyServer?.(ids));
 }
 
-/** Milliseconds in which a port that is open accepts. */
+/** Longest time for an open port to accept a connection, in milliseconds. */
 const probeTimeoutMs = 2000;
 
 /**
- * The gateway of the run file, unless nothing listens at its address any more:
- * its process number may have been given to another process.
+ * Returns the gateway of the run file, unless its address refuses connections:
+ * the system may have given its process id to another process.
  */
-export async function findAnsweringGateway(home: string): Promise<RunningGateway | undefined> {
+export async function findReachableGateway(home: string): Promise<RunningGateway | undefined> {
   const running = findRunningGateway(home);
   if (running === undefined) return undefined;
   try {
@@ -61,22 +61,22 @@ export async function findAnsweringGateway(home: string): Promise<RunningGateway
     return running;
   } catch (error) {
     const { code } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException;
-    // One that is busy or breaks off is there; what is wrong with it is found out by using it.
+    // A gateway that is busy or closes the connection is running. Using it shows the error.
     return code === "ECONNREFUSED" ? undefined : running;
   }
 }
 
-/** The servers of `servers` that are not ready. */
+/** Returns the servers that are not ready. */
 export function missingOf(servers: readonly ServerState[]): readonly ServerState[] {
   return servers.filter(({ state }) => state !== "ready");
 }
 
-/** Say on standard error which servers are not there, so that a short list is not taken for the whole. */
+/** Reports on standard error the servers that are not ready, so that an incomplete list is recognizable. */
 export function noteMissing({ output }: CliContext, servers: readonly ServerState[]): void {
   for (const { id, kind, state, reason } of missingOf(servers)) {
     const text =
       state === "starting"
-        ? `still starts after ${serversWaitMs / 1000} s`
+        ? `is still starting after ${serversWaitMs / 1000} s`
         : `is ${state}${reason === undefined ? "" : `: ${reasonLine(reason)}`}`;
     output.note(
       `${output.noteStyle("yellow", "warning")}: the tools of "${id}" are missing: the ${kind} ${text}`,

@@ -1,7 +1,7 @@
 /**
- * The tools of the running gateway: calls and searches over MCP with a token of
- * this home, so that policy and audit see a client like any other; the list
- * over its API, which shows every tool whatever `serve.mode` is.
+ * Tools of the running gateway. Calls and searches use MCP with a token of this
+ * home, so that policy and audit treat the command like any other client. The
+ * list comes from the JSON API, which shows every tool in every `serve.mode`.
  */
 
 import { CodedError, isCodedError } from "@toolcrib/diagnostics";
@@ -22,13 +22,13 @@ import { version } from "../version.ts";
 import { type GatewayAddress, getFromGateway } from "./gateway-api.ts";
 import type { ServerState, ToolAccess, ToolDescription } from "./tool-access.ts";
 
-/** Milliseconds to open the conversation. */
+/** Time limit of the MCP handshake, in milliseconds. */
 const handshakeTimeoutMs = 10_000;
-/** Milliseconds for answers of the gateway itself. */
-const answerTimeoutMs = 30_000;
+/** Time limit of the gateway's own tools, in milliseconds. */
+const responseTimeoutMs = 30_000;
 
 /**
- * Connect to the gateway at `address`.
+ * Connects to the gateway at `address`.
  *
  * @throws {CodedError} when it cannot be reached or refuses the token.
  */
@@ -63,21 +63,21 @@ export async function openRemoteTools(address: GatewayAddress, signal: AbortSign
     listed ??= listTools(address, signal);
     return listed;
   };
-  const ask = (name: string, args: JsonObject) =>
-    callTool(connection, name, args, { signal, timeoutMs: answerTimeoutMs });
+  const callOwnTool = (name: string, args: JsonObject) =>
+    callTool(connection, name, args, { signal, timeoutMs: responseTimeoutMs });
 
   return {
     gatewayUrl: address.url,
     list: async () => (await listAll()).filter(({ isOwn }) => !isOwn),
     async search(query, limit) {
-      const result = await ask("search_tools", { query, limit });
+      const result = await callOwnTool("search_tools", { query, limit });
       const ids = new Map((await listAll()).map((tool) => [tool.wireName, tool.id]));
       return hitsOf(result).map((hit) => ({ ...hit, id: ids.get(hit.name) ?? hit.name }));
     },
     async describe(name) {
       const summary = (await listAll()).find((tool) => tool.id === name || tool.wireName === name);
       if (summary === undefined) return undefined;
-      const result = await ask("describe_tool", { name: summary.wireName });
+      const result = await callOwnTool("describe_tool", { name: summary.wireName });
       return toDescription(summary, result);
     },
     call: (name, args, options) => callTool(connection, name, args, options),
@@ -113,7 +113,7 @@ async function listServers(address: GatewayAddress, signal: AbortSignal): Promis
   return [...statesOf("server", servers), ...statesOf("toolspec", Array.isArray(toolspecs) ? toolspecs : [])];
 }
 
-/** `tools/call`; refusals and failures of the gateway are thrown with the code that it gave them. */
+/** Sends `tools/call`. Throws the gateway's refusals and failures with their codes. */
 async function callTool(
   connection: Connection,
   name: string,
@@ -135,7 +135,7 @@ async function callTool(
   return result as unknown as ToolResult;
 }
 
-/** A JSON-RPC error that carries a code of the gateway, as that error. */
+/** Converts a JSON-RPC error that carries a code of the gateway. */
 function toGatewayFailure(error: unknown): unknown {
   if (!(error instanceof McpError) || !isJsonObject(error.rpcData)) return error;
   const { code, hint } = error.rpcData;
@@ -166,11 +166,7 @@ function textOf(result: JsonObject): string {
 }
 
 function unexpected(what: string): CliError {
-  return new CliError(
-    "CLI_GATEWAY_UNUSABLE",
-    `The gateway answered ${what} in a form that is not known here`,
-    {
-      hint: "it may be of another version: restart it",
-    },
-  );
+  return new CliError("CLI_GATEWAY_UNUSABLE", `The gateway's response to ${what} has an unknown format`, {
+    hint: "it may run another version: restart it",
+  });
 }

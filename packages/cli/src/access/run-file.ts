@@ -1,8 +1,8 @@
 /**
- * `<home>/run/gateway.json`: how commands find the gateway that serves this
- * home. Written when it listens, removed when it stops; stale when its process
- * is gone or is not ours. Readable by its owner only, because commands send a
- * token to the URL in it.
+ * Reads and writes `<home>/run/gateway.json`, which gives commands the address of
+ * this home's gateway. The gateway writes it when it listens and removes it when
+ * it stops. The file is stale if its process is gone or belongs to another user.
+ * Only its owner can read or write it, because commands send a token to its URL.
  */
 
 import { randomBytes } from "node:crypto";
@@ -12,7 +12,7 @@ import { dirname, join } from "node:path";
 import { isOpenToOthers, removeDrafts, replaceFile } from "@toolcrib/files";
 import { isJsonObject, parseJson } from "@toolcrib/json";
 
-/** A gateway that says it runs. */
+/** A gateway according to its run file. */
 export interface RunningGateway {
   readonly pid: number;
   /** Base URL without a slash at the end. */
@@ -25,15 +25,15 @@ export interface RunningGateway {
   readonly configFiles: readonly string[];
 }
 
-/** A draft that was last written to this many milliseconds ago has no writer any more. */
+/** Age in milliseconds after which a draft is abandoned. */
 const draftLifeMs = 60_000;
 
-/** Path of the run file below `home`. */
+/** Returns the path of the run file below `home`. */
 export function runFilePath(home: string): string {
   return join(home, "run", "gateway.json");
 }
 
-/** Write the run file. A reader sees the old file or the new one. */
+/** Writes the run file. A reader sees the old file or the new one. */
 export async function writeRunFile(home: string, gateway: RunningGateway): Promise<void> {
   const path = runFilePath(home);
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
@@ -41,22 +41,22 @@ export async function writeRunFile(home: string, gateway: RunningGateway): Promi
   await replaceFile({ randomBytes }, path, `${JSON.stringify(gateway, undefined, 2)}\n`);
 }
 
-/** Remove the run file if it is that of process `pid`. Never throws: it may be gone with its home. */
+/** Removes the run file if process `pid` wrote it. Never throws: the home may be gone. */
 export function removeRunFile(home: string, pid: number): void {
   try {
     if (readRunFile(home)?.pid === pid) rmSync(runFilePath(home), { force: true });
   } catch {
-    // A file that cannot be removed is stale from now on, which readers find out by the process.
+    // A file that cannot be removed is stale; readers check its process.
   }
 }
 
-/** The gateway that runs for `home`; `undefined` when none does. */
+/** Returns the running gateway of `home`, if any. */
 export function findRunningGateway(home: string): RunningGateway | undefined {
   const gateway = readRunFile(home);
   return gateway !== undefined && isOwnProcess(gateway.pid) ? gateway : undefined;
 }
 
-/** What the run file says, if it is one and only its owner could have written it. */
+/** Reads the run file, unless it is invalid or other users can write it. */
 function readRunFile(home: string): RunningGateway | undefined {
   const path = runFilePath(home);
   try {
@@ -65,13 +65,13 @@ function readRunFile(home: string): RunningGateway | undefined {
     const value = parseJson(readFileSync(path, "utf8"));
     if (!isJsonObject(value)) return undefined;
     const { pid, url, startedAt, version, auth, configFiles } = value;
-    const isSound =
+    const isValid =
       typeof pid === "number" &&
       Number.isSafeInteger(pid) &&
       pid > 1 &&
       typeof url === "string" &&
       URL.canParse(url);
-    if (!isSound) return undefined;
+    if (!isValid) return undefined;
     return {
       pid,
       url: url.replace(/\/$/, ""),
@@ -81,12 +81,12 @@ function readRunFile(home: string): RunningGateway | undefined {
       configFiles: Array.isArray(configFiles) ? configFiles.map(String) : [],
     };
   } catch {
-    // No file, or half a one of a version that wrote it differently: no gateway is known.
+    // There is no run file, or another version wrote it in another format.
     return undefined;
   }
 }
 
-/** Whether process `pid` lives and belongs to this user; that of another user has only taken its number. */
+/** Whether process `pid` exists and belongs to this user. A process of another user only reuses the id. */
 function isOwnProcess(pid: number): boolean {
   try {
     process.kill(pid, 0);

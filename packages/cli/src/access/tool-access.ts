@@ -1,53 +1,52 @@
 /**
- * The tools as the commands see them, whether through the running gateway or
- * through one that is started for the command. Both end in the same governed
- * call.
+ * The interface of commands to the tools, through the running gateway or through
+ * a gateway that is started for the command. Both use the same governed call.
  */
 
 import type { ToolHit, ToolSummary } from "@toolcrib/gateway";
 import type { JsonObject } from "@toolcrib/json";
 import type { ToolResult } from "@toolcrib/tool";
 
-/** A tool with everything that is known of it. */
+/** A tool with its schemas and annotations. */
 export interface ToolDescription extends ToolSummary {
   readonly inputSchema: JsonObject;
   readonly outputSchema?: JsonObject;
   readonly annotations?: JsonObject;
 }
 
-/** A server or toolspec behind the tools. */
+/** The state of a server or toolspec. */
 export interface ServerState {
   readonly id: string;
   readonly kind: "server" | "toolspec";
-  /** Its tools are there when this is `ready`. */
+  /** Its tools are available in the state `ready`. */
   readonly state: string;
   readonly reason?: string;
 }
 
-/** How a call is made. */
+/** Options of a call. */
 export interface ToolCallOptions {
   readonly signal: AbortSignal;
-  /** Take progress (`progress`, `total`, `message`). @default nobody asks for it */
+  /** Receives progress (`progress`, `total`, `message`). @default none is requested */
   readonly onProgress?: (params: JsonObject) => void;
 }
 
-/** A way to the tools. Disposing it ends what was started for it. */
+/** Access to the tools. Disposing it stops everything that was started for it. */
 export interface ToolAccess extends AsyncDisposable {
-  /** URL of the running gateway; `undefined` when the servers run for this command only. */
+  /** URL of the running gateway; `undefined` if the servers run for this command only. */
   readonly gatewayUrl: string | undefined;
-  /** All tools that may be seen. */
+  /** Lists all visible tools. */
   list(): Promise<readonly ToolSummary[]>;
-  /** Hits, best first. @param limit 1 to 50. */
+  /** Searches tools, best match first. @param limit 1 to 50. */
   search(query: string, limit: number): Promise<readonly ToolHit[]>;
-  /** A tool by `ToolId` or wire name; `undefined` when there is none. */
+  /** Returns a tool by `ToolId` or wire name, if it exists. */
   describe(name: string): Promise<ToolDescription | undefined>;
   /**
-   * Call a tool by `ToolId` or wire name. A tool that answers with an error is
-   * a result with `isError`.
+   * Calls a tool by `ToolId` or wire name. An error of the tool is a result with
+   * `isError`.
    *
-   * @throws {CodedError} when the call was denied or failed; the code is the gateway's.
+   * @throws {CodedError} when the call is denied or fails; the code is the gateway's.
    */
   call(name: string, args: JsonObject, options: ToolCallOptions): Promise<ToolResult>;
-  /** The servers and where they stand at this moment. */
+  /** Returns the current states of the servers. */
   servers(): Promise<readonly ServerState[]>;
 }

@@ -1,4 +1,4 @@
-/** Which records of the audit trail are wanted, as the options of `toolcrib audit` say it. Pure. */
+/** Selects records of the audit trail by the options of `toolcrib audit`. Pure. */
 
 import type { AuditListQuery, AuditRecord } from "@toolcrib/store";
 import { InvalidArgumentError } from "commander";
@@ -8,16 +8,16 @@ export interface AuditFlags {
   readonly client?: string;
   readonly tool?: string;
   readonly outcome?: string;
-  /** Milliseconds before now, or since the epoch. */
+  /** Start of the time range. */
   readonly since?: AuditTime;
   readonly limit: number;
 }
 
-/** A moment, relative to now or not. */
+/** A time: milliseconds before now, or since the epoch. */
 export type AuditTime = { readonly agoMs: number } | { readonly at: number };
 
-/** What a call can come to. */
-export const auditOutcomes: readonly string[] = ["ok", "tool_error", "failed", "cancelled", "denied"];
+/** Outcomes of a call. */
+export const auditOutcomes = ["ok", "tool_error", "failed", "cancelled", "denied"] as const;
 
 const unitsMs: { readonly [unit: string]: number } = {
   s: 1000,
@@ -27,29 +27,22 @@ const unitsMs: { readonly [unit: string]: number } = {
   w: 604_800_000,
 };
 
-/** Read `--since`: `90s`, `15m`, `1h`, `7d`, `2w`, or a date and time (RFC 3339; a date alone is its midnight UTC). */
+/** Parses `--since`: `90s`, `15m`, `1h`, `7d`, `2w`, or a date and time (RFC 3339; a date alone means midnight UTC). */
 export function parseSince(text: string): AuditTime {
   const [, number, unit] = /^(\d{1,6})\s*([smhdw])$/.exec(text.trim()) ?? [];
   if (number !== undefined && unit !== undefined) return { agoMs: Number(number) * (unitsMs[unit] ?? 0) };
   const at = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isFinite(at)) return { at };
-  throw new InvalidArgumentError("It is a time such as 15m, 1h, 7d, or 2026-01-31T12:00:00Z.");
+  throw new InvalidArgumentError("It must be a time such as 15m, 1h, 7d, or 2026-01-31T12:00:00Z.");
 }
 
-/** Read `--limit`. */
-export function parseAuditLimit(text: string): number {
-  const limit = Number(text);
-  if (Number.isInteger(limit) && limit >= 1 && limit <= 1000) return limit;
-  throw new InvalidArgumentError("It is a whole number from 1 to 1000.");
-}
-
-/** The options as a query of the store. */
+/** Converts the options to a query of the store. */
 export function toQuery(flags: AuditFlags, now: number): AuditListQuery {
   const { since, ...query } = flags;
   return { ...query, since: since === undefined ? undefined : "at" in since ? since.at : now - since.agoMs };
 }
 
-/** Whether `record` meets the conditions of `query`, as `AuditQueries.list` would say; for records as they come. */
+/** Whether `record` matches `query`, with the same rules as `AuditQueries.list`; for new records. */
 export function isWanted(record: AuditRecord, query: AuditListQuery): boolean {
   const { client, tool, outcome } = record.data as {
     readonly client?: { readonly name?: string };
@@ -62,7 +55,7 @@ export function isWanted(record: AuditRecord, query: AuditListQuery): boolean {
   return query.tool === undefined || (tool !== undefined && toPattern(query.tool).test(tool));
 }
 
-/** `*` stands for any characters, `?` for one. */
+/** Converts a pattern in which `*` matches any characters and `?` matches one. */
 function toPattern(glob: string): RegExp {
   const source = glob
     .replace(/[.+^${}()|[\]\\]/g, "\\$&")

@@ -1,10 +1,10 @@
-/** An audit record, or a call with its inner calls, for people. What others wrote in it cannot steer a terminal. */
+/** Formats audit records and call trees for people. Escapes foreign text, so that it cannot control a terminal. */
 
 import type { AuditCall, AuditRecord } from "@toolcrib/store";
 import { type Output, type Style, safeLine } from "../output/output.ts";
 import type { Column } from "../output/table.ts";
 
-/** Length of a call id that is enough to find it again: its moment, and 12 bits besides. */
+/** Length of a call id prefix that identifies a call: its time and 12 more bits. */
 const shortIdLength = 18;
 
 const outcomeStyles: { readonly [outcome: string]: Style } = {
@@ -15,10 +15,10 @@ const outcomeStyles: { readonly [outcome: string]: Style } = {
   denied: "magenta",
 };
 
-/** Columns that a terminal needs to show dates whole and details. */
+/** Terminal width from which full dates and details are shown. */
 const wideColumns = 110;
 
-/** Columns of `recordRow`. */
+/** Returns the columns of `recordRow`. */
 export function recordColumns(output: Output): readonly Column[] {
   const paint = (cell: string) => output.style(outcomeStyles[cell.trim()] ?? "cyan", cell);
   return [
@@ -32,14 +32,14 @@ export function recordColumns(output: Output): readonly Column[] {
   ];
 }
 
-/** A record as a row of the table. */
+/** Returns the table row of a record. */
 export function recordRow(record: AuditRecord, output: Output): string[] {
   const data = record.data as unknown as { readonly [field: string]: unknown };
   const client = data["client"] as { readonly name?: string } | undefined;
   const time = record.time.replace("T", " ").replace(/\.\d+Z$/, "Z");
   const cells = [
     output.width < wideColumns ? time.slice(5) : time,
-    safeLine(whatOf(record)),
+    safeLine(eventOf(record)),
     safeLine(String(data["tool"] ?? data["server"] ?? "")),
     safeLine(client?.name ?? ""),
     tookOf(data["durationMs"]),
@@ -48,7 +48,7 @@ export function recordRow(record: AuditRecord, output: Output): string[] {
   return output.width < wideColumns ? cells : [...cells, safeLine(detailOf(record))];
 }
 
-function whatOf(record: AuditRecord): string {
+function eventOf(record: AuditRecord): string {
   const { outcome } = record.data as { readonly outcome?: string };
   if (outcome !== undefined) return outcome;
   return record.type === "call.intent" ? "started" : record.type;
@@ -73,7 +73,7 @@ function detailOf({ type, data }: AuditRecord): string {
   return [code, reason].filter((one) => one !== undefined).join(": ");
 }
 
-/** A call and what it called, as the lines of a tree. */
+/** Returns a call and its inner calls as the lines of a tree. */
 export function callTree(call: AuditCall, output: Output): string[] {
   const lines: string[] = [];
   const add = (one: AuditCall, first: string, others: string) => {
@@ -98,7 +98,7 @@ function callLine({ callId, intent, completion }: AuditCall, output: Output): st
   return [safeLine(data?.tool ?? "unknown tool"), shown, took, id].filter((part) => part !== "").join("  ");
 }
 
-/** Everything else that is known of the outermost call. */
+/** Returns the remaining facts about the outermost call. */
 function callFacts({ callId, intent, completion }: AuditCall, output: Output): string[] {
   const data = intent?.data ?? completion?.data;
   const ended = completion?.data;

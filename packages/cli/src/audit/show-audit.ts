@@ -1,6 +1,6 @@
 /**
- * `toolcrib audit`: what was called, by whom, and how it went. Reads the trail
- * of the home directly, so it works while a gateway runs and when none does.
+ * `toolcrib audit`: shows tool calls, their callers and their outcomes. Reads the
+ * audit trail of the home directly, so it works with and without a running gateway.
  */
 
 import { type AuditRecord, openAuditReader } from "@toolcrib/store";
@@ -12,7 +12,7 @@ import { formatTable } from "../output/table.ts";
 import { type AuditFlags, isWanted, toQuery } from "./audit-filter.ts";
 import { callTree, recordColumns, recordRow } from "./record-row.ts";
 
-/** `audit list`. */
+/** Runs `audit list`. */
 export async function listRecords(context: CliContext, flags: AuditFlags): Promise<ExitCode> {
   const { output, options } = context;
   await using reader = await openAuditReader({ home: options.home });
@@ -32,7 +32,7 @@ function printRecords(output: Output, records: readonly AuditRecord[]): void {
   }
 }
 
-/** `audit show`. */
+/** Runs `audit show`. */
 export async function showCall({ output, options }: CliContext, id: string): Promise<ExitCode> {
   await using reader = await openAuditReader({ home: options.home });
   const call = await reader.show(await findCallId(reader, id));
@@ -42,7 +42,7 @@ export async function showCall({ output, options }: CliContext, id: string): Pro
   return exitCodes.done;
 }
 
-/** The whole id of the one call that begins with `id`. */
+/** Returns the complete id of the only call whose id starts with `id`. */
 async function findCallId(
   reader: Pick<Awaited<ReturnType<typeof openAuditReader>>, "list">,
   id: string,
@@ -53,18 +53,18 @@ async function findCallId(
   const [first] = ids;
   if (first === undefined) throw unknownCall(id);
   if (ids.size === 1) return first;
-  throw new CliError("CLI_USAGE", `Several calls begin with "${id}"`, {
-    hint: `write more: ${[...ids].slice(0, 5).join(", ")}`,
+  throw new CliError("CLI_USAGE", `Several call ids start with "${id}"`, {
+    hint: `use a longer prefix: ${[...ids].slice(0, 5).join(", ")}`,
   });
 }
 
 function unknownCall(id: string): CliError {
-  return new CliError("CLI_CALL_NOT_FOUND", `The audit trail knows no call "${id}"`, {
-    hint: "see toolcrib audit list; another home has another trail (--home)",
+  return new CliError("CLI_CALL_NOT_FOUND", `The audit trail has no call "${id}"`, {
+    hint: "see toolcrib audit list; each home has its own trail (--home)",
   });
 }
 
-/** `audit tail`. */
+/** Runs `audit tail`. */
 export async function tailRecords(
   context: CliContext,
   flags: AuditFlags & { follow?: boolean },
@@ -85,10 +85,10 @@ async function followRecords(context: CliContext, flags: AuditFlags): Promise<Ex
   const signal = AbortSignal.any([context.signal, context.outputClosed, stopping.signal]);
   await using reader = await openAuditReader({ home: options.home });
   const news = reader.tail({ limit: 0, follow: true, signal })[Symbol.asyncIterator]();
-  // The end of the trail is fixed before the last records are read, so that none is missed between.
+  // Fix the end of the trail before reading the last records, so that no record is missed in between.
   let next = news.next();
   next.catch(() => {
-    // Told where it is awaited.
+    // The awaiting code reports it.
   });
   try {
     const show = createFollower(context);
@@ -100,7 +100,7 @@ async function followRecords(context: CliContext, flags: AuditFlags): Promise<Ex
       next = news.next();
     }
   } catch (error) {
-    // Ctrl-C, or nobody who reads on, is how this command is meant to end.
+    // The command normally ends by Ctrl-C or when the reader of its output is gone.
     if (!signal.aborted) throw error;
   } finally {
     stopping.abort();
@@ -108,7 +108,7 @@ async function followRecords(context: CliContext, flags: AuditFlags): Promise<Ex
   return exitCodes.done;
 }
 
-/** Print records one by one, in columns that stay where they are. */
+/** Prints records one by one, in columns of fixed width. */
 function createFollower({ output }: CliContext): (record: AuditRecord) => void {
   const columns = recordColumns(output);
   const widths = [20, 10, 30, 12, 8, 18, 0];

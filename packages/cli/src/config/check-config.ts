@@ -1,4 +1,4 @@
-/** `toolcrib config check` and `toolcrib config schema`. Neither starts anything. */
+/** `toolcrib config check` and `toolcrib config schema`. They start no server. */
 
 import { configJsonSchema, configJsonSchemaText, formatConfigReport, loadConfig } from "@toolcrib/config";
 import { hasErrors } from "@toolcrib/diagnostics";
@@ -8,11 +8,11 @@ import { toJsonDiagnostic } from "../output/report-error.ts";
 import { findConfigFiles } from "./find-config-files.ts";
 import { toLoadConfigDeps } from "./load-config-deps.ts";
 
-/** `config check`. */
+/** Runs `config check`. */
 export async function checkConfig(context: CliContext, given: readonly string[]): Promise<ExitCode> {
   const { output } = context;
   const files = given.length > 0 ? given : findConfigFiles(context);
-  // A check leaves nothing behind, not even what would make the next one quicker.
+  // A check writes nothing, not even a cache.
   const { diagnostics } = await loadConfig(files, { ...toLoadConfigDeps(context), pairCache: undefined });
   output.print(formatConfigReport(files, diagnostics));
   const isFaulty = (file: string) =>
@@ -25,7 +25,7 @@ export async function checkConfig(context: CliContext, given: readonly string[])
   return hasErrors(diagnostics) ? exitCodes.usage : exitCodes.done;
 }
 
-/** `config schema`. */
+/** Runs `config schema`. */
 export async function printSchema(context: CliContext): Promise<ExitCode> {
   const { output } = context;
   if (output.isJson) output.json(configJsonSchema());

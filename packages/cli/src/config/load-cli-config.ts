@@ -1,7 +1,7 @@
 /**
- * The configuration of a run: files, then the environment, then flags, composed
- * in that order. What is wrong with it is thrown as one error that carries every
- * finding.
+ * Loads the configuration of a run from files, the environment and flags; later
+ * sources override earlier ones. An invalid configuration throws one error that
+ * carries every finding.
  */
 
 import { type GatewayConfig, loadConfig } from "@toolcrib/config";
@@ -11,7 +11,7 @@ import { CliError } from "../cli-error.ts";
 import { findConfigFiles } from "./find-config-files.ts";
 import { toLoadConfigDeps } from "./load-config-deps.ts";
 
-/** Flags that set a part of the configuration. */
+/** Flags that override parts of the configuration. */
 export interface ConfigFlags {
   /** `serve.listen` */
   readonly listen?: string;
@@ -21,17 +21,17 @@ export interface ConfigFlags {
   readonly mode?: string;
 }
 
-/** A configuration and where it is from. */
+/** A configuration and its files. */
 export interface LoadedConfig {
   readonly config: GatewayConfig;
-  /** The files as people call them. */
+  /** Paths of the files, for display. */
   readonly files: readonly string[];
-  /** Warnings; errors are thrown. */
+  /** Warnings only; errors are thrown. */
   readonly warnings: readonly Diagnostic[];
 }
 
 /**
- * Load the configuration of this run.
+ * Loads the configuration of this run.
  *
  * @throws {CliError} `CLI_CONFIG_NOT_FOUND`, `CLI_CONFIG_INVALID` with all findings in `data.diagnostics`.
  */
@@ -43,17 +43,17 @@ export async function loadCliConfig(context: CliContext, flags: ConfigFlags = {}
   return { config: value, files, warnings: diagnostics };
 }
 
-/** The error for a configuration with errors. */
+/** Creates the error for an invalid configuration. */
 export function invalidConfig(files: readonly string[], diagnostics: readonly Diagnostic[]): CliError {
   const count = diagnostics.filter(({ severity }) => severity === "error").length;
   return new CliError(
     "CLI_CONFIG_INVALID",
     `The configuration has ${count === 1 ? "an error" : `${count} errors`}: ${files.join(", ")}`,
-    { hint: "correct what is listed above", data: { diagnostics } },
+    { hint: "fix the errors listed above", data: { diagnostics } },
   );
 }
 
-/** `MCP_METATOOL_TIMEOUT` (milliseconds) and `MCP_METATOOL_DEBUG`, as layers over `execution`. */
+/** `MCP_METATOOL_TIMEOUT` (milliseconds) and `MCP_METATOOL_DEBUG`, as sources that override `execution`. */
 function executionOf(env: { readonly [name: string]: string | undefined }): readonly Source[] {
   const layers: Source[] = [];
   const add = (name: string, field: string, value: unknown) =>
@@ -62,19 +62,19 @@ function executionOf(env: { readonly [name: string]: string | undefined }): read
   if (timeout !== "")
     add("MCP_METATOOL_TIMEOUT", "timeout", /^\d+$/.test(timeout) ? Number(timeout) : timeout);
   const debug = env["MCP_METATOOL_DEBUG"]?.trim() ?? "";
-  // What is no truth value is left to the configuration to refuse, with its place.
-  if (debug !== "") add("MCP_METATOOL_DEBUG", "enableDebug", truths.get(debug.toLowerCase()) ?? debug);
+  // The configuration rejects any other value and reports its position.
+  if (debug !== "") add("MCP_METATOOL_DEBUG", "enableDebug", booleans.get(debug.toLowerCase()) ?? debug);
   return layers;
 }
 
-const truths: ReadonlyMap<string, boolean> = new Map([
+const booleans: ReadonlyMap<string, boolean> = new Map([
   ["true", true],
   ["1", true],
   ["false", false],
   ["0", false],
 ]);
 
-/** The environment and flags as the last layers of the configuration. */
+/** Returns the environment and the flags as the last sources of the configuration. */
 function overridesOf(
   flags: ConfigFlags,
   env: { readonly [name: string]: string | undefined },

@@ -1,4 +1,4 @@
-/** What reading a configuration takes from this machine: files, the catalogue, and a place for what was read before. */
+/** Creates the dependencies of `loadConfig`: a file reader, the catalog and the cache of linted toolspecs. */
 
 import { randomBytes } from "node:crypto";
 import { readdirSync, statSync } from "node:fs";
@@ -10,21 +10,21 @@ import type { CliContext } from "../cli-context.ts";
 import { findCatalogFolder } from "../toolspec/find-catalog.ts";
 import { version } from "../version.ts";
 
-/** The same for every command, so that all read one configuration alike. */
+/** Returns the same dependencies for every command, so that all commands read a configuration in the same way. */
 export function toLoadConfigDeps(context: CliContext): LoadConfigDeps {
   return {
     readFile: readRegularFileAtOnce,
     catalogFolder: findCatalogFolder(context),
     userDirectory: context.userDirectory,
-    pairCache: { folder: join(context.options.home, "cache"), version: judgeVersion, randomBytes },
+    pairCache: { folder: join(context.options.home, "cache"), version: linterVersion, randomBytes },
   };
 }
 
 /**
- * The version of what judges toolspecs. In a checkout it changes while the
- * version stays, so there the time of its newest change is a part of it.
+ * Returns the version of the toolspec linter. In a checkout the code changes
+ * without a new version, so the version includes the time of the newest change.
  */
-function judgeVersion(): string {
+function linterVersion(): string {
   const entry = fileURLToPath(import.meta.resolve("@toolcrib/toolspec"));
   if (!entry.endsWith(".ts")) return version;
   const folder = dirname(entry);

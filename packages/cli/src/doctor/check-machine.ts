@@ -1,4 +1,4 @@
-/** Checks of the machine and the home: Node, permissions, tokens, clock, audit trail. Reads only. */
+/** Checks the machine and the home: Node, permissions, tokens, clock, audit trail. Only reads. */
 
 import { accessSync, constants, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -10,47 +10,47 @@ import { explainOldNode, oldestNode } from "../node-version.ts";
 import { shellQuote } from "../serve/shell-quote.ts";
 import { type Finding, failed, ok, warning } from "./check.ts";
 
-/** Node's version. */
+/** Checks the version of Node. */
 export function checkNode(): Finding {
   const explanation = explainOldNode(process.version);
   if (explanation === undefined) return ok("node", `Node.js ${process.version}`);
   return failed("node", `Node.js ${process.version} is too old`, `install Node.js ${oldestNode} or newer`);
 }
 
-/** That the home is its owner's alone and can be written. */
+/** Checks that the home is private and writable. */
 export function checkHome(context: CliContext): Finding {
   const { options } = context;
   const { home } = options;
   const status = statSync(home, { throwIfNoEntry: false });
-  if (status === undefined) return ok("home", `${home} is made at the first start`);
+  if (status === undefined) return ok("home", `${home} is created at the first start`);
   if (!status.isDirectory())
-    return failed("home", `${home} is no folder`, `remove it, or name another home with --home`);
+    return failed("home", `${home} is not a folder`, `remove it, or choose another home with --home`);
   try {
     accessSync(home, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch {
     return failed(
       "home",
-      `${home} cannot be written by this user`,
-      `chown it to this user, or name another home with --home`,
+      `this user cannot write to ${home}`,
+      `chown it to this user, or choose another home with --home`,
     );
   }
   if (context.platform !== "win32" && (status.mode & 0o022) !== 0) {
-    return failed("home", `${home} can be changed by other users`, `chmod 700 ${shellQuote(home)}`);
+    return failed("home", `other users can change ${home}`, `chmod 700 ${shellQuote(home)}`);
   }
   if (context.platform !== "win32" && (status.mode & 0o055) !== 0) {
-    return warning("home", `${home} can be looked into by other users`, `chmod 700 ${shellQuote(home)}`);
+    return warning("home", `other users can read ${home}`, `chmod 700 ${shellQuote(home)}`);
   }
-  return ok("home", `${home} is this user's alone`);
+  return ok("home", `${home} is private to this user`);
 }
 
-/** That every token file is its owner's alone and holds a token. */
+/** Checks that every token file is private and contains a token. */
 export function checkTokens(context: CliContext): Finding[] {
   const { options } = context;
   const folder = join(options.home, "tokens");
   const status = statSync(folder, { throwIfNoEntry: false });
-  if (status === undefined) return [ok("tokens", "the first token is made at the first start")];
+  if (status === undefined) return [ok("tokens", "the first token is created at the first start")];
   if (context.platform !== "win32" && (status.mode & 0o077) !== 0) {
-    return [failed("tokens", `${folder} is open to other users`, `chmod 700 ${shellQuote(folder)}`)];
+    return [failed("tokens", `other users can access ${folder}`, `chmod 700 ${shellQuote(folder)}`)];
   }
   const names = readdirSync(folder).filter((name) => isTokenName(name) && !name.endsWith(".tmp"));
   const findings = names.flatMap((name): Finding[] => {
@@ -64,39 +64,41 @@ export function checkTokens(context: CliContext): Finding[] {
   });
   return findings.length > 0
     ? findings
-    : [ok("tokens", `${names.length} in ${folder}, for this user's eyes only`)];
+    : [ok("tokens", `${names.length} in ${folder}, private to this user`)];
 }
 
-/** A moment before this version was made: a clock behind it is wrong. */
+/** A time before this version was released. A clock that shows an earlier time is wrong. */
 const oldestNow = Date.UTC(2026, 0, 1);
-/** Milliseconds by which the newest record may be ahead: writers of one home on one clock. */
+/** Tolerance in milliseconds for a newest record that is ahead of the clock. */
 const clockSlackMs = 5000;
 
-/** That the clock is not behind, and that the audit trail is whole. */
+/** Checks that the clock is not slow and that the audit trail is intact. */
 export async function checkTrail(context: CliContext): Promise<Finding[]> {
   const { options } = context;
   const now = context.now();
   const date = new Date(now).toISOString();
   if (now < oldestNow)
-    return [failed("clock", `the clock says ${date}, which is past`, "set the clock of this machine")];
+    return [
+      failed("clock", `the clock shows ${date}, which is in the past`, "set the clock of this machine"),
+    ];
   await using reader = await openAuditReader({ home: options.home });
   const [newest] = await reader.list({ limit: 1 });
   const isAhead = newest !== undefined && Date.parse(newest.time) > now + clockSlackMs;
   const clock = isAhead
     ? failed(
         "clock",
-        `the clock says ${date}, but the newest audit record is of ${newest.time}`,
+        `the clock shows ${date}, but the newest audit record is from ${newest.time}`,
         "set the clock of this machine",
       )
     : ok("clock", date);
   const problems = (await reader.problems()).filter(({ kind }) => kind !== "unfinished");
   const trail =
     problems.length === 0
-      ? ok("audit", newest === undefined ? "no records yet" : "the trail is whole")
+      ? ok("audit", newest === undefined ? "no records yet" : "the trail is intact")
       : warning(
           "audit",
-          `${problems.length} places of the trail are damaged, the first in ${problems[0]?.segment} at byte ${problems[0]?.position}`,
-          "look there: a crash can tear the last line; anything else was changed by hand",
+          `${problems.length} damaged positions in the trail, the first in ${problems[0]?.segment} at byte ${problems[0]?.position}`,
+          "inspect the file: a crash can truncate the last line; any other damage is a manual change",
         );
   return [clock, trail];
 }

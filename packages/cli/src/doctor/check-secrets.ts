@@ -1,4 +1,4 @@
-/** Checks of the secrets in the home: modes of folders and files, the key, every stored secret. Changes and shows none. */
+/** Checks the secrets in the home: modes of folders and files, the key, every stored secret. Never changes or shows a secret. */
 
 import { randomBytes } from "node:crypto";
 import { readdirSync, statSync } from "node:fs";
@@ -9,13 +9,13 @@ import type { CliContext } from "../cli-context.ts";
 import { shellQuote } from "../serve/shell-quote.ts";
 import { type Finding, failed, ok } from "./check.ts";
 
-/** That the secrets are their owner's alone and can be decrypted. */
+/** Checks that the secrets are private and can be decrypted. */
 export async function checkSecrets(context: CliContext): Promise<Finding[]> {
   const { options } = context;
   const { home } = options;
   const folder = join(home, "secrets");
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
-    return [ok("secrets", "none are kept in this home")];
+    return [ok("secrets", "none are stored in this home")];
   }
   const files = readdirSync(folder).filter(isSecretName);
   const openFiles = files.filter(
@@ -26,8 +26,8 @@ export async function checkSecrets(context: CliContext): Promise<Finding[]> {
   const findings = openFiles.map((name) =>
     failed(
       "secrets",
-      `${join(folder, name)} is open to other users`,
-      `chmod 600 ${shellQuote(join(folder, name))}, and replace the secret if anyone may have read it`,
+      `other users can access ${join(folder, name)}`,
+      `chmod 600 ${shellQuote(join(folder, name))}, and replace the secret if another user may have read it`,
     ),
   );
   try {
@@ -39,7 +39,7 @@ export async function checkSecrets(context: CliContext): Promise<Finding[]> {
     const count = entries.length + files.length;
     return findings.length > 0
       ? findings
-      : [ok("secrets", `${count} in ${folder}, for this user's eyes only (${entries.length} encrypted)`)];
+      : [ok("secrets", `${count} in ${folder}, private to this user (${entries.length} encrypted)`)];
   } catch (error) {
     if (!isCodedError(error)) throw error;
     return [...findings, failed("secrets", error.message, error.hint)];

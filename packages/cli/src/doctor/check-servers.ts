@@ -1,6 +1,7 @@
 /**
- * Checks of the configuration and its servers: valid, secrets there, commands
- * found, the port free, each server contacted. Never shows a secret.
+ * Checks the configuration and its servers: that it is valid, that secrets and
+ * commands exist, that the port is free, and that each server responds. Never
+ * shows a secret.
  */
 
 import { createServer } from "node:net";
@@ -19,40 +20,43 @@ import { isJsonObject } from "@toolcrib/json";
 import { getFromGateway } from "../access/gateway-api.ts";
 import { findGatewayToken } from "../access/gateway-token.ts";
 import { serversWaitMs } from "../access/local-tools.ts";
-import { findAnsweringGateway } from "../access/open-tool-access.ts";
+import { findReachableGateway } from "../access/open-tool-access.ts";
 import type { RunningGateway } from "../access/run-file.ts";
 import type { CliContext } from "../cli-context.ts";
 import { type LoadedConfig, loadCliConfig } from "../config/load-cli-config.ts";
 import { createCommandLogger } from "../create-command-logger.ts";
 import { findExecutable } from "../find-executable.ts";
 import { safeLine } from "../output/output.ts";
-import { watchServers } from "../serve/wait-for-servers.ts";
+import { waitForServers } from "../serve/wait-for-servers.ts";
 import { version } from "../version.ts";
 import { type Finding, failed, ok, warning } from "./check.ts";
 
-/** Everything that follows from the configuration; each finding as soon as it is known. */
-export async function checkConfigured(context: CliContext, tell: (finding: Finding) => void): Promise<void> {
-  const loaded = await loadOrTell(context, tell);
-  const running = await findAnsweringGateway(context.options.home);
+/** Checks everything that depends on the configuration. Reports each finding when it is known. */
+export async function checkConfigured(
+  context: CliContext,
+  report: (finding: Finding) => void,
+): Promise<void> {
+  const loaded = await loadOrReport(context, report);
+  const running = await findReachableGateway(context.options.home);
   if (loaded === undefined) return;
-  const sound: ToolServerConfig[] = [];
+  const valid: ToolServerConfig[] = [];
   for (const server of loaded.config.toolServers) {
     const finding = await checkDeclared(context, server);
-    tell(finding);
-    if (finding.status === "ok") sound.push(server);
+    report(finding);
+    if (finding.status === "ok") valid.push(server);
   }
-  tell(await checkPort(loaded, running));
+  report(await checkPort(loaded, running));
   const isOther = context.options.configFiles.length > 0;
   const findings =
     running === undefined || isOther
-      ? await contactServers(context, { ...loaded, config: { ...loaded.config, toolServers: sound } })
+      ? await contactServers(context, { ...loaded, config: { ...loaded.config, toolServers: valid } })
       : await askGateway(context, running);
-  findings.forEach(tell);
+  findings.forEach(report);
 }
 
-async function loadOrTell(
+async function loadOrReport(
   context: CliContext,
-  tell: (finding: Finding) => void,
+  report: (finding: Finding) => void,
 ): Promise<LoadedConfig | undefined> {
   try {
     const loaded = await loadCliConfig(context);
@@ -61,7 +65,7 @@ async function loadOrTell(
     const specCount = config.toolspecs.length;
     const specs = specCount === 0 ? "" : `, ${specCount} toolspec${specCount === 1 ? "" : "s"}`;
     const text = `${files.join(", ")}: ${count} tool server${count === 1 ? "" : "s"}${specs}`;
-    tell(
+    report(
       warnings.length === 0
         ? ok("configuration", text)
         : warning(
@@ -71,19 +75,19 @@ async function loadOrTell(
           ),
     );
     for (const text of new Set(config.toolServers.flatMap(({ notEnforced }) => notEnforced))) {
-      tell(warning("containment", text));
+      report(warning("containment", text));
     }
     return loaded;
   } catch (error) {
     if (!isCodedError(error)) throw error;
     const diagnostics = error.data?.["diagnostics"];
     const details = Array.isArray(diagnostics) ? `\n${formatDiagnostics(diagnostics)}` : "";
-    tell(failed("configuration", `${error.message}${details}`, error.hint));
+    report(failed("configuration", `${error.message}${details}`, error.hint));
     return undefined;
   }
 }
 
-/** That the secrets of a server can be read and that its command exists. */
+/** Checks that the secrets of a server can be read and that its command exists. */
 async function checkDeclared(context: CliContext, server: ToolServerConfig): Promise<Finding> {
   const { options } = context;
   const subject = `server ${server.id}`;
@@ -96,15 +100,15 @@ async function checkDeclared(context: CliContext, server: ToolServerConfig): Pro
     const transport = await resolveTransport(server, secrets);
     const count = secrets.values().length;
     const read = count === 0 ? "" : `; ${count} secret${count === 1 ? "" : "s"} read`;
-    if (transport.kind !== "stdio") return ok(subject, `declared soundly${read}`);
+    if (transport.kind !== "stdio") return ok(subject, `valid declaration${read}`);
     const path = transport.env["PATH"] ?? context.env["PATH"] ?? "";
     const directory = transport.cwd ?? context.directory;
     const found = findExecutable(transport.command, { path, directory, platform: context.platform });
     if (found !== undefined) return ok(subject, `starts ${safeLine(found)}${read}`);
     return failed(
       subject,
-      `its command ${JSON.stringify(transport.command)} is not found, or may not be executed`,
-      "install it, write its whole path, or start Toolcrib with a PATH that has it",
+      `its command ${JSON.stringify(transport.command)} is not found, or is not executable`,
+      "install it, use its absolute path, or start Toolcrib with a PATH that contains it",
     );
   } catch (error) {
     if (!isCodedError(error)) throw error;
@@ -112,13 +116,13 @@ async function checkDeclared(context: CliContext, server: ToolServerConfig): Pro
   }
 }
 
-/** That the address to listen on is free, or taken by the gateway of this home. */
+/** Checks that the address is free, or that the gateway of this home uses it. */
 async function checkPort({ config }: LoadedConfig, running: RunningGateway | undefined): Promise<Finding> {
   const { host, port } = config.serve.listen;
   const place = `${host.includes(":") ? `[${host}]` : host}:${port}`;
-  if (port === 0) return ok("address", "a free port is taken at the start");
+  if (port === 0) return ok("address", "serve picks a free port");
   if (running !== undefined && Number(new URL(running.url).port) === port) {
-    return ok("address", `${place}: the gateway of this home listens there (process ${running.pid})`);
+    return ok("address", `${place}: the gateway of this home listens on it (process ${running.pid})`);
   }
   const code = await new Promise<string | undefined>((resolve) => {
     const server = createServer();
@@ -129,13 +133,13 @@ async function checkPort({ config }: LoadedConfig, running: RunningGateway | und
   return code === "EADDRINUSE"
     ? failed(
         "address",
-        `${place} is taken by another program`,
-        "listen elsewhere: serve.listen, or --listen 127.0.0.1:0",
+        `${place} is in use by another program`,
+        "change serve.listen, or use --listen 127.0.0.1:0",
       )
-    : failed("address", `${place} cannot be listened on: ${code}`, "correct serve.listen");
+    : failed("address", `cannot listen on ${place}: ${code}`, "fix serve.listen");
 }
 
-/** Start the servers, wait for each, and stop them. */
+/** Starts the servers, waits for each, and stops them. */
 async function contactServers(context: CliContext, { config, files }: LoadedConfig): Promise<Finding[]> {
   const { options } = context;
   if (config.toolServers.length === 0 && config.toolspecs.length === 0) return [];
@@ -148,8 +152,8 @@ async function contactServers(context: CliContext, { config, files }: LoadedConf
     configFiles: files,
   });
   const settings = { waitMs: serversWaitMs, signal: context.signal };
-  const starting = await watchServers(gateway, settings, () => {
-    // All are told together, in the order of the configuration.
+  const starting = await waitForServers(gateway, settings, () => {
+    // All findings are reported together, in the order of the configuration.
   });
   context.signal.throwIfAborted();
   const { servers, toolspecs } = gateway.status();
@@ -160,7 +164,7 @@ async function contactServers(context: CliContext, { config, files }: LoadedConf
   ];
 }
 
-/** What the running gateway knows of its servers. */
+/** Returns the states that the running gateway reports for its servers. */
 async function askGateway(context: CliContext, running: RunningGateway): Promise<Finding[]> {
   try {
     const token = running.auth === "none" ? undefined : findGatewayToken(context);
@@ -176,12 +180,12 @@ async function askGateway(context: CliContext, running: RunningGateway): Promise
   }
 }
 
-/** Whether the secrets of a toolspec are there; its API is not called. */
+/** Reports whether the secrets of a toolspec exist. Does not call its API. */
 function toolspecFinding({ id, health, tools, hosts }: SourceStatus): Finding {
   const subject = `toolspec ${id}`;
   if (health.state === "ready")
     return ok(subject, `${tools} tools of ${(hosts ?? []).map(safeLine).join(", ")}`);
-  return failed(subject, safeLine(health.reason ?? "its secrets are still being read"));
+  return failed(subject, safeLine(health.reason ?? "its secrets are not read yet"));
 }
 
 function contactOf(
@@ -193,11 +197,11 @@ function contactOf(
   if (health.state === "ready") {
     return ok(
       subject,
-      `answers: ${tools} tools${protocolVersion === undefined ? "" : `, MCP ${protocolVersion}`}`,
+      `responds: ${tools} tools${protocolVersion === undefined ? "" : `, MCP ${protocolVersion}`}`,
     );
   }
   const log = `see ${join(options.home, "logs", `${id}.log`)}, or run with --log-level debug`;
   return isLate || health.state === "starting"
-    ? failed(subject, `did not answer within ${serversWaitMs / 1000} s`, log)
+    ? failed(subject, `did not respond within ${serversWaitMs / 1000} s`, log)
     : failed(subject, safeLine(health.reason ?? `it is ${health.state}`), log);
 }

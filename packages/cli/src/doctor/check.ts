@@ -1,13 +1,13 @@
-/** What a check of `toolcrib doctor` finds. */
+/** Findings of `toolcrib doctor`. */
 
 /** One finding. */
 export interface Finding {
-  /** `warning`: works, but should be looked at. */
+  /** `warning`: it works, but needs attention. */
   readonly status: "ok" | "warning" | "failed";
-  /** What was looked at, such as `home` or `server files`. */
+  /** The subject of the check, such as `home` or `server files`. */
   readonly subject: string;
   readonly message: string;
-  /** How to mend it, as a command where possible. */
+  /** How to fix it, as a command where possible. */
   readonly fix?: string;
 }
 

@@ -1,4 +1,4 @@
-/** `toolcrib doctor`: looks for everything that keeps Toolcrib from working, and says how to mend it. */
+/** `toolcrib doctor`: finds problems with the setup and prints how to fix them. */
 
 import type { CliContext } from "../cli-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
@@ -14,11 +14,11 @@ const marks: { readonly [S in Finding["status"]]: { readonly mark: string; reado
   failed: { mark: "✗", style: "red" },
 };
 
-/** Run the command. */
+/** Runs the command. */
 export async function runDoctor(context: CliContext): Promise<ExitCode> {
   const { output } = context;
   const findings: Finding[] = [];
-  const tell = (finding: Finding) => {
+  const report = (finding: Finding) => {
     findings.push(finding);
     const { mark, style } = marks[finding.status];
     const [first = "", ...rest] = safeText(finding.message).split("\n");
@@ -29,17 +29,17 @@ export async function runDoctor(context: CliContext): Promise<ExitCode> {
     if (finding.fix !== undefined)
       output.print(`    ${output.style("cyan", "fix")}: ${safeText(finding.fix)}`);
   };
-  tell(checkNode());
-  tell(checkHome(context));
-  checkTokens(context).forEach(tell);
-  (await checkSecrets(context)).forEach(tell);
-  (await checkTrail(context)).forEach(tell);
-  await checkConfigured(context, tell);
+  report(checkNode());
+  report(checkHome(context));
+  checkTokens(context).forEach(report);
+  (await checkSecrets(context)).forEach(report);
+  (await checkTrail(context)).forEach(report);
+  await checkConfigured(context, report);
   const failures = findings.filter(({ status }) => status === "failed").length;
   output.json({ ok: failures === 0, findings });
   output.print(
     "",
-    failures === 0 ? "Nothing is wrong." : `${failures} thing${failures === 1 ? " is" : "s are"} wrong.`,
+    failures === 0 ? "No problems found." : `${failures} problem${failures === 1 ? "" : "s"} found.`,
   );
   return failures === 0 ? exitCodes.done : exitCodes.failed;
 }

@@ -1,8 +1,7 @@
 /**
- * The secrets of a manifest's credentials, by the names under which they are
- * kept. Each is read once before the program is started, so that one that is
- * missing is told of then, and again for each request, so that one that was
- * changed counts at once.
+ * Finds the secrets of a manifest's credentials by their names. Reads each secret
+ * before the program starts, to report a missing secret early, and again for each
+ * request, so that a changed secret takes effect immediately.
  */
 
 import { suggestedSecretName } from "@toolcrib/config";
@@ -16,17 +15,17 @@ export interface ManifestSecret {
   readonly credential: ManifestCredential;
   /** Its name, as with `secret_key_ref`. */
   readonly name: string;
-  /** As it was when it was read first. */
+  /** The value of the first read. */
   readonly found: NamedSecret;
-  /** As it is now. @throws {SecretsError} */
+  /** Reads the current value. @throws {SecretsError} */
   readonly read: () => Promise<string>;
 }
 
 /**
- * Find the secrets of `manifest`.
+ * Finds the secrets of `manifest`.
  *
- * @param names by the id of the credential, where they are not the suggested ones
- * @throws {SecretsError} for the first that is not there or cannot be used.
+ * @param names names of secrets by credential id, where they differ from the suggested names
+ * @throws {SecretsError} for the first secret that is missing or unusable.
  */
 export async function findManifestSecrets(
   context: CliContext,

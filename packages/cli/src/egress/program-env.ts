@@ -1,16 +1,16 @@
 /**
- * The environment of a program behind the proxy: that of this process, without
- * every secret that is known here, and with what leads clients to the proxy and
- * makes them trust it. Pure.
+ * Builds the environment of a program behind the proxy: the environment of this
+ * process, without all known secrets, and with the variables that make clients use
+ * and trust the proxy. Pure.
  */
 
 import type { EgressProxy } from "@toolcrib/egress";
 
-/** What an environment is made of. */
+/** Options of `programEnv`. */
 export interface ProgramEnvOptions {
-  /** Variables that were read for a secret. */
+  /** Variables that secrets were read from. */
   readonly secretVariables: readonly string[];
-  /** Values that may stand in no variable. */
+  /** Values that no variable may contain. */
   readonly secretValues: readonly string[];
   /** Variables for the program, such as its placeholders. They win. */
   readonly variables: { readonly [name: string]: string };
@@ -19,19 +19,19 @@ export interface ProgramEnvOptions {
 /** Variables by name. */
 export type Environment = { readonly [name: string]: string | undefined };
 
-/** Secrets of Toolcrib, whichever manifest is used. */
+/** Variables with secrets of Toolcrib, for every manifest. */
 const ownSecretPattern = /^TOOLCRIB_(?:SECRET_.*|SECRETS_KEY|TOKEN)$/i;
-/** What would lead a client past the proxy. */
-const detours: ReadonlySet<string> = new Set(["no_proxy", "all_proxy"]);
+/** Variables that make clients bypass the proxy. */
+const bypassVariables: ReadonlySet<string> = new Set(["no_proxy", "all_proxy"]);
 
-/** What leads clients to `proxy`, and lets them trust it. */
+/** Returns the variables that make clients use and trust `proxy`. */
 export function proxyVariables({ url, caFile, caBundleFile }: EgressProxy): {
   readonly [name: string]: string;
 } {
   return {
     HTTPS_PROXY: url,
     https_proxy: url,
-    // Node asks for its proxy only when it is told to.
+    // Node uses a proxy only with this variable.
     NODE_USE_ENV_PROXY: "1",
     NODE_EXTRA_CA_CERTS: caFile,
     SSL_CERT_FILE: caBundleFile,
@@ -41,7 +41,7 @@ export function proxyVariables({ url, caFile, caBundleFile }: EgressProxy): {
   };
 }
 
-/** The environment of a program. */
+/** Returns the environment of a program. */
 export function programEnv(
   env: Environment,
   { secretVariables, secretValues, variables }: ProgramEnvOptions,
@@ -50,7 +50,7 @@ export function programEnv(
     ([name, value = ""]) =>
       !ownSecretPattern.test(name) &&
       !secretVariables.includes(name) &&
-      !detours.has(name.toLowerCase()) &&
+      !bypassVariables.has(name.toLowerCase()) &&
       !secretValues.some((secret) => value.includes(secret)),
   );
   return { ...Object.fromEntries(kept), ...variables };

@@ -1,4 +1,4 @@
-/** The one manifest that a program is run by, from the file that was named. */
+/** Reads the manifest of a program from a file. */
 
 import { resolve } from "node:path";
 import { type Diagnostic, messageOf } from "@toolcrib/diagnostics";
@@ -7,14 +7,14 @@ import { documentMaxBytes, type Manifest, parseManifest } from "@toolcrib/toolsp
 import { CliError } from "../cli-error.ts";
 import type { ProcessContext } from "../process-context.ts";
 
-/** A sound manifest, and what might be better about it. */
+/** A valid manifest and its warnings. */
 export interface ReadManifest {
   readonly manifest: Manifest;
   readonly warnings: readonly Diagnostic[];
 }
 
 /**
- * Read and check the manifest at `path`.
+ * Reads and checks the manifest at `path`.
  *
  * @throws {CliError} `CLI_FILE_UNUSABLE`, `CLI_CONFIG_INVALID` with all findings in `data.diagnostics`.
  */
@@ -31,7 +31,7 @@ export async function readManifest(path: string, context: ProcessContext): Promi
   const count = diagnostics.filter(({ severity }) => severity === "error").length;
   const message = `The manifest has ${count === 1 ? "an error" : `${count} errors`}: ${path}`;
   throw new CliError("CLI_CONFIG_INVALID", message, {
-    hint: "correct what is listed above",
+    hint: "fix the errors listed above",
     data: { diagnostics },
   });
 }

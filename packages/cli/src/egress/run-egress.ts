@@ -1,11 +1,12 @@
 /**
- * `toolcrib egress`: any program behind the proxy of a manifest. It reaches the
- * hosts that the manifest lists and no others; the credentials are placeholders
- * to it, in `TOOLCRIB_CREDENTIAL_<ID>`, for which the proxy puts the secrets.
+ * `toolcrib egress`: runs a program behind the egress proxy of a manifest. The
+ * program reaches only the hosts that the manifest lists. It sees a placeholder for
+ * each credential, in `TOOLCRIB_CREDENTIAL_<ID>`; the proxy replaces it with the
+ * secret.
  *
- * It leads programs to the proxy by their environment. Nothing here keeps one
- * that does not listen to its environment from a way of its own: that is the
- * sandbox's to do.
+ * The program finds the proxy through its environment. This command does not stop
+ * a program that ignores its environment from connecting directly; that is the
+ * task of a sandbox.
  */
 
 import { randomBytes } from "node:crypto";
@@ -34,7 +35,7 @@ import { type Environment, programEnv, proxyVariables } from "./program-env.ts";
 import { readManifest } from "./read-manifest.ts";
 import { runProgram } from "./run-program.ts";
 
-/** Its options. */
+/** Options of the command. */
 export interface EgressFlags {
   readonly manifest: string;
   readonly secret?: readonly string[];
@@ -44,7 +45,7 @@ export interface EgressFlags {
   readonly listen?: boolean;
 }
 
-/** Run the command; `program` is what stands behind `--`. */
+/** Runs the command. @param program the words after `--` */
 export async function runEgress(
   context: CliContext,
   program: readonly string[],
@@ -56,8 +57,8 @@ export async function runEgress(
   if (warnings.length > 0) output.note(formatDiagnostics(warnings), "");
   const secrets = await findManifestSecrets(context, manifest, readSecretNames(flags.secret ?? [], manifest));
   const credentials = toCredentials(manifest, secrets);
-  await using way = await openEgress(context, flags);
-  await using proxy = await way.openProxy({
+  await using pipeline = await openEgress(context, flags);
+  await using proxy = await pipeline.openProxy({
     id: `process:${manifest.name}`,
     allow: egressPatterns(manifest),
     credentials,
@@ -76,22 +77,22 @@ export async function runEgress(
 function checkUse(program: readonly string[], { listen: isListening }: EgressFlags, isJson: boolean): void {
   if (isListening === true && program.length > 0) {
     throw new CliError("CLI_USAGE", "--listen runs no program", {
-      hint: "leave out the program, or --listen",
+      hint: "omit the program or --listen",
     });
   }
   if (isListening !== true && program.length === 0) {
     throw new CliError("CLI_USAGE", "No program to run", {
-      hint: "write it behind --, such as toolcrib egress --manifest FILE -- curl https://…; or --listen, to use the proxy from elsewhere",
+      hint: "write it after --, such as toolcrib egress --manifest FILE -- curl https://…; or use --listen to start programs yourself",
     });
   }
   if (isJson && program.length > 0) {
     throw new CliError("CLI_USAGE", "--json cannot be used with a program", {
-      hint: "standard output is the program's",
+      hint: "standard output belongs to the program",
     });
   }
 }
 
-/** Sealed credentials as placeholders; those of the entrusted tier are the program's own. */
+/** Returns the credentials with a new placeholder each. */
 function toCredentials(manifest: Manifest, secrets: readonly ManifestSecret[]): readonly EgressCredential[] {
   return placedCredentials(manifest, {}).flatMap((placed) => {
     const secret = secrets.find(({ credential }) => credential.id === placed.id);
@@ -129,7 +130,7 @@ async function openEgress(context: CliContext, flags: EgressFlags): Promise<Egre
   });
 }
 
-/** The section `egress` of a configuration that was named, and the flags besides. */
+/** Merges the section `egress` of a configuration given with `--config` and the flags. */
 async function readSettings(context: CliContext, flags: EgressFlags): Promise<EgressSettings> {
   const isConfigured = context.options.configFiles.length > 0;
   const configured = isConfigured ? (await loadCliConfig(context)).config.egress : undefined;
@@ -146,7 +147,7 @@ function readConnectTo(given: readonly string[]): { readonly [host: string]: str
   return readPairs(
     given,
     (text) =>
-      new CliError("CLI_USAGE", `--connect-to ${JSON.stringify(text)} does not say where to`, {
+      new CliError("CLI_USAGE", `--connect-to ${JSON.stringify(text)} has no address`, {
         hint: "write --connect-to HOST=ADDRESS:PORT",
       }),
   );
@@ -164,7 +165,7 @@ async function readCertificates(context: CliContext, path: string): Promise<stri
   }
 }
 
-/** Show what a client needs to know, and serve until Ctrl-C. */
+/** Prints the environment for clients, and serves until Ctrl-C. */
 async function listen(
   context: CliContext,
   { url, caFile, caBundleFile }: EgressProxy,

@@ -1,7 +1,6 @@
 /**
- * A program as this command's child: it has the terminal, gets the signals, and
- * its exit code becomes that of the command. It is never left behind: a command
- * that ends takes it along.
+ * Runs a program as a child of this command, with its terminal. Forwards signals,
+ * and returns the program's exit code. The program never outlives the command.
  */
 
 import type { ChildProcess } from "node:child_process";
@@ -13,7 +12,7 @@ import { CliError } from "../cli-error.ts";
 import type { ProcessContext } from "../process-context.ts";
 import type { Environment } from "./program-env.ts";
 
-/** What is run. */
+/** A program to run. */
 export interface ProgramRun {
   readonly command: string;
   readonly args: readonly string[];
@@ -21,9 +20,9 @@ export interface ProgramRun {
 }
 
 /**
- * Run a program to its end.
+ * Runs a program until it exits.
  *
- * @returns its exit code, or 128 and the number of the signal that ended it, as shells have it.
+ * @returns its exit code, or 128 plus the number of the signal that ended it, as shells do.
  * @throws {CliError} `CLI_PROGRAM_UNUSABLE`
  */
 export async function runProgram(
@@ -31,7 +30,7 @@ export async function runProgram(
   context: ProcessContext,
 ): Promise<number> {
   const child = startForeground({ program: command, args, env, directory: context.directory });
-  // A terminal signals everybody in front of it: the program has had its Ctrl-C then.
+  // A terminal sends Ctrl-C to all foreground processes, so the program has received it already.
   using _holding = context.interceptSignals((signal) => {
     if (signal !== "SIGINT" || context.stdin.isTTY !== true) child.kill(signal);
   });
@@ -39,7 +38,7 @@ export async function runProgram(
     return await ended(child);
   } catch (error) {
     throw new CliError("CLI_PROGRAM_UNUSABLE", `Cannot run "${command}": ${messageOf(error)}`, {
-      hint: "write the program and its arguments behind --",
+      hint: "write the program and its arguments after --",
       cause: error,
     });
   } finally {
@@ -47,7 +46,7 @@ export async function runProgram(
   }
 }
 
-/** Rejects for a program that cannot be started. */
+/** Waits for the exit. Rejects if the program cannot be started. */
 async function ended(child: ChildProcess): Promise<number> {
   const [code, signal] = (await once(child, "exit")) as [number | null, NodeJS.Signals | null];
   return code ?? 128 + (signal === null ? 0 : constants.signals[signal]);

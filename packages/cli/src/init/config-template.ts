@@ -1,9 +1,9 @@
-/** The text of a new toolcrib.yaml: working as it is, with the rest in comments. Pure. */
+/** The text of a new toolcrib.yaml: a valid configuration, with the other settings in comments. Pure. */
 
-/** Name of the schema file that is written beside the configuration, for editors. */
+/** Name of the schema file next to the configuration, for editors. */
 export const schemaFileName = "toolcrib.schema.json";
 
-/** The configuration with `serverLines` below `tool_servers`; without any, with examples in comments. */
+/** Returns the configuration with `serverLines` below `tool_servers`, or with examples in comments if there are none. */
 export function configTemplate(serverLines: readonly string[]): string {
   const servers =
     serverLines.length === 0 ? ["tool_servers: []", ...exampleServers] : ["tool_servers:", ...serverLines];
@@ -11,32 +11,32 @@ export function configTemplate(serverLines: readonly string[]): string {
 #
 # Configuration of Toolcrib. Check it with: toolcrib config check toolcrib.yaml
 
-# The MCP servers whose tools are offered. Names of tools are <id>__<tool>.
+# The MCP servers whose tools are served. Tool names are <id>__<tool>.
 ${servers.join("\n")}
 
-# REST APIs as tools. See toolcrib catalog list, and add one with toolcrib add NAME.
+# REST APIs as tools. List them with toolcrib catalog list, and add one with toolcrib add NAME.
 # toolspecs:
 #   - name: github
 #     credentials:
 #       token: { secret_key_ref: github-token }
 
-# The endpoint. Everything below is the default.
+# The endpoint. These are the defaults.
 # serve:
 #   listen: 127.0.0.1:7420
-#   auth: token          # bearer tokens in <home>/tokens; the first one is made at the first start
+#   auth: token          # bearer tokens in <home>/tokens; the first start creates one
 #   mode: full           # search: clients get three tools that find, describe and call the others
 #   tools:
 #     hidden: []         # patterns of tools that are never listed, such as files:write_*
 #     pinned: []         # patterns of tools that are listed in every mode
 
-# Which tools may be used, by id (server:tool), and by whom.
+# The tools that clients may use, by id (server:tool).
 # policy:
 #   allow: ["*"]
 #   deny: ["*:delete_*"]
 #   clients:
 #     ci: { allow: ["files:read_*"] }   # the client with the token <home>/tokens/ci
 
-# What an audit record survives: the death of the process, or (fsync) of the machine.
+# When an audit record is durable: it survives a crash of the process, or of the machine (fsync).
 # audit:
 #   durability: process
 `;
@@ -54,9 +54,9 @@ const exampleServers: readonly string[] = [
   "#      kind: streamable_http",
   "#      url: https://mcp.example.com/mcp",
   "#      headers:",
-  "#        # kept by toolcrib secret set search-token, or the variable TOOLCRIB_SECRET_SEARCH_TOKEN",
+  "#        # from toolcrib secret set search-token, or the variable TOOLCRIB_SECRET_SEARCH_TOKEN",
   '#        Authorization: { prefix: "Bearer ", secret_key_ref: search-token }',
-  "#    trust_state: verified            # unverified, verified or certified: what you know of the server",
+  "#    trust_state: verified            # unverified, verified or certified: your trust in the server",
   "#    containment:",
   "#      max_execution_seconds: 60      # deadline of each call",
 ];

@@ -1,28 +1,28 @@
 /**
- * Where other MCP hosts keep their servers. Only looks and counts: nothing of
- * these files is used before somebody names one with `--import`.
+ * Finds the files in which other MCP hosts list servers. It only reads the names
+ * of the servers: `init` imports a file only if the user names it with `--import`.
  */
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { parseConfigLayer } from "@toolcrib/config";
 import { readRegularFile } from "@toolcrib/files";
-import { projectFilesOfOthers } from "../config/find-config-files.ts";
+import { foreignProjectFiles } from "../config/find-config-files.ts";
 import type { ProcessContext } from "../process-context.ts";
 
 /** A file with servers. */
 export interface ForeignFile {
   /** Absolute. */
   readonly path: string;
-  /** Whose it is. */
+  /** The program that it belongs to. */
   readonly owner: string;
   readonly serverIds: readonly string[];
 }
 
-/** Largest file that is looked into, in bytes; the limit of a configuration. */
+/** Largest file that is read, in bytes; the limit of a configuration. */
 const fileMaxBytes = 1024 * 1024;
 
-/** The files of other programs in `directory` and for this user that hold at least one server. */
+/** Returns the files of other programs, in `directory` and for this user, that list at least one server. */
 export async function findForeignFiles(
   directory: string,
   context: ProcessContext,
@@ -36,7 +36,7 @@ export async function findForeignFiles(
   return found.flat();
 }
 
-/** The ids of the servers in a file; none where it cannot be read as one with servers. */
+/** Returns the ids of the servers in a file; an empty list if it is unreadable or has none. */
 async function serverIdsOf(path: string): Promise<readonly string[]> {
   try {
     const { bytes } = await readRegularFile(path, fileMaxBytes);
@@ -45,7 +45,7 @@ async function serverIdsOf(path: string): Promise<readonly string[]> {
       ({ id }) => id,
     );
   } catch {
-    // Not for us to read, then not for us to offer.
+    // Do not suggest a file that this user cannot read.
     return [];
   }
 }
@@ -65,7 +65,7 @@ function candidates(directory: string, context: ProcessContext): readonly Omit<F
     ".cursor/mcp.json": "this project (Cursor)",
   };
   return [
-    ...projectFilesOfOthers.map((name) => ({
+    ...foreignProjectFiles.map((name) => ({
       path: join(directory, name),
       owner: owners[name] ?? "this project",
     })),

@@ -1,11 +1,11 @@
 /**
- * The servers of another program's file as entries of `tool_servers`, ready to
- * be written. No credential is taken over: each becomes a `secret_key_ref` with
- * instructions where to put it, and where the file has one in a place that
- * cannot refer to a secret (an argument, a URL) the server is left out.
+ * Converts the servers of another program's file to entries of `tool_servers`. It
+ * never copies a credential: each becomes a `secret_key_ref` with instructions for
+ * storing it. A server with a credential where no reference is possible (an
+ * argument, a URL) is not imported.
  *
- * Its own variables (`${NAME}`, `${workspaceFolder}`) become references where
- * they hold secrets and the value of this moment where they do not.
+ * Variables of the file (`${NAME}`, `${workspaceFolder}`) become references if they
+ * contain secrets, otherwise their current values.
  */
 
 import { basename, dirname, resolve } from "node:path";
@@ -22,25 +22,25 @@ import { shortPath } from "../config/find-config-files.ts";
 import { safeLine } from "../output/output.ts";
 import { yamlComment, yamlList, yamlText } from "./yaml-text.ts";
 
-/** A secret that somebody has to put in its place. */
+/** A secret that the user must store. */
 export interface WantedSecret {
   /** Name in `secret_key_ref`, or of the environment variable. */
   readonly name: string;
   readonly kind: "named" | "env";
-  /** What it is for, such as `server "github", variable GITHUB_TOKEN`. */
+  /** Its purpose, such as `variable GITHUB_TOKEN of github`. */
   readonly purpose: string;
 }
 
-/** What a file yields. */
+/** The result of an import. */
 export interface ImportedServers {
-  /** Ids of the servers that were taken over. */
+  /** Ids of the imported servers. */
   readonly ids: readonly string[];
   /** Lines of YAML below `tool_servers:`. */
   readonly lines: readonly string[];
   readonly secrets: readonly WantedSecret[];
-  /** Servers that were left out, and why. */
+  /** Servers that were not imported, and the reasons. */
   readonly leftOut: readonly { readonly id: string; readonly reason: string }[];
-  /** What the reader of the file warned of. */
+  /** Warnings of the parser. */
   readonly warnings: readonly Diagnostic[];
 }
 
@@ -48,9 +48,9 @@ export interface ImportedServers {
 const fileMaxBytes = 1024 * 1024;
 
 /**
- * Take over the servers of the file at `path`.
+ * Imports the servers of the file at `path`.
  *
- * @param folder where the configuration is written to.
+ * @param folder folder of the new configuration.
  * @throws {CliError} `CLI_IMPORT_FAILED`, with the findings when the file has errors.
  */
 export async function importServers(
@@ -65,17 +65,13 @@ export async function importServers(
     });
   }
   if (Object.keys(layer.sections).length > 0) {
-    throw new CliError(
-      "CLI_IMPORT_FAILED",
-      `Cannot import ${path}: it is a configuration of Toolcrib already`,
-      {
-        hint: `use it as it is: --config ${path}`,
-      },
-    );
+    throw new CliError("CLI_IMPORT_FAILED", `Cannot import ${path}: it already is a Toolcrib configuration`, {
+      hint: `use it directly: --config ${path}`,
+    });
   }
   if (layer.servers.length === 0) {
-    throw new CliError("CLI_IMPORT_FAILED", `Cannot import ${path}: there are no servers in it`, {
-      hint: "name a file with mcpServers, such as .mcp.json, or with the servers of VS Code",
+    throw new CliError("CLI_IMPORT_FAILED", `Cannot import ${path}: it contains no servers`, {
+      hint: "choose a file with mcpServers, such as .mcp.json, or with the servers of VS Code",
     });
   }
   const lines: string[] = [];
@@ -96,7 +92,7 @@ export async function importServers(
     const reasons = leftOut.map(({ id, reason }) => `${id}: ${reason}`).join("; ");
     throw new CliError(
       "CLI_IMPORT_FAILED",
-      `Cannot import ${path}: none of its servers can be taken over (${reasons})`,
+      `Cannot import ${path}: none of its servers can be imported (${reasons})`,
     );
   }
   const problems = new Set(layer.servers.flatMap((server) => server.problems.map(({ message }) => message)));
@@ -105,12 +101,12 @@ export async function importServers(
     lines,
     secrets,
     leftOut,
-    warnings: layer.diagnostics.filter(({ code, message }) => !isMended.has(code) && !problems.has(message)),
+    warnings: layer.diagnostics.filter(({ code, message }) => !isFixed.has(code) && !problems.has(message)),
   };
 }
 
-/** Warnings about what an import mends by itself. */
-const isMended: ReadonlySet<string> = new Set(["CONFIG_INLINE_SECRET", "CONFIG_ID_NORMALIZED"]);
+/** Warnings about problems that an import fixes. */
+const isFixed: ReadonlySet<string> = new Set(["CONFIG_INLINE_SECRET", "CONFIG_ID_NORMALIZED"]);
 
 async function readText(path: string): Promise<string> {
   try {
@@ -142,10 +138,10 @@ function createServerWriter(
     return "";
   }
 
-  /** A text that cannot refer to a secret. */
+  /** Returns a text where a reference to a secret is not possible. */
   function plain(text: ConfigText, what: string): string {
     if (text.kind === "secret" || text.isSecret) {
-      return leaveOut(`${what} holds a credential, which other users of the machine could read there`);
+      return leaveOut(`${what} contains a credential that other users of the machine could read`);
     }
     if (text.kind === "literal") return text.text;
     return text.parts.map((part) => fillPart(part, what)).join("");
@@ -159,7 +155,7 @@ function createServerWriter(
     return filled ?? leaveOut(`${what} needs the environment variable ${part.variable}, which is not set`);
   }
 
-  /** A variable or header: a literal, or a reference to where the secret will be. */
+  /** Returns the value of a variable or header: a literal, or a reference to a secret. */
   function entry(name: string, text: ConfigText, role: "variable" | "header"): string {
     const purpose = `${role} ${name} of ${server.id}`;
     if (text.kind === "template") {
@@ -169,7 +165,7 @@ function createServerWriter(
         return secretMap(`{ env: ${reference.variable} }`, reference.prefix);
       }
       if (text.isSecret) {
-        leaveOut(`${role} ${name} puts a credential together from several parts`);
+        leaveOut(`${role} ${name} combines a credential from several parts`);
         return "";
       }
     } else if (text.kind === "literal" && text.isSecret) {
@@ -220,7 +216,7 @@ function createServerWriter(
   };
 }
 
-/** A template that is one environment variable, with nothing but a prefix before it. */
+/** Returns the parts of a template that consists of a prefix and one environment variable. */
 function referenceOf(
   parts: readonly TemplatePart[],
 ): { readonly prefix: string; readonly variable: string } | undefined {
@@ -236,13 +232,13 @@ function secretMap(reference: string, prefix: string): string {
     : `{ prefix: ${JSON.stringify(prefix)}, secret_key_ref: ${reference} }`;
 }
 
-/** The folder that a file's servers are meant for: its own, or that of the project whose settings it is in. */
+/** Returns the project folder of a file: its own folder, or the parent of an editor's settings folder. */
 function workspaceOf(path: string): string {
   const folder = dirname(resolve(path));
   return [".vscode", ".cursor"].includes(basename(folder)) ? dirname(folder) : folder;
 }
 
-/** Lines that say what was left out, for the file that is written. */
+/** Returns comments about servers that were not imported, for the new file. */
 export function leftOutComments({ leftOut }: ImportedServers): string[] {
-  return leftOut.flatMap(({ id, reason }) => yamlComment(`Not taken over: ${id}. ${reason}`, "  "));
+  return leftOut.flatMap(({ id, reason }) => yamlComment(`Not imported: ${id}. ${reason}`, "  "));
 }

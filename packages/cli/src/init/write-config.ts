@@ -1,7 +1,7 @@
 /**
  * `toolcrib init`: writes a commented toolcrib.yaml, with the servers of other
- * programs' files when they are named. Overwrites nothing without `--force`,
- * starts nothing, and takes no credential over.
+ * programs' files if the user names them. Overwrites nothing without `--force`,
+ * starts no server, and copies no credential.
  */
 
 import { existsSync, mkdirSync } from "node:fs";
@@ -22,13 +22,13 @@ import { findForeignFiles } from "./foreign-files.ts";
 import { type ImportedServers, importServers, leftOutComments, type WantedSecret } from "./import-servers.ts";
 import { yamlComment } from "./yaml-text.ts";
 
-/** Its options. */
+/** Options of the command. */
 export interface InitFlags {
   readonly import?: readonly string[];
   readonly force?: boolean;
 }
 
-/** Run the command. */
+/** Runs the command. */
 export async function writeConfig(
   context: CliContext,
   directory: string,
@@ -38,8 +38,8 @@ export async function writeConfig(
   const folder = resolve(context.directory, directory);
   const path = join(folder, "toolcrib.yaml");
   if (existsSync(path) && flags.force !== true) {
-    throw new CliError("CLI_FILE_EXISTS", `${shortPath(path, context.directory)} is there already`, {
-      hint: "overwrite it with --force, or add to it what you need",
+    throw new CliError("CLI_FILE_EXISTS", `${shortPath(path, context.directory)} already exists`, {
+      hint: "edit it, or overwrite it with --force",
     });
   }
   const imports = new Map<string, ImportedServers>();
@@ -62,7 +62,7 @@ export async function writeConfig(
   for (const [file, imported] of imports) printImport(context, file, imported);
   const commandInit = `${ownCommand(context)} init${directory === "." ? "" : ` ${shellQuote(directory)}`}`;
   if (offered.length > 0) {
-    output.print("", "Servers of other programs that can be taken over:");
+    output.print("", "Servers of other programs that can be imported:");
     for (const { path: file, owner, serverIds } of offered) {
       const source = shellQuote(shortPath(file, context.directory));
       output.print(
@@ -77,18 +77,18 @@ export async function writeConfig(
 }
 
 function serverLines(file: string, imported: ImportedServers): string[] {
-  return [...yamlComment(`Taken over from ${file}`, "  "), ...imported.lines, ...leftOutComments(imported)];
+  return [...yamlComment(`Imported from ${file}`, "  "), ...imported.lines, ...leftOutComments(imported)];
 }
 
-/** What is written must be a sound configuration; what several files make of one id is found here too. */
+/** Checks that the text is a valid configuration. Several files can have servers with the same id. */
 function checkWritten(path: string, text: string): void {
   const { diagnostics } = parseConfig([{ name: path, text }]);
   if (!hasErrors(diagnostics)) return;
   throw new CliError(
     "CLI_IMPORT_FAILED",
-    "Cannot import: the servers do not make a sound configuration together",
+    "Cannot import: the servers together are not a valid configuration",
     {
-      hint: "import fewer files at once, or mend what is listed above in them",
+      hint: "import fewer files at once, or fix the errors listed above",
       data: { diagnostics },
     },
   );
@@ -102,7 +102,7 @@ async function write(folder: string, path: string, text: string): Promise<void> 
   } catch (cause) {
     throw new CliError(
       "CLI_FILE_UNUSABLE",
-      `Cannot write in ${folder}: ${cause instanceof FilesError ? cause.errno : errnoOf(cause)}`,
+      `Cannot write to ${folder}: ${cause instanceof FilesError ? cause.errno : errnoOf(cause)}`,
       { cause },
     );
   }
@@ -112,13 +112,13 @@ function printImport(context: CliContext, file: string, imported: ImportedServer
   const { output } = context;
   const { ids, leftOut, secrets, warnings } = imported;
   output.print(
-    `${output.style("green", "✓")} took over ${ids.length} of ${ids.length + leftOut.length} servers of ${file}: ${ids.join(", ")}`,
+    `${output.style("green", "✓")} imported ${ids.length} of ${ids.length + leftOut.length} servers from ${file}: ${ids.join(", ")}`,
   );
   for (const { id, reason } of leftOut)
-    output.print(`${output.style("yellow", "!")} left out ${id}: ${reason}`);
+    output.print(`${output.style("yellow", "!")} not imported: ${id}: ${reason}`);
   if (warnings.length > 0) output.note(formatDiagnostics(warnings), "");
   if (secrets.length > 0) {
-    output.print("", "Credentials are not taken over. Put each where it is looked for:");
+    output.print("", "Credentials are not imported. Store each of them:");
     for (const secret of secrets) printSecret(context, output, secret);
   }
 }

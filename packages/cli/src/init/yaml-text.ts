@@ -1,9 +1,9 @@
-/** Writing YAML by hand, so that it can carry comments: scalars and nothing else. Pure. */
+/** Formats YAML scalars and comments. Pure. */
 
-/** Words that YAML 1.1 or 1.2 readers take for something else than a text. */
+/** Words that a YAML 1.1 or 1.2 reader does not read as text. */
 const special = /^(?:null|true|false|yes|no|on|off|y|n|~)$/i;
 
-/** `text` as a scalar that every YAML reader takes for that text. */
+/** Returns `text` as a scalar that every YAML reader reads as this text. */
 export function yamlText(text: string): string {
   const isPlain =
     /^[A-Za-z_/.][A-Za-z0-9_./@+-]*(?: [A-Za-z0-9_./@+-]+)*$/.test(text) &&
@@ -13,12 +13,12 @@ export function yamlText(text: string): string {
   return isPlain ? text : JSON.stringify(text);
 }
 
-/** `values` as a list on one line. */
+/** Returns `values` as a list on one line. */
 export function yamlList(values: readonly string[]): string {
   return `[${values.map(yamlText).join(", ")}]`;
 }
 
-/** `text` as lines of comment. */
+/** Returns `text` as comment lines. */
 export function yamlComment(text: string, indentation: string): string[] {
   return text.split(/\r?\n/).map((line) => `${indentation}# ${line}`.trimEnd());
 }

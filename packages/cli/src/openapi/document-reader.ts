@@ -1,9 +1,8 @@
 /**
- * Reads an OpenAPI document, and those that it refers to: from files, or over
- * HTTPS through the egress pipeline, which reaches the host of the document and
- * no other. What a document refers to is read only from its own folder and
- * those below, or from its own host: a document must not decide what of this
- * machine or network ends up in a toolspec.
+ * Reads an OpenAPI document and the documents that it references, from files or
+ * over HTTPS through the egress pipeline, which reaches only the host of the
+ * document. References must stay in the folder of the document or on its host, so
+ * that a document cannot copy other files or internal pages into a toolspec.
  */
 
 import { randomBytes } from "node:crypto";
@@ -21,19 +20,19 @@ import { readTrustedRoots } from "../toolpack/trusted-roots.ts";
 
 /** Largest document, in bytes. */
 const documentMaxBytes = 48 * 1024 * 1024;
-/** Most redirects that are followed, all on one host. */
+/** Most redirects, all on one host. */
 const redirectsMaxCount = 5;
-/** Longest time for one document over the network. */
+/** Time limit of one download, in milliseconds. */
 const fetchTimeoutMs = 60_000;
 
-/** A document, and a reader of those that it refers to. */
+/** A document, and a reader of the documents that it references. */
 export interface DocumentReader extends AsyncDisposable {
   readonly source: { readonly name: string; readonly text: string };
   readonly readReference: ReadReference;
 }
 
 /**
- * Open the document at `place`, a path or an https URL.
+ * Opens the document at `place`, a path or an https URL.
  *
  * @throws {CliError} `CLI_USAGE`, `CLI_FILE_UNUSABLE`, `CLI_FETCH_FAILED`
  * @throws {EgressError} for a host that cannot be reached
@@ -42,7 +41,7 @@ export function openDocumentReader(context: CliContext, place: string): Promise<
   if (/^https:\/\//i.test(place)) return openUrl(context, place);
   if (/^[a-z][a-z0-9+.-]+:\/\//i.test(place)) {
     throw new CliError("CLI_USAGE", `Cannot read "${place}": only https URLs are fetched`, {
-      hint: "give a file, or a URL that begins with https://",
+      hint: "use a file, or a URL that starts with https://",
     });
   }
   return openFile(context, place);
@@ -54,7 +53,7 @@ async function openFile(context: CliContext, place: string): Promise<DocumentRea
     source: { name: place, text: await readFile(resolve(context.directory, place), place) },
     async readReference(reference, from) {
       if (/^[a-z][a-z0-9+.-]*:|^\/\//i.test(reference))
-        throw refused("it is on the network, and this document is a file");
+        throw refused("it is a URL, and this document is a file");
       const shown = join(dirname(from), decodePath(reference));
       const full = resolve(context.directory, shown);
       if (!isInside(folder, full) || !isInside(await realPathOf(folder), await realPathOf(full)))
@@ -70,7 +69,7 @@ function isInside(folder: string, file: string): boolean {
   return path !== ".." && !path.startsWith(`..${sep}`) && resolve(folder, path) === file;
 }
 
-/** Where links lead; the path itself where nothing is there, which reading tells. */
+/** Resolves links. Returns the path itself if it does not exist; reading it then fails. */
 function realPathOf(path: string): Promise<string> {
   return realpath(path).catch(() => path);
 }
@@ -79,13 +78,13 @@ function decodePath(reference: string): string {
   try {
     return decodeURIComponent(reference);
   } catch {
-    // A per cent sign that encodes nothing is one.
+    // An invalid escape sequence is literal text.
     return reference;
   }
 }
 
 function refused(reason: string): CliError {
-  return new CliError("CLI_IMPORT_FAILED", `it is not read, because ${reason}`);
+  return new CliError("CLI_IMPORT_FAILED", `it is not read because ${reason}`);
 }
 
 async function readFile(full: string, shown: string): Promise<string> {
@@ -103,7 +102,7 @@ function decode(bytes: Uint8Array): string {
   return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
 }
 
-/** Fetches one URL of the document's host; names where it was in the end. */
+/** Fetches a URL of the document's host. `name` is the URL after redirects. */
 type FetchText = (url: string) => Promise<{ readonly name: string; readonly text: string }>;
 
 async function openUrl(context: CliContext, place: string): Promise<DocumentReader> {
@@ -112,9 +111,9 @@ async function openUrl(context: CliContext, place: string): Promise<DocumentRead
   if (url === undefined || pattern?.kind !== "valid" || url.username !== "" || url.password !== "") {
     throw new CliError(
       "CLI_USAGE",
-      `Cannot fetch "${place}": a URL is https:// and a host name, without port and user`,
+      `Cannot fetch "${place}": the URL must be https:// with a host name, without port and user`,
       {
-        hint: "download the document and give the file",
+        hint: "download the document and use the file",
       },
     );
   }
@@ -144,7 +143,7 @@ async function openUrl(context: CliContext, place: string): Promise<DocumentRead
       source: await fetchText(url.href.replace(/#.*$/s, "")),
       async readReference(reference, from) {
         const target = URL.canParse(reference, from) ? new URL(reference, from) : undefined;
-        // A blob: URL has the origin of the URL inside it.
+        // A blob: URL has the origin of its inner URL.
         if (target?.protocol !== url.protocol || target.host !== url.host) {
           throw refused("it is on another host");
         }
@@ -190,8 +189,8 @@ function createFetchText(host: string, send: Send, stop: AbortSignal): FetchText
       if (!isRedirect) return { name: url, text: textOf(url, response) };
       const target = URL.canParse(location, url) ? new URL(location, url) : undefined;
       if (target?.protocol !== "https:" || target.host !== host) {
-        const message = `Cannot fetch "${url}": it leads to another host`;
-        const hint = target === undefined ? undefined : `give that URL: ${target.href.slice(0, 500)}`;
+        const message = `Cannot fetch "${url}": it redirects to another host`;
+        const hint = target === undefined ? undefined : `use that URL: ${target.href.slice(0, 500)}`;
         throw new CliError("CLI_FETCH_FAILED", message, hint === undefined ? {} : { hint });
       }
       url = target.href;
@@ -205,11 +204,11 @@ function createFetchText(host: string, send: Send, stop: AbortSignal): FetchText
 
 function textOf(url: string, { status, body, totalBytes = body.length }: Awaited<ReturnType<Send>>): string {
   const fail = (state: string) => new CliError("CLI_FETCH_FAILED", `Cannot fetch "${url}": ${state}`);
-  if (status !== 200) throw fail(`the answer is HTTP ${status}`);
+  if (status !== 200) throw fail(`the response is HTTP ${status}`);
   if (totalBytes > body.length) throw fail(`it has more than ${documentMaxBytes.toLocaleString("en")} bytes`);
   try {
     return decode(body);
   } catch {
-    throw fail("it is not text in UTF-8");
+    throw fail("it is not UTF-8 text");
   }
 }

@@ -1,4 +1,4 @@
-/** `toolcrib import openapi`: an OpenAPI document as a manifest and a toolspec. Overwrites nothing that it is not told to. */
+/** `toolcrib import openapi`: converts an OpenAPI document to a manifest and a toolspec. Overwrites nothing without `--force`. */
 
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -14,7 +14,7 @@ import { writeUserFile } from "../write-user-file.ts";
 import { openDocumentReader } from "./document-reader.ts";
 import { noteFindings, printImport, printOperations } from "./print-import.ts";
 
-/** Its options. */
+/** Options of the command. */
 export interface ImportOpenapiFlags {
   readonly operation?: readonly string[];
   readonly tag?: readonly string[];
@@ -29,10 +29,10 @@ export interface ImportOpenapiFlags {
   readonly force?: boolean;
 }
 
-/** Most findings that are shown where nothing can be imported. */
+/** Most findings in the error of a failed import. */
 const shownMaxCount = 20;
 
-/** `import openapi PLACE`. */
+/** Runs the command. */
 export async function importDocument(
   context: CliContext,
   place: string,
@@ -79,7 +79,7 @@ function toOptions(flags: ImportOpenapiFlags, readReference: ImportOptions["read
 }
 
 function failed(place: string, diagnostics: ImportDiagnostics): CliError {
-  // Where nothing is left to import, what was left out says why.
+  // If nothing can be imported, the warnings explain why.
   const order = [...diagnostics].sort(
     (a, b) => Number(b.severity === "error") - Number(a.severity === "error"),
   );
@@ -98,8 +98,8 @@ async function writeBoth(
   const isForced = flags.force === true;
   for (const [path] of files) {
     if (isForced || !existsSync(resolve(context.directory, path))) continue;
-    throw new CliError("CLI_FILE_EXISTS", `"${path}" exists already`, {
-      hint: "give another --spec-version or --out, or overwrite it with --force",
+    throw new CliError("CLI_FILE_EXISTS", `"${path}" already exists`, {
+      hint: "use another --spec-version or --out, or overwrite it with --force",
     });
   }
   for (const [path, text] of files) {
@@ -108,7 +108,7 @@ async function writeBoth(
       await mkdir(dirname(full), { recursive: true });
       if (isForced) await writeUserFile(full, text);
       else if (!(await createFile({ randomBytes }, full, text, { mode: 0o644 }))) {
-        throw new Error("it exists already");
+        throw new Error("it already exists");
       }
     } catch (error) {
       throw new CliError("CLI_FILE_UNUSABLE", `Cannot write "${path}": ${messageOf(error)}`);

@@ -1,4 +1,4 @@
-/** What an import came to, for people and as JSON. */
+/** Prints the result of an import, for people and as JSON. */
 
 import { suggestedSecretName } from "@toolcrib/config";
 import { type Diagnostic, formatDiagnostics, type Source } from "@toolcrib/diagnostics";
@@ -8,10 +8,10 @@ import { yamlText } from "../init/yaml-text.ts";
 import { type Output, safeLine } from "../output/output.ts";
 import { shellQuote } from "../serve/shell-quote.ts";
 
-/** Most findings that are shown at length. */
+/** Most findings that are shown in full. */
 const shownMaxCount = 20;
 
-/** The findings, those that are most for people to act on first; `--json` has all of them. */
+/** Prints the first findings. `--json` has all of them. */
 export function noteFindings(output: Output, diagnostics: readonly Diagnostic[]): void {
   if (output.isJson || diagnostics.length === 0) return;
   const shown = diagnostics.slice(0, shownMaxCount);
@@ -20,13 +20,10 @@ export function noteFindings(output: Output, diagnostics: readonly Diagnostic[])
   for (const { code } of diagnostics) counts.set(code, (counts.get(code) ?? 0) + 1);
   if (diagnostics.length === shown.length) return;
   const list = [...counts].map(([code, count]) => `${count} ${code}`).join(", ");
-  output.note(
-    `${diagnostics.length - shown.length} more findings, all in all ${list}; --json lists them`,
-    "",
-  );
+  output.note(`${diagnostics.length - shown.length} more findings, in total ${list}; --json lists all`, "");
 }
 
-/** The findings with their places in numbers; reads a text once, however many there are. */
+/** Returns the findings with line and column numbers. Scans each text once. */
 export function toJsonFindings(diagnostics: readonly Diagnostic[]): readonly object[] {
   const lines = new Map<Source, readonly number[]>();
   const linesOf = (source: Source) => {
@@ -61,7 +58,7 @@ function placeOf(
   return { line: low + 1, column: offset - (starts[low] ?? 0) + 1 };
 }
 
-/** `--list`. */
+/** Prints the operations for `--list`. */
 export function printOperations(
   output: Output,
   operations: readonly Operation[],
@@ -96,7 +93,7 @@ export function printOperations(
   );
 }
 
-/** What was imported, and where it stands now. */
+/** Prints the imported tools and the written files. */
 export function printImport(
   output: Output,
   report: ImportReport & { readonly value: NonNullable<ImportReport["value"]> },
@@ -104,7 +101,7 @@ export function printImport(
 ): void {
   const { manifest, toolspec } = report.value;
   const done = report.operations.filter(({ tool }) => tool !== undefined);
-  // Whoever wrote the document chose where secrets go: that is shown before they are given.
+  // The document decides where secrets are sent, so show that before the user stores them.
   output.json({
     name: manifest.name,
     version: manifest.version,
@@ -124,7 +121,7 @@ export function printImport(
   const left = report.operations.length - done.length;
   output.print(
     "",
-    `${done.length} ${done.length === 1 ? "tool" : "tools"}${left === 0 ? "" : `; ${left} ${left === 1 ? "operation is" : "operations are"} left out`}`,
+    `${done.length} ${done.length === 1 ? "tool" : "tools"}${left === 0 ? "" : `; ${left} ${left === 1 ? "operation is" : "operations are"} omitted`}`,
     `reaches ${(manifest.entitlements?.egress ?? []).map(safeLine).join(", ")}`,
     ...(manifest.credentials ?? []).map((one) => `sends ${safeLine(one.id)} ${placeOfCredential(one)}`),
     `wrote ${files.manifest}`,
@@ -139,7 +136,7 @@ function placeOfCredential({ inject }: ManifestCredential): string {
   return `in the header ${safeLine(inject.header ?? "")}`;
 }
 
-/** What to do now, to be pasted. */
+/** Returns the next steps, for copy and paste. */
 function nextSteps(
   manifest: Manifest,
   toolspec: Toolspec,
@@ -168,6 +165,6 @@ function nextSteps(
     ),
     ...(variables.length === 0 ? [] : ["        variables:"]),
     ...variables.map(([name, { default: value }]) => `          ${name}: ${yamlText(value ?? "…")}`),
-    ...(writes === 0 ? [] : [`        # tools: all   # ${writes} more, which change something`]),
+    ...(writes === 0 ? [] : [`        # tools: all   # ${writes} more tools, which change data`]),
   ];
 }

@@ -1,10 +1,10 @@
 /**
- * Where a command's results and remarks go. Results are for people or, with
- * `--json`, one JSON document on standard output and nothing else there;
- * remarks, diagnostics and logs go to standard error.
+ * The output of a command. Results go to standard output, as text or, with
+ * `--json`, as one JSON document and nothing else. Notes, diagnostics and logs go
+ * to standard error.
  *
- * What others wrote (tool descriptions, audit records) goes through `safe`
- * first, so that it cannot steer the terminal.
+ * Foreign text (tool descriptions, audit records) must pass `safeLine` or
+ * `safeText`, so that it cannot control the terminal.
  */
 
 import { styleText } from "node:util";
@@ -12,41 +12,41 @@ import { escapeUnsafe } from "@toolcrib/store";
 import type { OutputStream } from "../process-context.ts";
 import { type Column, formatTable } from "./table.ts";
 
-/** Looks of a text. */
+/** A text style. */
 export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan" | "magenta";
 
-/** The way out for one run of a command. */
+/** The output of one run of a command. */
 export interface Output {
   /** Whether results are JSON. */
   readonly isJson: boolean;
   /** Whether standard output is a terminal. */
   readonly isTerminal: boolean;
-  /** Columns of standard output; `Infinity` where it is no terminal. */
+  /** Columns of standard output; `Infinity` if it is not a terminal. */
   readonly width: number;
-  /** Write lines for people to standard output; nothing with `--json`. */
+  /** Writes lines to standard output; nothing with `--json`. */
   print(...lines: readonly string[]): void;
-  /** Write a table for people to standard output; nothing with `--json`. */
+  /** Writes a table to standard output; nothing with `--json`. */
   table(columns: readonly Column[], rows: readonly (readonly string[])[]): void;
-  /** Write the JSON document; nothing without `--json`. */
+  /** Writes the JSON document; nothing without `--json`. */
   json(value: unknown): void;
-  /** Write one line of JSON: for what has no end (`--json` with `--follow`). */
+  /** Writes one line of JSON, for endless output (`--json` with `--follow`). */
   jsonLine(value: unknown): void;
-  /** Write lines to standard error. */
+  /** Writes lines to standard error. */
   note(...lines: readonly string[]): void;
-  /** `text` in a style, where standard output shows styles. */
+  /** Styles `text` if standard output supports styles. */
   style(style: Style | readonly Style[], text: string): string;
-  /** As `style`, for standard error. */
+  /** Styles `text` if standard error supports styles. */
   noteStyle(style: Style | readonly Style[], text: string): string;
 }
 
-/** What an output is made of. */
+/** Options of `createOutput`. */
 export interface OutputOptions {
   readonly isJson: boolean;
-  /** Whether `--no-color` was given; `NO_COLOR`, `FORCE_COLOR` and the kind of stream decide otherwise. */
+  /** Whether `--no-color` was given; otherwise `NO_COLOR`, `FORCE_COLOR` and the stream decide. */
   readonly noColor: boolean;
 }
 
-/** Create the output of one run. */
+/** Creates the output of one run. */
 export function createOutput(
   streams: { readonly stdout: OutputStream; readonly stderr: OutputStream },
   { isJson, noColor }: OutputOptions,
@@ -82,21 +82,21 @@ export function createOutput(
   };
 }
 
-/** One line of a text that others wrote: no controls, no invisible characters, line breaks as spaces. */
+/** Returns foreign text as one line, with control and invisible characters escaped. */
 export function safeLine(text: string): string {
   return escapeUnsafe(text.replace(/\s+/g, " ").trim());
 }
 
-/** Longest reason in a line about something else. */
+/** Longest reason within a line. */
 const reasonMaxLength = 240;
 
-/** Why something is not there, as `safeLine`, cut where it would hide everything else. */
+/** Returns a reason as `safeLine`, cut to a readable length. */
 export function reasonLine(reason: string): string {
   const line = safeLine(reason);
   return line.length <= reasonMaxLength ? line : `${line.slice(0, reasonMaxLength)}…`;
 }
 
-/** A text that others wrote, with its line breaks and tabs. */
+/** Returns foreign text with its line breaks and tabs, and other control characters escaped. */
 export function safeText(text: string): string {
   return text.replace(/\r\n/g, "\n").split("\n").map(safeTabbed).join("\n");
 }
@@ -105,7 +105,7 @@ function safeTabbed(line: string): string {
   return line.split("\t").map(escapeUnsafe).join("\t");
 }
 
-/** JSON in which nothing can steer a terminal; escapes that JSON reads back. */
+/** Returns JSON that cannot control a terminal. A JSON parser reverses the escapes. */
 function toSafeJson(value: unknown, indentation?: number): string {
   return JSON.stringify(value, undefined, indentation).split("\n").map(escapeUnsafe).join("\n");
 }

@@ -1,7 +1,7 @@
 /**
- * How a command that failed says so: code, message and hint on standard error,
- * and with `--json` the same as the document on standard output. Never a stack,
- * except with `--debug`.
+ * Reports the error of a failed command: code, message and hint on standard error,
+ * and with `--json` also as the document on standard output. Prints a stack only
+ * with `--debug`.
  */
 
 import {
@@ -14,7 +14,7 @@ import {
 import type { Output } from "./output.ts";
 import { safeText } from "./output.ts";
 
-/** Report `error`. */
+/** Reports `error`. */
 export function reportError(output: Output, error: unknown, isDebug: boolean): void {
   const { code, message, hint } = describeError(error);
   const diagnostics = diagnosticsOf(error);
@@ -37,7 +37,7 @@ function describeError(error: unknown): { code: string; message: string; hint: s
   return {
     code: "CLI_INTERNAL",
     message: messageOf(error),
-    hint: "this is a defect of Toolcrib; run the command with --debug and report what it prints",
+    hint: "this is a bug in Toolcrib; run the command with --debug and report its output",
   };
 }
 
@@ -46,7 +46,7 @@ function diagnosticsOf(error: unknown): readonly Diagnostic[] {
   return Array.isArray(found) ? (found as readonly Diagnostic[]) : [];
 }
 
-/** A finding as `--json` shows it: its place in numbers, without the text of its file. */
+/** Returns a finding for `--json`: line and column numbers, without the text of the file. */
 export function toJsonDiagnostic({ severity, code, message, hint, source, span, path }: Diagnostic): object {
   const place = source === undefined || span === undefined ? undefined : positionAt(source.text, span.start);
   return {
@@ -61,7 +61,7 @@ export function toJsonDiagnostic({ severity, code, message, hint, source, span, 
   };
 }
 
-/** The stacks of an error and of what caused it. */
+/** Returns the stacks of an error and its causes. */
 function stacksOf(error: unknown): string[] {
   const stacks: string[] = [];
   for (let at = error; at instanceof Error && stacks.length < 10; at = at.cause) {

@@ -1,7 +1,7 @@
 /**
- * Tables for people: aligned columns that fit the terminal. The columns that
- * may shrink are cut, the widest first; on anything but a terminal nothing is
- * cut. Programs use `--json`.
+ * Formats tables with aligned columns that fit the terminal. It cuts the columns
+ * that may shrink, the widest first. Without a terminal it cuts nothing. Programs
+ * use `--json`.
  */
 
 import { fitText, padText, textWidth } from "./text-width.ts";
@@ -11,19 +11,19 @@ export interface Column {
   readonly title: string;
   /** Whether it may be cut to fit the width. @default false */
   readonly canShrink?: boolean;
-  /** Change how a cell looks; must not change its width. @default as it is */
+  /** Styles a cell without changing its width. @default no style */
   readonly paint?: (cell: string, row: number) => string;
 }
 
-/** Between two columns. */
+/** Space between two columns. */
 const gap = "  ";
-/** Narrowest that a column is made. */
+/** Smallest width of a column that shrinks. */
 const narrowest = 10;
 
 /**
- * The lines of a table; titles first.
+ * Returns the lines of a table; titles first.
  *
- * @param width columns of the terminal; `Infinity` for none.
+ * @param options `width`: columns of the terminal; `Infinity` without a terminal.
  */
 export function formatTable(
   columns: readonly Column[],
@@ -56,7 +56,7 @@ export function formatTable(
   ];
 }
 
-/** Take what is missing from the widest column that may shrink, until the line fits or nothing can shrink. */
+/** Shrinks the widest shrinkable column until the line fits or no column can shrink. */
 function fitWidths(columns: readonly Column[], natural: readonly number[], width: number): number[] {
   const widths = [...natural];
   const total = () => widths.reduce((sum, one) => sum + one, 0) + gap.length * (widths.length - 1);

@@ -1,4 +1,4 @@
-/** Asks for a text on the terminal without showing what is typed. */
+/** Asks for a text on the terminal without echoing it. */
 
 import type { ReadStream } from "node:tty";
 import { stripVTControlCharacters } from "node:util";
@@ -6,9 +6,9 @@ import { CliError } from "../cli-error.ts";
 import type { ProcessContext } from "../process-context.ts";
 
 /**
- * The line that is typed. Backspace takes a character back, Ctrl-U all of them.
+ * Returns the typed line. Backspace deletes a character, Ctrl-U deletes all.
  *
- * @throws {CliError} `CLI_INTERRUPTED` for Ctrl-C and Ctrl-D; `CLI_USAGE` for several lines that were pasted.
+ * @throws {CliError} `CLI_INTERRUPTED` for Ctrl-C and Ctrl-D; `CLI_USAGE` for a paste with several lines.
  */
 export function askHidden(question: string, { stdin, stderr, signal }: ProcessContext): Promise<string> {
   const terminal = stdin as ReadStream;
@@ -30,7 +30,7 @@ export function askHidden(question: string, { stdin, stderr, signal }: ProcessCo
       const characters = [...stripVTControlCharacters(chunk)];
       for (const [at, character] of characters.entries()) {
         if (character === "\r" || character === "\n") {
-          // What follows would be typed into the shell.
+          // The shell would receive the remaining lines.
           if (
             characters
               .slice(at + 1)
@@ -45,7 +45,7 @@ export function askHidden(question: string, { stdin, stderr, signal }: ProcessCo
           return;
         }
         if (character === "\u0003" || character === "\u0004") {
-          fail(new CliError("CLI_INTERRUPTED", "Nothing was kept"));
+          fail(new CliError("CLI_INTERRUPTED", "Nothing was stored"));
           return;
         }
         typed = nextTyped(typed, character);
@@ -68,6 +68,6 @@ function nextTyped(typed: readonly string[], character: string): readonly string
 
 function severalLines(): CliError {
   return new CliError("CLI_USAGE", "A secret of several lines cannot be pasted here", {
-    hint: "put it into a file and name that with --from-file, or pipe it",
+    hint: "save it to a file and use --from-file, or pipe it",
   });
 }

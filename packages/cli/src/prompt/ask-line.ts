@@ -1,14 +1,14 @@
-/** Asks for a line on the terminal, shown as it is typed. */
+/** Asks for a line on the terminal. */
 
 import { createInterface } from "node:readline/promises";
 import type { ProcessContext } from "../process-context.ts";
 
-/** Whether there is somebody to ask. */
+/** Whether standard input is a terminal, so that the command can ask. */
 export function canAsk({ stdin }: Pick<ProcessContext, "stdin">): boolean {
   return stdin.isTTY === true;
 }
 
-/** The line that is typed, trimmed. Rejects when it is interrupted. */
+/** Returns the typed line, trimmed. Rejects when the signal aborts. */
 export async function askLine(question: string, { stdin, stderr, signal }: ProcessContext): Promise<string> {
   const terminal = createInterface({ input: stdin, output: stderr });
   try {

@@ -1,4 +1,4 @@
-/** `toolcrib eval FILE`: run a composite program once, with the tools, and save nothing. */
+/** `toolcrib eval FILE`: runs a composite program once, with access to the tools, without saving it. */
 
 import { openToolAccess } from "../access/open-tool-access.ts";
 import type { CliContext } from "../cli-context.ts";
@@ -9,13 +9,13 @@ import { readProgram, standardInput } from "../starlark/program-file.ts";
 import { parseArgumentPairs, parseArguments } from "../tools/call-arguments.ts";
 import { printResponse } from "./print-response.ts";
 
-/** Its options. */
+/** Options of the command. */
 export interface EvalFlags {
   readonly param?: readonly string[];
   readonly params?: string;
 }
 
-/** Run the command. */
+/** Runs the command. */
 export async function evaluateProgram(
   context: CliContext,
   file: string,

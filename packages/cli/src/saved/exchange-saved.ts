@@ -1,4 +1,4 @@
-/** `toolcrib saved export` and `toolcrib saved import`: saved tools as folders in the layout of a package. */
+/** `toolcrib saved export` and `toolcrib saved import`: exchange saved tools as folders in the package layout. */
 
 import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
@@ -18,7 +18,7 @@ export interface ExportFlags {
   readonly packageVersion?: string;
 }
 
-/** Run `saved export`. */
+/** Runs `saved export`. */
 export async function exportSaved(
   context: CliContext,
   name: string,
@@ -48,7 +48,7 @@ export interface ImportFlags {
   readonly force?: boolean;
 }
 
-/** Run `saved import`. */
+/** Runs `saved import`. */
 export async function importSaved(
   context: CliContext,
   folder: string,
@@ -65,8 +65,8 @@ export async function importSaved(
   }
   await using saved = await openSaved(context);
   if (flags.force !== true && (await saved.get(value.name)) !== undefined) {
-    throw new CliError("CLI_FILE_EXISTS", `A saved tool is called "${value.name}" already`, {
-      hint: "give the new one another name with --name NAME, or replace it with --force",
+    throw new CliError("CLI_FILE_EXISTS", `A saved tool named "${value.name}" already exists`, {
+      hint: "choose another name with --name NAME, or replace it with --force",
     });
   }
   const { tool, previous } = await saved.save(value);
@@ -80,7 +80,7 @@ export async function importSaved(
   });
   if (diagnostics.length > 0) output.note(formatDiagnostics(diagnostics));
   const name = safeLine(tool.name);
-  output.print(`Imported ${name}. Look at it and approve it before it is called:`);
+  output.print(`Imported ${name}. Inspect and approve it before its first call:`);
   output.print(`  toolcrib saved show ${name}`, `  toolcrib saved approve ${name}`);
   return exitCodes.done;
 }

@@ -1,4 +1,4 @@
-/** `toolcrib saved list|show|delete|approve`: the saved tools of this home, and what the operator does to them. */
+/** `toolcrib saved list|show|delete|approve`: manages the saved tools of this home. */
 
 import { formatDiagnostics } from "@toolcrib/diagnostics";
 import { approveStoredTool, parseTestCases, type SavedTool, storedStanding } from "@toolcrib/metatool";
@@ -8,7 +8,7 @@ import { safeLine, safeText } from "../output/output.ts";
 import { firstSentence } from "../tools/list-tools.ts";
 import { openSaved, recordForAudit, requireSaved } from "./open-saved.ts";
 
-/** Run `saved list`. */
+/** Runs `saved list`. */
 export async function listSaved(context: CliContext): Promise<ExitCode> {
   const { output } = context;
   await using saved = await openSaved(context);
@@ -42,7 +42,7 @@ function toSummary(tool: SavedTool): object {
   return { name, description, ...metadata, inputSchema, needsApproval };
 }
 
-/** Run `saved show`. */
+/** Runs `saved show`. */
 export async function showSaved(context: CliContext, name: string): Promise<ExitCode> {
   const { output } = context;
   await using saved = await openSaved(context);
@@ -77,10 +77,10 @@ export async function showSaved(context: CliContext, name: string): Promise<Exit
 function callsText(reach: readonly string[] | undefined): string {
   if (reach === undefined) return "not known yet";
   if (reach.length === 0) return "no tool";
-  return reach.map((id) => (id === "*" ? "any tool that it chooses" : safeLine(id))).join(", ");
+  return reach.map((id) => (id === "*" ? "any tool" : safeLine(id))).join(", ");
 }
 
-/** Run `saved delete`. */
+/** Runs `saved delete`. */
 export async function deleteSaved(context: CliContext, name: string): Promise<ExitCode> {
   const { output } = context;
   await using saved = await openSaved(context);
@@ -93,7 +93,7 @@ export async function deleteSaved(context: CliContext, name: string): Promise<Ex
   return exitCodes.done;
 }
 
-/** Run `saved approve`. */
+/** Runs `saved approve`. */
 export async function approveSaved(context: CliContext, name: string): Promise<ExitCode> {
   const { output } = context;
   await using saved = await openSaved(context);
@@ -106,7 +106,7 @@ export async function approveSaved(context: CliContext, name: string): Promise<E
   output.json({ name, approved: true, changed: needsApproval, reach: before.reach });
   output.print(
     needsApproval
-      ? `Approved ${safeLine(name)}: it may call ${before.reach === undefined ? "what its program names" : callsText(before.reach)}.`
+      ? `Approved ${safeLine(name)}: it may call ${before.reach === undefined ? "the tools that its program names" : callsText(before.reach)}.`
       : `${safeLine(name)} needs no approval.`,
   );
   return exitCodes.done;

@@ -1,7 +1,6 @@
 /**
- * The saved tools of this home as the operator has them: the files themselves,
- * beside a gateway that runs or without one. What the operator does to them is on
- * the audit trail.
+ * Opens the files of this home's saved tools for the operator, with or without a
+ * running gateway. The audit trail records the operator's changes.
  */
 
 import { randomBytes } from "node:crypto";
@@ -12,7 +11,7 @@ import { openStore, type SavedToolEvent } from "@toolcrib/store";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 
-/** Open the saved tools. @throws {MetatoolError} `METATOOL_DIRECTORY_UNUSABLE` */
+/** Opens the saved tools. @throws {MetatoolError} `METATOOL_DIRECTORY_UNUSABLE` */
 export function openSaved(context: CliContext): Promise<SavedToolStore> {
   const { options, output } = context;
   return openSavedToolStore(
@@ -25,7 +24,7 @@ export function openSaved(context: CliContext): Promise<SavedToolStore> {
   );
 }
 
-/** The saved tool called `name`. @throws {CliError} `CLI_TOOL_NOT_FOUND` with a suggestion */
+/** Returns the saved tool named `name`. @throws {CliError} `CLI_TOOL_NOT_FOUND` with a suggestion */
 export async function requireSaved(saved: SavedToolStore, name: string): Promise<SavedTool> {
   const tool = await saved.get(name);
   if (tool !== undefined) return tool;
@@ -38,7 +37,7 @@ export async function requireSaved(saved: SavedToolStore, name: string): Promise
   });
 }
 
-/** Put on the audit trail what the operator did to a saved tool. */
+/** Records a change by the operator on the audit trail. */
 export async function recordForAudit(
   context: CliContext,
   type: "tool.saved" | "tool.deleted" | "approval.granted",

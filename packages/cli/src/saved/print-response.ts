@@ -1,6 +1,6 @@
 /**
- * What a composite answers with, for people: its prints as remarks, its result on
- * standard output, its error with the place in the program.
+ * Prints the response of a composite tool: its print output on standard error, its
+ * result on standard output, its error with the position in the program.
  */
 
 import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
@@ -10,13 +10,13 @@ import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { type Output, safeText } from "../output/output.ts";
 import { resultLines } from "../tools/print-result.ts";
 
-/** Print the answer of a composite. @param program what its places are in, such as `NAME.star` */
+/** Prints the response of a composite tool. @param program file name for positions, such as `NAME.star` */
 export function printResponse(context: CliContext, result: ToolResult, program: string): ExitCode {
   const { output } = context;
   const envelope = envelopeOf(result);
   output.json(envelope ?? result);
   if (envelope === undefined) {
-    // An older gateway, or a tool that is no composite: what it says is shown as it is.
+    // An older gateway, or a tool that is not a composite: print its content unchanged.
     const lines = resultLines(result).map(safeText);
     if (result.isError === true) output.note(...lines);
     else output.print(...lines);
@@ -33,12 +33,12 @@ export function printResponse(context: CliContext, result: ToolResult, program: 
   return exitCodes.done;
 }
 
-/** The structured content of an answer, where it is one of a composite. */
+/** Returns the structured content of a composite tool's response, if there is one. */
 export function envelopeOf({ structuredContent }: ToolResult): JsonObject | undefined {
   return isJsonObject(structuredContent) ? structuredContent : undefined;
 }
 
-/** The exit code of an error by its type (Metatool document, Error Types). */
+/** Returns the exit code for an error type (Metatool document, Error Types). */
 export function exitCodeOfType(type: JsonValue | undefined): ExitCode {
   if (type === "policy_error") return exitCodes.denied;
   return type === "timeout_error" ? exitCodes.unavailable : exitCodes.failed;
@@ -48,13 +48,13 @@ function printLogs(output: Output, logs: JsonValue | undefined): void {
   if (Array.isArray(logs)) output.note(...logs.map((line) => safeText(String(line))));
 }
 
-/** A text as it is, everything else as JSON. */
+/** Prints text unchanged, and other values as JSON. */
 function printValue({ output }: CliContext, value: JsonValue | undefined): void {
   const text = typeof value === "string" ? value : JSON.stringify(value ?? null, undefined, 2);
   output.print(output.isTerminal ? safeText(text) : text);
 }
 
-/** Say what went wrong: one error with its place, or all problems of a definition. */
+/** Prints one error with its position, or all problems of a definition. */
 export function printError(output: Output, error: JsonObject, program: string): void {
   const details = isJsonObject(error["details"]) ? error["details"] : {};
   printLogs(output, details["logs"]);
@@ -82,16 +82,16 @@ function placeLines(problem: JsonObject, program: string): readonly string[] {
       : path === undefined
         ? program
         : String(path) || "the arguments";
-  const told =
+  const summary =
     message === "" ? place : `${place}: ${severity === "warning" ? "warning: " : ""}${String(message)}`;
   return [
-    safeText(told),
+    safeText(summary),
     ...(typeof snippet === "string" && snippet !== "" ? [`    ${safeText(snippet)}`] : []),
     ...(typeof hint === "string" ? [`hint: ${safeText(hint)}`] : []),
   ];
 }
 
-/** Say what is doubtful about a program that was saved. */
+/** Prints the warnings about a saved program. */
 export function printWarnings(output: Output, warnings: JsonValue | undefined, program: string): void {
   if (!Array.isArray(warnings)) return;
   for (const warning of warnings.filter(isJsonObject)) {

@@ -1,4 +1,4 @@
-/** `toolcrib saved run NAME`: run a saved tool and print its result. */
+/** `toolcrib saved run NAME`: runs a saved tool and prints its result. */
 
 import { openToolAccess } from "../access/open-tool-access.ts";
 import type { CliContext } from "../cli-context.ts";
@@ -10,13 +10,13 @@ import { createProgressLine } from "../tools/progress-line.ts";
 import { openSaved, requireSaved } from "./open-saved.ts";
 import { printResponse } from "./print-response.ts";
 
-/** Its options. */
+/** Options of the command. */
 export interface SavedRunFlags {
   readonly arg?: readonly string[];
   readonly dryRun?: boolean;
 }
 
-/** Run the command. */
+/** Runs the command. */
 export async function runSaved(
   context: CliContext,
   name: string,

@@ -1,4 +1,4 @@
-/** `toolcrib save FILE.star`: keep a composite program as a tool, or say everything that is wrong with it. */
+/** `toolcrib save FILE.star`: saves a composite program as a tool, or reports all its problems. */
 
 import { basename, resolve } from "node:path";
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
@@ -13,14 +13,14 @@ import { parseArguments } from "../tools/call-arguments.ts";
 import { openSaved } from "./open-saved.ts";
 import { envelopeOf, exitCodeOfType, printError, printResponse, printWarnings } from "./print-response.ts";
 
-/** Its options. */
+/** Options of the command. */
 export interface SaveFlags {
   readonly name?: string;
   readonly description?: string;
   readonly schema?: string;
 }
 
-/** Run the command. */
+/** Runs the command. */
 export async function saveTool(context: CliContext, file: string, flags: SaveFlags): Promise<ExitCode> {
   const { output } = context;
   const name = flags.name ?? (file === standardInput ? undefined : basename(file).replace(/\.[^.]*$/, ""));
@@ -30,7 +30,7 @@ export async function saveTool(context: CliContext, file: string, flags: SaveFla
   const description = flags.description ?? describeByComment(program.text) ?? before?.description;
   if (description === undefined) {
     throw new CliError("CLI_USAGE", `"${name}" has no description`, {
-      hint: "add --description TEXT, or begin the program with a comment that says what the tool does",
+      hint: "add --description TEXT, or start the program with a comment that describes the tool",
     });
   }
   const given = flags.schema === undefined ? undefined : await readSchema(context, flags.schema);
@@ -53,13 +53,13 @@ export async function saveTool(context: CliContext, file: string, flags: SaveFla
   return exitCodes.done;
 }
 
-/** What is kept of the tool where it is saved already. */
+/** Returns the existing saved tool, if any. */
 async function findBefore(context: CliContext, name: string): Promise<SavedTool | undefined> {
   await using saved = await openSaved(context);
   return saved.get(name);
 }
 
-/** The comment that a program begins with, as a text. */
+/** Returns the first comment of a program as text. */
 function describeByComment(code: string): string | undefined {
   const lines: string[] = [];
   for (const line of code.replace(/^\ufeff/, "").split(/\r?\n/)) {
@@ -80,11 +80,13 @@ function printSaved({ output }: CliContext, saved: JsonObject, program: string):
   printWarnings(output, saved["warnings"], program);
   const { name, status, reach, dynamic, needsApproval } = saved;
   const ids = Array.isArray(reach) ? reach.map((id) => safeLine(String(id))) : [];
-  const calls = dynamic === true ? [...ids, "any tool that it chooses"] : ids;
+  const calls = dynamic === true ? [...ids, "any tool"] : ids;
   output.print(
     `${status === "updated" ? "Updated" : "Saved"} ${safeLine(String(name))}; it calls ${calls.length === 0 ? "no tool" : calls.join(", ")}.`,
   );
   if (needsApproval === true) {
-    output.print(`It can reach more than was approved: toolcrib saved approve ${safeLine(String(name))}`);
+    output.print(
+      `It calls tools that are not approved yet: toolcrib saved approve ${safeLine(String(name))}`,
+    );
   }
 }

@@ -1,4 +1,4 @@
-/** `toolcrib saved test`: run the test cases of saved tools, or record one from a real run. */
+/** `toolcrib saved test`: runs the tests of saved tools, or records a test from a real run. */
 
 import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
 import { openToolAccess } from "../access/open-tool-access.ts";
@@ -10,14 +10,14 @@ import { parseArguments } from "../tools/call-arguments.ts";
 import { openSaved, requireSaved } from "./open-saved.ts";
 import { envelopeOf, printResponse } from "./print-response.ts";
 
-/** Its options. */
+/** Options of the command. */
 export interface SavedTestFlags {
   readonly record?: boolean;
   readonly params?: string;
   readonly case?: string;
 }
 
-/** Run the command. */
+/** Runs the command. */
 export async function testSaved(
   context: CliContext,
   name: string | undefined,
@@ -28,7 +28,7 @@ export async function testSaved(
     throw new CliError("CLI_USAGE", "--record needs the name of the tool to run");
   }
   if (flags.record !== true && (flags.params !== undefined || flags.case !== undefined)) {
-    throw new CliError("CLI_USAGE", "--params and --case are for --record");
+    throw new CliError("CLI_USAGE", "--params and --case require --record");
   }
   const params = flags.params === undefined ? {} : parseArguments(flags.params, "<params>", "--params");
   const names = await findNames(context, name);

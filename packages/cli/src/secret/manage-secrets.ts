@@ -1,6 +1,6 @@
 /**
- * `toolcrib secret`: keep, list, remove and try the secrets of the home. A value
- * goes in and never comes out: not into the output, an error or an argument.
+ * `toolcrib secret`: stores, lists, removes and tests the secrets of the home. It
+ * never prints a value, and never accepts one as an argument.
  */
 
 import { randomBytes } from "node:crypto";
@@ -28,7 +28,7 @@ function openStore(context: CliContext): Promise<SecretStore> {
   return openSecretStore({ home: options.home, env: context.env }, { now: context.now, randomBytes });
 }
 
-/** `secret set`. */
+/** Runs `secret set`. */
 export async function setSecret(
   context: CliContext,
   name: string,
@@ -38,43 +38,43 @@ export async function setSecret(
   if (isInArguments) {
     throw new CliError(
       "CLI_USAGE",
-      "A secret is never given as an argument: the list of processes and the history of the shell show arguments",
+      "A secret cannot be an argument: process lists and the shell history show arguments",
       {
-        hint: "pipe it, name its place with --from-env or --from-file, or give the name alone and be asked; and replace a secret that has been an argument",
+        hint: "pipe it, use --from-env or --from-file, or enter it at the prompt; and replace a secret that was an argument",
       },
     );
   }
   await using store = await openStore(context);
-  // Before anybody types a value that could not be kept.
+  // Fail before the user types a value that cannot be stored.
   await store.get(name).catch((error: unknown) => {
-    if (error instanceof SecretsError && isInTheWay(error)) throw error;
+    if (error instanceof SecretsError && preventsReplacement(error)) throw error;
   });
   const result = await store.set(name, await readSecretInput(name, input, context));
   output.json({ name, result });
   output.print(
     result === "created"
-      ? `Kept. Write it into the configuration as secret_key_ref: ${name}`
-      : "Replaced. Toolspecs send the new value at once, servers get it at their next connection or start",
+      ? `Stored. Use it in the configuration as secret_key_ref: ${name}`
+      : "Replaced. Toolspecs send the new value immediately, servers after their next connection or start",
   );
   const variable = secretVariable(name);
   if ((context.env[variable] ?? "").trim() !== "") {
-    output.note(`${variable} is set and comes before it.`);
+    output.note(`${variable} is set and overrides it.`);
   }
   return exitCodes.done;
 }
 
-/** Whether a secret that cannot be read cannot be replaced either. */
-function isInTheWay({ code }: SecretsError): boolean {
+/** Whether an unreadable secret also cannot be replaced. */
+function preventsReplacement({ code }: SecretsError): boolean {
   return code !== "SECRETS_DAMAGED";
 }
 
-/** `secret list`. */
+/** Runs `secret list`. */
 export async function listSecrets(context: CliContext): Promise<ExitCode> {
   const { output } = context;
   await using store = await openStore(context);
   const entries = await store.list();
   output.json(entries.map(toJson));
-  if (entries.length === 0) output.print("No secrets are kept. See toolcrib secret set --help");
+  if (entries.length === 0) output.print("No secrets are stored. See toolcrib secret set --help");
   else {
     const hasProblems = entries.some(({ problem }) => problem !== undefined);
     output.table(
@@ -108,7 +108,7 @@ function timeOf(milliseconds: number | undefined): string | undefined {
   return milliseconds === undefined ? undefined : new Date(milliseconds).toISOString();
 }
 
-/** `secret rm`. */
+/** Runs `secret rm`. */
 export async function removeSecret(context: CliContext, name: string): Promise<ExitCode> {
   await using store = await openStore(context);
   if (!(await store.delete(name))) {
@@ -116,7 +116,7 @@ export async function removeSecret(context: CliContext, name: string): Promise<E
       "SECRETS_NOT_FOUND",
       `Cannot find secret ${JSON.stringify(name)} in the secret store`,
       {
-        hint: "see toolcrib secret list; variables and plain files are removed where they are",
+        hint: "see toolcrib secret list; remove variables and plain files yourself",
       },
     );
   }
@@ -130,7 +130,7 @@ function placeText(kind: NamedSecret["kind"], place: string): string {
   return `the ${kind === "env" ? "variable" : kind} ${safeLine(place)}`;
 }
 
-/** `secret test`. */
+/** Runs `secret test`. */
 export async function testSecret(context: CliContext, name: string): Promise<ExitCode> {
   const { output, options } = context;
   const { value, kind, place } = await readNamedSecret(name, {
@@ -143,7 +143,7 @@ export async function testSecret(context: CliContext, name: string): Promise<Exi
   output.json({ name, from: kind, place, characters, bytes: Buffer.byteLength(value), isOneLine });
   output.print(
     `${characters} character${characters === 1 ? "" : "s"}, from ${placeText(kind, place)}`,
-    ...(isOneLine ? [] : ["It has line breaks: a variable can carry it, a header cannot."]),
+    ...(isOneLine ? [] : ["It has line breaks: use it in a variable, not in a header."]),
   );
   return exitCodes.done;
 }

@@ -1,4 +1,4 @@
-/** Where the value of a secret comes from when it is set: a variable, a file, standard input, a terminal. Never an argument. */
+/** Reads the value of a secret from a variable, a file, standard input or a prompt. Never from an argument. */
 
 import { resolve } from "node:path";
 import { readRegularFile } from "@toolcrib/files";
@@ -8,14 +8,14 @@ import type { ProcessContext } from "../process-context.ts";
 import { askHidden } from "../prompt/ask-hidden.ts";
 import { readStandardBytes } from "../standard-input.ts";
 
-/** What says where the value is. */
+/** Options that select the source. */
 export interface SecretInput {
   readonly fromEnv?: string;
   readonly fromFile?: string;
 }
 
 /**
- * The value of the secret `name`.
+ * Reads the value of the secret `name`.
  *
  * @throws {CliError} `CLI_USAGE`, `CLI_FILE_UNUSABLE`, `CLI_INTERRUPTED`.
  * @throws {SecretsError} `SECRETS_NOT_FOUND`, `SECRETS_UNUSABLE`.
@@ -26,8 +26,8 @@ export async function readSecretInput(
   context: ProcessContext,
 ): Promise<string> {
   if (fromEnv !== undefined && fromFile !== undefined) {
-    throw new CliError("CLI_USAGE", "A secret comes from one place", {
-      hint: "write --from-env or --from-file, not both",
+    throw new CliError("CLI_USAGE", "A secret has one source", {
+      hint: "use --from-env or --from-file, not both",
     });
   }
   if (fromEnv !== undefined) return createEnvSource(context.env).read(fromEnv);
@@ -41,14 +41,14 @@ async function readFromFile(file: string, context: ProcessContext): Promise<stri
     const { bytes } = await readRegularFile(resolve(context.directory, file), secretMaxBytes);
     return toSecretValue(bytes, `the file ${file}`);
   } catch (cause) {
-    if (!(cause instanceof Error && "syscall" in cause) && !isNoRegularFile(cause)) throw cause;
+    if (!(cause instanceof Error && "syscall" in cause) && !isNotRegularFile(cause)) throw cause;
     throw new CliError("CLI_FILE_UNUSABLE", `Cannot read ${file}: ${explainFileFailure(cause)}`, {
       cause,
-      hint: "name a file that holds nothing but the secret",
+      hint: "use a file that contains only the secret",
     });
   }
 }
 
-function isNoRegularFile(error: unknown): boolean {
+function isNotRegularFile(error: unknown): boolean {
   return error instanceof Error && "code" in error && (error.code === "EISDIR" || error.code === "EINVAL");
 }

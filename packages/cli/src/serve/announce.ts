@@ -1,4 +1,4 @@
-/** Prints what a gateway serves, as it comes up: first where it is, then each server, at last how to use it. */
+/** Prints the address of a starting gateway, then each server, then how to use it. */
 
 import type { Gateway, GatewayStatus } from "@toolcrib/gateway";
 import { type Identity, localIdentity } from "@toolcrib/tool";
@@ -10,9 +10,9 @@ import { version } from "../version.ts";
 import { findExampleCall } from "./example-call.ts";
 import { ownCommand } from "./own-command.ts";
 import { clientLines, type Endpoint, nextLines, serverLine, tokenFile, wordsOf } from "./serve-text.ts";
-import { sourcesOf, watchServers } from "./wait-for-servers.ts";
+import { sourcesOf, waitForServers } from "./wait-for-servers.ts";
 
-/** Print where the gateway is; with `--json` everything that a program needs to use it. */
+/** Prints the address of the gateway; with `--json` everything that a program needs to use it. */
 export function announce({ output }: CliContext, endpoint: Endpoint, status: GatewayStatus): void {
   const { url, home, token } = endpoint;
   output.json({
@@ -28,7 +28,7 @@ export function announce({ output }: CliContext, endpoint: Endpoint, status: Gat
   output.print(`${output.style("bold", `Toolcrib ${version}`)} serves ${output.style("cyan", `${url}/mcp`)}`);
 }
 
-/** Print each server when it is known how it went, then how to connect and what to try; ends when all are told. */
+/** Prints each server when it is ready or has failed, then how to connect and what to try. */
 export async function announceServers(
   context: CliContext,
   gateway: Gateway,
@@ -40,16 +40,16 @@ export async function announceServers(
   const signal = context.signal;
   output.print("");
   if (servers.length === 0) output.print("  No tool servers and no toolspecs are configured.");
-  const starting = await watchServers(gateway, { waitMs: serversWaitMs, signal }, (server) =>
+  const starting = await waitForServers(gateway, { waitMs: serversWaitMs, signal }, (server) =>
     output.print(serverLine(server, idWidth, output)),
   );
   if (signal.aborted) return;
   output.print(...starting.map((server) => serverLine(server, idWidth, output)));
   output.print("", ...clientLines(endpoint, output), "", ...nextCommands(context, gateway, endpoint), "");
-  output.print(output.style("dim", "Ctrl-C stops it."));
+  output.print(output.style("dim", "Press Ctrl-C to stop."));
   if (starting.length === 0) return;
   const late = new Set(starting.map(({ id }) => id));
-  await watchServers(gateway, { waitMs: Number.POSITIVE_INFINITY, signal }, (server) => {
+  await waitForServers(gateway, { waitMs: Number.POSITIVE_INFINITY, signal }, (server) => {
     if (late.has(server.id)) output.print(serverLine(server, idWidth, output));
   });
 }

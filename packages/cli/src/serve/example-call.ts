@@ -1,6 +1,6 @@
 /**
- * A call that somebody can try: a tool that only reads, with arguments that fit
- * its schema. Tools that may change something are never proposed. Pure.
+ * Finds an example call: a tool that only reads, with arguments that match its
+ * schema. Never suggests a tool that may change something. Pure.
  */
 
 import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
@@ -8,37 +8,37 @@ import { escapeUnsafe } from "@toolcrib/store";
 import type { ToolDescription } from "../access/tool-access.ts";
 import { shellQuote } from "./shell-quote.ts";
 
-/** A tool and arguments to try it with. */
+/** A tool and arguments for it. */
 export interface ExampleCall {
   readonly tool: ToolDescription;
   readonly args: JsonObject;
 }
 
-/** The best tool of `tools` to try; `undefined` when none can be tried without knowing more. */
+/** Returns the best tool to try, if one can be called without further knowledge. */
 export function findExampleCall(tools: readonly ToolDescription[]): ExampleCall | undefined {
   let best: { readonly tool: ToolDescription; readonly cost: number } | undefined;
   for (const tool of tools) {
-    if (!isHarmless(tool)) continue;
+    if (!isReadOnly(tool)) continue;
     const cost = costOf(tool.inputSchema);
     if (cost !== undefined && (best === undefined || cost < best.cost)) best = { tool, cost };
   }
   return best === undefined ? undefined : { tool: best.tool, args: exampleArguments(best.tool.inputSchema) };
 }
 
-const harmlessName =
+const readOnlyName =
   /^(?:echo|ping|list|get|read|search|find|show|describe|status|info|time|now|version|count|sum|add)(?:$|[^a-z])/i;
 
-/** Whether a tool says that it only reads, or says nothing and is called as if it did. */
-function isHarmless({ id, namespace, annotations }: ToolDescription): boolean {
+/** Whether a tool is annotated as read-only, or has no annotation and the name of a tool that reads. */
+function isReadOnly({ id, namespace, annotations }: ToolDescription): boolean {
   if (annotations?.["readOnlyHint"] === true) return true;
   if (annotations?.["readOnlyHint"] === false || annotations?.["destructiveHint"] === true) return false;
-  return harmlessName.test(id.slice(namespace.length + 1));
+  return readOnlyName.test(id.slice(namespace.length + 1));
 }
 
-/** Texts that any tool with such an argument takes. */
+/** Names of arguments that accept any text. */
 const freeText = /^(?:text|message|msg|query|q|input|content|name|value|prompt|word|words)$/i;
 
-/** How much must be made up; `undefined` when a made-up value would not work, such as a path. */
+/** Returns the cost of the invented values; `undefined` if an invented value would not work, such as a path. */
 function costOf(schema: JsonObject): number | undefined {
   const properties = isJsonObject(schema["properties"]) ? schema["properties"] : {};
   let cost = 0;
@@ -50,16 +50,16 @@ function costOf(schema: JsonObject): number | undefined {
     else if (["number", "integer", "boolean"].includes(String(property["type"]))) cost += 2;
     else return undefined;
   }
-  // A call that shows an argument tells more than one without any.
+  // An example with an argument is more helpful than one without.
   return cost === 0 ? 2.5 : cost;
 }
 
-/** `args` as one word of a shell; values that a server proposed cannot steer a terminal or leave their quotes. */
+/** Returns `args` as one shell word. Values from a server cannot control a terminal or leave their quotes. */
 export function argumentsWord(args: JsonObject): string {
   return shellQuote(escapeUnsafe(JSON.stringify(args)));
 }
 
-/** Arguments that fit `schema` as far as its simple parts tell. */
+/** Returns arguments that match the simple parts of `schema`. */
 export function exampleArguments(schema: JsonObject): JsonObject {
   const properties = isJsonObject(schema["properties"]) ? schema["properties"] : {};
   return Object.fromEntries(requiredOf(schema).map((name) => [name, exampleValue(properties[name], 0)]));
@@ -70,7 +70,7 @@ function requiredOf(schema: JsonObject): readonly string[] {
   return Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];
 }
 
-/** A value that the schema itself names. */
+/** Returns a value from the schema itself. */
 function givenValue(schema: JsonObject): JsonValue | undefined {
   for (const key of ["const", "default"]) if (schema[key] !== undefined) return schema[key];
   for (const key of ["examples", "enum"]) {

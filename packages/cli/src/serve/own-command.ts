@@ -1,7 +1,7 @@
 /**
- * How to call this very command from another terminal: `toolcrib` where that is
- * on the PATH, `npx toolcrib` in a checkout or a project that has it, else the
- * whole path. What is printed with it works when it is pasted.
+ * Finds the command line that starts this command in another terminal: `toolcrib`
+ * if it is on the PATH, `npx toolcrib` in a checkout or in a project with the
+ * package, otherwise the absolute path. Printed commands work after copy and paste.
  */
 
 import { existsSync, realpathSync } from "node:fs";
@@ -11,10 +11,10 @@ import type { CliContext } from "../cli-context.ts";
 import type { ProcessContext } from "../process-context.ts";
 import { shellQuote } from "./shell-quote.ts";
 
-/** The file that starts the command, on source and on the build. */
+/** The launcher, in a checkout and in the published package. */
 const launcherPath = fileURLToPath(new URL("../../bin/toolcrib.js", import.meta.url));
 
-/** The command with the options that it needs to find this home. */
+/** Returns the command with the options for this home. */
 export function ownCommand(context: CliContext): string {
   const { options } = context;
   const home = options.isHomeGiven ? ` --home ${shellQuote(options.home)}` : "";
@@ -23,7 +23,7 @@ export function ownCommand(context: CliContext): string {
 
 function programOf({ env, directory }: ProcessContext): string {
   const folders = (env["PATH"] ?? "").split(delimiter);
-  // npm and npx put these first; another terminal does not have them.
+  // npm and npx add these folders; another terminal does not have them.
   const lasting = folders.filter(
     (folder) => folder !== "" && !/[\\/]node_modules[\\/]\.bin[\\/]?$/.test(folder),
   );

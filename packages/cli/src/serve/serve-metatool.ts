@@ -1,7 +1,7 @@
 /**
- * `toolcrib metatool`, and `mcp-metatool`: the stand-alone server of the Metatool
- * document. It is `serve --stdio` with the home and the configuration file that
- * the document names; everything else is the gateway's.
+ * `toolcrib metatool` and `mcp-metatool`: the standalone server of the Metatool
+ * document. It is `serve --stdio` with the home and the configuration file of that
+ * document.
  */
 
 import { existsSync } from "node:fs";
@@ -15,7 +15,7 @@ import { serve } from "./serve.ts";
 /** Name of the configuration in the metatool's home. */
 const configFileName = "config.json";
 
-/** Run the command. */
+/** Runs the command. */
 export function serveMetatool(context: CliContext): Promise<ExitCode> {
   const { options } = context;
   const configFiles = options.configFiles.length > 0 ? options.configFiles : [configInHome(context)];
@@ -31,7 +31,7 @@ function configInHome(context: CliContext): string {
     "CLI_CONFIG_NOT_FOUND",
     `No configuration: there is no ${configFileName} in ${options.home}`,
     {
-      hint: 'name one with --config FILE; {"upstreamServers": []} is enough to begin with',
+      hint: 'use --config FILE; a minimal file contains {"upstreamServers": []}',
     },
   );
 }

@@ -1,4 +1,4 @@
-/** MCP with the one client that started this process, over standard input and output, for as long as it stays. */
+/** Serves MCP on standard input and output to the client that started this process. */
 
 import { randomUUID } from "node:crypto";
 import type { Logger } from "@toolcrib/diagnostics";
@@ -6,7 +6,7 @@ import { type McpService, startStdioServer } from "@toolcrib/mcp";
 import { localIdentity } from "@toolcrib/tool";
 import type { ProcessContext } from "../process-context.ts";
 
-/** Serve `service` until the client is gone or the process is asked to stop. */
+/** Serves `service` until the client disconnects or the signal aborts. */
 export async function serveStdio(
   service: McpService,
   context: ProcessContext,
@@ -19,13 +19,13 @@ export async function serveStdio(
       view: "",
       identity: localIdentity("stdio", "stdio"),
       sessionId: randomUUID(),
-      onUnexpected: (reason) => logger.debug({ reason }, "message fits nowhere"),
+      onUnexpected: (reason) => logger.debug({ reason }, "unexpected message"),
     },
   );
   await Promise.race([server.ended, untilInterrupted(context)]);
 }
 
-/** Resolves when the process is asked to stop. */
+/** Resolves when the signal aborts. */
 export function untilInterrupted({ signal }: Pick<ProcessContext, "signal">): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();

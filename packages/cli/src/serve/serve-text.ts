@@ -1,7 +1,6 @@
 /**
- * What `toolcrib serve` prints for people: where it serves, each server as it
- * becomes ready, how to connect a client, and what to try next. Each command in
- * it works when it is pasted into another terminal. No I/O.
+ * The texts that `toolcrib serve` prints: servers, how to connect a client, and
+ * what to try next. Each printed command works in another terminal. No I/O.
  */
 
 import { join } from "node:path";
@@ -11,21 +10,21 @@ import { argumentsWord, type ExampleCall } from "./example-call.ts";
 import { shellQuote } from "./shell-quote.ts";
 import type { SourceStatus } from "./wait-for-servers.ts";
 
-/** Where a gateway is and what a client sends to it. */
+/** The address of a gateway and its token. */
 export interface Endpoint {
   /** Base URL without a slash at the end. */
   readonly url: string;
   readonly home: string;
-  /** Token to send; `undefined` when none is asked for. */
+  /** Token for clients; `undefined` if the gateway requires none. */
   readonly token: string | undefined;
 }
 
-/** The file of the token that clients are told to send. */
+/** Returns the path of the token file for clients. */
 export function tokenFile({ home }: Pick<Endpoint, "home">): string {
   return join(home, "tokens", "default");
 }
 
-/** A server in one line. */
+/** Returns the line of a server. */
 export function serverLine(status: SourceStatus, idWidth: number, output: Output): string {
   const { id, transport, health, tools } = status;
   const head = `${padText(id, idWidth)}  ${output.style("dim", padText(transport, 15))}  `;
@@ -35,7 +34,7 @@ export function serverLine(status: SourceStatus, idWidth: number, output: Output
   return `  ${output.style("red", "✗")} ${head}${reasonLine(health.reason ?? health.state)}`;
 }
 
-/** How to connect clients. */
+/** Returns the instructions for clients. */
 export function clientLines(endpoint: Endpoint, output: Output): string[] {
   const { url, token } = endpoint;
   const heading = (text: string) => output.style("bold", text);
@@ -58,17 +57,17 @@ export function clientLines(endpoint: Endpoint, output: Output): string[] {
   ];
 }
 
-/** The header as a word of a shell that reads the token from its file, so that it stays out of the shell's history. */
+/** Returns the header as a shell word that reads the token from its file, so that the shell history does not contain it. */
 function headerOf(endpoint: Endpoint): string | undefined {
   if (endpoint.token === undefined) return undefined;
   return `"Authorization: Bearer $(cat ${shellQuote(tokenFile(endpoint))})"`;
 }
 
-/** What to try next. */
+/** Returns the commands to try next. */
 export function nextLines(
   endpoint: Endpoint,
   options: {
-    /** How this command is called (`ownCommand`). */
+    /** The command itself (`ownCommand`). */
     readonly command: string;
     readonly searchWords: string | undefined;
     readonly example: ExampleCall | undefined;
@@ -91,7 +90,7 @@ export function nextLines(
   ];
 }
 
-/** Words that find a tool: its own name's. */
+/** Returns the words of a tool name, for a search. */
 export function wordsOf(name: string): string | undefined {
   const words = name.replace(/([a-z0-9])([A-Z])/g, "$1 $2").match(/[A-Za-z0-9]+/g);
   return words === null ? undefined : words.slice(0, 4).join(" ").toLowerCase();

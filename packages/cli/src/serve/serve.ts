@@ -1,7 +1,7 @@
 /**
- * `toolcrib serve`: the gateway as a process, over HTTP or, with `--stdio`, for
- * the one client that started it. Standard output tells people where it is and
- * what to do with it; with `--stdio` it is the protocol and nothing else.
+ * `toolcrib serve`: runs the gateway as a process, over HTTP or, with `--stdio`, for
+ * the client that started it. Standard output shows its address and how to use it;
+ * with `--stdio` it carries only the protocol.
  */
 
 import { resolve } from "node:path";
@@ -17,10 +17,10 @@ import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import type { Output } from "../output/output.ts";
 import { version } from "../version.ts";
 import { announce, announceServers } from "./announce.ts";
-import { giveBackMemory } from "./release-memory.ts";
+import { releaseMemory } from "./release-memory.ts";
 import { serveStdio, untilInterrupted } from "./serve-stdio.ts";
 
-/** Its options. */
+/** Options of the command. */
 export interface ServeFlags {
   readonly stdio?: boolean;
   readonly listen?: string;
@@ -29,17 +29,17 @@ export interface ServeFlags {
   readonly quiet?: boolean;
 }
 
-/** Run the command. */
+/** Runs the command. */
 export async function serve(context: CliContext, flags: ServeFlags): Promise<ExitCode> {
   const { output, options } = context;
   if (flags.stdio === true && (flags.listen !== undefined || options.isJson)) {
     throw new CliError("CLI_USAGE", `--stdio cannot be used with ${options.isJson ? "--json" : "--listen"}`, {
-      hint: "standard input and output are the only way in and out then",
+      hint: "with --stdio, standard input and output carry only the protocol",
     });
   }
   const loaded = await loadCliConfig(context, flags);
   if (loaded.warnings.length > 0) output.note(formatDiagnostics(loaded.warnings), "");
-  const logger = warnOfContainment(context, loaded);
+  const logger = warnAboutContainment(context, loaded);
   const hungUp = () => logger.info({}, "SIGHUP is ignored; the configuration is read at start");
   process.on("SIGHUP", hungUp);
   try {
@@ -51,7 +51,7 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<Exi
       version,
       configFiles: loaded.files,
     });
-    void giveBackMemory(gateway);
+    void releaseMemory(gateway);
     try {
       if (flags.stdio === true) await serveStdio(gateway.service, context, logger);
       else await serveHttp(context, gateway, loaded, flags.quiet === true);
@@ -64,8 +64,8 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<Exi
   return exitCodes.done;
 }
 
-/** Warn of containment that is declared and not enforced: loudly, once, and not again in the log. */
-function warnOfContainment(context: CliContext, { config }: LoadedConfig): Logger {
+/** Warns once about declared containment that is not enforced, and keeps these warnings out of the log. */
+function warnAboutContainment(context: CliContext, { config }: LoadedConfig): Logger {
   const { output } = context;
   const warnings = new Set(config.toolServers.flatMap(({ notEnforced }) => notEnforced));
   for (const warning of warnings)
@@ -92,25 +92,25 @@ async function serveHttp(
   const startedAt = new Date(context.now()).toISOString();
   const configFiles = files.map((file) => resolve(context.directory, file));
   await writeRunFile(options.home, { pid: process.pid, url, startedAt, version, auth, configFiles });
-  // Also when a second Ctrl-C ends the process at once.
-  const forget = () => removeRunFile(options.home, process.pid);
-  process.on("exit", forget);
+  // A second Ctrl-C ends the process at once, without the `finally` block.
+  const removeOwnRunFile = () => removeRunFile(options.home, process.pid);
+  process.on("exit", removeOwnRunFile);
   try {
     const endpoint = { url, home: options.home, token };
-    if (token === undefined) warnOfOpenDoor(output);
+    if (token === undefined) warnAboutNoAuth(output);
     if (!isQuiet) announce(context, endpoint, gateway.status());
-    const told = isQuiet ? undefined : announceServers(context, gateway, endpoint);
+    const announced = isQuiet ? undefined : announceServers(context, gateway, endpoint);
     await untilInterrupted(context);
     output.note("Stopping; calls in flight have 10 s to finish (Ctrl-C again to stop at once)");
-    await told;
+    await announced;
   } finally {
-    forget();
-    process.off("exit", forget);
+    removeOwnRunFile();
+    process.off("exit", removeOwnRunFile);
   }
 }
 
-function warnOfOpenDoor(output: Output): void {
-  const text = "No token is asked for (auth: none): every program on this machine can use the tools";
+function warnAboutNoAuth(output: Output): void {
+  const text = "The gateway requires no token (auth: none): every program on this machine can use the tools";
   output.note(`${output.noteStyle(["bold", "yellow"], "WARNING")} ${text}`);
 }
 
@@ -126,8 +126,8 @@ async function listen(
     const running = findRunningGateway(options.home);
     const isOurs = running !== undefined && Number(new URL(running.url).port) === port;
     const hint = isOurs
-      ? `it is the gateway of this home (process ${running.pid}, since ${running.startedAt}): use it as it is, stop it with kill ${running.pid}, or listen elsewhere with --listen 127.0.0.1:0`
-      : "another program has it: listen elsewhere with --listen 127.0.0.1:0, or stop that program";
+      ? `the gateway of this home uses it (process ${running.pid}, since ${running.startedAt}): use that gateway, stop it with kill ${running.pid}, or use another address with --listen 127.0.0.1:0`
+      : "another program uses it: use another address with --listen 127.0.0.1:0, or stop that program";
     throw new CodedError(error.code, error.message, { hint, cause: error });
   }
 }

@@ -1,6 +1,6 @@
-/** Texts as one word of a POSIX shell, for commands that people paste. Pure. */
+/** Quotes text for a POSIX shell, for commands to copy and paste. Pure. */
 
-/** `text` so that a shell takes it as it is. */
+/** Returns `text` as one shell word. */
 export function shellQuote(text: string): string {
   return /^[A-Za-z0-9_/.:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,6 +1,6 @@
 /**
- * `toolcrib status`: the gateway that runs for this home, or what would be
- * served. Exit code 5 when none runs, so that scripts can ask.
+ * `toolcrib status`: shows the running gateway of this home, or what `serve` would
+ * serve. The exit code is 5 if no gateway is running, for scripts.
  */
 
 import { isCodedError } from "@toolcrib/diagnostics";
@@ -8,7 +8,7 @@ import type { GatewayStatus, SourceStatus } from "@toolcrib/gateway";
 import { isJsonObject } from "@toolcrib/json";
 import { getFromGateway } from "../access/gateway-api.ts";
 import { findGatewayToken } from "../access/gateway-token.ts";
-import { findAnsweringGateway } from "../access/open-tool-access.ts";
+import { findReachableGateway } from "../access/open-tool-access.ts";
 import type { RunningGateway } from "../access/run-file.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
@@ -17,9 +17,9 @@ import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { reasonLine, type Style, safeLine } from "../output/output.ts";
 import { ownCommand } from "./own-command.ts";
 
-/** Run the command. */
+/** Runs the command. */
 export async function showStatus(context: CliContext): Promise<ExitCode> {
-  const running = await findAnsweringGateway(context.options.home);
+  const running = await findReachableGateway(context.options.home);
   return running === undefined ? showNone(context) : showRunning(context, running);
 }
 
@@ -30,9 +30,9 @@ async function showRunning(context: CliContext, running: RunningGateway): Promis
   if (!isJsonObject(answer) || !Array.isArray(answer["servers"])) {
     throw new CliError(
       "CLI_GATEWAY_UNUSABLE",
-      `The gateway at ${running.url} answered in a form that is not known here`,
+      `The response of the gateway at ${running.url} has an unknown format`,
       {
-        hint: "it may be of another version: restart it",
+        hint: "it may run another version: restart it",
       },
     );
   }
@@ -80,10 +80,6 @@ async function showRunning(context: CliContext, running: RunningGateway): Promis
     );
     output.print("");
   }
-  output.print(`${tools} tools, ${sessions} sessions, ${callsInFlight} calls in flight`);
-  for (const { id, reason } of quarantined) {
-    output.print(`${output.style("yellow", "not offered")} ${safeLine(id)}: ${safeLine(reason)}`);
-  }
   for (const { id, containment } of servers) {
     // A gateway of an earlier version does not list the parts.
     const parts = containment?.notEnforcedParts ?? [];
@@ -91,6 +87,10 @@ async function showRunning(context: CliContext, running: RunningGateway): Promis
     output.print(
       `${output.style("yellow", "not enforced")} ${safeLine(id)}: ${parts.map(safeLine).join(", ")}`,
     );
+  }
+  output.print(`${tools} tools, ${sessions} sessions, ${callsInFlight} calls in flight`);
+  for (const { id, reason } of quarantined) {
+    output.print(`${output.style("yellow", "quarantined")} ${safeLine(id)}: ${safeLine(reason)}`);
   }
   return exitCodes.done;
 }
@@ -128,7 +128,7 @@ function upFor(milliseconds: number): string {
 
 async function showNone(context: CliContext): Promise<ExitCode> {
   const { output, options } = context;
-  output.print(`No gateway runs for ${options.home}`);
+  output.print(`No gateway is running for ${options.home}`);
   try {
     const { config, files } = await loadCliConfig(context);
     const servers = config.toolServers.map(({ id, transport }) => ({ id, transport: transport.kind }));

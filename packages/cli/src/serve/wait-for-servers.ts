@@ -1,53 +1,53 @@
 /**
- * Waits for servers and toolspecs and tells of each as soon as it is known how its first
- * contact went. Looks at the gateway's status, which costs next to nothing.
+ * Waits for servers and toolspecs, and reports each when it is ready or has failed.
+ * Polls the gateway's status, which is cheap.
  */
 
 import { setTimeout as delay } from "node:timers/promises";
 import type { Gateway, GatewayStatus } from "@toolcrib/gateway";
 import type { Health } from "@toolcrib/tool";
 
-/** A server or toolspec as it is told of. */
+/** The reported state of a server or toolspec. */
 export interface SourceStatus {
   readonly id: string;
-  /** How it is reached; `toolspec` for a toolspec. */
+  /** Kind of the transport; `toolspec` for a toolspec. */
   readonly transport: string;
   readonly health: Health;
   readonly tools: number;
 }
 
-/** The servers and toolspecs of a gateway, in the order of its configuration. */
+/** Returns the servers and toolspecs of a gateway, in the order of its configuration. */
 export function sourcesOf({ servers, toolspecs }: GatewayStatus): readonly SourceStatus[] {
   return [...servers, ...toolspecs.map((toolspec) => ({ ...toolspec, transport: "toolspec" }))];
 }
 
-/** Milliseconds between two looks. */
-const lookMs = 25;
+/** Interval between polls, in milliseconds. */
+const pollMs = 25;
 
 /**
- * Tell `onSettled` of each server once, when it is ready or has failed.
+ * Calls `onSettled` once for each server, when it is ready or has failed.
  *
- * @param waitMs at most so long.
- * @returns the servers that still start.
+ * @param options `waitMs`: longest time to wait.
+ * @returns the servers that are still starting.
  */
-export async function watchServers(
+export async function waitForServers(
   gateway: Gateway,
   options: { readonly waitMs: number; readonly signal: AbortSignal },
   onSettled: (server: SourceStatus) => void,
 ): Promise<readonly SourceStatus[]> {
-  const told = new Set<string>();
+  const settled = new Set<string>();
   const { signal } = options;
-  const looks = Math.ceil(options.waitMs / lookMs);
-  for (let look = 0; ; look += 1) {
+  const pollsMaxCount = Math.ceil(options.waitMs / pollMs);
+  for (let poll = 0; ; poll += 1) {
     const servers = sourcesOf(gateway.status());
     for (const server of servers) {
-      if (server.health.state === "starting" || told.has(server.id)) continue;
-      told.add(server.id);
+      if (server.health.state === "starting" || settled.has(server.id)) continue;
+      settled.add(server.id);
       onSettled(server);
     }
-    const starting = servers.filter(({ id }) => !told.has(id));
-    if (starting.length === 0 || look >= looks || signal.aborted) return starting;
-    // An abort ends the pause; the loop sees it.
-    await delay(lookMs, undefined, { signal }).catch(() => {});
+    const starting = servers.filter(({ id }) => !settled.has(id));
+    if (starting.length === 0 || poll >= pollsMaxCount || signal.aborted) return starting;
+    // An abort ends the delay; the loop checks the signal.
+    await delay(pollMs, undefined, { signal }).catch(() => {});
   }
 }

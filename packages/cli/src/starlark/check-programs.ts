@@ -1,4 +1,4 @@
-/** `toolcrib starlark check FILE…`: what is wrong with programs. Nothing is run. */
+/** `toolcrib starlark check FILE…`: reports problems of programs without running them. */
 
 import { type Diagnostic, formatDiagnostics, hasErrors } from "@toolcrib/diagnostics";
 import { compileProgram } from "@toolcrib/starlark";
@@ -8,7 +8,7 @@ import { toJsonDiagnostic } from "../output/report-error.ts";
 import { readProgram } from "./program-file.ts";
 import { type DialectName, dialectOf, modulesOf } from "./program-options.ts";
 
-/** Run the command. */
+/** Runs the command. */
 export async function checkPrograms(
   context: CliContext,
   files: readonly string[],
@@ -25,10 +25,10 @@ export async function checkPrograms(
     findings.push(...diagnostics);
     results.push({ file: source.name, ok: !hasErrors(diagnostics) });
   }
-  const sound = results.filter(({ ok }) => ok).map(({ file }) => `OK ${file}`);
-  if (findings.length > 0) output.print(formatDiagnostics(findings), ...(sound.length > 0 ? [""] : []));
-  output.print(...sound);
-  const ok = sound.length === results.length;
+  const valid = results.filter(({ ok }) => ok).map(({ file }) => `OK ${file}`);
+  if (findings.length > 0) output.print(formatDiagnostics(findings), ...(valid.length > 0 ? [""] : []));
+  output.print(...valid);
+  const ok = valid.length === results.length;
   output.json({ ok, files: results, diagnostics: findings.map(toJsonDiagnostic) });
   return ok ? exitCodes.done : exitCodes.failed;
 }

@@ -1,4 +1,4 @@
-/** A program that failed, as people and programs read it: the calls that were under way, the place, the hint. */
+/** Formats the failure of a program: traceback, position and hint, as text and as JSON. */
 
 import type { Source } from "@toolcrib/diagnostics";
 import { type Diagnostic, formatDiagnostic, formatDiagnostics, isCodedError } from "@toolcrib/diagnostics";
@@ -6,10 +6,10 @@ import { type StackEntry, StarlarkError } from "@toolcrib/starlark";
 import { safeText } from "../output/output.ts";
 import { toJsonDiagnostic } from "../output/report-error.ts";
 
-/** Most links of a chain of causes that are followed. */
+/** Most causes of an error that are followed. */
 const maxCauses = 100;
 
-/** The lines that say what happened; `sources` are the files that its places are in, by name. */
+/** Returns the failure as lines of text. @param sources the files of its positions, by name */
 export function failureLines(error: StarlarkError, sources: ReadonlyMap<string, Source>): readonly string[] {
   const findings = findingsOf(error);
   const stack = stackOf(error);
@@ -23,7 +23,7 @@ export function failureLines(error: StarlarkError, sources: ReadonlyMap<string, 
   return lines;
 }
 
-/** The same for programs. */
+/** Returns the failure as JSON. */
 export function failureJson(error: StarlarkError): object {
   const findings = findingsOf(error);
   return {
@@ -39,12 +39,12 @@ export function failureJson(error: StarlarkError): object {
   };
 }
 
-/** The calls of the program, and of the files that it was loading, outermost first. */
+/** Returns the calls of the program and of the files that it was loading, outermost first. */
 function stackOf(error: StarlarkError): readonly StackEntry[] {
   return causesOf(error).flatMap((one) => (one instanceof StarlarkError ? one.stackEntries : []));
 }
 
-/** What is wrong with a file that could not be loaded. */
+/** Returns the findings about a file that could not be loaded. */
 function findingsOf(error: StarlarkError): readonly Diagnostic[] {
   return causesOf(error).flatMap((one) => {
     const found = isCodedError(one) ? one.data?.["diagnostics"] : undefined;
@@ -60,7 +60,7 @@ function causesOf(error: StarlarkError): readonly Error[] {
   return causes;
 }
 
-/** How to fix it, as the error says or what caused it. */
+/** Returns the hint of the error or of its first cause that has one. */
 function hintOf(error: StarlarkError): string | undefined {
   return causesOf(error)
     .flatMap((one) => (one instanceof StarlarkError ? [one.hint] : []))

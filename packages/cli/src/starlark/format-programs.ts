@@ -1,4 +1,4 @@
-/** `toolcrib starlark fmt FILE…`: programs in their canonical layout, in place or as a check. */
+/** `toolcrib starlark fmt FILE…`: formats programs in place, or checks their format. */
 
 import { resolve } from "node:path";
 import { type Diagnostic, formatDiagnostics, hasErrors } from "@toolcrib/diagnostics";
@@ -11,13 +11,13 @@ import { writeUserFile } from "../write-user-file.ts";
 import { readProgram, standardInput } from "./program-file.ts";
 import { type DialectName, dialectOf } from "./program-options.ts";
 
-/** Its options. */
+/** Options of the command. */
 export interface FormatFlags {
   readonly dialect: DialectName;
   readonly check?: boolean;
 }
 
-/** Run the command. */
+/** Runs the command. */
 export async function formatPrograms(
   context: CliContext,
   files: readonly string[],
@@ -25,7 +25,9 @@ export async function formatPrograms(
 ): Promise<ExitCode> {
   const { output } = context;
   if (files.includes(standardInput) && files.length > 1) {
-    throw new CliError("CLI_USAGE", "Standard input is formatted alone", { hint: "name files, or - alone" });
+    throw new CliError("CLI_USAGE", "Standard input cannot be combined with files", {
+      hint: "use files, or only -",
+    });
   }
   const isCheck = flags.check === true;
   const findings: Diagnostic[] = [];
@@ -60,7 +62,7 @@ async function replace(path: string, name: string, text: string): Promise<void> 
   } catch (cause) {
     throw new CliError("CLI_FILE_UNUSABLE", `Cannot write ${name}`, {
       cause,
-      hint: "look at its permissions",
+      hint: "check its permissions",
     });
   }
 }

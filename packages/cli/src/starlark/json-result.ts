@@ -1,11 +1,11 @@
-/** Results of programs as JSON texts: ints of any size keep all their digits. Pure. */
+/** Prepares results of programs for `JSON.stringify`: integers of any size keep all digits. Pure. */
 
 import type { Json } from "@toolcrib/starlark";
 
-/** `JSON.rawJSON`, which the library's types do not have yet. */
+/** `JSON.rawJSON`, which the type library does not declare yet. */
 const { rawJSON } = JSON as typeof JSON & { rawJSON(text: string): object };
 
-/** `value` as `JSON.stringify` takes it: bigints become numbers of its text. */
+/** Converts `value` for `JSON.stringify`: a bigint becomes a number in the text. */
 export function toWritable(value: Json): unknown {
   if (typeof value === "bigint") return rawJSON(value.toString());
   if (typeof value !== "object" || value === null) return value;

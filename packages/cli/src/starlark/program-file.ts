@@ -1,4 +1,4 @@
-/** Starlark programs from files and from standard input, as texts. */
+/** Reads Starlark programs from files and from standard input. */
 
 import { open } from "node:fs/promises";
 import { resolve } from "node:path";
@@ -11,11 +11,11 @@ import { readStandardInput } from "../standard-input.ts";
 /** The file name that stands for standard input. */
 export const standardInput = "-";
 
-/** Most bytes that the longest program can have. */
+/** Size of the longest possible program, in bytes. */
 const maxBytes = 4 * programLimits.sourceLength;
 
 /**
- * The program in `file`, which is called as it was given.
+ * Reads the program in `file`. Its name is `file`.
  *
  * @throws {CliError} `CLI_FILE_UNUSABLE`.
  */
@@ -25,7 +25,7 @@ export async function readProgram(file: string, context: ProcessContext): Promis
 }
 
 /**
- * The program at `path`, which is called `name`.
+ * Reads the program at `path`. Its name is `name`.
  *
  * @throws {CliError} `CLI_FILE_UNUSABLE`.
  */
@@ -48,7 +48,7 @@ export async function readProgramFile(path: string, name: string): Promise<Sourc
   }
 }
 
-/** At most one byte more than a program may have. */
+/** Reads the file, and stops after the size limit. */
 async function readBytes(path: string): Promise<Buffer> {
   await using handle = await open(path, "r");
   const status = await handle.stat();

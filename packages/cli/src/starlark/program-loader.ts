@@ -1,9 +1,9 @@
 /**
- * `load` for programs of the command line: files in the program's own folder and
- * below, by their path relative to the file that loads them. Each is run once, in
- * a thread of its own, whose steps and time are those of the one that asked for it.
+ * Implements `load` for programs on the command line. A path is relative to the
+ * loading file, and must be in the program's folder or below. Each file runs once,
+ * in its own thread, with the remaining steps and time of the loading thread.
  *
- * It never reads a file outside of that folder, wherever a link leads.
+ * It never reads a file outside that folder, even through a link.
  */
 
 import { realpath } from "node:fs/promises";
@@ -22,34 +22,34 @@ import {
 import { CliError } from "../cli-error.ts";
 import { readProgramFile } from "./program-file.ts";
 
-/** What loaded files are run with. */
+/** Options of `createLoad`. */
 export interface LoaderOptions {
   /** The program's folder. */
   readonly folder: string;
-  /** The folder as it is called in errors; empty for the working directory. */
+  /** The folder's name in errors; empty for the working directory. */
   readonly folderName: string;
   readonly dialect: Dialect;
   readonly predeclared: ReadonlyMap<string, Value>;
-  /** Told of each file that is read, so that errors can show its lines. */
+  /** Receives each file that is read, so that errors can show its lines. */
   readonly onSource: (source: Source) => void;
 }
 
-/** The `load` of threads. */
+/** The `load` function of threads. */
 export type Load = NonNullable<ThreadOptions["load"]>;
 
-/** Create the `load` of the program at `path`, or of one that is no file. */
+/** Creates the `load` function. @param path the program; `undefined` if it is not a file */
 export function createLoad(options: LoaderOptions, path: string | undefined): Load {
   const loaded = new Map<string, Promise<StarlarkModule>>();
 
-  /** `chain` are the files that are being loaded, the program first. */
+  /** @param chain the files that are being loaded, starting with the program */
   function loadFrom(folder: string, chain: readonly string[]): Load {
     return async (name, thread) => {
       const root = await realpath(options.folder);
       const file = await locate(name, folder, root);
       if (chain.includes(file)) {
         const names = [...chain.slice(chain.indexOf(file)), file].map((one) => relative(root, one));
-        throw new StarlarkError(`files load each other in a circle: ${names.join(" → ")}`, {
-          hint: "move what both need into a file of its own",
+        throw new StarlarkError(`files load each other in a cycle: ${names.join(" → ")}`, {
+          hint: "move the shared code into another file",
         });
       }
       let module = loaded.get(file);
@@ -57,7 +57,7 @@ export function createLoad(options: LoaderOptions, path: string | undefined): Lo
         const displayName = join(options.folderName, relative(root, file));
         module = run(file, displayName, thread, [...chain, file]);
         loaded.set(file, module);
-        // At a prompt, a file that failed may be mended and loaded again.
+        // In the REPL, the user can fix a failed file and load it again.
         module.catch(() => loaded.delete(file));
       }
       return module;
@@ -102,9 +102,9 @@ export function createLoad(options: LoaderOptions, path: string | undefined): Lo
   };
 }
 
-/** The real path of what `folder` calls `name`, within `root`. */
+/** Resolves `name` from `folder` to a real path inside `root`. */
 async function locate(name: string, folder: string, root: string): Promise<string> {
-  const hint = "name a file of the program's folder, such as lib.star or lib/text.star";
+  const hint = "use a file in the program's folder, such as lib.star or lib/text.star";
   const wanted = resolve(folder, name);
   if (isAbsolute(name) || !isWithin(wanted, root)) {
     throw new StarlarkError("it is not in the program's folder", { hint });
@@ -115,7 +115,8 @@ async function locate(name: string, folder: string, root: string): Promise<strin
   } catch {
     throw new StarlarkError("there is no such file", { hint });
   }
-  if (!isWithin(file, root)) throw new StarlarkError("it leads out of the program's folder", { hint });
+  if (!isWithin(file, root))
+    throw new StarlarkError("it links to a file outside the program's folder", { hint });
   return file;
 }
 

@@ -1,4 +1,4 @@
-/** What programs of the command line run in: their dialect, their names, their limits, a clock and a loop. */
+/** Dialects, predeclared modules, limits and the thread host of programs on the command line. */
 
 import { setImmediate as nextImmediate } from "node:timers/promises";
 import {
@@ -25,7 +25,7 @@ export interface LimitFlags {
   readonly wallMs?: number;
 }
 
-/** The dialect of that name. */
+/** Returns the dialect with this name. */
 export function dialectOf(name: DialectName): Dialect {
   return name === "tool" ? toolDialect : coreDialect;
 }
@@ -36,12 +36,12 @@ const modules: readonly (readonly [string, Value])[] = [
   ["time", timeModule],
 ];
 
-/** The modules that programs of a dialect find without loading them: the core has none. */
+/** Returns the predeclared modules of a dialect; the core dialect has none. */
 export function modulesOf(name: DialectName): ReadonlyMap<string, Value> {
   return new Map(name === "tool" ? modules : []);
 }
 
-/** The process as the host of threads. */
+/** The host of threads in this process. */
 export const programHost: ThreadHost = {
   monotonicMs: () => performance.now(),
   nextTurn: () => nextImmediate(),
@@ -54,9 +54,9 @@ export const programHost: ThreadHost = {
 const bytesOfMb = 1024 * 1024;
 
 /**
- * The limits that were given; the others have their defaults.
+ * Converts the limit options. Other limits have their defaults.
  *
- * @throws {CliError} `CLI_USAGE` for one beyond its ceiling.
+ * @throws {CliError} `CLI_USAGE` for a limit above its maximum.
  */
 export function limitsOf({ steps, memoryMb, wallMs }: LimitFlags): Partial<Limits> {
   checkLimit("--steps", steps, limitCeilings.steps);
@@ -71,5 +71,5 @@ export function limitsOf({ steps, memoryMb, wallMs }: LimitFlags): Partial<Limit
 
 function checkLimit(flag: string, value: number | undefined, ceiling: number): void {
   if (value === undefined || value <= ceiling) return;
-  throw new CliError("CLI_USAGE", `${flag} cannot be ${value}`, { hint: `it is at most ${ceiling}` });
+  throw new CliError("CLI_USAGE", `${flag} cannot be ${value}`, { hint: `the maximum is ${ceiling}` });
 }

@@ -1,4 +1,4 @@
-/** `toolcrib starlark run FILE`: run a program, with what it prints and what it returns. */
+/** `toolcrib starlark run FILE`: runs a program, and prints its output and its result. */
 
 import { dirname, relative, resolve } from "node:path";
 import { formatDiagnostics, type Source } from "@toolcrib/diagnostics";
@@ -33,14 +33,14 @@ import {
   programHost,
 } from "./program-options.ts";
 
-/** Its options. */
+/** Options of the command. */
 export interface RunFlags extends LimitFlags {
   readonly dialect: DialectName;
   readonly param?: readonly string[];
   readonly params?: string;
 }
 
-/** Run the command. */
+/** Runs the command. */
 export async function runProgram(context: CliContext, file: string, flags: RunFlags): Promise<ExitCode> {
   const { output } = context;
   const limits = limitsOf(flags);
@@ -110,7 +110,7 @@ function printResult({ output }: CliContext, result: Json): void {
   output.print(output.isTerminal ? safeText(text) : text);
 }
 
-/** What the program finds as `params`. */
+/** Returns the value of the global `params`. */
 async function readParams(context: CliContext, file: string, flags: RunFlags): Promise<JsonObject> {
   const { params, param = [] } = flags;
   const pairs = parseArgumentPairs(param, {}, "--param");

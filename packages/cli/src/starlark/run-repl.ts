@@ -1,7 +1,8 @@
 /**
- * `toolcrib starlark repl`: texts from standard input, run as they come. On a
- * terminal with prompts, line editing and Ctrl-C, which calls off what runs and
- * drops what was typed; elsewhere line by line until the input ends.
+ * `toolcrib starlark repl`: runs statements and expressions from standard input. On
+ * a terminal it has prompts, line editing and Ctrl-C, which cancels the running
+ * code or discards the typed text. Otherwise it reads line by line until the input
+ * ends.
  */
 
 import { createInterface } from "node:readline";
@@ -22,7 +23,7 @@ import {
   programHost,
 } from "./program-options.ts";
 
-/** Its options. */
+/** Options of the command. */
 export interface ReplFlags extends LimitFlags {
   readonly dialect: DialectName;
 }
@@ -30,12 +31,12 @@ export interface ReplFlags extends LimitFlags {
 const prompt = ">>> ";
 const promptWithin = "... ";
 
-/** Run the command. */
+/** Runs the command. */
 export async function runRepl(context: CliContext, flags: ReplFlags): Promise<ExitCode> {
   const { output } = context;
   const isTerminal = context.stdin.isTTY === true && output.isTerminal && !output.isJson;
   const prompter = new Prompter(context, flags);
-  if (isTerminal) output.print("Starlark. A block ends with an empty line, Ctrl-D ends it all.");
+  if (isTerminal) output.print("Starlark. An empty line ends a block, Ctrl-D exits.");
   const lines = createInterface({
     input: context.stdin,
     ...(isTerminal ? { output: context.stdout, prompt, terminal: true } : { terminal: false }),
@@ -52,7 +53,7 @@ export async function runRepl(context: CliContext, flags: ReplFlags): Promise<Ex
     const wasRunning = prompter.isRunning;
     prompter.interrupt();
     if (wasRunning) return;
-    // What was typed and not entered goes too.
+    // Also discard the current line.
     lines.write(null, { ctrl: true, name: "e" });
     lines.write(null, { ctrl: true, name: "u" });
     output.print("");
@@ -76,7 +77,7 @@ export async function runRepl(context: CliContext, flags: ReplFlags): Promise<Ex
   }
 }
 
-/** The text that is being typed, and the session that it goes to. */
+/** Collects lines into complete statements and evaluates them in a session. */
 class Prompter {
   readonly #context: CliContext;
   readonly #session: ReplSession;
@@ -114,7 +115,7 @@ class Prompter {
     });
   }
 
-  /** Whether lines of a text that is not complete wait for more. */
+  /** Whether an incomplete statement waits for more lines. */
   get isWithin(): boolean {
     return this.#text !== "";
   }
@@ -123,20 +124,20 @@ class Prompter {
     return this.#running !== undefined;
   }
 
-  /** Ctrl-C: call off what runs, or drop what was typed. */
+  /** Handles Ctrl-C: cancels the running code, or discards the typed text. */
   interrupt(): void {
     if (this.#running === undefined) this.#text = "";
     else this.#running.abort("Ctrl-C");
   }
 
-  /** Take a line, and run the text if it is complete. */
+  /** Adds a line, and runs the statement if it is complete. */
   async feed(line: string): Promise<void> {
     this.#text += line;
     if (this.#text.trim() === "") this.#text = "";
     else await this.#evaluate(true);
   }
 
-  /** The input has ended: run what is left, complete or not. */
+  /** Runs the remaining text at the end of the input, complete or not. */
   async finish(): Promise<void> {
     if (this.isWithin) await this.#evaluate(false);
   }

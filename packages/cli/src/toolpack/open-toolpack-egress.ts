@@ -1,10 +1,9 @@
 /**
- * How the stand-alone engine reaches the network. Behind a proxy that holds the
- * secrets it sends placeholders through it; without one it has an egress
- * pipeline of its own, which puts the secrets in and takes them out of
- * responses, so that the engine itself holds none either way. Only the
- * credential of an entrusted manifest behind a proxy is in its own hands, as
- * the toolpack document has it.
+ * Network access of the standalone engine. With a proxy that knows the secrets, it
+ * sends placeholders through the proxy. Without a proxy, it uses its own egress
+ * pipeline, which inserts the secrets into requests and removes them from
+ * responses. Either way the engine itself never sees a secret, except the
+ * credential of an entrusted manifest behind a proxy (toolpack document).
  */
 
 import { randomBytes } from "node:crypto";
@@ -27,10 +26,10 @@ import { CliError } from "../cli-error.ts";
 import { createProxiedSend, findHttpsProxy } from "./proxied-send.ts";
 import { readTrustedRoots } from "./trusted-roots.ts";
 
-/** The way out of one engine. */
-export interface WayOut extends AsyncDisposable {
+/** Network access of one engine. */
+export interface ToolpackEgress extends AsyncDisposable {
   readonly send: SendRequest;
-  /** What stands for a credential in requests. */
+  /** Returns the value of a credential in requests: a placeholder, or the secret of an entrusted manifest. */
   tokenOf(credentialId: string): string;
 }
 
@@ -40,17 +39,17 @@ interface Pair {
 }
 
 /**
- * Open the way out.
+ * Opens the network access of an engine.
  *
  * @param secretNames names of secrets by the id of their credential, as `ID=NAME`
  * @throws {CliError} `CLI_USAGE`, `CLI_CREDENTIAL_MISSING`, `CLI_FILE_UNUSABLE`
  */
-export async function openWayOut(
+export async function openToolpackEgress(
   context: CliContext,
   pair: Pair,
   secretNames: readonly string[],
   logger: Logger,
-): Promise<WayOut> {
+): Promise<ToolpackEgress> {
   const { env } = context;
   const roots = await readTrustedRoots(context);
   const placed = placedCredentials(pair.manifest, pair.toolspec);
@@ -70,12 +69,12 @@ export async function openWayOut(
   };
 }
 
-/** The variable in which a proxy tells the placeholder of a credential. */
+/** Returns the variable in which a proxy passes the placeholder of a credential. */
 export function placeholderVariable(id: string): string {
   return `TOOLCRIB_CREDENTIAL_${id.toUpperCase().replace(/[^A-Z0-9]/g, "_")}`;
 }
 
-/** The variable that holds the secret itself: of the entrusted tier only. */
+/** Returns the variable with the secret itself, for the entrusted tier only. */
 function environmentVariableOf({ tier, credentials = [] }: Manifest, id: string): string | undefined {
   return tier === "entrusted" ? credentials.find((one) => one.id === id)?.inject.env : undefined;
 }
@@ -93,13 +92,13 @@ function readVariable(
     `No value for the credential "${id}": ${variable} is not set`,
     {
       hint: variable.startsWith("TOOLCRIB_CREDENTIAL_")
-        ? "a proxy that puts secrets in sets it, such as toolcrib egress; without HTTPS_PROXY, secrets are read from here"
+        ? "a proxy that inserts secrets sets it, such as toolcrib egress; without HTTPS_PROXY, the command reads secrets itself"
         : `set ${variable}`,
     },
   );
 }
 
-/** The names of `--secret ID=NAME`, by id. @throws {CliError} `CLI_USAGE` */
+/** Returns the names of `--secret ID=NAME` by id. @throws {CliError} `CLI_USAGE` */
 export function readSecretNames(given: readonly string[], manifest: Manifest): ReadonlyMap<string, string> {
   const ids = (manifest.credentials ?? []).map(({ id }) => id);
   return new Map(
@@ -125,7 +124,7 @@ function openOwnEgress(
   names: ReadonlyMap<string, string>,
   caCertificates: readonly string[],
   logger: Logger,
-): WayOut {
+): ToolpackEgress {
   const { options } = context;
   const { env } = context;
   const deps = { env, readFile: readRegularFile, home: options.home };
@@ -163,10 +162,10 @@ function openOwnEgress(
   };
 }
 
-/** Log what was done with a request. */
+/** Logs an event of the egress pipeline. */
 export function logEvent({ kind, ...fields }: EgressEvent, logger: Logger): void {
-  if (kind === "egress.alarm") logger.error(fields, "a placeholder stood where it must not be");
+  if (kind === "egress.alarm") logger.error(fields, "a placeholder was in a place that is not allowed");
   else if (kind === "egress.denied") logger.warn(fields, "a request was refused");
-  else if (kind === "secret.echoed") logger.warn(fields, "a secret was taken out of a response");
-  else logger.debug(fields, "a secret is used");
+  else if (kind === "secret.echoed") logger.warn(fields, "a secret was removed from a response");
+  else logger.debug(fields, "a secret was used");
 }

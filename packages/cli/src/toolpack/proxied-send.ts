@@ -1,7 +1,7 @@
 /**
- * Requests through the HTTPS proxy that the environment names: a tunnel by
- * CONNECT, and TLS within it, verified against the roots that are trusted. A
- * connection serves one request. Follows no redirect and sends nothing twice.
+ * Sends requests through the HTTPS proxy of the environment: a CONNECT tunnel with
+ * TLS inside, verified against the trusted roots. Each request uses its own
+ * connection. Never follows a redirect and never retries.
  */
 
 import { once } from "node:events";
@@ -13,32 +13,32 @@ import { isCodedError, messageOf } from "@toolcrib/diagnostics";
 import type { OutgoingRequest, SendRequest } from "@toolcrib/toolpack";
 import { CliError } from "../cli-error.ts";
 
-/** The proxy of the environment. */
+/** The address of an HTTPS proxy. */
 export interface HttpsProxy {
   readonly host: string;
   readonly port: number;
-  /** `Proxy-Authorization`, where the address has a user. */
+  /** Value of `Proxy-Authorization`, if the address has a user. */
   readonly authorization: string | undefined;
 }
 
-/** Where reading a body stops. */
+/** Size after which reading of a body stops, in bytes. */
 const bodyMaxBytes = 64 * 1024 * 1024;
-/** Most bytes of a refusal that are shown. */
+/** Most bytes of a refusal that an error shows. */
 const refusalMaxBytes = 2048;
 
 /**
- * The proxy of `HTTPS_PROXY`, else `https_proxy`; `undefined` where there is none.
+ * Returns the proxy of `HTTPS_PROXY`, otherwise of `https_proxy`, if one is set.
  *
- * @throws {CliError} `CLI_USAGE` for an address that is none of an HTTP proxy.
+ * @throws {CliError} `CLI_USAGE` for an address that is not an HTTP proxy.
  */
 export function findHttpsProxy(env: { readonly [name: string]: string | undefined }): HttpsProxy | undefined {
   const text = (env["HTTPS_PROXY"]?.trim() || env["https_proxy"]?.trim()) ?? "";
   if (text === "") return undefined;
   const address = text.includes("://") ? text : `http://${text}`;
   const url = URL.canParse(address) ? new URL(address) : undefined;
-  // The address may hold a password, and is not shown.
+  // Do not show the address: it may contain a password.
   if (url?.protocol !== "http:" || url.hostname === "") {
-    throw new CliError("CLI_USAGE", "HTTPS_PROXY is no address of an HTTP proxy", {
+    throw new CliError("CLI_USAGE", "HTTPS_PROXY is not the address of an HTTP proxy", {
       hint: "write it as http://host:port",
     });
   }
@@ -50,9 +50,9 @@ export function findHttpsProxy(env: { readonly [name: string]: string | undefine
   };
 }
 
-/** Create the way out through `proxy`. @param roots certificates that are trusted, PEM */
+/** Creates a function that sends requests through `proxy`. @param roots trusted certificates, PEM */
 export function createProxiedSend(proxy: HttpsProxy, roots: readonly string[]): SendRequest {
-  // Reading all roots takes longer than a handshake.
+  // Parsing all roots takes longer than a handshake, so do it once.
   let trust: SecureContext | undefined;
   return async (request) => {
     const hostname = hostOf(request.url);
@@ -70,19 +70,22 @@ export function createProxiedSend(proxy: HttpsProxy, roots: readonly string[]): 
   };
 }
 
-/** The host of `url`, which leads to nothing but the usual port of one. @throws {CliError} `CLI_PROXY_UNUSABLE` */
+/** Returns the host of `url`, which must use the default port. @throws {CliError} `CLI_PROXY_UNUSABLE` */
 function hostOf(url: string): string {
   const { protocol, host, hostname } = new URL(url);
-  // A tunnel leads to port 443 of a host; what else a URL may name has no way there.
+  // A tunnel connects to port 443 of a host, so other URLs cannot use it.
   if (protocol === "https:" && host === hostname && hostname !== "") return hostname;
-  throw unusable("Cannot send the request through the proxy: it is for no https:// URL of a host", undefined);
+  throw unusable(
+    "Cannot send the request through the proxy: its URL is not https:// with a host and the default port",
+    undefined,
+  );
 }
 
 function unusable(message: string, hint: string | undefined, cause?: unknown): CliError {
   return new CliError("CLI_PROXY_UNUSABLE", message, { ...(hint === undefined ? {} : { hint }), cause });
 }
 
-/** A connection to `hostname` by CONNECT. */
+/** Opens a connection to `hostname` with CONNECT. */
 async function openTunnel(proxy: HttpsProxy, hostname: string, signal: AbortSignal): Promise<Duplex> {
   const authority = `${hostname}:443`;
   const { authorization } = proxy;
@@ -104,7 +107,7 @@ async function openTunnel(proxy: HttpsProxy, hostname: string, signal: AbortSign
     answer = (await once(connect, "connect")) as unknown as typeof answer;
   } catch (cause) {
     signal.throwIfAborted();
-    const hint = "HTTPS_PROXY of the environment names it";
+    const hint = "check HTTPS_PROXY in the environment";
     throw unusable(`Cannot reach the proxy: ${messageOf(cause)}`, hint, cause);
   }
   const [response, socket, head] = answer;
@@ -115,12 +118,12 @@ async function openTunnel(proxy: HttpsProxy, hostname: string, signal: AbortSign
   const reason = await readRefusal(response, socket, head);
   socket.destroy();
   throw unusable(
-    `The proxy does not let requests through to ${hostname}: HTTP ${response.statusCode}${reason === "" ? "" : `: ${reason}`}`,
-    "what may be reached is up to the proxy",
+    `The proxy refuses requests to ${hostname}: HTTP ${response.statusCode}${reason === "" ? "" : `: ${reason}`}`,
+    "the proxy decides which hosts are allowed",
   );
 }
 
-/** The beginning of the body with which CONNECT was refused; Node leaves it on the connection. */
+/** Reads the start of the body of a refused CONNECT, which Node leaves on the connection. */
 async function readRefusal(response: IncomingMessage, socket: Duplex, head: Buffer): Promise<string> {
   const declared = Number(response.headers["content-length"] ?? refusalMaxBytes);
   const length = Math.min(refusalMaxBytes, Number.isSafeInteger(declared) ? declared : refusalMaxBytes);
@@ -134,7 +137,7 @@ async function readRefusal(response: IncomingMessage, socket: Duplex, head: Buff
   return Buffer.concat(pieces).subarray(0, length).toString("utf8").trim();
 }
 
-/** TLS within `tunnel`, with the certificate of `hostname`. */
+/** Starts TLS in `tunnel`, and verifies the certificate of `hostname`. */
 async function secure(
   tunnel: Duplex,
   hostname: string,
@@ -147,7 +150,7 @@ async function secure(
     secureContext,
     ALPNProtocols: ["http/1.1"],
   });
-  // Its end without an answer is told by who waits for one.
+  // The code that waits for the response reports the error.
   socket.on("error", () => {});
   await once(socket, "secureConnect", { signal });
   return socket;
@@ -159,7 +162,7 @@ async function sendWithin(socket: TLSSocket, request: OutgoingRequest): ReturnTy
   const outgoing = openRequest({
     createConnection: () => socket,
     method,
-    // As it was planned: no URL parser comes in between.
+    // Send the planned path unchanged, without parsing it as a URL.
     path: url.slice(origin.length),
     headers: {
       Host: host,
@@ -170,7 +173,7 @@ async function sendWithin(socket: TLSSocket, request: OutgoingRequest): ReturnTy
     setDefaultHeaders: false,
     signal,
   });
-  // What breaks after the head of the response is told by who reads its body.
+  // The code that reads the body reports errors after the response head.
   outgoing.on("error", () => {});
   outgoing.end(body);
   const [response] = (await once(outgoing, "response")) as [IncomingMessage];
@@ -188,7 +191,7 @@ async function sendWithin(socket: TLSSocket, request: OutgoingRequest): ReturnTy
   };
 }
 
-/** The first `maxBytes` of a body, decompressed, and how long it is as far as it was read. */
+/** Reads and decompresses a body. Returns its first `maxBytes`, and the number of bytes read. */
 async function readBody(
   response: IncomingMessage,
   maxBytes: number,
@@ -207,7 +210,7 @@ async function readBody(
   return { pieces, totalBytes };
 }
 
-/** Nothing is asked for in another encoding; some services send it all the same. */
+/** Returns the decoder for an encoding. Requests ask for none, but some services compress anyway. */
 function decoderOf(encoding: string | undefined): Transform | undefined {
   switch (encoding?.trim().toLowerCase()) {
     case "gzip":

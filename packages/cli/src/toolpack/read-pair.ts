@@ -1,4 +1,4 @@
-/** The manifest and the toolspec that the engine serves, from the files that were named. */
+/** Reads the manifest and the toolspec that the engine serves. */
 
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
@@ -15,26 +15,26 @@ import {
 import { CliError } from "../cli-error.ts";
 import type { ProcessContext } from "../process-context.ts";
 
-/** Where an image of the document has them. */
+/** Paths in a container image, as the toolpack document defines them. */
 const imagePaths = { manifest: "/app/manifest.yaml", toolspec: "/app/toolspec.yaml" } as const;
 
-/** A sound pair, and what might be better about it. */
+/** A valid pair and its warnings. */
 export interface ReadPair {
   readonly manifest: Manifest;
   readonly toolspec: Toolspec;
   readonly warnings: readonly Diagnostic[];
 }
 
-/** Which files. */
+/** Options that name the files. */
 export interface PairFlags {
   readonly manifest?: string;
   readonly toolspec?: string;
 }
 
 /**
- * Read and check both files.
+ * Reads and checks both files.
  *
- * @throws {CliError} `CLI_USAGE` where one is not named, `CLI_FILE_UNUSABLE`,
+ * @throws {CliError} `CLI_USAGE` if one is missing, `CLI_FILE_UNUSABLE`,
  *   `CLI_CONFIG_INVALID` with all findings in `data.diagnostics`.
  */
 export async function readPair(flags: PairFlags, context: ProcessContext): Promise<ReadPair> {
@@ -47,7 +47,7 @@ export async function readPair(flags: PairFlags, context: ProcessContext): Promi
   const count = diagnostics.filter(({ severity }) => severity === "error").length;
   const names = files.map(({ name }) => name).join(", ");
   const message = `The manifest and its toolspec have ${count === 1 ? "an error" : `${count} errors`}: ${names}`;
-  const hint = "correct what is listed above";
+  const hint = "fix the errors listed above";
   throw new CliError("CLI_CONFIG_INVALID", message, { hint, data: { diagnostics } });
 }
 
@@ -59,12 +59,12 @@ async function readOne(
   const name = given ?? imagePaths[kind];
   if (given === undefined && !existsSync(name)) {
     throw new CliError("CLI_USAGE", `No ${kind}: there is no ${name}`, {
-      hint: "name both files: toolcrib toolpack --manifest FILE --toolspec FILE",
+      hint: "give both files: toolcrib toolpack --manifest FILE --toolspec FILE",
     });
   }
   try {
     const { bytes } = await readRegularFile(resolve(context.directory, name), documentMaxBytes);
-    // Under one path the two are a pair, whatever their files are called.
+    // The same path makes the two files a pair, independent of their names.
     return { path: "pair", name, text: bytes, kind };
   } catch (error) {
     throw new CliError("CLI_FILE_UNUSABLE", `Cannot read "${name}": ${messageOf(error)}`);

@@ -1,8 +1,8 @@
 /**
- * `toolcrib toolpack`: the toolpack engine by itself, as its document describes
- * it. An MCP server on standard input and output with the tools of one toolspec
- * under their own names; requests go through the proxy of the environment, or
- * out by an egress pipeline of its own.
+ * `toolcrib toolpack`: the standalone toolpack engine of the toolpack document. An
+ * MCP server on standard input and output with the tools of one toolspec under
+ * their own names. Requests go through the proxy of the environment, or through
+ * its own egress pipeline.
  */
 
 import { randomUUID } from "node:crypto";
@@ -16,29 +16,29 @@ import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { readPairs } from "../name-value-pairs.ts";
 import { serveStdio } from "../serve/serve-stdio.ts";
 import { version } from "../version.ts";
-import { openWayOut } from "./open-toolpack-egress.ts";
+import { openToolpackEgress } from "./open-toolpack-egress.ts";
 import { type PairFlags, readPair } from "./read-pair.ts";
 import { createToolpackService } from "./toolpack-service.ts";
 
-/** Its options. */
+/** Options of the command. */
 export interface ToolpackFlags extends PairFlags {
   readonly secret?: readonly string[];
   readonly variable?: readonly string[];
   readonly reserved?: readonly string[];
 }
 
-/** Run the command. */
+/** Runs the command. */
 export async function serveToolpack(context: CliContext, flags: ToolpackFlags): Promise<ExitCode> {
   const { options, output } = context;
   if (options.isJson) {
     throw new CliError("CLI_USAGE", "toolpack cannot be used with --json", {
-      hint: "standard output is the protocol",
+      hint: "standard output carries the protocol",
     });
   }
   const { manifest, toolspec, warnings } = await readPair(flags, context);
   if (warnings.length > 0) output.note(formatDiagnostics(warnings), "");
   const logger = createCommandLogger(context, "warn");
-  await using wayOut = await openWayOut(context, { manifest, toolspec }, flags.secret ?? [], logger);
+  await using egress = await openToolpackEgress(context, { manifest, toolspec }, flags.secret ?? [], logger);
   await using source = createToolpackSource(
     {
       manifest,
@@ -46,10 +46,10 @@ export async function serveToolpack(context: CliContext, flags: ToolpackFlags): 
       tools: toolspec.tools.map(({ name }) => name),
       variables: readVariables(flags.variable ?? []),
       reserved: flags.reserved,
-      tokenOf: wayOut.tokenOf,
+      tokenOf: egress.tokenOf,
     },
     {
-      send: wayOut.send,
+      send: egress.send,
       now: context.now,
       sleep: (ms, signal) => sleep(ms, undefined, { signal }),
       random: Math.random,

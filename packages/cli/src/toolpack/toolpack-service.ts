@@ -1,7 +1,6 @@
 /**
- * One source of tools as an MCP service: its tools under their own names, and
- * calls. It governs nothing: the engine is a tool server, and whoever calls it
- * through a gateway is governed there.
+ * Serves one tool source over MCP, with the tools' own names. It applies no policy:
+ * the engine is a tool server, and a gateway in front of it governs its calls.
  */
 
 import { isCodedError, messageOf } from "@toolcrib/diagnostics";
@@ -18,21 +17,21 @@ import {
 import { type CallContext, failedResult, type Tool, type ToolSource } from "@toolcrib/tool";
 import { CliError } from "../cli-error.ts";
 
-/** What the service works with. */
+/** Dependencies of the service. */
 export interface ToolpackServiceDeps {
   readonly serverInfo: ServerInfo;
   readonly instructions: string | undefined;
   readonly source: ToolSource;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** A new unique id for a call. */
+  /** Returns a new unique id for a call. */
   readonly newCallId: () => string;
 }
 
-/** Milliseconds of a call whose source names no deadline. */
+/** Time limit of a call if the source has none, in milliseconds. */
 const deadlineMs = 30_000;
 
-/** Create the service. */
+/** Creates the service. */
 export function createToolpackService(deps: ToolpackServiceDeps): McpService {
   const { source } = deps;
 
@@ -51,7 +50,7 @@ export function createToolpackService(deps: ToolpackServiceDeps): McpService {
     try {
       return (await source.call(tool, args, context)) as unknown as JsonObject;
     } catch (error) {
-      // A caller that is gone hears nothing any more.
+      // The caller is gone, so no result can be sent.
       if (request.signal.aborted) throw error;
       return toFailedResult(tool, error, callId);
     }
@@ -68,7 +67,7 @@ export function createToolpackService(deps: ToolpackServiceDeps): McpService {
     },
     sessionOpened() {},
     sessionClosed() {},
-    // The tools stay what they are.
+    // The tools never change.
     listen: async () => ({}),
     toolInputSchema: (_view, _identity, name) => findTool(name)?.definition.inputSchema,
   };
@@ -107,7 +106,7 @@ function toContext(
   };
 }
 
-/** A call that failed is a result too, so that the model sees why and what to do. */
+/** Converts an error to a result, so that the model sees the reason and the hint. */
 function toFailedResult({ definition }: Tool, error: unknown, callId: string): JsonObject {
   const failure = isCodedError(error)
     ? error

@@ -1,7 +1,6 @@
 /**
- * The certificates that other programs are told to trust by their environment:
- * `SSL_CERT_FILE` in place of the built-in roots, `NODE_EXTRA_CA_CERTS` beside
- * them.
+ * Reads the trusted certificates of the environment: `SSL_CERT_FILE` replaces the
+ * built-in roots, `NODE_EXTRA_CA_CERTS` adds to them.
  */
 
 import { resolve } from "node:path";
@@ -11,17 +10,17 @@ import { readRegularFile } from "@toolcrib/files";
 import { CliError } from "../cli-error.ts";
 import type { ProcessContext } from "../process-context.ts";
 
-/** Certificates, PEM. */
+/** Trusted certificates, PEM. */
 export interface TrustedRoots {
-  /** All that are trusted. */
+  /** All trusted certificates. */
   readonly all: readonly string[];
-  /** Those of them that the environment named. */
+  /** The certificates from the environment. */
   readonly named: readonly string[];
 }
 
 const fileMaxBytes = 4 * 1024 * 1024;
 
-/** Read what the environment names. @throws {CliError} `CLI_FILE_UNUSABLE` */
+/** Reads the trusted certificates. @throws {CliError} `CLI_FILE_UNUSABLE` */
 export async function readTrustedRoots(context: ProcessContext): Promise<TrustedRoots> {
   const replaced = await readCertificates("SSL_CERT_FILE", context);
   const added = await readCertificates("NODE_EXTRA_CA_CERTS", context);
@@ -44,7 +43,7 @@ async function readCertificates(
   }
   const found = text.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g);
   if (found !== null) return found;
-  throw new CliError("CLI_FILE_UNUSABLE", `Cannot read ${variable}: the file holds no certificate`, {
-    hint: "it is to hold certificates in PEM",
+  throw new CliError("CLI_FILE_UNUSABLE", `Cannot read ${variable}: the file contains no certificate`, {
+    hint: "the file must contain certificates in PEM format",
   });
 }

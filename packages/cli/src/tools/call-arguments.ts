@@ -1,21 +1,21 @@
 /**
- * The arguments of a call as they are given on the command line: a JSON object,
- * or `--arg NAME=VALUE` for each. Pure.
+ * Parses the arguments of a call from the command line: a JSON object, or
+ * `--arg NAME=VALUE` for each argument. Pure.
  */
 
 import { type Diagnostic, isCodedError } from "@toolcrib/diagnostics";
 import { findJsonFault, isJsonObject, type JsonObject, type JsonValue, parseJson } from "@toolcrib/json";
 import { CliError } from "../cli-error.ts";
 
-/** Longest JSON text in characters. */
+/** Longest JSON text, in characters. */
 const textMaxLength = 16 * 1024 * 1024;
 
 /**
- * The object in `text`.
+ * Parses the object in `text`.
  *
- * @param name what to call the text in errors.
- * @param flag the option that takes them one by one.
- * @throws {CliError} `CLI_ARGUMENTS_INVALID`; for broken JSON with the place as a diagnostic.
+ * @param name name of the text in errors.
+ * @param flag the option for single arguments.
+ * @throws {CliError} `CLI_ARGUMENTS_INVALID`; for invalid JSON with its position as a diagnostic.
  */
 export function parseArguments(text: string, name: string, flag = "--arg"): JsonObject {
   let value: JsonValue;
@@ -31,7 +31,7 @@ export function parseArguments(text: string, name: string, flag = "--arg"): Json
     const diagnostic: Diagnostic = {
       severity: "error",
       code: "CLI_ARGUMENTS_INVALID",
-      message: `${start === end ? "The JSON ends too early" : "This is not JSON"}: expected ${fault.expected}`,
+      message: `${start === end ? "The JSON is incomplete" : "This is not JSON"}: expected ${fault.expected}`,
       source: { name, text },
       span: { start, end: start + 1 },
     };
@@ -48,10 +48,10 @@ export function parseArguments(text: string, name: string, flag = "--arg"): Json
 }
 
 /**
- * `NAME=VALUE` texts as an object. A value becomes what the tool's schema asks
- * for: a text where it takes one, else JSON where it is some, else a text.
+ * Converts `NAME=VALUE` texts to an object. The tool's schema decides the type of a
+ * value: text if it expects text, otherwise JSON if it parses, otherwise text.
  *
- * @param flag the option that they were given with.
+ * @param flag the option that they come from.
  * @throws {CliError} `CLI_ARGUMENTS_INVALID`.
  */
 export function parseArgumentPairs(pairs: readonly string[], schema: JsonObject, flag = "--arg"): JsonObject {
@@ -77,7 +77,7 @@ export function parseArgumentPairs(pairs: readonly string[], schema: JsonObject,
 
 function toValue(text: string, schema: JsonValue | undefined): JsonValue {
   const types = typesOf(schema);
-  // A text that looks like a number stays a text where the tool takes texts only.
+  // Text that looks like a number remains text if the tool only accepts text.
   if (types.length > 0 && types.every((type) => type === "string")) return text;
   try {
     const value = parseJson(text);

@@ -1,4 +1,4 @@
-/** `toolcrib call TOOL`: run a tool through the governed call and print what it answers. */
+/** `toolcrib call TOOL`: calls a tool through the governed call and prints its result. */
 
 import type { JsonObject } from "@toolcrib/json";
 import type { ToolResult } from "@toolcrib/tool";
@@ -15,13 +15,13 @@ import { resultLines } from "./print-result.ts";
 import { createProgressLine } from "./progress-line.ts";
 import { serverOfName } from "./tool-names.ts";
 
-/** Its options. */
+/** Options of the command. */
 export interface CallFlags {
   readonly arg?: readonly string[];
   readonly timeout?: number;
 }
 
-/** Run the command. */
+/** Runs the command. */
 export async function callTool(
   context: CliContext,
   name: string,
@@ -34,7 +34,7 @@ export async function callTool(
       hint: "use one of the two",
     });
   }
-  // What is wrong with the arguments is told before anything is started.
+  // Report invalid arguments before starting any server.
   const given = await readArguments(context, text);
   parseArgumentPairs(pairs, {});
   await using access = await openToolAccess(context, { onlyServer: (ids) => serverOfName(name, ids) });
@@ -60,11 +60,11 @@ async function callWithin(
   timeoutSeconds: number | undefined,
 ): Promise<ToolResult> {
   const timeout = new AbortController();
-  const late = () =>
+  const abort = () =>
     timeout.abort(
-      new CliError("CLI_TIMEOUT", `"${name}" did not answer within ${timeoutSeconds} s (--timeout)`),
+      new CliError("CLI_TIMEOUT", `"${name}" did not respond within ${timeoutSeconds} s (--timeout)`),
     );
-  const timer = timeoutSeconds === undefined ? undefined : setTimeout(late, timeoutSeconds * 1000);
+  const timer = timeoutSeconds === undefined ? undefined : setTimeout(abort, timeoutSeconds * 1000);
   using progress = createProgressLine(context.stderr);
   try {
     return await access.call(name, args, {
@@ -86,10 +86,10 @@ function printResult(context: CliContext, result: ToolResult): void {
   const lines = resultLines(result);
   if (result.isError === true) {
     const label = output.noteStyle(["bold", "red"], "tool error");
-    if (!output.isJson) output.note(`${label}: ${safeText(lines.join("\n") || "without a text")}`);
+    if (!output.isJson) output.note(`${label}: ${safeText(lines.join("\n") || "without text")}`);
     return;
   }
-  // A program gets the bytes as they are; a terminal is not steered by them.
+  // A program gets the unchanged text; for a terminal, control characters are escaped.
   const safe = output.isTerminal ? lines.map(safeText) : lines;
   if (!output.isJson) for (const line of safe) context.stdout.write(line.endsWith("\n") ? line : `${line}\n`);
 }

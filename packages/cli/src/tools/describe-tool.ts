@@ -1,4 +1,4 @@
-/** `toolcrib describe TOOL`: what a tool does, what it takes, and how it is called. */
+/** `toolcrib describe TOOL`: shows the description, the arguments and an example call of a tool. */
 
 import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
 import { openToolAccess } from "../access/open-tool-access.ts";
@@ -11,7 +11,7 @@ import { ownCommand } from "../serve/own-command.ts";
 import { findTool } from "./find-tool.ts";
 import { serverOfName } from "./tool-names.ts";
 
-/** Run the command. */
+/** Runs the command. */
 export async function describeTool(context: CliContext, name: string): Promise<ExitCode> {
   const { output } = context;
   await using access = await openToolAccess(context, { onlyServer: (ids) => serverOfName(name, ids) });
@@ -27,7 +27,7 @@ function printTool(context: CliContext, tool: ToolDescription): void {
   const title = tool.title === undefined ? "" : output.style("dim", `  ${safeLine(tool.title)}`);
   output.print(output.style(["bold", "cyan"], tool.wireName) + title);
   output.print(output.style("dim", `${tool.id}, ${tool.origin}${hintsOf(tool.annotations)}`));
-  // Indented, so that no line of it can be taken for one of ours.
+  // Indent it, so that no line of it looks like output of this command.
   if (tool.description !== undefined) {
     output.print("", safeText(tool.description.trim()).replace(/^(?=.)/gm, "  "));
   }
@@ -43,9 +43,9 @@ function hintsOf(annotations: JsonObject | undefined): string {
   };
   const hints = [
     ...says("readOnlyHint", "says it only reads", undefined),
-    ...says("destructiveHint", "says it may destroy", "says it destroys nothing"),
-    ...says("idempotentHint", "may be repeated", undefined),
-    ...says("openWorldHint", "reaches out", undefined),
+    ...says("destructiveHint", "says it may destroy data", "says it destroys no data"),
+    ...says("idempotentHint", "is idempotent", undefined),
+    ...says("openWorldHint", "accesses external systems", undefined),
   ];
   return hints.length === 0 ? "" : `; ${hints.join(", ")}`;
 }
@@ -63,7 +63,7 @@ function printArguments(output: Output, schema: JsonObject): void {
     [
       { title: "  NAME" },
       { title: "TYPE", canShrink: true },
-      { title: "NEEDED" },
+      { title: "REQUIRED" },
       { title: "DESCRIPTION", canShrink: true },
     ],
     names.map((name) => {
@@ -79,7 +79,7 @@ function printArguments(output: Output, schema: JsonObject): void {
   );
 }
 
-/** A schema's type in a few words. */
+/** Returns the type of a schema in a few words. */
 function typeOf(schema: JsonValue | undefined): string {
   if (!isJsonObject(schema)) return "any";
   if (Array.isArray(schema["enum"])) return schema["enum"].map((value) => JSON.stringify(value)).join(" | ");

@@ -1,4 +1,4 @@
-/** `toolcrib list`: every tool that may be used, by server. */
+/** `toolcrib list`: lists the available tools by server. */
 
 import { nearestName } from "@toolcrib/diagnostics";
 import type { ToolSummary } from "@toolcrib/gateway";
@@ -9,13 +9,13 @@ import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine } from "../output/output.ts";
 import { serverNotReady } from "./find-tool.ts";
 
-/** Its options. */
+/** Options of the command. */
 export interface ListFlags {
   readonly server?: string;
   readonly tag?: string;
 }
 
-/** Run the command. */
+/** Runs the command. */
 export async function listTools(context: CliContext, flags: ListFlags): Promise<ExitCode> {
   const { output } = context;
   const onlyServer = (ids: readonly string[]) => {
@@ -27,10 +27,10 @@ export async function listTools(context: CliContext, flags: ListFlags): Promise<
   const servers = await access.servers();
   const ids = new Set([...servers.map(({ id }) => id), ...all.map(({ namespace }) => namespace)]);
   onlyServer([...ids]);
-  const asked = servers.find(({ id }) => id === flags.server);
-  // What a server listed before it went down is still known.
+  const requested = servers.find(({ id }) => id === flags.server);
+  // The tools of a server that stopped later are still listed.
   const isEmpty = !all.some(({ namespace }) => namespace === flags.server);
-  if (asked !== undefined && asked.state !== "ready" && isEmpty) throw serverNotReady(asked);
+  if (requested !== undefined && requested.state !== "ready" && isEmpty) throw serverNotReady(requested);
   const tools = all.filter(
     ({ namespace, tags }) =>
       (flags.server === undefined || namespace === flags.server) &&
@@ -55,7 +55,7 @@ export async function listTools(context: CliContext, flags: ListFlags): Promise<
   return exitCodes.done;
 }
 
-/** @throws {CliError} `CLI_SERVER_NOT_FOUND` when `server` is none of `ids`. */
+/** @throws {CliError} `CLI_SERVER_NOT_FOUND` if `server` is not one of `ids`. */
 function checkServer(server: string, ids: readonly string[]): void {
   if (ids.includes(server)) return;
   const near = nearestName(server, ids);
@@ -65,7 +65,7 @@ function checkServer(server: string, ids: readonly string[]): void {
   });
 }
 
-/** A tool as `--json` shows it in a list. */
+/** Returns a tool for the list of `--json`. */
 export function toJsonTool({
   id,
   wireName,
@@ -78,7 +78,7 @@ export function toJsonTool({
   return { id, name: wireName, namespace, origin, tags, title, description };
 }
 
-/** As much of a description as a table has room for. */
+/** Returns the first sentence of a description, for a table. */
 export function firstSentence(text: string): string {
   const line = safeLine(text.trim().split(/\n\s*\n/, 1)[0] ?? "");
   return /^.{20,}?[.!?](?=\s[A-Z(])/.exec(line)?.[0] ?? line;

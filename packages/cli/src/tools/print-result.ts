@@ -1,23 +1,23 @@
 /**
- * A tool's result for people: texts as they are, everything else in a line,
- * structured content as JSON unless a text already says the same.
+ * Formats a tool's result for people: text unchanged, other content as one line,
+ * structured content as JSON unless a text contains the same.
  */
 
 import { canonicalJson, isJsonObject, type JsonValue, parseJson } from "@toolcrib/json";
 import type { ContentBlock, ToolResult } from "@toolcrib/tool";
 import { safeLine } from "../output/output.ts";
 
-/** The lines of a result. */
+/** Returns the lines of a result. */
 export function resultLines({ content, structuredContent }: ToolResult): string[] {
   const lines = content.map(blockText);
   const isShown =
     structuredContent === undefined ||
-    content.some(({ type, text }) => type === "text" && saysTheSame(text, structuredContent));
+    content.some(({ type, text }) => type === "text" && isSameContent(text, structuredContent));
   return isShown ? lines : [...lines, JSON.stringify(structuredContent, undefined, 2)];
 }
 
-/** Whether `text` is `value` as JSON, or the one text that `value` holds. */
-function saysTheSame(text: JsonValue | undefined, value: JsonValue): boolean {
+/** Whether `text` is `value` as JSON, or the only text in `value`. */
+function isSameContent(text: JsonValue | undefined, value: JsonValue): boolean {
   if (typeof text !== "string") return false;
   if (isJsonObject(value) && Object.keys(value).length === 1 && Object.values(value)[0] === text) return true;
   try {
@@ -50,9 +50,9 @@ function named(value: JsonValue | undefined): string {
   return typeof value === "string" && value !== "" ? ` ${JSON.stringify(safeLine(value).slice(0, 200))}` : "";
 }
 
-/** Size of a base64 text. */
+/** Returns the size of base64 data. */
 function sizeOf(data: JsonValue | undefined): string {
   if (typeof data !== "string") return "";
   const bytes = Math.floor((data.replace(/=+$/, "").length * 3) / 4);
-  return `, ${bytes.toLocaleString("en")} bytes; --json has it`;
+  return `, ${bytes.toLocaleString("en")} bytes; shown with --json`;
 }

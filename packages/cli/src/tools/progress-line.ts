@@ -1,4 +1,4 @@
-/** The progress of a call as one line on a terminal, rewritten in place and removed at the end. */
+/** Shows the progress of a call as one terminal line, which is updated in place and removed at the end. */
 
 import type { JsonObject } from "@toolcrib/json";
 import { safeLine } from "../output/output.ts";
@@ -10,7 +10,7 @@ export interface ProgressLine extends Disposable {
   update(params: JsonObject): void;
 }
 
-/** Show progress on `stream`; `undefined` where that is no terminal. */
+/** Creates a progress line on `stream`; `undefined` if it is not a terminal. */
 export function createProgressLine(stream: OutputStream): ProgressLine | undefined {
   if (stream.isTTY !== true) return undefined;
   let isShown = false;
@@ -23,7 +23,7 @@ export function createProgressLine(stream: OutputStream): ProgressLine | undefin
       const count = typeof total === "number" ? `${String(progress)}/${total}` : String(progress);
       const text = typeof message === "string" ? `${count} ${safeLine(message)}` : count;
       clear();
-      // A terminal that does not tell its width says 0.
+      // A terminal with unknown width reports 0.
       stream.write(fitText(text, (stream.columns || 80) - 1));
       isShown = true;
     },

@@ -1,4 +1,4 @@
-/** `toolcrib search WORDS…`: find tools by what they do. */
+/** `toolcrib search WORDS…`: finds tools by what they do. */
 
 import { noteMissing, openToolAccess } from "../access/open-tool-access.ts";
 import type { CliContext } from "../cli-context.ts";
@@ -7,14 +7,14 @@ import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine } from "../output/output.ts";
 import { firstSentence } from "./list-tools.ts";
 
-/** Most reasons in a row of the table; `--json` has all. */
+/** Most reasons in a table row; `--json` has all. */
 const reasonsMaxCount = 3;
 
-/** Run the command. */
+/** Runs the command. */
 export async function searchTools(context: CliContext, query: string, limit: number): Promise<ExitCode> {
   const { output } = context;
   if (query.trim() === "")
-    throw new CliError("CLI_USAGE", "There is nothing to search for", { hint: "give a few words" });
+    throw new CliError("CLI_USAGE", "The search has no words", { hint: "give a few words" });
   await using access = await openToolAccess(context);
   const hits = await access.search(query, limit);
   output.json(hits.map(({ id, name, score, why }) => ({ id, name, score, why })));

@@ -1,14 +1,14 @@
-/** Names of tools as people type them: which server they belong to, and what they may have meant. Pure. */
+/** Parses tool names from the command line, and suggests similar names. Pure. */
 
 import { nearestName } from "@toolcrib/diagnostics";
 import type { ToolSummary } from "@toolcrib/gateway";
 
-/** The server that `name` (`server:tool` or `server__tool`) belongs to, if it is one of `ids`. */
+/** Returns the server of `name` (`server:tool` or `server__tool`), if it is one of `ids`. */
 export function serverOfName(name: string, ids: readonly string[]): string | undefined {
   return ids.find((id) => name.startsWith(`${id}:`) || name.startsWith(`${id}__`));
 }
 
-/** The tool's own name, without its server. */
+/** Returns the name of the tool without its server. */
 export function ownNameOf(name: string): string {
   return name.replace(/^.*?(?::|__)/, "");
 }
@@ -16,24 +16,24 @@ export function ownNameOf(name: string): string {
 /** Most suggestions. */
 const suggestionsMaxCount = 3;
 
-/** Names of `tools` that `name` may have been meant to be, the nearest first. */
+/** Returns names of `tools` that are similar to `name`, most similar first. */
 export function suggestTools(
   name: string,
   tools: readonly ToolSummary[],
   searched: readonly string[],
 ): readonly string[] {
-  // In the form in which it was asked for.
+  // Use the notation of the requested name.
   const nameOf = (tool: ToolSummary) => (name.includes(":") ? tool.id : tool.wireName);
   const suggestions = new Set<string>();
   const near = nearestName(name, tools.map(nameOf));
   if (near !== undefined) suggestions.add(near);
-  // The same or nearly the same name, without a server or of another one.
+  // The same or a similar name, without a server or with another one.
   const own = ownNameOf(name).toLowerCase();
   for (const tool of tools) {
     const ownName = tool.id.slice(tool.namespace.length + 1).toLowerCase();
     if (ownName === own || nearestName(own, [ownName]) !== undefined) suggestions.add(nameOf(tool));
   }
-  // What only means something like it is proposed where nothing is written like it.
+  // Suggest search results only if no name is similar.
   if (suggestions.size === 0) for (const one of searched) suggestions.add(one);
   return [...suggestions].slice(0, suggestionsMaxCount);
 }

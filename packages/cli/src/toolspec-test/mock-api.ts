@@ -1,7 +1,7 @@
 /**
- * The services that toolspecs call, for the time of one test run: an HTTPS
- * server on loopback that answers for every host with a certificate of its own
- * authority, keeps the last request as it came, and answers `{}`.
+ * A mock of the services that toolspecs call, for one test run: an HTTPS server on
+ * loopback that has a certificate of its own authority for every host, records
+ * requests, and responds with `{}`.
  */
 
 import { randomBytes } from "node:crypto";
@@ -12,10 +12,10 @@ import type { AddressInfo, Socket } from "node:net";
 import { createSecureContext } from "node:tls";
 import { createAuthority, readAuthority } from "@toolcrib/egress";
 
-/** A request as it arrived. */
-export interface ArrivedRequest {
+/** A received request. */
+export interface ReceivedRequest {
   readonly method: string;
-  /** With the host that the client named. */
+  /** With the host from the client. */
   readonly url: string;
   readonly headers: { readonly [name: string]: string };
   readonly body: Uint8Array<ArrayBuffer>;
@@ -27,16 +27,16 @@ export interface MockApi extends AsyncDisposable {
   readonly endpoint: string;
   /** Its authority, PEM. */
   readonly certificate: string;
-  /** The requests that arrived since the last time this was called. */
-  take(): readonly ArrivedRequest[];
+  /** Returns the requests since the last call of this method. */
+  take(): readonly ReceivedRequest[];
 }
 
-/** Start a mock. */
+/** Starts a mock. */
 export async function startMockApi(now: () => number): Promise<MockApi> {
   const deps = { now, randomBytes };
   const own = await createAuthority(deps);
   const authority = await readAuthority(own, deps);
-  const arrived: ArrivedRequest[] = [];
+  const received: ReceivedRequest[] = [];
   const sockets = new Set<Socket>();
   const server = createServer({
     SNICallback(host, done) {
@@ -51,9 +51,9 @@ export async function startMockApi(now: () => number): Promise<MockApi> {
   });
   server.on("tlsClientError", () => {});
   server.on("request", (request, response) => {
-    readArrived(request).then(
+    readRequest(request).then(
       (one) => {
-        arrived.push(one);
+        received.push(one);
         response.writeHead(200, { "Content-Type": "application/json" });
         response.end("{}");
       },
@@ -66,7 +66,7 @@ export async function startMockApi(now: () => number): Promise<MockApi> {
   return {
     endpoint: `127.0.0.1:${port}`,
     certificate: own.certificate,
-    take: () => arrived.splice(0),
+    take: () => received.splice(0),
     async [Symbol.asyncDispose]() {
       if (!server.listening) return;
       const closed = once(server, "close");
@@ -77,7 +77,7 @@ export async function startMockApi(now: () => number): Promise<MockApi> {
   };
 }
 
-async function readArrived(request: IncomingMessage): Promise<ArrivedRequest> {
+async function readRequest(request: IncomingMessage): Promise<ReceivedRequest> {
   const pieces: Buffer[] = [];
   for await (const piece of request as AsyncIterable<Buffer>) pieces.push(piece);
   const { rawHeaders } = request;

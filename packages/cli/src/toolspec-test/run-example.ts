@@ -1,6 +1,6 @@
 /**
- * One example of a toolspec: its arguments through the engine, and the request
- * that arrives, or the answer of the API itself, against what it expects.
+ * Runs one example of a toolspec through the engine, and compares the received
+ * request, or the response of the API itself, with the expectation.
  */
 
 import { randomUUID } from "node:crypto";
@@ -15,19 +15,19 @@ import {
   type ToolspecTool,
   writeCredential,
 } from "@toolcrib/toolspec";
-import type { ArrivedRequest } from "./mock-api.ts";
+import type { ReceivedRequest } from "./mock-api.ts";
 
-/** Longest text of a failure that is kept. */
+/** Longest text of a failure, in characters. */
 const textMaxLength = 2000;
 const deadlineMs = 30_000;
 
-/** What an example came to. */
+/** The outcome of an example. */
 export type ExampleOutcome =
   | { readonly kind: "passed"; readonly note?: string }
   | { readonly kind: "failed"; readonly reason: string; readonly differences: readonly ExampleDifference[] }
   | { readonly kind: "skipped"; readonly reason: string };
 
-/** Call the tool with the arguments of the example. */
+/** Calls the tool with the arguments of the example. */
 export async function callExample(
   source: ToolSource,
   tool: ToolspecTool,
@@ -48,21 +48,21 @@ export async function callExample(
     progress() {},
     notify() {},
     async ask() {
-      throw new Error("nobody is asked here");
+      throw new Error("examples cannot ask the client");
     },
   };
   return source.call(found, example.args, callContext);
 }
 
-/** Hold what arrived to what the example expects, credentials in their places. */
-export function judgeRequest(
+/** Compares the received requests with the example, including credentials. */
+export function checkRequest(
   example: ToolspecExample,
-  arrived: readonly ArrivedRequest[],
+  received: readonly ReceivedRequest[],
   credentials: readonly FilledCredential[],
 ): ExampleOutcome {
-  const [request] = arrived;
-  if (request === undefined) return failed("no request arrived");
-  if (arrived.length > 1) return failed(`${arrived.length} requests arrived`);
+  const [request] = received;
+  if (request === undefined) return failed("no request was received");
+  if (received.length > 1) return failed(`${received.length} requests were received`);
   const plan: RequestPlan = { ...request, method: request.method as RequestPlan["method"] };
   const expected = {
     ...example,
@@ -79,10 +79,10 @@ export function judgeRequest(
   const differences = [...compareExample(expected, plan), ...missing];
   return differences.length === 0
     ? { kind: "passed" }
-    : { kind: "failed", reason: "another request arrived", differences };
+    : { kind: "failed", reason: "the request differs", differences };
 }
 
-/** `url` as it is sent: with the credentials that go before its path and behind its query. */
+/** Returns `url` with the credentials that precede its path and follow its query. */
 function withCredentials(url: string, credentials: readonly FilledCredential[]): string {
   const [, origin = "", path = "", query = ""] = /^(https:\/\/[^/?#]*)([^?#]*)(.*)$/s.exec(url) ?? [];
   const prefix = credentials
@@ -95,8 +95,8 @@ function withCredentials(url: string, credentials: readonly FilledCredential[]):
   return `${origin}${prefix}${path}${all === "" ? "" : `?${all}`}`;
 }
 
-/** What the API itself answered. */
-export function judgeAnswer(result: ToolResult): ExampleOutcome {
+/** Checks the response of the API itself. */
+export function checkResponse(result: ToolResult): ExampleOutcome {
   const text = result.content
     .flatMap((block) => (typeof block["text"] === "string" ? [block["text"]] : []))
     .join("\n");
@@ -104,8 +104,8 @@ export function judgeAnswer(result: ToolResult): ExampleOutcome {
   return { kind: "passed", note: `${new TextEncoder().encode(text).length} bytes` };
 }
 
-/** What a call that threw came to. */
-export function judgeError(error: unknown): ExampleOutcome {
+/** Converts a thrown error to an outcome. */
+export function toFailure(error: unknown): ExampleOutcome {
   if (!isCodedError(error)) throw error;
   return failed(`${error.code}: ${messageOf(error)}${error.hint === undefined ? "" : ` (${error.hint})`}`);
 }

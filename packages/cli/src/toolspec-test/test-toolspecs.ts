@@ -1,8 +1,8 @@
 /**
- * `toolcrib toolspec test`: the examples of toolspecs are their tests. Each goes
- * through the engine and the egress pipeline to a service of the run on
- * loopback, which sees the request to the byte; with `--live` those that only
- * read go to the API itself.
+ * `toolcrib toolspec test`: runs the examples of toolspecs as tests. Each goes
+ * through the engine and the egress pipeline to a mock service on loopback, which
+ * receives the exact request. With `--live`, examples that only read call the API
+ * itself.
  */
 
 import { randomBytes } from "node:crypto";
@@ -27,20 +27,20 @@ import { CliError } from "../cli-error.ts";
 import { createCommandLogger } from "../create-command-logger.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine, safeText } from "../output/output.ts";
-import { openWayOut } from "../toolpack/open-toolpack-egress.ts";
+import { openToolpackEgress } from "../toolpack/open-toolpack-egress.ts";
 import { readCatalog } from "../toolspec/catalog-files.ts";
 import { version } from "../version.ts";
 import { startMockApi } from "./mock-api.ts";
-import { callExample, type ExampleOutcome, judgeAnswer, judgeError, judgeRequest } from "./run-example.ts";
+import { callExample, checkRequest, checkResponse, type ExampleOutcome, toFailure } from "./run-example.ts";
 
-/** Its options. */
+/** Options of the command. */
 export interface ToolspecTestFlags {
   readonly live?: boolean;
   readonly tool?: readonly string[];
   readonly secret?: readonly string[];
 }
 
-/** One example and what it came to. */
+/** One example and its outcome. */
 interface Row {
   readonly toolspec: string;
   readonly tool: string;
@@ -49,7 +49,7 @@ interface Row {
   readonly outcome: ExampleOutcome;
 }
 
-/** `toolspec test PATH`. */
+/** Runs the command. */
 export async function testToolspecs(
   context: CliContext,
   path: string,
@@ -74,11 +74,11 @@ export async function testToolspecs(
   return summarize(context, chosen, rows);
 }
 
-/** @throws {CliError} `CLI_CONFIG_INVALID` with the findings where a file has an error */
+/** @throws {CliError} `CLI_CONFIG_INVALID` with the findings, if a file has an error */
 async function readPairs(context: CliContext, path: string): Promise<readonly CatalogPair[]> {
   const { output } = context;
   const { files } = await readCatalog(context.directory, path, "toolspec");
-  // Whether the examples fit is what is found out here.
+  // This command checks the examples itself.
   const report = lintCatalog(files, { subject: "toolspecs", needsToolspecs: false, checksExamples: false });
   const errors = report.diagnostics.filter(({ severity }) => severity === "error");
   if (errors.length > 0 || report.pairs.length === 0) {
@@ -95,7 +95,7 @@ async function readPairs(context: CliContext, path: string): Promise<readonly Ca
 
 type Done = (row: Row) => void;
 
-/** Every example of a toolspec, in its order. */
+/** Returns every example of a toolspec, in order. */
 function examplesOf({
   tools,
 }: Toolspec): { readonly tool: ToolspecTool; readonly example: ToolspecExample; readonly number: number }[] {
@@ -141,15 +141,15 @@ async function runMocked(context: CliContext, pairs: readonly CatalogPair[], don
           variables: exampleVariables(tool, toolspec, example.request.url),
           tokenOf: (id) => credentials.find((one) => one.id === id)?.placeholder ?? "",
         },
-        { ...surroundings(context), send: (request) => egress.fetch(request, source) },
+        { ...engineDeps(context), send: (request) => egress.fetch(request, source) },
       );
       const outcome = await settle(async () => {
         const result = await callExample(tools, tool, example, context);
-        const arrived = mock.take();
-        // Arguments that do not fit are a result, and nothing was sent.
-        return arrived.length === 0 && result.isError === true
-          ? judgeAnswer(result)
-          : judgeRequest(example, arrived, credentials);
+        const received = mock.take();
+        // Invalid arguments give an error result, and no request is sent.
+        return received.length === 0 && result.isError === true
+          ? checkResponse(result)
+          : checkRequest(example, received, credentials);
       });
       done({ toolspec: manifest.name, tool: tool.name, example: number, outcome });
     }
@@ -164,11 +164,11 @@ async function runLive(
 ): Promise<void> {
   const logger = createCommandLogger(context, "error");
   for (const { manifest, toolspec } of pairs) {
-    await using wayOut = await openWayOut(context, { manifest, toolspec }, secretNames, logger);
+    await using access = await openToolpackEgress(context, { manifest, toolspec }, secretNames, logger);
     for (const { tool, example, number } of examplesOf(toolspec)) {
       const row = { toolspec: manifest.name, tool: tool.name, example: number };
       if (annotationsOf(tool).readOnlyHint !== true) {
-        done({ ...row, outcome: { kind: "skipped", reason: "it may change something" } });
+        done({ ...row, outcome: { kind: "skipped", reason: "it may change data" } });
         continue;
       }
       await using tools = createToolpackSource(
@@ -177,13 +177,13 @@ async function runLive(
           toolspec,
           tools: [tool.name],
           variables: exampleVariables(tool, toolspec, example.request.url),
-          tokenOf: wayOut.tokenOf,
+          tokenOf: access.tokenOf,
         },
-        { ...surroundings(context), send: wayOut.send },
+        { ...engineDeps(context), send: access.send },
       );
       done({
         ...row,
-        outcome: await settle(async () => judgeAnswer(await callExample(tools, tool, example, context))),
+        outcome: await settle(async () => checkResponse(await callExample(tools, tool, example, context))),
       });
     }
   }
@@ -193,11 +193,11 @@ async function settle(run: () => Promise<ExampleOutcome>): Promise<ExampleOutcom
   try {
     return await run();
   } catch (error) {
-    return judgeError(error);
+    return toFailure(error);
   }
 }
 
-function surroundings(context: CliContext): Omit<ToolpackDeps, "send"> {
+function engineDeps(context: CliContext): Omit<ToolpackDeps, "send"> {
   return {
     now: context.now,
     sleep: (ms, signal) => sleep(ms, undefined, { signal }),

@@ -1,8 +1,8 @@
 /**
- * `toolcrib add`: from a name in the catalogue to tools that can be called. It
- * shows what the API may reach and needs, keeps the secret, adds an entry to the
- * configuration without touching anything else in it, and says what to try.
- * Done again, it finds what is there and adds what is missing.
+ * `toolcrib add`: adds an API of the catalog. It shows the hosts and credentials of
+ * the API, stores its secrets, adds an entry to the configuration without changing
+ * anything else in it, and prints what to try. A second run finds the existing
+ * entry and adds missing secrets.
  */
 
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
@@ -35,7 +35,7 @@ import { type CatalogEntry, findEntries, parseEntryName, readEntries, readEntry 
 import { configurationLines, factLines, headingLines } from "./entry-text.ts";
 import { type ObtainedSecret, obtainSecrets, type WantedSecret, wantedSecrets } from "./obtain-secrets.ts";
 
-/** Its options. */
+/** Options of the command. */
 export interface AddFlags {
   readonly id?: string;
   readonly secret?: readonly (readonly [credential: string, name: string])[];
@@ -45,14 +45,14 @@ export interface AddFlags {
   readonly yes?: boolean;
 }
 
-/** Run the command. */
+/** Runs the command. */
 export async function addToolspec(
   context: CliContext,
-  asked: string | undefined,
+  requested: string | undefined,
   flags: AddFlags,
 ): Promise<ExitCode> {
   const { output } = context;
-  const { entry, version } = await chooseEntry(context, asked);
+  const { entry, version } = await chooseEntry(context, requested);
   const { manifest } = entry;
   const file = openConfigFile(context);
   const id = flags.id ?? manifest.name;
@@ -60,7 +60,7 @@ export async function addToolspec(
   output.print(...headingLines(entry, output), "", ...factLines(entry, output), "");
   const names = present === undefined ? new Map(flags.secret ?? []) : namesOf(present, flags);
   const wanted = wantedSecrets(entry, id, names);
-  // What cannot be written is found out before anybody types a secret.
+  // Check that the entry can be written before the user types a secret.
   const text =
     present === undefined
       ? await withEntry(
@@ -78,22 +78,22 @@ export async function addToolspec(
   if (text !== undefined && flags.yes !== true && canAsk(context)) await confirm(context, file.shown);
   const secrets = await obtainSecrets(context, entry, wanted, { isLater: flags.withoutSecrets === true });
   if (text !== undefined) await write(file, text);
-  tellDone(context, { entry, id, file, secrets, isNew: present === undefined, flags });
+  reportDone(context, { entry, id, file, secrets, isNew: present === undefined, flags });
   return exitCodes.done;
 }
 
-/** The entry that `asked` names or finds, and the version, where one was asked for. */
+/** Finds the entry for a name or for search words, and the requested version. */
 async function chooseEntry(
   context: CliContext,
-  asked: string | undefined,
+  requested: string | undefined,
 ): Promise<{ readonly entry: CatalogEntry; readonly version: string | undefined }> {
   const isAsking = canAsk(context);
-  if (asked === undefined && !isAsking) {
-    throw new CliError("CLI_USAGE", "Name the API that is to be added", {
+  if (requested === undefined && !isAsking) {
+    throw new CliError("CLI_USAGE", "The name of the API is missing", {
       hint: "see toolcrib add --list, or find one with toolcrib catalog search WORDS",
     });
   }
-  const text = asked ?? (await askLine("Which API? (a name, or what it should do) ", context));
+  const text = requested ?? (await askLine("Which API? (a name, or what it should do) ", context));
   const { name, version } = parseEntryName(text);
   const entries = await readEntries(context);
   const isName = version !== undefined || entries.some(({ manifest }) => manifest.name === name);
@@ -101,7 +101,7 @@ async function chooseEntry(
   if (hits.length === 0) return { entry: await readEntry(context, name, version), version };
   if (isAsking) return { entry: await chooseHit(context, hits), version };
   const names = hits.map(({ manifest }) => manifest.name);
-  throw new CliError("CLI_TOOLSPEC_NOT_FOUND", `The catalogue has no toolspec ${JSON.stringify(name)}`, {
+  throw new CliError("CLI_TOOLSPEC_NOT_FOUND", `The catalog has no toolspec ${JSON.stringify(name)}`, {
     hint: names.length === 1 ? `did you mean ${names[0]}?` : `did you mean one of ${names.join(", ")}?`,
   });
 }
@@ -114,24 +114,24 @@ async function chooseHit(context: CliContext, hits: readonly CatalogEntry[]): Pr
     ),
   );
   for (;;) {
-    const answer = await askLine(`Which one? (1 to ${hits.length}, or nothing to stop) `, context);
+    const answer = await askLine(`Which one? (1 to ${hits.length}, or Enter to stop) `, context);
     if (answer === "") throw new CliError("CLI_INTERRUPTED", "Nothing was added");
     const hit = hits.find(({ manifest }, at) => manifest.name === answer || String(at + 1) === answer);
     if (hit !== undefined) return hit;
   }
 }
 
-/** The configuration that the entry goes into. */
+/** The configuration file for the entry. */
 interface ConfigFile {
   readonly path: string;
-  /** As people call it. */
+  /** The path for display. */
   readonly shown: string;
-  /** As it stands, or as it will begin. */
+  /** The current content, or the initial content of a new file. */
   readonly text: string;
   readonly isNew: boolean;
 }
 
-/** The last file of `--config`, else the one that is there, else a new one in this folder. */
+/** Opens the last file of `--config`, otherwise the existing file, otherwise a new file in this folder. */
 function openConfigFile(context: CliContext): ConfigFile {
   const { options } = context;
   const given = options.configFiles.at(-1);
@@ -157,7 +157,7 @@ function openConfigFile(context: CliContext): ConfigFile {
   }
 }
 
-/** The entry that is called `id` already. @throws {CliError} `CLI_CONFIG_INVALID`, `CLI_USAGE` where another API is called so */
+/** Returns the existing entry `id`. @throws {CliError} `CLI_CONFIG_INVALID`, `CLI_USAGE` if the id belongs to something else */
 function presentEntry(
   { shown, text }: ConfigFile,
   id: string,
@@ -169,16 +169,16 @@ function presentEntry(
   const present = layer.toolspecs.find((toolspec) => toolspec.id === id);
   const isSame = present?.reference.kind === "catalog" && present.reference.name === name;
   if (!isTaken && (present === undefined || isSame)) return present;
-  throw new CliError("CLI_USAGE", `${shown} has something else called ${JSON.stringify(id)}`, {
-    hint: "choose another name for it: --id NAME",
+  throw new CliError("CLI_USAGE", `${shown} already uses the id ${JSON.stringify(id)} for something else`, {
+    hint: "choose another id: --id ID",
   });
 }
 
-/** What the secrets of an entry that is there are called. Only those kept by name can be asked for. */
+/** Returns the names of the secrets of an existing entry. Only named and stored secrets have one. */
 function namesOf(present: ToolspecDeclaration, { secret = [] }: AddFlags): ReadonlyMap<string, string> {
   if (secret.length > 0) {
-    throw new CliError("CLI_USAGE", `${JSON.stringify(present.id)} is in the configuration already`, {
-      hint: "change its credentials there, or leave --secret out",
+    throw new CliError("CLI_USAGE", `${JSON.stringify(present.id)} already is in the configuration`, {
+      hint: "change its credentials there, or omit --secret",
     });
   }
   return new Map(
@@ -200,7 +200,7 @@ async function chooseVariables(
   if (unknown !== undefined) {
     const known = Object.keys(declared).join(", ");
     throw new CliError("CLI_USAGE", `It has no variable ${JSON.stringify(unknown)}`, {
-      hint: known === "" ? "leave --variable out: it has none" : `its variables are ${known}`,
+      hint: known === "" ? "omit --variable: it has none" : `its variables are ${known}`,
     });
   }
   for (const [name, { description, default: fallback }] of Object.entries(declared)) {
@@ -221,7 +221,7 @@ async function confirm(context: CliContext, shown: string): Promise<void> {
   if (!/^(?:y|yes)?$/i.test(answer)) throw new CliError("CLI_INTERRUPTED", "Nothing was added");
 }
 
-/** What the operator decided of an entry. */
+/** The choices of the operator for an entry. */
 interface Chosen {
   readonly id: string;
   readonly version: string | undefined;
@@ -254,16 +254,16 @@ function toEntry(
 }
 
 /**
- * The text of `file` with `entry` in it.
+ * Returns the text of `file` with `entry` added.
  *
- * @throws {CliError} `CLI_CONFIG_NOT_EDITABLE`; `CLI_CONFIG_INVALID` when the configuration would not be sound.
+ * @throws {CliError} `CLI_CONFIG_NOT_EDITABLE`; `CLI_CONFIG_INVALID` if the configuration would be invalid.
  */
 async function withEntry(context: CliContext, file: ConfigFile, entry: JsonObject): Promise<string> {
   const text = appendToolspecEntry(file.text, entry);
   if (text === undefined) {
-    const message = `Cannot add to ${file.shown}: its toolspecs are in a form that is left to you`;
+    const message = `Cannot add to ${file.shown}: the notation of its toolspecs cannot be edited automatically`;
     throw new CliError("CLI_CONFIG_NOT_EDITABLE", message, {
-      hint: `write this into it:\n${configurationLines(entry).join("\n")}`,
+      hint: `add this yourself:\n${configurationLines(entry).join("\n")}`,
     });
   }
   await checkWhole(context, file, text);
@@ -283,7 +283,7 @@ async function write(file: ConfigFile, text: string): Promise<void> {
   }
 }
 
-/** @throws {CliError} `CLI_CONFIG_INVALID` when the files together are not sound with `text` in the place of `file`. */
+/** @throws {CliError} `CLI_CONFIG_INVALID` if the files together are invalid with `text` as the content of `file`. */
 async function checkWhole(context: CliContext, file: ConfigFile, text: string): Promise<void> {
   const { options } = context;
   const deps = toLoadConfigDeps(context);
@@ -299,7 +299,7 @@ async function checkWhole(context: CliContext, file: ConfigFile, text: string): 
   if (hasErrors(diagnostics)) throw invalidConfig(files, diagnostics);
 }
 
-function tellDone(
+function reportDone(
   context: CliContext,
   done: {
     readonly entry: CatalogEntry;
@@ -325,11 +325,11 @@ function tellDone(
   });
   const check = output.style("green", "✓");
   for (const { name, result } of secrets) {
-    if (result === "kept") output.print(`${check} kept the secret ${name}`);
-    if (result === "found") output.print(`${check} the secret ${name} is there`);
+    if (result === "kept") output.print(`${check} stored the secret ${name}`);
+    if (result === "found") output.print(`${check} found the secret ${name}`);
     if (result === "missing") {
       output.print(
-        `${output.style("yellow", "!")} keep its secret: ${command} secret set ${shellQuote(name)}`,
+        `${output.style("yellow", "!")} store its secret: ${command} secret set ${shellQuote(name)}`,
       );
     }
   }
@@ -340,7 +340,7 @@ function tellDone(
   if (example !== undefined)
     output.print(`  ${command} call ${id}__${example.name}${argumentWords(example)}${configFlag}`);
   if (isNew && findRunningGateway(options.home) !== undefined) {
-    output.print("", "The gateway that runs takes it up when it is started again.");
+    output.print("", "Restart the running gateway to use it.");
   }
 }
 
@@ -352,7 +352,7 @@ function offeredTools({ manifest, toolspec }: CatalogEntry, flags: AddFlags): re
   return toolspec.tools.filter(({ name }) => isDefault.has(name));
 }
 
-/** The arguments that a tool must have, for who fills them in. */
+/** Returns the required arguments of a tool with placeholders. */
 function argumentWords(tool: ToolspecTool): string {
   const { required } = inputSchemaOf(tool) as { readonly required?: readonly string[] };
   return (required ?? []).map((name) => ` --arg ${shellQuote(`${name}=…`)}`).join("");

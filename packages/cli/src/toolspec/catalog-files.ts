@@ -1,7 +1,6 @@
 /**
- * The files of a catalogue of manifests and toolspecs. Follows no links, looks
- * into no hidden folder, and reads nothing but what is a manifest or a toolspec
- * by its path.
+ * Reads the files of a catalog of manifests and toolspecs. Follows no links, skips
+ * hidden folders, and only reads files with the path of a manifest or a toolspec.
  */
 
 import { existsSync, type Stats } from "node:fs";
@@ -12,16 +11,16 @@ import { readRegularFile } from "@toolcrib/files";
 import { type CatalogFile, documentMaxBytes, layoutOf, manifestPathsOf } from "@toolcrib/toolspec";
 import { CliError } from "../cli-error.ts";
 
-/** Most entries of folders that are looked at. */
+/** Most folder entries that are listed. */
 const entriesMaxCount = 200_000;
 
-/** What was found at a path. */
+/** The files found at a path. */
 export interface FoundFiles {
   readonly isFolder: boolean;
   readonly files: readonly CatalogFile[];
 }
 
-/** The catalogue at `path`, a folder or one file of a `kind`. Toolspecs come with the manifests of the other layout. */
+/** Reads the catalog at `path`, a folder or one file of `kind`. Toolspecs include the manifests of the sibling folder. */
 export async function readCatalog(
   directory: string,
   path: string,
@@ -41,7 +40,7 @@ async function statusOf(full: string, shown: string): Promise<Stats> {
     const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
     const state = isMissing ? "it does not exist" : messageOf(error);
     throw new CliError(isMissing ? "CLI_USAGE" : "CLI_FILE_UNUSABLE", `Cannot read "${shown}": ${state}`, {
-      hint: "give a folder with manifests and toolspecs, or one file",
+      hint: "use a folder with manifests and toolspecs, or one file",
     });
   }
 }
@@ -52,7 +51,7 @@ async function readLoneFile(
   kind: "manifest" | "toolspec",
 ): Promise<readonly CatalogFile[]> {
   const full = resolve(directory, path);
-  // Three parts are as much of a path as a layout has.
+  // A layout has at most three path segments.
   const own = { ...(await readFile(full, path, toSlashes(full).split("/").slice(-3).join("/"))), kind };
   if (kind === "manifest") return [own];
   const manifest = manifestPathsOf(toSlashes(full)).find((candidate) => existsSync(candidate));
@@ -65,7 +64,7 @@ function toRelative(from: string, to: string): string {
   return dirname(to) === from ? basename(to) : join("..", "..", ...to.split("/").slice(-3));
 }
 
-/** Of `…/toolspecs` and `…/toolspecs/name` the same with `manifests`, and the other way round. */
+/** Returns the `manifests` folder for `…/toolspecs` or `…/toolspecs/name`, and the reverse. */
 function counterpartsOf(directory: string, path: string): readonly string[] {
   const full = resolve(directory, path);
   const others: { readonly [name: string]: string } = { toolspecs: "manifests", manifests: "toolspecs" };
@@ -95,7 +94,7 @@ async function readFolder(directory: string, folder: string): Promise<readonly C
   return files;
 }
 
-/** The files below `full`, by their paths from there, sorted. */
+/** Lists the files below `full` as sorted relative paths. */
 async function listFiles(full: string, shown: string): Promise<readonly string[]> {
   const files: string[] = [];
   const folders = [""];
@@ -105,7 +104,7 @@ async function listFiles(full: string, shown: string): Promise<readonly string[]
     count += entries.length;
     if (count > entriesMaxCount) {
       const message = `Cannot read "${shown}": it has more than ${entriesMaxCount.toLocaleString("en")} files and folders`;
-      throw new CliError("CLI_USAGE", message, { hint: "give the folder of the catalogue" });
+      throw new CliError("CLI_USAGE", message, { hint: "use the folder of the catalog" });
     }
     for (const entry of entries) {
       if (entry.name.startsWith(".") || entry.name === "node_modules") continue;

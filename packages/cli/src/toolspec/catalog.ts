@@ -1,7 +1,7 @@
 /**
- * The catalogue for people: what is in it, found by name or by words, each with
- * its manifest and toolspec. Reads the folder that came with the command, or the
- * one that `TOOLCRIB_CATALOG` names, and nothing else.
+ * Finds entries of the catalog by name or by words, each with its manifest and
+ * toolspec. Reads only the folder that is included with the command, or the folder
+ * in `TOOLCRIB_CATALOG`.
  */
 
 import { existsSync } from "node:fs";
@@ -15,10 +15,10 @@ import { CliError } from "../cli-error.ts";
 import type { ProcessContext } from "../process-context.ts";
 import { findCatalogFolder } from "./find-catalog.ts";
 
-/** A toolspec of the catalogue. */
+/** A toolspec of the catalog. */
 export type CatalogEntry = Pick<ToolspecPair, "manifest" | "toolspec">;
 
-/** `NAME` or `NAME@VERSION`. */
+/** Parses `NAME` or `NAME@VERSION`. */
 export function parseEntryName(text: string): {
   readonly name: string;
   readonly version: string | undefined;
@@ -27,7 +27,7 @@ export function parseEntryName(text: string): {
   return { name: name.trim(), version };
 }
 
-/** The newest version of each toolspec that is sound, by name. */
+/** Reads the newest version of each valid toolspec, by name. */
 export async function readEntries(context: ProcessContext): Promise<readonly CatalogEntry[]> {
   const folder = catalogFolder(context);
   const names = await listCatalogNames(folder);
@@ -36,9 +36,9 @@ export async function readEntries(context: ProcessContext): Promise<readonly Cat
 }
 
 /**
- * The toolspec `name`.
+ * Reads the toolspec `name`.
  *
- * @throws {CliError} `CLI_TOOLSPEC_NOT_FOUND`; `CLI_CONFIG_INVALID` when its files have errors.
+ * @throws {CliError} `CLI_TOOLSPEC_NOT_FOUND`; `CLI_CONFIG_INVALID` if its files have errors.
  */
 export async function readEntry(
   context: ProcessContext,
@@ -51,13 +51,13 @@ export async function readEntry(
   if (pair !== undefined) return pair;
   const shown = JSON.stringify(version === undefined ? name : `${name} ${version}`);
   if (report !== undefined) {
-    throw new CliError("CLI_CONFIG_INVALID", `The toolspec ${shown} of the catalogue has errors`, {
-      hint: "correct what is listed above, or choose another version",
+    throw new CliError("CLI_CONFIG_INVALID", `The toolspec ${shown} of the catalog has errors`, {
+      hint: "fix the errors listed above, or choose another version",
       data: { diagnostics: report.diagnostics },
     });
   }
   const near = nearestName(name, await listCatalogNames(folder));
-  throw new CliError("CLI_TOOLSPEC_NOT_FOUND", `The catalogue has no toolspec ${shown}`, {
+  throw new CliError("CLI_TOOLSPEC_NOT_FOUND", `The catalog has no toolspec ${shown}`, {
     hint:
       near === undefined || near === name
         ? "see toolcrib catalog list, or find one with toolcrib catalog search WORDS"
@@ -65,7 +65,7 @@ export async function readEntry(
   });
 }
 
-/** The best of `entries` for `words`. */
+/** Searches `entries` for `words`, best match first. */
 export function findEntries(
   entries: readonly CatalogEntry[],
   words: string,
@@ -92,8 +92,8 @@ function catalogFolder(context: ProcessContext): string {
   if (folder !== undefined && existsSync(join(folder, "manifests"))) return folder;
   throw new CliError(
     "CLI_TOOLSPEC_NOT_FOUND",
-    folder === undefined ? "There is no catalogue beside this command" : `There is no catalogue in ${folder}`,
-    { hint: "name a folder with manifests and toolspecs in TOOLCRIB_CATALOG" },
+    folder === undefined ? "The command has no catalog" : `There is no catalog in ${folder}`,
+    { hint: "set TOOLCRIB_CATALOG to a folder with manifests and toolspecs" },
   );
 }
 

@@ -1,4 +1,4 @@
-/** What people are shown of a toolspec of the catalogue. No I/O. */
+/** Formats an entry of the catalog for people. No I/O. */
 
 import { toolspecEntryText } from "@toolcrib/config";
 import type { JsonObject } from "@toolcrib/json";
@@ -6,7 +6,7 @@ import type { ManifestCredential } from "@toolcrib/toolspec";
 import { type Output, safeLine } from "../output/output.ts";
 import type { CatalogEntry } from "./catalog.ts";
 
-/** Name, version, and what it is. */
+/** Returns name, version and description. */
 export function headingLines({ manifest }: CatalogEntry, output: Output): string[] {
   const { name, version, displayName, description } = manifest;
   const title = displayName === undefined ? "" : ` ${output.style("dim", safeLine(displayName))}`;
@@ -16,7 +16,7 @@ export function headingLines({ manifest }: CatalogEntry, output: Output): string
   ];
 }
 
-/** Hosts, credentials, variables, and how many tools. */
+/** Returns hosts, credentials, variables and the number of tools. */
 export function factLines({ manifest, toolspec }: CatalogEntry, output: Output): string[] {
   const fact = (name: string, value: string) => `  ${output.style("dim", name.padEnd(12))}${value}`;
   const listed = (manifest.tools ?? []).filter((tool) => tool.default === true).length;
@@ -25,7 +25,7 @@ export function factLines({ manifest, toolspec }: CatalogEntry, output: Output):
   return [
     fact("hosts", (manifest.entitlements?.egress ?? []).map(safeLine).join(", ")),
     ...credentials.map((credential) => fact("credential", credentialText(credential))),
-    ...(credentials.length === 0 ? [fact("credential", "none is needed")] : []),
+    ...(credentials.length === 0 ? [fact("credential", "none required")] : []),
     ...variables.map(([name, { description, default: fallback }]) =>
       fact(
         "variable",
@@ -38,7 +38,7 @@ export function factLines({ manifest, toolspec }: CatalogEntry, output: Output):
   ];
 }
 
-/** A credential in a line. */
+/** Returns a credential in one line. */
 function credentialText({ id, type, vendor, scopes }: ManifestCredential): string {
   const from = vendor === undefined ? "" : ` of ${vendor}`;
   const needs = scopes === undefined || scopes.length === 0 ? "" : `, scopes ${scopes.join(" ")}`;
@@ -52,22 +52,23 @@ const credentialTypes: { readonly [Type in ManifestCredential["type"]]: string }
   custom_env: "secret",
 };
 
-/** What whoever is asked for a credential has to know. */
+/** Returns the explanation before the prompt for a credential. */
 export function credentialHelp(
   { manifest }: CatalogEntry,
   { id, type, vendor, scopes }: ManifestCredential,
 ): string[] {
   const service = manifest.displayName ?? manifest.name;
-  if (type === "basic") return [`${service} wants a user and a password for "${id}", written user:password.`];
-  if (type !== "oauth2") return [`${service} wants an API key or token for "${id}".`];
+  if (type === "basic")
+    return [`${service} requires a user and a password for "${id}", written as user:password.`];
+  if (type !== "oauth2") return [`${service} requires an API key or token for "${id}".`];
   const needs = scopes === undefined || scopes.length === 0 ? "" : ` with the scopes ${scopes.join(" ")}`;
   return [
-    `${service} wants an OAuth access token for "${id}"${needs}.`,
-    `Get one from ${vendor ?? service} (a personal or long-lived token, where there is such a thing): Toolcrib sends it as it is, and renews none.`,
+    `${service} requires an OAuth access token for "${id}"${needs}.`,
+    `Get one from ${vendor ?? service} (a personal or long-lived token, if available): Toolcrib sends it unchanged and does not refresh it.`,
   ].map(safeLine);
 }
 
-/** The entry as it is written into the configuration. */
+/** Returns the entry as lines of the configuration. */
 export function configurationLines(entry: JsonObject): string[] {
   return [
     "toolspecs:",

@@ -1,4 +1,4 @@
-/** `toolcrib lint-toolspecs` and `toolcrib lint-manifests`: every problem of every file. Changes nothing. */
+/** `toolcrib lint-toolspecs` and `toolcrib lint-manifests`: report every problem of every file. They change nothing. */
 
 import { resolve } from "node:path";
 import { formatDiagnostics, hasErrors, messageOf } from "@toolcrib/diagnostics";
@@ -12,7 +12,7 @@ import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { toJsonDiagnostic } from "../output/report-error.ts";
 import { readCatalog } from "./catalog-files.ts";
 
-/** `lint-toolspecs PATH`. */
+/** Runs `lint-toolspecs`. */
 export async function lintToolspecs(context: CliContext, path: string): Promise<ExitCode> {
   const { files, isFolder } = await readCatalog(context.directory, path, "toolspec");
   const report = lintCatalog(files, { subject: "toolspecs", needsToolspecs: isFolder, jsonPathFault });
@@ -24,7 +24,7 @@ export interface LintManifestsFlags {
   readonly denylist?: string;
 }
 
-/** `lint-manifests PATH`. */
+/** Runs `lint-manifests`. */
 export async function lintManifests(
   context: CliContext,
   path: string,
@@ -46,11 +46,11 @@ async function readDenylist(context: CliContext, path: string): Promise<HostDeny
   }
   const denylist = parseHostDenylist(text);
   const [first] = denylist.unreadable;
-  // A list that is read in part would let through what it was to stop.
+  // A partially parsed list would allow hosts that it should deny.
   if (first !== undefined) {
-    const message = `Cannot read line ${first.lineNumber} of the denylist "${path}": it is no host name`;
+    const message = `Cannot read line ${first.lineNumber} of the denylist "${path}": it is not a host name`;
     throw new CliError("CLI_USAGE", message, {
-      hint: "a line is a name such as example.com; # begins a comment",
+      hint: "a line is a name such as example.com; # starts a comment",
     });
   }
   return denylist;
@@ -58,18 +58,18 @@ async function readDenylist(context: CliContext, path: string): Promise<HostDeny
 
 function show({ output }: CliContext, report: CatalogReport, done: string): ExitCode {
   const { diagnostics, manifestCount, toolspecCount } = report;
-  const isSound = !hasErrors(diagnostics);
+  const isValid = !hasErrors(diagnostics);
   if (!output.isJson && diagnostics.length > 0) {
     const errorCount = diagnostics.filter(({ severity }) => severity === "error").length;
     const counts = `${errorCount} error(s), ${diagnostics.length - errorCount} warning(s)`;
     output.note(formatDiagnostics(diagnostics), "", counts);
   }
-  if (isSound) output.print(done);
+  if (isValid) output.print(done);
   output.json({
-    ok: isSound,
+    ok: isValid,
     manifests: manifestCount,
     toolspecs: toolspecCount,
     diagnostics: diagnostics.map(toJsonDiagnostic),
   });
-  return isSound ? exitCodes.done : exitCodes.failed;
+  return isValid ? exitCodes.done : exitCodes.failed;
 }

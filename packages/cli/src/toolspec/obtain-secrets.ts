@@ -1,7 +1,7 @@
 /**
- * The secrets of a toolspec: found where they are kept, else asked for and kept
- * in the store. A value goes from a terminal or standard input into the store,
- * and nowhere else.
+ * Obtains the secrets of a toolspec: finds existing secrets, and asks for missing
+ * ones and stores them. A value goes only from a terminal or standard input to the
+ * secret store.
  */
 
 import { randomBytes } from "node:crypto";
@@ -19,29 +19,29 @@ import { readSecretInput } from "../secret/secret-input.ts";
 import type { CatalogEntry } from "./catalog.ts";
 import { credentialHelp } from "./entry-text.ts";
 
-/** A credential and what became of its secret. */
+/** A credential and the state of its secret. */
 export interface ObtainedSecret {
   /** Id of the credential in the manifest. */
   readonly credential: string;
-  /** The name that `secret_key_ref` has. */
+  /** The name in `secret_key_ref`. */
   readonly name: string;
   readonly result: "found" | "kept" | "missing";
 }
 
-/** A credential whose secret is wanted, and what the secret is called. */
+/** A credential that needs a secret, and the name of the secret. */
 export interface WantedSecret {
   readonly credential: ManifestCredential;
   readonly name: string;
-  /** Whether the operator chose the name, so that a secret of this name must be there. */
+  /** Whether the operator chose the name, so that the secret must exist. */
   readonly isChosen: boolean;
 }
 
 /**
- * The secrets that requests of `entry` carry.
+ * Returns the secrets that requests of `entry` need.
  *
- * @param id of the toolspec in the configuration.
- * @param chosen names of secrets by the ids of their credentials; the others get one that says what they are for.
- * @throws {CliError} `CLI_USAGE` for a credential that it does not have.
+ * @param id id of the toolspec in the configuration.
+ * @param chosen names of secrets by credential id; other secrets get a suggested name.
+ * @throws {CliError} `CLI_USAGE` for an unknown credential.
  */
 export function wantedSecrets(
   entry: CatalogEntry,
@@ -58,10 +58,10 @@ export function wantedSecrets(
 }
 
 /**
- * Find or ask for every secret of `wanted`.
+ * Finds or asks for every secret of `wanted`.
  *
- * @param isLater whether a missing one is left for later.
- * @throws {CliError} `CLI_USAGE`, `CLI_INTERRUPTED`; what the store throws.
+ * @param isLater whether to skip missing secrets.
+ * @throws {CliError} `CLI_USAGE`, `CLI_INTERRUPTED`; errors of the secret store.
  */
 export async function obtainSecrets(
   context: CliContext,
@@ -86,19 +86,19 @@ export async function obtainSecrets(
   }
   if (missing.length > 1 && !canAsk(context)) {
     const all = missing.map(({ name }) => `toolcrib secret set ${name}`).join(", ");
-    throw new CliError("CLI_USAGE", "Standard input is one secret, and several are missing", {
-      hint: `run ${all} first, or give --without-secrets`,
+    throw new CliError("CLI_USAGE", "Standard input can provide one secret, and several are missing", {
+      hint: `run ${all} first, or use --without-secrets`,
     });
   }
   for (const { credential, name } of missing) {
-    const value = await askFor(context, entry, credential, name);
-    await keep(context, name, value);
+    const value = await askForSecret(context, entry, credential, name);
+    await storeSecret(context, name, value);
     found.push({ credential: credential.id, name, result: "kept" });
   }
   return inOrder(wanted, found);
 }
 
-/** The credentials that requests of `entry` carry. */
+/** Returns the credentials that requests of `entry` use. */
 function neededCredentials({ manifest, toolspec }: CatalogEntry): readonly ManifestCredential[] {
   const placed = new Set(placedCredentials(manifest, toolspec).map(({ id }) => id));
   return (manifest.credentials ?? []).filter(({ id }) => placed.has(id));
@@ -109,7 +109,7 @@ function checkNames(credentials: readonly ManifestCredential[], names: ReadonlyM
   if (unknown === undefined) return;
   const known = credentials.map(({ id }) => id).join(", ");
   throw new CliError("CLI_USAGE", `It has no credential ${JSON.stringify(unknown)}`, {
-    hint: known === "" ? "leave --secret out: it needs none" : `its credentials are ${known}`,
+    hint: known === "" ? "omit --secret: it needs none" : `its credentials are ${known}`,
   });
 }
 
@@ -120,7 +120,7 @@ function inOrder(
   return wanted.flatMap(({ credential }) => obtained.find((one) => one.credential === credential.id) ?? []);
 }
 
-/** @throws {SecretsError} `SECRETS_NOT_FOUND` for one that must be there. */
+/** @throws {SecretsError} `SECRETS_NOT_FOUND` for a required secret that does not exist. */
 async function isThere(context: CliContext, name: string, mustBe: boolean): Promise<boolean> {
   const { options } = context;
   try {
@@ -132,7 +132,7 @@ async function isThere(context: CliContext, name: string, mustBe: boolean): Prom
   }
 }
 
-async function askFor(
+async function askForSecret(
   context: CliContext,
   entry: CatalogEntry,
   credential: ManifestCredential,
@@ -152,22 +152,22 @@ async function readPiped(credentialId: string, name: string, context: ProcessCon
     return await readSecretInput(name, {}, context);
   } catch (cause) {
     if (!isCodedError(cause) || cause.code !== "SECRETS_UNUSABLE") throw cause;
-    throw new CliError("CLI_USAGE", `${cause.message}, where the secret ${name} is read from`, {
+    throw new CliError("CLI_USAGE", `${cause.message}, but it must contain the secret ${name}`, {
       cause,
-      hint: `pipe the secret, name one that is kept with --secret ${credentialId}=NAME, or leave it for later with --without-secrets`,
+      hint: `pipe the secret, use a stored secret with --secret ${credentialId}=NAME, or skip it with --without-secrets`,
     });
   }
 }
 
-/** Requests carry it in one line. */
+/** Requires a single line, because requests send the value in a header. */
 function oneLine(value: string, name: string): string {
   if (value.trim() !== "" && !/[\r\n]/.test(value)) return value.trim();
   throw new CliError("CLI_USAGE", `The value of ${name} cannot be sent: it is empty or has line breaks`, {
-    hint: "give the value alone, in one line",
+    hint: "enter only the value, in one line",
   });
 }
 
-async function keep(context: CliContext, name: string, value: string): Promise<void> {
+async function storeSecret(context: CliContext, name: string, value: string): Promise<void> {
   const { options } = context;
   await using store = await openSecretStore(
     { home: options.home, env: context.env },

@@ -1,4 +1,4 @@
-/** `toolcrib catalog`: what there is to add. Changes nothing. */
+/** `toolcrib catalog`: shows the APIs that can be added. Changes nothing. */
 
 import { suggestedSecretName } from "@toolcrib/config";
 import { placedCredentials } from "@toolcrib/toolspec";
@@ -13,7 +13,7 @@ import { configurationLines, factLines, headingLines } from "./entry-text.ts";
 /** Most hits of a search. */
 const searchMaxHits = 10;
 
-/** `catalog list`. */
+/** Runs `catalog list`. */
 export async function listCatalog(
   context: CliContext,
   { category }: { readonly category?: string } = {},
@@ -24,15 +24,15 @@ export async function listCatalog(
   showEntries(
     context,
     entries,
-    category === undefined ? "The catalogue is empty." : "None is of this category.",
+    category === undefined ? "The catalog is empty." : "No API has this category.",
   );
   return exitCodes.done;
 }
 
-/** `catalog search`. */
+/** Runs `catalog search`. */
 export async function searchCatalog(context: CliContext, words: string): Promise<ExitCode> {
   const hits = findEntries(await readEntries(context), words, searchMaxHits);
-  showEntries(context, hits, "Nothing of the catalogue matches.");
+  showEntries(context, hits, "No API matches.");
   return exitCodes.done;
 }
 
@@ -77,10 +77,10 @@ function toJson({ manifest, toolspec }: CatalogEntry) {
   };
 }
 
-/** `catalog show`. */
-export async function showCatalogEntry(context: CliContext, asked: string): Promise<ExitCode> {
+/** Runs `catalog show`. */
+export async function showCatalogEntry(context: CliContext, requested: string): Promise<ExitCode> {
   const { output } = context;
-  const { name, version } = parseEntryName(asked);
+  const { name, version } = parseEntryName(requested);
   const entry = await readEntry(context, name, version);
   const { manifest, toolspec } = entry;
   const isDefault = new Set(

@@ -95,9 +95,9 @@ interface Piece {
 }
 
 /** Characters of a canary in a row that are a leak. */
-const telling = 10;
+const significant = 10;
 /** The same in base64: ten bytes are 13.3 characters. */
-const tellingInBase64 = 13;
+const significantInBase64 = 13;
 const filterBits = 20;
 
 /** Create a search for `canaries`, names by value. */
@@ -158,15 +158,15 @@ function piecesOf(value: string, canary: string): Piece[] {
   };
   for (const { name, write } of canaryForms) {
     const units = write(value);
-    if (units.length > 1) add(units, telling, name);
+    if (units.length > 1) add(units, significant, name);
   }
   // No API is asked for these; names of headers and media types are brought into lower case.
-  add([...value.toLowerCase()], telling, "lower case");
-  add([...value.toUpperCase()], telling, "upper case");
+  add([...value.toLowerCase()], significant, "lower case");
+  add([...value.toUpperCase()], significant, "upper case");
   // Either byte first.
   add(
     [...value].map((character) => `${character}\0`),
-    telling,
+    significant,
     "UTF-16",
   );
   for (const encoding of ["base64", "base64url"] as const) {
@@ -174,7 +174,7 @@ function piecesOf(value: string, canary: string): Piece[] {
       const shifted = Buffer.concat([Buffer.alloc(before), Buffer.from(value)]).toString(encoding);
       const first = Math.ceil((before * 4) / 3);
       const last = Math.floor(((before + Buffer.byteLength(value)) * 4) / 3);
-      add([...shifted.slice(first, last)], tellingInBase64, `${encoding} at ${before}`);
+      add([...shifted.slice(first, last)], significantInBase64, `${encoding} at ${before}`);
     }
   }
   return pieces;

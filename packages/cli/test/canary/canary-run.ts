@@ -26,7 +26,7 @@ export interface RunReport {
   readonly faults: string[];
 }
 
-/** Calls under way at a time. */
+/** Concurrent calls. */
 const width = 24;
 /** One call in this many has an odd answer. */
 const oddEvery = 9;
@@ -86,7 +86,7 @@ async function callOnce(
   if (isScrubbed) report.scrubbed += 1;
   if (isOdd) return;
   const { isBinary, status } = plainAnswer(number);
-  // Of what is no text, an error tells the type and the size.
+  // For content that is not text, an error shows the type and the size.
   if (isBinary && status > 299) return;
   // What has another length without its secrets was not cut.
   if (shown.includes("[truncated:")) fault(report, `${about}: ${describe(number)} was cut: ${shown}`);
@@ -94,7 +94,7 @@ async function callOnce(
   if (tool !== "pick" && !shown.includes(before)) fault(report, `${about}: came without its beginning`);
 }
 
-/** An answer with its resources decoded, as whoever reads it has it. */
+/** An answer with its resources decoded, as its reader gets it. */
 function shownOf({ result }: RawAnswer): Buffer {
   if (result === undefined) return Buffer.alloc(0);
   const blobs = ((result["content"] ?? []) as readonly { readonly resource?: { readonly blob?: string } }[])

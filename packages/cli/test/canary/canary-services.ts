@@ -245,7 +245,7 @@ export function manifestOf({ id, egress, tier, credentials }: CanaryService): st
 name: ${id}
 version: 0.1.0
 displayName: Service ${id}
-description: Says what it was told
+description: Repeats its input
 category: dev-tools
 source: {repo: github.com/acme/${id}, tag: v0.1.0}
 image: {ref: registry.example/${id}, digest: "sha256:${"0".repeat(64)}", entrypoint: /app/server, builder: toolpack}

@@ -159,7 +159,7 @@ function lowerCased(fields: { readonly [name: string]: string }): { readonly [na
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-/** Every byte of the answer, whatever it is. One that never ends is left alone after a moment. */
+/** Reads every byte of the response. Stops after a moment if it never ends. */
 async function askByHand(host: string, mode: string): Promise<void> {
   const socket = await openTls(host, "http/1.1");
   const lines = Object.entries({ host, ...headers, connection: "close" }).map(

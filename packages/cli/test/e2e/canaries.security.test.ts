@@ -333,43 +333,49 @@ describe("canary secrets", { concurrency: 2, timeout: 600_000 }, () => {
     },
   );
 
-  it("come out of no gateway over stdio, nor of one that is killed within its calls", options, async (t) => {
-    await using setting = await openSetting();
-    const { directory, home, api } = setting;
-    const args = ["serve", "--stdio", "--config", "toolcrib.yaml", "--home", home, "--log-level", "debug"];
-    await using client = await startStdioClient(process.execPath, [...commandLine, ...args], {
-      cwd: directory.path,
-      env: { ...process.env, ...cleanEnvironment(directory.path), ...environment },
-    });
-    await waitUntil(async () => {
-      const { result } = await client.call("bearer__ask", { mode: "landing" });
-      return result?.["isError"] !== true && result !== undefined;
-    });
-    const started = performance.now();
-    assertRun(await runBy(api, client, httpCalls, httpCalls + stdioCalls), stdioCalls);
-    const held = Promise.withResolvers<void>();
-    const arrived = Promise.withResolvers<void>();
-    api.onHeld = () => {
-      arrived.resolve();
-      return held.promise;
-    };
-    const last = client.call("login__ask", { mode: "held" });
-    await arrived.promise;
-    await client.kill();
-    await last;
-    held.resolve();
-    assertClean(setting, "standard output", client.stdout());
-    assertClean(setting, "standard error", client.stderr());
-    assertCleanHome(setting);
-    assertCarried(setting);
-    t.diagnostic(`${stdioCalls} calls over stdio in ${((performance.now() - started) / 1000).toFixed(1)} s`);
-  });
+  it(
+    "do not leak from a gateway over stdio, nor from one that is killed during calls",
+    options,
+    async (t) => {
+      await using setting = await openSetting();
+      const { directory, home, api } = setting;
+      const args = ["serve", "--stdio", "--config", "toolcrib.yaml", "--home", home, "--log-level", "debug"];
+      await using client = await startStdioClient(process.execPath, [...commandLine, ...args], {
+        cwd: directory.path,
+        env: { ...process.env, ...cleanEnvironment(directory.path), ...environment },
+      });
+      await waitUntil(async () => {
+        const { result } = await client.call("bearer__ask", { mode: "landing" });
+        return result?.["isError"] !== true && result !== undefined;
+      });
+      const started = performance.now();
+      assertRun(await runBy(api, client, httpCalls, httpCalls + stdioCalls), stdioCalls);
+      const held = Promise.withResolvers<void>();
+      const arrived = Promise.withResolvers<void>();
+      api.onHeld = () => {
+        arrived.resolve();
+        return held.promise;
+      };
+      const last = client.call("login__ask", { mode: "held" });
+      await arrived.promise;
+      await client.kill();
+      await last;
+      held.resolve();
+      assertClean(setting, "standard output", client.stdout());
+      assertClean(setting, "standard error", client.stderr());
+      assertCleanHome(setting);
+      assertCarried(setting);
+      t.diagnostic(
+        `${stdioCalls} calls over stdio in ${((performance.now() - started) / 1000).toFixed(1)} s`,
+      );
+    },
+  );
 
-  it("come out of no proxy to a program that knows placeholders alone", options, async (t) => {
+  it("do not leak from the proxy to a program that only has placeholders", options, async (t) => {
     await using setting = await openSetting();
     const { directory, home, api } = setting;
     const started = performance.now();
-    // A proxy has the secrets of its manifest; those of others it was never told.
+    // A proxy only has the secrets of its own manifest.
     const odd = Object.keys(oddAnswers).filter((name) => name !== "others" && !name.startsWith("hang-"));
     const use = async (one: (typeof foreignUses)[number], index: number) => {
       const {
@@ -417,7 +423,7 @@ describe("canary secrets", { concurrency: 2, timeout: 600_000 }, () => {
     t.diagnostic(`${foreignUses.length * proxyCalls} calls through proxies in ${seconds.toFixed(1)} s`);
   });
 
-  it("come out of no gateway within a program, nor into logs for people", options, async (t) => {
+  it("do not leak from a gateway inside a program, nor into text logs", options, async (t) => {
     await using setting = await openSetting();
     const { directory, home, api } = setting;
     const { value: config } = await loadConfig([directory.join("toolcrib.yaml")], {

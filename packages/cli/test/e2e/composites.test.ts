@@ -77,7 +77,7 @@ describe("the tasks of examples/composites", () => {
     return structuredContent as JsonObject;
   }
 
-  it("are twenty", () => assert.equal(tasks.length, 20));
+  it("exist for twenty cases", () => assert.equal(tasks.length, 20));
 
   for (const { name, code, inputSchema, task, runs } of tasks) {
     it(`${name}: ${task}`, async () => {
@@ -106,7 +106,7 @@ describe("the tasks of examples/composites", () => {
     });
   }
 
-  it("touch nothing in a dry run", async () => {
+  it("call nothing in a dry run", async () => {
     const file = directory.join("files/todo.txt");
     writeFileSync(file, "mine");
     const answer = await call("collect_todos", { folder: "notes", dry_run: true });
@@ -114,7 +114,7 @@ describe("the tasks of examples/composites", () => {
     assert.equal(readFileSync(file, "utf8"), "mine");
   });
 
-  it("leave twenty tools that are listed, and found by what they do", async () => {
+  it("save twenty tools that can be listed and found by what they do", async () => {
     const { tools } = await client.listTools();
     const listed = new Map(tools.map((tool) => [tool.name, tool]));
     for (const { name } of tasks) assert.ok(listed.has(name), name);

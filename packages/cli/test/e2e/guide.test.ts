@@ -49,7 +49,7 @@ function matches(printed: string, expected: string): boolean {
 
 describe("the guides", () => {
   for (const guide of globSync("*.md", { cwd: guides }).sort()) {
-    it(`${guide} is what happens`, async () => {
+    it(`${guide} matches the behavior`, async () => {
       const steps = stepsOf(guide);
       assert.ok(steps.length >= 10);
       await using directory = await makeTemporaryDirectory();

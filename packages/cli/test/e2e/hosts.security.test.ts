@@ -11,8 +11,8 @@ import {
   type Sinks,
   sampled,
 } from "@toolcrib/testing";
-import { checkForeign, curlUrls, fetchByCurl, hasCurl } from "./hosts/egress-door.ts";
-import { batchesOf, openEngineDoor, startOpenProxy, variableTexts } from "./hosts/engine-door.ts";
+import { checkForeign, curlUrls, fetchByCurl, hasCurl } from "./hosts/egress-entry.ts";
+import { batchesOf, openEngineEntry, startOpenProxy, variableTexts } from "./hosts/engine-entry.ts";
 import {
   benignRows,
   connectRows,
@@ -22,7 +22,7 @@ import {
   insideRows,
   plainRows,
 } from "./hosts/foreign-cases.ts";
-import { checkConfigurations, type GatewayDoor, openGatewayDoor } from "./hosts/gateway-door.ts";
+import { checkConfigurations, type GatewayEntry, openGatewayEntry } from "./hosts/gateway-entry.ts";
 import {
   checkArrived,
   checkAttempts,
@@ -42,13 +42,13 @@ import {
 } from "./hosts/tool-calls.ts";
 
 const step = 12;
-/** How many cases ran, by their door. */
+/** How many cases ran, by entry point. */
 const counts = { gateway: 0, engine: 0, egress: 0 };
 
-/** The cases that run, counted for `door`. */
-function casesOf<T>(door: keyof typeof counts, cases: readonly T[]): readonly T[] {
+/** The cases that run, counted for `entry`. */
+function casesOf<T>(entry: keyof typeof counts, cases: readonly T[]): readonly T[] {
   const chosen = sampled(cases, step);
-  counts[door] += chosen.length;
+  counts[entry] += chosen.length;
   return chosen;
 }
 
@@ -57,7 +57,7 @@ function everyNth<T>(cases: readonly T[], nth: number): readonly T[] {
   return cases.filter((_, index) => index % nth === 0);
 }
 
-describe("ways to another host", () => {
+describe("access to other hosts", () => {
   let sinks: Sinks;
   before(async () => {
     sinks = await startHostSinks();
@@ -66,61 +66,61 @@ describe("ways to another host", () => {
     await sinks?.[Symbol.asyncDispose]();
   });
 
-  describe("through each door", { concurrency: true }, () => {
+  describe("through each entry point", { concurrency: true }, () => {
     describe("through the engine of a gateway", { concurrency: 1 }, () => {
       let setting: HostSetting;
-      let door: GatewayDoor;
+      let entry: GatewayEntry;
       before(async () => {
         setting = await startHostSetting(sinks);
-        door = await openGatewayDoor(setting);
+        entry = await openGatewayEntry(setting);
       });
       after(async () => {
-        await door?.[Symbol.asyncDispose]();
+        await entry?.[Symbol.asyncDispose]();
         await setting?.[Symbol.asyncDispose]();
       });
 
-      it("refuses every configuration whose variables make another host", async () => {
+      it("refuses every configuration whose variables produce another host", async () => {
         await checkConfigurations(setting, casesOf("gateway", hostTexts));
       });
 
-      it("keeps hostile values of arguments in their place", async () => {
-        await checkValues(door.call, setting, casesOf("gateway", valueCases));
+      it("keeps hostile argument values in their position", async () => {
+        await checkValues(entry.call, setting, casesOf("gateway", valueCases));
       });
 
       it("follows no redirect to another host", async () => {
-        await checkRedirects(door.call, casesOf("gateway", redirectTargets));
+        await checkRedirects(entry.call, casesOf("gateway", redirectTargets));
       });
 
-      it("dials no address of DNS that leads inside, whenever DNS says so", async () => {
+      it("connects to no internal address from DNS, at any time", async () => {
         const cases = casesOf("gateway", [...setting.dnsCases.entries()]);
         await forEachOf(cases, async ([index, { host, answers }]) => {
           for (let nth = 1; nth < answers.length; nth += 1) {
-            const first = await door.call(`dns_${index}`, {});
+            const first = await entry.call(`dns_${index}`, {});
             assert.equal(first.code, "EGRESS_UNREACHABLE", first.text);
           }
-          const { code, text } = await door.call(`dns_${index}`, {});
+          const { code, text } = await entry.call(`dns_${index}`, {});
           assert.equal(code, "EGRESS_ADDRESS_DENIED", `${host} ${JSON.stringify(answers)}: ${text}`);
           assert.equal(setting.dns.askedFor(host), answers.length);
         });
       });
 
-      it("judges the addresses that an operator connects to", async () => {
+      it("checks the addresses that an operator configures", async () => {
         for (const [index, endpoint] of casesOf("gateway", [...endpointCases.entries()])) {
           // Some systems have no other address of loopback.
           if (endpoint.startsWith(`${setting.address}:`)) continue;
-          const { code } = await door.call(`to_${index}`, {});
+          const { code } = await entry.call(`to_${index}`, {});
           assert.equal(code, "EGRESS_ADDRESS_DENIED", endpoint);
         }
       });
 
-      it(`reaches ${benignNames.length} hosts that only look odd`, async () => {
-        await checkBenign(door.call, setting);
+      it(`reaches ${benignNames.length} hosts with unusual names`, async () => {
+        await checkBenign(entry.call, setting);
         checkAttempts(setting, "gateway");
         checkArrived(setting);
       });
     });
 
-    describe("through the stand-alone engine", { concurrency: 1 }, () => {
+    describe("through the standalone engine", { concurrency: 1 }, () => {
       let setting: HostSetting;
       before(async () => {
         setting = await startHostSetting(sinks);
@@ -145,34 +145,34 @@ describe("ways to another host", () => {
         name: string,
       ): Promise<void> {
         for (const texts of batchesOf(casesOf("engine", all))) {
-          await using door = await openEngineDoor(setting, { door: name, env, texts });
-          await checkTexts(door.call, setting, texts);
+          await using entry = await openEngineEntry(setting, { entry: name, env, texts });
+          await checkTexts(entry.call, setting, texts);
         }
       }
 
-      it("sends nothing to a host that variables or DNS make, by itself", async () => {
+      it("sends nothing to a host from variables or DNS", async () => {
         // Each process takes a few only.
         await checkVariables(everyNth(variableTexts, 3), {}, "engine");
-        await using door = await openEngineDoor(setting, { door: "engine" });
-        await checkDns(door.call, /^EGRESS_ADDRESS_DENIED /);
+        await using entry = await openEngineEntry(setting, { entry: "engine" });
+        await checkDns(entry.call, /^EGRESS_ADDRESS_DENIED /);
         assert.deepEqual(setting.attempts("engine"), []);
       });
 
-      it(`goes no other way than through toolcrib egress, and so to ${benignNames.length} hosts`, async () => {
-        await using door = await openEngineDoor(setting, { door: "engine-egress", isBehindEgress: true });
-        await checkDns(door.call, /^(?:CLI_PROXY_UNUSABLE .*403|HTTP 403|HTTP 502| HTTP 403| HTTP 502)/);
-        await checkRedirects(door.call, casesOf("engine", everyNth(redirectTargets, 4)));
-        await checkBenign(door.call, setting);
+      it(`uses only toolcrib egress, and reaches ${benignNames.length} hosts`, async () => {
+        await using entry = await openEngineEntry(setting, { entry: "engine-egress", isBehindEgress: true });
+        await checkDns(entry.call, /^(?:CLI_PROXY_UNUSABLE .*403|HTTP 403|HTTP 502| HTTP 403| HTTP 502)/);
+        await checkRedirects(entry.call, casesOf("engine", everyNth(redirectTargets, 4)));
+        await checkBenign(entry.call, setting);
         checkAttempts(setting, "engine-egress", { hasProxy: true });
       });
 
-      it("asks a proxy that lets everything through for nothing else", async () => {
+      it("requests no other host from an open proxy", async () => {
         await using proxy = await startOpenProxy(setting);
         const env = { HTTPS_PROXY: proxy.url, NODE_EXTRA_CA_CERTS: setting.caFile };
         await checkVariables(everyNth(variableTexts, 18), env, "engine-proxy");
-        await using door = await openEngineDoor(setting, { door: "engine-proxy", env });
-        await checkValues(door.call, setting, casesOf("engine", valueCases));
-        await checkRedirects(door.call, casesOf("engine", redirectTargets));
+        await using entry = await openEngineEntry(setting, { entry: "engine-proxy", env });
+        await checkValues(entry.call, setting, casesOf("engine", valueCases));
+        await checkRedirects(entry.call, casesOf("engine", redirectTargets));
         assert.deepEqual([...proxy.asked], [`${caseHost}:443`]);
         assert.deepEqual(setting.attempts("engine-proxy"), [proxy.place]);
         checkArrived(setting);
@@ -188,39 +188,39 @@ describe("ways to another host", () => {
         await setting?.[Symbol.asyncDispose]();
       });
 
-      it("opens no tunnel but to an allowed host", async () => {
+      it("opens tunnels only to allowed hosts", async () => {
         await checkForeign(setting, "connect", casesOf("egress", connectRows));
         checkAttempts(setting, "connect", { hasProxy: true, reaches: false });
       });
 
-      it("passes nothing on without a tunnel", async () => {
+      it("forwards nothing without a tunnel", async () => {
         await checkForeign(setting, "plain", casesOf("egress", plainRows));
         checkAttempts(setting, "plain", { hasProxy: true, reaches: false });
       });
 
-      it("breaks off handshakes for other names", async () => {
+      it("aborts handshakes for other names", async () => {
         await checkForeign(setting, "handshake", casesOf("egress", handshakeRows));
         checkAttempts(setting, "handshake", { hasProxy: true, reaches: false });
       });
 
-      it("lets no request name another host in a tunnel, by HTTP/1.1 and HTTP/2", async () => {
+      it("refuses requests for another host in a tunnel, over HTTP/1.1 and HTTP/2", async () => {
         await checkForeign(setting, "inside", casesOf("egress", [...insideRows, ...http2Rows]));
         checkAttempts(setting, "inside", { hasProxy: true, reaches: runsAll });
       });
 
-      it("dials no address of DNS that leads inside", async () => {
+      it("connects to no internal address from DNS", async () => {
         const cases = casesOf("egress", setting.dnsCases);
         await checkForeign(setting, "dns", dnsRows(cases));
         for (const { host, answers } of cases) assert.equal(setting.dns.askedFor(host), answers.length, host);
         checkAttempts(setting, "dns", { hasProxy: true, reaches: false });
       });
 
-      it(`lets it reach ${benignNames.length} hosts that only look odd`, async () => {
+      it(`lets it reach ${benignNames.length} hosts with unusual names`, async () => {
         await checkForeign(setting, "benign", benignRows);
         checkAttempts(setting, "benign", { hasProxy: true });
       });
 
-      it("leads curl nowhere else, whatever it makes of a URL", async (test) => {
+      it("keeps curl on allowed hosts, for every interpretation of a URL", async (test) => {
         if (!(await hasCurl())) return test.skip("curl is not installed");
         const urls = casesOf("egress", curlUrls);
         const fetched = await fetchByCurl(setting, "curl", [`https://${caseHost}/`, ...urls]);
@@ -235,8 +235,8 @@ describe("ways to another host", () => {
     await checkSinks(sinks);
   });
 
-  it("were 400 and more for each door", leftOut(step), (test) => {
+  it("were at least 400 for each entry point", leftOut(step), (test) => {
     test.diagnostic(JSON.stringify(counts));
-    for (const [door, count] of Object.entries(counts)) assert.ok(count >= 400, `${door}: ${count}`);
+    for (const [entry, count] of Object.entries(counts)) assert.ok(count >= 400, `${entry}: ${count}`);
   });
 });

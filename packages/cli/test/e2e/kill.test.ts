@@ -94,7 +94,7 @@ async function pidOf(gateway: ServedGateway, id: string): Promise<number | undef
 }
 
 describe("sudden death under load", { skip: needsProc }, () => {
-  it("20 killed upstreams: each call is answered once, no other server's call fails, nothing is left over", async () => {
+  it("20 killed upstreams: each call is answered once, no other server's call fails, no process remains", async () => {
     await using directory = await makeTemporaryDirectory();
     const mark = randomUUID();
     const counts = { answered: 0, hit: 0 };

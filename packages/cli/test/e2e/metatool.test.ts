@@ -46,7 +46,7 @@ function problemsOf({ error }: Answer["data"]): readonly JsonObject[] {
 /** A client of a metatool of its own process. */
 interface Session extends AsyncDisposable {
   readonly client: Client;
-  /** Times that it was told of another list. */
+  /** Number of notifications about a new list. */
   readonly heard: { count: number };
   call(name: string, given?: object): Promise<Answer>;
   names(): Promise<readonly string[]>;
@@ -113,7 +113,7 @@ describe("toolcrib metatool", () => {
   const readTool = (home: string, name: string) =>
     JSON.parse(readFileSync(fileOf(home, name), "utf8")) as JsonObject;
 
-  it("runs the document's example as it stands there, and answers in its format", async () => {
+  it("runs the document's example unchanged, and responds in its format", async () => {
     await using session = await connect("example");
     const saved = await session.call("save_tool", example);
     assert.equal(saved.isError, false, saved.text);
@@ -150,7 +150,7 @@ describe("toolcrib metatool", () => {
     });
   });
 
-  it("saves, lists, shows and deletes tools, and tells of each new list", async () => {
+  it("saves, lists, shows and deletes tools, and notifies clients of each new list", async () => {
     await using session = await connect("tools");
     assert.equal((await session.call("list_saved_tools")).text, "[]");
     await session.call("save_tool", example);
@@ -168,9 +168,9 @@ describe("toolcrib metatool", () => {
     const list = await session.call("list_saved_tools");
     const [summary] = JSON.parse(list.text) as readonly JsonObject[];
     assert.deepEqual(list.data, { tools: [summary] });
-    const { created, modified, ...told } = summary as JsonObject;
+    const { created, modified, ...rest } = summary as JsonObject;
     const { code: _code, ...described } = example;
-    assert.deepEqual(told, described);
+    assert.deepEqual(rest, described);
     for (const time of [created, modified]) assert.equal(new Date(String(time)).toISOString(), time);
 
     const shown = await session.call("show_saved_tool", { name: "issue_overview" });
@@ -197,7 +197,7 @@ describe("toolcrib metatool", () => {
     assert.equal(gone.data.error?.type, "validation_error");
   });
 
-  it("keeps tools in the document's format, counts executions, and has them after a restart", async () => {
+  it("stores tools in the document's format, counts executions, and loads them after a restart", async () => {
     {
       await using session = await connect("storage");
       await session.call("save_tool", example);
@@ -221,7 +221,7 @@ describe("toolcrib metatool", () => {
     assert.equal((data["result"] as JsonObject)["zenhubEstimate"], 4);
   });
 
-  it("takes up files that come, change and go, and reports what is no tool", async () => {
+  it("reloads files that are added, changed or removed, and reports invalid files", async () => {
     mkdirSync(join(directory.path, "edits", "tools"), { recursive: true });
     writeFileSync(fileOf("edits", "broken"), "{");
     await using session = await connect("edits");
@@ -297,7 +297,7 @@ describe("toolcrib metatool", () => {
     assert.equal(coerced.data["result"], 2);
   });
 
-  it("ends in time as MCP_METATOOL_TIMEOUT says, with a stack as MCP_METATOOL_DEBUG says", async () => {
+  it("applies MCP_METATOOL_TIMEOUT, and returns a stack with MCP_METATOOL_DEBUG", async () => {
     const limits = { MCP_METATOOL_TIMEOUT: "300", MCP_METATOOL_DEBUG: "true" };
     await using session = await connect("limits", limits);
     for (const code of ["while True:\n    pass", "zenhub.waitForBoard(ms=60000)"]) {
@@ -317,7 +317,7 @@ describe("toolcrib metatool", () => {
     assert.match(stack, /^Traceback[\s\S]*eval\.star:3:\d+: in <toplevel>[\s\S]*eval\.star:2:\d+: in f/);
   });
 
-  it("refuses a definition with everything that is wrong with it", async () => {
+  it("refuses a definition and reports all its problems", async () => {
     await using session = await connect("refusals");
     const { data, isError } = await session.call("save_tool", {
       name: "../escape",
@@ -349,7 +349,7 @@ describe("toolcrib metatool", () => {
     assert.equal((await session.call("list_saved_tools")).text, "[]");
   });
 
-  it("tells how programs are written, with the tools as functions", async () => {
+  it("explains how to write programs, with the tools as functions", async () => {
     await using session = await connect("language");
     const { text } = await session.call("describe_language", { tools: "zenhub." });
     assert.match(text, /zenhub\.getIssueDetails\(issueId: integer, repoId: integer\)/);
@@ -381,7 +381,7 @@ describe("toolcrib metatool", () => {
     assert.equal(await count(), 5);
   });
 
-  it("is found by the name and in the home that the document gives", async () => {
+  it("has the name and the home of the document", async () => {
     const bin = fileURLToPath(new URL("../../bin/mcp-metatool.js", import.meta.url));
     const env = { HOME: directory.path, TOOLCRIB_HOME: "", NO_COLOR: "1" };
     const none = await runProcess(process.execPath, [bin], { env, timeoutMs: 30_000 });

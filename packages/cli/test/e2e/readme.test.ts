@@ -31,7 +31,7 @@ function matches(output: string, expected: string): boolean {
 }
 
 describe("the README's transcript", () => {
-  it("is what the commands print", async () => {
+  it("matches the output of the commands", async () => {
     await using directory = await makeTemporaryDirectory();
     const home = join(directory.path, "home");
     await using gateway = await serveGateway(quickstartConfig, home);

@@ -244,7 +244,7 @@ test("toolcrib toolpack lists every tool under its own name, and calls through t
   assert.deepEqual([...new Set(setting.connects)], [`api.example.com:443 Basic ${btoa("me:p@ss")}`]);
 });
 
-test("toolcrib toolpack sends bodies to the byte", async () => {
+test("toolcrib toolpack sends bodies byte for byte", async () => {
   await using setting = await openSetting();
   const { answers } = await talk(setting, [...opening, call(1, "make_thing", { name: 'é "x"' })]);
   assert.equal(textOf(answers.get(1)), '[{"method":"POST","target":"/things"}]');
@@ -301,7 +301,7 @@ test("toolcrib toolpack sends the secret itself where the manifest is entrusted"
   assert.deepEqual(headers, [["X-Key", "k hunter2"]]);
 });
 
-test("toolcrib toolpack tells of what the proxy refuses, and of one that is not there", async () => {
+test("toolcrib toolpack reports refusals of the proxy, and a proxy that cannot be reached", async () => {
   await using setting = await openSetting({
     manifest: manifest.replace("[api.example.com]", "[other.example.com]"),
     toolspec: toolspec.replace("api.example.com", "other.example.com"),
@@ -318,7 +318,7 @@ test("toolcrib toolpack tells of what the proxy refuses, and of one that is not 
   assert.deepEqual(setting.server.requests, []);
 });
 
-test("toolcrib toolpack trusts no certificate but those that it is told of", async () => {
+test("toolcrib toolpack trusts only the configured certificates", async () => {
   await using setting = await openSetting();
   const other = createTestAuthority();
   writeFileSync(`${setting.directory}/other.pem`, other.certificate);
@@ -335,7 +335,7 @@ test("toolcrib toolpack trusts no certificate but those that it is told of", asy
   assert.equal(setting.server.requests.length, 1);
 });
 
-test("toolcrib toolpack behind an egress proxy never holds the secret, whatever the service says", async () => {
+test("toolcrib toolpack behind an egress proxy never sees the secret, for any response of the service", async () => {
   await using setting = await openSetting();
   const authority = createTestAuthority();
   await using service = await startTlsServer({
@@ -383,7 +383,7 @@ test("toolcrib toolpack behind an egress proxy never holds the secret, whatever 
   assert.equal(textOf(answers.get(1)), `{"your key is":"Bearer ${own}"}`);
 });
 
-test("toolcrib toolpack without a proxy goes out by itself, and reaches no address of this machine", async () => {
+test("toolcrib toolpack without a proxy uses its own egress, and reaches no address of this machine", async () => {
   await using setting = await openSetting({
     manifest: manifest.replace("[api.example.com]", "[api.toolcrib.invalid]"),
     toolspec: toolspec.replace("api.example.com", "api.toolcrib.invalid"),

@@ -26,7 +26,7 @@ function authorizationsOf(api: TlsServer): (string | undefined)[] {
   );
 }
 
-test("an API that was added is served over stdio and HTTP, and takes a new secret while it is served", async () => {
+test("an added API is served over stdio and HTTP, and uses a new secret without a restart", async () => {
   await using directory = await makeTemporaryDirectory();
   writeCatalog(directory.join("catalog"));
   const authority = createTestAuthority();

@@ -1,5 +1,5 @@
 /**
- * What stands around each door: a service that may be reached, on an address
+ * The environment of each entry point: a service that may be reached, on an address
  * of loopback that is no sink; sinks on the others; a DNS server that lies; and
  * a pair of files that makes a tool of every case.
  */
@@ -44,10 +44,10 @@ export interface HostSetting extends AsyncDisposable {
   readonly dnsCases: readonly DnsCase[];
   /** Hosts, and where to connect for them: benign ones to the service. */
   readonly connectTo: { readonly [host: string]: string };
-  /** The environment of a process whose connections `attempts(door)` tells. */
-  watched(door: string): { readonly [name: string]: string };
-  /** Addresses and ports that processes of `door` tried to connect to, each once. */
-  attempts(door: string): readonly string[];
+  /** The environment of a process whose connections `attempts(entry)` returns. */
+  watched(entry: string): { readonly [name: string]: string };
+  /** Addresses and ports that processes of `entry` tried to connect to, each once. */
+  attempts(entry: string): readonly string[];
 }
 
 /** Ports of the sinks: what cases name, and what is usual inside. */
@@ -69,7 +69,7 @@ export async function startHostSinks(): Promise<Sinks> {
   );
 }
 
-/** Start what one door has for itself, beside `sinks`. */
+/** Starts the services of one entry point, in addition to `sinks`. */
 export async function startHostSetting(sinks: Sinks): Promise<HostSetting> {
   const directory = await makeTemporaryDirectory();
   const address = await allowedAddress();
@@ -94,7 +94,7 @@ export async function startHostSetting(sinks: Sinks): Promise<HostSetting> {
   const cases = dnsCases(address);
   const answers = new Map(cases.map((one) => [one.host, one.answers]));
   const dns = await startDnsServer((name, nth) => answers.get(name)?.[nth - 1] ?? answers.get(name)?.at(-1));
-  const fileOf = (door: string) => directory.join(`connections-${door}`);
+  const fileOf = (entry: string) => directory.join(`connections-${entry}`);
   return {
     directory,
     server,
@@ -104,13 +104,13 @@ export async function startHostSetting(sinks: Sinks): Promise<HostSetting> {
     dns,
     dnsCases: cases,
     connectTo: Object.fromEntries([caseHost, ...benignNames].map((host) => [host, server.endpoint])),
-    watched: (door) => ({
+    watched: (entry) => ({
       NODE_OPTIONS: `--import=${pathToFileURL(watchedNetworkPath)}`,
       TOOLCRIB_TEST_DNS: String(dns.port),
-      TOOLCRIB_TEST_CONNECTIONS: fileOf(door),
+      TOOLCRIB_TEST_CONNECTIONS: fileOf(entry),
     }),
-    attempts(door) {
-      const text = existsSync(fileOf(door)) ? readFileSync(fileOf(door), "utf8") : "";
+    attempts(entry) {
+      const text = existsSync(fileOf(entry)) ? readFileSync(fileOf(entry), "utf8") : "";
       return [...new Set(text.split("\n").filter((line) => line !== ""))];
     },
     async [Symbol.asyncDispose]() {
@@ -229,7 +229,7 @@ export function checkArrived(setting: HostSetting): void {
   }
 }
 
-/** That no sink was reached, and that each would have told. */
+/** Checks that no sink was reached, and that each sink records connections. */
 export async function checkSinks(sinks: Sinks): Promise<void> {
   assert.ok(sinks.places.length + sinks.taken.length >= 20, String(sinks.places.length));
   assert.deepEqual(sinks.reached, []);
@@ -242,17 +242,17 @@ export async function checkSinks(sinks: Sinks): Promise<void> {
   assert.deepEqual([...sinks.reached].sort(), [...sinks.places].sort());
 }
 
-/** Hold the connections of `door` to the service, and to the proxy where it has one of its own. */
+/** Checks that `entry` only connects to the service, and to its own proxy if it has one. */
 export function checkAttempts(
   setting: HostSetting,
-  door: string,
+  entry: string,
   { hasProxy = false, reaches = true }: { readonly hasProxy?: boolean; readonly reaches?: boolean } = {},
 ): void {
   const { address, server } = setting;
   const service = `${address} ${server.port}`;
-  const attempts = setting.attempts(door);
+  const attempts = setting.attempts(entry);
   // What would be seen is seen.
-  if (reaches) assert.ok(attempts.includes(service), door);
+  if (reaches) assert.ok(attempts.includes(service), entry);
   // Names that change their mind lead to a port of the same address first.
   const others = attempts.filter((one) => one !== service && one !== `${address} 443`);
   if (!hasProxy) assert.deepEqual(others, []);

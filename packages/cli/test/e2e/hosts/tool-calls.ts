@@ -1,4 +1,4 @@
-/** Calls of the tools of `pairOf`, the same through the gateway and through the stand-alone engine. */
+/** Calls of the tools of `pairOf`, the same through the gateway and through the standalone engine. */
 
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";

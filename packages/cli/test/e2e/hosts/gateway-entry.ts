@@ -10,7 +10,7 @@ import { elsewhereHosts, type HostSetting, pairOf, toolsFor } from "./host-setti
 import { type CallTool, callsOf, untilServed } from "./tool-calls.ts";
 
 /** A gateway and calls through it. */
-export interface GatewayDoor extends AsyncDisposable {
+export interface GatewayEntry extends AsyncDisposable {
   readonly call: CallTool;
   /** Its own port, as in `attempts`. */
   readonly place: string;
@@ -27,7 +27,7 @@ function egressOf({ address, connectTo, caFile }: HostSetting): object {
 }
 
 /** Start it. */
-export async function openGatewayDoor(setting: HostSetting): Promise<GatewayDoor> {
+export async function openGatewayEntry(setting: HostSetting): Promise<GatewayEntry> {
   const { directory } = setting;
   const { manifest, toolspec } = pairOf([
     ...toolsFor(

@@ -12,19 +12,19 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { benignNames, hostTexts } from "@toolcrib/testing";
 import { cleanEnvironment, commandLine } from "../../transcript.ts";
-import { egressArguments } from "./egress-door.ts";
+import { egressArguments } from "./egress-entry.ts";
 import { type HostSetting, pairOf, toolsFor } from "./host-setting.ts";
 import { type CallTool, callsOf } from "./tool-calls.ts";
 
 /** An engine, and calls of its tools. */
-export interface EngineDoor extends AsyncDisposable {
+export interface EngineEntry extends AsyncDisposable {
   readonly call: CallTool;
 }
 
 /** Where the engine stands. */
 export interface EnginePlace {
   /** Its name in `attempts`. */
-  readonly door: string;
+  readonly entry: string;
   /** Whether it is a program behind `toolcrib egress`. */
   readonly isBehindEgress?: boolean;
   readonly env?: { readonly [name: string]: string };
@@ -51,8 +51,8 @@ export function batchesOf(texts: readonly string[]): readonly (readonly string[]
 let opened = 0;
 
 /** Start it. */
-export async function openEngineDoor(setting: HostSetting, place: EnginePlace): Promise<EngineDoor> {
-  const { door, isBehindEgress = false, env, texts = [] } = place;
+export async function openEngineEntry(setting: HostSetting, place: EnginePlace): Promise<EngineEntry> {
+  const { entry, isBehindEgress = false, env, texts = [] } = place;
   const { directory } = setting;
   const variables = texts.map((_, index) => `v${index}`);
   const { manifest, toolspec } = pairOf(
@@ -79,8 +79,8 @@ export async function openEngineDoor(setting: HostSetting, place: EnginePlace): 
     ...[...commandLine, "toolpack", "--manifest", files[0], "--toolspec", files[1]],
     ...texts.flatMap((text, index) => ["--variable", `v${index}=${text}`]),
   ];
-  const behind = [...commandLine, ...egressArguments(setting, door), process.execPath, ...engine];
-  const environment = { ...cleanEnvironment(directory.path), ...setting.watched(door), ...env };
+  const behind = [...commandLine, ...egressArguments(setting, entry), process.execPath, ...engine];
+  const environment = { ...cleanEnvironment(directory.path), ...setting.watched(entry), ...env };
   const client = new Client({ name: "hosts", version: "1" });
   await client.connect(
     new StdioClientTransport({
@@ -96,7 +96,7 @@ export async function openEngineDoor(setting: HostSetting, place: EnginePlace): 
   return { call: callsOf(client), [Symbol.asyncDispose]: () => client.close() };
 }
 
-/** A proxy that tunnels to wherever it is told, as far as this machine goes. */
+/** A proxy that opens every requested tunnel, on this machine only. */
 export interface OpenProxy extends AsyncDisposable {
   readonly url: string;
   /** Its place, as in `attempts`. */

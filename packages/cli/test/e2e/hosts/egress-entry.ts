@@ -20,23 +20,23 @@ export function egressArguments(setting: HostSetting, folder: string): readonly 
   ];
 }
 
-function runBehind(setting: HostSetting, door: string, program: readonly string[]): Promise<ProcessOutcome> {
-  return runToolcrib([...egressArguments(setting, door), ...program], {
+function runBehind(setting: HostSetting, entry: string, program: readonly string[]): Promise<ProcessOutcome> {
+  return runToolcrib([...egressArguments(setting, entry), ...program], {
     directory: setting.directory.path,
-    env: setting.watched(door),
+    env: setting.watched(entry),
   });
 }
 
 /** Say all of `rows` to the proxy. */
 export async function checkForeign(
   setting: HostSetting,
-  door: string,
+  entry: string,
   rows: readonly ForeignRow[],
 ): Promise<void> {
-  const file = setting.directory.join(`${door}.json`);
+  const file = setting.directory.join(`${entry}.json`);
   writeFileSync(file, JSON.stringify(rows.map(({ say }) => say)));
   const client = join(import.meta.dirname, "foreign-client.ts");
-  const { stdout, stderr, code } = await runBehind(setting, door, [process.execPath, client, file]);
+  const { stdout, stderr, code } = await runBehind(setting, entry, [process.execPath, client, file]);
   assert.equal(code, 0, stderr);
   const outcomes = JSON.parse(stdout) as readonly ForeignOutcome[];
   assert.equal(outcomes.length, rows.length);
@@ -60,10 +60,10 @@ export const curlUrls: readonly string[] = hostCases
 /** Let curl fetch each of `urls`, as it understands them. @returns the number that it fetched */
 export async function fetchByCurl(
   setting: HostSetting,
-  door: string,
+  entry: string,
   urls: readonly string[],
 ): Promise<number> {
-  const file = setting.directory.join(`${door}.curlrc`);
+  const file = setting.directory.join(`${entry}.curlrc`);
   const quote = (text: string) =>
     text
       .replace(/[\\"]/g, "\\$&")
@@ -74,6 +74,6 @@ export async function fetchByCurl(
   const transfers = urls.map((url) => `url = "${quote(url)}"\noutput = "/dev/null"\n`);
   const settings = 'silent\nglobboff\npath-as-is\nmax-time = 10\nwrite-out = "%{http_code}\\n"\n';
   writeFileSync(file, settings + transfers.join(""));
-  const { stdout } = await runBehind(setting, door, ["curl", "--config", file]);
+  const { stdout } = await runBehind(setting, entry, ["curl", "--config", file]);
   return stdout.split("\n").filter((line) => line === "200").length;
 }
