@@ -1,11 +1,10 @@
 /**
  * Child processes that do not outlive the benchmark. Each one leads its own
- * process group; stopping it asks first (SIGTERM), then kills every process
- * that it had started, by pid and start time, so that an upstream which moved
- * to another group goes too.
+ * process group. Stopping it sends SIGTERM first, then kills every process that it
+ * started, by pid and start time, including an upstream in another group.
  *
- * It never passes on the environment of a user: children get PATH, a home in
- * the temporary directory, and what the contender asks for.
+ * It never passes on the environment of the user: children get PATH, a home in
+ * the temporary directory, and the variables of the contender.
  */
 
 import { type ChildProcess, spawn } from "node:child_process";
@@ -21,13 +20,13 @@ export interface Child extends AsyncDisposable {
   readonly process: ChildProcess;
   /** `performance.now()` just before it was started. */
   readonly startedAt: number;
-  /** The end of what it wrote to stdout (unless `stdio` is the protocol) and stderr. */
+  /** The end of its output on stdout (unless `stdio` is the protocol) and stderr. */
   output(): string;
-  /** Why it is gone, or `undefined` while it runs. */
+  /** The reason of its exit, or `undefined` while it runs. */
   ended(): string | undefined;
 }
 
-/** What to start and with what. */
+/** A command and its environment. */
 export interface ChildOptions {
   readonly command: string;
   readonly args: readonly string[];
@@ -39,7 +38,7 @@ export interface ChildOptions {
 
 const running = new Set<Child>();
 
-/** Start a child that `stopAllChildren` will find. */
+/** Starts a child that `stopAllChildren` stops. */
 export function startChild(options: ChildOptions): Child {
   const { home } = options;
   const startedAt = performance.now();
@@ -83,12 +82,12 @@ export function startChild(options: ChildOptions): Child {
   return started;
 }
 
-/** Stop what is still running; the last thing the benchmark does, however it ends. */
+/** Stops all remaining children, at every kind of end of the benchmark. */
 export async function stopAllChildren(): Promise<void> {
   await Promise.all([...running].map((child) => child[Symbol.asyncDispose]()));
 }
 
-/** The same at once, without asking: for a second Ctrl-C and for the exit handler. */
+/** Kills all remaining children immediately, for a second Ctrl-C and for the exit handler. */
 export function killAllChildren(): void {
   for (const child of running) {
     for (const entry of readTree(child.pid)) kill(entry.pid, "SIGKILL");
@@ -110,7 +109,7 @@ async function stop(child: ChildProcess): Promise<void> {
   while (groupAlive() && Date.now() < deadline + graceMs) await sleep(10);
 }
 
-/** Send a signal; false when nobody is there to get it. A negative pid is a group, as in kill(2). */
+/** Sends a signal; returns false if the process does not exist. A negative pid is a group, as in kill(2). */
 function kill(pid: number, signal: NodeJS.Signals | 0): boolean {
   if (Math.abs(pid) <= 1) return false;
   try {

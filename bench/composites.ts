@@ -1,7 +1,7 @@
 /**
- * Composites: what a saved tool adds to the calls that it makes, through the
- * gateway over HTTP; what `parallel` saves; and what the engine alone takes for
- * many calls, in this process, with answers that are there at once.
+ * Composites: the overhead of a saved tool through the gateway over HTTP, the gain
+ * of `parallel`, and the time of the engine alone for many inner calls in this
+ * process, with immediate responses.
  *
  * Goals: a composite with two calls at most 2 ms above a direct call at p50 and
  * 10 ms at p99; eight tools of 100 ms in parallel within 115 ms; 1,000 calls
@@ -23,15 +23,15 @@ import { untilReady } from "./ready.ts";
 import { median, percentile } from "./statistics.ts";
 import type { Table } from "./table.ts";
 
-/** How much is measured. */
+/** The amount of measurement. */
 export interface CompositesOptions {
-  /** Does it work, not how fast. */
+  /** Only check that it works. */
   readonly isQuick: boolean;
   readonly limitMs: number;
   readonly signal: AbortSignal;
 }
 
-/** Measure Toolcrib, started as `contender` in the folder `home`. */
+/** Measures Toolcrib, started as `contender` in the folder `home`. */
 export async function benchComposites(
   contender: Contender,
   home: string,

@@ -1,7 +1,7 @@
 /**
- * Who takes part: how each contender is started in front of the echo upstream
- * and how it is reached. Every peer runs with the settings of its manual that
- * serve this work fastest without giving up a protocol version.
+ * The contenders: how to start each in front of the echo upstream, and how to
+ * connect to it. Every peer runs with the settings of its manual that are fastest
+ * for this workload without dropping a protocol version.
  *
  * It never measures. A contender that does not start is an error with the end
  * of the contender's own output.
@@ -18,40 +18,40 @@ import type { McpClient } from "./mcp-client.ts";
 import { connectStdio } from "./stdio-client.ts";
 
 const root = join(import.meta.dirname, "..");
-/** The upstream's file: also the mark by which its processes are told from the contender's. */
+/** The upstream's file. It also distinguishes the upstream's processes from the contender's. */
 export const upstreamFile = join(import.meta.dirname, "echo-server.mjs");
 const node = process.execPath;
 
 /** One upstream of a contender. */
 export interface Upstream {
   readonly id: string;
-  /** Reads, but never answers. */
+  /** Reads, but never responds. */
   readonly hangs: boolean;
-  /** Offers the tool `wait` too, which takes its time. */
+  /** Also offers the slow tool `wait`. */
   readonly waits?: boolean;
 }
 
-/** A process that was started and can be tried until it answers. */
+/** A started process, to which a client can try to connect. */
 export interface Launched {
   readonly child: Child;
-  /** Connect and initialise once; rejects while the contender is not ready. */
+  /** Connects and initializes once; rejects while the contender is not ready. */
   connect(): Promise<McpClient>;
-  /** Where it listens, once it was connected to; `undefined` where it does not say. */
+  /** Its address after a connection; `undefined` if unknown. */
   url?(): URL | undefined;
 }
 
-/** Somebody who takes part. */
+/** A contender. */
 export interface Contender {
   readonly id: string;
   readonly version: string;
   readonly kind: "floor" | "own" | "peer";
-  /** How clients reach it. */
+  /** The transport of clients. */
   readonly wire: string;
   /** Serves several upstreams at one endpoint. */
   readonly aggregates: boolean;
-  /** False where the contender and the upstream are one process. */
+  /** False if the contender and the upstream are one process. */
   readonly separable: boolean;
-  /** @param sections more of the configuration, which only `toolcrib` reads */
+  /** @param sections more sections of the configuration, for `toolcrib` only */
   launch(home: string, upstreams: readonly Upstream[], sections?: object): Promise<Launched>;
 }
 
@@ -74,7 +74,7 @@ export function peerVersions(): Readonly<Record<string, string>> {
   return manifest.dependencies;
 }
 
-/** A port that was free a moment ago: the peers cannot choose one and say which. */
+/** A port that was free a moment ago, for peers that cannot choose and report one. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -85,7 +85,7 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** Connect to the URL that a child prints on stdout as soon as it listens. */
+/** Connects to the URL that a child prints on stdout when it listens. */
 function launchedByUrlLine(child: Child): Launched {
   let url: URL | undefined;
   return {
@@ -179,7 +179,7 @@ const mcpProxy: Contender = {
   launch: async (home, [upstream]) => {
     const port = await freePort();
     const entry = peerFile("mcp-proxy", "dist/bin/mcp-proxy.mjs");
-    // With its event store (for resuming streams) every answer waits for a timer of 1 ms.
+    // With its event store (for resuming streams) a 1 ms timer delays every response.
     const own = ["--no-eventStore", "--host", "127.0.0.1", "--port", String(port), "--server", "stream"];
     const child = startChild({
       command: node,
@@ -237,7 +237,7 @@ const mcpHub: Contender = {
   },
 };
 
-/** mcp-hub fetches a catalogue from the internet before it serves; a fresh cache spares it (and us) that. */
+/** mcp-hub downloads a catalog before it serves; a fresh cache avoids that. */
 function seedMarketplace(home: string): void {
   const folder = join(home, "mcp-hub", "cache");
   mkdirSync(folder, { recursive: true });
@@ -246,7 +246,7 @@ function seedMarketplace(home: string): void {
   writeFileSync(join(folder, "registry.json"), JSON.stringify(cache));
 }
 
-/** Everybody, in the order of the rounds; `withDist` adds the built Toolcrib. */
+/** All contenders, in the order of the rounds; `withDist` adds the built Toolcrib. */
 export function allContenders(withDist: boolean): readonly Contender[] {
   const manifest: { version: string } = JSON.parse(
     readFileSync(join(root, "packages/cli/package.json"), "utf8"),

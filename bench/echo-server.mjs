@@ -1,10 +1,10 @@
 /**
- * The upstream of every benchmark: an MCP server on stdio that does as little
- * as a server can, so that what is measured is the gateway in front of it.
+ * The upstream of every benchmark: a minimal MCP server on stdio, so that
+ * the benchmark measures the gateway in front of it.
  * Plain JSON-RPC lines, no SDK, one write for all answers of one read.
  *
- * Tools: `echo` returns its `text`. `--wait` adds `wait`, which answers after
- * `ms` milliseconds. `--hang` reads everything and answers nothing. Ends when its standard input ends. It never logs.
+ * Tools: `echo` returns its `text`. `--wait` adds `wait`, which responds after
+ * `ms` milliseconds. `--hang` reads everything and never responds. Ends when its standard input ends. It never logs.
  */
 
 const hang = process.argv.includes("--hang");

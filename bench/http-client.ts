@@ -1,6 +1,6 @@
 /**
- * The load client on streamable HTTP: POSTs only, one session, answers in JSON
- * or as a stream of events. It never opens the GET stream.
+ * The load client on streamable HTTP: POSTs only, one session, responses as JSON
+ * or as an event stream. It never opens the GET stream.
  */
 
 import { ConnectionPool, eventsIn } from "./connection-pool.ts";
@@ -21,7 +21,7 @@ function messageIn(contentType: string, body: string, id: number): Message {
   throw new Error(`call ${id} was not answered: ${body.slice(0, 200)}`);
 }
 
-/** Speak MCP over streamable HTTP: POSTs only, one session, JSON or SSE answers. */
+/** Uses MCP over streamable HTTP: POSTs only, one session, JSON or SSE answers. */
 export async function connectStreamableHttp(url: URL): Promise<McpClient> {
   const pool = new ConnectionPool(url);
   let lastId = 0;

@@ -12,7 +12,7 @@ import { connect, type Socket } from "node:net";
 
 const headMaxBytes = 65_536;
 
-/** How one header field is found in a head; built once, because heads are read in the hot path. */
+/** A pattern that finds a header field; built once, because it runs on the hot path. */
 const fieldPattern = (name: string): RegExp => new RegExp(`\\r\\n${name}:[ \\t]*(.*?)[ \\t]*\\r\\n`, "i");
 const contentType = fieldPattern("content-type");
 const contentLength = fieldPattern("content-length");
@@ -20,7 +20,7 @@ const transferEncoding = fieldPattern("transfer-encoding");
 const sessionId = fieldPattern("mcp-session-id");
 const connectionOption = fieldPattern("connection");
 
-/** What came back for one request. */
+/** A response. */
 export interface HttpAnswer {
   readonly status: number;
   readonly contentType: string;
@@ -44,7 +44,7 @@ interface Exchange {
   parts: string[];
 }
 
-/** A connection to one loopback port; `close` ends whatever is under way. */
+/** A connection to one loopback port; `close` aborts the exchange in flight. */
 export class HttpConnection {
   readonly #socket: Socket;
   #exchange: Exchange | undefined;
@@ -63,7 +63,7 @@ export class HttpConnection {
     return this.#reusable;
   }
 
-  /** Send one whole request (head and body) and wait for its answer. */
+  /** Sends one request (head and body) and waits for its response. */
   send(request: string, onBody?: BodyListener): Promise<HttpAnswer> {
     return new Promise((resolve, reject) => {
       if (this.#exchange !== undefined || !this.#reusable) {
@@ -102,7 +102,7 @@ export class HttpConnection {
   #read(chunk: Buffer): void {
     this.#unread = this.#unread.length === 0 ? chunk : Buffer.concat([this.#unread, chunk]);
     const exchange = this.#exchange;
-    // Bytes that nobody asked for mean that the two sides disagree about where an answer ended.
+    // Unexpected bytes mean that the two sides disagree about the end of a response.
     if (exchange === undefined) {
       this.close("the contender sent bytes after its answer");
       return;

@@ -1,12 +1,12 @@
 /**
- * The load client on the legacy HTTP+SSE transport, for contenders that serve
- * nothing newer: one GET stream carries every answer, POSTs carry the requests.
+ * The load client on the legacy HTTP+SSE transport, for contenders without
+ * a newer one: one GET stream carries every response, POSTs carry the requests.
  */
 
 import { ConnectionPool, eventsIn } from "./connection-pool.ts";
 import { initialize, type McpClient, type Result, Waiting } from "./mcp-client.ts";
 
-/** Speak MCP over the legacy transport: one GET stream with every answer, POSTs to the path it names. */
+/** Uses MCP over the legacy transport: one GET stream with every response, POSTs to the path that it names. */
 export async function connectLegacySse(url: URL): Promise<McpClient> {
   const pool = new ConnectionPool(url);
   const waiting = new Waiting();
@@ -44,7 +44,7 @@ export async function connectLegacySse(url: URL): Promise<McpClient> {
       lastId += 1;
       const answer = waiting.add(lastId, method);
       const posted = post({ jsonrpc: "2.0", id: lastId, method, params });
-      // Both must succeed, so neither may be left without somebody who hears of its failure.
+      // Both must succeed, so the code must handle a failure of either.
       const [result] = await Promise.all([answer, posted]);
       return result;
     };

@@ -15,7 +15,7 @@ import { type Ready, within } from "./ready.ts";
 import { median, percentile } from "./statistics.ts";
 
 const textBytes = 64;
-/** How long calls may take to come back after the time of a turn is over. */
+/** Longest wait for responses after the end of a round. */
 const overtimeMs = 10_000;
 
 /** How much load, for how long. */
@@ -27,25 +27,25 @@ export interface LoadOptions {
   readonly warmUpMs: number;
   readonly concurrencies: readonly number[];
   readonly signal: AbortSignal;
-  /** Told about each turn, for the person who waits. */
+  /** Receives progress for each round. */
   readonly progress: (line: string) => void;
 }
 
-/** What one contender did at one concurrency. */
+/** The figures of one contender at one concurrency. */
 export interface LoadFigures {
   /** Medians over the rounds. */
   readonly callsPerSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** The slowest and the fastest round, in calls per second: how much the machine wavered. */
+  /** The slowest and the fastest round, in calls per second, as a measure of noise. */
   readonly range: readonly [number, number];
   /** User and system time of the contender without its upstream, over all rounds. */
   readonly cpuMsPerCall: number | undefined;
-  /** The same of the load client: what is left of the cores for everybody else. */
+  /** The same for the load client. */
   readonly clientCpuMsPerCall: number;
 }
 
-/** Everything measured about one contender, or why there is nothing. */
+/** All figures of one contender, or the reason for their absence. */
 export type LoadResult =
   | {
       readonly kind: "measured";
@@ -118,7 +118,7 @@ async function takeTurn(
   const { latencies, seconds } = await load(ready, concurrency, options.turnMs, options.signal);
   const client = process.cpuUsage(clientBefore);
   ready.client.rest();
-  // What a contender puts off until calls pause must not fall into another's turn, and counts as its own.
+  // Deferred work of a contender must not run in another's round, and counts as its own.
   await settle(ready);
   const after = readUsage(ready.child.pid, upstreamFile);
   const sorted = Float64Array.from(latencies).sort();
@@ -133,12 +133,12 @@ async function takeTurn(
   };
 }
 
-/** Milliseconds without work after which a contender is taken to be done, and the longest wait for that. */
+/** Idle time after which a contender counts as done, and the longest wait for it, in milliseconds. */
 const quietMs = 400;
 const settleMaxMs = 3000;
 const sampleMs = 100;
 
-/** Wait until the contender does nothing any more. */
+/** Waits until the contender is idle. */
 async function settle(ready: Ready): Promise<void> {
   let last = readUsage(ready.child.pid, upstreamFile)?.cpuMs;
   let quiet = 0;

@@ -1,4 +1,4 @@
-/** What the figures were measured on: without it they mean nothing. */
+/** Describes the machine of the measurement. */
 
 import { cpus, release, totalmem, type } from "node:os";
 

@@ -1,7 +1,7 @@
 /**
- * `npm run bench`: Toolcrib beside the npm gateways, in one run on one machine,
- * as tables on stdout and in bench/RESULTS.md. What is measured and how to read
- * it is in bench/README.md.
+ * `npm run bench`: compares Toolcrib with the npm gateways in one run on one
+ * machine, and writes tables to stdout and bench/RESULTS.md. bench/README.md
+ * describes the measurements and their interpretation.
  *
  * Everything it starts is stopped at the end, on an error and on Ctrl-C.
  */
@@ -40,10 +40,10 @@ const readyLimitMs = 20_000;
 const parts = ["load", "start-up", "search", "composites", "toolspecs"] as const;
 type Part = (typeof parts)[number];
 
-/** Somebody pressed Ctrl-C. */
+/** Interrupted by Ctrl-C. */
 class Interrupted extends Error {}
 
-/** The command line asks for something that there is not. */
+/** The command line is invalid. */
 class WrongUsage extends Error {}
 
 /** True for what node:util's parseArgs throws. */
@@ -62,7 +62,7 @@ interface Plan {
   readonly write: boolean;
 }
 
-/** What the command line asks for; throws `WrongUsage` for what there is not. */
+/** Parses the command line; throws `WrongUsage`. */
 function parsePlan(argv: readonly string[]): Plan | "help" {
   const { values } = parseArgs({
     args: [...argv],
@@ -173,7 +173,7 @@ async function searchTables(): Promise<readonly Table[]> {
   return [await search.benchSearch()];
 }
 
-/** What Toolcrib does by itself: no peer has it. */
+/** Parts without a peer to compare with. */
 async function ownTables(
   plan: Plan,
   temporaryFolder: string,
@@ -231,7 +231,7 @@ async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Prom
   const stop = new AbortController();
   const names = ["SIGINT", "SIGTERM"] as const;
   const onSignal = (name: NodeJS.Signals): void => {
-    // The second time nobody wants to wait.
+    // Stop immediately at the second signal.
     if (stop.signal.aborted) process.exit(130);
     progress(`${name}: stopping what was started`);
     stop.abort(new Interrupted(`stopped by ${name}`));

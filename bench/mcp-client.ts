@@ -1,7 +1,7 @@
 /**
- * What the load client's transports share: a client that sends requests, and
- * the small JSON-RPC core that matches answers to calls by id. Every answer
- * must carry an id that is waiting.
+ * The common part of the load client's transports: a client that sends requests, and
+ * a small JSON-RPC core that matches responses to calls by id. Every response must
+ * have the id of a waiting call.
  *
  * It never validates beyond that and never retries; a failed connection fails
  * every call that waits on it.
@@ -16,9 +16,9 @@ export type Result = Readonly<Record<string, unknown>>;
 /** A connected and initialised client. */
 export interface McpClient {
   request(method: string, params: object): Promise<Result>;
-  /** Let go of idle connections, which the contender may time out while others are measured. */
+  /** Closes idle connections, which the contender may time out during rounds of others. */
   rest(): void;
-  /** End everything; calls that still wait fail with `reason`. */
+  /** Closes everything; waiting calls fail with `reason`. */
   close(reason?: string): void;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Installs the npm gateways to compare with below bench/, when they are not
- * there in the pinned versions. They are no dependency of Toolcrib, so the main
+ * Installs the npm gateways to compare with below bench/, if the pinned versions
+ * are missing. They are no dependency of Toolcrib, so the main
  * install leaves them out. Their install scripts do not run.
  */
 
@@ -20,7 +20,7 @@ function isInstalled(name: string, version: string): boolean {
   }
 }
 
-/** Make sure the peers are there; without them (offline, say) the run goes on and says so. */
+/** Installs missing peers. Without them (offline, for example) the run continues and reports it. */
 export function installPeers(progress: (line: string) => void): void {
   const missing = Object.entries(peerVersions()).filter(([name, version]) => !isInstalled(name, version));
   if (missing.length === 0) return;

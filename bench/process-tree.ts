@@ -1,7 +1,6 @@
 /**
- * What a process and everything it started has used: CPU time and resident
- * memory, read from Linux's /proc. Elsewhere there is nothing to read and the
- * answers are `undefined`.
+ * Reads the CPU time and resident memory of a process and its descendants from
+ * Linux's /proc. On other systems the results are `undefined`.
  *
  * It never signals a process; children.ts does.
  */
@@ -11,7 +10,7 @@ import { readdirSync, readFileSync } from "node:fs";
 /** Linux counts process times in USER_HZ, which is 100 a second on every supported architecture. */
 const ticksPerSecond = 100;
 
-/** One process, as /proc tells it. */
+/** One process, from /proc. */
 export interface ProcessEntry {
   readonly pid: number;
   readonly parentPid: number;
@@ -24,7 +23,7 @@ export interface ProcessEntry {
   readonly zombie: boolean;
 }
 
-/** What the processes of a tree use together. */
+/** The total of a process tree. */
 export interface Usage {
   readonly cpuMs: number;
   readonly rssBytes: number;
@@ -87,7 +86,7 @@ function rssBytesOf(pid: number): number {
 }
 
 /**
- * What a contender uses, without its upstream: descendants whose command line
+ * Measures a contender without its upstream: descendants whose command line
  * names `upstreamFile` do not count (the contender's own command line may name
  * it too, and counts).
  */

@@ -1,10 +1,10 @@
 /**
- * The floor: the least that any HTTP → stdio gateway on Node has to do. It
- * takes the body of a POST, gives the request an id of its own, writes it to
- * the upstream's stdin and answers with the line that comes back.
+ * The lower bound: the minimum of any HTTP → stdio gateway on Node. It reads the
+ * body of a POST, gives the request a new id, writes it to the upstream's stdin and
+ * responds with the returned line.
  *
  * It never checks, records, times out, streams or keeps sessions: it is a
- * yardstick, not a gateway.
+ * baseline, not a gateway.
  *
  * Usage: node raw-pipe.mjs <command> [args...]; prints its URL on stdout.
  */

@@ -1,7 +1,7 @@
 /**
- * Waiting for a contender that was just started: try until its `tools/list`
- * names the echo tool of every upstream that can answer. It never waits longer
- * than it is told, and it never stops the contender: its owner does.
+ * Waits for a started contender until its `tools/list` contains the echo tool of
+ * every upstream that responds. It never waits longer than its limit, and never
+ * stops the contender; its owner does.
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
@@ -9,7 +9,7 @@ import type { Child } from "./children.ts";
 import type { Launched } from "./contenders.ts";
 import type { McpClient, Result } from "./mcp-client.ts";
 
-/** A contender that answered `tools/list`. */
+/** A contender that responded to `tools/list`. */
 export interface Ready {
   readonly child: Child;
   readonly client: McpClient;
@@ -18,9 +18,9 @@ export interface Ready {
 }
 
 /**
- * Try a launched contender until it lists `echo` of `count` upstreams.
+ * Retries until a started contender lists `echo` of `count` upstreams.
  *
- * @throws when the process ends, or after `limitMs` or at `signal`: with what it last said.
+ * @throws when the process ends, or after `limitMs` or at `signal`: with the last error.
  */
 export async function untilReady(
   launched: Launched,

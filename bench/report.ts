@@ -1,5 +1,5 @@
 /**
- * Turns what was measured into tables. Rounds and compares, never measures.
+ * Formats the measurements as tables. Rounds and compares, never measures.
  * Every ratio is against the best npm peer of the same run: above 1 is better
  * for calls per second, below 1 is better for everything else.
  */

@@ -3,7 +3,7 @@
  * `tools/list` over HTTP that names the echo tools, with a fresh home each
  * time. Contenders take turns here too.
  *
- * A contender that missed its limit once is not tried again.
+ * A contender that exceeds its limit once is not started again.
  */
 
 import { mkdtempSync } from "node:fs";
@@ -12,19 +12,19 @@ import type { Contender, Upstream } from "./contenders.ts";
 import { untilReady } from "./ready.ts";
 import { median } from "./statistics.ts";
 
-/** How often, and for how long at most. */
+/** Number of rounds and time limit. */
 export interface StartUpOptions {
   readonly rounds: number;
   readonly limitMs: number;
   readonly upstreams: readonly Upstream[];
-  /** So many upstreams must be listed. */
+  /** Number of upstreams that must be listed. */
   readonly count: number;
   readonly temporaryFolder: string;
   readonly signal: AbortSignal;
   readonly progress: (line: string) => void;
 }
 
-/** The median time of one contender, or why there is none. */
+/** The median time of one contender, or the reason for its absence. */
 export type StartUpResult =
   | { readonly kind: "measured"; readonly contender: Contender; readonly medianMs: number }
   | { readonly kind: "failed"; readonly contender: Contender; readonly reason: string };

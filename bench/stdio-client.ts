@@ -6,7 +6,7 @@
 import type { ChildProcess } from "node:child_process";
 import { initialize, type McpClient, type Result, Waiting } from "./mcp-client.ts";
 
-/** Speak MCP with a child over its stdin and stdout. */
+/** Uses MCP with a child over its stdin and stdout. */
 export async function connectStdio(child: ChildProcess): Promise<McpClient> {
   const waiting = new Waiting();
   let lastId = 0;

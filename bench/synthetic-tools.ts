@@ -1,6 +1,6 @@
 /**
- * Tools as they occur in practice, as many as wanted, the same in every run:
- * services with nouns of their own, verbs on those nouns, descriptions of one
+ * Realistic synthetic tools, the same in every run: services with their own nouns,
+ * verbs on those nouns, descriptions of one
  * to three sentences, and input schemas with two to nine described parameters.
  */
 
@@ -156,7 +156,7 @@ const suffixes = [
   "_in_project",
 ];
 
-/** The first `count` tools, each with an id of its own; always the same ones. */
+/** The first `count` tools, each with a unique id; always the same. */
 export function syntheticTools(count: number): readonly SyntheticTool[] {
   const uses = new Map<string, number>();
   return Array.from({ length: count }, (_, index) => {
@@ -202,7 +202,7 @@ function syntheticTool(index: number): SyntheticTool {
   };
 }
 
-/** Queries as people and agents write them: sentences, keywords, names, beginnings, and words nobody has. */
+/** Realistic queries: sentences, keywords, names, prefixes, and unknown words. */
 export function syntheticQueries(count: number, seed = 1): readonly string[] {
   const random = seededRandom(seed);
   const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)]!;

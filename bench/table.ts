@@ -1,6 +1,6 @@
 /**
- * What every benchmark hands back: one table of text cells, printed as
- * Markdown. It never computes: whoever measured has already rounded.
+ * The result of every benchmark: one table of text cells, printed as Markdown. It
+ * never computes; the cells are already rounded.
  */
 
 /** One result table; every row has as many cells as there are columns. */
@@ -10,7 +10,7 @@ export interface Table {
   /** Column heads; the first column is left-aligned, the others right. */
   readonly columns: readonly string[];
   readonly rows: readonly (readonly string[])[];
-  /** Sentences below the table: what was measured, what is missing and why. */
+  /** Sentences below the table: the measurement, and missing figures with reasons. */
   readonly notes?: readonly string[];
 }
 

@@ -1,6 +1,7 @@
 /**
- * Toolspecs: what a REST call as a tool takes beside the same request by undici,
- * to one API over TLS; and what 200 toolspecs add to the start of a gateway.
+ * Toolspecs: the time of a REST call as a tool compared with the same request by
+ * undici, to one API over TLS; and the cost of 200 toolspecs at the start of a
+ * gateway.
  *
  * Goals: a call through the gateway at most 0.5 ms above undici at p50; a start
  * with 200 toolspecs at most 400 ms and 40 MB above one without.
@@ -19,9 +20,9 @@ import { untilReady } from "./ready.ts";
 import { median, percentile } from "./statistics.ts";
 import type { Table } from "./table.ts";
 
-/** How much is measured. */
+/** The amount of measurement. */
 export interface ToolspecsOptions {
-  /** Does it work, not how fast. */
+  /** Only check that it works. */
   readonly isQuick: boolean;
   readonly limitMs: number;
   readonly signal: AbortSignal;
@@ -29,11 +30,11 @@ export interface ToolspecsOptions {
 
 const host = "api.bench.example";
 const toolspecCount = 200;
-/** Until what is done behind the start (words read for search, memory given back) is done. */
+/** Time until background work after the start (search index, release of memory) is done. */
 const settleMs = 1000;
 const echo = { id: "echo", hangs: false };
 
-/** Measure Toolcrib, started as `contender` in folders below `home`. */
+/** Measures Toolcrib, started as `contender` in folders below `home`. */
 export async function benchToolspecs(
   contender: Contender,
   home: string,
@@ -163,7 +164,7 @@ async function startTable(contender: Contender, home: string, options: Toolspecs
     tools: "all",
   }));
   const newHome = (): string => mkdtempSync(join(folder, "home-"));
-  // What Node compiles is kept below the user's home, and the same for every start of a user.
+  // The compile cache of Node is below the user's home, and the same for every start of a user.
   const compiled = newHome();
   await startOnce(contender, compiled, { toolspecs }, options);
   const newHomeOfUser = (): string => {
@@ -247,7 +248,7 @@ async function startOnce(
   }
 }
 
-/** Try until the gateway takes a client. */
+/** Retries until the gateway accepts a client. */
 async function untilConnected(launched: Launched, { limitMs, signal }: ToolspecsOptions): Promise<McpClient> {
   const deadline = performance.now() + limitMs;
   for (;;) {
@@ -262,7 +263,7 @@ async function untilConnected(launched: Launched, { limitMs, signal }: Toolspecs
   }
 }
 
-/** Wait until the gateway says that everything behind it had its first contact. */
+/** Waits until the gateway reports that every server is ready or has failed. */
 async function untilAllAnswer(url: URL | undefined, { limitMs, signal }: ToolspecsOptions): Promise<void> {
   const deadline = performance.now() + limitMs;
   while ((await fetch(new URL("/readyz", url), { signal })).status !== 200) {
@@ -283,7 +284,7 @@ async function countTools(client: McpClient, suffix: string): Promise<number> {
   return count;
 }
 
-/** A manifest and its toolspec in a folder of their own. */
+/** A manifest and its toolspec in their own folder. */
 function writePair(folder: string, name: string): string {
   const directory = join(folder, name);
   mkdirSync(directory);

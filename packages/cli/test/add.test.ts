@@ -178,7 +178,7 @@ test("serve, status, list and doctor show the states of toolspecs", async () => 
   await runToolcrib(["add", "acme", "--all-tools"], { ...setting, stdin: canary });
   await runToolcrib(["add", "mail", "--without-secrets"], setting);
   await using gateway = await startServe([], setting);
-  await waitUntil(() => gateway.stdout().includes("Ctrl-C stops it."));
+  await waitUntil(() => gateway.stdout().includes("Press Ctrl-C to stop."));
   const served = normalize(gateway.stdout().split("\nConnect a client")[0] ?? "", directory.path);
   const shown = await inOrder(
     [
@@ -213,7 +213,7 @@ test("add asks on a terminal for the API, for confirmation, and for the secret, 
   });
   for (const [question, answer] of [
     [/Which API\?/, "repositories"],
-    [/Which one\? \(1 to \d, or nothing/, "acme"],
+    [/Which one\? \(1 to \d, or Enter/, "acme"],
     [/Add it to toolcrib\.yaml\? \[Y\/n\]/, "y"],
     [/Value of acme-token \(it is not shown\)/, canary],
   ] as const) {

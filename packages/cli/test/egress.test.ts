@@ -172,7 +172,7 @@ for (const { name, probe, program } of clients) {
       .trim()
       .split("\n")
       .map((line) => JSON.parse(line));
-    const used = records.find(({ msg }) => msg === "a secret is used");
+    const used = records.find(({ msg }) => msg === "a secret was used");
     assert.equal(used?.secretName, "acme-token", stderr);
     assert.doesNotMatch(`${stdout}${stderr}`, /c4nary/);
     return undefined;

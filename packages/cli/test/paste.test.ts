@@ -46,7 +46,7 @@ before(async () => {
   }
   const args = ["--home", directory.join("my home"), "--listen", "127.0.0.1:0"];
   gateway = await startServe(args, { directory: project, env: { HOME: directory.path } });
-  await waitUntil(() => gateway.stdout().includes("Ctrl-C stops it."));
+  await waitUntil(() => gateway.stdout().includes("Press Ctrl-C to stop."));
   printed = gateway.stdout();
 });
 

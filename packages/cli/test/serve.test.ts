@@ -34,7 +34,7 @@ test("serve prints its address, its servers and how to use it, and stops gracefu
   const setting = { directory: directory.path };
   await using gateway = await startServe([], setting);
   assert.match(gateway.stdout(), /^Toolcrib [\d.]+ serves http:\/\/127\.0\.0\.1:\d+\/mcp\n/);
-  await waitUntil(() => gateway.stdout().includes("Ctrl-C stops it."));
+  await waitUntil(() => gateway.stdout().includes("Press Ctrl-C to stop."));
 
   const runFile = directory.join(".toolcrib/run/gateway.json");
   const run = JSON.parse(readFileSync(runFile, "utf8"));

@@ -412,7 +412,7 @@ describe("canary secrets", { concurrency: 2, timeout: 600_000 }, () => {
       );
       for (const name of hosts) assert.ok((api.carried.get(name)?.now ?? 0) > 0, `${name} was asked`);
       assert.match(stderr, /EGRESS_HOST_DENIED/);
-      assert.match(stderr, /a placeholder stood where it must not be/);
+      assert.match(stderr, /a placeholder was in a place that is not allowed/);
     };
     await Promise.all(foreignUses.map(use));
     assert.deepEqual(api.faults, []);

@@ -310,7 +310,7 @@ test("toolcrib toolpack reports refusals of the proxy, and a proxy that cannot b
   const refused = await talk(setting, messages);
   assert.equal(
     textOf(refused.answers.get(1)),
-    'The proxy does not let requests through to other.example.com: HTTP 403: {"code":"EGRESS_HOST_DENIED"}\nHint: what may be reached is up to the proxy',
+    'The proxy does not let requests through to other.example.com: HTTP 403: {"code":"EGRESS_HOST_DENIED"}\nHint: the proxy decides which hosts are allowed',
   );
   assert.equal(refused.answers.get(1)?.["isError"], true);
   const gone = await talk(setting, messages, { env: { HTTPS_PROXY: "http://127.0.0.1:9" } });
@@ -436,7 +436,7 @@ checkRefusal(
 checkRefusal(
   "a proxy that is none",
   { env: { HTTPS_PROXY: "socks5://x" } },
-  /HTTPS_PROXY is no address of an HTTP proxy/,
+  /HTTPS_PROXY is not the address of an HTTP proxy/,
 );
 checkRefusal(
   "no certificates",
