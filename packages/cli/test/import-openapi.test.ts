@@ -153,7 +153,7 @@ test("import openapi fetches a URL and its references on the same host, and noth
   assert.equal(codes.includes("OPENAPI_REFERENCE"), true);
   assert.deepEqual([...new Set(api.connects)], ["docs.example.com:443"]);
   for (const [path, message] of [
-    ["/away", /leads to another host/],
+    ["/away", /redirects to another host/],
     ["/round", /more than 5 redirects/],
     ["/none", /HTTP 404/],
   ] as const) {

@@ -119,17 +119,15 @@ test("doctor reports secrets that other users can read, and secrets that cannot 
       .map(({ status, message, fix }) => `${status}: ${message}${fix === undefined ? "" : ` (${fix})`}`)
       .map((text) => text.replaceAll(directory.path, "DIR"));
   };
-  assert.deepEqual(await findings(), ["ok: none are kept in this home"]);
+  assert.deepEqual(await findings(), ["ok: none are stored in this home"]);
   await runToolcrib(["secret", "set", "kept"], { ...setting, stdin: canary });
   writeFileSync(directory.join(".toolcrib/secrets/plain"), canary, { mode: 0o600 });
-  assert.deepEqual(await findings(), [
-    "ok: 2 in DIR/.toolcrib/secrets, for this user's eyes only (1 encrypted)",
-  ]);
+  assert.deepEqual(await findings(), ["ok: 2 in DIR/.toolcrib/secrets, private to this user (1 encrypted)"]);
   chmodSync(directory.join(".toolcrib/secrets/plain"), 0o644);
   const sealed = directory.join(".toolcrib/secrets/.store/kept.sealed");
   writeFileSync(sealed, readFileSync(sealed, "utf8").replace('"name":"kept"', '"name":"other"'));
   assert.deepEqual(await findings(), [
-    "failed: DIR/.toolcrib/secrets/plain is open to other users (chmod 600 DIR/.toolcrib/secrets/plain, and replace the secret if anyone may have read it)",
+    "failed: other users can access DIR/.toolcrib/secrets/plain (chmod 600 DIR/.toolcrib/secrets/plain, and replace the secret if another user may have read it)",
     'failed: Cannot read secret "kept": it is the file of another secret (restore its file from a backup, or set the secret again)',
   ]);
   chmodSync(directory.join(".toolcrib/secrets/plain"), 0o600);

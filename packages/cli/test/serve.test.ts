@@ -82,7 +82,7 @@ test("serve --json prints the address of the gateway, and a second signal ends i
     auth: "none",
     servers: [{ id: "echo", transport: "stdio", mcp: `${gateway.url}/mcp/s/echo` }],
   });
-  assert.match(gateway.stderr(), /^WARNING No token is asked for/m);
+  assert.match(gateway.stderr(), /^WARNING The gateway requires no token/m);
   await waitUntil(async () => (await fetch(`${gateway.url}/readyz`)).ok);
   // A closed terminal is no reason to end.
   process.kill(gateway.pid, "SIGHUP");

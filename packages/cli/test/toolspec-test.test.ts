@@ -134,8 +134,8 @@ test("toolspec test --live calls the API only for tools that read", async () => 
     stdout,
     `ok   demo find 1 (11 bytes)
 FAIL demo find 2: HTTP 404 Not Found: {"no":1}
-skip demo make 1: it may change something
-skip demo send 1: it may change something
+skip demo make 1: it may change data
+skip demo send 1: it may change data
 
 1 passed, 1 failed, 2 skipped; 1 tool has no example
 `,

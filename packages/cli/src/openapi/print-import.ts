@@ -165,6 +165,6 @@ function nextSteps(
     ),
     ...(variables.length === 0 ? [] : ["        variables:"]),
     ...variables.map(([name, { default: value }]) => `          ${name}: ${yamlText(value ?? "…")}`),
-    ...(writes === 0 ? [] : [`        # tools: all   # ${writes} more tools, which change data`]),
+    ...(writes === 0 ? [] : [`        # tools: all   # ${writes} more: the tools that change data`]),
   ];
 }

@@ -310,7 +310,7 @@ test("toolcrib toolpack reports refusals of the proxy, and a proxy that cannot b
   const refused = await talk(setting, messages);
   assert.equal(
     textOf(refused.answers.get(1)),
-    'The proxy does not let requests through to other.example.com: HTTP 403: {"code":"EGRESS_HOST_DENIED"}\nHint: the proxy decides which hosts are allowed',
+    'The proxy refuses requests to other.example.com: HTTP 403: {"code":"EGRESS_HOST_DENIED"}\nHint: the proxy decides which hosts are allowed',
   );
   assert.equal(refused.answers.get(1)?.["isError"], true);
   const gone = await talk(setting, messages, { env: { HTTPS_PROXY: "http://127.0.0.1:9" } });
@@ -441,7 +441,7 @@ checkRefusal(
 checkRefusal(
   "no certificates",
   { env: { SSL_CERT_FILE: "manifest.yaml" } },
-  /Cannot read SSL_CERT_FILE: the file holds no certificate/,
+  /Cannot read SSL_CERT_FILE: the file contains no certificate/,
   1,
 );
 checkRefusal(
