@@ -1,7 +1,8 @@
 /**
  * What an `index.ts` exports is used: by another package, by tests, which enter
  * a package by its `index.ts` too, by the tools of the repository, or by users,
- * to whom a README or a guide names it.
+ * to whom a README or a guide names it. The object of a package's error codes is
+ * always for users, to whom the reference of error codes is addressed.
  */
 
 import { globSync, readFileSync } from "node:fs";
@@ -40,7 +41,7 @@ export function checkExportUse(workspace: Workspace): Diagnostic[] {
     const toolTexts = tools.filter(({ text }) => text.includes(`"${scope}${owner.folder}"`));
     const pages = [...guides, ...readAll(root, [`packages/${owner.folder}/README.md`])];
     return listExports(owner)
-      .filter(({ name }) => !used.has(name))
+      .filter(({ name }) => !used.has(name) && !/^[a-z]+Codes$/.test(name))
       .filter(({ name }) => ![...toolTexts, ...pages].some(({ text }) => namesWord(text, name)))
       .map(({ name, source, node }): Diagnostic => {
         const message = `Only the sources of "${owner.folder}" use "${name}", and no README or guide names it`;

@@ -28,9 +28,5 @@ export { isLoopbackHost, lintServerUrl } from "./server-url.ts";
 export { hostsOf, suggestedSecretName } from "./toolspec-facts.ts";
 export {
   listCatalogNames,
-  listCatalogVersions,
-  type PairFiles,
-  type PairProblem,
   readCatalogPair,
-  readPairAt,
 } from "./toolspec-files.ts";

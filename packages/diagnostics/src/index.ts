@@ -9,4 +9,4 @@ export {
 } from "./diagnostic.ts";
 export type { Logger } from "./logger.ts";
 export { nearestName } from "./nearest-name.ts";
-export { lineText, type Position, positionAt, type Source, type Span } from "./span.ts";
+export { lineText, positionAt, type Source, type Span } from "./span.ts";

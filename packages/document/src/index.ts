@@ -1,19 +1,15 @@
 // For users.
-export type { DocumentKind, StructureCodes } from "./document-kind.ts";
+export type { DocumentKind } from "./document-kind.ts";
 export {
   type DocumentNode,
   documentMaxBytes,
-  documentMaxDepth,
-  documentMaxNodes,
   entryOf,
   fieldOf,
   itemsOf,
-  type ListNode,
   type MapEntry,
   type MapNode,
   nodeAt,
   type ScalarNode,
-  type ScalarValue,
   stringOf,
   toJsonValue,
   typeName,
@@ -26,19 +22,17 @@ export {
   tooLarge,
   type UnreadSource,
 } from "./open-document.ts";
-export { type ReadJsonOptions, readJson } from "./read-json.ts";
+export { readJson } from "./read-json.ts";
 export { readLargeYaml } from "./read-large-yaml.ts";
 export { createReporter, type Problem, type Reporter, toDiagnostic } from "./reporter.ts";
 export {
   anyJson,
   anything,
-  type ChoiceOptions,
   choice,
   type Definitions,
   fieldPlace,
   flag,
   type Inspect,
-  type IntegerOptions,
   integer,
   invalid,
   literalNumber,
@@ -46,19 +40,13 @@ export {
   reportAt,
   reportType,
   type Shape,
-  type TextOptions,
   text,
   type ValueOf,
 } from "./shape.ts";
 export {
-  type DictionaryOptions,
   dictionary,
   either,
-  type ListOptions,
   list,
-  type RecordOf,
-  type RecordOptions,
-  type Required,
   record,
   reportAtMap,
   reportRepeated,
@@ -72,4 +60,4 @@ export {
   starOut,
   tokenPattern,
 } from "./shown-text.ts";
-export type { ReadFault, Reading, ReadLimits, TreeBuilder } from "./tree-builder.ts";
+export type { Reading, TreeBuilder } from "./tree-builder.ts";

@@ -3,7 +3,6 @@ export type { CallContext, ClientInfo, ClientSession, Era } from "./call-context
 export {
   checkDefinition,
   type DefinitionKind,
-  type DefinitionProblem,
   formatProblems,
 } from "./check-definition.ts";
 export { foldName } from "./fold-name.ts";
@@ -12,10 +11,7 @@ export {
   identityKey,
   isSameIdentity,
   issuerName,
-  type LocalIssuer,
   localIdentity,
-  localIssuers,
-  type Role,
 } from "./identity.ts";
 export {
   type CallFailure,

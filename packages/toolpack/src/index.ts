@@ -1,12 +1,12 @@
 // For users.
-export { type ToolpackCode, toolpackCodes } from "./codes.ts";
+export { toolpackCodes } from "./codes.ts";
 // For other packages here.
 export {
   createToolpackSource,
   type ToolpackDeps,
   type ToolpackSettings,
 } from "./create-toolpack-source.ts";
-export type { ExchangeDeps, OutgoingRequest, SendRequest } from "./exchange.ts";
+export type { OutgoingRequest, SendRequest } from "./exchange.ts";
 export { jsonPathFault } from "./json-path.ts";
 export { nextPageKey } from "./page-note.ts";
 export { ToolpackError } from "./toolpack-error.ts";
