@@ -22,7 +22,7 @@ export {
   tooLarge,
   type UnreadSource,
 } from "./open-document.ts";
-export { readJson } from "./read-json.ts";
+export { findJsonFault, readJson } from "./read-json.ts";
 export { readLargeYaml } from "./read-large-yaml.ts";
 export { createReporter, type Problem, type Reporter, toDiagnostic } from "./reporter.ts";
 export {

@@ -1,42 +1,93 @@
 /**
- * JSON text to a tree (RFC 8259), if wanted with what editors allow in their
- * own files: comments, and a comma before a closing bracket. Stops at the first
- * syntax error, because what follows one is guesswork. Nothing is thrown for
- * any text; depth and size are bounded before anything is built.
+ * Reads JSON text into a tree (RFC 8259), optionally with the extensions that
+ * editors allow in their own files: comments, and a comma before a closing
+ * bracket. Stops at the first syntax error, because later errors usually follow
+ * from it. No text makes it throw. It does not recurse, and it checks depth and
+ * number of values before it builds anything.
  */
 
+import type { Span } from "@toolcrib/diagnostics";
 import type { Reading, ReadLimits, TreeBuilder } from "./tree-builder.ts";
-import { checkLimits, readingOf, Unreadable } from "./unreadable.ts";
+import { checkLimits, faultStart, readingOf, Unreadable } from "./unreadable.ts";
 
-const quoted = /"[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*)*"/y;
+const unescaped = /[^"\\\x00-\x1f]*/y;
+const escaped = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*/y;
 const number = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
-const word = /(?:true|false|null)(?![\w$])/y;
+const literal = /(?:true|false|null)(?![\w$])/y;
+const word = /[A-Za-z_$][\w$]*/y;
 
 const quote = 0x22;
 const comma = 0x2c;
 const slash = 0x2f;
 const colon = 0x3a;
 const openBracket = 0x5b;
+const backslash = 0x5c;
 const closeBracket = 0x5d;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
-/** How much is read, and in which dialect. */
+/** Limits and dialect of `readJson`. */
 export interface ReadJsonOptions extends ReadLimits {
-  /** Whether comments and a comma before a closing bracket pass. @default false */
+  /** Whether to accept comments and a comma before a closing bracket. @default false */
   readonly allowsComments?: boolean | undefined;
 }
 
-/** Read `text`. What becomes of a field that is given twice is up to the builder. */
+/** Reads `text`. The builder decides about repeated fields. */
 export function readJson<Node, MapNode extends Node, ListNode extends Node>(
   text: string,
   builder: TreeBuilder<Node, MapNode, ListNode>,
   options: ReadJsonOptions,
 ): Reading<Node> {
-  return readingOf(text, () => new JsonReader(text, builder, options).read());
+  return readingOf(text, () => {
+    const isEmpty = skipJsonSpace(text, 0, options.allowsComments === true) === text.length;
+    return isEmpty ? undefined : new JsonReader(text, builder, options).read();
+  });
 }
 
-/** Where the white space of `text` from `at` on ends, and its comments; a block comment that never ends is not skipped. */
+/** The place where a text stops being JSON. */
+export interface JsonFault {
+  /** The part to show: one character or a whole word; the last character if the text ends too early. */
+  readonly span: Span;
+  /** Number of UTF-16 units before the fault; all of the text if it ends too early. */
+  readonly offset: number;
+  /** The expected token, as the end of a sentence: `a value`, `":"`. */
+  readonly expected: string;
+}
+
+/**
+ * Finds the first place at which `text` cannot continue a JSON document, in a
+ * text of any depth.
+ *
+ * @returns `undefined` if `text` is JSON.
+ */
+export function findJsonFault(text: string): JsonFault | undefined {
+  try {
+    new JsonReader(text, noTree, noLimits).read();
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof JsonUnreadable)) throw error;
+    const { offset, expected } = error;
+    const start = faultStart(text, offset);
+    word.lastIndex = start;
+    const end = start === offset && word.test(text) ? word.lastIndex : start + 1;
+    return { span: { start, end }, offset, expected };
+  }
+}
+
+const noLimits = { noun: "text", maxDepth: Number.POSITIVE_INFINITY, maxNodes: Number.POSITIVE_INFINITY };
+
+/** Builds nothing. */
+const noTree: TreeBuilder<true> = {
+  scalar: () => true,
+  openMap: () => true,
+  addField() {},
+  closeMap: () => true,
+  openList: () => true,
+  addItem() {},
+  closeList: () => true,
+};
+
+/** Returns the index after the white space at `at`, and after comments if allowed. Skips no unclosed block comment. */
 export function skipJsonSpace(text: string, at: number, allowsComments: boolean): number {
   for (let to = at; ; ) {
     const unit = text.charCodeAt(to);
@@ -63,12 +114,40 @@ function commentEnd(text: string, at: number): number {
   return end === -1 ? at : end + 2;
 }
 
+/** A syntax error in JSON, with the token that is expected instead. */
+class JsonUnreadable extends Unreadable {
+  readonly offset: number;
+  readonly expected: string;
+
+  constructor(message: string, at: number, offset: number, expected: string, hint?: string) {
+    super("syntax", message, at, hint);
+    this.offset = offset;
+    this.expected = expected;
+  }
+}
+
+/** A map or list that is not closed yet. All have the same fields, so that the engine compiles one form of them. */
+interface OpenNode<Closing, Node> {
+  readonly closing: Closing;
+  readonly node: Node;
+  /** Start of the current field or item. */
+  start: number;
+  /** Name of the current field; unused in a list. */
+  key: string;
+  /** End of that name. */
+  keyEnd: number;
+}
+
+type Open<MapNode, ListNode> = OpenNode<typeof closeBrace, MapNode> | OpenNode<typeof closeBracket, ListNode>;
+
 /** Reads one text, and keeps the position in it. */
 class JsonReader<Node, MapNode extends Node, ListNode extends Node> {
   readonly #text: string;
   readonly #builder: TreeBuilder<Node, MapNode, ListNode>;
   readonly #limits: ReadLimits;
   readonly #allowsComments: boolean;
+  /** The maps and lists around the position, the innermost last. */
+  readonly #open: Open<MapNode, ListNode>[] = [];
   #at = 0;
   #count = 0;
 
@@ -80,18 +159,126 @@ class JsonReader<Node, MapNode extends Node, ListNode extends Node> {
   }
 
   /** @throws {Unreadable} */
-  read(): Node | undefined {
+  read(): Node {
     this.#skip();
-    if (this.#at >= this.#text.length) return undefined;
-    const root = this.#readValue(1);
+    const root = this.#readValue();
     this.#skip();
     if (this.#at < this.#text.length)
-      this.#fail("Cannot read what follows the JSON value", "one value makes a file");
+      this.#fail("the end", "Cannot read what follows the JSON value", "one value makes a file");
     return root;
   }
 
-  #fail(message: string, hint?: string): never {
-    throw new Unreadable("syntax", message, this.#at, hint);
+  #readValue(): Node {
+    const open = this.#open;
+    for (;;) {
+      const opened = this.#openCollection();
+      if (opened !== undefined) {
+        open.push(opened);
+        if (this.#skip() !== opened.closing) {
+          this.#startPart(opened);
+          continue;
+        }
+      }
+      let node = opened === undefined ? this.#readScalar() : this.#close();
+      // A value may be the last one of its collection, and the collection the last value of the next one.
+      for (;;) {
+        const parent = open[open.length - 1];
+        if (parent === undefined) return node;
+        if (parent.closing === closeBracket) this.#builder.addItem(parent.node, node, parent.start);
+        else this.#builder.addField(parent.node, parent.key, parent.start, parent.keyEnd, node);
+        if (this.#hasNext(parent.closing)) {
+          this.#startPart(parent);
+          break;
+        }
+        node = this.#close();
+      }
+    }
+  }
+
+  /** Reads an opening bracket; returns `undefined` before a scalar. */
+  #openCollection(): Open<MapNode, ListNode> | undefined {
+    const start = this.#at;
+    this.#count += 1;
+    checkLimits(this.#limits, this.#open.length + 1, this.#count, start);
+    const first = this.#text.charCodeAt(start);
+    if (first !== openBrace && first !== openBracket) return undefined;
+    this.#at += 1;
+    return first === openBrace
+      ? { closing: closeBrace, node: this.#builder.openMap(start), key: "", start, keyEnd: start }
+      : { closing: closeBracket, node: this.#builder.openList(start), key: "", start, keyEnd: start };
+  }
+
+  /** Moves to the value of an item or field of `parent`. */
+  #startPart(parent: Open<MapNode, ListNode>): void {
+    parent.start = this.#at;
+    if (parent.closing === closeBracket) return;
+    if (this.#text.charCodeAt(this.#at) !== quote)
+      this.#fail(
+        'a name in "double quotes"',
+        "Expected a field name in double quotes",
+        'write "name": value',
+      );
+    parent.key = this.#readString();
+    parent.keyEnd = this.#at;
+    if (this.#skip() !== colon) this.#fail('":"', 'Expected ":" after the field name');
+    this.#at += 1;
+    this.#skip();
+  }
+
+  /** Moves from the end of a part to the next part, or to the bracket that closes the collection. */
+  #hasNext(closing: number): boolean {
+    const unit = this.#skip();
+    if (unit === closing) return false;
+    if (unit !== comma) {
+      const expected = `"," or "${String.fromCharCode(closing)}"`;
+      const hint = "look for a missing comma or bracket just before";
+      this.#fail(expected, `Expected ${expected} after the value`, hint);
+    }
+    this.#at += 1;
+    if (this.#skip() !== closing) return true;
+    if (this.#allowsComments) return false;
+    const expected = closing === closeBracket ? "a value" : 'a name in "double quotes"';
+    return this.#fail(expected, "A comma stands before the closing bracket", "remove the comma");
+  }
+
+  /** Reads the closing bracket of the innermost collection. */
+  #close(): Node {
+    this.#at += 1;
+    const closed = this.#open.pop() as Open<MapNode, ListNode>;
+    return closed.closing === closeBracket
+      ? this.#builder.closeList(closed.node, this.#at)
+      : this.#builder.closeMap(closed.node, this.#at);
+  }
+
+  #readScalar(): Node {
+    const start = this.#at;
+    if (this.#text.charCodeAt(start) === quote) {
+      const value = this.#readString();
+      return this.#builder.scalar(value, value, start, this.#at, false);
+    }
+    const digits = this.#match(number);
+    if (digits !== undefined) return this.#builder.scalar(Number(digits), digits, start, this.#at, true);
+    const found = this.#match(literal);
+    if (found === undefined) return this.#failAtValue();
+    return this.#builder.scalar(found === "null" ? null : found === "true", found, start, this.#at, true);
+  }
+
+  // A loop, not one pattern: that needs a stack that grows with the number of escapes.
+  #readString(): string {
+    const text = this.#text;
+    const start = this.#at;
+    unescaped.lastIndex = start + 1;
+    unescaped.test(text);
+    let end = unescaped.lastIndex;
+    const hasEscapes = text.charCodeAt(end) === backslash;
+    while (text.charCodeAt(end) === backslash) {
+      escaped.lastIndex = end;
+      if (!escaped.test(text)) break;
+      end = escaped.lastIndex;
+    }
+    if (text.charCodeAt(end) !== quote) this.#failInString(end);
+    this.#at = end + 1;
+    return hasEscapes ? (JSON.parse(text.slice(start, end + 1)) as string) : text.slice(start + 1, end);
   }
 
   #match(pattern: RegExp): string | undefined {
@@ -103,37 +290,22 @@ class JsonReader<Node, MapNode extends Node, ListNode extends Node> {
     return this.#text.slice(from, to);
   }
 
-  /** The next unit that is no white space. */
+  /** Skips white space and returns the next unit. */
   #skip(): number {
     const at = skipJsonSpace(this.#text, this.#at, this.#allowsComments);
     this.#at = at;
     return this.#text.charCodeAt(at);
   }
 
-  #readValue(depth: number): Node {
-    this.#count += 1;
-    checkLimits(this.#limits, depth, this.#count, this.#at);
-    const start = this.#at;
-    const first = this.#text.charCodeAt(start);
-    if (first === quote) {
-      const value = this.#readString();
-      return this.#builder.scalar(value, value, start, this.#at, false);
-    }
-    if (first === openBrace) return this.#readMap(depth);
-    if (first === openBracket) return this.#readList(depth);
-    const digits = this.#match(number);
-    if (digits !== undefined) return this.#builder.scalar(Number(digits), digits, start, this.#at, true);
-    const found = this.#match(word);
-    if (found === undefined) return this.#failAtValue();
-    return this.#builder.scalar(found === "null" ? null : found === "true", found, start, this.#at, true);
-  }
-
   #failAtValue(): never {
-    if (this.#at >= this.#text.length)
-      this.#fail("The JSON text ends where a value belongs", "look for a bracket that is not closed");
+    if (this.#at >= this.#text.length) {
+      const hint = "look for a bracket that is not closed";
+      this.#fail("a value", "The JSON text ends where a value belongs", hint);
+    }
     const rest = this.#text.slice(this.#at, this.#at + 2);
     const isComment = !this.#allowsComments && /^(?:\/[/*]|#)/.test(rest);
     this.#fail(
+      "a value",
       "Cannot read this JSON value",
       isComment
         ? "comments are not JSON"
@@ -141,64 +313,19 @@ class JsonReader<Node, MapNode extends Node, ListNode extends Node> {
     );
   }
 
-  #readString(): string {
-    const found = this.#match(quoted);
-    if (found === undefined) {
-      this.#fail(
-        "Cannot read this JSON text: its closing quote is missing, or it holds a line break or a bad escape",
-        "write \\n for a line break and \\\\ for a backslash",
-      );
-    }
-    return found.includes("\\") ? (JSON.parse(found) as string) : found.slice(1, -1);
+  /** Reports the string at the position, which stops being JSON at `offset`, at its start. */
+  #failInString(offset: number): never {
+    const isOver = offset === this.#text.length;
+    throw new JsonUnreadable(
+      "Cannot read this JSON text: its closing quote is missing, or it holds a line break or a bad escape",
+      this.#at,
+      offset,
+      isOver ? 'a closing "' : "a character that may stand in a text",
+      "write \\n for a line break and \\\\ for a backslash",
+    );
   }
 
-  #readList(depth: number): Node {
-    const list = this.#builder.openList(this.#at);
-    this.#at += 1;
-    let unit = this.#skip();
-    while (unit !== closeBracket) {
-      const start = this.#at;
-      this.#builder.addItem(list, this.#readValue(depth + 1), start);
-      unit = this.#endItem(closeBracket);
-    }
-    this.#at += 1;
-    return this.#builder.closeList(list, this.#at);
-  }
-
-  #readMap(depth: number): Node {
-    const map = this.#builder.openMap(this.#at);
-    this.#at += 1;
-    let unit = this.#skip();
-    while (unit !== closeBrace) {
-      const start = this.#at;
-      if (unit !== quote) this.#fail("Expected a field name in double quotes", 'write "name": value');
-      const key = this.#readString();
-      const keyEnd = this.#at;
-      if (this.#skip() !== colon) this.#fail('Expected ":" after the field name');
-      this.#at += 1;
-      this.#skip();
-      this.#builder.addField(map, key, start, keyEnd, this.#readValue(depth + 1));
-      unit = this.#endItem(closeBrace);
-    }
-    this.#at += 1;
-    return this.#builder.closeMap(map, this.#at);
-  }
-
-  /** To the next item, or to the closing bracket; the unit that stands there. */
-  #endItem(closing: number): number {
-    const unit = this.#skip();
-    if (unit === closing) return unit;
-    if (unit !== comma) {
-      const bracket = String.fromCharCode(closing);
-      this.#fail(
-        `Expected "," or "${bracket}" after the value`,
-        "look for a missing comma or bracket just before",
-      );
-    }
-    this.#at += 1;
-    const next = this.#skip();
-    if (next === closing && !this.#allowsComments)
-      this.#fail("A comma stands before the closing bracket", "remove the comma");
-    return next;
+  #fail(expected: string, message: string, hint?: string): never {
+    throw new JsonUnreadable(message, this.#at, this.#at, expected, hint);
   }
 }

@@ -23,9 +23,14 @@ export function readingOf<Node>(text: string, read: () => Node | undefined): Rea
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error;
     const { kind, message, hint } = error;
-    const start = Math.min(error.at, Math.max(0, text.trimEnd().length - 1));
+    const start = faultStart(text, error.at);
     return { kind: "unreadable", fault: { kind, message, hint, span: { start, end: start + 1 } } };
   }
+}
+
+/** Returns the index of the character to show for a fault at `at`: the last visible one if the text ends too early. */
+export function faultStart(text: string, at: number): number {
+  return Math.min(at, Math.max(0, text.trimEnd().length - 1));
 }
 
 /** @throws {Unreadable} where `depth` or `count` is more than `limits` allow. */

@@ -96,6 +96,11 @@ test("readJson() reads what JSON.parse reads, and refuses what it refuses", () =
   );
 });
 
+test("readJson() reads a string of millions of escapes", () => {
+  const text = JSON.stringify("\n".repeat(15_000_000));
+  assert.equal(readJson(text, builder, limits).kind, "read");
+});
+
 test("readLargeYaml() ends for every text", () => {
   const seed = "a: [1, {b: c}]\nd: |\n  e\nf: &x\n  - g: 'h'\n  - *x\n? i\n: j\n";
   const pieces = [

@@ -2,7 +2,6 @@
 export { canonicalJson } from "./canonical-json.ts";
 export { jsonCodes } from "./codes.ts";
 export { JsonError } from "./json-error.ts";
-export { findJsonFault } from "./json-fault.ts";
 export { isJsonObject, type JsonObject, type JsonValue } from "./json-value.ts";
 export { type JsonLimits, parseJson } from "./parse-json.ts";
 export {

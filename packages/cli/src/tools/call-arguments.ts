@@ -4,7 +4,8 @@
  */
 
 import { type Diagnostic, isCodedError } from "@toolcrib/diagnostics";
-import { findJsonFault, isJsonObject, type JsonObject, type JsonValue, parseJson } from "@toolcrib/json";
+import { findJsonFault } from "@toolcrib/document";
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from "@toolcrib/json";
 import { CliError } from "../cli-error.ts";
 
 /** Longest JSON text, in characters. */

@@ -6,7 +6,8 @@
 
 import { hash } from "node:crypto";
 import type { Diagnostic, Source } from "@toolcrib/diagnostics";
-import { findJsonFault, isJsonObject, JsonError, type JsonObject, parseJson } from "@toolcrib/json";
+import { findJsonFault } from "@toolcrib/document";
+import { isJsonObject, JsonError, type JsonObject, parseJson } from "@toolcrib/json";
 import { lintSavedTool, wrongType } from "./lint-saved-tool.ts";
 import type { SavedTool, SavedToolDefinition, SavedToolLimits, SavedToolMetadata } from "./saved-tool.ts";
 

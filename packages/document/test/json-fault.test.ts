@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { findJsonFault } from "@toolcrib/json";
+import { findJsonFault } from "@toolcrib/document";
 import fc from "fast-check";
 
 /** Check that the marked stretch of `marked` (`»…«`) is where it stops being JSON, and what belongs there. */
