@@ -207,6 +207,7 @@ for (const protocol of protocols) {
       async respond(request, response) {
         const at = Number(request.url.slice(1));
         response.write(text.slice(0, at));
+        // Lets the proxy read the first part separately. No event reports that: it may forward nothing yet.
         await new Promise((resolve) => setTimeout(resolve, 1));
         response.end(text.slice(at));
       },
@@ -231,6 +232,7 @@ for (const protocol of protocols) {
       async respond(_request, response) {
         for (const character of `<${secret}>`) {
           response.write(character);
+          // Longer than the 20 ms after which the proxy releases letters that it holds back, by a real timer.
           await new Promise((resolve) => setTimeout(resolve, 30));
         }
         response.end();

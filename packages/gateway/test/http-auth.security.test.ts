@@ -1,7 +1,9 @@
 /** Who calls: tokens, and sessions that belong to who opened them. */
 
 import assert from "node:assert/strict";
-import { connect } from "node:net";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { localIdentity } from "@toolcrib/tool";
@@ -108,6 +110,17 @@ test("a token may be checked asynchronously", async () => {
   assert.doesNotMatch(failed.text, /provider/);
 });
 
+/** Waits for the next request to any HTTP server of this process, and returns the server's socket. */
+function nextArrival(): Promise<Socket> {
+  const name = "http.server.request.start";
+  return new Promise((resolve) => {
+    subscribe(name, function take(message) {
+      unsubscribe(name, take);
+      resolve((message as { readonly socket: Socket }).socket);
+    });
+  });
+}
+
 test("a client that leaves while its token is checked holds no session", async () => {
   const started = Promise.withResolvers<void>();
   const checked = Promise.withResolvers<void>();
@@ -117,13 +130,15 @@ test("a client that leaves while its token is checked holds no session", async (
     return localIdentity("token", "alice");
   };
   await using door = await openDoor({ deps: { authenticate }, limits: { maxSessions: 1 } });
+  const arrival = nextArrival();
   const socket = connect(door.port, "127.0.0.1");
   socket.write("GET /sse HTTP/1.1\r\nHost: localhost\r\n\r\n");
   await started.promise;
+  const left = once(await arrival, "close");
   socket.destroy();
-  await delay(50);
+  await left;
+  // The request of the client that left continues before the next request arrives.
   checked.resolve();
-  await delay(10);
   const other = await fetch(`${door.url}/sse`);
   assert.equal(other.status, 200);
   await other.body?.cancel();

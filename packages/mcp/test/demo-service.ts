@@ -18,6 +18,8 @@ export interface DemoService extends McpService {
   readonly waiting: Map<string, ServiceRequest>;
   /** Lets a call of `wait` return its name. */
   release(name: string): void;
+  /** Lets the calls of the tool `late`, which have returned, send progress and a log message. */
+  sendLate(): void;
   /** The reasons of aborted requests. */
   readonly aborted: unknown[];
   readonly sessions: Set<ServerSession>;
@@ -51,6 +53,7 @@ export const mirrorSchema: JsonObject = {
 export function createDemoService(): DemoService {
   const waiting = new Map<string, ServiceRequest>();
   const releases = new Map<string, () => void>();
+  const returned: ServiceRequest[] = [];
   const sessions = new Set<ServerSession>();
   const listeners = new Set<Listener>();
   const aborted: unknown[] = [];
@@ -117,10 +120,7 @@ export function createDemoService(): DemoService {
     large: (given) => textResult("y".repeat(Number(given["bytes"]))),
     structured: (given) => ({ ...textResult("structured"), structuredContent: given["value"] ?? null }),
     late(_given, request) {
-      setTimeout(() => {
-        request.progress({ progress: 1 });
-        request.notify("notifications/message", { level: "error", data: "too late" });
-      }, 10);
+      returned.push(request);
       return textResult("done");
     },
     announce(given, request) {
@@ -140,6 +140,12 @@ export function createDemoService(): DemoService {
   const service: DemoService = {
     waiting,
     release: (name) => releases.get(name)?.(),
+    sendLate() {
+      for (const request of returned.splice(0)) {
+        request.progress({ progress: 1 });
+        request.notify("notifications/message", { level: "error", data: "too late" });
+      }
+    },
     aborted,
     sessions,
     listeners,

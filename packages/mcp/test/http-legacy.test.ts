@@ -12,6 +12,7 @@ import { waitUntil } from "@toolcrib/testing";
 import { localIdentity } from "@toolcrib/tool";
 import {
   callOf,
+  type DemoHttp,
   initializeOf,
   openRawSession,
   type RawAnswer,
@@ -99,7 +100,7 @@ test("No progress is sent without a token, and nothing after the answer", async 
   const listening = await session.get();
   assert.equal((await session.call(1, "progress")).type, "application/json");
   assert.equal((await session.call(2, "late", {}, progressMeta)).type, "application/json");
-  await new Promise((resolve) => setTimeout(resolve, 30));
+  demo.service.sendLate();
   await session.call(3, "announce");
   assert.deepEqual(
     (await until(listening, 1)).map(({ method }) => method),
@@ -503,6 +504,19 @@ test("A session exists only for the identity and the view that opened it", async
   assert.equal((await session.call(2, "echo")).status, 200);
 });
 
+/**
+ * Waits until the endpoint has done its periodic work for all open sessions: then a slow
+ * answer becomes a stream, and the session opened here is the last one of a round.
+ */
+async function untilHousekeeping({ url, service }: DemoHttp): Promise<void> {
+  const session = await openRawSession(url);
+  const answer = await session.call(1, "wait", { name: "housekeeping" });
+  assert.equal(answer.type, "text/event-stream");
+  service.release("housekeeping");
+  await answer.ended;
+  await session.remove();
+}
+
 test("A slow answer becomes a stream within the client's time limit for headers", async () => {
   await using demo = await startDemoHttp({ http: { keepAliveMs: 10 } });
   const session = await openRawSession(demo.url);
@@ -514,7 +528,7 @@ test("A slow answer becomes a stream within the client's time limit for headers"
   // A client that accepts only JSON waits for it.
   const patient = session.post(callOf(2, "wait", { name: "b" }), { accept: "application/json" });
   await waitUntil(() => demo.service.waiting.has("b"));
-  await new Promise((resolve) => setTimeout(resolve, 40));
+  await untilHousekeeping(demo);
   demo.service.release("b");
   assert.equal((await patient).type, "application/json");
 });
@@ -540,7 +554,8 @@ test("Idle sessions end; a session with a stream does not, even right after the 
   await waitUntil(() => demo.endpoint.stats().sessions === 1);
   assert.equal((await idle.call(1, "echo")).status, 404);
   listening.close();
-  await new Promise((resolve) => setTimeout(resolve, 30));
+  await waitUntil(() => demo.responses.size === 0);
+  await untilHousekeeping(demo);
   assert.equal((await busy.call(1, "echo")).status, 200);
   demo.advance(2000);
   await waitUntil(() => demo.endpoint.stats().sessions === 0);

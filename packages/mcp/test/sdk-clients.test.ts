@@ -336,6 +336,7 @@ test("SDK v1 does not reconnect to the stream of a failed or cancelled call", as
   const listening = gets;
   await waitUntil(() => gets > listening);
   const before = gets;
+  // The client of the SDK starts reconnections by timers of its own, of 5 ms.
   await new Promise((resolve) => setTimeout(resolve, 60));
   // One request for the rest of the stream, which is empty, and no other.
   assert.ok(gets - before <= 1, `${gets - before} further GETs`);

@@ -192,11 +192,14 @@ test("Progress and result are in order, and nothing follows the answer to a requ
   pipe.messages.length = 0;
   pipe.send(modernCall(2, "late", {}, { progressToken: "t", [metaKeys.logLevel]: "debug" }));
   pipe.send(callOf("x", "late"));
-  await pipe.answerTo(2);
-  await new Promise((resolve) => setTimeout(resolve, 30));
+  await Promise.all([pipe.answerTo(2), pipe.answerTo("x")]);
+  pipe.service.sendLate();
+  // The answer to a ping follows everything that was sent before.
+  pipe.send({ jsonrpc: "2.0", id: "p", method: "ping" });
+  await pipe.answerTo("p");
   assert.deepEqual(
     pipe.messages.map(({ method }) => method),
-    [undefined, undefined],
+    [undefined, undefined, undefined],
   );
 });
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   builtin,
   callFunction,
@@ -226,8 +226,17 @@ describe("the event loop continues", () => {
     assert.equal(outOfSteps.kind, "resource");
     assert.equal(outOfSteps.stackEntries.at(-1)?.lineNumber, 1);
     const controller = new AbortController();
-    const run = start(forever, { limits: { steps: 1_000_000_000_000 }, signal: controller.signal });
-    await delay(20);
+    const running = Promise.withResolvers<void>();
+    const report = builtin("report()", "Reports that the program runs.", () => {
+      running.resolve();
+      return null;
+    });
+    const run = start(
+      `report()\n${forever}`,
+      { limits: { steps: 1_000_000_000_000 }, signal: controller.signal },
+      [["report", report]],
+    );
+    await running.promise;
     controller.abort(new Error("the client is gone"));
     const cancelled = await failure(run);
     assert.deepEqual([cancelled.kind, cancelled.message], ["cancelled", "cancelled: the client is gone"]);

@@ -67,11 +67,13 @@ test("tail() skips lines that are not records and waits for the end of unfinishe
   await using reader = await openAuditReader({ home });
   const records = reader.tail({ follow: true, limit: 0 })[Symbol.asyncIterator]();
   const next = records.next();
-  const line = JSON.stringify({ ...first, data: intentOf("c2") });
-  appendFileSync(path, `noise\n${line.slice(0, 100)}`);
-  await new Promise((resolve) => setTimeout(resolve, 300));
-  appendFileSync(path, `${line.slice(100)}\n`);
+  const [complete, line] = ["c2", "c3"].map((id) => JSON.stringify({ ...first, data: intentOf(id) }));
+  assert(line !== undefined);
+  // The unfinished line is read together with the complete one.
+  appendFileSync(path, `noise\n${complete}\n${line.slice(0, 100)}`);
   assert.deepEqual(callIdsOf([(await next).value as AuditRecord]), ["c2"]);
+  appendFileSync(path, `${line.slice(100)}\n`);
+  assert.deepEqual(callIdsOf(await take(records, 1)), ["c3"]);
   await records.return?.();
 });
 

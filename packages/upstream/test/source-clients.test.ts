@@ -313,7 +313,7 @@ test("a log message that arrives after its call reaches no call of another ident
   await using source = await startSource({ transport: oddStdio("logs-late") });
   const [first, second] = [createCall({ name: "first" }), createCall({ name: "second" })];
   await source.call("start", {}, first);
-  await source.call("wait", { ms: 120 }, second);
+  await source.call("wait", { ms: 0 }, second);
   assert.deepEqual([first.sent, second.sent], [[], []]);
   const [record] = source.records.filter(({ event }) => event === "log message of the server");
   assert.equal(record?.["data"], '"late"');
@@ -338,7 +338,7 @@ test("a request that any of several calls can have caused outlives the end of on
     capabilities: { elicitation: { url: {} } },
     answer: () => new Promise((resolve) => (answer = resolve)),
   });
-  const visiting = source.text("visit", { id: "visit-4", delayMs: 50 }, createCall({ client }));
+  const visiting = source.text("visit", { id: "visit-4", isDelayed: true }, createCall({ client }));
   const stopping = new AbortController();
   const waiting = failureOf(
     source.call("wait", { ms: 5000 }, createCall({ client, signal: stopping.signal })),

@@ -125,6 +125,7 @@ test("disposing during the pause before a reconnection prevents further attempts
   await source.server.start(never);
   await source.server[Symbol.asyncDispose]();
   const { length } = source.records.filter(({ event }) => event === "upstream.process.launched");
+  // The pause is a real timer of at most 50 ms: a further attempt would start within this time.
   await new Promise((resolve) => setTimeout(resolve, 120));
   assert.equal(source.records.filter(({ event }) => event === "upstream.process.launched").length, length);
 });

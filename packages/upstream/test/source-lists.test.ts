@@ -94,6 +94,7 @@ test("a changed list is read once for a burst of notifications, and emitted once
   await untilListing(source, 2);
   await source.call("release");
   await waitUntil(() => source.changes.length > 0);
+  // A further request would follow after a pause by a real timer, of 20 ms or the time that the reading took.
   await delay(100);
   assert.deepEqual(source.changes, ["tools"]);
   assert.equal(namesOf(source)[0], "version_2");
@@ -128,6 +129,7 @@ test("changes during the reading of a list are read after it", async () => {
   assert.equal(namesOf(source)[0], "version_2");
   await source.call("release");
   await waitUntil(() => namesOf(source).includes("version_3"));
+  // A further request would follow after a pause by a real timer, of 20 ms or the time that the reading took.
   await delay(100);
   assert.equal(await source.text("count"), "3");
 });

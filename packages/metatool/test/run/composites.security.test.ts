@@ -2,11 +2,13 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { JsonValue } from "@toolcrib/json";
 import { analyseComposite } from "@toolcrib/metatool";
 import type { ToolResult } from "@toolcrib/tool";
 import { type RunRequest, setUpWorkshop } from "./workshop.ts";
+
+const late = Promise.withResolvers<never>();
 
 const workshop = setUpWorkshop({
   "a.echo": (args) => args,
@@ -15,7 +17,7 @@ const workshop = setUpWorkshop({
   "a.huge": () => "x".repeat(50_000_000),
   "a.bare": () => ({ content: undefined, isError: false, x: 1 }) as unknown as JsonValue,
   "a.odd": () => ({ content: [] }) as unknown as ToolResult,
-  "a.late": () => delay(20).then(() => Promise.reject(new Error("too late"))),
+  "a.late": () => late.promise,
   "print.it": () => "not print",
   "params.it": () => "not params",
   "time.it": () => "not time",
@@ -95,6 +97,7 @@ test("a malformed result of a tool is handled", async () => {
 
 test("a tool that fails after the end has no effect", async () => {
   await check("a.late()", "timeout_error: out of time: the limit is 5 ms", { options: { timeoutMs: 5 } });
-  // An unhandled rejection would fail this file.
-  await delay(40);
+  late.reject(new Error("too late"));
+  // An unhandled rejection would be reported by now, and fail this file.
+  await nextTurn();
 });

@@ -48,14 +48,17 @@ test("the records replace long values by their size", async () => {
 test("a cancelled execution cancels its inner calls", async () => {
   const controller = new AbortController();
   const seen: unknown[] = [];
+  let inFlight = 0;
   const workshop = setUpWorkshop({
     "a.hang": (_args, { signal }) =>
       new Promise((_resolve, reject) => {
+        inFlight += 1;
         signal.addEventListener("abort", () => {
           seen.push(signal.reason);
           reject(signal.reason);
         });
-        setTimeout(() => controller.abort(new CodedError("CALL_CANCELLED", "The client left")), 5);
+        if (inFlight === 2)
+          setImmediate(() => controller.abort(new CodedError("CALL_CANCELLED", "The client left")));
       }),
   });
   const outcome = await workshop.run("parallel([a.hang, a.hang])", {

@@ -1,14 +1,18 @@
 /** Executions in separate processes: the same outcomes, and no process left behind. */
 
 import assert from "node:assert/strict";
+import { EventEmitter, once } from "node:events";
 import { test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
+import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
 import { CodedError } from "@toolcrib/diagnostics";
 import type { JsonValue } from "@toolcrib/json";
 import { type CompositeOutcome, startIsolatedExecutions } from "@toolcrib/metatool";
 import { canFindProcesses, clientCall, isProcessAlive, runProcess, waitUntil } from "@toolcrib/testing";
 import { textResult } from "@toolcrib/tool";
 import { type RunRequest, setUpWorkshop } from "./workshop.ts";
+
+/** Emits `call` for each call of the tool `a.wait`. */
+const waiting = new EventEmitter();
 
 const workshop = setUpWorkshop({
   "github.searchIssues": {
@@ -21,6 +25,7 @@ const workshop = setUpWorkshop({
     throw new CodedError("POLICY_DENIED", "You may not");
   },
   "a.wait": async ({ n }) => {
+    waiting.emit("call");
     // A cancelled tool is not waited for.
     await delay(Number(n), undefined, { ref: false });
     return n as JsonValue;
@@ -82,8 +87,10 @@ test("a program in a separate process ends at its deadline and on cancellation",
     "out of time: the limit is 50 ms",
   ]);
   const controller = new AbortController();
+  const called = once(waiting, "call");
   const pending = run("a.wait(n=100000)", { context: clientCall({ signal: controller.signal }) });
-  setTimeout(() => controller.abort(new Error("The client left")), 20);
+  await called;
+  controller.abort(new Error("The client left"));
   const left = await pending;
   assert.deepEqual(left.kind === "error" && [left.error.type, left.error.message], [
     "runtime_error",
@@ -127,7 +134,7 @@ test("a process that cannot start is an error of the execution", async () => {
 test("after disposal no execution and no process is left", async () => {
   const isolated = startIsolatedExecutions(workshop.deps);
   const pending = workshop.run("a.wait(n=100000)", { options: { isolation: "process" } }, { isolated });
-  await delay(5);
+  await nextTurn();
   await isolated[Symbol.asyncDispose]();
   await isolated[Symbol.asyncDispose]();
   const ended = await pending;
@@ -150,6 +157,7 @@ test("an idle process does not keep its parent alive, and ends with it", {
       });
       console.log(readFileSync("/proc/self/task/" + process.pid + "/children", "utf8"));
       ${rest}`;
+  // The idle process reports nothing when it is ready, so the second parent lives long enough for it to start.
   for (const rest of ["", "setTimeout(() => process.kill(process.pid, 'SIGKILL'), 300);"]) {
     const { stdout } = await runProcess(
       process.execPath,
