@@ -1,7 +1,7 @@
 /**
- * The architecture test: ARCHITECTURE.md says what stands on which floor and
- * may import what, and this holds every source file to it. It judges what is
- * written, by syntax; it runs nothing.
+ * Checks every source file against ARCHITECTURE.md: its table of floors and
+ * allowed imports, and the rules about the form of the code. Reads syntax only;
+ * runs nothing.
  */
 
 import { readFileSync } from "node:fs";
@@ -11,10 +11,12 @@ import { checkCycles } from "./architecture/cycle-rules.ts";
 import { checkDependencies } from "./architecture/dependency-rules.ts";
 import { checkFiles } from "./architecture/file-rules.ts";
 import { type FloorTable, parseFloorTable } from "./architecture/floor-table.ts";
+import { checkFunctions } from "./architecture/function-rules.ts";
 import { checkImports } from "./architecture/import-rules.ts";
+import { checkOrigins } from "./architecture/origin-rules.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** Hold `workspace` to the table in its ARCHITECTURE.md. */
+/** Returns a finding for each place where `workspace` breaks a rule of its ARCHITECTURE.md. */
 export function checkArchitecture(workspace: Workspace): Diagnostic[] {
   const { packages, root } = workspace;
   const name = "ARCHITECTURE.md";
@@ -24,12 +26,13 @@ export function checkArchitecture(workspace: Workspace): Diagnostic[] {
     ...checkRows(workspace, table),
     ...packages.flatMap((one) => checkImports(one, table)),
     ...packages.flatMap((one) => checkFiles(one, workspace.checker)),
+    ...packages.flatMap(({ src }) => src.flatMap((file) => [...checkOrigins(file), ...checkFunctions(file)])),
     ...packages.flatMap((one) => checkDependencies(one, packages)),
     ...checkCycles(packages),
   ];
 }
 
-/** Every package has a row, and every row a package. */
+/** Checks that every package has a row in the table, and every row a package. */
 function checkRows({ packages }: Workspace, { rows, source }: FloorTable): Diagnostic[] {
   const folders = new Set(packages.map(({ folder }) => folder));
   const missing = packages

@@ -10,6 +10,7 @@
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { formatDiagnostics } from "@toolcrib/diagnostics";
+import { checkExportUse } from "./architecture/export-rules.ts";
 import { checkArchitecture } from "./architecture.ts";
 import { checkApiDocs } from "./docs/api-page.ts";
 import { checkPages, makePages } from "./docs/generated-pages.ts";
@@ -38,6 +39,7 @@ async function check(): Promise<void> {
   using workspace = openWorkspace(root);
   const findings = [
     ...checkArchitecture(workspace),
+    ...checkExportUse(workspace),
     ...checkErrorCodes(workspace),
     ...workspace.packages.flatMap((one) => checkApiDocs(one, workspace.checker)),
     ...checkPages(root, await makePages(workspace)),

@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
-import type { Diagnostic } from "@toolcrib/diagnostics";
+import { fileURLToPath } from "node:url";
+import { type Diagnostic, formatDiagnostics } from "@toolcrib/diagnostics";
 import { checkExportUse } from "../architecture/export-rules.ts";
 import { checkFunctions } from "../architecture/function-rules.ts";
 import { checkOrigins } from "../architecture/origin-rules.ts";
@@ -100,4 +101,10 @@ describe("checkExportUse() finds", () => {
       },
       ["packages/json/src/index.ts:1 ARCH_EXPORT_UNUSED", "packages/json/src/index.ts:1 ARCH_EXPORT_UNUSED"],
     ));
+});
+
+test("Every export of this repository is used or documented", () => {
+  const root = fileURLToPath(new URL("../..", import.meta.url));
+  using workspace = openWorkspace(root, compiler);
+  assert.equal(formatDiagnostics(checkExportUse(workspace)), "");
 });

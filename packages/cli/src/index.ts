@@ -1,4 +1,4 @@
 // For other packages here.
 
-export { type ExitCode, exitCodeOf } from "./exit-codes.ts";
+export { exitCodeOf } from "./exit-codes.ts";
 export { commandLineReference } from "./help/command-line-reference.ts";
