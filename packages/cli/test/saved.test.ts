@@ -167,7 +167,7 @@ describe("saved tools through the running gateway", () => {
   });
 
   async function isListed(): Promise<boolean> {
-    const answer = await fetch(`${gateway.url}/api/tools`);
+    const answer = await fetch(`${gateway.url}/api/v1/tools`);
     return ((await answer.json()) as readonly { id: string }[]).some(({ id }) => id === "saved:shout");
   }
 

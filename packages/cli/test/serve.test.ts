@@ -89,7 +89,7 @@ test("serve --json prints the address of the gateway, and a second signal ends i
   // A call that never ends keeps the gateway draining until the second signal.
   const call = runToolcrib(["call", "echo__hang"], setting);
   await waitUntil(async () => {
-    const status = await fetch(`${gateway.url}/api/status`);
+    const status = await fetch(`${gateway.url}/api/v1/status`);
     return ((await status.json()) as { callsInFlight: number }).callsInFlight === 1;
   });
   process.kill(gateway.pid, "SIGINT");

@@ -26,6 +26,7 @@ export const gatewayCodes = {
   HTTP_HEADER_DUPLICATE: "A header that can occur only once occurs more often.",
   HTTP_NOT_FOUND: "Nothing is served at this path.",
   HTTP_METHOD_NOT_ALLOWED: "The path is served, but not with this method.",
+  HTTP_ROLE_REQUIRED: "The route changes the gateway, and the caller does not have the role for that.",
   HTTP_QUERY_INVALID: "A query parameter of an API request is not valid.",
   HTTP_MALFORMED: "A request breaks HTTP itself.",
   HTTP_HEADERS_TOO_LARGE: "The headers of a request are larger than the limit.",
@@ -34,6 +35,7 @@ export const gatewayCodes = {
   HTTP_AUTH_REQUIRED: "The configuration disables tokens on an address that other machines can reach.",
   HTTP_ADDRESS_IN_USE: "Another program listens on the address of the endpoint.",
   HTTP_LISTEN_FAILED: "The operating system refused to open the address of the endpoint.",
+  CONTROL_LISTEN_FAILED: "The operating system refused to create the control socket of the gateway.",
   TOKEN_FILE_EXPOSED:
     "A token file, or the folder of the tokens, can be read or changed by other users of the machine.",
   TOKEN_FILE_UNREADABLE: "A token file, or the folder of the tokens, cannot be read or written.",

@@ -84,4 +84,12 @@ export interface Gateway extends AsyncDisposable {
   serverLog(id: string, lines: number): readonly string[];
   /** Starts the HTTP server. @throws {GatewayError} `HTTP_…` */
   listen(): Promise<{ readonly url: string }>;
+  /**
+   * Starts the control server: the same endpoints without a token, on a socket of
+   * the user who runs this process. Its callers are the operator. Needs the home.
+   *
+   * @throws {GatewayError} `CONTROL_LISTEN_FAILED`.
+   * @throws {FilesError} `FILE_EXPOSED`
+   */
+  listenControl(): Promise<{ readonly path: string }>;
 }

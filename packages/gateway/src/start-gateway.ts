@@ -5,6 +5,7 @@
  */
 
 import { randomBytes, randomUUID } from "node:crypto";
+import { tmpdir } from "node:os";
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
 import type { GatewayConfig } from "@toolcrib/config";
 import { type Logger, messageOf } from "@toolcrib/diagnostics";
@@ -22,9 +23,11 @@ import { digestConfig } from "./config-digest.ts";
 import type { CallOptions, CallOutcome, Gateway, GatewayStatus, ToolHit, ToolSummary } from "./gateway.ts";
 import { GatewayCore } from "./gateway-core.ts";
 import { GatewayError } from "./gateway-error.ts";
+import { type ControlServer, startControlServer } from "./http/control-server.ts";
 import { type HttpServer, startHttpServer } from "./http/http-server.ts";
+import type { ServerDeps } from "./http/listening-server.ts";
 import { GatewayMetrics } from "./http/metrics.ts";
-import { openTokenStore } from "./http/token-store.ts";
+import { openTokenStore, type TokenStore } from "./http/token-store.ts";
 import { openServers } from "./sources/open-servers.ts";
 import type { OpenedSources, OpenSources, SourceContext } from "./sources/open-sources.ts";
 import { openToolspecs } from "./toolspecs/open-configured-toolspecs.ts";
@@ -174,6 +177,8 @@ class RunningGateway implements Gateway {
   #isStopping = false;
   #opening: Promise<HttpServer> | undefined;
   #http: HttpServer | undefined;
+  #openingControl: Promise<ControlServer> | undefined;
+  #control: ControlServer | undefined;
 
   constructor(config: GatewayConfig, deps: GatewayDeps, { core, metrics, opened, resources }: GatewayParts) {
     this.#config = config;
@@ -240,13 +245,23 @@ class RunningGateway implements Gateway {
     return { url };
   }
 
+  async listenControl(): Promise<{ readonly path: string }> {
+    if (this.#isStopping) {
+      throw new GatewayError("CONTROL_LISTEN_FAILED", "Cannot listen: the gateway is being stopped");
+    }
+    this.#openingControl ??= this.#openControl();
+    const { path } = await this.#openingControl;
+    return { path };
+  }
+
   [Symbol.asyncDispose](): Promise<void> {
     return this.#dispose();
   }
 
   async #openHttp(): Promise<HttpServer> {
     try {
-      const http = await startHttpServer(this.#httpDeps(), this.#config.serve);
+      const authenticate = this.#openTokens()?.authenticate;
+      const http = await startHttpServer({ ...this.#serverDeps(), authenticate }, this.#config.serve);
       this.#http = this.#resources.use(http);
       return http;
     } catch (error) {
@@ -256,14 +271,32 @@ class RunningGateway implements Gateway {
     }
   }
 
-  #httpDeps(): Parameters<typeof startHttpServer>[0] {
+  async #openControl(): Promise<ControlServer> {
+    const { home } = this.#deps;
+    const { platform } = process;
+    try {
+      const control = await startControlServer(
+        { ...this.#serverDeps(), home, platform, temporaryDirectory: tmpdir(), randomBytes },
+        this.#config.serve.limits,
+      );
+      this.#control = this.#resources.use(control);
+      return control;
+    } catch (error) {
+      this.#openingControl = undefined;
+      throw error;
+    }
+  }
+
+  /** Opens the tokens of the home, unless the configuration requires none. */
+  #openTokens(): TokenStore | undefined {
+    if (this.#config.serve.auth === "none") return undefined;
     const { home, env, logger } = this.#deps;
+    const environmentToken = env["TOOLCRIB_TOKEN"];
+    return openTokenStore(home, { environmentToken, now: Date.now, randomBytes, logger });
+  }
+
+  #serverDeps(): ServerDeps {
     const { service, roster } = this.#core;
-    const now = Date.now;
-    const tokens =
-      this.#config.serve.auth === "none"
-        ? undefined
-        : openTokenStore(home, { environmentToken: env["TOOLCRIB_TOKEN"], now, randomBytes, logger });
     return {
       service,
       serverIds: () => roster.configuredIds,
@@ -272,9 +305,8 @@ class RunningGateway implements Gateway {
       serverLog: (id, lines) => roster.log(id, lines),
       readiness: () => roster.readiness(),
       metrics: this.#metrics,
-      authenticate: tokens?.authenticate,
-      logger,
-      now,
+      logger: this.#deps.logger,
+      now: Date.now,
       newId: () => randomUUID(),
     };
   }
@@ -287,10 +319,10 @@ class RunningGateway implements Gateway {
   /** Accepts no new calls, waits for those in flight, then disposes of everything in reverse order of opening. */
   async #stop(): Promise<void> {
     this.#isStopping = true;
-    await this.#opening?.catch(() => {});
+    await Promise.allSettled([this.#opening, this.#openingControl]);
     const deadline = Date.now() + drainMs;
-    await this.#http?.drain(drainMs);
-    // Calls of programs in this process do not come through the HTTP server.
+    await Promise.all([this.#http?.drain(drainMs), this.#control?.drain(drainMs)]);
+    // Calls of programs in this process do not come through a server.
     const { inFlight } = this.#core;
     const remainingMs = deadline - Date.now();
     if (inFlight.count > 0 && remainingMs > 0) await this.#idleWithin(remainingMs);

@@ -27,9 +27,9 @@ const closedPaths = [
   "/sse",
   "/messages?sessionId=1",
   "/metrics",
-  "/api/status",
-  "/api/tools",
-  "/api/servers/files/log",
+  "/api/v1/status",
+  "/api/v1/tools",
+  "/api/v1/servers/files/log",
 ];
 
 test("without a token nothing is answered but health", async () => {

@@ -3,14 +3,17 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
 import { connect } from "node:net";
+import { tmpdir } from "node:os";
 import type { Logger } from "@toolcrib/diagnostics";
 import {
+  type ControlServer,
   GatewayMetrics,
   type GatewayStatus,
   type HttpLimitOptions,
   type HttpServer,
   type HttpServerDeps,
   type HttpServerOptions,
+  startControlServer,
   startHttpServer,
   type ToolSummary,
 } from "@toolcrib/gateway";
@@ -117,20 +120,11 @@ export async function openDoor(options: DoorOptions = {}): Promise<Door> {
   ]);
   const server = await startHttpServer(
     {
-      service,
-      serverIds: () => ["files", "web"],
-      status: () => testStatus(service),
-      tools: ({ name }) => testTools(name),
-      serverLog: (id, lines) => [`${id} started`, "ready"].slice(-lines),
-      readiness: () => ({ ready: 2, total: 2 }),
-      metrics: new GatewayMetrics(),
+      ...testServerDeps(service, logger),
       authenticate: (authorization) => {
         const name = names.get(authorization ?? "");
         return name === undefined ? undefined : localIdentity("token", name);
       },
-      logger,
-      now: Date.now,
-      newId: randomUUID,
       ...options.deps,
     },
     {
@@ -141,6 +135,44 @@ export async function openDoor(options: DoorOptions = {}): Promise<Door> {
     },
   );
   return Object.assign(server, { service, logger });
+}
+
+/** A control server with what it is made of. */
+export interface TestControl extends ControlServer {
+  readonly service: TestService;
+  readonly logger: TestLogger;
+}
+
+/** Starts a control server for `home`. */
+export async function startControl(
+  home: string,
+  deps: Partial<Parameters<typeof startControlServer>[0]> = {},
+): Promise<TestControl> {
+  const service = createTestService();
+  const logger = createTestLogger();
+  const { platform } = process;
+  const own = { home, platform, temporaryDirectory: tmpdir(), randomBytes };
+  const server = await startControlServer(
+    { ...testServerDeps(service, logger), ...own, ...deps },
+    { flushGraceMs: 100 },
+  );
+  return Object.assign(server, { service, logger });
+}
+
+/** The dependencies that the HTTP server and the control server share. */
+function testServerDeps(service: TestService, logger: TestLogger): Omit<HttpServerDeps, "authenticate"> {
+  return {
+    service,
+    serverIds: () => ["files", "web"],
+    status: () => testStatus(service),
+    tools: ({ name }) => testTools(name),
+    serverLog: (id, lines) => [`${id} started`, "ready"].slice(-lines),
+    readiness: () => ({ ready: 2, total: 2 }),
+    metrics: new GatewayMetrics(),
+    logger,
+    now: Date.now,
+    newId: randomUUID,
+  };
 }
 
 /** One tool that everyone sees, and one named after who asks. */
@@ -208,7 +240,10 @@ export interface Question {
 }
 
 /** Make one request on a connection of its own. */
-export function ask(door: { readonly port: number }, question: Question = {}): Promise<Answer> {
+export function ask(
+  door: { readonly port: number } | { readonly path: string },
+  question: Question = {},
+): Promise<Answer> {
   const { body } = question;
   const text = typeof body === "string" || body === undefined ? body : JSON.stringify(body);
   const headers = {
@@ -220,8 +255,7 @@ export function ask(door: { readonly port: number }, question: Question = {}): P
   };
   return new Promise((resolve, reject) => {
     const request = httpRequest({
-      host: "127.0.0.1",
-      port: door.port,
+      ...("port" in door ? { host: "127.0.0.1", port: door.port } : { socketPath: door.path }),
       path: question.path ?? "/mcp",
       method: question.method ?? (text === undefined ? "GET" : "POST"),
       headers: Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined)),

@@ -28,7 +28,7 @@ test("a path is taken byte for byte", async () => {
     "/MCP",
     "/mcp/../",
     "/mcp/..",
-    "/mcp/../api/status",
+    "/mcp/../api/v1/status",
     "/./mcp",
     "/%6dcp",
     "/mcp%2fs%2ffiles",
@@ -45,9 +45,9 @@ test("a path is taken byte for byte", async () => {
     "/mcp/s/__proto__",
     "/mcp/s/constructor",
     "/healthz/",
-    "/api/servers/../status",
-    "/api/servers/%2e%2e/log",
-    "/api/servers/files/log/",
+    "/api/v1/servers/../status",
+    "/api/v1/servers/%2e%2e/log",
+    "/api/v1/servers/files/log/",
     "/__proto__",
     "/constructor",
     "/sse/",
@@ -86,7 +86,13 @@ test("each path takes its methods only", async () => {
   }
   for (const method of ["HEAD", "OPTIONS", "POST", "DELETE"]) await check(method, "/sse", "GET");
   for (const method of ["HEAD", "OPTIONS", "GET", "PUT"]) await check(method, "/messages", "POST");
-  for (const path of ["/healthz", "/metrics", "/api/status", "/api/tools", "/api/servers/files/log"]) {
+  for (const path of [
+    "/healthz",
+    "/metrics",
+    "/api/v1/status",
+    "/api/v1/tools",
+    "/api/v1/servers/files/log",
+  ]) {
     for (const method of ["POST", "PUT", "DELETE", "OPTIONS"]) await check(method, path, "GET, HEAD");
   }
 });

@@ -92,36 +92,36 @@ test("/healthz and /readyz need no token, and /readyz tells how many sources mad
   assert.equal(head.text, "");
 });
 
-test("/api/status is the status as JSON", async () => {
+test("/api/v1/status is the status as JSON", async () => {
   await using door = await openDoor();
-  const answer = await ask(door, { path: "/api/status", headers: asAlice });
+  const answer = await ask(door, { path: "/api/v1/status", headers: asAlice });
   assert.equal(answer.headers["content-type"], "application/json");
   assert.equal(answer.headers["cache-control"], "no-store");
   assert.equal(answer.json["tools"], 6);
 });
 
-test("/api/tools lists the tools that the caller may see", async () => {
+test("/api/v1/tools lists the tools that the caller may see", async () => {
   await using door = await openDoor();
   const wireNames = async (headers: { readonly authorization: string }) =>
-    (await ask(door, { path: "/api/tools", headers })).json as unknown as readonly { wireName: string }[];
+    (await ask(door, { path: "/api/v1/tools", headers })).json as unknown as readonly { wireName: string }[];
   const names = (tools: readonly { wireName: string }[]) => tools.map(({ wireName }) => wireName);
   assert.deepEqual(names(await wireNames(asAlice)), ["files__echo", "files__alice"]);
   assert.deepEqual(names(await wireNames(asBob)), ["files__echo", "files__bob"]);
 });
 
-test("/api/servers/<id>/log gives the last lines", async () => {
+test("/api/v1/servers/<id>/log gives the last lines", async () => {
   await using door = await openDoor();
   const check = async (path: string, status: number, expected: unknown) => {
     const answer = await ask(door, { path, headers: asAlice });
     assert.equal(answer.status, status, path);
     assert.deepEqual(status === 200 ? answer.json["lines"] : answer.code, expected, path);
   };
-  await check("/api/servers/files/log", 200, ["files started", "ready"]);
-  await check("/api/servers/files/log?lines=1", 200, ["ready"]);
-  await check("/api/servers/files/log?lines=0", 400, "HTTP_QUERY_INVALID");
-  await check("/api/servers/files/log?lines=10001", 400, "HTTP_QUERY_INVALID");
-  await check("/api/servers/files/log?lines=1e3", 400, "HTTP_QUERY_INVALID");
-  await check("/api/servers/nope/log", 404, "SERVER_NOT_FOUND");
+  await check("/api/v1/servers/files/log", 200, ["files started", "ready"]);
+  await check("/api/v1/servers/files/log?lines=1", 200, ["ready"]);
+  await check("/api/v1/servers/files/log?lines=0", 400, "HTTP_QUERY_INVALID");
+  await check("/api/v1/servers/files/log?lines=10001", 400, "HTTP_QUERY_INVALID");
+  await check("/api/v1/servers/files/log?lines=1e3", 400, "HTTP_QUERY_INVALID");
+  await check("/api/v1/servers/nope/log", 404, "SERVER_NOT_FOUND");
 });
 
 test("/metrics shows what is counted and what the status says", async () => {

@@ -128,7 +128,7 @@ test("a toolspec has an endpoint of its own, is found, described and told of in 
   );
   const ready = await fetch(new URL("/readyz", await gateway.endpoint()));
   assert.deepEqual(await ready.json(), { status: "ready", ready: 3, total: 3 });
-  const log = await fetch(new URL("/api/servers/acme/log", await gateway.endpoint()));
+  const log = await fetch(new URL("/api/v1/servers/acme/log", await gateway.endpoint()));
   assert.deepEqual(await log.json(), { id: "acme", lines: [] });
 });
 

@@ -1,8 +1,10 @@
 /**
- * Requests to the JSON API of the running gateway. They are limited in time and
- * size, and never follow a redirect, because they carry a token.
+ * Requests to the JSON API of the running gateway. They use its control
+ * socket, which needs no token, and are limited in time and size.
  */
 
+import { existsSync } from "node:fs";
+import { type IncomingMessage, request } from "node:http";
 import { isCodedError, messageOf } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonValue, parseJson } from "@toolcrib/json";
 import { CliError } from "../cli-error.ts";
@@ -12,12 +14,28 @@ const responseTimeoutMs = 5000;
 /** Longest response, in characters. */
 const responseMaxLength = 64 * 1024 * 1024;
 
-/** The address of a gateway and the token for it. */
+/** The addresses of a running gateway. */
 export interface GatewayAddress {
-  /** Base URL without a slash at the end. */
+  /** Base URL without a slash at the end, for messages. */
   readonly url: string;
-  /** Bearer token; `undefined` for a gateway that requires none. */
-  readonly token: string | undefined;
+  /** Path of the control socket; `undefined` for a gateway of an earlier version. */
+  readonly controlPath: string | undefined;
+}
+
+/** The origin of URLs on the control socket. */
+export const controlOrigin = "http://localhost";
+
+/**
+ * Returns the path of the control socket.
+ *
+ * @throws {CliError} `CLI_GATEWAY_UNUSABLE` when the gateway has none.
+ */
+export function controlPathOf({ url, controlPath }: GatewayAddress): string {
+  if (controlPath === undefined) throw withoutSocket(url, "it has no control socket");
+  if (!controlPath.startsWith("\\\\") && !existsSync(controlPath)) {
+    throw withoutSocket(url, `its control socket "${controlPath}" is missing`);
+  }
+  return controlPath;
 }
 
 /**
@@ -26,32 +44,45 @@ export interface GatewayAddress {
  * @throws {CliError} `CLI_GATEWAY_UNUSABLE`; the signal's reason.
  */
 export async function getFromGateway(
-  { url, token }: GatewayAddress,
+  address: GatewayAddress,
   path: string,
   signal: AbortSignal,
 ): Promise<JsonValue> {
+  const { url } = address;
+  const socketPath = controlPathOf(address);
   const timeout = AbortSignal.timeout(responseTimeoutMs);
-  let response: Response;
+  let status: number;
   let text: string;
   try {
-    response = await fetch(`${url}${path}`, {
-      headers: {
-        accept: "application/json",
-        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-      },
-      redirect: "error",
-      signal: AbortSignal.any([signal, timeout]),
-    });
-    text = await response.text();
+    const response = await get(socketPath, path, AbortSignal.any([signal, timeout]));
+    status = response.statusCode ?? 0;
+    text = await readText(response);
   } catch (cause) {
     signal.throwIfAborted();
     const reason = timeout.aborted
       ? `it did not respond within ${responseTimeoutMs / 1000} s`
-      : messageOf((cause as Error).cause ?? cause);
+      : messageOf(cause);
     throw unusable(url, reason, cause);
   }
-  if (response.ok) return parseResponse(url, text);
-  throw unusable(url, `it responded with HTTP ${response.status}${reasonIn(text)}`);
+  if (status === 200) return parseResponse(url, text);
+  throw unusable(url, `it responded with HTTP ${status}${reasonIn(text)}`);
+}
+
+function get(socketPath: string, path: string, signal: AbortSignal): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const headers = { accept: "application/json" };
+    request({ socketPath, path, headers, signal, agent: false }, resolve).once("error", reject).end();
+  });
+}
+
+async function readText(response: IncomingMessage): Promise<string> {
+  let text = "";
+  response.setEncoding("utf8");
+  for await (const chunk of response) {
+    text += chunk as string;
+    if (text.length > responseMaxLength) throw new Error("its response is too long");
+  }
+  return text;
 }
 
 function parseResponse(url: string, text: string): JsonValue {
@@ -78,5 +109,11 @@ function unusable(url: string, reason: string, cause?: unknown): CliError {
   return new CliError("CLI_GATEWAY_UNUSABLE", `The gateway at ${url} cannot be used: ${reason}`, {
     cause,
     hint: "see toolcrib doctor, or use the configuration without it: --config FILE",
+  });
+}
+
+function withoutSocket(url: string, reason: string): CliError {
+  return new CliError("CLI_GATEWAY_UNUSABLE", `The gateway at ${url} cannot be used: ${reason}`, {
+    hint: "restart the gateway with this version of toolcrib, or use the configuration without it: --config FILE",
   });
 }

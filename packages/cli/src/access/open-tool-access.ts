@@ -4,11 +4,11 @@
  * names a configuration, the command starts the servers itself.
  */
 
+import { connect } from "node:net";
 import type { CliContext } from "../cli-context.ts";
 import { loadCliConfig } from "../config/load-cli-config.ts";
 import { createCommandLogger } from "../create-command-logger.ts";
 import { reasonLine } from "../output/output.ts";
-import { findGatewayToken } from "./gateway-token.ts";
 import { openLocalTools, serversWaitMs } from "./local-tools.ts";
 import { openRemoteTools } from "./remote-tools.ts";
 import { findRunningGateway, type RunningGateway } from "./run-file.ts";
@@ -32,8 +32,7 @@ export async function openToolAccess(
   const { options } = context;
   const running = options.configFiles.length === 0 ? await findReachableGateway(options.home) : undefined;
   if (running !== undefined) {
-    const token = running.auth === "none" ? undefined : findGatewayToken(context);
-    return openRemoteTools({ url: running.url, token }, context.signal);
+    return openRemoteTools(running, context.signal);
   }
   const loaded = await loadCliConfig(context);
   const { toolServers, toolspecs } = loaded.config;
@@ -42,16 +41,17 @@ export async function openToolAccess(
   return openLocalTools(context, loaded, createCommandLogger(context, "silent"), onlyServer?.(ids));
 }
 
-/** Longest time for an open port to accept a connection, in milliseconds. */
+/** Longest time for an open socket or port to accept a connection, in milliseconds. */
 const probeTimeoutMs = 2000;
 
 /**
- * Returns the gateway of the run file, unless its address refuses connections:
- * the system may have given its process id to another process.
+ * Returns the gateway of the run file, unless both its socket and its address refuse
+ * connections: the system may have given its process id to another process.
  */
 export async function findReachableGateway(home: string): Promise<RunningGateway | undefined> {
   const running = findRunningGateway(home);
   if (running === undefined) return undefined;
+  if (running.controlPath !== undefined && (await accepts(running.controlPath))) return running;
   try {
     const response = await fetch(`${running.url}/healthz`, {
       redirect: "error",
@@ -64,6 +64,20 @@ export async function findReachableGateway(home: string): Promise<RunningGateway
     // A gateway that is busy or closes the connection is running. Using it shows the error.
     return code === "ECONNREFUSED" ? undefined : running;
   }
+}
+
+/** Whether a program listens on the socket at `path`. */
+function accepts(path: string): Promise<boolean> {
+  return new Promise((answer) => {
+    const socket = connect(path);
+    const finish = (isAccepted: boolean) => {
+      socket.destroy();
+      answer(isAccepted);
+    };
+    socket.setTimeout(probeTimeoutMs, () => finish(false));
+    socket.once("connect", () => finish(true));
+    socket.once("error", () => finish(false));
+  });
 }
 
 /** Returns the servers that are not ready. */

@@ -1,7 +1,7 @@
 /**
- * Tools of the running gateway. Calls and searches use MCP with a token of this
- * home, so that policy and audit treat the command like any other client. The
- * list comes from the JSON API, which shows every tool in every `serve.mode`.
+ * Tools of the running gateway. Calls and searches use MCP over the control
+ * socket, with the identity of the command line (`cli`), so that policy and audit
+ * treat the command the same as without a gateway. The list comes from the JSON API, which shows every tool in every `serve.mode`.
  */
 
 import { CodedError, isCodedError } from "@toolcrib/diagnostics";
@@ -14,12 +14,11 @@ import {
   HttpTransport,
   McpError,
   openConnection,
-  staticCredentials,
 } from "@toolcrib/mcp";
 import type { ToolResult } from "@toolcrib/tool";
 import { CliError } from "../cli-error.ts";
 import { version } from "../version.ts";
-import { type GatewayAddress, getFromGateway } from "./gateway-api.ts";
+import { controlOrigin, controlPathOf, type GatewayAddress, getFromGateway } from "./gateway-api.ts";
 import type { ServerState, ToolAccess, ToolDescription } from "./tool-access.ts";
 
 /** Time limit of the MCP handshake, in milliseconds. */
@@ -30,17 +29,11 @@ const responseTimeoutMs = 30_000;
 /**
  * Connects to the gateway at `address`.
  *
- * @throws {CodedError} when it cannot be reached or refuses the token.
+ * @throws {CodedError} when it cannot be reached.
  */
 export async function openRemoteTools(address: GatewayAddress, signal: AbortSignal): Promise<ToolAccess> {
-  const httpClient = createHttpClient({ maxConnectionsPerOrigin: 4 });
-  const transport = new HttpTransport(httpClient, {
-    url: `${address.url}/mcp`,
-    credentials:
-      address.token === undefined
-        ? undefined
-        : staticCredentials({ authorization: `Bearer ${address.token}` }),
-  });
+  const httpClient = createHttpClient({ maxConnectionsPerOrigin: 4, socketPath: controlPathOf(address) });
+  const transport = new HttpTransport(httpClient, { url: `${controlOrigin}/mcp` });
   let connection: Connection;
   try {
     connection = await openConnection(
@@ -90,15 +83,15 @@ export async function openRemoteTools(address: GatewayAddress, signal: AbortSign
 }
 
 async function listTools(address: GatewayAddress, signal: AbortSignal): Promise<readonly ToolSummary[]> {
-  const answer = await getFromGateway(address, "/api/tools", signal);
-  if (!Array.isArray(answer)) throw unexpected("/api/tools");
+  const answer = await getFromGateway(address, "/api/v1/tools", signal);
+  if (!Array.isArray(answer)) throw unexpected("/api/v1/tools");
   return answer as unknown as readonly ToolSummary[];
 }
 
 async function listServers(address: GatewayAddress, signal: AbortSignal): Promise<readonly ServerState[]> {
-  const status = await getFromGateway(address, "/api/status", signal);
+  const status = await getFromGateway(address, "/api/v1/status", signal);
   const { servers, toolspecs } = isJsonObject(status) ? status : {};
-  if (!Array.isArray(servers)) throw unexpected("/api/status");
+  if (!Array.isArray(servers)) throw unexpected("/api/v1/status");
   // A gateway of an earlier version has no toolspecs.
   const statesOf = (kind: ServerState["kind"], list: readonly JsonValue[]) =>
     list.filter(isJsonObject).map(({ id, health }): ServerState => {

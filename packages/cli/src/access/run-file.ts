@@ -1,8 +1,8 @@
 /**
- * Reads and writes `<home>/run/gateway.json`, which gives commands the address of
+ * Reads and writes `<home>/run/gateway.json`, which gives commands the addresses of
  * this home's gateway. The gateway writes it when it listens and removes it when
  * it stops. The file is stale if its process is gone or belongs to another user.
- * Only its owner can read or write it, because commands send a token to its URL.
+ * Only its owner can write it, because commands send arguments to its socket.
  */
 
 import { randomBytes } from "node:crypto";
@@ -17,6 +17,8 @@ export interface RunningGateway {
   readonly pid: number;
   /** Base URL without a slash at the end. */
   readonly url: string;
+  /** Path of the control socket, or name of the pipe; `undefined` for a gateway of an earlier version. */
+  readonly controlPath: string | undefined;
   /** RFC 3339. */
   readonly startedAt: string;
   readonly version: string;
@@ -64,7 +66,7 @@ function readRunFile(home: string): RunningGateway | undefined {
     if (isOpenToOthers(mode, 0o022) || size > 64 * 1024) return undefined;
     const value = parseJson(readFileSync(path, "utf8"));
     if (!isJsonObject(value)) return undefined;
-    const { pid, url, startedAt, version, auth, configFiles } = value;
+    const { pid, url, controlPath, startedAt, version, auth, configFiles } = value;
     const isValid =
       typeof pid === "number" &&
       Number.isSafeInteger(pid) &&
@@ -75,6 +77,7 @@ function readRunFile(home: string): RunningGateway | undefined {
     return {
       pid,
       url: url.replace(/\/$/, ""),
+      controlPath: typeof controlPath === "string" && controlPath !== "" ? controlPath : undefined,
       startedAt: String(startedAt),
       version: String(version),
       auth: auth === "none" ? "none" : "token",

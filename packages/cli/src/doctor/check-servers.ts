@@ -18,7 +18,6 @@ import {
 } from "@toolcrib/gateway";
 import { isJsonObject } from "@toolcrib/json";
 import { getFromGateway } from "../access/gateway-api.ts";
-import { findGatewayToken } from "../access/gateway-token.ts";
 import { serversWaitMs } from "../access/local-tools.ts";
 import { findReachableGateway } from "../access/open-tool-access.ts";
 import type { RunningGateway } from "../access/run-file.ts";
@@ -167,8 +166,7 @@ async function contactServers(context: CliContext, { config, files }: LoadedConf
 /** Returns the states that the running gateway reports for its servers. */
 async function askGateway(context: CliContext, running: RunningGateway): Promise<Finding[]> {
   try {
-    const token = running.auth === "none" ? undefined : findGatewayToken(context);
-    const answer = await getFromGateway({ url: running.url, token }, "/api/status", context.signal);
+    const answer = await getFromGateway(running, "/api/v1/status", context.signal);
     const { servers, toolspecs } = (isJsonObject(answer) ? answer : {}) as Partial<GatewayStatus>;
     return [
       ...(servers ?? []).map((server) => contactOf(context, server, false)),

@@ -55,10 +55,8 @@ export async function announceServers(
 }
 
 function nextCommands(context: CliContext, gateway: Gateway, endpoint: Endpoint): string[] {
-  const identity: Identity =
-    endpoint.token === undefined
-      ? localIdentity("anonymous", "anonymous")
-      : localIdentity("token", "default");
+  // The commands that are printed use the identity of the command line.
+  const identity: Identity = localIdentity("cli", "cli");
   const tools = gateway.listTools(identity).flatMap((summary): ToolDescription[] => {
     const tool = summary.isOwn ? undefined : gateway.describe(identity, summary.id);
     return tool === undefined ? [] : [{ ...summary, ...(tool.definition as object) } as ToolDescription];

@@ -7,7 +7,6 @@
 import { resolve } from "node:path";
 import { CodedError, formatDiagnostics, isCodedError, type Logger } from "@toolcrib/diagnostics";
 import { type Gateway, readToken, startGateway } from "@toolcrib/gateway";
-import { defaultTokenName } from "../access/gateway-token.ts";
 import { findRunningGateway, removeRunFile, writeRunFile } from "../access/run-file.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
@@ -28,6 +27,9 @@ export interface ServeFlags {
   readonly mode?: string;
   readonly quiet?: boolean;
 }
+
+/** Name of the token that `serve` creates. */
+const defaultTokenName = "default";
 
 /** Runs the command. */
 export async function serve(context: CliContext, flags: ServeFlags): Promise<ExitCode> {
@@ -88,10 +90,12 @@ async function serveHttp(
   const { output, options } = context;
   const { auth } = config.serve;
   const { url } = await listen(context, gateway, config.serve.listen.port);
+  const { path: controlPath } = await gateway.listenControl();
   const token = auth === "none" ? undefined : readToken(options.home, defaultTokenName);
   const startedAt = new Date(context.now()).toISOString();
   const configFiles = files.map((file) => resolve(context.directory, file));
-  await writeRunFile(options.home, { pid: process.pid, url, startedAt, version, auth, configFiles });
+  const run = { pid: process.pid, url, controlPath, startedAt, version, auth, configFiles };
+  await writeRunFile(options.home, run);
   // A second Ctrl-C ends the process at once, without the `finally` block.
   const removeOwnRunFile = () => removeRunFile(options.home, process.pid);
   process.on("exit", removeOwnRunFile);

@@ -7,7 +7,6 @@ import { isCodedError } from "@toolcrib/diagnostics";
 import type { GatewayStatus, SourceStatus } from "@toolcrib/gateway";
 import { isJsonObject } from "@toolcrib/json";
 import { getFromGateway } from "../access/gateway-api.ts";
-import { findGatewayToken } from "../access/gateway-token.ts";
 import { findReachableGateway } from "../access/open-tool-access.ts";
 import type { RunningGateway } from "../access/run-file.ts";
 import type { CliContext } from "../cli-context.ts";
@@ -25,8 +24,7 @@ export async function showStatus(context: CliContext): Promise<ExitCode> {
 
 async function showRunning(context: CliContext, running: RunningGateway): Promise<ExitCode> {
   const { output } = context;
-  const token = running.auth === "none" ? undefined : findGatewayToken(context);
-  const answer = await getFromGateway({ url: running.url, token }, "/api/status", context.signal);
+  const answer = await getFromGateway(running, "/api/v1/status", context.signal);
   if (!isJsonObject(answer) || !Array.isArray(answer["servers"])) {
     throw new CliError(
       "CLI_GATEWAY_UNUSABLE",

@@ -283,10 +283,10 @@ describe("canary secrets", { concurrency: 2, timeout: 600_000 }, () => {
 
       for (const path of [
         "/metrics",
-        "/api/status",
-        "/api/tools",
-        "/api/servers/bearer/log",
-        "/api/servers/child/log",
+        "/api/v1/status",
+        "/api/v1/tools",
+        "/api/v1/servers/bearer/log",
+        "/api/v1/servers/child/log",
       ])
         assertClean(setting, path, await get(path));
       for (const answer of timeouts) {

@@ -83,7 +83,7 @@ interface Answer {
 }
 
 async function pidOf(gateway: ServedGateway, id: string): Promise<number | undefined> {
-  const response = await fetch(`${gateway.baseUrl}/api/status`, {
+  const response = await fetch(`${gateway.baseUrl}/api/v1/status`, {
     headers: { authorization: `Bearer ${gateway.token}` },
   });
   const { servers } = (await response.json()) as {

@@ -1,67 +1,35 @@
 /**
- * The HTTP server: one `node:http` server with the MCP endpoints, legacy SSE,
- * health, metrics and the status API. This file opens and closes it;
- * `request-handler.ts` answers requests.
+ * The HTTP server of clients: a server on a TCP port, whose callers authenticate
+ * with a token.
  *
- * It refuses to accept other machines without tokens. Closing waits for calls
- * in flight, ends streams, and leaves no socket and no timer.
+ * It refuses to accept other machines without tokens.
  */
 
 import assert from "node:assert/strict";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
-import type { Duplex } from "node:stream";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
 import { isLoopbackHost } from "@toolcrib/config";
-import type { Logger } from "@toolcrib/diagnostics";
-import { disposeOnce } from "@toolcrib/lifecycle";
-import { HttpEndpoint, type McpService, SseEndpoint } from "@toolcrib/mcp";
 import { type Identity, localIdentity } from "@toolcrib/tool";
 import { GatewayError } from "../gateway-error.ts";
 import { bracketed, createHostCheck, createOriginCheck } from "./host-check.ts";
-import { type HttpLimits, type HttpServerOptions, resolveHttpLimits } from "./http-options.ts";
-import { createRefuser, type Refuser } from "./refusal.ts";
-import { type Authenticate, RequestHandler } from "./request-handler.ts";
-import { watchStalledClients } from "./stalled-clients.ts";
-import { createStatusRoutes, type StatusRoutesDeps } from "./status-routes.ts";
+import { type HttpServerOptions, resolveHttpLimits } from "./http-options.ts";
+import { type DrainableServer, ListeningServer, type ServerDeps } from "./listening-server.ts";
+import type { Authenticate } from "./request-handler.ts";
 
 /** Dependencies of the HTTP server. */
-export interface HttpServerDeps extends StatusRoutesDeps {
-  readonly service: McpService;
-  /** Ids of the tool servers, each with an endpoint of its own. Read once. */
-  readonly serverIds: () => readonly string[];
+export interface HttpServerDeps extends ServerDeps {
   /** Authenticates an `Authorization` header. Required if `auth` is `token`. */
   readonly authenticate: Authenticate | undefined;
-  readonly logger: Logger;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
-  /** A new unguessable id for a session. */
-  readonly newId: () => string;
 }
 
 /** A listening HTTP server. Disposing it drains, then closes everything; safe to repeat. */
-export interface HttpServer extends AsyncDisposable {
+export interface HttpServer extends DrainableServer {
   /** Base URL for programs on this machine, without a slash at the end. */
   readonly url: string;
   readonly port: number;
-  /** Accepts no new requests and waits for calls in flight. @param graceMs the longest wait. @default `limits.drainGraceMs` */
-  drain(graceMs?: number): Promise<void>;
 }
 
 const anonymous: Identity = localIdentity("anonymous", "anonymous");
-
-/** The newest request of a connection. */
-interface LatestExchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  /** Whether a request arrived before the previous answer was complete. */
-  readonly isPipelined: boolean;
-}
-
-/** Whether invalid HTTP can be answered without the answer being mistaken for that to an earlier request. */
-function canAnswerBroken(latest: LatestExchange | undefined): boolean {
-  if (latest === undefined || latest.response.writableFinished) return true;
-  return !latest.isPipelined && !latest.request.complete && !latest.response.headersSent;
-}
 
 /**
  * Starts the HTTP server.
@@ -70,170 +38,32 @@ function canAnswerBroken(latest: LatestExchange | undefined): boolean {
  */
 export async function startHttpServer(deps: HttpServerDeps, options: HttpServerOptions): Promise<HttpServer> {
   const { host } = options.listen;
-  if (options.auth === "none" && !isLoopbackHost(host)) throw authRequired(host);
-  const server = new ListeningServer(deps, options);
-  await server.listen();
-  return server;
-}
-
-class ListeningServer implements HttpServer {
-  readonly #options: HttpServerOptions;
-  readonly #limits: HttpLimits;
-  readonly #logger: Logger;
-  readonly #mcp: HttpEndpoint;
-  readonly #sse: SseEndpoint;
-  readonly #stalled: Disposable;
-  readonly #server: Server;
-  readonly #connections = new Map<Duplex, LatestExchange>();
-  readonly #dispose = disposeOnce(() => this.#close());
-  #isDraining = false;
-  #port = 0;
-  #draining: Promise<unknown> | undefined;
-  #closed: Promise<void> | undefined;
-
-  constructor(deps: HttpServerDeps, options: HttpServerOptions) {
-    const { logger, now } = deps;
-    const limits = resolveHttpLimits(options.limits);
-    this.#options = options;
-    this.#limits = limits;
-    this.#logger = logger;
-    const endpointDeps = {
-      now,
-      newSessionId: deps.newId,
-      onUnexpected: (reason: string) => logger.debug({ reason }, "unexpected message"),
-    };
-    this.#mcp = new HttpEndpoint(deps.service, endpointDeps, {
-      ...limits,
-      sessionIdleMs: limits.sessionIdleSeconds * 1000,
-    });
-    this.#sse = new SseEndpoint(deps.service, endpointDeps, limits);
-    const stalled = watchStalledClients(
-      now,
-      { stalledMs: limits.stalledClientMs, intervalMs: limits.lateCheckMs },
-      (socket) =>
-        logger.warn({ from: socket.remoteAddress }, "client reads no answers; closing its connection"),
-    );
-    this.#stalled = stalled;
-    const refuser = createRefuser(deps);
-    const handler = this.#createHandler(deps, refuser);
-    this.#server = createServer(serverOptions(limits));
-    this.#server.maxConnections = limits.maxConnections;
-    this.#server.on("connection", (socket: Socket) => {
-      stalled.add(socket);
-      socket.once("close", () => this.#connections.delete(socket));
-    });
-    this.#server.on("request", (request, response) => {
-      this.#noteExchange(request, response);
-      handler.handle(request, response);
-    });
-    this.#server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
-      refuser.refuseBroken(socket as Socket, error, canAnswerBroken(this.#connections.get(socket)));
-    });
-    this.#server.on("drop", () =>
-      logger.warn({ limit: limits.maxConnections }, "too many connections; one was refused"),
-    );
-  }
-
-  get url(): string {
-    return `http://${urlHost(this.#options.listen.host)}:${this.#port}`;
-  }
-
-  get port(): number {
-    return this.#port;
-  }
-
-  async listen(): Promise<void> {
-    const { host, port } = this.#options.listen;
-    try {
-      const { address, port: actualPort } = await listen(this.#server, host, port);
-      // A name that looks like this machine can resolve to an address that other machines reach.
-      if (this.#options.auth === "none" && !isLoopbackHost(address)) {
-        this.#server.close();
-        throw authRequired(host);
-      }
-      this.#port = actualPort;
-    } catch (error) {
-      await this.#closeParts();
-      throw error;
-    }
-    // Accepting a connection can fail (too many open files); the next one can succeed.
-    this.#server.on("error", (error) =>
-      this.#logger.error({ err: error }, "connection could not be accepted"),
-    );
-  }
-
-  async drain(graceMs: number = this.#limits.drainGraceMs): Promise<void> {
-    this.#draining ??= this.#startDraining(graceMs);
-    await this.#draining;
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#dispose();
-  }
-
-  #createHandler(deps: HttpServerDeps, refuser: Refuser): RequestHandler {
-    const { host } = this.#options.listen;
-    const { allowedHosts = [], allowedOrigins = [], auth } = this.#options;
-    const authenticate = auth === "none" ? () => anonymous : deps.authenticate;
-    assert(authenticate !== undefined, "auth is token, and there is nothing to check tokens with");
-    const serverIds = new Set(deps.serverIds());
-    return new RequestHandler({
-      mcp: this.#mcp,
-      sse: this.#sse,
-      authenticate,
-      isHostAllowed: createHostCheck(host, allowedHosts),
-      isOriginAllowed: createOriginCheck(allowedOrigins),
-      statusRoute: createStatusRoutes(deps, serverIds, () => this.#isDraining),
-      serverIds,
-      refuser,
-      logger: deps.logger,
-    });
-  }
-
-  #noteExchange(request: IncomingMessage, response: ServerResponse): void {
-    const before = this.#connections.get(request.socket);
-    const isPipelined = before !== undefined && (before.isPipelined || !before.response.writableFinished);
-    this.#connections.set(request.socket, { request, response, isPipelined });
-    if (this.#isDraining) response.shouldKeepAlive = false;
-  }
-
-  #startDraining(graceMs: number): Promise<unknown> {
-    this.#isDraining = true;
-    // No connection stays open for another request after its answer.
-    for (const { response } of this.#connections.values()) response.shouldKeepAlive = false;
-    this.#closed = new Promise((resolve) => this.#server.close(() => resolve()));
-    return Promise.all([this.#mcp.drain(graceMs), this.#sse.drain(graceMs)]);
-  }
-
-  async #close(): Promise<void> {
-    await this.drain();
-    await this.#closeParts();
-    const idle = setInterval(() => this.#server.closeIdleConnections(), 10);
-    const rest = setTimeout(() => this.#server.closeAllConnections(), this.#limits.flushGraceMs);
-    this.#server.closeIdleConnections();
-    await this.#closed;
-    clearInterval(idle);
-    clearTimeout(rest);
-  }
-
-  async #closeParts(): Promise<void> {
-    await this.#mcp[Symbol.asyncDispose]();
-    await this.#sse[Symbol.asyncDispose]();
-    this.#stalled[Symbol.dispose]();
-  }
-}
-
-function serverOptions(limits: HttpLimits): Parameters<typeof createServer>[0] {
+  const { auth, allowedHosts = [], allowedOrigins = [] } = options;
+  if (auth === "none" && !isLoopbackHost(host)) throw authRequired(host);
+  const authenticate = auth === "none" ? () => anonymous : deps.authenticate;
+  assert(authenticate !== undefined, "auth is token, and there is nothing to check tokens with");
+  const server = new ListeningServer(deps, resolveHttpLimits(options.limits), {
+    authenticate,
+    isHostAllowed: createHostCheck(host, allowedHosts),
+    isOriginAllowed: createOriginCheck(allowedOrigins),
+  });
+  const port = await server.open((http) => bindPort(http, options));
   return {
-    maxHeaderSize: limits.headersMaxBytes,
-    headersTimeout: limits.headersTimeoutMs,
-    requestTimeout: limits.requestTimeoutMs,
-    connectionsCheckingInterval: limits.lateCheckMs,
-    keepAliveTimeout: limits.idleConnectionMs,
-    // A request without Host gets the same answer as one with a wrong Host.
-    requireHostHeader: false,
-    insecureHTTPParser: false,
+    url: `http://${urlHost(host)}:${port}`,
+    port,
+    drain: (graceMs) => server.drain(graceMs),
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
+}
+
+async function bindPort(http: Server, { listen: { host, port }, auth }: HttpServerOptions): Promise<number> {
+  const actual = await listen(http, host, port);
+  // A name that looks like this machine can resolve to an address that other machines reach.
+  if (auth === "none" && !isLoopbackHost(actual.address)) {
+    http.close();
+    throw authRequired(host);
+  }
+  return actual.port;
 }
 
 function listen(server: Server, host: string, port: number): Promise<AddressInfo> {

@@ -16,7 +16,8 @@ import { GatewayError } from "../gateway-error.ts";
 import { answerPreflight, isPreflight, shareWith } from "./cross-origin.ts";
 import type { HostCheck, OriginCheck } from "./host-check.ts";
 import { discardBody, type Refusal, type Refuser, refusalError } from "./refusal.ts";
-import { isReading, type StatusRoute, unknownServer } from "./status-routes.ts";
+import { type ApiRoute, decideAccess, methodNotAllowed } from "./route-access.ts";
+import { unknownServer } from "./status-routes.ts";
 
 /**
  * Authenticates an `Authorization` header; undefined when it is not valid.
@@ -33,7 +34,8 @@ export interface RequestHandlerDeps {
   readonly authenticate: Authenticate;
   readonly isHostAllowed: HostCheck;
   readonly isOriginAllowed: OriginCheck;
-  readonly statusRoute: (path: string) => StatusRoute | undefined;
+  /** Returns the route of a path other than MCP. */
+  readonly routeOf: (path: string) => ApiRoute | undefined;
   readonly serverIds: ReadonlySet<string>;
   readonly refuser: Refuser;
   readonly logger: Logger;
@@ -45,7 +47,7 @@ const serverPrefix = "/mcp/s/";
 interface Route {
   /** View of an MCP endpoint. */
   readonly view: string | undefined;
-  readonly status: StatusRoute | undefined;
+  readonly api: ApiRoute | undefined;
   readonly path: string;
   /** The part of the URL after the `?`. */
   readonly query: string;
@@ -77,7 +79,7 @@ export class RequestHandler {
     const route = this.#routeOf(request.url ?? "");
     if (route === undefined) return refuser.refuse(request, response, notFound);
     if (isPreflight(request)) return answerPreflight(request, response);
-    const identity = route.status?.isOpen === true ? undefined : authenticate(authorization);
+    const identity = route.api?.access.kind === "open" ? undefined : authenticate(authorization);
     // The token is checked in this turn of the event loop where possible.
     return identity instanceof Promise
       ? identity.then((one) => this.#dispatch(request, response, route, one))
@@ -100,9 +102,9 @@ export class RequestHandler {
     const path = queryAt === -1 ? url : url.slice(0, queryAt);
     const query = queryAt === -1 ? "" : url.slice(queryAt + 1);
     const view = viewOf(path);
-    const status = view === undefined ? this.#deps.statusRoute(path) : undefined;
+    const api = view === undefined ? this.#deps.routeOf(path) : undefined;
     const isSse = path === "/sse" || path === "/messages";
-    return view === undefined && status === undefined && !isSse ? undefined : { view, status, path, query };
+    return view === undefined && api === undefined && !isSse ? undefined : { view, api, path, query };
   }
 
   #dispatch(
@@ -113,9 +115,9 @@ export class RequestHandler {
   ): void | Promise<void> {
     // A client that left while its token was checked gets no answer, and its body never ends.
     if (response.destroyed) return undefined;
-    const { view, status } = route;
-    if (status !== undefined && (status.isOpen || identity !== undefined)) {
-      return this.#toStatusRoute(request, response, status, route.query, identity);
+    const { view, api } = route;
+    if (api !== undefined && (api.access.kind === "open" || identity !== undefined)) {
+      return this.#toApi(request, response, api, route.query, identity);
     }
     if (identity === undefined) return this.#deps.refuser.refuse(request, response, unauthorized);
     if (view !== undefined) return this.#toMcp(request, response, view, identity);
@@ -151,16 +153,16 @@ export class RequestHandler {
     return sse.open(request, response, caller);
   }
 
-  async #toStatusRoute(
+  async #toApi(
     request: IncomingMessage,
     response: ServerResponse,
-    route: StatusRoute,
+    route: ApiRoute,
     query: string,
     identity: Identity | undefined,
   ): Promise<void> {
     const { refuser } = this.#deps;
-    if (!isReading(request)) return refuser.refuse(request, response, methodNotAllowed("GET, HEAD"));
-    const refusal = await route.answer(response, query, identity);
+    const refusal =
+      decideAccess(route.access, request.method, identity) ?? (await route.answer(response, query, identity));
     if (refusal !== undefined) refuser.refuse(request, response, refusal);
     else discardBody(request);
   }
@@ -256,8 +258,3 @@ const unauthorized: Refusal = {
   ),
   headers: { "www-authenticate": 'Bearer realm="toolcrib"' },
 };
-
-function methodNotAllowed(allow: string): Refusal {
-  const error = refusalError("HTTP_METHOD_NOT_ALLOWED", `This path takes ${allow} only`);
-  return { status: 405, error, headers: { allow } };
-}

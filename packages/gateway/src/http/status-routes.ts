@@ -1,15 +1,15 @@
 /**
  * The paths other than MCP: health for supervisors, metrics for Prometheus, and the
- * JSON API that the command line reads. They never change the gateway.
+ * JSON API (`/api/v1`) that the command line reads. They never change the gateway.
  */
 
-import type { IncomingMessage, ServerResponse } from "node:http";
 import { sendJson } from "@toolcrib/mcp";
 import type { Identity } from "@toolcrib/tool";
 import type { GatewayStatus, ToolSummary } from "../gateway.ts";
 import type { Readiness } from "../sources/source-roster.ts";
 import type { GatewayMetrics } from "./metrics.ts";
 import { type Refusal, refusalError } from "./refusal.ts";
+import { type ApiRoute, openAccess, readAccess } from "./route-access.ts";
 
 /** Dependencies of the routes. */
 export interface StatusRoutesDeps {
@@ -21,39 +21,27 @@ export interface StatusRoutesDeps {
   readonly metrics: GatewayMetrics;
 }
 
-/** A path and its answer. */
-export interface StatusRoute {
-  /** Whether it needs no token. */
-  readonly isOpen: boolean;
-  /** Answers `identity`, which is undefined for an open route, or returns a refusal. @param query the part of the URL after the `?` */
-  answer(
-    response: ServerResponse,
-    query: string,
-    identity: Identity | undefined,
-  ): Promise<Refusal | undefined>;
-}
-
 const plainHeaders = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
 /** Most lines of a log in one answer. */
 const linesMaxCount = 10_000;
-const logPath = /^\/api\/servers\/([A-Za-z0-9_.-]{1,64})\/log$/;
+const logPath = /^\/api\/v1\/servers\/([A-Za-z0-9_.-]{1,64})\/log$/;
 
 /** Creates a function that finds the route of a path. */
 export function createStatusRoutes(
   deps: StatusRoutesDeps,
   serverIds: ReadonlySet<string>,
   isDraining: () => boolean,
-): (path: string) => StatusRoute | undefined {
-  const routes: { readonly [path: string]: StatusRoute } = {
+): (path: string) => ApiRoute | undefined {
+  const routes: { readonly [path: string]: ApiRoute } = {
     "/healthz": {
-      isOpen: true,
+      access: openAccess,
       async answer(response) {
         sendJson(response, 200, '{"status":"ok"}', plainHeaders);
         return undefined;
       },
     },
     "/readyz": {
-      isOpen: true,
+      access: openAccess,
       async answer(response) {
         const { ready, total } = deps.readiness();
         const status = isDraining() ? "stopping" : ready < total ? "starting" : "ready";
@@ -63,22 +51,22 @@ export function createStatusRoutes(
       },
     },
     "/metrics": {
-      isOpen: false,
+      access: readAccess,
       async answer(response) {
         const { contentType, text } = deps.metrics.expose(deps.status());
         sendJson(response, 200, text, { ...plainHeaders, "content-type": contentType });
         return undefined;
       },
     },
-    "/api/status": {
-      isOpen: false,
+    "/api/v1/status": {
+      access: readAccess,
       async answer(response) {
         sendJson(response, 200, JSON.stringify(deps.status()), plainHeaders);
         return undefined;
       },
     },
-    "/api/tools": {
-      isOpen: false,
+    "/api/v1/tools": {
+      access: readAccess,
       async answer(response, _query, identity) {
         const tools = identity === undefined ? [] : deps.tools(identity);
         sendJson(response, 200, JSON.stringify(tools), plainHeaders);
@@ -87,9 +75,9 @@ export function createStatusRoutes(
     },
   };
 
-  function logRoute(id: string): StatusRoute {
+  function logRoute(id: string): ApiRoute {
     return {
-      isOpen: false,
+      access: readAccess,
       async answer(response, query) {
         if (!serverIds.has(id)) return unknownServer(id, serverIds);
         const asked = new URLSearchParams(query).get("lines") ?? "100";
@@ -118,9 +106,4 @@ export function unknownServer(id: string, serverIds: ReadonlySet<string>): Refus
   // A name that cannot be an id is not repeated.
   const name = /^[A-Za-z0-9_.-]{1,64}$/.test(id) ? `"${id}"` : "of this name";
   return { status: 404, error: refusalError("SERVER_NOT_FOUND", `There is no server ${name}`, hint) };
-}
-
-/** Whether `request` has a method of these routes. */
-export function isReading(request: IncomingMessage): boolean {
-  return request.method === "GET" || request.method === "HEAD";
 }

@@ -1,0 +1,199 @@
+/**
+ * One `node:http` server with the MCP endpoints, legacy SSE, health, metrics and
+ * the JSON API. This file opens and closes it; `request-handler.ts` answers requests.
+ *
+ * It does not choose its address: `http-server.ts` binds it to a TCP port and
+ * `control-server.ts` to a socket. Closing waits for calls in flight, ends
+ * streams, and leaves no socket and no timer.
+ */
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import type { Logger } from "@toolcrib/diagnostics";
+import { disposeOnce } from "@toolcrib/lifecycle";
+import { HttpEndpoint, type McpService, SseEndpoint } from "@toolcrib/mcp";
+import type { HttpLimits } from "./http-options.ts";
+import { createRefuser, type Refuser } from "./refusal.ts";
+import { RequestHandler, type RequestHandlerDeps } from "./request-handler.ts";
+import type { ApiRoute } from "./route-access.ts";
+import { watchStalledClients } from "./stalled-clients.ts";
+import { createStatusRoutes, type StatusRoutesDeps } from "./status-routes.ts";
+
+/** Dependencies of a server, independent of its address. */
+export interface ServerDeps extends StatusRoutesDeps {
+  readonly service: McpService;
+  /** Ids of the tool servers, each with an endpoint of its own. Read once. */
+  readonly serverIds: () => readonly string[];
+  /** Routes in addition to the status routes, by path. @default none */
+  readonly routes?: { readonly [path: string]: ApiRoute };
+  readonly logger: Logger;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** A new unguessable id for a session. */
+  readonly newId: () => string;
+}
+
+/** The checks that depend on the address of a server. */
+export type RequestChecks = Pick<RequestHandlerDeps, "authenticate" | "isHostAllowed" | "isOriginAllowed">;
+
+/** A server that closes in two steps. Disposing it drains, then closes everything; safe to repeat. */
+export interface DrainableServer extends AsyncDisposable {
+  /** Accepts no new requests and waits for calls in flight. @param graceMs the longest wait. @default `limits.drainGraceMs` */
+  drain(graceMs?: number): Promise<void>;
+}
+
+/** The newest request of a connection. */
+interface LatestExchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Whether a request arrived before the previous answer was complete. */
+  readonly isPipelined: boolean;
+}
+
+/** Whether invalid HTTP can be answered without the answer being mistaken for that to an earlier request. */
+function canAnswerBroken(latest: LatestExchange | undefined): boolean {
+  if (latest === undefined || latest.response.writableFinished) return true;
+  return !latest.isPipelined && !latest.request.complete && !latest.response.headersSent;
+}
+
+/** A server that `open` binds. */
+export class ListeningServer implements DrainableServer {
+  readonly #limits: HttpLimits;
+  readonly #logger: Logger;
+  readonly #mcp: HttpEndpoint;
+  readonly #sse: SseEndpoint;
+  readonly #stalled: Disposable;
+  readonly #server: Server;
+  readonly #connections = new Map<Duplex, LatestExchange>();
+  readonly #dispose = disposeOnce(() => this.#close());
+  #isDraining = false;
+  #draining: Promise<unknown> | undefined;
+  #closed: Promise<void> | undefined;
+
+  constructor(deps: ServerDeps, limits: HttpLimits, checks: RequestChecks) {
+    const { logger, now } = deps;
+    this.#limits = limits;
+    this.#logger = logger;
+    const endpointDeps = {
+      now,
+      newSessionId: deps.newId,
+      onUnexpected: (reason: string) => logger.debug({ reason }, "unexpected message"),
+    };
+    this.#mcp = new HttpEndpoint(deps.service, endpointDeps, {
+      ...limits,
+      sessionIdleMs: limits.sessionIdleSeconds * 1000,
+    });
+    this.#sse = new SseEndpoint(deps.service, endpointDeps, limits);
+    const stalled = watchStalledClients(
+      now,
+      { stalledMs: limits.stalledClientMs, intervalMs: limits.lateCheckMs },
+      (socket) =>
+        logger.warn({ from: socket.remoteAddress }, "client reads no answers; closing its connection"),
+    );
+    this.#stalled = stalled;
+    const refuser = createRefuser(deps);
+    const handler = this.#createHandler(deps, checks, refuser);
+    this.#server = createServer(serverOptions(limits));
+    this.#server.maxConnections = limits.maxConnections;
+    this.#server.on("connection", (socket: Socket) => {
+      stalled.add(socket);
+      socket.once("close", () => this.#connections.delete(socket));
+    });
+    this.#server.on("request", (request, response) => {
+      this.#noteExchange(request, response);
+      handler.handle(request, response);
+    });
+    this.#server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+      refuser.refuseBroken(socket as Socket, error, canAnswerBroken(this.#connections.get(socket)));
+    });
+    this.#server.on("drop", () =>
+      logger.warn({ limit: limits.maxConnections }, "too many connections; one was refused"),
+    );
+  }
+
+  /** Binds the server. If `bind` fails, the server is closed. */
+  async open<Address>(bind: (server: Server) => Promise<Address>): Promise<Address> {
+    let address: Address;
+    try {
+      address = await bind(this.#server);
+    } catch (error) {
+      await this.#closeParts();
+      throw error;
+    }
+    // Accepting a connection can fail (too many open files); the next one can succeed.
+    this.#server.on("error", (error) =>
+      this.#logger.error({ err: error }, "connection could not be accepted"),
+    );
+    return address;
+  }
+
+  async drain(graceMs: number = this.#limits.drainGraceMs): Promise<void> {
+    this.#draining ??= this.#startDraining(graceMs);
+    await this.#draining;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#dispose();
+  }
+
+  #createHandler(deps: ServerDeps, checks: RequestChecks, refuser: Refuser): RequestHandler {
+    const serverIds = new Set(deps.serverIds());
+    const statusRoute = createStatusRoutes(deps, serverIds, () => this.#isDraining);
+    const { routes = {}, logger } = deps;
+    return new RequestHandler({
+      ...checks,
+      mcp: this.#mcp,
+      sse: this.#sse,
+      routeOf: (path) => statusRoute(path) ?? (Object.hasOwn(routes, path) ? routes[path] : undefined),
+      serverIds,
+      refuser,
+      logger,
+    });
+  }
+
+  #noteExchange(request: IncomingMessage, response: ServerResponse): void {
+    const before = this.#connections.get(request.socket);
+    const isPipelined = before !== undefined && (before.isPipelined || !before.response.writableFinished);
+    this.#connections.set(request.socket, { request, response, isPipelined });
+    if (this.#isDraining) response.shouldKeepAlive = false;
+  }
+
+  #startDraining(graceMs: number): Promise<unknown> {
+    this.#isDraining = true;
+    // No connection stays open for another request after its answer.
+    for (const { response } of this.#connections.values()) response.shouldKeepAlive = false;
+    this.#closed = new Promise((resolve) => this.#server.close(() => resolve()));
+    return Promise.all([this.#mcp.drain(graceMs), this.#sse.drain(graceMs)]);
+  }
+
+  async #close(): Promise<void> {
+    await this.drain();
+    await this.#closeParts();
+    const idle = setInterval(() => this.#server.closeIdleConnections(), 10);
+    const rest = setTimeout(() => this.#server.closeAllConnections(), this.#limits.flushGraceMs);
+    this.#server.closeIdleConnections();
+    await this.#closed;
+    clearInterval(idle);
+    clearTimeout(rest);
+  }
+
+  async #closeParts(): Promise<void> {
+    await this.#mcp[Symbol.asyncDispose]();
+    await this.#sse[Symbol.asyncDispose]();
+    this.#stalled[Symbol.dispose]();
+  }
+}
+
+function serverOptions(limits: HttpLimits): Parameters<typeof createServer>[0] {
+  return {
+    maxHeaderSize: limits.headersMaxBytes,
+    headersTimeout: limits.headersTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs,
+    connectionsCheckingInterval: limits.lateCheckMs,
+    keepAliveTimeout: limits.idleConnectionMs,
+    // A request without Host gets the same answer as one with a wrong Host.
+    requireHostHeader: false,
+    insecureHTTPParser: false,
+  };
+}

@@ -1,0 +1,76 @@
+/**
+ * The routes of the JSON API and the one rule that decides who may use them.
+ *
+ * A route declares its access. A route that reads is for every authenticated
+ * caller; a route that changes the gateway names the role that it needs. A client
+ * token has no role, so that it never changes the gateway.
+ */
+
+import type { ServerResponse } from "node:http";
+import type { Identity } from "@toolcrib/tool";
+import { type Refusal, refusalError } from "./refusal.ts";
+
+/** The callers and methods that a route accepts. */
+export type RouteAccess =
+  /** Reads, and needs no token. */
+  | { readonly kind: "open" }
+  /** Reads, for every authenticated caller. */
+  | { readonly kind: "read" }
+  /** Changes the gateway with one of `methods`, for callers with `role` or a higher one. */
+  | {
+      readonly kind: "change";
+      readonly role: "operator" | "admin";
+      readonly methods: readonly ("POST" | "PUT" | "PATCH" | "DELETE")[];
+    };
+
+/** A path other than MCP, with its access and its answer. */
+export interface ApiRoute {
+  readonly access: RouteAccess;
+  /** Answers `identity`, which is undefined for an open route, or returns a refusal. @param query the part of the URL after the `?` */
+  answer(
+    response: ServerResponse,
+    query: string,
+    identity: Identity | undefined,
+  ): Promise<Refusal | undefined>;
+}
+
+export const openAccess: RouteAccess = { kind: "open" };
+export const readAccess: RouteAccess = { kind: "read" };
+
+type Role = Identity["roles"][number];
+
+/** Roles, lowest first. */
+const roleOrder: readonly Role[] = ["viewer", "operator", "admin"];
+
+/** Returns the refusal of a request that `access` does not allow, otherwise `undefined`. */
+export function decideAccess(
+  access: RouteAccess,
+  method: string | undefined,
+  identity: Identity | undefined,
+): Refusal | undefined {
+  const methods: readonly string[] = access.kind === "change" ? access.methods : ["GET", "HEAD"];
+  if (method === undefined || !methods.includes(method)) return methodNotAllowed(methods.join(", "));
+  if (access.kind !== "change" || hasRole(identity, access.role)) return undefined;
+  return roleRequired(access.role);
+}
+
+/** Whether `identity` has `role` or a higher one. */
+function hasRole(identity: Identity | undefined, role: Role): boolean {
+  const needed = roleOrder.indexOf(role);
+  return identity?.roles.some((one) => roleOrder.indexOf(one) >= needed) ?? false;
+}
+
+/** The refusal for a method that a path does not accept. */
+export function methodNotAllowed(allow: string): Refusal {
+  const error = refusalError("HTTP_METHOD_NOT_ALLOWED", `This path takes ${allow} only`);
+  return { status: 405, error, headers: { allow } };
+}
+
+function roleRequired(role: Role): Refusal {
+  const error = refusalError(
+    "HTTP_ROLE_REQUIRED",
+    `This route needs the role "${role}", which no token has`,
+    "use the toolcrib command on the machine of the gateway, as the user who runs it",
+  );
+  return { status: 403, error };
+}
