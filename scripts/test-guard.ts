@@ -1,16 +1,28 @@
 /**
- * Loaded into every test file by `npm test`: when its tests are done and
- * something still keeps the process alive (a socket, a child, a timer), the
- * file fails and says what it is, in place of hanging for ever.
+ * Loaded into every test file by `npm test`. It fails a file
+ *
+ * - that something keeps alive after its tests (a socket, a child, a timer),
+ *   and says what it is, so that the run does not hang;
+ * - that starts a process although its name does not end in `.process.test.ts`,
+ *   so that `npm test -- --fast` stays free of processes.
  */
 
+import childProcess from "node:child_process";
+import { syncBuiltinESMExports } from "node:module";
+import { relative } from "node:path";
 import { after } from "node:test";
 
-/** How long what was disposed of may take to go. Tests of the guard itself do not wait that long. */
+/** Time in milliseconds for disposed resources to end. Tests of the guard itself shorten it. */
 const graceMs = Number(process.env["TOOLCRIB_TEST_GRACE_MS"] ?? 30_000);
+const testFile = process.argv[1] ?? "";
 
-// The process that runs the files loads this too.
+// The process that runs the files loads this file too.
 if (process.env["NODE_TEST_CONTEXT"]?.startsWith("child")) {
+  endWhenKeptAlive();
+  if (testFile.endsWith(".test.ts") && !testFile.endsWith(".process.test.ts")) refuseProcesses();
+}
+
+function endWhenKeptAlive(): void {
   after(() => {
     const timer = setTimeout(() => {
       const resources = [...new Set(process.getActiveResourcesInfo())].join(", ");
@@ -21,4 +33,17 @@ if (process.env["NODE_TEST_CONTEXT"]?.startsWith("child")) {
     }, graceMs);
     timer.unref();
   });
+}
+
+function refuseProcesses(): void {
+  const functions = childProcess as unknown as { [name: string]: (...values: unknown[]) => unknown };
+  for (const name of ["exec", "execFile", "execFileSync", "execSync", "fork", "spawn", "spawnSync"]) {
+    functions[name] = () => {
+      const file = relative(process.cwd(), testFile);
+      throw new Error(
+        `${file} calls ${name}(); a test file that starts processes is named *.process.test.ts`,
+      );
+    };
+  }
+  syncBuiltinESMExports();
 }

@@ -1,6 +1,6 @@
 /**
  * Runs attacks in a separate process, and reports how each one ended and how much
- * memory the process used. `limits.security.test.ts` starts it with `--expose-gc`,
+ * memory the process used. `limits.security.process.test.ts` starts it with `--expose-gc`,
  * the name of a group, and optionally the name of one attack. Writes one line of JSON
  * for each attack.
  */
@@ -78,7 +78,7 @@ async function warmUp(): Promise<void> {
   }
 }
 
-/** Must equal the constant in `limits.security.test.ts`. */
+/** Must equal the constant in `limits.security.process.test.ts`. */
 const sampleStep = 8;
 
 const attacks = groups.get(process.argv[2]!)!;

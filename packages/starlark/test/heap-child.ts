@@ -1,5 +1,5 @@
 /**
- * Measures the actual size of values. `heap-weight.test.ts` starts it with
+ * Measures the actual size of values. `heap-weight.process.test.ts` starts it with
  * `--expose-gc`. Writes one line of JSON with the charge for each kind of value, and
  * the growth of the heap of this process.
  */

@@ -10,7 +10,10 @@ import { makeTemporaryDirectory, runProcess } from "@toolcrib/testing";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** Run `npm test` on `files`; its exit code and its report. */
-async function run(files: { readonly [name: string]: string }, graceMs = 30_000) {
+async function run(
+  files: { readonly [name: string]: string },
+  { graceMs = 30_000, flags = [] }: { readonly graceMs?: number; readonly flags?: readonly string[] } = {},
+) {
   await using directory = await makeTemporaryDirectory();
   for (const [name, text] of Object.entries(files)) {
     await mkdir(dirname(directory.join(name)), { recursive: true });
@@ -24,6 +27,7 @@ async function run(files: { readonly [name: string]: string }, graceMs = 30_000)
       ...process.execArgv.filter((argument) => argument.startsWith("--conditions")),
       "scripts/test.ts",
       directory.path,
+      ...flags,
     ],
     { cwd: root, env, timeoutMs: 60_000 },
   );
@@ -59,10 +63,24 @@ describe("npm test", () => {
 
   test("ends a file whose tests left something open, and says what", async () => {
     const leaving = `import { createServer } from "node:net";\n${passing}test("leaves", () => { createServer().listen(0, "127.0.0.1"); });\n`;
-    const { code, report } = await run({ "a.test.ts": leaving }, 100);
+    const { code, report } = await run({ "a.test.ts": leaving }, { graceMs: 100 });
     assert.equal(code, 1);
     assert.match(report, /something keeps their process: .*TCPServerWrap/);
     assert.match(report, /\n2 passed, 1 failed, 0 skipped\n$/);
+  });
+
+  test("fails a file that starts a process and is not named so, and leaves the named ones out with --fast", async () => {
+    const starting =
+      'import { spawnSync } from "node:child_process";\nimport { test } from "node:test";\ntest("starts", () => { spawnSync("true"); });\n';
+    const misnamed = await run({ "a.test.ts": starting });
+    assert.equal(misnamed.code, 1);
+    assert.match(
+      misnamed.report,
+      /calls spawnSync\(\); a test file that starts processes is named \*\.process\.test\.ts/,
+    );
+    const named = { "a.process.test.ts": starting, "b.test.ts": passing };
+    assert.match((await run(named)).report, /\n2 passed, 0 failed, 0 skipped\n$/);
+    assert.match((await run(named, { flags: ["--fast"] })).report, /\n1 passed, 0 failed, 0 skipped\n$/);
   });
 
   test("refuses a folder without tests, and flags that it does not have", async () => {
