@@ -1,7 +1,7 @@
 /**
- * Texts without quotes that YAML 1.1 readers change: `on` becomes true there,
- * `010` eight, `1e3` a text. Documents are YAML 1.2 here; other programs that
- * read the same file may not.
+ * Recognizes plain texts that YAML 1.1 readers interpret differently: `on` as
+ * true, `010` as eight, `1e3` as a text. Toolcrib reads YAML 1.2; other programs
+ * that read the same file may read YAML 1.1.
  */
 
 const booleans = /^(?:y|Y|yes|Yes|YES|n|N|no|No|NO|on|On|ON|off|Off|OFF)$/;
@@ -13,7 +13,7 @@ const binary = /^[-+]?0b[01_]+$/;
 const exponent = /^[-+]?[0-9]+(?:\.[0-9]*)?[eE][0-9]+$|^[-+]?[0-9]+[eE][-+][0-9]+$/;
 const date = /^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt \t].*)?$/;
 
-/** What a YAML 1.1 reader makes of the plain text `text`, in words; `undefined` where it reads the same. */
+/** Describes how a YAML 1.1 reader interprets the plain text `text`; `undefined` if it reads the same value. */
 export function yaml11Meaning(text: string): string | undefined {
   if (booleans.test(text)) return /^(?:y|on)/i.test(text) ? "true" : "false";
   if (text === "=") return "its default value";

@@ -21,12 +21,12 @@ interface OpenList {
   readonly items: DocumentNode[];
 }
 
-/** Most fields that are compared one with another; more are looked up. */
+/** Most fields to compare pairwise; for more, a set finds duplicates. */
 const comparedMaxFields = 8;
 
 /**
- * Builds `DocumentNode`s. Of a field that is given again the first one counts.
- * A class, because what builds each document is then the same code.
+ * Builds `DocumentNode`s. The first of repeated fields counts. A class, so that
+ * all documents share one compiled code.
  */
 export class DocumentBuilder implements TreeBuilder<DocumentNode, OpenMap, OpenList> {
   readonly #onDuplicate: (key: string, span: Span) => void;

@@ -1,9 +1,9 @@
-/** What is particular to a kind of document: its name, its codes, what of it may be shown. Types only. */
+/** The properties of a kind of document: its name, its codes, its displayable text. Types only. */
 
 import type { Source } from "@toolcrib/diagnostics";
 import type { DocumentNode } from "./document-tree.ts";
 
-/** What any document can get wrong, by the code of its kind. */
+/** Codes of a kind of document for the faults that any document can have. */
 export interface StructureCodes {
   readonly fileTooLarge: string;
   readonly syntax: string;
@@ -13,26 +13,26 @@ export interface StructureCodes {
   readonly fieldRequired: string;
   readonly wrongType: string;
   readonly valueInvalid: string;
-  /** For texts that another version of YAML reads as something else. @default such texts are not looked for */
+  /** Code for texts that YAML 1.1 interprets differently. @default no such check */
   readonly bareWord?: string;
 }
 
 /** A kind of document. */
 export interface DocumentKind {
-  /** What it is called in messages, such as `manifest`. */
+  /** Noun for the document in messages, such as `manifest`. */
   readonly noun: string;
   readonly codes: StructureCodes;
-  /** Whether JSON may have comments and a comma before a closing bracket. @default false */
+  /** Whether to accept comments, and a comma before a closing bracket, in JSON. @default false */
   readonly allowsComments?: boolean;
-  /** What to write into an empty file, where that is an error. @default an empty file is none */
+  /** Hint for an empty file. @default an empty file is not an error */
   readonly emptyHint?: string;
-  /** What to do about a file that is too long. */
+  /** Hint for a file that is too long. */
   readonly tooLargeHint?: string;
-  /** `text` as messages quote it. @default `quote` */
+  /** Quotes `text` for messages. @default `quote` */
   readonly quote?: (text: string) => string;
   /**
-   * The text that findings may show, of the same length; `tree` is `undefined`
-   * where the text cannot be read. @default what looks like a secret is starred out
+   * Returns the displayable text, of the same length; `tree` is `undefined` if
+   * the text cannot be read. @default stars replace possible secrets
    */
   readonly toShown?: (source: Source, tree: DocumentNode | undefined) => Source;
 }

@@ -1,8 +1,8 @@
 /**
- * A document as a tree of values that know where they stand in the text, the
- * same for YAML and JSON. Data only: readers build it, shapes check it. An
- * aliased value is shared, so a tree may be a graph; it never has a cycle, and
- * its depth and its size with all aliases expanded are bounded.
+ * A document as a tree of values with their places in the text, the same for
+ * YAML and JSON. Data only: readers build it, shapes check it. An aliased value
+ * is shared, so that a tree can be a graph. It has no cycle, and its depth and
+ * its size with all aliases expanded are bounded.
  */
 
 import type { Span } from "@toolcrib/diagnostics";
@@ -18,7 +18,7 @@ export const documentMaxNodes = 100_000;
 /** A value of a document. */
 export type DocumentNode = MapNode | ListNode | ScalarNode;
 
-/** A map; every key is there once. */
+/** A map with unique keys. */
 export interface MapNode {
   readonly kind: "map";
   readonly span: Span;
@@ -39,37 +39,37 @@ export interface ListNode {
   readonly items: readonly DocumentNode[];
 }
 
-/** What a scalar is. */
+/** The value of a scalar. */
 export type ScalarValue = string | number | boolean | null;
 
-/** A text, a number, `true`, `false`, or nothing. */
+/** A text, a number, a boolean, or an empty value. */
 export interface ScalarNode {
   readonly kind: "scalar";
   readonly span: Span;
   readonly value: ScalarValue;
-  /** A number or boolean as it is written (`1.10`); a string's value; empty for null. */
+  /** The source text of a number or boolean (`1.10`); the value of a string; empty for null. */
   readonly text: string;
-  /** Whether it stands without quotes in YAML, so that its look decides its type. */
+  /** Whether the scalar has no quotes in YAML, so that its form decides its type. */
   readonly isPlain: boolean;
 }
 
-/** The value of field `key`, if `node` is a map that has it. */
+/** Returns the value of field `key`, if `node` is a map that has it. */
 export function fieldOf(node: DocumentNode | undefined, key: string): DocumentNode | undefined {
   return entryOf(node, key)?.value;
 }
 
-/** Field `key` with its place, if `node` is a map that has it. */
+/** Returns field `key` with its place, if `node` is a map that has it. */
 export function entryOf(node: DocumentNode | undefined, key: string): MapEntry | undefined {
   return node?.kind === "map" ? node.entries.find((entry) => entry.key === key) : undefined;
 }
 
-/** The items of field `key`, if `node` is a map that has a list there; else none. */
+/** Returns the items of field `key`, if `node` is a map and the field is a list; otherwise none. */
 export function itemsOf(node: DocumentNode | undefined, key: string): readonly DocumentNode[] {
   const value = fieldOf(node, key);
   return value?.kind === "list" ? value.items : [];
 }
 
-/** The node below `root` at a path of field names and list indexes. */
+/** Returns the node at a path of field names and list indexes below `root`. */
 export function nodeAt(
   root: DocumentNode | undefined,
   path: readonly (string | number)[],
@@ -83,12 +83,12 @@ export function nodeAt(
   return node;
 }
 
-/** The text of a string; `undefined` for everything else. */
+/** Returns the value of a string; `undefined` for any other node. */
 export function stringOf(node: DocumentNode | undefined): string | undefined {
   return node?.kind === "scalar" && typeof node.value === "string" ? node.value : undefined;
 }
 
-/** What people call the type of `node`. */
+/** Returns the name of the type of `node` for messages. */
 export function typeName(node: DocumentNode): string {
   if (node.kind !== "scalar") return node.kind === "map" ? "a map" : "a list";
   if (node.value === null) return "empty";
@@ -97,7 +97,7 @@ export function typeName(node: DocumentNode): string {
   ];
 }
 
-/** `node` as a JSON value. */
+/** Converts `node` to a JSON value. */
 export function toJsonValue(node: DocumentNode): JsonValue {
   if (node.kind === "scalar") return node.value;
   if (node.kind === "list") return node.items.map(toJsonValue);

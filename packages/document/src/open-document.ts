@@ -119,7 +119,7 @@ const plainLimits = { noun: "text", maxDepth: documentMaxDepth, maxNodes: docume
 
 function plainBuilder(): DocumentBuilder {
   return new DocumentBuilder(() => {
-    throw new Unreadable("syntax", "The library says where a field is given again", 0);
+    throw new Unreadable("syntax", "The library reports repeated fields", 0);
   });
 }
 

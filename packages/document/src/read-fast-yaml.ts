@@ -39,21 +39,21 @@ const openBrace = 0x7b;
 const pipe = 0x7c;
 const closeBrace = 0x7d;
 
-/** Characters of ASCII that no text without quotes begins with; of `-`, `?` and `:` more is to be known. */
+/** ASCII characters that cannot begin a plain text; `-`, `?` and `:` depend on the next character. */
 const isIndicator: readonly boolean[] = Array.from({ length: 0x80 }, (_, unit) =>
   ",[]{}#&*!|>'\"%@`".includes(String.fromCharCode(unit)),
 );
 
-// Runs of what ends no text. The reader is used once for each text, before the
-// loops of this file are compiled; patterns are quick from the beginning.
+// Runs of characters that cannot end a plain text. Patterns are fast from the first
+// use; most texts are read before the engine has compiled the loops of this file.
 const plainRun = /[^\n:#]*/y;
 const flowRun = /[^\n:#,[\]{}]*/y;
 const plainKey = /[A-Za-z0-9_$./-]+:(?=[ \n])/y;
 
-/** What the exact reader leaves to the library: characters that break lines, indent or cannot be seen, marks and directives. */
+/** Texts that the exact reader leaves to the library: tabs, invisible characters, markers, directives. */
 const notExact = /[^\n\x20-\x7e\xa0-\u2027\u202a-\ufefe\uff00-\ufffd]/;
 const mark = /^(?:%|---|\.\.\.)/m;
-/** Numbers that JSON does not have. */
+/** Numbers in forms that JSON does not have. */
 const notJson = /^[-+]?(?:\.(?:inf|nan)|[0-9.]+e[-+]?[0-9]+)$/i;
 /** The library refuses longer field names. */
 const keyMaxLength = 1000;
@@ -65,7 +65,7 @@ export interface FastYamlOptions extends ReadLimits {
 }
 
 /**
- * The tree of `text`, whose lines end in line feeds; `undefined` for an empty one.
+ * Returns the tree of `text`, whose lines end in line feeds; `undefined` for an empty text.
  *
  * @throws {Unreadable}
  */
@@ -88,11 +88,11 @@ class FastYamlReader<Node, MapNode extends Node, ListNode extends Node> {
   #at = 0;
   #lineStart = 0;
   #count = 0;
-  /** Where the value that was read last ends. */
+  /** End of the latest value. */
   #valueEnd = 0;
   /** The latest scalar as text; `undefined` after a collection. */
   #lastText: string | undefined;
-  /** A place that was looked behind, and the next one behind it that is no space or line break. */
+  /** A position, and the first position after it that is not white space. */
   #peekedFrom = -1;
   #peekedAt = 0;
   #peekedLine = 0;
@@ -132,7 +132,7 @@ class FastYamlReader<Node, MapNode extends Node, ListNode extends Node> {
     return root;
   }
 
-  /** Reads the mark of the end, and refuses anything after it. */
+  /** Reads the end marker, and refuses anything after it. */
   #endDocument(): void {
     if (this.#isMarker() && this.#text[this.#at] === ".") {
       this.#at += 3;
@@ -187,7 +187,7 @@ class FastYamlReader<Node, MapNode extends Node, ListNode extends Node> {
     return found === -1 ? this.#end : found;
   }
 
-  /** Whether nothing but a comment stands between here and the end of the line. */
+  /** Whether the rest of the line is empty or a comment. */
   #isAtLineEnd(): boolean {
     const unit = this.#text.charCodeAt(this.#at);
     return (
@@ -197,7 +197,7 @@ class FastYamlReader<Node, MapNode extends Node, ListNode extends Node> {
     );
   }
 
-  /** To the next thing that is no space, comment or line break. */
+  /** Moves to the next token, past spaces, comments and line breaks. */
   #skipBlank(): void {
     if (this.#at === this.#peekedFrom) {
       this.#at = this.#peekedAt;
@@ -299,7 +299,7 @@ class FastYamlReader<Node, MapNode extends Node, ListNode extends Node> {
     );
   }
 
-  /** Anchors and tags before a value. */
+  /** Reads the anchor before a value; refuses tags. */
   #readProperties(): string | undefined {
     let anchor: string | undefined;
     for (;;) {
@@ -337,7 +337,7 @@ class FastYamlReader<Node, MapNode extends Node, ListNode extends Node> {
     return node;
   }
 
-  /** A value on the lines below; nothing is `null`. */
+  /** Reads a value on the following lines; a missing value is `null`. */
   #readBelow(indent: number, depth: number, takesSameColumn: boolean): Node {
     this.#skipBlank();
     const column = this.#at - this.#lineStart;
@@ -353,7 +353,7 @@ class FastYamlReader<Node, MapNode extends Node, ListNode extends Node> {
     if (first === ampersand || first === exclamation) return this.#readNode(indent, depth, false);
     const stop = this.#keyEnd();
     if (stop !== -1) return this.#readMap(column, depth, stop);
-    // The library objects to some scalars below their names where comments are between.
+    // The library refuses some scalars on the line after their names if comments are between.
     if (depth > 1) this.#refuseExact();
     return this.#readInline(indent, depth);
   }
@@ -366,7 +366,7 @@ class FastYamlReader<Node, MapNode extends Node, ListNode extends Node> {
       this.#skipSpaces();
       const start = this.#at;
       this.#builder.addItem(list, this.#readCompact(column, depth + 1), start);
-      if (!this.#goesOn(column) || !this.#isDash()) break;
+      if (!this.#continues(column) || !this.#isDash()) break;
     }
     return this.#builder.closeList(list, this.#valueEnd);
   }
@@ -385,7 +385,7 @@ class FastYamlReader<Node, MapNode extends Node, ListNode extends Node> {
     return this.#readNode(column, depth, false);
   }
 
-  /** A field name whose colon is at `stop`, and the colon. */
+  /** Reads a field name whose colon is at `stop`, and the colon. */
   #readKey(stop: number): string {
     if (stop === -1) {
       const hint = "indent the fields of one map by the same number of spaces";
@@ -404,7 +404,7 @@ class FastYamlReader<Node, MapNode extends Node, ListNode extends Node> {
     return key;
   }
 
-  /** `? name`, which long names are written as; its colon begins the next line. */
+  /** Reads `? name`, the form of long names; its colon begins the next line. */
   #readAskedKey(column: number): string {
     this.#refuseExact();
     const first = this.#text.charCodeAt(this.#at);
@@ -423,7 +423,7 @@ class FastYamlReader<Node, MapNode extends Node, ListNode extends Node> {
     return key;
   }
 
-  /** A block map at `column`; the colon of its first field is at `stop`, which is -1 where that begins with `?`. */
+  /** Reads a block map at `column`; the colon of its first field is at `stop`, or -1 if the field begins with `?`. */
   #readMap(column: number, depth: number, stop: number): Node {
     this.#step(depth);
     const map = this.#builder.openMap(this.#at);
@@ -444,7 +444,7 @@ class FastYamlReader<Node, MapNode extends Node, ListNode extends Node> {
         merged ??= [];
         merged.push(value);
       } else this.#builder.addField(map, key, start, keyTo, value);
-      if (!this.#goesOn(column)) break;
+      if (!this.#continues(column)) break;
       if (this.#isDash()) this.#fail("A list item stands among the fields of a map");
       nextStop = this.#isQuestion() ? -1 : this.#keyEnd();
     }
@@ -455,16 +455,16 @@ class FastYamlReader<Node, MapNode extends Node, ListNode extends Node> {
     return this.#builder.closeMap(map, this.#valueEnd);
   }
 
-  /** Whether nothing but spaces stands before this on its line. */
+  /** Whether only spaces precede the position on its line. */
   #isLineHead(): boolean {
     let index = this.#at - 1;
     while (index >= this.#lineStart && this.#text.charCodeAt(index) === space) index -= 1;
     return index < this.#lineStart;
   }
 
-  /** Whether the block at `column` has another line; the position is then there. */
-  #goesOn(column: number): boolean {
-    // What was read ends on its line, or the position is at the next thing already.
+  /** Whether the block at `column` has another line; moves there. */
+  #continues(column: number): boolean {
+    // The value ends on its line, or the position is already at the next token.
     if (!this.#isLineHead()) {
       this.#skipSpaces();
       if (!this.#isAtLineEnd())
@@ -531,7 +531,7 @@ class FastYamlReader<Node, MapNode extends Node, ListNode extends Node> {
       if (isEmpty && (column === -1 || stop - from > column)) this.#refuseExact();
       if (!isEmpty && column === -1) column = content - from;
       if (!isEmpty && (content - from < column || column <= indent)) break;
-      // The line break at the end of the text ends its last line, and begins no other.
+      // The line break at the end of the text ends the last line and does not begin another.
       if (from < this.#end) {
         lines.push(
           isEmpty && (column === -1 || stop - from <= column) ? "" : this.#text.slice(from + column, stop),
@@ -547,7 +547,7 @@ class FastYamlReader<Node, MapNode extends Node, ListNode extends Node> {
     return this.#builder.scalar(value, value, start, this.#valueEnd, false);
   }
 
-  /** Whether a text without quotes may begin here. */
+  /** Whether a plain text can begin here. */
   #canBeginPlain(isFlow: boolean): boolean {
     const unit = this.#text.charCodeAt(this.#at);
     if (unit === dash || unit === question || unit === colon) {
@@ -559,7 +559,7 @@ class FastYamlReader<Node, MapNode extends Node, ListNode extends Node> {
     return unit > 0x7f || !isIndicator[unit];
   }
 
-  /** `to` without the white space before it. */
+  /** Returns `to` without the white space before it. */
   #endOfText(from: number, to: number): number {
     let index = to;
     for (; index > from; index -= 1) {
@@ -569,7 +569,7 @@ class FastYamlReader<Node, MapNode extends Node, ListNode extends Node> {
     return index;
   }
 
-  /** A text without quotes, over as many lines as belong to it. */
+  /** Reads a plain text with all its lines. */
   #readPlain(indent: number, isFlow: boolean): Node {
     if (!this.#canBeginPlain(isFlow))
       this.#fail(
@@ -598,7 +598,7 @@ class FastYamlReader<Node, MapNode extends Node, ListNode extends Node> {
     if (notJson.test(written)) this.#refuseExact();
   }
 
-  /** What of a text without quotes is on this line. */
+  /** Reads the part of a plain text that is on this line. */
   #readPlainLine(isFlow: boolean): string {
     const from = this.#at;
     this.#at = this.#plainEnd(isFlow);
@@ -608,7 +608,7 @@ class FastYamlReader<Node, MapNode extends Node, ListNode extends Node> {
     return this.#text.slice(from, this.#valueEnd);
   }
 
-  /** The further lines of a text that began with `first`; `blank` empty ones stand before the first of them. */
+  /** Reads the continuation lines of a text that began with `first`, after `blank` empty lines. */
   #readPlainLines(from: number, first: string, blank: number, indent: number, isFlow: boolean): Node {
     let joined = first;
     let breaks: number | undefined = blank;
@@ -637,7 +637,7 @@ class FastYamlReader<Node, MapNode extends Node, ListNode extends Node> {
     }
   }
 
-  /** Go to the line on which a text goes on and tell how many empty ones are between; stays where there is none. */
+  /** Moves to the line that continues a text and returns the number of empty lines before it; stays if there is none. */
   #skipToContinuation(indent: number, isFlow: boolean): number | undefined {
     const savedAt = this.#at;
     const savedStart = this.#lineStart;
@@ -667,7 +667,7 @@ class FastYamlReader<Node, MapNode extends Node, ListNode extends Node> {
     return undefined;
   }
 
-  /** Spaces, line breaks and comments between brackets. */
+  /** Skips spaces, line breaks and comments between brackets. */
   #skipFlow(): void {
     for (;;) {
       this.#skipSpaces();
@@ -724,7 +724,7 @@ class FastYamlReader<Node, MapNode extends Node, ListNode extends Node> {
     return this.#builder.closeList(list, this.#at);
   }
 
-  /** One field without braces, as in `[a: b]`, whose name was read. */
+  /** Reads the rest of a field without braces, as in `[a: b]`, after its name. */
   #readLonePair(start: number, depth: number): Node {
     this.#refuseExact();
     const key = this.#lastText ?? this.#fail("A field name must be a plain text", undefined, start);
@@ -776,7 +776,7 @@ class FastYamlReader<Node, MapNode extends Node, ListNode extends Node> {
     return key;
   }
 
-  /** To the next item, or to the closing bracket. */
+  /** Moves to the next item, or to the closing bracket. */
   #endFlowItem(closing: number): void {
     this.#skipFlow();
     const unit = this.#text.charCodeAt(this.#at);

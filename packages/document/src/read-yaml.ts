@@ -29,9 +29,9 @@ export function readYaml(text: string, kind: DocumentKind, report: Report): Docu
     version: "1.2",
     schema: "core",
     prettyErrors: false,
-    // `readMap` says where a field is given again, in linear time.
+    // `readMap` reports repeated fields in linear time.
     uniqueKeys: false,
-    // Anything quieter also hides that there are several documents.
+    // A lower level also hides the error for several documents.
     logLevel: "error",
   });
   const findings = [...document.errors, ...document.warnings];
@@ -91,7 +91,7 @@ function readTree(root: Node, kind: DocumentKind, report: Report): DocumentNode 
   const done = new Map<Node, Measured>();
   let isBroken = false;
 
-  function giveUp(problem: Problem): Measured {
+  function fail(problem: Problem): Measured {
     report(problem);
     isBroken = true;
     return measured(emptyScalar(problem.span ?? { start: 0, end: 1 }));
@@ -106,16 +106,16 @@ function readTree(root: Node, kind: DocumentKind, report: Report): DocumentNode 
       message: `Cannot read the ${kind.noun}: it nests deeper than ${documentMaxDepth} levels`,
       span,
     };
-    if (depth > documentMaxDepth) return giveUp(tooDeep);
+    if (depth > documentMaxDepth) return fail(tooDeep);
     if (node.anchor !== undefined) anchors.set(node.anchor, node);
     const result = readContent(node, span, depth);
     if (isBroken) return result;
     if (result.size > documentMaxNodes) {
       const most = documentMaxNodes.toLocaleString("en");
       const message = `Cannot read the ${kind.noun}: with its aliases it has more than ${most} values`;
-      return giveUp({ code: codes.tooComplex, message, span });
+      return fail({ code: codes.tooComplex, message, span });
     }
-    if (depth + result.height > documentMaxDepth + 1) return giveUp(tooDeep);
+    if (depth + result.height > documentMaxDepth + 1) return fail(tooDeep);
     done.set(node, result);
     return result;
   }
@@ -132,7 +132,7 @@ function readTree(root: Node, kind: DocumentKind, report: Report): DocumentNode 
   function readAlias(name: string, span: Span): Measured {
     const target = anchors.get(name);
     if (target === undefined) {
-      return giveUp({
+      return fail({
         code: codes.syntax,
         message: `Cannot follow the alias *${name}: no anchor &${name} stands before it`,
         hint: `write &${name} before the value that is meant, or quote a text that begins with *`,
@@ -140,7 +140,7 @@ function readTree(root: Node, kind: DocumentKind, report: Report): DocumentNode 
       });
     }
     const message = `Cannot follow the alias *${name}: it contains itself`;
-    return done.get(target) ?? giveUp({ code: codes.tooComplex, message, span });
+    return done.get(target) ?? fail({ code: codes.tooComplex, message, span });
   }
 
   function readMap(
@@ -153,7 +153,7 @@ function readTree(root: Node, kind: DocumentKind, report: Report): DocumentNode 
     const parts: Measured[] = [];
     for (const pair of pairs) {
       if (pair.key === null || !isScalar(pair.key)) {
-        giveUp({
+        fail({
           code: codes.syntax,
           message: "A field name must be a plain text",
           span: pair.key === null ? span : spanOf(pair.key),

@@ -1,13 +1,13 @@
 /**
- * Collects what is wrong with one document. The same finding at the same place
- * (an aliased value, a check that runs again) counts once.
+ * Collects the findings for one document. The same finding at the same place
+ * (an aliased value, a repeated check) counts once.
  */
 
 import type { Diagnostic, Severity, Source, Span } from "@toolcrib/diagnostics";
 import type { DocumentKind, StructureCodes } from "./document-kind.ts";
 import { quote } from "./shown-text.ts";
 
-/** Most findings reported for one document; one with more has one cause. */
+/** Most findings reported for one document; more usually have one cause. */
 export const problemsMaxCount = 500;
 
 /** A finding before its source is known. */
@@ -18,24 +18,24 @@ export interface Problem {
   readonly message: string;
   readonly hint?: string | undefined;
   readonly span?: Span | undefined;
-  /** Such as `tools[0].path`. */
+  /** Path of the value, such as `tools[0].path`. */
   readonly path?: string;
 }
 
-/** Where the problems of a document go. */
+/** Receives the problems of a document. */
 export interface Reporter {
-  /** The text that findings point into; secrets are starred out. */
+  /** The text that findings refer to, with stars in place of secrets. */
   readonly source: Source;
-  /** What the document is called in messages. */
+  /** Noun for the document in messages. */
   readonly noun: string;
   readonly codes: StructureCodes;
-  /** `text` as messages quote it. */
+  /** Quotes `text` for messages. */
   readonly quote: (text: string) => string;
   readonly diagnostics: readonly Diagnostic[];
   report(problem: Problem): void;
 }
 
-/** Create a reporter of problems with `source`. */
+/** Creates a reporter of problems with `source`. */
 export function createReporter(source: Source, kind: DocumentKind): Reporter {
   const diagnostics: Diagnostic[] = [];
   const seen = new Set<string>();
@@ -54,7 +54,7 @@ export function createReporter(source: Source, kind: DocumentKind): Reporter {
   };
 }
 
-/** `problem` as a finding about `source`. */
+/** Converts `problem` to a finding about `source`. */
 export function toDiagnostic(problem: Problem, source: Source): Diagnostic {
   const { severity = "error", code, message, hint, span, path } = problem;
   return {

@@ -25,19 +25,19 @@ import {
   type Shape,
 } from "./shape.ts";
 
-/** What a list holds. */
+/** Options of `list`. */
 export interface ListOptions<T> {
   readonly description: string;
   readonly maxItems: number;
   /** Code of an empty list. @default an empty list passes */
   readonly emptyCode?: string;
-  /** What to do about a value of another type. */
+  /** Hint for a value of another type. */
   readonly otherTypeHint?: (node: DocumentNode) => string | undefined;
-  /** Sees the items with their places; those of unusable items are `undefined`. */
+  /** Checks the items as a whole; an item that failed its check is `undefined`. */
   readonly inspect?: Inspect<readonly (T | undefined)[]>;
 }
 
-/** A list of like values. */
+/** A list of values of one shape. */
 export function list<T>(item: Shape<T>, options: ListOptions<T>): Shape<readonly T[]> {
   const { description, maxItems, emptyCode, inspect } = options;
   return {
@@ -50,7 +50,7 @@ export function list<T>(item: Shape<T>, options: ListOptions<T>): Shape<readonly
         return reportAt(node, place, { code: emptyCode, message, hint: "add an item" });
       }
       if (node.items.length > maxItems) reportTooMany(place, node.items.length, "items", maxItems);
-      // Those past the limit are not looked at: one finding about a runaway list is enough.
+      // Items past the limit are not checked: one finding about the length is enough.
       const values = node.items
         .slice(0, maxItems)
         .map((child, index) => item.check(child, itemPlace(place, child, index)));
@@ -78,21 +78,26 @@ function itemPlace(place: Place, node: DocumentNode, index: number): Place {
   return { path, key: String(index), keySpan: node.span, reporter: place.reporter };
 }
 
-function reportTooMany({ path, keySpan, reporter }: Place, count: number, what: string, most: number): void {
-  const message = `${reporter.quote(path)} has ${count} ${what}; at most ${most} are allowed`;
+function reportTooMany(
+  { path, keySpan, reporter }: Place,
+  count: number,
+  noun: string,
+  maximum: number,
+): void {
+  const message = `${reporter.quote(path)} has ${count} ${noun}; at most ${maximum} are allowed`;
   reporter.report({ code: reporter.codes.valueInvalid, message, span: keySpan, path });
 }
 
-/** What a map with free keys holds. */
+/** Options of `dictionary`. */
 export interface DictionaryOptions<T> {
   readonly description: string;
   readonly maxEntries: number;
-  /** What each key must match as a whole, and what that means in words. */
+  /** Regular expression that matches each key as a whole, and its meaning in words. */
   readonly key: { readonly source: string; readonly meaning: string };
   readonly inspect?: Inspect<{ readonly [key: string]: T }>;
 }
 
-/** A map whose keys are the author's. */
+/** A map with any keys, whose values have one shape. */
 export function dictionary<T>(
   value: Shape<T>,
   options: DictionaryOptions<T>,
@@ -129,12 +134,12 @@ export function dictionary<T>(
   };
 }
 
-/** A field that must be there. */
+/** A required field. */
 export interface Required<T> {
   readonly required: Shape<T>;
-  /** Why, for the message. */
+  /** The reason, for the message. */
   readonly because?: string;
-  /** What is said when it is not. @default a plain sentence with the code of required fields */
+  /** The finding for a missing field. @default a general message with the code of required fields */
   readonly missing?: { readonly code: string; readonly message: string; readonly hint: string };
 }
 
@@ -155,20 +160,20 @@ export type RecordOf<F extends Fields> = {
 interface RecordBase {
   readonly description: string;
   readonly fields: Fields;
-  /** What to do about fields that people try, by their name. */
+  /** Hints for field names that authors often try, by name. */
   readonly hints?: { readonly [field: string]: string | ((entry: MapEntry) => string) };
   /** Whether unlisted fields are accepted without a check. @default false */
   readonly isOpen?: boolean;
-  /** Takes over a field that is not listed; `undefined` leaves it to be reported as unknown. */
+  /** Returns the finding for an unlisted field; `undefined` to report it as unknown. */
   readonly misplaced?: (
     entry: MapEntry,
     place: Place,
   ) => { readonly code: string; readonly message: string; readonly hint: string } | undefined;
-  /** Its name in the `$defs` of the JSON Schema; without one it is written where it is used. */
+  /** Name in the `$defs` of the JSON Schema. @default the schema is inlined at each use */
   readonly name?: string;
 }
 
-/** What a map with fixed fields holds. */
+/** Options of `record`. */
 export interface RecordOptions<F extends Fields> extends RecordBase {
   readonly fields: F;
   readonly inspect?: Inspect<Partial<RecordOf<F>>>;
@@ -217,7 +222,7 @@ function checkFields(
   return found;
 }
 
-/** Whether a required field is not there; one without a value is not, so that one message says so. */
+/** Whether a required field is missing or has no value, so that one message covers both. */
 function isMissing(field: Field, entry: MapEntry | undefined): boolean {
   if (!("required" in field)) return false;
   if (entry === undefined) return true;
@@ -237,7 +242,7 @@ function reportMissing(
   place.reporter.report({
     code: missing?.code ?? codes.fieldRequired,
     message: entry === undefined ? message : `${message}: it is empty`,
-    hint: missing?.hint ?? (entry === undefined ? `add ${name}` : `write a value behind ${name}:`),
+    hint: missing?.hint ?? (entry === undefined ? `add ${name}` : `write a value after ${name}:`),
     span: entry?.keySpan ?? node.entries[0]?.keySpan ?? node.span,
     path: place.path,
   });
@@ -312,13 +317,13 @@ export function either<A, B>(
   };
 }
 
-/** Report at a whole map: at its first field, because a map may be many lines. */
+/** Reports a problem with a whole map at its first field, because a map can have many lines. */
 export function reportAtMap(node: DocumentNode, place: Place, problem: Problem): undefined {
   const span = node.kind === "map" ? node.entries[0]?.keySpan : undefined;
   return reportAt(node, place, span === undefined ? problem : { ...problem, span });
 }
 
-/** Report every item of `node` whose text `field`, white space at its ends not counted, is that of an earlier item. */
+/** Reports each item of `node` whose text `field` repeats that of an earlier item, ignoring white space at the ends. */
 export function reportRepeated(
   node: DocumentNode,
   place: Place,

@@ -1,10 +1,10 @@
 /**
- * Shapes: one description of a value from which both its check and its JSON
- * Schema come, so that the two cannot drift apart. A shape reports what is
- * wrong where it stands in the text and goes on; what it returns then lacks the
- * faulty parts, and nobody uses it, because the report holds an error.
+ * Shapes: one description of a value that both checks it and generates its JSON
+ * Schema, so that the two cannot diverge. A shape reports each problem at its
+ * place in the text and continues. The value that it then returns lacks the
+ * faulty parts, and `checkDocument` discards it because of the reported error.
  *
- * Here are the shapes of single values; shape-collection.ts has the rest.
+ * This file has the shapes of single values; shape-collection.ts has the others.
  */
 
 import { nearestName, type Span } from "@toolcrib/diagnostics";
@@ -15,13 +15,13 @@ import { meantFlag, meantNumber } from "./meant-value.ts";
 import type { Problem, Reporter } from "./reporter.ts";
 import { listOf } from "./shown-text.ts";
 
-/** Where a value stands. */
+/** The place of a value in its document. */
 export interface Place {
-  /** Such as `tools[0].path`; empty for the whole document. */
+  /** Path, such as `tools[0].path`; empty for the whole document. */
   readonly path: string;
-  /** The field or index it stands under; empty for the whole document. */
+  /** Field name or index of the value; empty for the whole document. */
   readonly key: string;
-  /** Where `key` is written; for a list item, its own place. */
+  /** The span of `key`; for a list item, the span of the item. */
   readonly keySpan: Span;
   readonly reporter: Reporter;
 }
@@ -29,37 +29,37 @@ export interface Place {
 /** Named parts of a JSON Schema, for its `$defs`. */
 export type Definitions = Map<string, JsonObject>;
 
-/** What a value has to be. */
+/** The requirements for a value. */
 export interface Shape<T> {
-  /** The value of `node`; `undefined` when it is unusable, which was then reported. */
+  /** Returns the value of `node`; `undefined` after it reported that the value is unusable. */
   check(node: DocumentNode, place: Place): T | undefined;
   /**
-   * JSON Schema of what passes.
+   * Returns the JSON Schema of the values that pass.
    *
-   * @param definitions where named parts go. @default they stand where they are used
+   * @param definitions receives the named parts. @default named parts are inlined at each use
    */
   toJsonSchema(definitions?: Definitions): JsonObject;
 }
 
-/** The value that a shape yields. */
+/** The type of the values of a shape. */
 export type ValueOf<S> = S extends Shape<infer T> ? T : never;
 
-/** A closer look at a value that has the right shape. Reports what it finds. */
+/** Checks a value of the right shape further, and reports its findings. */
 export type Inspect<T> = (value: T, node: DocumentNode, place: Place) => void;
 
-/** Report a problem at `node`, or at its field name where the value is empty. */
+/** Reports a problem at `node`, or at its field name if the value is empty. */
 export function reportAt(node: DocumentNode, place: Place, problem: Problem): undefined {
   const isEmpty = node.span.end <= node.span.start;
   place.reporter.report({ path: place.path, span: isEmpty ? place.keySpan : node.span, ...problem });
   return undefined;
 }
 
-/** Report that the value of `node` is not allowed, by the code of invalid values. */
+/** Reports that the value of `node` is not allowed, with the code of invalid values. */
 export function invalid(node: DocumentNode, place: Place, message: string, hint?: string): undefined {
   return reportAt(node, place, { code: place.reporter.codes.valueInvalid, message, hint });
 }
 
-/** Report that `node` is not `wanted`. */
+/** Reports that `node` is not `wanted`. */
 export function reportType(node: DocumentNode, place: Place, wanted: string, hint?: string): undefined {
   const { noun, codes, quote } = place.reporter;
   const name = place.path === "" ? `The ${noun}` : quote(place.path);
@@ -71,7 +71,7 @@ export function reportType(node: DocumentNode, place: Place, wanted: string, hin
   });
 }
 
-/** The place of field `key` of the value at `place`. */
+/** Returns the place of field `key` of the value at `place`. */
 export function fieldPlace(place: Place, key: string, keySpan: Span): Place {
   const quoted = place.reporter.quote(key);
   // A key that messages do not quote is not shown in paths either.
@@ -79,19 +79,19 @@ export function fieldPlace(place: Place, key: string, keySpan: Span): Place {
   return { path: `${place.path}[${quoted}]`, key, keySpan, reporter: place.reporter };
 }
 
-/** The same for a key that a shape names itself. */
+/** Returns the place of a field whose name the shape defines, so that no secret can be in it. */
 export function knownFieldPlace({ path, reporter }: Place, key: string, keySpan: Span): Place {
   return { path: path === "" ? key : `${path}.${key}`, key, keySpan, reporter };
 }
 
-/** What a text is. */
+/** Options of `text`. */
 export interface TextOptions {
   readonly description: string;
-  /** What it must match as a whole, as source of a regular expression, and what that means in words. */
+  /** Source of a regular expression that matches the whole text, and its meaning in words. */
   readonly pattern?: { readonly source: string; readonly meaning: string; readonly code?: string };
   /** Code of a value that does not pass. @default that of invalid values */
   readonly code?: string;
-  /** Fewest characters, white space at the ends not counted: one when left out, and 0 allows an empty text. */
+  /** Fewest characters, without white space at the ends; 0 allows an empty text. @default 1 */
   readonly minLength?: number;
   readonly maxLength: number;
   /** For the JSON Schema. */
@@ -99,11 +99,11 @@ export interface TextOptions {
   /** For the JSON Schema. */
   readonly examples?: readonly string[];
   readonly inspect?: Inspect<string>;
-  /** Whether people may write a secret here by mistake, so that messages do not quote it. @default false */
+  /** Whether an author might write a secret here by mistake; messages then do not quote the value. @default false */
   readonly isNameOfSecret?: boolean;
-  /** What to write in place of a text that does not match, where that is clear. */
+  /** Returns the correction of a text that does not match, if it is clear. */
   readonly instead?: (value: string) => string | undefined;
-  /** What to do about a value of another type. */
+  /** Returns the hint for a value of another type. */
   readonly otherTypeHint?: (node: DocumentNode) => string | undefined;
 }
 
@@ -167,14 +167,14 @@ function warnBareWord(node: ScalarNode, place: Place): void {
   });
 }
 
-/** What a whole number is. */
+/** Options of `integer`. */
 export interface IntegerOptions {
   readonly description: string;
   readonly minimum: number;
   readonly maximum: number;
   /** For the JSON Schema. */
   readonly default?: number;
-  /** What one second is of it, where it is a time; one when left out. */
+  /** Number of units in one second, for a duration. @default 1 */
   readonly perSecond?: number;
 }
 
@@ -248,17 +248,17 @@ export function flag(description: string, options: { readonly default?: boolean 
   };
 }
 
-/** What may be chosen. */
+/** Options of `choice`. */
 export interface ChoiceOptions<T extends string> {
   readonly description: string;
   readonly values: readonly T[];
   /** Code of any other value. @default that of invalid values */
   readonly code?: string;
-  /** What else people write, in lower case, with `_` for spaces and hyphens. */
+  /** Other spellings of the values, in lower case, with `_` for spaces and hyphens. */
   readonly aliases?: { readonly [alias: string]: T };
-  /** What to do about values that are known from elsewhere, as the hint. */
+  /** Hints for values that other programs use. */
   readonly hints?: { readonly [value: string]: string };
-  /** Values of a later version: their code, and what to do until then. */
+  /** Values of a later version: their code, and a hint for each. */
   readonly later?: { readonly code: string; readonly hints: { readonly [value: string]: string } };
   /** For the JSON Schema. */
   readonly default?: T;
@@ -324,7 +324,7 @@ function warnBareWords(node: DocumentNode, place: Place): void {
   else for (const { value } of node.entries) warnBareWords(value, place);
 }
 
-/** Any value, which is not looked at. */
+/** Any value, without a check. */
 export function anything(description: string): Shape<true> {
   return { check: () => true, toJsonSchema: () => ({ description }) };
 }

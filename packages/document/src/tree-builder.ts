@@ -19,9 +19,9 @@ export interface TreeBuilder<Node, MapNode extends Node = Node, ListNode extends
    */
   scalar(value: ScalarValue, written: string, start: number, end: number, isPlain: boolean): Node;
   openMap(start: number): MapNode;
-  /** The field's name stands from `start` to `end`, quotes included. */
+  /** Adds a field; its name is from `start` to `end`, quotes included. */
   addField(map: MapNode, key: string, start: number, end: number, value: Node): void;
-  /** What stands under the key `<<` of `map`, after all fields of `map` itself. Without it such a key is refused. */
+  /** Merges the value of the key `<<`, after all fields of `map`. Readers refuse the key if this is missing. */
   merge?(map: MapNode, from: Node): void;
   closeMap(map: MapNode, end: number): Node;
   openList(start: number): ListNode;

@@ -1,6 +1,6 @@
 /**
- * What the YAML library finds, in our words, by its error code. Its own
- * messages quote the text, and the text may hold a secret.
+ * Messages for the error codes of the YAML library. Its own messages quote the
+ * text, which can contain a secret.
  */
 
 import { documentMaxDepth } from "./document-tree.ts";
@@ -69,7 +69,7 @@ const wordings: { readonly [code: string]: Wording } = {
   UNEXPECTED_TOKEN: { ...unreadable, hint: "look for a bracket or quote too many just before" },
 };
 
-/** What to say of a finding of the library. */
+/** Returns the message and hint for an error code of the library. */
 export function wordingOf(code: string, isAtEnd: boolean): Wording {
   // At the end of the text, an indentation that is missing is a bracket that is missing.
   return isAtEnd && code === "BAD_INDENT" ? unclosed : (wordings[code] ?? unreadable);

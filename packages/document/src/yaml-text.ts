@@ -1,13 +1,13 @@
-/** What the texts of YAML mean: scalars without quotes, escapes, folded lines. Pure. */
+/** Interprets the texts of YAML: plain scalars, escapes, folded lines. Pure. */
 
 import type { ScalarValue } from "./document-tree.ts";
 
 const number = /^(?:[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|0o[0-7]+|0x[0-9a-fA-F]+)$/;
 
-/** A text without quotes by the core schema of YAML 1.2. */
+/** Converts a plain text by the core schema of YAML 1.2. */
 export function readScalar(text: string): ScalarValue {
   const first = text.charCodeAt(0);
-  // Nothing but numbers begins with what stands before the colon in ASCII.
+  // Only numbers begin with a character before the colon in ASCII.
   if (first < 0x3a) {
     const value = number.test(text) ? Number(text) : text;
     return value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY ? text : value;
@@ -62,12 +62,12 @@ const escapes: { readonly [name: string]: string } = {
 /** A text on one line whose escapes are those of JSON. */
 const jsonText = /^(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*$/;
 
-/** What stands between double quotes, read; `undefined` for a bad escape. */
+/** Resolves the escapes and line breaks of a double-quoted text; `undefined` for a bad escape. */
 export function unescapeDoubleQuoted(inner: string): string | undefined {
   if (!inner.includes("\\")) return foldLines(inner);
   if (jsonText.test(inner)) return JSON.parse(`"${inner}"`) as string;
   let isBad = false;
-  // A break behind a backslash joins its lines without a space; what is escaped is no break and no space to fold.
+  // A backslash before a line break joins the lines without a space; escaped breaks and spaces are not folded.
   const parts = inner.split(/(\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|\n[ \t]*|[^\n]))/);
   const kept: string[] = [];
   const marked = parts.map((part, index) => {
@@ -95,7 +95,7 @@ function readEscape(name: string): string | undefined {
   return code <= 0x10ffff ? String.fromCodePoint(code) : undefined;
 }
 
-/** Lines of a quoted text as one: a break is a space, further breaks are breaks. */
+/** Folds the lines of a quoted text: a single break becomes a space, further breaks stay. */
 export function foldLines(text: string): string {
   if (!text.includes("\n")) return text;
   return text.replace(/[ \t]*\n(?:[ \t]*\n)*[ \t]*/g, (gap) => {
@@ -117,7 +117,7 @@ export function blockText(
   return content.length === 0 || chomping === "-" ? text + kept : `${text}\n${kept}`;
 }
 
-/** Lines of `>`: a break between two lines is a space, except around indented and empty ones. */
+/** Folds the lines of a `>` text: a break becomes a space, except next to indented and empty lines. */
 function folded(lines: readonly string[]): string {
   let text = "";
   let isKept = true;

@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import { findJsonFault } from "@toolcrib/document";
 import fc from "fast-check";
 
-/** Check that the marked stretch of `marked` (`»…«`) is where it stops being JSON, and what belongs there. */
+/** Checks that the fault is at the marked part (`»…«`) of `marked`, and the expected token. */
 function check(marked: string, expected: string): void {
   const start = marked.indexOf("»");
   const end = marked.indexOf("«") - 1;
@@ -13,31 +13,31 @@ function check(marked: string, expected: string): void {
 }
 
 describe("findJsonFault() points at", () => {
-  const rows: readonly [what: string, marked: string, expected: string][] = [
-    ["a word that is none of JSON's", '{"a": »tru«}', "a value"],
+  const rows: readonly [title: string, marked: string, expected: string][] = [
+    ["an unknown word", '{"a": »tru«}', "a value"],
     ["a name without quotes", '{\n  »name«: "x"\n}', 'a name in "double quotes"'],
-    ["a value that is missing", '{"a":»}«', "a value"],
-    ["a comma that is missing", '{"a": 1\n »"«b": 2}', '"," or "}"'],
-    ["a comma too many in an object", '{"a":1,»}«', 'a name in "double quotes"'],
-    ["a comma too many in a list", "[1,»]«", "a value"],
-    ["a colon that is missing", '{"a" »1«}', '":"'],
-    ["the wrong bracket", "[1»}«", '"," or "]"'],
-    ["what follows the document", "{} »x«", "the end"],
+    ["a missing value", '{"a":»}«', "a value"],
+    ["a missing comma", '{"a": 1\n »"«b": 2}', '"," or "}"'],
+    ["a trailing comma in an object", '{"a":1,»}«', 'a name in "double quotes"'],
+    ["a trailing comma in a list", "[1,»]«", "a value"],
+    ["a missing colon", '{"a" »1«}', '":"'],
+    ["a bracket of the wrong kind", "[1»}«", '"," or "]"'],
+    ["text after the document", "{} »x«", "the end"],
     ["a number with a leading zero", "[0»1«]", '"," or "]"'],
-    ["a line break in a text", '["a»\n«b"]', "a character that may stand in a text"],
+    ["a line break in a string", '["a»\n«b"]', "a character that may stand in a text"],
     ["a bad escape", String.raw`["a»\«x"]`, "a character that may stand in a text"],
-    ["a text that does not end", '["a»b«', 'a closing "'],
-    ["the end of a text that breaks off", '{"a": [1, 2»]«', '"," or "}"'],
+    ["an unclosed string", '["a»b«', 'a closing "'],
+    ["the end of an incomplete text", '{"a": [1, 2»]«', '"," or "}"'],
     ["a comment", "{»/«/ one\n}", 'a name in "double quotes"'],
   ];
-  for (const [what, marked, expected] of rows) test(what, () => check(marked, expected));
+  for (const [title, marked, expected] of rows) test(title, () => check(marked, expected));
 
   test("the start of an empty text", () => {
     assert.deepEqual(findJsonFault(" "), { span: { start: 0, end: 1 }, offset: 1, expected: "a value" });
   });
 });
 
-test("findJsonFault() finds nothing in JSON, and something in everything else", () => {
+test("findJsonFault() finds a fault exactly in texts that are not JSON", () => {
   const token = fc.constantFrom(
     "{",
     "}",
@@ -81,7 +81,7 @@ test("findJsonFault() finds nothing in JSON, and something in everything else", 
   );
 });
 
-test("findJsonFault() takes a million brackets", () => {
+test("findJsonFault() handles a million brackets", () => {
   const { span, offset } = findJsonFault("[".repeat(1_000_000)) ?? {};
   assert.deepEqual(span, { start: 999_999, end: 1_000_000 });
   assert.equal(offset, 1_000_000);

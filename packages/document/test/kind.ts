@@ -1,7 +1,7 @@
 import type { Diagnostic } from "@toolcrib/diagnostics";
 import type { DocumentKind } from "@toolcrib/document";
 
-/** A kind of document for tests, whose codes say what they are. */
+/** A kind of document for tests, with self-explanatory codes. */
 export const kind: DocumentKind = {
   noun: "sample",
   codes: {
@@ -17,7 +17,7 @@ export const kind: DocumentKind = {
   },
 };
 
-/** Findings in one line each: place, code, message, hint. */
+/** Formats each finding as one line: place, code, message, hint. */
 export function toLines(diagnostics: readonly Diagnostic[]): string[] {
   return diagnostics.map(({ span, code, message, hint }) => {
     const place = span === undefined ? "" : `${span.start}-${span.end} `;

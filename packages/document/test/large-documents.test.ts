@@ -5,7 +5,7 @@ import fc from "fast-check";
 
 type Value = string | number | boolean | null | Value[] | Map<string, Value>;
 
-/** Builds plain values; of a field that is given twice the last one counts. */
+/** Builds plain values; the last of repeated fields counts. */
 const builder: TreeBuilder<Value, Map<string, Value>, Value[]> = {
   scalar: (value) => value,
   openMap: () => new Map(),
@@ -26,7 +26,7 @@ function toJson(value: Value | undefined): unknown {
   return Array.isArray(value) ? value.map(toJson) : value;
 }
 
-/** What was read, or what kept it from being read. */
+/** Returns the value, or the fault as one line. */
 function outcome(reading: Reading<Value>): unknown {
   if (reading.kind === "read") return toJson(reading.root);
   const { kind, message, hint, span } = reading.fault;
@@ -37,7 +37,7 @@ function checkYaml(text: string, expected: unknown): void {
   assert.deepEqual(outcome(readLargeYaml(text, builder, limits)), expected);
 }
 
-test("readLargeYaml() reads every form that API descriptions have", () => {
+test("readLargeYaml() reads every form that occurs in API descriptions", () => {
   checkYaml("", undefined);
   checkYaml("%YAML 1.2\n---\na: 1\n...\n", { a: 1 });
   checkYaml("a: [1,\n  {b: c,\n  d}, e: f]\n", { a: [1, { b: "c", d: null }, { e: "f" }] });
@@ -53,7 +53,7 @@ test("readLargeYaml() reads every form that API descriptions have", () => {
   checkYaml("a:\n- b\n-\n  c\n- |2\n    d\n", { a: ["b", "c", "  d\n"] });
 });
 
-test("readLargeYaml() says what it cannot read, and where", () => {
+test("readLargeYaml() reports faults with their places", () => {
   checkYaml("a: !x b\n", "3 syntax: Tags are not read (remove the tag, or quote a text that begins with !)");
   checkYaml("a: 1\n---\nb: 2\n", "5 syntax: A second YAML document begins here");
   checkYaml("a: [1\n", "4 syntax: A bracket is not closed");
@@ -62,7 +62,7 @@ test("readLargeYaml() says what it cannot read, and where", () => {
   checkYaml("- x\n".repeat(1001), "3998 tooComplex: Cannot read the sample: it has more than 1,000 values");
 });
 
-test("readJson() reads what JSON.parse reads, and refuses what it refuses", () => {
+test("readJson() accepts and refuses the same texts as JSON.parse", () => {
   const text = fc.oneof(
     fc.json({ maxDepth: 4 }),
     fc
@@ -101,7 +101,7 @@ test("readJson() reads a string of millions of escapes", () => {
   assert.equal(readJson(text, builder, limits).kind, "read");
 });
 
-test("readLargeYaml() ends for every text", () => {
+test("readLargeYaml() returns for every text", () => {
   const seed = "a: [1, {b: c}]\nd: |\n  e\nf: &x\n  - g: 'h'\n  - *x\n? i\n: j\n";
   const pieces = [
     "\n",

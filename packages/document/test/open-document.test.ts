@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { type DocumentKind, documentMaxBytes, nodeAt, openDocument, toJsonValue } from "@toolcrib/document";
 import { kind, toLines } from "./kind.ts";
 
-/** `text` of a file called `name` is read as `expected`: a value, or findings. */
+/** Checks that the file `name` with `text` is read as `expected`: a value, or findings. */
 function check(
   text: string | Uint8Array,
   expected: unknown,
@@ -26,14 +26,14 @@ test("openDocument() reads YAML", () => {
   check("# nothing\n", []);
 });
 
-test("openDocument() reads JSON, where the name does not say YAML", () => {
+test("openDocument() reads JSON unless the file name is that of a YAML file", () => {
   check(' {"a": [1.50, null, "\\u00e9"]}', { a: [1.5, null, "é"] }, "x.json");
   check("[1]", [1], "x");
   check("{a: 1}", { a: 1 }, "x.yml");
   check('// c\n{"a": 1, /* d */ "b": [2,],}', { a: 1, b: [2] }, "x.json", { allowsComments: true });
 });
 
-test("openDocument() says what keeps a text from being read, and where", () => {
+test("openDocument() reports syntax errors with their places", () => {
   const closing = "look for a missing quote, bracket, comma or colon";
   check("a: [1, 2\n", [`7-8 SYNTAX: Something that was opened is not closed (${closing})`]);
   check("a: b: c\n", [
@@ -79,7 +79,7 @@ test("openDocument() says what keeps a text from being read, and where", () => {
   );
 });
 
-test("openDocument() bounds length, depth and number of values, aliases expanded", () => {
+test("openDocument() limits length, depth and number of values, with aliases expanded", () => {
   check(" ".repeat(documentMaxBytes + 1), ["TOO_LARGE: Cannot read a sample of more than 1,048,576 bytes"]);
   check("é".repeat(documentMaxBytes / 2 + 1), [
     "TOO_LARGE: Cannot read a sample of more than 1,048,576 bytes",
@@ -103,20 +103,20 @@ test("openDocument() bounds length, depth and number of values, aliases expanded
   );
 });
 
-test("openDocument() reads bytes that are UTF-8", () => {
+test("openDocument() reads bytes in UTF-8", () => {
   check(new TextEncoder().encode("\ufeffa: é\n"), { a: "é" });
   check(Uint8Array.of(0x61, 0x3a, 0x20, 0xff), [
     "SYNTAX: Cannot read the sample: it is not text in UTF-8 (store the file as UTF-8)",
   ]);
 });
 
-test("openDocument() says that a file is empty where its kind must not be", () => {
+test("openDocument() reports an empty file if its kind does not allow one", () => {
   check("# nothing\n", ["0-0 SYNTAX: The sample is empty (write a: 1)"], "x.yaml", {
     emptyHint: "write a: 1",
   });
 });
 
-test("openDocument() hides secrets in the text that findings point into", () => {
+test("openDocument() hides secrets in the text that findings refer to", () => {
   const secret = `ghp_${"a".repeat(30)}`;
   const { reporter } = openDocument(
     { name: "x.yaml", text: `a: ${secret}\n${secret}: 1\n${secret}: 2\n` },
@@ -130,7 +130,7 @@ test("openDocument() hides secrets in the text that findings point into", () => 
   );
 });
 
-test("values know where they stand, the same in YAML and in JSON", () => {
+test("nodes have the same places in YAML and in JSON", () => {
   const yaml = 'a:\n  - "x": [1, "y"]\n    z: b  # c\n';
   const { tree } = openDocument({ name: "x.yaml", text: yaml }, kind);
   const slices = (text: string, steps: readonly (string | number)[], root = tree): string => {

@@ -20,7 +20,7 @@ import {
 } from "@toolcrib/document";
 import { kind, toLines } from "./kind.ts";
 
-/** `yaml` checked by `shape` is `expected`: a value, or what is wrong with it. */
+/** Checks that `shape` returns `expected` for `yaml`: a value, or findings. */
 function check<T>(
   shape: Shape<T>,
   yaml: string,
@@ -45,7 +45,7 @@ const name = text({
   instead: (value) => value.toLowerCase(),
 });
 
-test("text() takes texts of a pattern and a length", () => {
+test("text() accepts texts by pattern and length", () => {
   check(fieldA(name), "a: abc", { a: "abc" });
   check(fieldA(name), "a: ABC", ['3-6 VALUE_INVALID: "a" must be small letters, but is "ABC" (write abc)']);
   check(fieldA(name), "a: abcdef", ['3-9 VALUE_INVALID: "a" has 6 characters; at most 5 are allowed']);
@@ -75,7 +75,7 @@ test("text() takes texts of a pattern and a length", () => {
   check(fieldA(hidden), "a: hunter2", ['3-10 ODD: "a" must be x']);
 });
 
-test("integer() takes whole numbers and says which one was meant", () => {
+test("integer() accepts whole numbers and suggests the intended number", () => {
   const size = integer({ description: "", minimum: 1, maximum: 100_000_000, perSecond: 1000 });
   check(fieldA(size), "a: 30", { a: 30 });
   const allowed = "a whole number from 1 to 100000000";
@@ -100,7 +100,7 @@ function open<T>(shape: Shape<T>, yaml: string) {
   return opened.reporter.diagnostics;
 }
 
-test("literalNumber(), flag() and choice() take what they name", () => {
+test("literalNumber(), flag() and choice() accept only the values that they list", () => {
   const version = literalNumber({ description: "", values: [1, 2], code: "VERSION" });
   check(fieldA(version), "a: 2", { a: 2 });
   check(fieldA(version), 'a: "2"', [
@@ -130,7 +130,7 @@ test("literalNumber(), flag() and choice() take what they name", () => {
   check(fieldA(mode), "a: []", ['3-5 WRONG_TYPE: "a" must be one of read_only or write, but is a list']);
 });
 
-test("list() and dictionary() hold values of one shape", () => {
+test("list() and dictionary() check each value by one shape", () => {
   const names = list(name, { description: "", maxItems: 2, emptyCode: "EMPTY" });
   check(fieldA(names), "a: [x, z]", { a: ["x", "z"] });
   check(fieldA(names), "a: x", [
@@ -153,7 +153,7 @@ test("list() and dictionary() hold values of one shape", () => {
   ]);
 });
 
-test("record() says which fields are missing, empty, unknown and misplaced", () => {
+test("record() reports missing, empty, unknown and misplaced fields", () => {
   const shape = record({
     description: "",
     fields: {
@@ -171,7 +171,7 @@ test("record() says which fields are missing, empty, unknown and misplaced", () 
     "0-4 NO_URL: There is no URL (write url)",
   ]);
   check(shape, "id:\nurl: ''\n", [
-    '0-2 FIELD_REQUIRED: Field "id" is required in the sample (it names the thing): it is empty (write a value behind id:)',
+    '0-2 FIELD_REQUIRED: Field "id" is required in the sample (it names the thing): it is empty (write a value after id:)',
     "4-7 NO_URL: There is no URL: it is empty (write url)",
   ]);
   for (const [key, hint] of [
@@ -189,14 +189,14 @@ test("record() says which fields are missing, empty, unknown and misplaced", () 
   check(record({ description: "", fields: {}, isOpen: true }), "b: 1", {});
 });
 
-test("a secret in a wrong place is not quoted, as key or as value", () => {
+test("findings do not quote a secret in a wrong place, as key or as value", () => {
   const secret = `ghp_${"a".repeat(20)}`;
   const shape = record({ description: "", fields: { a: name } });
   for (const { message, hint, path } of [...open(shape, `a: ${secret}`), ...open(shape, `${secret}: 1`)])
     assert.doesNotMatch(`${message} ${hint} ${path}`, /ghp_/);
 });
 
-test("either() and anyJson() pass on, and reportRepeated() finds what is there twice", () => {
+test("either() selects a shape, anyJson() accepts any value, and reportRepeated() reports repeated items", () => {
   const shape = either(
     (node) => node.kind === "list",
     list(name, { description: "", maxItems: 9 }),
@@ -217,7 +217,7 @@ test("either() and anyJson() pass on, and reportRepeated() finds what is there t
   check(fieldA(items), "a:\n  - id: x\n  - id: z\n  - id: x\n", ["31-32 TWICE: x is in line 2 too"]);
 });
 
-test("toJsonSchema() writes what check() takes", () => {
+test("toJsonSchema() describes the values that check() accepts", () => {
   const point = record({
     name: "Point",
     description: "A point.",

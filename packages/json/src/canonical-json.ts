@@ -1,6 +1,6 @@
 /**
- * Canonical JSON (RFC 8785): the same value gives the same text everywhere, so
- * that digests of tool definitions and arguments can be compared.
+ * Canonical JSON (RFC 8785): equal values have equal texts, so that digests of
+ * tool definitions and arguments are comparable.
  */
 
 import { JsonError } from "./json-error.ts";
@@ -8,12 +8,12 @@ import { JsonError } from "./json-error.ts";
 const maxDepth = 256;
 
 /**
- * `value` as canonical JSON: keys sorted by UTF-16 units, no white space,
+ * Formats `value` as canonical JSON: keys sorted by UTF-16 units, no white space,
  * numbers as ECMAScript prints them; members whose value is `undefined` are
  * left out. A surrogate without its other half is written as an escape (the
  * RFC would refuse it), so that everything `parseJson` returns has a text.
  *
- * @throws {JsonError} `JSON_NOT_SERIALIZABLE` for what JSON has no form for:
+ * @throws {JsonError} `JSON_NOT_SERIALIZABLE` for values without a JSON form:
  *   functions, symbols, bigints, `undefined`, numbers that are not finite, objects
  *   with a class (dates, maps), and anything nested deeper than 256 levels (cycles too).
  */
@@ -57,7 +57,7 @@ function writeObject(object: object, depth: number): string {
   }
   const members = object as { readonly [key: string]: unknown };
   let text = "{";
-  // The default sort of strings compares UTF-16 units, as RFC 8785 section 3.2.3 asks.
+  // The default sort of strings compares UTF-16 units, as RFC 8785 section 3.2.3 requires.
   for (const key of Object.keys(members).sort()) {
     const member = members[key];
     if (member === undefined) continue;
@@ -66,6 +66,6 @@ function writeObject(object: object, depth: number): string {
   return `${text}}`;
 }
 
-function notSerializable(what: string): JsonError {
-  return new JsonError("JSON_NOT_SERIALIZABLE", `Cannot write ${what} as JSON`);
+function notSerializable(description: string): JsonError {
+  return new JsonError("JSON_NOT_SERIALIZABLE", `Cannot write ${description} as JSON`);
 }

@@ -1,11 +1,11 @@
 /**
- * One schema to one function, with Ajv. Everything in which a schema could do
- * harm is settled here: patterns run in linear time, steps are counted, items
- * are compared by their digests, keys such as `__proto__` are keys like any
- * other, and nothing is ever fetched.
+ * Compiles a schema to a function, with Ajv. Protects against harmful schemas:
+ * patterns run in linear time, steps are counted, items are compared by their
+ * canonical texts, keys such as `__proto__` have no special meaning, and no
+ * schema is ever fetched.
  *
- * Ajv compiles to code, so this file must not be reached from engines that run
- * with code generation switched off.
+ * Ajv generates code, so engines that run without code generation must not use
+ * this file.
  */
 
 import { Ajv, type AnySchemaObject, type Options, type ValidateFunction } from "ajv";
@@ -16,15 +16,15 @@ import type { JsonObject } from "./json-value.ts";
 import { compileLinearRegExp } from "./linear-regexp.ts";
 import { countSteps, StepBudget } from "./step-budget.ts";
 
-/** A schema that can judge values. */
+/** A schema that is ready to validate values. */
 export interface CompiledSchema {
-  /** Ajv's function; its `errors` hold the problems of the last value. */
+  /** The function of Ajv; its `errors` are the problems of the latest value. */
   readonly validate: ValidateFunction;
-  /** What the function draws on. */
+  /** The steps that the function may use. */
   readonly budget: StepBudget;
 }
 
-/** Compiles schemas; keeps nothing but the two dialects. */
+/** Compiles schemas; caches only the two dialects. */
 export type SchemaCompiler = (schema: JsonObject) => CompiledSchema;
 
 /** Most objects, arrays and booleans in a schema: each can take 50 microseconds to compile. */
@@ -36,18 +36,18 @@ const settings: Options = {
   allErrors: true,
   strict: false,
   logger: false,
-  // `toString` in `required` means a member of the value, not of every object.
+  // `toString` in `required` means an own member of the value, not an inherited one.
   ownProperties: true,
   // A reference becomes a function, whose calls can be counted.
   inlineRefs: false,
   validateSchema: false,
 };
 
-/** Create a compiler. Its functions throw what Ajv throws when a schema cannot be used. */
+/** Creates a compiler. It throws the error of Ajv for an unusable schema. */
 export function createSchemaCompiler(): SchemaCompiler {
   const dialects = new Map<boolean, Ajv>();
 
-  /** Whether the dialect allows `schema`. The dialects take long to prepare and are prepared once. */
+  /** Checks `schema` by its dialect. A dialect is slow to prepare and prepared once. @throws {Error} for an invalid schema. */
   function checkSchema(schema: AnySchemaObject, isDraft7: boolean): void {
     let dialect = dialects.get(isDraft7);
     if (dialect === undefined) {
@@ -61,14 +61,14 @@ export function createSchemaCompiler(): SchemaCompiler {
 
   return (schema) => {
     const isDraft7 = usesDraft7(schema);
-    // The dialect is chosen here; `$async` would make Ajv's function return a promise, which is always true.
+    // The dialect is already chosen; `$async` would make the function of Ajv return a promise, which is always truthy.
     const { $schema: _dialect, $async: _async, ...rest } = schema;
     checkSize(rest);
     checkSchema(rest, isDraft7);
     try {
       return compile(rest, isDraft7, false);
     } catch (error) {
-      // A schema may describe schemas by reference to its dialect.
+      // A schema can refer to its dialect to describe schemas.
       if (!/can't resolve reference https?:\/\/json-schema\.org\//.test(String(error))) throw error;
       return compile(rest, isDraft7, true);
     }
@@ -86,14 +86,14 @@ function compile(schema: AnySchemaObject, isDraft7: boolean, hasDialect: boolean
   };
   const ajv = Object.assign(isDraft7 ? new Ajv(options) : new Ajv2020(options), { budget });
   formatsPlugin.default(ajv, { mode: "fast" });
-  // Ajv compares every item with every other.
+  // The keyword of Ajv compares all pairs of items.
   ajv.removeKeyword("uniqueItems");
   ajv.addKeyword({
     keyword: "uniqueItems",
     type: "array",
     schemaType: "boolean",
     error: { message: "must not have equal items" },
-    validate: (isAsked: boolean, items: readonly unknown[]) => !isAsked || areUnique(items, budget),
+    validate: (isRequired: boolean, items: readonly unknown[]) => !isRequired || areUnique(items, budget),
   });
   return { validate: ajv.compile(schema), budget };
 }

@@ -1,4 +1,4 @@
-/** The one error class of this package; its codes are in `codes.ts`. */
+/** The error class of this package; its codes are in `codes.ts`. */
 
 import { CodedError } from "@toolcrib/diagnostics";
 import type { JsonCode } from "./codes.ts";

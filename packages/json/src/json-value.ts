@@ -1,6 +1,6 @@
-/** JSON as TypeScript types. Nothing here copies or changes a value. */
+/** JSON as TypeScript types. Never copies or changes a value. */
 
-/** A JSON value without parts. */
+/** A JSON value that is not an array or object. */
 export type JsonPrimitive = string | number | boolean | null;
 /** Any JSON value. Read only: copy a value to change it. */
 export type JsonValue = JsonPrimitive | readonly JsonValue[] | JsonObject;

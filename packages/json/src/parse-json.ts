@@ -1,7 +1,7 @@
 /**
- * JSON text to value under limits of size and depth, for input that others
- * send. The depth is counted on the text before anything is built, so that a
- * document of a million brackets costs a scan and nothing else.
+ * Parses untrusted JSON text within limits of size and depth. Checks the depth
+ * in the text before it builds a value, so that a text of a million brackets
+ * costs only a scan.
  */
 
 import { JsonError } from "./json-error.ts";
@@ -19,7 +19,7 @@ const defaultMaxLength = 16 * 1024 * 1024;
 const defaultMaxDepth = 128;
 
 /**
- * Parse `text` (RFC 8259).
+ * Parses `text` (RFC 8259).
  *
  * @throws {JsonError} `JSON_INVALID` with the engine's reason, `JSON_TOO_LARGE`, `JSON_TOO_DEEP`.
  */
@@ -32,7 +32,7 @@ export function parseJson(text: string, limits: JsonLimits = {}): JsonValue {
     );
   }
   const maxDepth = limits.maxDepth ?? defaultMaxDepth;
-  // Every level takes a character and an opening bracket, so that most texts need no scan.
+  // Each level needs an opening bracket, so that most texts need no scan.
   if (text.length > maxDepth && hasManyBrackets(text, maxDepth) && isDeeperThan(text, maxDepth)) {
     throw new JsonError("JSON_TOO_DEEP", `JSON text nests deeper than ${maxDepth} levels`);
   }
@@ -46,7 +46,7 @@ export function parseJson(text: string, limits: JsonLimits = {}): JsonValue {
 const quote = 0x22;
 const backslash = 0x5c;
 
-/** Whether `text` has more than `count` opening brackets, those inside strings included. Costs next to nothing. */
+/** Whether `text` has more than `count` opening brackets, those including those in strings. Much faster than a scan. */
 function hasManyBrackets(text: string, count: number): boolean {
   let left = count;
   for (const bracket of ["{", "["]) {
@@ -74,7 +74,7 @@ function isDeeperThan(text: string, maxDepth: number): boolean {
   return false;
 }
 
-/** Index of the quote that ends the string which starts at `start`, or the end of the text. */
+/** Returns the index of the quote that ends the string at `start`; the end of the text without one. */
 function endOfString(text: string, start: number): number {
   let at = text.indexOf('"', start + 1);
   while (at !== -1 && isEscaped(text, at)) at = text.indexOf('"', at + 1);

@@ -1,9 +1,9 @@
 /**
- * JSON Schema validation (2020-12, and draft-07 where `$schema` says so).
- * Schemas come from servers that nobody vetted: they are compiled lazily, kept
- * in a bounded cache, never fetch a remote `$ref`, and a schema that does not
- * compile is a finding, not an exception. Patterns take linear time, and every
- * validation a bounded number of steps.
+ * JSON Schema validation (2020-12, and draft-07 if `$schema` names it). Schemas
+ * come from untrusted servers: they are compiled lazily and kept in a bounded
+ * cache, no remote `$ref` is fetched, and a schema that does not compile is a
+ * verdict, not an exception. Patterns take linear time, and each validation a
+ * bounded number of steps.
  */
 
 import type { ErrorObject } from "ajv";
@@ -12,26 +12,26 @@ import { type CompiledSchema, createSchemaCompiler } from "./compile-schema.ts";
 import type { JsonObject } from "./json-value.ts";
 import { outOfSteps } from "./step-budget.ts";
 
-/** One place where a value breaks its schema. */
+/** A violation of the schema at one place of the value. */
 export interface SchemaProblem {
   /** JSON Pointer (RFC 6901) into the value; empty for the value itself. */
   readonly path: string;
-  /** What is wrong and what is allowed, such as `must have required property 'text'`. At most 500 characters. */
+  /** The problem and the allowed values, such as `must have required property 'text'`. At most 500 characters. */
   readonly message: string;
 }
 
-/** What a schema says of a value. */
+/** The result of a validation. */
 export type SchemaVerdict =
   | { readonly kind: "valid" }
   | { readonly kind: "invalid"; readonly problems: readonly SchemaProblem[] }
   /** The schema itself cannot be used (bad keyword, unresolved `$ref`, pattern outside RE2, too long). */
   | { readonly kind: "unusable"; readonly reason: string };
 
-/** Judges values by schemas and remembers the schemas. */
+/** Validates values against schemas and caches the compiled schemas. */
 export interface SchemaValidator {
   /**
-   * Judge `value` by `schema`; never throws. The value is never changed: no
-   * coercion, no defaults. A value that takes too many steps to judge is
+   * Validates `value` against `schema`. Never throws, and never changes the
+   * value: no coercion, no defaults. A value that takes too many steps is
    * invalid.
    */
   validate(schema: JsonObject, value: unknown): SchemaVerdict;
@@ -51,7 +51,7 @@ export interface SchemaValidatorOptions {
 
 type Compiled = CompiledSchema | { readonly reason: string };
 
-/** Create a validator with its own cache of compiled schemas. */
+/** Creates a validator with its own cache of compiled schemas. */
 export function createSchemaValidator(options: SchemaValidatorOptions = {}): SchemaValidator {
   const maxSchemas = options.maxSchemas ?? 1000;
   const maxSchemaLength = options.maxSchemaLength ?? 262_144;
@@ -59,7 +59,7 @@ export function createSchemaValidator(options: SchemaValidatorOptions = {}): Sch
   const maxSteps = options.maxSteps ?? 10_000_000;
   const compile = createSchemaCompiler();
   const byContent = new Map<string, Compiled>();
-  // Definitions are long-lived objects, so a call costs one look-up by identity.
+  // Tool definitions are long-lived objects, so that a call usually needs one lookup by identity.
   const byIdentity = new WeakMap<JsonObject, Compiled>();
 
   function compiledFor(schema: JsonObject): Compiled {
@@ -102,7 +102,7 @@ export function createSchemaValidator(options: SchemaValidatorOptions = {}): Sch
       const { validate, budget } = compiled;
       budget.left = maxSteps;
       try {
-        // A promise would be true too.
+        // A promise would be truthy too.
         if (validate(value) === true) return { kind: "valid" };
         return { kind: "invalid", problems: (validate.errors ?? []).slice(0, maxProblems).map(toProblem) };
       } catch (thrown) {
@@ -110,10 +110,10 @@ export function createSchemaValidator(options: SchemaValidatorOptions = {}): Sch
           const message = `takes more than ${maxSteps} steps to check and is refused`;
           return { kind: "invalid", problems: [{ path: "", message }] };
         }
-        // A reference that leads back to itself ends on the stack's limit.
+        // A reference to itself overflows the stack.
         return { kind: "unusable", reason: cut(`it cannot be applied: ${(thrown as Error).message}`) };
       } finally {
-        // The problems hold the value; they are not to live as long as the schema.
+        // The problems refer to the value, which must not live as long as the schema.
         validate.errors = null;
       }
     },

@@ -1,22 +1,22 @@
 /**
- * How much work one validation may be. A schema can be written so that judging
- * a small value takes longer than anyone waits (references that fan out, loops
- * in loops), so the code that Ajv generates is made to count its steps and to
- * stop when they are used up.
+ * Limits the work of one validation. A harmful schema can make the validation of
+ * a small value practically endless (references that fan out, nested loops), so
+ * the code that Ajv generates is instrumented to count its steps and to stop
+ * when they are used up.
  *
- * A step is a turn of a loop or the call of a subschema, and one more for every
- * 256 characters of its code: about a tenth of a microsecond at worst.
+ * A step is an iteration of a loop or the call of a subschema, plus one for every
+ * 256 characters of its code: a tenth of a microsecond in the worst case.
  */
 
 /** Thrown by generated code when its steps are used up, and caught where validation starts. */
 export const outOfSteps: unique symbol = Symbol("out of steps");
 
-/** Steps that are left. */
+/** The remaining steps of a validation. */
 export class StepBudget {
-  /** Generated code counts down here. */
+  /** Number of remaining steps; generated code decreases it. */
   left = Number.POSITIVE_INFINITY;
 
-  /** Use `steps`. @throws `outOfSteps` when there are not as many. */
+  /** Uses `steps`. @throws `outOfSteps` when fewer are left. */
   spend(steps: number): void {
     this.left -= steps;
     if (this.left < 0) throw outOfSteps;
@@ -25,21 +25,21 @@ export class StepBudget {
 
 /** Length of generated code that counts as one step. */
 const codePerStep = 256;
-/** Most problems that a validation holds at once; each takes memory. */
+/** Most problems that a validation keeps in memory. */
 const maxHeldProblems = 100_000;
 const stepsPerProblem = 5;
 
-/** Strings, which stay as they are; heads of functions and of loops; the counting of problems; other braces. */
+/** Strings, which stay unchanged; heads of functions and loops; counters of problems; other braces. */
 const tokens =
   /"(?:[^"\\]|\\.)*"|\{let vErrors = null;let errors = 0;|\bfor\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\{|errors\+\+;|errors = vErrors\.length;|[{}]/g;
 
 /**
- * Code that Ajv generated, with its steps counted on `self.budget`
+ * Instruments code that Ajv generated to count its steps on `self.budget`
  * (`code.process` of Ajv's options).
  */
 export function countSteps(code: string): string {
   const pieces = ["const budget = self.budget;"];
-  /** For each open brace: where its block begins, and the piece that counts a turn of it. */
+  /** For each open brace: the start of its block, and the piece that counts one iteration. */
   const open: { readonly start: number; readonly piece: number | undefined }[] = [];
   let copied = 0;
   for (const { 0: token, index } of code.matchAll(tokens)) {
@@ -61,7 +61,7 @@ export function countSteps(code: string): string {
     if (token === "errors++;") {
       pieces.push(`budget.spend(errors>${maxHeldProblems}?Infinity:${stepsPerProblem});`);
     } else if (token.startsWith("errors =")) {
-      // Here Ajv copies all problems so far.
+      // Ajv copies all earlier problems here.
       pieces.push("budget.spend(errors);");
     } else {
       open.push({ start: end, piece: pieces.length });

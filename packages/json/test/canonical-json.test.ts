@@ -120,7 +120,7 @@ describe("canonicalJson() writes", () => {
       String.raw`"\u0000\u001f\b\t\n\f\r${"\u007f"}"`,
     ],
     ["half a surrogate pair as an escape", "a\ud800", String.raw`"a\ud800"`],
-    ["nothing but brackets for what is empty", [{}, []], "[{},[]]"],
+    ["only brackets for empty arrays and objects", [{}, []], "[{},[]]"],
   ];
   for (const [title, value, text] of rows) {
     test(title, () => assert.equal(canonicalJson(value), text));

@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import { isJsonObject, JsonError, type JsonLimits, parseJson } from "@toolcrib/json";
 import fc from "fast-check";
 
-/** Check that `text` is refused with `code`. */
+/** Checks that `parseJson` refuses `text` with `code`. */
 function refuses(text: string, code: string, limits?: JsonLimits): void {
   assert.throws(
     () => parseJson(text, limits),
@@ -42,18 +42,18 @@ describe("parseJson() refuses", () => {
     test(`${JSON.stringify(text)}, which is not JSON`, () => refuses(text, "JSON_INVALID"));
   }
 
-  test("a text of more characters than allowed, and takes one of just as many", () => {
+  test("a text with more characters than the limit, but not one at the limit", () => {
     assert.equal(parseJson('"abc"', { maxLength: 5 }), "abc");
     refuses('"abcd"', "JSON_TOO_LARGE", { maxLength: 5 });
   });
 
-  test("deeper nesting than allowed, and takes nesting just as deep", () => {
+  test("nesting deeper than the limit, but not nesting at the limit", () => {
     assert.deepEqual(parseJson("[[[]]]", { maxDepth: 3 }), [[[]]]);
     refuses("[[[[]]]]", "JSON_TOO_DEEP", { maxDepth: 3 });
     refuses('{"a":[{"b":[]}]}', "JSON_TOO_DEEP", { maxDepth: 3 });
   });
 
-  test("more than 128 levels where nothing else is asked for", () => {
+  test("more than 128 levels by default", () => {
     assert.ok(parseJson(nested(128)));
     assert.ok(parseJson(nestedObjects(128)));
     refuses(nested(129), "JSON_TOO_DEEP");
@@ -75,13 +75,13 @@ describe("parseJson() counts only brackets that nest", () => {
     test(title, () => assert.deepEqual(parseJson(text, { maxDepth: 2 }), JSON.parse(text)));
   }
 
-  test("and those that follow a string", () => {
+  test("including brackets after a string", () => {
     refuses(String.raw`["\\", [[[]]]]`, "JSON_TOO_DEEP", { maxDepth: 2 });
     refuses(String.raw`["\"", [[[]]]]`, "JSON_TOO_DEEP", { maxDepth: 2 });
   });
 });
 
-test("parseJson() keeps the keys that objects have of themselves as data", () => {
+test("parseJson() treats __proto__ and constructor as ordinary keys", () => {
   const value = parseJson('{"__proto__":{"polluted":true},"constructor":1}');
   assert.ok(isJsonObject(value));
   assert.deepEqual(Object.keys(value), ["__proto__", "constructor"]);
@@ -89,7 +89,7 @@ test("parseJson() keeps the keys that objects have of themselves as data", () =>
   assert.equal((value as { polluted?: boolean }).polluted, undefined);
 });
 
-test("parseJson() gives what JSON.parse gives, for any value", () => {
+test("parseJson() returns the same value as JSON.parse, for any value", () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.nat(3), (value, indent) => {
       const text = JSON.stringify(value, undefined, indent);
@@ -98,7 +98,7 @@ test("parseJson() gives what JSON.parse gives, for any value", () => {
   );
 });
 
-test("parseJson() finds the depth of any value", () => {
+test("parseJson() measures the depth of any value", () => {
   const depthOf = (value: unknown): number =>
     typeof value === "object" && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0;
   fc.assert(
@@ -111,7 +111,7 @@ test("parseJson() finds the depth of any value", () => {
   );
 });
 
-test("parseJson() ends in a value or a JsonError, for any text", () => {
+test("parseJson() returns a value or throws a JsonError, for any text", () => {
   const token = fc.constantFrom("{", "}", "[", "]", '"', "\\", ",", ":", "1", "null", "a", "\n");
   fc.assert(
     fc.property(fc.array(token, { maxLength: 60 }), (tokens) => {
@@ -124,7 +124,7 @@ test("parseJson() ends in a value or a JsonError, for any text", () => {
   );
 });
 
-test("isJsonObject() knows objects from everything else", () => {
+test("isJsonObject() is true for objects only", () => {
   assert.equal(isJsonObject({}), true);
   for (const other of [null, undefined, [], "a", 1, true, () => 1]) assert.equal(isJsonObject(other), false);
 });

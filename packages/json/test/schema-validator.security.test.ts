@@ -1,4 +1,4 @@
-/** Schemas and values that are made to keep a validator busy, or to get past it. */
+/** Schemas and values that try to exhaust a validator or to bypass it. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -7,7 +7,7 @@ import { createSchemaValidator, type JsonObject } from "@toolcrib/json";
 const maxSteps = 200_000;
 const validator = createSchemaValidator({ maxSteps });
 
-/** Check that judging `value` ends with the steps used up. */
+/** Checks that the validation of `value` stops because its steps are used up. */
 function runsOut(schema: JsonObject, value: unknown): void {
   assert.deepEqual(validator.validate(schema, value), {
     kind: "invalid",
@@ -47,24 +47,24 @@ describe("A validation ends when its steps are used up", () => {
     runsOut({ allOf }, "a".repeat(100_000));
   });
 
-  test("by lists of which all items differ", () => {
+  test("by lists with many different items", () => {
     const items = Array.from({ length: maxSteps }, (_, index) => index);
     runsOut({ uniqueItems: true }, items);
   });
 
-  test("by more problems than can be held", () => {
+  test("by more problems than the limit", () => {
     runsOut({ items: { type: "string" } }, Array(maxSteps).fill(1));
     runsOut({ items: { $ref: "#/$defs/a" }, $defs: { a: { type: "string" } } }, Array(5000).fill(1));
   });
 
-  test("and the next one has its own", () => {
+  test("and the next validation has its own steps", () => {
     const schema = { items: { type: "integer" } };
     runsOut(schema, Array(maxSteps + 1).fill(1));
     assert.equal(validator.validate(schema, Array(1000).fill(1)).kind, "valid");
   });
 });
 
-test("A large value that fits is judged within the default steps", () => {
+test("The default steps are enough for a large valid value", () => {
   const rows = Array.from({ length: 100_000 }, (_, index) => ({
     id: index,
     name: `row ${index}`,
@@ -86,7 +86,7 @@ test("A large value that fits is judged within the default steps", () => {
   assert.equal(createSchemaValidator().validate(schema, rows).kind, "valid");
 });
 
-test("Names that look like code are names", () => {
+test("Names that look like code are data", () => {
   const names = [
     "for(let i=0;i<1;i++){",
     'errors++;"+process.exit(1)+"',
@@ -106,7 +106,7 @@ test("Names that look like code are names", () => {
   assert.equal(validator.validate(schema, {}).kind, "invalid");
 });
 
-test("An asynchronous definition does not let values pass", () => {
+test("An asynchronous definition does not accept every value", () => {
   const schema = { $ref: "#/$defs/a", $defs: { a: { $async: true, type: "string" } } };
   assert.equal(validator.validate(schema, 1).kind, "unusable");
 });

@@ -1,6 +1,6 @@
 /**
- * Most texts are read by a quick reader, and any with a document mark by the
- * library: what comes of a text must not depend on which of the two it was.
+ * The fast reader reads most texts; the library reads every text with a document
+ * marker. The result must not depend on the reader.
  */
 
 import assert from "node:assert/strict";
@@ -11,7 +11,7 @@ import { kind } from "./kind.ts";
 
 const mark = "---\n";
 
-/** What `text` is read as, with places as if `prefixLength` characters were not there. */
+/** Reads `text`, and returns places without the first `prefixLength` characters. */
 function read(text: string, prefixLength: number) {
   const { tree, reporter } = openDocument({ name: "x.yaml", text }, kind);
   const shift = ({ start, end }: { readonly start: number; readonly end: number }) => {
@@ -31,11 +31,11 @@ function read(text: string, prefixLength: number) {
 }
 
 function check(text: string): void {
-  const quick = read(text, 0);
-  // Of a text that nobody can read there is no tree, and at its beginning a mark changes what is said.
+  const fast = read(text, 0);
+  // Findings for an invalid text without a tree can depend on the marker.
   const slow = read(mark + text, mark.length);
-  assert.deepEqual(quick.tree, slow.tree);
-  if (quick.tree !== undefined) assert.deepEqual(quick.findings, slow.findings);
+  assert.deepEqual(fast.tree, slow.tree);
+  if (fast.tree !== undefined) assert.deepEqual(fast.findings, slow.findings);
 }
 
 const catalogue = `# A toolspec.
@@ -75,7 +75,7 @@ const config = `tool_servers:
 a key with spaces: x:y#z
 `;
 
-test("the quick reader and the library read what is written for Toolcrib alike", () => {
+test("the fast reader and the library agree on documents for Toolcrib", () => {
   check(catalogue);
   check(config);
   check(catalogue.replaceAll("\n", "   # comment\n"));
@@ -114,7 +114,7 @@ test("the quick reader and the library read what is written for Toolcrib alike",
   for (const text of ["text\n", "- a\n- - b\n  - c: d\n", "a:\n", "a:\nb: c\n", "- \n- a\n"]) check(text);
 });
 
-test("JSON in a file of YAML is read as the library reads it", () => {
+test("JSON in a YAML file has the same result as with the library", () => {
   const hostile = [
     '{"a": 1, "a": 2}',
     '{"a": [1, 2,], "b": {}}',
@@ -141,7 +141,7 @@ test("JSON in a file of YAML is read as the library reads it", () => {
   );
 });
 
-test("the quick reader and the library read what is nearly that alike", () => {
+test("the fast reader and the library agree on edited documents for Toolcrib", () => {
   const pieces = [
     ...[
       " ",
