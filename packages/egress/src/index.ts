@@ -18,3 +18,4 @@ export {
   readAuthority,
 } from "./proxy/local-authority.ts";
 export { createPlaceholder, isPlaceholder } from "./scan/placeholder.ts";
+export { prepareScans } from "./scan/prepare-scans.ts";

@@ -129,7 +129,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
   };
   const opened: OpenedSources[] = [];
   for (const openKind of kindsOfSources) opened.push(opening.use(await openKind(context)));
-  return new RunningGateway(config, deps, { core, metrics, opened, resources: opening.move() });
+  return new RunningGateway(config, deps, { core, metrics, scrubber, opened, resources: opening.move() });
 }
 
 /** Opens the store. Its disposal reports a trail that could not be completed instead of throwing. */
@@ -159,6 +159,7 @@ async function openAudit(
 interface GatewayParts {
   readonly core: GatewayCore;
   readonly metrics: GatewayMetrics;
+  readonly scrubber: SecretScrubber;
   readonly opened: readonly OpenedSources[];
   /** Everything that is disposed with the gateway, in the order in which it was opened. */
   readonly resources: AsyncDisposableStack;
@@ -180,14 +181,18 @@ class RunningGateway implements Gateway {
   #openingControl: Promise<ControlServer> | undefined;
   #control: ControlServer | undefined;
 
-  constructor(config: GatewayConfig, deps: GatewayDeps, { core, metrics, opened, resources }: GatewayParts) {
+  constructor(
+    config: GatewayConfig,
+    deps: GatewayDeps,
+    { core, metrics, scrubber, opened, resources }: GatewayParts,
+  ) {
     this.#config = config;
     this.#deps = deps;
     this.#core = core;
     this.#metrics = metrics;
     this.#resources = resources;
     this.#ready = Promise.allSettled(opened.map((sources) => sources.start()));
-    this.#prepared = this.#ready.then(() => this.#prepareSearch());
+    this.#prepared = this.#ready.then(() => this.#prepare(scrubber, opened));
   }
 
   get service(): GatewayCore["service"] {
@@ -312,7 +317,14 @@ class RunningGateway implements Gateway {
   }
 
   /** Indexes tools in small portions after the start, so that the first search does not wait. */
-  async #prepareSearch(): Promise<void> {
+  /** Prepares for the first call in small portions, between which the gateway serves clients. */
+  async #prepare(scrubber: SecretScrubber, opened: readonly OpenedSources[]): Promise<void> {
+    while (!this.#isStopping && scrubber.prepareNext()) await nextTurn();
+    for (const sources of opened) {
+      if (this.#isStopping) return;
+      sources.prepare?.();
+      await nextTurn();
+    }
     while (!this.#isStopping && this.#core.index.indexPending(searchPortion)) await nextTurn();
   }
 

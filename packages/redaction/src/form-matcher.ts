@@ -34,24 +34,29 @@ const none = { kind: "none" } as const;
 /** The shortest form that the prefilter can handle. */
 const formMinLength = 4;
 
-/** Finds a fixed set of forms, which share one alphabet. */
+/** Finds forms, which share one alphabet. */
 export class FormMatcher<Tag> {
-  /** Number of units of the shortest form: shorter input contains none. */
-  readonly shortest: number;
-  readonly #prefilter: Prefilter;
-  readonly #wanted: readonly WantedForm<Tag>[];
-  readonly #all: readonly number[];
+  #shortest = Number.POSITIVE_INFINITY;
+  readonly #prefilter = new Prefilter();
+  readonly #wanted: WantedForm<Tag>[] = [];
 
   constructor(wanted: readonly WantedForm<Tag>[]) {
+    this.add(wanted);
+  }
+
+  /** Number of units of the shortest form: shorter input contains none. */
+  get shortest(): number {
+    return this.#shortest;
+  }
+
+  /** Adds `wanted`. The cost does not depend on the forms that were added before. */
+  add(wanted: readonly WantedForm<Tag>[]): void {
     const forms = wanted.map(({ form }) => form);
-    this.shortest = forms.reduce(
-      (least, { symbols }) => Math.min(least, shortestOf(symbols)),
-      Number.POSITIVE_INFINITY,
-    );
-    if (this.shortest < formMinLength) throw new RangeError(`A form has fewer than ${formMinLength} units`);
-    this.#prefilter = new Prefilter(forms, this.shortest);
-    this.#wanted = wanted;
-    this.#all = [...wanted.keys()];
+    const shortest = Math.min(this.#shortest, ...forms.map(({ symbols }) => shortestOf(symbols)));
+    if (shortest < formMinLength) throw new RangeError(`A form has fewer than ${formMinLength} units`);
+    this.#shortest = shortest;
+    this.#prefilter.add(forms, this.#wanted.length);
+    this.#wanted.push(...wanted);
   }
 
   /**
@@ -61,7 +66,7 @@ export class FormMatcher<Tag> {
    */
   find(input: Input, from: number, isEnd: boolean): Finding<Tag> {
     // At the end of the input, a form needs room.
-    const limit = isEnd ? input.length - this.shortest + 1 : input.length;
+    const limit = isEnd ? input.length - this.#shortest + 1 : input.length;
     for (let at = this.#next(input, from, limit); at < limit; at = this.#next(input, at + 1, limit)) {
       const finding = this.#findAt(input, at, isEnd);
       if (finding !== undefined) return finding;
@@ -87,8 +92,8 @@ export class FormMatcher<Tag> {
   }
 
   /** The indexes of the forms that can begin at `start`: all of them at the end of the input. */
-  #candidatesAt(input: Input, start: number): readonly number[] {
-    if (start + 2 >= input.length) return this.#all;
+  #candidatesAt(input: Input, start: number): Iterable<number> {
+    if (start + 2 >= input.length) return this.#wanted.keys();
     const first = unitAt(input, start) & 0xff;
     const second = unitAt(input, start + 1) & 0xff;
     const third = unitAt(input, start + 2) & 0xff;

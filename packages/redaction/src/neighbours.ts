@@ -5,16 +5,10 @@
  */
 
 import { type Edges, edgesOf, type Form, type Gap } from "./form.ts";
+import type { TextSymbol } from "./text-symbol.ts";
 
 /** Pairs or hashed triples, one bit each: small enough to stay in the processor's cache while data passes. */
 export type BitSet = Int32Array;
-
-/** The neighbours near the beginning of some forms. */
-export interface Neighbours {
-  /** The first two units of each triple. */
-  readonly pairs: BitSet;
-  readonly triples: BitSet;
-}
 
 /** Returns the index of a triple; several triples share an index. */
 export function tripleIndex(pair: number, third: number): number {
@@ -31,85 +25,128 @@ function addBit(set: BitSet, index: number): void {
   set[index >>> 5] = (set[index >>> 5] as number) | (1 << index);
 }
 
-/** Returns the triples whose first unit can be among the first `count` units of a form. */
-export function neighboursNearBeginning(forms: readonly Form[], count: number): Neighbours {
-  const builder = new NeighboursBuilder();
-  for (const { symbols, gap } of forms) {
-    const between = gap === undefined ? undefined : edgesOf(gap.spellings);
-    if (gap !== undefined && between !== undefined) builder.addGap(gap, between);
-    // The least number of units before the symbol.
-    let start = 0;
-    for (let index = 0; index < symbols.length && start < count; index += 1) {
-      const [own, next, afterNext] = [0, 1, 2].map((ahead) => {
-        const symbol = symbols[index + ahead];
-        return symbol === undefined ? undefined : edgesOf(symbol.spellings);
-      });
-      if (own === undefined) break;
-      builder.addInner(own);
-      start += own.shortest;
-      if (next === undefined) break;
-      builder.addLink(own, next);
-      if (afterNext !== undefined) builder.addChain(own, next, afterNext);
-      if (between === undefined) continue;
-      builder.addLink(own, between);
-      builder.addLink(between, next);
-      builder.addChain(own, between, next);
-      if (gap !== undefined && gap.maxCount > 1) {
-        builder.addChain(own, between, between);
-        builder.addChain(between, between, next);
-      }
-      if (afterNext === undefined) continue;
-      builder.addChain(own, next, between);
-      builder.addChain(between, next, afterNext);
-      builder.addChain(between, next, between);
-    }
-  }
-  return builder;
-}
+/** Most pairs of symbols that a set remembers to have added. Forgetting them costs time only. */
+const maxKnownPairs = 50_000;
 
-/** Collects triples. Forms share symbols, so it adds each neighbourhood once. */
-class NeighboursBuilder implements Neighbours {
+/** Collects the neighbours near the beginning of forms. Forms share symbols, so it adds each neighbourhood once. */
+export class NeighbourSet {
+  /** The first two units of each triple. */
   readonly pairs: BitSet = new Int32Array(1 << 11);
   readonly triples: BitSet = new Int32Array(1 << 11);
-  readonly #inner = new Set<Edges>();
-  readonly #links = new Map<Edges, Set<Edges>>();
+  /** The symbols and pairs of symbols that were added with each gap. */
+  readonly #known = new Map<Gap | undefined, Set<number>>();
 
-  /** Adds the triples within `edges`. */
-  addInner(edges: Edges): void {
-    if (this.#inner.has(edges)) return;
-    this.#inner.add(edges);
-    for (const triple of edges.innerTriples) this.#add(triple >>> 8, triple & 0xff);
+  /** Adds the triples whose first unit can be among the first `count` units of a form. */
+  addBeginning({ symbols, gap }: Form, count: number): void {
+    const known = this.#knownWith(gap);
+    const between = gap === undefined ? undefined : edgesOf(gap.spellings);
+    // The least number of units before the symbol.
+    let start = 0;
+    let isLast = false;
+    for (let index = 0; index < symbols.length && !isLast; index += 1) {
+      const own = edgesOf((symbols[index] as TextSymbol).spellings);
+      const next = edgesAt(symbols, index + 1);
+      // The gap before the next symbol can still begin near the beginning.
+      isLast = start >= count;
+      start += own.shortest;
+      if (isNew(known, own.id)) {
+        this.#addTriples(own.innerTriples);
+        if (gap !== undefined && between !== undefined) this.#addAround(own, between, gap);
+      }
+      if (next === undefined) break;
+      if (isNew(known, own.id * maxEdges + next.id)) {
+        this.#addLink(own, next);
+        if (between !== undefined) {
+          this.#addChain(own, between, next);
+          this.#addChain(own, next, between);
+          this.#addChain(between, own, next);
+        }
+      }
+      const afterNext = edgesAt(symbols, index + 2);
+      if (afterNext !== undefined) this.#addChain(own, next, afterNext);
+    }
+  }
+
+  /** Returns the symbols and pairs that were added with `gap`. Adds a new gap. */
+  #knownWith(gap: Gap | undefined): Set<number> {
+    const known = this.#known.get(gap);
+    if (known !== undefined) {
+      if (known.size > maxKnownPairs) known.clear();
+      return known;
+    }
+    const none = new Set<number>();
+    this.#known.set(gap, none);
+    if (gap === undefined) return none;
+    const edges = edgesOf(gap.spellings);
+    this.#addTriples(edges.innerTriples);
+    if (gap.maxCount > 1) this.#addLink(edges, edges);
+    if (gap.maxCount > 2) this.#addChain(edges, edges, edges);
+    return none;
+  }
+
+  /** Adds the triples of a symbol and the gaps before and after it. */
+  #addAround(own: Edges, between: Edges, { maxCount }: Gap): void {
+    this.#addLink(own, between);
+    this.#addLink(between, own);
+    this.#addChain(between, own, between);
+    if (maxCount === 1) return;
+    this.#addChain(own, between, between);
+    this.#addChain(between, between, own);
+  }
+
+  // Plain loops: most of this runs once, in code that the engine has not
+  // optimized yet, where an iterator allocates an object for each element.
+
+  #addTriples(triples: readonly number[]): void {
+    for (let at = 0; at < triples.length; at += 1) {
+      const triple = triples[at] as number;
+      this.#add(triple >>> 8, triple & 0xff);
+    }
   }
 
   /** Adds the triples of `one` followed by `two`, where one of them gives two units. */
-  addLink(one: Edges, two: Edges): void {
-    const known = this.#links.get(one) ?? new Set();
-    if (known.has(two)) return;
-    this.#links.set(one, known.add(two));
-    for (const pair of one.lastPairs) for (const first of two.firsts) this.#add(pair, first);
-    for (const last of one.lasts) {
-      for (const pair of two.firstPairs) this.#add((last << 8) | (pair >>> 8), pair & 0xff);
+  #addLink({ lastPairs, lasts }: Edges, { firsts, firstPairs }: Edges): void {
+    for (let at = 0; at < lastPairs.length; at += 1) this.#addAfter(lastPairs[at] as number, firsts);
+    for (let at = 0; at < firstPairs.length; at += 1) {
+      const pair = firstPairs[at] as number;
+      for (let before = 0; before < lasts.length; before += 1) {
+        this.#add(((lasts[before] as number) << 8) | (pair >>> 8), pair & 0xff);
+      }
     }
   }
 
   /** Adds the triples of `one`, a single unit of `two`, and `three`. */
-  addChain(one: Edges, two: Edges, three: Edges): void {
-    for (const last of one.lasts) {
-      for (const whole of two.wholeUnits) {
-        for (const first of three.firsts) this.#add((last << 8) | whole, first);
+  #addChain({ lasts }: Edges, { wholeUnits }: Edges, { firsts }: Edges): void {
+    for (let at = 0; at < wholeUnits.length; at += 1) {
+      for (let before = 0; before < lasts.length; before += 1) {
+        this.#addAfter(((lasts[before] as number) << 8) | (wholeUnits[at] as number), firsts);
       }
     }
   }
 
-  /** Adds the triples within a gap. */
-  addGap({ maxCount }: Gap, edges: Edges): void {
-    this.addInner(edges);
-    if (maxCount > 1) this.addLink(edges, edges);
-    if (maxCount > 2) this.addChain(edges, edges, edges);
+  /** Adds the triples of `pair` and each of `thirds`. */
+  #addAfter(pair: number, thirds: readonly number[]): void {
+    addBit(this.pairs, pair);
+    for (let at = 0; at < thirds.length; at += 1)
+      addBit(this.triples, tripleIndex(pair, thirds[at] as number));
   }
 
   #add(pair: number, third: number): void {
     addBit(this.pairs, pair);
     addBit(this.triples, tripleIndex(pair, third));
   }
+}
+
+/** More than the edges that a process creates. */
+const maxEdges = 2 ** 26;
+
+function edgesAt(symbols: readonly TextSymbol[], index: number): Edges | undefined {
+  const symbol = symbols[index];
+  return symbol === undefined ? undefined : edgesOf(symbol.spellings);
+}
+
+/** Adds `key` to `known`. Returns whether it is new. */
+function isNew(known: Set<number>, key: number): boolean {
+  const { size } = known;
+  return known.add(key).size > size;
 }

@@ -11,7 +11,7 @@
  */
 
 import { type Edges, edgesOf, type Form, shortestOf } from "./form.ts";
-import { hasBit, type Neighbours, neighboursNearBeginning, tripleIndex } from "./neighbours.ts";
+import { hasBit, NeighbourSet, tripleIndex } from "./neighbours.ts";
 import { byteCount } from "./unit-set.ts";
 
 /** Longer strides gain little. */
@@ -24,10 +24,11 @@ const narrowMaxCount = 4;
 
 /** Finds the places at which a form can begin. */
 export class Prefilter {
-  readonly #stride: number;
-  /** How many units after the end of a stride are read. */
-  readonly #lookahead: number;
-  readonly #neighbours: Neighbours;
+  /** The least room of a form. It sets the stride, and how many units after the end of a stride are read. */
+  #room = Number.POSITIVE_INFINITY;
+  #stride = strideMax;
+  #lookahead = lookaheadMax;
+  readonly #neighbours = new NeighbourSet();
   /** First units, first pairs and first triples of the forms. */
   readonly #first = new Uint8Array(byteCount);
   readonly #firstPairs = new Uint8Array(1 << 16);
@@ -35,12 +36,20 @@ export class Prefilter {
   /** The forms, by index, that can begin with a triple. */
   readonly #formsByTriple = new Map<number, number[]>();
 
-  constructor(forms: readonly Form[], shortest: number) {
-    const room = roomOf(forms, shortest);
-    this.#lookahead = Math.max(lookaheadMin, Math.min(lookaheadMax, room >>> 2));
-    this.#stride = Math.max(1, Math.min(strideMax, room - this.#lookahead));
-    this.#neighbours = neighboursNearBeginning(forms, this.#stride + this.#lookahead - 1);
-    for (const [index, form] of forms.entries()) this.#addBeginnings(form, index);
+  /**
+   * Adds `forms`; the index of the first one is `firstIndex`. A shorter stride
+   * reads less of the beginning of the forms that are known, so nothing that was
+   * added for them needs to change.
+   */
+  add(forms: readonly Form[], firstIndex: number): void {
+    this.#room = Math.min(this.#room, ...forms.map(roomOf));
+    this.#lookahead = Math.max(lookaheadMin, Math.min(lookaheadMax, Math.floor(this.#room / 4)));
+    this.#stride = Math.max(1, Math.min(strideMax, this.#room - this.#lookahead));
+    const count = this.#stride + this.#lookahead - 1;
+    for (const [index, form] of forms.entries()) {
+      this.#neighbours.addBeginning(form, count);
+      this.#addBeginnings(form, firstIndex + index);
+    }
   }
 
   /** Returns the next place in `bytes` at or after `from` where a form can begin; `limit` or more if there is none before it. */
@@ -191,14 +200,8 @@ function addSpellings(
   for (const triple of edges.firstTriples) add(triple);
 }
 
-/**
- * The number of units for a stride and its lookahead: those of the shortest
- * form, and those that precede a wide symbol in any form.
- */
-function roomOf(forms: readonly Form[], shortest: number): number {
-  const narrow = forms.map(({ symbols }) => {
-    const wide = symbols.findIndex(({ spellings }) => edgesOf(spellings).wholeUnits.length > narrowMaxCount);
-    return wide === -1 ? shortest : shortestOf(symbols.slice(0, wide));
-  });
-  return Math.min(shortest, ...narrow);
+/** The number of units for a stride and its lookahead: those of the form that precede a wide symbol. */
+function roomOf({ symbols }: Form): number {
+  const wide = symbols.findIndex(({ spellings }) => edgesOf(spellings).wholeUnits.length > narrowMaxCount);
+  return shortestOf(wide === -1 ? symbols : symbols.slice(0, wide));
 }

@@ -28,7 +28,7 @@ import {
   type TextSymbol,
   unescaped,
 } from "./text-symbol.ts";
-import { literal, setOf, singleUnit } from "./unit-set.ts";
+import { literal, setOf, singleUnit, type UnitSet } from "./unit-set.ts";
 
 /**
  * Number of characters of the shortest secret that is recognized. Shorter ones
@@ -83,15 +83,27 @@ function wideForms(text: string): readonly Form[] {
   const pairs = units.map((unit): readonly [low: TextSymbol, high: TextSymbol] => {
     if (unit >= 0x80) return [unescaped(singleUnit(unit & 0xff)), unescaped(singleUnit(unit >>> 8))];
     const character = String.fromCharCode(unit);
-    const cases = [character.toLowerCase(), character.toUpperCase()].map((one) => one.charCodeAt(0));
-    return [unescaped(setOf(cases)), zero];
+    return [unescaped(bothCases(character)), zero];
   });
   return [{ symbols: pairs.flat() }, { symbols: pairs.flatMap(([low, high]) => [high, low]) }];
 }
 
+/** ASCII letters in both cases, which wide forms share. */
+const casesOf = new Map<string, UnitSet>();
+
+function bothCases(character: string): UnitSet {
+  const lower = character.toLowerCase();
+  let cases = casesOf.get(lower);
+  if (cases === undefined) {
+    cases = setOf([lower.charCodeAt(0), lower.toUpperCase().charCodeAt(0)]);
+    casesOf.set(lower, cases);
+  }
+  return cases;
+}
+
 /** Returns the form of `bytes` in hexadecimal. */
 export function hexForm(bytes: Uint8Array, alphabet: Alphabet): Form {
-  return { symbols: Array.from(bytes, hexSymbol), gap: hexGaps[alphabet] };
+  return { symbols: Array.from(bytes, hexSymbol), gap: hexGapOf(alphabet) };
 }
 
 /** Returns the form of base64 `text` in both alphabets, wrapped into lines or not. */
@@ -100,7 +112,7 @@ export function base64Form(text: string, alphabet: Alphabet): Form {
     const inBoth = { "+": "+-", "-": "+-", "/": "/_", _: "/_" }[character] ?? character;
     return anyOf(inBoth, alphabet);
   });
-  return { symbols, gap: base64Gaps[alphabet] };
+  return { symbols, gap: base64GapOf(alphabet) };
 }
 
 /** Separators of two characters or more; `\x` is one too. */
@@ -108,16 +120,19 @@ const hexSeparators = ["\r\n", "0x", ",0x", " 0x", ", 0x"].map((text) => sets(li
 /** A carriage return and a line feed. */
 const base64GapMaxCount = 2;
 
-function toHexGap(alphabet: Alphabet): Gap {
-  return createGap([...anyOf(":- \r\n", alphabet).spellings, ...hexSeparators, hexEscape], 1);
+function hexGapOf(alphabet: Alphabet): Gap {
+  hexGaps[alphabet] ??= createGap([...anyOf(":- \r\n", alphabet).spellings, ...hexSeparators, hexEscape], 1);
+  return hexGaps[alphabet];
 }
 
-function toBase64Gap(alphabet: Alphabet): Gap {
-  return createGap(anyOf("\r\n", alphabet).spellings, base64GapMaxCount);
+function base64GapOf(alphabet: Alphabet): Gap {
+  base64Gaps[alphabet] ??= createGap(anyOf("\r\n", alphabet).spellings, base64GapMaxCount);
+  return base64Gaps[alphabet];
 }
 
-const hexGaps = { bytes: toHexGap("bytes"), text: toHexGap("text") };
-const base64Gaps = { bytes: toBase64Gap("bytes"), text: toBase64Gap("text") };
+/** Created when a form needs them: most processes use one alphabet, and some have no secrets. */
+const hexGaps: { [A in Alphabet]?: Gap } = {};
+const base64Gaps: { [A in Alphabet]?: Gap } = {};
 
 /**
  * Returns the base64 characters that `bytes` alone decide when `before` bytes

@@ -23,18 +23,33 @@ interface SecretSpan {
   readonly name: string;
 }
 
-/** A search for all known values. */
-interface Search {
-  readonly matcher: FormMatcher<string>;
+/** A search for values. */
+class ValueSearch {
+  readonly matcher = new FormMatcher<string>([]);
   /** Whether a number can be a secret. */
-  readonly hasNumbers: boolean;
+  hasNumbers = false;
+  readonly #texts = new Set<string>();
+
+  /** Adds the texts of `value` that it does not know. */
+  add(value: string, name: string): void {
+    for (const text of secretTextsOf(value)) {
+      if (this.#texts.has(text)) continue;
+      this.#texts.add(text);
+      this.matcher.add(secretForms(text, "text").map((form) => ({ form, tag: name })));
+      this.hasNumbers ||= /^-?\d+(?:\.\d+)?$/.test(text);
+    }
+  }
 }
 
 /** Replaces each secret that it has learned by `[secret NAME]`. */
 export class SecretScrubber {
   /** Names by value, the value that was learned last at the end. */
   readonly #names = new Map<string, string>();
-  #search: Search | undefined;
+  #search: ValueSearch | undefined;
+  /** Values that are known and not yet in the search. */
+  readonly #added = new Set<string>();
+  /** Number of values in the search that were forgotten. */
+  #forgottenCount = 0;
 
   /**
    * Remembers `value`, in addition to the values of `name` that it knows. Values
@@ -47,8 +62,21 @@ export class SecretScrubber {
     this.#names.delete(value);
     this.#names.set(value, known ?? name);
     if (known !== undefined) return;
-    if (this.#names.size > maxValues) this.#names.delete(this.#names.keys().next().value as string);
-    this.#search = undefined;
+    this.#added.add(value);
+    if (this.#names.size > maxValues) this.#forget(this.#names.keys().next().value as string);
+  }
+
+  /**
+   * Adds one learned value to the search: about a millisecond of work, more for
+   * the first value. Values that were not prepared are added with the next text.
+   * Returns whether more values remain.
+   */
+  prepareNext(): boolean {
+    for (const value of this.#added) {
+      this.#addToSearch(value);
+      break;
+    }
+    return this.#added.size > 0;
   }
 
   /** Returns `text` without known secrets. */
@@ -77,18 +105,27 @@ export class SecretScrubber {
     return spans;
   }
 
-  #searchForAll(): Search {
-    if (this.#search !== undefined) return this.#search;
-    const names = new Map<string, string>();
-    for (const [value, name] of this.#names) {
-      for (const text of secretTextsOf(value)) if (!names.has(text)) names.set(text, name);
-    }
-    const wanted = [...names].flatMap(([text, tag]) =>
-      secretForms(text, "text").map((form) => ({ form, tag })),
-    );
-    const hasNumbers = [...names.keys()].some((text) => /^-?\d+(?:\.\d+)?$/.test(text));
-    this.#search = { matcher: new FormMatcher(wanted), hasNumbers };
+  /** Forgets `value`. The search keeps it until it has as many forgotten values as known ones. */
+  #forget(value: string): void {
+    this.#names.delete(value);
+    if (this.#added.delete(value) || this.#search === undefined) return;
+    this.#forgottenCount += 1;
+    if (this.#forgottenCount < this.#names.size) return;
+    this.#search = undefined;
+    this.#forgottenCount = 0;
+    for (const known of this.#names.keys()) this.#added.add(known);
+  }
+
+  #searchForAll(): ValueSearch {
+    for (const value of this.#added) this.#addToSearch(value);
+    this.#search ??= new ValueSearch();
     return this.#search;
+  }
+
+  #addToSearch(value: string): void {
+    this.#search ??= new ValueSearch();
+    this.#search.add(value, this.#names.get(value) as string);
+    this.#added.delete(value);
   }
 
   #scrub(value: JsonValue | undefined): JsonValue | undefined {

@@ -31,17 +31,20 @@ interface ScrubbedSecret<Owner> {
 
 type SecretMatcher<Owner> = FormMatcher<ScrubbedSecret<Owner>>;
 
-/** Replaces a fixed set of secrets in byte streams and in header values. */
+/** Replaces secrets in byte streams and in header values. */
 export class ByteScrubber<Owner> {
-  readonly #matcher: SecretMatcher<Owner>;
+  readonly #matcher: SecretMatcher<Owner> = new FormMatcher([]);
 
   /** Texts shorter than six characters are ignored. */
   constructor(secrets: readonly KnownSecret<Owner>[]) {
-    const wanted = secrets.flatMap(({ owner, texts, replacement }) => {
-      const tag = { owner, replacement, bytes: fromLatin1(replacement) };
-      return [...new Set(texts)].flatMap((text) => secretForms(text, "bytes")).map((form) => ({ form, tag }));
-    });
-    this.#matcher = new FormMatcher(wanted);
+    for (const secret of secrets) this.add(secret);
+  }
+
+  /** Adds a secret, also for streams that have begun. The cost does not depend on the secrets that were added before. */
+  add({ owner, texts, replacement }: KnownSecret<Owner>): void {
+    const tag = { owner, replacement, bytes: fromLatin1(replacement) };
+    const forms = [...new Set(texts)].flatMap((text) => secretForms(text, "bytes"));
+    this.#matcher.add(forms.map((form) => ({ form, tag })));
   }
 
   /** Returns `text`, in which each character is one byte (as in a header), without secrets. */

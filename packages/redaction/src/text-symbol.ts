@@ -6,7 +6,7 @@
  * needs no escape is found with one.
  */
 
-import { hexDigitsOf, literal, setOf, singleUnit, type UnitSet } from "./unit-set.ts";
+import { hexDigitsOf, literal, setOf, singleUnit, type UnitSet, unitsOf } from "./unit-set.ts";
 
 /** The units of an input: the bytes of a stream (UTF-8), or the UTF-16 code units of a text. */
 export type Alphabet = "bytes" | "text";
@@ -112,9 +112,9 @@ export function anyOf(characters: string, alphabet: Alphabet): TextSymbol {
   const known = cache.get(characters);
   if (known !== undefined) return known;
   const parts = all.map((character) => symbolOf(character, alphabet));
-  const plain = setOf(parts.flatMap((part) => [...part.plain.keys()].filter((unit) => part.plain[unit])));
+  const plain = setOf(parts.flatMap((part) => unitsOf(part.plain)));
   const escapes = parts.flatMap(({ spellings }) => spellings.filter((one) => !isWithin(one, plain)));
-  const isPlain = plain.includes(1);
+  const isPlain = unitsOf(plain).length > 0;
   const symbol = { spellings: isPlain ? [sets([plain]), ...escapes] : escapes, plain };
   if (isShared(characters)) cache.set(characters, symbol);
   return symbol;
@@ -123,7 +123,7 @@ export function anyOf(characters: string, alphabet: Alphabet): TextSymbol {
 function isWithin({ lead, run, rest }: Spelling, plain: UnitSet): boolean {
   const [set, second] = [...lead, ...rest];
   if (run !== undefined || set === undefined || second !== undefined) return false;
-  return set.every((is, unit) => is === 0 || plain[unit] === 1);
+  return unitsOf(set).every((unit) => plain[unit] === 1);
 }
 
 /** Secrets share ASCII characters. A cache of others would grow with each secret. */

@@ -60,17 +60,20 @@ export function hexDigitsOf(number: number, width: number): readonly UnitSet[] {
 
 /** Returns the set of `units`. */
 export function setOf(units: readonly number[]): UnitSet {
-  const set = new Uint8Array(Math.max(byteCount, ...units.map((unit) => unit + 1)));
-  for (const unit of units) set[unit] = 1;
+  let size = byteCount;
+  for (const unit of units) if (unit >= size) size = unit + 1;
+  const set = new Uint8Array(size);
+  const distinct: number[] = [];
+  for (const unit of units) {
+    if (set[unit] === 1) continue;
+    set[unit] = 1;
+    distinct.push(unit);
+  }
+  unitsBySet.set(set, distinct);
   return set;
 }
 
-/** Lists the units of `set`. Sets are shared by forms, so the list is computed once. */
+/** Lists the units of `set`, which `setOf` created. */
 export function unitsOf(set: UnitSet): readonly number[] {
-  let units = unitsBySet.get(set);
-  if (units === undefined) {
-    units = [...set.keys()].filter((unit) => set[unit]);
-    unitsBySet.set(set, units);
-  }
-  return units;
+  return unitsBySet.get(set) as readonly number[];
 }

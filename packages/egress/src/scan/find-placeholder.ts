@@ -13,7 +13,7 @@ export interface Misplaced {
 /** Returns the first placeholder in `text`; `undefined` if there is none. */
 export function findPlaceholder(where: string, text: string | Uint8Array): Misplaced | undefined {
   // A placeholder is ASCII: it has as many bytes as characters.
-  if (text.length < placeholderMatcher.shortest) return undefined;
+  if (text.length < placeholderMatcher().shortest) return undefined;
   const scanner = new PlaceholderScanner(where);
   return scanner.push(typeof text === "string" ? Buffer.from(text, "utf8") : text) ?? scanner.end();
 }
@@ -45,7 +45,7 @@ export class PlaceholderScanner {
 
   #scan(piece: Uint8Array, isEnd: boolean): Misplaced | undefined {
     const bytes = this.#held.length === 0 ? piece : Buffer.concat([this.#held, piece]);
-    const finding = placeholderMatcher.find(bytes, 0, isEnd);
+    const finding = placeholderMatcher().find(bytes, 0, isEnd);
     if (finding.kind === "found") {
       const text = Buffer.from(bytes.subarray(finding.start, finding.end)).toString("latin1");
       return { where: this.#where, text };

@@ -27,7 +27,10 @@ export function withoutPlaceholders(text: string): string {
   return text.replace(/toolcrib-ph-[0-9a-f]*/gi, "[placeholder]");
 }
 
-/** Finds any placeholder in any encoding, letters in either case. */
-export const placeholderMatcher = new FormMatcher<undefined>(
-  tokenForms(prefix, digitCount).map((form) => ({ form, tag: undefined })),
-);
+let matcher: FormMatcher<undefined> | undefined;
+
+/** Returns the matcher of any placeholder in any encoding, letters in either case. The first call creates it. */
+export function placeholderMatcher(): FormMatcher<undefined> {
+  matcher ??= new FormMatcher(tokenForms(prefix, digitCount).map((form) => ({ form, tag: undefined })));
+  return matcher;
+}

@@ -1,7 +1,7 @@
 /**
  * The secrets that each source has used, so that its responses can be scrubbed:
- * also of a secret that was replaced since. Builds one scrubber for each set of
- * secrets.
+ * also of a secret that was replaced since. Each source has one scrubber, to
+ * which new secrets are added.
  */
 
 import { ByteScrubber, type KnownSecret } from "@toolcrib/redaction";
@@ -16,6 +16,8 @@ interface SourceState {
   /** By credential and value, the most recent one at the end. */
   readonly secrets: Map<string, KnownSecret<EgressCredential>>;
   scrubber: ByteScrubber<EgressCredential> | undefined;
+  /** Number of secrets in the scrubber that were forgotten. */
+  forgottenCount: number;
 }
 
 /** Remembers the secrets that sources have used. */
@@ -27,7 +29,7 @@ export class SourceSecrets {
     { id }: EgressSource,
     secrets: readonly ReadSecret[],
   ): ByteScrubber<EgressCredential> | undefined {
-    const state = this.#states.get(id) ?? { secrets: new Map(), scrubber: undefined };
+    const state = this.#states.get(id) ?? { secrets: new Map(), scrubber: undefined, forgottenCount: 0 };
     if (secrets.length > 0 && !this.#states.has(id)) {
       this.#states.set(id, state);
       if (this.#states.size > maxSources) this.#states.delete(this.#states.keys().next().value as string);
@@ -49,7 +51,18 @@ function learn(state: SourceState, secret: ReadSecret): void {
   const { placeholder } = credential;
   const key = `${placeholder} ${value}`;
   if (state.secrets.has(key)) return;
-  state.secrets.set(key, { owner: credential, texts: echoTextsOf(secret), replacement: placeholder });
-  if (state.secrets.size > maxSecrets) state.secrets.delete(state.secrets.keys().next().value as string);
+  const known = { owner: credential, texts: echoTextsOf(secret), replacement: placeholder };
+  state.secrets.set(key, known);
+  state.scrubber?.add(known);
+  if (state.secrets.size > maxSecrets) forget(state, state.secrets.keys().next().value as string);
+}
+
+/** Forgets a secret. The scrubber keeps it until it has as many forgotten secrets as known ones. */
+function forget(state: SourceState, key: string): void {
+  state.secrets.delete(key);
+  if (state.scrubber === undefined) return;
+  state.forgottenCount += 1;
+  if (state.forgottenCount < state.secrets.size) return;
   state.scrubber = undefined;
+  state.forgottenCount = 0;
 }
