@@ -22,6 +22,7 @@ import {
   normalize,
   type RunSetting,
   runToolcrib,
+  sortServers,
   startServe,
   transcript,
 } from "./transcript.ts";
@@ -179,7 +180,8 @@ test("serve, status, list and doctor show the states of toolspecs", async () => 
   await runToolcrib(["add", "mail", "--without-secrets"], setting);
   await using gateway = await startServe([], setting);
   await waitUntil(() => gateway.stdout().includes("Press Ctrl-C to stop."));
-  const served = normalize(gateway.stdout().split("\nConnect a client")[0] ?? "", directory.path);
+  const printed = sortServers(gateway.stdout());
+  const served = normalize(printed.split("\nConnect a client")[0] ?? "", directory.path);
   const shown = await inOrder(
     [
       [["status"], { env }],

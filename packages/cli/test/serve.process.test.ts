@@ -10,7 +10,15 @@ import {
   startServerProcess,
   waitUntil,
 } from "@toolcrib/testing";
-import { echoServer, golden, normalize, runToolcrib, startServe, transcript } from "./transcript.ts";
+import {
+  echoServer,
+  golden,
+  normalize,
+  runToolcrib,
+  sortServers,
+  startServe,
+  transcript,
+} from "./transcript.ts";
 
 const config = {
   tool_servers: [
@@ -19,14 +27,6 @@ const config = {
   ],
   serve: { listen: "127.0.0.1:0" },
 };
-
-/** The servers' lines come in the order in which they are ready. */
-function sortServers(text: string): string {
-  return text.replace(
-    /(?:^ {2}[✓✗…] .*\n)+/m,
-    (lines) => `${lines.trimEnd().split("\n").sort().join("\n")}\n`,
-  );
-}
 
 test("serve prints its address, its servers and how to use it, and stops gracefully", async () => {
   await using directory = await makeTemporaryDirectory();

@@ -119,6 +119,14 @@ export function startServe(args: readonly string[], setting: RunSetting): Promis
   });
 }
 
+/** Sorts the lines of servers and toolspecs that `serve` prints, which are in the order in which these become ready. */
+export function sortServers(text: string): string {
+  return text.replace(
+    /(?:^ {2}[✓✗…] .*\n)+/m,
+    (lines) => `${lines.trimEnd().split("\n").sort().join("\n")}\n`,
+  );
+}
+
 /** Path of a golden file of this package. */
 export function golden(name: string): string {
   return join(import.meta.dirname, "golden", name);

@@ -82,13 +82,24 @@ interface Answer {
   readonly error?: { readonly message: string };
 }
 
-async function pidOf(gateway: ServedGateway, id: string): Promise<number | undefined> {
+interface Status {
+  readonly callsInFlight: number;
+  readonly servers: readonly {
+    readonly id: string;
+    readonly pid?: number;
+    readonly health: { readonly state: string };
+  }[];
+}
+
+async function statusOf(gateway: ServedGateway): Promise<Status> {
   const response = await fetch(`${gateway.baseUrl}/api/v1/status`, {
     headers: { authorization: `Bearer ${gateway.token}` },
   });
-  const { servers } = (await response.json()) as {
-    servers: { id: string; pid?: number; health: { state: string } }[];
-  };
+  return (await response.json()) as Status;
+}
+
+async function pidOf(gateway: ServedGateway, id: string): Promise<number | undefined> {
+  const { servers } = await statusOf(gateway);
   const server = servers.find((one) => one.id === id);
   return server?.health.state === "ready" ? server.pid : undefined;
 }
@@ -98,6 +109,8 @@ describe("sudden death under load", { skip: needsProc }, () => {
     await using directory = await makeTemporaryDirectory();
     const mark = randomUUID();
     const counts = { answered: 0, hit: 0 };
+    /** Calls without an error, by server. */
+    const served = new Map<string, number>();
     {
       await using gateway = await serveGateway(
         writeConfig(directory.path, mark),
@@ -119,8 +132,12 @@ describe("sudden death under load", { skip: needsProc }, () => {
           if (answer.result?.isError === true) {
             counts.hit += 1;
             assert.match(JSON.stringify(answer), /ended before it answered|not available/);
+            // A client waits before it tries again.
             await new Promise((resolve) => setTimeout(resolve, 20));
-          } else if (tool === "echo") assert.equal(answer.result?.content[0]?.text, text);
+            continue;
+          }
+          served.set(server, (served.get(server) ?? 0) + 1);
+          if (tool === "echo") assert.equal(answer.result?.content[0]?.text, text);
         }
       };
       const workers = [...victims, ...victims, ...steady, ...steady].map(worker);
@@ -128,7 +145,8 @@ describe("sudden death under load", { skip: needsProc }, () => {
         for (let kill = 0; kill < 5; kill += 1) {
           await waitUntil(async () => (await pidOf(gateway, server)) !== undefined, { timeoutMs: 30_000 });
           const pid = await pidOf(gateway, server);
-          await new Promise((resolve) => setTimeout(resolve, 100));
+          const before = served.get(server) ?? 0;
+          await waitUntil(() => (served.get(server) ?? 0) > before + 4, { what: `${server} is called` });
           process.kill(pid as number, "SIGKILL");
           await waitUntil(async () => (await pidOf(gateway, server)) !== pid, { timeoutMs: 10_000 });
         }
@@ -161,7 +179,9 @@ describe("sudden death under load", { skip: needsProc }, () => {
           ),
         );
       }
-      await new Promise((resolve) => setTimeout(resolve, 150));
+      await waitUntil(async () => (await statusOf(gateway)).callsInFlight >= 20, {
+        what: "the calls that sleep are in flight",
+      });
       process.kill(gateway.process.pid, "SIGKILL");
       const settled = await Promise.all(outcomes);
       // The 20 that sleep cannot have been answered; how many others were depends on the machine.
