@@ -64,7 +64,7 @@ async function report(name: string, connection: Connection): Promise<void> {
   const seconds = (performance.now() - start) / 1000;
   const { user, system } = process.cpuUsage(before);
   const perCall = ((user + system) / count).toFixed(1);
-  console.log(`${name.padEnd(14)} ${Math.round(count / seconds)} calls/s, ${perCall} µs CPU a call`);
+  console.log(`${name.padEnd(14)} ${Math.round(count / seconds)} calls/s, ${perCall} µs CPU per call`);
 }
 
 async function listen(server: Server): Promise<number> {

@@ -73,7 +73,7 @@ export function loadTable(results: readonly LoadResult[], concurrency: number): 
       ...(rows.length === 0
         ? []
         : [
-            `The load client itself took ${Math.min(...clientCpu).toFixed(3)} to ${Math.max(...clientCpu).toFixed(3)} ms CPU a call.`,
+            `The load client itself took ${Math.min(...clientCpu).toFixed(3)} to ${Math.max(...clientCpu).toFixed(3)} ms CPU per call.`,
           ]),
     ],
   };

@@ -238,13 +238,13 @@ function readExpected(requirements: string, chosen: readonly Column[]): Expected
   );
 }
 
-/** Name every difference from the expected and print the closing count; returns the exit code. */
+/** Prints every difference from the expected results and a summary; returns the exit code. */
 function report(results: ReadonlyMap<Column, ColumnResult>, expected: readonly ExpectedFailure[]): number {
   let passed = 0;
   let failed = 0;
   const unused = new Set(expected);
   for (const [column, scenarios] of results) {
-    const told = new Set<string>();
+    const printed = new Set<string>();
     for (const [scenario, { failures, warnings }] of scenarios) {
       const entry = expected.find((known) => known.column === column && known.scenario === scenario);
       if (entry !== undefined) unused.delete(entry);
@@ -252,10 +252,10 @@ function report(results: ReadonlyMap<Column, ColumnResult>, expected: readonly E
         console.log(`${column} ${scenario} fails as expected: ${entry.reason}`);
       } else if (failures.length > 0) {
         failed += 1;
-        // One reason can be that of every scenario, such as a gateway that does not start.
+        // One failure, such as a gateway that does not start, can be the cause in every scenario.
         for (const failure of failures) {
-          if (!told.has(failure)) console.log(`${column} ${scenario} fails: ${failure}`);
-          told.add(failure);
+          if (!printed.has(failure)) console.log(`${column} ${scenario} fails: ${failure}`);
+          printed.add(failure);
         }
       } else if (entry !== undefined) {
         failed += 1;

@@ -62,7 +62,7 @@ function failedItself(error: Error & { readonly failureType?: string }): boolean
   return error.failureType !== "subtestsFailed";
 }
 
-/** The files that took longest, in seconds; for whoever looks where the time goes. */
+/** Yields the slowest test files with their time in seconds. */
 function* slowest(took: ReadonlyMap<string, number>): Generator<string> {
   for (const [file, ms] of [...took].sort(([, a], [, b]) => b - a).slice(0, 25)) {
     yield `${(ms / 1000).toFixed(1).padStart(6)} s ${file}\n`;

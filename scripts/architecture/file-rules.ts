@@ -52,7 +52,7 @@ const processModules: ReadonlySet<string> = new Set(["node:child_process", "node
 
 const maxLines = 500;
 
-/** What is taken from the surroundings, by object and member; `*` is every member. */
+/** Ambient inputs and outputs, by object and member; `*` is every member. */
 const ambientMembers: ReadonlyMap<string, readonly string[]> = new Map([
   ["process", ["env", "argv", "exit", "exitCode", "hrtime", "stdin", "stdout", "stderr"]],
   ["Date", ["now"]],
@@ -156,7 +156,7 @@ function checkAmbient(file: WorkspaceFile, checker: Checker): Diagnostic[] {
     const object = ambientModules.get(specifier);
     for (const name of names) {
       if (object === undefined) continue;
-      // Under another name its members could not be told; the global `process` can be read instead.
+      // Uses of its members cannot be detected under another name; the global `process` is available instead.
       const isWhole = name === "default" || name === "*";
       if (isWhole ? wholeModules.has(specifier) : isAmbientMember(object, name))
         add(isWhole ? specifier : `${name} of ${specifier}`, span);

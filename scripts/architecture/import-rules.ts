@@ -1,7 +1,7 @@
 /**
- * Where imports may point: down by the table of floors, only through the front
- * door of a package, never from `src` to `test`, and from floors 0 and 1 never
- * to Node itself. Judges one file at a time.
+ * Checks the imports of one file at a time: they follow the table of floors,
+ * enter a package only through its `index.ts`, never lead from `src` to `test`,
+ * and on floors 0 and 1 never lead to Node itself.
  */
 
 import { isBuiltin } from "node:module";
@@ -11,10 +11,10 @@ import { listModuleReferences, type ModuleReference } from "../syntax.ts";
 import { scope, type WorkspaceFile, type WorkspacePackage } from "../workspace.ts";
 import type { FloorTable } from "./floor-table.ts";
 
-/** The highest floor that never touches Node. */
+/** The highest floor that never imports Node's modules. */
 const pureFloor = 1;
 
-/** Every import of `owner`'s files that its place in the house forbids. */
+/** Returns a finding for every import of `owner`'s files that the table or the layout forbids. */
 export function checkImports(owner: WorkspacePackage, table: FloorTable): Diagnostic[] {
   return [
     ...owner.src.flatMap((file) =>
@@ -67,14 +67,12 @@ function checkSourceReference(
   }
   if (isBuiltin(specifier) && row?.floor !== undefined && row.floor <= pureFloor) {
     const message = `"${owner.folder}" is on floor ${row.floor} and may not import Node's "${specifier}"`;
-    return [
-      finding("ARCH_NODE_IMPORT", message, file, reference, "take what is needed from it as an argument"),
-    ];
+    return [finding("ARCH_NODE_IMPORT", message, file, reference, "pass the dependency as an argument")];
   }
   return [];
 }
 
-/** Tests go through the front door too, so that the same tests run on `src` and on `dist`. */
+/** Tests also import a package by its name, so that the same tests run on `src` and on `dist`. */
 function checkTestReference(
   owner: WorkspacePackage,
   file: WorkspaceFile,
@@ -92,7 +90,7 @@ function checkTestReference(
   return inside === "" ? [] : [deepImport(folder, file, reference)];
 }
 
-/** Folder of `@toolcrib/json/src/x.ts` (`json`), and what follows it. */
+/** Splits `@toolcrib/json/src/x.ts` into the folder (`json`) and the path inside it. */
 export function splitName(specifier: string): { readonly folder: string; readonly inside: string } {
   const [folder = "", ...inside] = specifier.slice(scope.length).split("/");
   return { folder, inside: inside.join("/") };

@@ -339,14 +339,14 @@ describe("checkArchitecture() finds", () => {
     ));
 
   test("an ARCHITECTURE.md without the table", async () => {
-    await using tree = await makeTree({ "ARCHITECTURE.md": "# House\n" });
+    await using tree = await makeTree({ "ARCHITECTURE.md": "# Architecture\n" });
     using workspace = openWorkspace(tree.path, compiler);
     const places = placesOf(checkArchitecture(workspace));
     assert.ok(places.includes("ARCHITECTURE.md:1 ARCH_TABLE_INVALID"), places.join("\n"));
   });
 });
 
-test("checkArchitecture() says where, what is allowed and how to mend it", async () => {
+test("checkArchitecture() reports the place, the rule and the fix", async () => {
   await using tree = await makeTree({
     "packages/search/src/a.ts": '\nimport { x } from "@toolcrib/mcp";\nexport const y = x;\n',
   });

@@ -8,7 +8,7 @@ import { makeTemporaryDirectory, type TemporaryDirectory } from "@toolcrib/testi
 /** Paths from the root, and their texts. */
 export type Files = { readonly [path: string]: string };
 
-const table = `# House
+const table = `# Architecture
 
 | Floor | Package | What it is | May import |
 |---|---|---|---|

@@ -30,6 +30,8 @@ describe("checkText() accepts", () => {
     check("amend, indoors, aworld, outdoor, strayed\n", []));
   test("terms with another meaning", () =>
     check("garbage collection, Hello, world; a world-readable file; find out\n", []));
+  test("Starlark's message for a backslash", () => check('"stray backslash in program"\n', []));
+  test("the documented example of capitalize()", () => check('"hELLO, World".capitalize()\n', []));
 });
 
 test("sampleExcerpts() returns as many random excerpts as asked for", () => {

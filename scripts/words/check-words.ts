@@ -139,7 +139,7 @@ export function sampleExcerpts(root: string, count: number, random: () => number
 function listExcerpts({ name, text }: Source): Excerpt[] {
   const pattern = name.endsWith(".md") ? pageExcerpts : codeExcerpts;
   return [...text.matchAll(pattern)]
-    .filter(([excerpt]) => (excerpt.match(/[A-Za-z]{2,}/g)?.length ?? 0) >= minWords && excerpt.includes(" "))
+    .filter(([excerpt]) => (excerpt.match(/[A-Za-z]{2,}/g)?.length ?? 0) >= minWords && /\w \w/.test(excerpt))
     .map((match) => ({
       name,
       lineNumber: text.slice(0, match.index).split("\n").length,

@@ -22,7 +22,7 @@ export function appendToolspecEntry(text: string, entry: JsonObject): string | u
   return appendToSection(text, section, entry, newline);
 }
 
-/** Returns `entry` as YAML, without its surrounding section. */
+/** Returns `entry` as a YAML list item, without the `toolspecs` section around it. */
 export function toolspecEntryText(entry: JsonObject): string {
   return blockLines(entry, "").join("\n");
 }

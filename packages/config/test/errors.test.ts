@@ -27,7 +27,7 @@ checkGolden("document", [
     serverWith("kind: stdio", "command: server", "env: { GITHUB_TOKEN: hunter2 }"),
   ],
   [
-    "inline secret in a variable without a telling name",
+    "inline secret in a variable whose name does not suggest a secret",
     serverWith("kind: stdio", "command: server", "env: { LOGIN: ghp_1234567890abcdefghij }"),
   ],
   [

@@ -1,6 +1,6 @@
 /**
- * The composition root: from a checked configuration to a running gateway. It
- * creates everything that touches the outside world and passes it on: clock,
+ * The composition root: starts a gateway from a checked configuration. It
+ * creates every dependency with side effects and passes it on: clock,
  * randomness, environment, store, processes, connections.
  */
 

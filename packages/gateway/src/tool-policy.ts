@@ -1,12 +1,13 @@
 /**
- * Decides who may use which tool, resource and prompt: lists of patterns, for
- * everyone and for single clients. The same decision filters lists, search and
- * calls. Deny beats allow; without an allow list everything is allowed that is
- * not denied. The URI of a resource has several spellings: a deny pattern
- * applies if it matches any of them, an allow pattern only if it matches all.
+ * Decides which client may use which tool, resource and prompt, by lists of
+ * patterns for all clients and for single clients. The same decision filters
+ * lists, search and calls. Deny overrides allow. Without an allow list,
+ * everything is allowed unless it is denied. The URI of a resource has several
+ * spellings: a deny pattern applies if it matches any of them, an allow pattern
+ * only if it matches all.
  *
- * Toolcrib's own tools and saved tools need no place in an allow list: they
- * reach only what their caller may use anyway. A deny list can take them away.
+ * Toolcrib's own tools and saved tools are allowed without an entry in an allow
+ * list: they call only tools that their caller may use. A deny list can exclude them.
  */
 
 import type { PolicyConfig, PolicyRules } from "@toolcrib/config";
@@ -14,7 +15,7 @@ import type { Identity, ToolId } from "@toolcrib/tool";
 import { ownNamespace, savedNamespace } from "./index/wire-name.ts";
 import { ToolPatterns, toResourceNames } from "./tool-patterns.ts";
 
-/** A verdict that explains itself. */
+/** A decision with its reason. */
 export type Decision =
   | { readonly kind: "allow"; readonly rule: string }
   | {
@@ -25,9 +26,14 @@ export type Decision =
       readonly hint: string;
     };
 
-/** Decides for one configuration. */
+/** The policy of one configuration. */
 export interface ToolPolicy {
-  /** @param id of a tool, or of a resource or prompt (`CallTarget.id`) @param wireName its name on the wire; patterns may be written for either name. */
+  /**
+   * Decides whether a client may use a tool, resource or prompt.
+   *
+   * @param id of a tool, or of a resource or prompt (`CallTarget.id`)
+   * @param wireName its name on the wire; a pattern matches either name
+   */
   decide(identity: Identity, id: ToolId, wireName: string): Decision;
 }
 
@@ -40,10 +46,10 @@ interface Rules {
 
 const allowedByDefault: Decision = { kind: "allow", rule: "default" };
 const allowedAsOwn: Decision = { kind: "allow", rule: "own tool" };
-/** Longest name in a reason; URIs may be longer. */
+/** Maximum length of a name in a reason; longer names, such as URIs, are truncated. */
 const shownMaxLength = 200;
 
-/** Prepare `config`. */
+/** Creates the policy of `config`. */
 export function createToolPolicy(config: PolicyConfig): ToolPolicy {
   const everyone = toRules(config, "policy");
   const clients = new Map(

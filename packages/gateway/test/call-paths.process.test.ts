@@ -1,5 +1,5 @@
 import { createRegistry } from "@toolcrib/registry";
-/** Every way a call can go, and what the record says of it. */
+/** Every outcome of a call, and its audit records. */
 
 import assert from "node:assert/strict";
 import { mkdirSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
@@ -24,7 +24,7 @@ import {
   toolNamed,
 } from "./gateway-harness.ts";
 
-/** How a call ended, in a few words. */
+/** Summarizes the outcome of a call. */
 function endOf(outcome: CallOutcome): string {
   if (outcome.kind === "denied") return `denied ${outcome.code}`;
   if (outcome.kind === "failed") return `failed ${(outcome.error as Error & { readonly code: string }).code}`;
@@ -32,7 +32,7 @@ function endOf(outcome: CallOutcome): string {
 }
 
 describe("a call", () => {
-  it("is on record as an intent before its server sees it", async () => {
+  it("is recorded as an intent before its server receives it", async () => {
     let home = "";
     const seen: string[] = [];
     await using server = await startScriptedServer({
@@ -46,14 +46,14 @@ describe("a call", () => {
     home = test.home;
     const client = await test.connect();
     await Promise.all([1, 2, 3].map((n) => client.callTool({ name: "s__look", arguments: { n } })));
-    // All three were written before the first was dispatched, or as each was.
+    // Each intent is written before its own call is dispatched, possibly together with others.
     assert.ok(seen.length >= 3, `seen: ${seen.join("; ")}`);
     assert.ok(seen.every((call) => /^s:look intent(, completed ok)?$/.test(call)));
     await test.stop();
     assert.deepEqual(callsIn(test.audit()), Array(3).fill("s:look intent, completed ok"));
   });
 
-  it("ends once, however it ends", async () => {
+  it("has exactly one outcome", async () => {
     await using echo = await startEchoHttpServer();
     await using test = await startTestGateway({
       tool_servers: [
@@ -91,7 +91,7 @@ describe("a call", () => {
       "echo:hang failed CALL_TIMEOUT",
       "child:crash failed UPSTREAM_CLOSED",
     ]);
-    // The deadline reached the server too.
+    // The deadline also cancels the call at the server.
     await waitUntil(() => echo.cancelledCount === 1);
     await test.stop();
     assert.deepEqual(callsIn(test.audit()), [
@@ -108,7 +108,7 @@ describe("a call", () => {
     ]);
   });
 
-  it("is cancelled at its server when its client cancels it, leaves, or aborts it", async () => {
+  it("is cancelled at its server when its client cancels it, disconnects, or aborts it", async () => {
     await using server = await startWaitingServer();
     await using test = await startTestGateway({ tool_servers: [onHttp("s", server.url)] });
     const client = await test.connect();
@@ -139,7 +139,7 @@ describe("a call", () => {
     );
   });
 
-  it("is refused past the limit of calls under way, and what a call calls has its place in it", async () => {
+  it("is rejected above the limit of calls in flight, where inner calls share the slot of their parent", async () => {
     await using echo = await startEchoHttpServer();
     await using test = await startTestGateway({
       tool_servers: [onHttp("echo", echo.url)],
@@ -173,7 +173,7 @@ describe("a call", () => {
       { tool_servers: [onHttp("s", server.url)] },
       { isAwaited: false },
     );
-    // A folder where the first segment should be fails like a disk that is gone.
+    // A folder at the path of the first segment fails like a missing disk.
     const segment = join(test.home, "audit", "001-00000001.jsonl");
     mkdirSync(segment);
     await test.gateway.ready();
@@ -194,7 +194,7 @@ describe("a call", () => {
     assert.equal(calls.filter((one) => one === "s:count intent, completed ok").length, 1);
   });
 
-  it("is recorded with who made it, a digest that does not depend on the order of keys, and its duration", async () => {
+  it("is recorded with its caller, a digest that does not depend on the order of keys, and its duration", async () => {
     await using echo = await startEchoHttpServer();
     await using test = await startTestGateway({ tool_servers: [onHttp("echo", echo.url)] });
     const client = await test.connect();
@@ -225,7 +225,7 @@ describe("a call", () => {
     }
   });
 
-  it("does not let a long name of a client push the arguments out of the record", async () => {
+  it("is recorded with its arguments also when the client's name is long", async () => {
     await using echo = await startEchoHttpServer();
     await using test = await startTestGateway({ tool_servers: [onHttp("echo", echo.url)] });
     const client = await test.connectModern();
@@ -238,8 +238,8 @@ describe("a call", () => {
   });
 });
 
-describe("a server that asks while it is called", () => {
-  it("reaches the client that called, also from within another call, and no other", async () => {
+describe("a server that sends requests during a call", () => {
+  it("reaches only the calling client, also from an inner call", async () => {
     await using echo = await startEchoHttpServer();
     await using test = await startTestGateway({ tool_servers: [onHttp("echo", echo.url)] });
     const capabilities = { sampling: {}, elicitation: {}, roots: {} };
@@ -274,8 +274,8 @@ describe("a server that asks while it is called", () => {
   });
 });
 
-describe("calls by the hundred, cancelled at any time", () => {
-  it("each have one end", async () => {
+describe("hundreds of calls that are cancelled at any time", () => {
+  it("each have exactly one outcome", async () => {
     await using echo = await startEchoHttpServer();
     await using test = await startTestGateway({
       tool_servers: [onHttp("echo", echo.url)],
@@ -314,8 +314,8 @@ describe("calls by the hundred, cancelled at any time", () => {
   });
 });
 
-describe("a call within a call", () => {
-  it("makes a tree of records and passes progress, logs and cancellation through", async () => {
+describe("an inner call", () => {
+  it("is recorded under its parent, and forwards progress, logs and cancellation", async () => {
     await using echo = await startEchoHttpServer();
     await using test = await startTestGateway({ tool_servers: [onHttp("echo", echo.url)] });
     const client = await test.connect();
@@ -348,7 +348,7 @@ describe("a call within a call", () => {
     assert.equal(inner?.client.clientInfo?.name, "first");
   });
 
-  it("has the authority of its caller and no more", async () => {
+  it("has exactly the permissions of its caller", async () => {
     await using echo = await startEchoHttpServer();
     await using test = await startTestGateway({
       tool_servers: [onHttp("echo", echo.url)],
@@ -375,7 +375,7 @@ describe("a call within a call", () => {
     ]);
   });
 
-  it("ends for the reason for which the outer one ends", async () => {
+  it("ends with the reason of its parent", async () => {
     await using server = await startWaitingServer();
     await using test = await startTestGateway({ tool_servers: [onHttp("s", server.url)] });
     const abort = new AbortController();
@@ -391,7 +391,7 @@ describe("a call within a call", () => {
     ]);
   });
 
-  it("goes so deep and no deeper", async () => {
+  it("is limited in depth", async () => {
     await using test = await startTestGateway({});
     let request: { name: string; arguments: object } = { name: "search_tools", arguments: { query: "x" } };
     const wrap = () => {
@@ -412,8 +412,8 @@ describe("a call within a call", () => {
   });
 });
 
-describe("a function that does not behave", () => {
-  it("is answered for when it ignores its signal, and says nothing afterwards", async () => {
+describe("a misbehaving function", () => {
+  it("does not delay the response when it ignores its signal, and its later output is dropped", async () => {
     await using directory = await makeTemporaryDirectory();
     const home = join(directory.path, "home");
     await using registry = createRegistry({ auditHome: home });
@@ -449,7 +449,7 @@ describe("a function that does not behave", () => {
     assert.deepEqual(callsIn(readAudit(home)), ["deaf intent, completed cancelled CALL_CANCELLED"]);
   });
 
-  it("is refused arguments that are not JSON, and the refusal is on record", async () => {
+  it("receives no arguments that are not JSON, and the refusal is recorded", async () => {
     await using directory = await makeTemporaryDirectory();
     const home = join(directory.path, "home");
     await using registry = createRegistry({ auditHome: home });
@@ -464,7 +464,7 @@ describe("a function that does not behave", () => {
     assert.deepEqual(callsIn(readAudit(home)), Array(4).fill("any denied PARAMS_INVALID"));
   });
 
-  it("refuses calls while its trail is not open", async () => {
+  it("is not called while the audit trail is closed", async () => {
     await using directory = await makeTemporaryDirectory();
     const home = join(directory.path, "home");
     writeFileSync(home, "a file is in the way");

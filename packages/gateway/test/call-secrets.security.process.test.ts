@@ -1,4 +1,4 @@
-/** A server that gives away its own secret: nobody hears it, whatever the way and the encoding. */
+/** A server that leaks its own secret: the gateway removes it from every output, in every encoding. */
 
 import assert from "node:assert/strict";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
@@ -21,10 +21,10 @@ import {
   toolNamed,
 } from "./gateway-harness.ts";
 
-/** Holds something for each encoding to change. */
+/** Contains characters that each encoding changes. */
 const secret = `s3cr3t/+&"k'!=(x) ~`;
 
-/** How a server may write what it must not. */
+/** Encodings in which a server may leak a secret. */
 const encodings: readonly (readonly [name: string, encode: (value: string) => string])[] = [
   ["plain", (value) => value],
   ["JSON", (value) => JSON.stringify(value)],
@@ -60,19 +60,19 @@ const encodings: readonly (readonly [name: string, encode: (value: string) => st
   ],
 ];
 
-/** Any ten characters of `encoded` that are still there would help who looks for it. */
+/** Asserts that the text contains no ten characters in a row of `encoded`, which would help to guess it. */
 function assertGone(shown: string, encoded: string, where: string): void {
   const bare = encoded.replace(/[=\\"]+$/, "");
   for (let at = 0; at + 10 <= bare.length; at += 1) {
     const piece = bare.slice(at, at + 10);
-    // The edges of base64 inside a longer text are made of that text too.
+    // Inside a longer text, the first and last characters of base64 also encode that text.
     if (at < 9 || at + 19 > bare.length) continue;
     assert.ok(!shown.includes(piece), `${where} shows ${piece} of ${encoded}: ${shown}`);
   }
   assert.ok(!shown.includes(bare), `${where} shows ${encoded}: ${shown}`);
 }
 
-/** A server whose answers all hold `leak()`. */
+/** A server whose responses all contain `leak()`. */
 function startLeakingServer(leak: () => string) {
   const leaking = (): JsonObject => ({
     content: [{ type: "text", text: `before ${leak()} after` }],
@@ -114,7 +114,7 @@ function startLeakingServer(leak: () => string) {
   });
 }
 
-/** A server that refuses every handshake and says too much. */
+/** A server that refuses every handshake and leaks the secret in the error. */
 async function startRefusingServer(): Promise<AsyncDisposable & { readonly url: string }> {
   const server = createServer((_request, response) => {
     const error = { code: -32000, message: `wrong key: ${secret}` };
@@ -133,7 +133,7 @@ async function startRefusingServer(): Promise<AsyncDisposable & { readonly url: 
 }
 
 describe("a secret that the gateway resolved", () => {
-  it("is taken out of all that a server says, in every encoding", async () => {
+  it("is removed from everything that a server sends, in every encoding", async () => {
     let leak = "";
     await using server = await startLeakingServer(() => leak);
     const headers = { "X-Api-Key": { secret_key_ref: { env: "LEAKED_KEY" } } };
@@ -176,7 +176,7 @@ describe("a secret that the gateway resolved", () => {
     }
   });
 
-  it("is taken out of the content items that it is split across", async () => {
+  it("is removed from content items across which it is split", async () => {
     const parts = [secret.slice(0, 7), secret.slice(7, 12), secret.slice(12)];
     const encoded = Buffer.from(secret).toString("base64");
     const texts = [...parts, "between", encoded.slice(0, 9), encoded.slice(9)];
@@ -197,7 +197,7 @@ describe("a secret that the gateway resolved", () => {
     assert.deepEqual(shown, [hidden, hidden, hidden, "between", hidden, hidden]);
   });
 
-  it("is taken out of what is listed", async () => {
+  it("is removed from lists", async () => {
     await using server = await startLeakingServer(() => secret);
     const headers = { "X-Api-Key": { secret_key_ref: { env: "LEAKED_KEY" } } };
     const declared = onHttp("s", server.url);
@@ -224,7 +224,7 @@ describe("a secret that the gateway resolved", () => {
     assertGone(JSON.stringify(found), secret, "search");
   });
 
-  it("is taken out of a server's standard error, and of why it is not available", async () => {
+  it("is removed from a server's standard error, and from the reason why it is unavailable", async () => {
     await using refusing = await startRefusingServer();
     const { url } = refusing;
     const key = { secret_key_ref: { env: "LEAKED_KEY" } };
@@ -254,7 +254,7 @@ describe("a secret that the gateway resolved", () => {
     assertGone(JSON.stringify(failed), secret, "an outcome");
   });
 
-  it("is in no cause of an error that a program or --debug sees", async () => {
+  it("is in no cause of an error that a program or --debug receives", async () => {
     await using server = await startScriptedServer({
       tools: () => [toolNamed("refuse")],
       call() {
@@ -278,7 +278,7 @@ describe("a secret that the gateway resolved", () => {
     assert.ok(count > 0);
   });
 
-  it("is remembered when a new one takes its place", async () => {
+  it("is still removed after a new secret replaces it", async () => {
     await using directory = await makeTemporaryDirectory();
     const file = join(directory.path, "key");
     const put = (value: string) => {
@@ -300,7 +300,7 @@ describe("a secret that the gateway resolved", () => {
     assert.equal(outcome.kind === "result" && textOf(outcome.result), "[secret child] and [secret child]");
   });
 
-  it("is taken out of a preview before it is cut, and out of ids that hold it", async () => {
+  it("is removed from a preview before it is truncated, and from ids that contain it", async () => {
     const child = echoStdio("child");
     const env = { API_KEY: { secret_key_ref: { env: "LEAKED_KEY" } } };
     await using test = await startTestGateway(
@@ -320,8 +320,8 @@ describe("a secret that the gateway resolved", () => {
   });
 });
 
-describe("what is looked for", () => {
-  it("is numbers, lines of a key, a token without its scheme, and the longest of several", async () => {
+describe("the scrubber", () => {
+  it("finds numbers, lines of a key, a token without its scheme, and the longest of several secrets", async () => {
     const line = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQ";
     const answers = [
       { n: 12345678, m: 12345 },
@@ -380,7 +380,7 @@ describe("what is looked for", () => {
     ]);
   });
 
-  it("is found under keys that are names of prototypes too", async () => {
+  it("finds secrets under keys such as __proto__ too", async () => {
     await using server = await startScriptedServer({
       tools: () => [toolNamed("give")],
       call: () => JSON.parse('{"content":[],"structuredContent":{"__proto__":{"constructor":"the-secret"}}}'),
@@ -401,7 +401,7 @@ describe("what is looked for", () => {
 });
 
 describe("the preview in the audit", () => {
-  it("leaves out what stands under a name of a credential or looks like one, and cuts what is long", async () => {
+  it("omits values of credential-like names and credential-like values, and truncates long values", async () => {
     const child = echoStdio("child");
     await using test = await startTestGateway({ tool_servers: [child] });
     const args = {
@@ -445,7 +445,7 @@ describe("the preview in the audit", () => {
     assert.ok(!readFileSync(join(test.home, "audit", "001-00000001.jsonl"), "utf8").includes("hunter2"));
   });
 
-  it("stays short and quick to make, however wide and deep the arguments are", async () => {
+  it("stays short and fast for wide and deep arguments", async () => {
     await using test = await startTestGateway({ tool_servers: [echoStdio("child")] });
     const wide = (depth: number): unknown =>
       depth === 0 ? "z".repeat(50) : Array.from({ length: 16 }, () => wide(depth - 1));

@@ -1,4 +1,4 @@
-/** Composite tools behind a gateway: seen by every client at once, run for whoever calls, on record with all that they call. */
+/** Composite tools in a gateway: listed to every client at once, run as their caller, and recorded with all inner calls. */
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
@@ -21,7 +21,7 @@ import {
   untilListed,
 } from "./gateway-harness.ts";
 
-/** A server whose tools answer with their name and arguments; `break` fails. */
+/** A server whose tools return their name and arguments; `break` fails. */
 function startTools(...names: readonly string[]): Promise<ScriptedServer> {
   const readOnly = { readOnlyHint: true, openWorldHint: false };
   return startScriptedServer({
@@ -34,7 +34,7 @@ function startTools(...names: readonly string[]): Promise<ScriptedServer> {
   });
 }
 
-/** Call a tool and give what it answered as data. */
+/** Calls a tool and returns its structured result. */
 async function call(client: Pick<Client, "callTool">, name: string, given: object = {}): Promise<JsonObject> {
   const result = await client.callTool({ name, arguments: { ...given } });
   return (result.structuredContent ?? { isError: result.isError, content: result.content }) as JsonObject;
@@ -108,7 +108,7 @@ describe("a saved tool", () => {
     );
   });
 
-  it("says of itself what its tools say of themselves", async () => {
+  it("has the annotations that follow from its tools", async () => {
     await using server = await startTools("get", "getMore", "change");
     await using test = await startTestGateway({
       tool_servers: [onHttp("s", server.url, { labels: { team: "platform" } })],
@@ -142,7 +142,7 @@ describe("a saved tool", () => {
     await check("return tools[params.name]()", { reach: [], ...writing, dynamic: true });
   });
 
-  it("is on record with the calls that it makes, and so is what happens to it", async () => {
+  it("is recorded with its inner calls, and so are its changes", async () => {
     await using server = await startTools("get");
     await using test = await startTestGateway({ tool_servers: [onHttp("s", server.url)] });
     const client = await test.connect();
@@ -170,7 +170,7 @@ describe("a saved tool", () => {
     assert.equal(dataOf(records, "tool.deleted")[0]?.codeDigest, saved?.codeDigest);
   });
 
-  it("waits for a server that is not there yet, and says so", async () => {
+  it("waits for a server that is not connected yet, and reports this", async () => {
     let names = ["get"];
     await using server = await startScriptedServer({
       tools: () => names.map((name) => toolNamed(name)),
@@ -190,7 +190,7 @@ describe("a saved tool", () => {
     assert.equal((await call(client, "uses"))["result"], true);
   });
 
-  it("runs in a process of its own where the configuration says so", async () => {
+  it("runs in a separate process when the configuration requires it", async () => {
     await using server = await startTools("get");
     await using test = await startTestGateway({
       tool_servers: [onHttp("s", server.url)],
@@ -203,7 +203,7 @@ describe("a saved tool", () => {
   });
 });
 
-describe("a saved tool that comes to reach more", () => {
+describe("a saved tool that calls more tools after a change", () => {
   const grown = "s.get()\nreturn s.change()";
 
   async function startGrown(): Promise<TestGateway & { readonly server: ScriptedServer }> {
@@ -216,7 +216,7 @@ describe("a saved tool that comes to reach more", () => {
     return { ...test, server, [Symbol.asyncDispose]: dispose };
   }
 
-  it("is not called before the operator has agreed, and by no way that a client has", async () => {
+  it("is not callable before the operator approves it, by any route that a client has", async () => {
     await using test = await startGrown();
     const client = await test.connect();
     assert.equal((await save(client, "job", "return s.get()"))["needsApproval"], false);
@@ -231,14 +231,14 @@ describe("a saved tool that comes to reach more", () => {
       assert.equal(typeOf(inner), "policy_error");
     };
     await check();
-    // Not by saving it again, nor by deleting it first.
+    // A client cannot avoid the approval by saving the tool again, or by deleting it first.
     assert.equal((await save(client, "job", grown))["needsApproval"], true);
     await call(client, "delete_saved_tool", { name: "job" });
     assert.equal((await save(client, "job", grown))["needsApproval"], true);
     await check();
     const { tools } = await client.listTools();
     assert.equal(tools.find(({ name }) => name === "job")?._meta?.["toolcrib/needsApproval"], true);
-    // Less is no more: what was approved may be called.
+    // A smaller reach needs no approval.
     assert.equal((await save(client, "job", "return 1"))["needsApproval"], false);
     assert.equal((await call(client, "job"))["result"], 1);
     assert.equal(
@@ -252,7 +252,7 @@ describe("a saved tool that comes to reach more", () => {
     assert.equal(dataOf(test.audit(), "approval.granted").length, 0);
   });
 
-  it("is approved by the human at the client, when there is one to ask", async () => {
+  it("can be approved by the human at the client through elicitation", async () => {
     await using test = await startGrown();
     const client = await test.connect({ capabilities: { elicitation: {} } });
     const asked: string[] = [];
@@ -278,7 +278,7 @@ describe("a saved tool that comes to reach more", () => {
 });
 
 describe("the core tools", () => {
-  it("are listed in every mode, and can be taken away", async () => {
+  it("are listed in every mode, unless the policy denies them", async () => {
     await using server = await startTools("get");
     const tool_servers = [onHttp("s", server.url)];
     await using search = await startTestGateway({ tool_servers, serve: { mode: "search" } });

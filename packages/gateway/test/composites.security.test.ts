@@ -1,4 +1,4 @@
-/** What a composite may do is what its caller may do, and no name leads anywhere else. */
+/** A composite has exactly the permissions of its caller, and names of tools cannot be abused. */
 
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
@@ -17,7 +17,7 @@ import {
   toolNamed,
 } from "./gateway-harness.ts";
 
-/** Call a tool and give what it answered as data. */
+/** Calls a tool and returns its structured result. */
 async function call(client: Pick<Client, "callTool">, name: string, given: object = {}): Promise<JsonObject> {
   const result = await client.callTool({ name, arguments: { ...given } });
   return (result.structuredContent ?? { isError: result.isError, content: result.content }) as JsonObject;
@@ -31,7 +31,7 @@ function typeOf(answer: JsonObject): unknown {
 }
 
 describe("the authority of a composite", () => {
-  it("is its caller's: what is denied stays denied by every way there is", async () => {
+  it("is that of its caller: denied tools stay denied by every route", async () => {
     let deletions = 0;
     await using server = await startScriptedServer({
       tools: () => [toolNamed("get"), toolNamed("delete")],
@@ -87,7 +87,7 @@ describe("the authority of a composite", () => {
     assert.ok(denied.length >= 5, denied.join("\n"));
   });
 
-  it("reaches none of the gateway's own tools", async () => {
+  it("does not include the gateway's own tools", async () => {
     await using test = await startTestGateway({});
     const client = await test.connect();
     for (const name of ["save_tool", "toolcrib:delete_saved_tool", "call_tool", "eval_starlark"]) {
@@ -98,7 +98,7 @@ describe("the authority of a composite", () => {
     assert.deepEqual(listed["result"], []);
   });
 
-  it("goes to a tool that was there when it was saved, and to none that took its name", async () => {
+  it("includes tools that existed when it was saved, and no later tool of the same name", async () => {
     let names = ["get"];
     await using server = await startScriptedServer({
       tools: () => names.map((name) => toolNamed(name)),
@@ -124,7 +124,7 @@ describe("the authority of a composite", () => {
     );
   });
 
-  it("ends with its call: what it waits for is called off", async () => {
+  it("ends with its call, and pending inner calls are cancelled", async () => {
     await using server = await startWaitingServer();
     await using test = await startTestGateway({ tool_servers: [onHttp("s", server.url)] });
     const client = await test.connect();
@@ -140,7 +140,7 @@ describe("the authority of a composite", () => {
 });
 
 describe("the name of a saved tool", () => {
-  it("is no path, and nobody else's", async () => {
+  it("cannot be a path, or the name of another tool", async () => {
     await using server = await startScriptedServer({
       tools: () => [toolNamed("get")],
       call: () => ({ content: [] }),

@@ -1,4 +1,4 @@
-/** Malformed definitions of one server: clients still list everything else, and the operator sees what is wrong. */
+/** Malformed definitions of one server: clients still list everything else, and the operator sees the findings. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -58,7 +58,7 @@ const malformedTools: readonly (readonly [members: JsonObject, finding: string])
   [{ outputSchema: { type: "object", required: "a" } }, "outputSchema.required must be a list of strings"],
 ];
 
-/** Definitions that only some revisions allow, or that look odd and are sound. */
+/** Unusual but valid definitions, and definitions that only some revisions allow. */
 const soundTools: readonly JsonObject[] = [
   { outputSchema: { type: "array", items: { type: "string" } } },
   { outputSchema: { anyOf: [{ type: "object" }, { type: "null" }] } },
@@ -76,7 +76,7 @@ const soundTools: readonly JsonObject[] = [
 ];
 
 describe("a malformed tool definition", () => {
-  it("is quarantined alone, and SDK clients of both generations list the others", async () => {
+  it("is quarantined alone, and SDK clients of both generations list the other entries", async () => {
     const named = (prefix: string) => (members: JsonObject, at: number) => ({
       name: `${prefix}_${at}`,
       inputSchema: input,
@@ -168,7 +168,7 @@ describe("a malformed tool definition", () => {
 });
 
 describe("a malformed resource, template or prompt", () => {
-  it("is quarantined alone, and SDK clients of both generations list the others", async () => {
+  it("is quarantined alone, and SDK clients of both generations list the other entries", async () => {
     const resource = { uri: "a:sound", name: "sound" };
     const template = { uriTemplate: "a:{sound}", name: "sound" };
     const prompt = { name: "sound" };

@@ -1,4 +1,4 @@
-/** A whole gateway in a temporary home, clients for it, servers behind it, and what its audit says. */
+/** A complete gateway in a temporary home, its clients and upstream servers, and readers of its audit trail. */
 
 import assert from "node:assert/strict";
 import { randomBytes, randomUUID } from "node:crypto";
@@ -37,13 +37,13 @@ import {
 } from "@toolcrib/testing";
 import { type Identity, localIdentity, type ToolDefinition, type ToolResult } from "@toolcrib/tool";
 
-/** A configuration as it is written; it must be valid. */
+/** Parses a configuration, which must be valid. */
 export function configOf(document: JsonObject): GatewayConfig {
   const { value, diagnostics } = parseConfig([{ name: "toolcrib.json", text: JSON.stringify(document) }]);
   return value ?? assert.fail(diagnostics.map((one) => formatDiagnostic(one)).join("\n"));
 }
 
-/** A configuration in `folder`, with the files that it names and a catalogue beside it; it must be valid. */
+/** Loads a configuration in `folder`, next to the files that it names and a catalogue. It must be valid. */
 export async function configIn(folder: string, document: JsonObject): Promise<GatewayConfig> {
   const path = join(folder, "toolcrib.json");
   writeFileSync(path, JSON.stringify(document));
@@ -52,7 +52,7 @@ export async function configIn(folder: string, document: JsonObject): Promise<Ga
   return value ?? assert.fail(diagnostics.map((one) => formatDiagnostic(one)).join("\n"));
 }
 
-/** What was logged, oldest first. */
+/** Log records, oldest first. */
 export interface TestLogger extends Logger {
   readonly records: { readonly level: string; readonly fields: object; readonly message: string }[];
 }
@@ -65,11 +65,11 @@ export function createTestLogger(): TestLogger {
   return { records, debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
 
-/** Who connects and where to. */
+/** The identity and the endpoint of a client. */
 export interface Caller {
   /** The endpoint of this server. @default that of all servers */
   readonly server?: string;
-  /** With the token of this name. @default with none */
+  /** Name of the token that the client sends. @default none */
   readonly as?: string;
 }
 
@@ -78,19 +78,19 @@ export interface TestGateway extends AsyncDisposable {
   readonly gateway: Gateway;
   readonly home: string;
   readonly logger: TestLogger;
-  /** URL of the endpoint of all servers, or of one; opens the door at the first use. */
+  /** Returns the URL of the endpoint of all servers, or of one; starts the HTTP server on first use. */
   endpoint(server?: string): Promise<URL>;
-  /** Connect an SDK client of the first generation. */
+  /** Connects a client of the SDK's first generation. */
   connect(options?: Caller & ClientOptions): Promise<Client>;
-  /** Connect an SDK client of the second generation. */
+  /** Connects a client of the SDK's second generation. */
   connectModern(options?: Caller & V2Options): Promise<V2Client>;
-  /** Stop the gateway; its audit is then written. */
+  /** Stops the gateway, which writes its audit trail to the end. */
   stop(): Promise<void>;
-  /** The audit as it stands in the home. */
+  /** Reads the audit trail from the home folder. */
   audit(): AuditRecord[];
 }
 
-/** Names of the tools that save and run composites, as they are listed behind the search. */
+/** Names of the tools that save and run composites, in their order in `tools/list` after the search tools. */
 export const compositeTools: readonly string[] = [
   "save_tool",
   "list_saved_tools",
@@ -101,12 +101,12 @@ export const compositeTools: readonly string[] = [
   "describe_language",
 ];
 
-/** Who calls in this process. */
+/** Identity of calls from this process. */
 export const somebody: Identity = localIdentity("cli", "somebody");
 
 /**
- * Start a gateway for `document`, with servers that are trusted so that nothing
- * is left to containment, and wait until they are ready.
+ * Starts a gateway for `document`, with trusted servers, so that containment
+ * restricts nothing, and waits until they are ready.
  */
 export async function startTestGateway(
   document: JsonObject,
@@ -115,11 +115,11 @@ export async function startTestGateway(
     readonly upstreamLimits?: GatewayDeps["upstreamLimits"];
     /** @default true */
     readonly isAwaited?: boolean;
-    /** Files beside the configuration, by their paths. @default none; no file is read then */
+    /** Files next to the configuration, by path. @default none; no file is read then */
     readonly files?: { readonly [path: string]: string };
     /** Secrets of the store, by name. @default none */
     readonly secrets?: { readonly [name: string]: string };
-    /** Names of clients with a token each; the door then wants one. @default none: anyone may call */
+    /** Names of clients, each with a token; the HTTP server then requires one. @default none: every client may call */
     readonly clients?: readonly string[];
   } = {},
 ): Promise<TestGateway> {
@@ -194,13 +194,13 @@ function withToken(home: string, name: string | undefined) {
   return { requestInit: { headers: { authorization: `Bearer ${readToken(home, name)}` } } };
 }
 
-/** Keep a secret in the store of a home, as another process does. */
+/** Stores a secret below a home folder, as another process does. */
 export async function setSecret(home: string, name: string, value: string): Promise<void> {
   await using store = await openSecretStore({ home, env: {} }, { now: Date.now, randomBytes });
   await store.set(name, value);
 }
 
-/** Every record of a home, in the order in which it was written. */
+/** Returns all audit records below a home folder, in the order in which they were written. */
 export function readAudit(home: string): AuditRecord[] {
   const folder = join(home, "audit");
   return readdirSync(folder)
@@ -211,7 +211,7 @@ export function readAudit(home: string): AuditRecord[] {
     .map((line) => JSON.parse(line) as AuditRecord);
 }
 
-/** The data of the records of one type. */
+/** Returns the data of the records of one type. */
 export function dataOf<Type extends keyof AuditEvents>(
   records: readonly AuditRecord[],
   type: Type,
@@ -220,8 +220,8 @@ export function dataOf<Type extends keyof AuditEvents>(
 }
 
 /**
- * The calls of a trail, each in one line such as
- * `echo:fail intent, completed tool_error`. Every call must have one end.
+ * Returns the calls of an audit trail, each as one line such as
+ * `echo:fail intent, completed tool_error`. Every call must have exactly one outcome.
  */
 export function callsIn(records: readonly AuditRecord[]): string[] {
   const calls = new Map<string, string[]>();
@@ -237,7 +237,7 @@ export function callsIn(records: readonly AuditRecord[]): string[] {
   return [...calls.values()].map(([tool, ...steps]) => `${tool} ${steps.join(", ")}`);
 }
 
-/** A server on stdio that answers with what it was asked. */
+/** An echo server on stdio. */
 export function echoStdio(id: string, ...flags: readonly string[]): JsonObject {
   return {
     id,
@@ -251,15 +251,15 @@ export function onHttp(id: string, url: string, more: JsonObject = {}): JsonObje
   return { id, transport: { kind: "streamable_http", url }, trust_state: "certified", ...more };
 }
 
-/** The text of a tool's result. */
+/** Returns the text of a tool's result. */
 export function textOf(result: unknown): string {
   const { content } = result as ToolResult;
   return content.map((block) => String(block["text"])).join("\n");
 }
 
-/** What a scripted server offers and does. */
+/** The lists and handlers of a scripted server. */
 export interface Script {
-  /** Read at each list. */
+  /** Called for each list request. */
   readonly tools?: () => readonly ToolDefinition[];
   readonly resources?: () => readonly JsonObject[];
   readonly templates?: () => readonly JsonObject[];
@@ -267,20 +267,20 @@ export interface Script {
   readonly instructions?: string;
   /** Answers `tools/call`. */
   call?(request: ServiceRequest, name: string, args: JsonObject): unknown;
-  /** Answers any other method; undefined when it does not. */
+  /** Answers any other method; returns `undefined` for an unknown method. */
   other?(request: ServiceRequest): JsonObject | undefined;
 }
 
-/** A server whose answers a test writes itself. */
+/** A server whose responses a test defines. */
 export interface ScriptedServer extends AsyncDisposable {
   readonly url: string;
-  /** `Authorization` headers as they came. */
+  /** Received `Authorization` headers, in order. */
   readonly authorizations: (string | undefined)[];
-  /** Tell every client. */
+  /** Notifies every client. */
   notify(method: string, params?: JsonObject): void;
 }
 
-/** Start a scripted server on streamable HTTP. */
+/** Starts a scripted server on streamable HTTP. */
 export async function startScriptedServer(script: Script): Promise<ScriptedServer> {
   const sessions = new Set<{ notify(method: string, params: JsonObject): void }>();
   const authorizations: (string | undefined)[] = [];
@@ -339,7 +339,7 @@ export async function startScriptedServer(script: Script): Promise<ScriptedServe
 /** A server with one tool, `wait`, whose calls end when they are cancelled. */
 export async function startWaitingServer(): Promise<
   ScriptedServer & {
-    /** Calls that wait, and calls that were cancelled. */
+    /** Numbers of waiting and of cancelled calls. */
     readonly counts: { waiting: number; cancelled: number };
   }
 > {
@@ -365,7 +365,7 @@ export function toolNamed(name: string, more: Partial<ToolDefinition> = {}): Too
   return { name, description: `The tool ${name}`, inputSchema: { type: "object" }, ...more };
 }
 
-/** Wait until the index has `name`, as it does a moment after its server said so. */
+/** Waits until the index contains `name`, which happens shortly after the server's notification. */
 export async function untilListed(gateway: Gateway, name: string): Promise<void> {
   await waitUntil(() => gateway.listTools(somebody).some(({ wireName }) => wireName === name), {
     what: `"${name}" is listed`,

@@ -1,4 +1,4 @@
-/** Who calls: tokens, and sessions that belong to who opened them. */
+/** Authentication: tokens, and sessions that belong to the identity that opened them. */
 
 import assert from "node:assert/strict";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
@@ -15,9 +15,9 @@ import {
   bobToken,
   initialize,
   modern,
-  openDoor,
   openSession,
   rpc,
+  startTestServer,
 } from "./http-harness.ts";
 
 const closedPaths = [
@@ -32,22 +32,22 @@ const closedPaths = [
   "/api/v1/servers/files/log",
 ];
 
-test("without a token nothing is answered but health", async () => {
-  await using door = await openDoor();
+test("without a token only the health endpoints respond", async () => {
+  await using server = await startTestServer();
   for (const path of closedPaths) {
-    const answer = await ask(door, { path, ...(path.startsWith("/m") ? { body: initialize } : undefined) });
+    const answer = await ask(server, { path, ...(path.startsWith("/m") ? { body: initialize } : undefined) });
     assert.equal(answer.status, 401, path);
     assert.equal(answer.headers["www-authenticate"], 'Bearer realm="toolcrib"', path);
     assert.equal(answer.code, "HTTP_UNAUTHORIZED", path);
     assert.equal(answer.json["jsonrpc"], "2.0", path);
-    // It does not even tell which servers there are.
+    // It does not reveal which servers exist.
     assert.doesNotMatch(answer.text, /web/, path);
   }
-  assert.equal(door.service.sessions.size, 0);
+  assert.equal(server.service.sessions.size, 0);
 });
 
-test("a wrong token is as good as none", async () => {
-  await using door = await openDoor();
+test("a wrong token is treated like a missing one", async () => {
+  await using server = await startTestServer();
   const flipped = (token: string) =>
     [...token].map((one) => (one === one.toLowerCase() ? one.toUpperCase() : one.toLowerCase())).join("");
   const wrong = [
@@ -65,30 +65,30 @@ test("a wrong token is as good as none", async () => {
     `Bearer ${"x".repeat(10_000)}`,
   ];
   for (const authorization of wrong) {
-    const answer = await ask(door, { headers: { authorization }, body: initialize });
+    const answer = await ask(server, { headers: { authorization }, body: initialize });
     assert.equal(answer.status, 401, authorization.slice(0, 80));
     assert.doesNotMatch(answer.text, /tcb_/);
   }
 });
 
 test("a token in the query, the body, a cookie or another header is not accepted", async () => {
-  await using door = await openDoor();
+  await using server = await startTestServer();
   for (const name of ["token", "access_token", "authorization", "api_key"]) {
-    const answer = await ask(door, { path: `/mcp?${name}=${aliceToken}`, body: initialize });
+    const answer = await ask(server, { path: `/mcp?${name}=${aliceToken}`, body: initialize });
     assert.equal(answer.status, 401, name);
-    const header = await ask(door, {
+    const header = await ask(server, {
       headers: { [name]: aliceToken, cookie: `${name}=${aliceToken}` },
       body: initialize,
     });
     assert.equal(header.status, 401, name);
   }
-  const form = await ask(door, {
+  const form = await ask(server, {
     headers: { "content-type": "application/x-www-form-urlencoded" },
     body: `access_token=${aliceToken}`,
   });
   assert.equal(form.status, 401);
-  // Nor does what was in the query reach the log.
-  assert.doesNotMatch(JSON.stringify(door.logger.records), new RegExp(aliceToken));
+  // The query string does not appear in the log either.
+  assert.doesNotMatch(JSON.stringify(server.logger.records), new RegExp(aliceToken));
 });
 
 test("a token may be checked asynchronously", async () => {
@@ -97,15 +97,15 @@ test("a token may be checked asynchronously", async () => {
     if (authorization === asBob.authorization) throw new Error("the identity provider is unreachable");
     return authorization === asAlice.authorization ? localIdentity("token", "alice") : undefined;
   };
-  await using door = await openDoor({ deps: { authenticate } });
+  await using server = await startTestServer({ deps: { authenticate } });
   for (const path of closedPaths) {
-    const answer = await ask(door, { path, ...(path.startsWith("/m") ? { body: initialize } : undefined) });
+    const answer = await ask(server, { path, ...(path.startsWith("/m") ? { body: initialize } : undefined) });
     assert.equal(answer.status, 401, path);
   }
-  const headers = { ...asAlice, "mcp-session-id": await openSession(door, asAlice) };
-  assert.equal((await ask(door, { headers, body: rpc("tools/list") })).status, 200);
-  assert.deepEqual(door.service.callers, [{ view: "", identity: "token:alice" }]);
-  const failed = await ask(door, { headers: asBob, body: initialize });
+  const headers = { ...asAlice, "mcp-session-id": await openSession(server, asAlice) };
+  assert.equal((await ask(server, { headers, body: rpc("tools/list") })).status, 200);
+  assert.deepEqual(server.service.callers, [{ view: "", identity: "token:alice" }]);
+  const failed = await ask(server, { headers: asBob, body: initialize });
   assert.equal(failed.status, 500);
   assert.doesNotMatch(failed.text, /provider/);
 });
@@ -121,7 +121,7 @@ function nextArrival(): Promise<Socket> {
   });
 }
 
-test("a client that leaves while its token is checked holds no session", async () => {
+test("a client that disconnects while its token is checked keeps no session", async () => {
   const started = Promise.withResolvers<void>();
   const checked = Promise.withResolvers<void>();
   const authenticate = async () => {
@@ -129,87 +129,87 @@ test("a client that leaves while its token is checked holds no session", async (
     await checked.promise;
     return localIdentity("token", "alice");
   };
-  await using door = await openDoor({ deps: { authenticate }, limits: { maxSessions: 1 } });
+  await using server = await startTestServer({ deps: { authenticate }, limits: { maxSessions: 1 } });
   const arrival = nextArrival();
-  const socket = connect(door.port, "127.0.0.1");
+  const socket = connect(server.port, "127.0.0.1");
   socket.write("GET /sse HTTP/1.1\r\nHost: localhost\r\n\r\n");
   await started.promise;
-  const left = once(await arrival, "close");
+  const disconnected = once(await arrival, "close");
   socket.destroy();
-  await left;
-  // The request of the client that left continues before the next request arrives.
+  await disconnected;
+  // The request of the disconnected client continues before the next request arrives.
   checked.resolve();
-  const other = await fetch(`${door.url}/sse`);
+  const other = await fetch(`${server.url}/sse`);
   assert.equal(other.status, 200);
   await other.body?.cancel();
 });
 
-test("a session does not exist for another identity", async () => {
-  await using door = await openDoor();
-  const session = await openSession(door, asAlice);
+test("a session is not found for another identity", async () => {
+  await using server = await startTestServer();
+  const session = await openSession(server, asAlice);
   const asThief = { ...asBob, "mcp-session-id": session };
   const check = async (question: Parameters<typeof ask>[1]) => {
-    const answer = await ask(door, { headers: asThief, ...question });
+    const answer = await ask(server, { headers: asThief, ...question });
     assert.equal(answer.status, 404);
-    // The same words as for a session that nobody has.
-    const unknown = await ask(door, { ...question, headers: { ...asBob, "mcp-session-id": "nobody's" } });
+    // The same response as for an unknown session.
+    const unknown = await ask(server, { ...question, headers: { ...asBob, "mcp-session-id": "nobody's" } });
     assert.equal(answer.text, unknown.text);
   };
   await check({ body: rpc("tools/call", { name: "echo" }) });
   await check({ body: { jsonrpc: "2.0", method: "notifications/initialized" } });
   await check({ method: "GET" });
   await check({ method: "DELETE" });
-  assert.equal(door.service.sessions.size, 1);
-  assert.deepEqual(door.service.callers, []);
-  const own = await ask(door, {
+  assert.equal(server.service.sessions.size, 1);
+  assert.deepEqual(server.service.callers, []);
+  const own = await ask(server, {
     headers: { ...asAlice, "mcp-session-id": session },
     body: rpc("tools/list"),
   });
   assert.equal(own.status, 200);
 });
 
-test("a session does not exist on another view", async () => {
-  await using door = await openDoor();
-  const session = await openSession(door, asAlice, "/mcp/s/files");
+test("a session is not found in another view", async () => {
+  await using server = await startTestServer();
+  const session = await openSession(server, asAlice, "/mcp/s/files");
   const headers = { ...asAlice, "mcp-session-id": session };
   for (const path of ["/mcp", "/mcp/s/web"]) {
-    const answer = await ask(door, { path, headers, body: rpc("tools/list") });
+    const answer = await ask(server, { path, headers, body: rpc("tools/list") });
     assert.equal(answer.status, 404, path);
   }
-  assert.equal((await ask(door, { path: "/mcp/s/files", headers, body: rpc("tools/list") })).status, 200);
+  assert.equal((await ask(server, { path: "/mcp/s/files", headers, body: rpc("tools/list") })).status, 200);
 });
 
-test("an SSE session does not exist for another identity, nor as a session of /mcp", async () => {
-  await using door = await openDoor();
-  const stream = await fetch(`${door.url}/sse`, { headers: asAlice });
+test("an SSE session is not found for another identity, nor as a session of /mcp", async () => {
+  await using server = await startTestServer();
+  const stream = await fetch(`${server.url}/sse`, { headers: asAlice });
   const reader = stream.body!.pipeThrough(new TextDecoderStream()).getReader();
   const opened = (await reader.read()).value ?? "";
   const path = /data: (\S+)/.exec(opened)?.[1] ?? "";
-  const stolen = await ask(door, { path, headers: asBob, body: initialize });
+  const stolen = await ask(server, { path, headers: asBob, body: initialize });
   assert.equal(stolen.status, 404);
   const sessionId = new URLSearchParams(path.split("?")[1]).get("sessionId") ?? "";
-  const other = await ask(door, {
+  const other = await ask(server, {
     headers: { ...asAlice, "mcp-session-id": sessionId },
     body: rpc("tools/list"),
   });
   assert.equal(other.status, 404);
-  assert.equal((await ask(door, { path, headers: asAlice, body: initialize })).status, 202);
+  assert.equal((await ask(server, { path, headers: asAlice, body: initialize })).status, 202);
   await reader.cancel();
 });
 
-test("a session id alone, without its token, is worth nothing", async () => {
-  await using door = await openDoor();
-  const session = await openSession(door);
-  const answer = await ask(door, { headers: { "mcp-session-id": session }, body: rpc("tools/list") });
+test("a session id without its token is refused", async () => {
+  await using server = await startTestServer();
+  const session = await openSession(server);
+  const answer = await ask(server, { headers: { "mcp-session-id": session }, body: rpc("tools/list") });
   assert.equal(answer.status, 401);
 });
 
-test("each modern request is who its token says, on the same connection too", async () => {
-  await using door = await openDoor();
+test("each modern request has the identity of its token, also on the same connection", async () => {
+  await using server = await startTestServer();
   const { headers, body } = modern("tools/call", { name: "echo", arguments: {} });
   const texts = await Promise.all(
     [asAlice, asBob, asAlice].map(async (who) => {
-      const answer = await fetch(`${door.url}/mcp`, {
+      const answer = await fetch(`${server.url}/mcp`, {
         method: "POST",
         headers: {
           ...headers,
@@ -229,10 +229,10 @@ test("each modern request is who its token says, on the same connection too", as
 });
 
 test("refusals do not fill the log", async () => {
-  await using door = await openDoor();
-  for (let index = 0; index < 50; index += 1) await ask(door, { body: initialize });
-  const refused = door.logger.records.filter(({ message }) => message === "request refused");
+  await using server = await startTestServer();
+  for (let index = 0; index < 50; index += 1) await ask(server, { body: initialize });
+  const refused = server.logger.records.filter(({ message }) => message === "request refused");
   assert.equal(refused.length, 1);
-  const { text } = await ask(door, { path: "/metrics", headers: asAlice });
+  const { text } = await ask(server, { path: "/metrics", headers: asAlice });
   assert.match(text, /^toolcrib_http_refused_total\{code="HTTP_UNAUTHORIZED"\} 50$/m);
 });

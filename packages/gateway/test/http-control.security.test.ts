@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { sendJson } from "@toolcrib/mcp";
 import { makeTemporaryDirectory } from "@toolcrib/testing";
-import { asAlice, ask, modern, openDoor, startControl } from "./http-harness.ts";
+import { asAlice, ask, modern, startControl, startTestServer } from "./http-harness.ts";
 
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 
@@ -33,7 +33,7 @@ function changingRoute(role: "operator" | "admin"): { readonly routes: Routes; r
 
 test("a token cannot use a route that changes the gateway", async () => {
   const { routes, changes } = changingRoute("operator");
-  await using tcp = await openDoor({ deps: { routes } });
+  await using tcp = await startTestServer({ deps: { routes } });
   const path = "/api/v1/change";
   const answer = await ask(tcp, { path, method: "POST", headers: asAlice });
   assert.equal(answer.status, 403);
@@ -45,7 +45,7 @@ test("a token cannot use a route that changes the gateway", async () => {
 
 test("without tokens, nobody can use a route that changes the gateway over TCP", async () => {
   const { routes, changes } = changingRoute("operator");
-  await using tcp = await openDoor({ auth: "none", deps: { authenticate: undefined, routes } });
+  await using tcp = await startTestServer({ auth: "none", deps: { authenticate: undefined, routes } });
   const answer = await ask(tcp, { path: "/api/v1/change", method: "POST" });
   assert.deepEqual([answer.status, answer.code, changes], [403, "HTTP_ROLE_REQUIRED", []]);
 });
@@ -53,7 +53,7 @@ test("without tokens, nobody can use a route that changes the gateway over TCP",
 test("a route accepts its own methods only", async () => {
   const { routes, changes } = changingRoute("operator");
   await using directory = await makeTemporaryDirectory();
-  await using tcp = await openDoor({ deps: { routes } });
+  await using tcp = await startTestServer({ deps: { routes } });
   await using control = await startControl(directory.path, { routes });
   for (const method of ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "PATCH"]) {
     for (const server of [tcp, control]) {

@@ -1,4 +1,4 @@
-/** A front door over a small service, and clients for it that say exactly what they are told. */
+/** An HTTP server for a small service, and clients that send requests byte for byte. */
 
 import { randomBytes, randomUUID } from "node:crypto";
 import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
@@ -21,7 +21,7 @@ import type { JsonObject } from "@toolcrib/json";
 import { type McpService, methodNotFound, type ServerSession } from "@toolcrib/mcp";
 import { issuerName, localIdentity } from "@toolcrib/tool";
 
-/** Collects what is logged. */
+/** Collects log records. */
 export interface TestLogger extends Logger {
   readonly records: { readonly level: string; readonly fields: object; readonly message: string }[];
 }
@@ -36,11 +36,11 @@ export function createTestLogger(): TestLogger {
 
 /** A service with the tools `echo`, `slow`, `large` and `ask`. */
 export interface TestService extends McpService {
-  /** Sessions that are open. */
+  /** Open sessions. */
   readonly sessions: Set<ServerSession>;
-  /** Calls of `slow` that wait. */
+  /** Releases of the waiting calls of `slow`. */
   readonly waiting: Set<() => void>;
-  /** What each request said of its caller. */
+  /** View and identity of each request. */
   readonly callers: { readonly view: string; readonly identity: string }[];
 }
 
@@ -54,7 +54,7 @@ export function createTestService(): TestService {
     sessions,
     waiting,
     callers,
-    serverInfo: { name: "front-door-test", version: "1.0.0" },
+    serverInfo: { name: "http-test-test", version: "1.0.0" },
     capabilities: () => ({ tools: { listChanged: true } }),
     instructions: () => undefined,
     async handle(request) {
@@ -92,14 +92,14 @@ export function createTestService(): TestService {
   };
 }
 
-/** What a test may say otherwise. */
-export interface DoorOptions extends Partial<Omit<HttpServerOptions, "limits">> {
+/** Options and dependencies that a test overrides. */
+export interface TestServerOptions extends Partial<Omit<HttpServerOptions, "limits">> {
   readonly limits?: HttpLimitOptions;
   readonly deps?: Partial<HttpServerDeps>;
 }
 
-/** An open front door with what it is made of. */
-export interface Door extends HttpServer {
+/** A running HTTP server with its service and logger. */
+export interface TestServer extends HttpServer {
   readonly service: TestService;
   readonly logger: TestLogger;
 }
@@ -110,8 +110,8 @@ export const bobToken = `tcb_${randomBytes(32).toString("base64url")}`;
 export const asAlice = { authorization: `Bearer ${aliceToken}` };
 export const asBob = { authorization: `Bearer ${bobToken}` };
 
-/** Open a front door on a free port, with the servers `files` and `web`. */
-export async function openDoor(options: DoorOptions = {}): Promise<Door> {
+/** Starts an HTTP server on a free port, with the upstream servers `files` and `web`. */
+export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
   const service = createTestService();
   const logger = createTestLogger();
   const names = new Map([
@@ -137,7 +137,7 @@ export async function openDoor(options: DoorOptions = {}): Promise<Door> {
   return Object.assign(server, { service, logger });
 }
 
-/** A control server with what it is made of. */
+/** A running control server with its service and logger. */
 export interface TestControl extends ControlServer {
   readonly service: TestService;
   readonly logger: TestLogger;
@@ -175,7 +175,7 @@ function testServerDeps(service: TestService, logger: TestLogger): Omit<HttpServ
   };
 }
 
-/** One tool that everyone sees, and one named after who asks. */
+/** Returns one tool for all clients, and one that is named after the client. */
 function testTools(name: string): readonly ToolSummary[] {
   return ["echo", name].map((tool) => ({
     id: `files:${tool}`,
@@ -220,7 +220,7 @@ function testStatus(service: TestService): GatewayStatus {
   };
 }
 
-/** An answer as it came. */
+/** A raw HTTP response. */
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -231,7 +231,7 @@ export interface Answer {
   readonly code: string | undefined;
 }
 
-/** What to ask. */
+/** An HTTP request. */
 export interface Question {
   readonly method?: string;
   readonly path?: string;
@@ -239,9 +239,9 @@ export interface Question {
   readonly body?: string | JsonObject | readonly JsonObject[];
 }
 
-/** Make one request on a connection of its own. */
+/** Sends one request on its own connection. */
 export function ask(
-  door: { readonly port: number } | { readonly path: string },
+  server: { readonly port: number } | { readonly path: string },
   question: Question = {},
 ): Promise<Answer> {
   const { body } = question;
@@ -255,7 +255,7 @@ export function ask(
   };
   return new Promise((resolve, reject) => {
     const request = httpRequest({
-      ...("port" in door ? { host: "127.0.0.1", port: door.port } : { socketPath: door.path }),
+      ...("port" in server ? { host: "127.0.0.1", port: server.port } : { socketPath: server.path }),
       path: question.path ?? "/mcp",
       method: question.method ?? (text === undefined ? "GET" : "POST"),
       headers: Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined)),
@@ -269,7 +269,7 @@ export function ask(
       response.on("error", reject);
       response.on("end", () => resolve(toAnswer(response.statusCode ?? 0, response.headers, chunks)));
     });
-    // A server that refuses a body early may close before all of it was sent.
+    // A server that rejects a body early may close the connection before all of it is sent.
     request.on("error", (error) => (hasAnswer ? undefined : reject(error)));
     request.end(text);
   });
@@ -290,7 +290,7 @@ function toAnswer(status: number, headers: IncomingHttpHeaders, chunks: readonly
   };
 }
 
-/** Write `text` on a connection and return everything that comes back until it closes. */
+/** Writes `text` to a connection and returns everything that it receives until the connection closes. */
 export function talk(port: number, text: string, host = "127.0.0.1"): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect({ host, port });
@@ -305,7 +305,7 @@ export function talk(port: number, text: string, host = "127.0.0.1"): Promise<st
   });
 }
 
-/** A JSON-RPC request. */
+/** Returns a JSON-RPC request. */
 export function rpc(method: string, params: JsonObject = {}, id: number | string = 1): JsonObject {
   return { jsonrpc: "2.0", id, method, params };
 }
@@ -313,20 +313,20 @@ export function rpc(method: string, params: JsonObject = {}, id: number | string
 export const initialize = rpc("initialize", {
   protocolVersion: "2025-11-25",
   capabilities: { sampling: {} },
-  clientInfo: { name: "front-door-client", version: "1.0.0" },
+  clientInfo: { name: "http-test-client", version: "1.0.0" },
 });
 
-/** Open a legacy session; returns its id. */
+/** Opens a legacy session and returns its id. */
 export async function openSession(
-  door: { readonly port: number },
+  server: { readonly port: number },
   headers: { readonly [name: string]: string } = asAlice,
   path = "/mcp",
 ): Promise<string> {
-  const { headers: answered } = await ask(door, { path, headers, body: initialize });
+  const { headers: answered } = await ask(server, { path, headers, body: initialize });
   return String(answered["mcp-session-id"]);
 }
 
-/** A request of the modern era with the headers that it needs. */
+/** Returns a request of the modern era with its required headers. */
 export function modern(
   method: string,
   params: JsonObject = {},
@@ -334,7 +334,7 @@ export function modern(
   const meta = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientCapabilities": {},
-    "io.modelcontextprotocol/clientInfo": { name: "front-door-client", version: "1.0.0" },
+    "io.modelcontextprotocol/clientInfo": { name: "http-test-client", version: "1.0.0" },
   };
   return {
     headers: {

@@ -1,31 +1,31 @@
-/** Web pages must not reach the gateway: neither by DNS rebinding (Host) nor across sites (Origin). */
+/** Web pages must not reach the gateway, neither through DNS rebinding (Host) nor through cross-site requests (Origin). */
 
 import assert from "node:assert/strict";
 import { networkInterfaces } from "node:os";
 import { test } from "node:test";
-import { asAlice, ask, type DoorOptions, initialize, openDoor, talk } from "./http-harness.ts";
+import { asAlice, ask, initialize, startTestServer, type TestServerOptions, talk } from "./http-harness.ts";
 
-/** Whether each Host is answered. */
+/** Checks whether each Host is accepted. */
 async function checkHosts(
-  options: DoorOptions,
+  options: TestServerOptions,
   cases: readonly (readonly [host: string, isAnswered: boolean])[],
 ) {
-  await using door = await openDoor(options);
+  await using server = await startTestServer(options);
   for (const [host, isAnswered] of cases) {
-    const text = host.replaceAll("PORT", String(door.port));
-    const answer = await ask(door, { headers: { ...asAlice, host: text }, body: initialize });
+    const text = host.replaceAll("PORT", String(server.port));
+    const answer = await ask(server, { headers: { ...asAlice, host: text }, body: initialize });
     assert.equal(answer.status, isAnswered ? 200 : 403, `Host: ${text}`);
     if (!isAnswered) assert.equal(answer.code, "HTTP_HOST_REFUSED");
   }
-  // What was answered once is remembered; what was refused is refused again.
+  // Accepted hosts are cached; refused hosts are refused again.
   for (const [host, isAnswered] of cases) {
-    const text = host.replaceAll("PORT", String(door.port));
-    const answer = await ask(door, { path: "/healthz", headers: { host: text } });
+    const text = host.replaceAll("PORT", String(server.port));
+    const answer = await ask(server, { path: "/healthz", headers: { host: text } });
     assert.equal(answer.status, isAnswered ? 200 : 403, `Host: ${text}`);
   }
 }
 
-test("only Hosts of this machine are answered", () =>
+test("only requests with a Host of this machine are accepted", () =>
   checkHosts({}, [
     ["localhost", true],
     ["localhost:PORT", true],
@@ -57,7 +57,7 @@ test("only Hosts of this machine are answered", () =>
     ["[::1", false],
   ]));
 
-test("allowed hosts are answered with any port, or with theirs", () =>
+test("allowed hosts are accepted with any port, or only with the configured port", () =>
   checkHosts({ allowedHosts: ["Tools.Example", "ports.example:8443"] }, [
     ["tools.example", true],
     ["TOOLS.example:PORT", true],
@@ -68,32 +68,32 @@ test("allowed hosts are answered with any port, or with theirs", () =>
     ["localhost", true],
   ]));
 
-test("the address and the name that is listened on are answered", async (context) => {
+test("the listening address and its name are accepted as Host", async (context) => {
   await checkHosts({ listen: { host: "localhost", port: 0 } }, [["localhost:PORT", true]]);
   const own = ownAddress();
   if (own === undefined) return context.diagnostic("this machine has only loopback");
-  await using door = await openDoor({ listen: { host: own, port: 0 } });
+  await using server = await startTestServer({ listen: { host: own, port: 0 } });
   const check = async (host: string, status: number) => {
     const text = `GET /healthz HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
-    assert.match(await talk(door.port, text, own), new RegExp(`^HTTP/1\\.1 ${status} `), host);
+    assert.match(await talk(server.port, text, own), new RegExp(`^HTTP/1\\.1 ${status} `), host);
   };
   await check(own, 200);
-  await check(`${own}:${door.port}`, 200);
+  await check(`${own}:${server.port}`, 200);
   await check("localhost", 200);
   await check("evil.example", 403);
 });
 
-/** An address of this machine that others can reach, if it has one. */
+/** An address of this machine other than loopback, if it has one. */
 function ownAddress(): string | undefined {
   const addresses = Object.values(networkInterfaces()).flat();
   return addresses.find((one) => one?.family === "IPv4" && !one.internal)?.address;
 }
 
-test("on all addresses, the one that the connection came in on is answered", async (context) => {
-  await using door = await openDoor({ listen: { host: "0.0.0.0", port: 0 } });
-  assert.equal(door.url, `http://127.0.0.1:${door.port}`);
+test("when listening on all addresses, the local address of the connection is accepted as Host", async (context) => {
+  await using server = await startTestServer({ listen: { host: "0.0.0.0", port: 0 } });
+  assert.equal(server.url, `http://127.0.0.1:${server.port}`);
   const check = async (host: string, status: number) => {
-    const answer = await ask(door, { path: "/healthz", headers: { host } });
+    const answer = await ask(server, { path: "/healthz", headers: { host } });
     assert.equal(answer.status, status, host);
   };
   await check("localhost", 200);
@@ -101,32 +101,32 @@ test("on all addresses, the one that the connection came in on is answered", asy
   await check("evil.example", 403);
   const own = ownAddress();
   if (own === undefined) return context.diagnostic("this machine has only loopback");
-  // On loopback the connection comes in on 127.0.0.1.
+  // On loopback the local address of the connection is 127.0.0.1.
   await check(own, 403);
-  const answer = await fetch(`http://${own}:${door.port}/healthz`);
+  const answer = await fetch(`http://${own}:${server.port}/healthz`);
   assert.equal(answer.status, 200);
 });
 
 test("a request without Host is refused", async () => {
-  await using door = await openDoor();
-  const answer = await talk(door.port, "GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n");
+  await using server = await startTestServer();
+  const answer = await talk(server.port, "GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n");
   assert.match(answer, /^HTTP\/1\.1 403 .*HTTP_HOST_REFUSED/s);
   for (const text of ["GET /healthz HTTP/1.0\r\n\r\n", "GET /healthz HTTP/1.0\r\nHost:\r\n\r\n"]) {
-    assert.match(await talk(door.port, text), /^HTTP\/1\.1 403 /);
+    assert.match(await talk(server.port, text), /^HTTP\/1\.1 403 /);
   }
 });
 
-test("a refused Host opens no session and reaches no tool", async () => {
-  await using door = await openDoor();
-  await ask(door, { headers: { ...asAlice, host: "evil.example" }, body: initialize });
-  assert.equal(door.service.sessions.size, 0);
-  assert.deepEqual(door.service.callers, []);
+test("a request with a refused Host opens no session and calls no tool", async () => {
+  await using server = await startTestServer();
+  await ask(server, { headers: { ...asAlice, host: "evil.example" }, body: initialize });
+  assert.equal(server.service.sessions.size, 0);
+  assert.deepEqual(server.service.callers, []);
 });
 
-test("only Origins of this machine and allowed ones are answered", async () => {
-  await using door = await openDoor({ allowedOrigins: ["https://App.example"] });
+test("only Origins of this machine and allowed ones are accepted", async () => {
+  await using server = await startTestServer({ allowedOrigins: ["https://App.example"] });
   const check = async (origin: string | undefined, isAnswered: boolean) => {
-    const answer = await ask(door, { headers: { ...asAlice, origin }, body: initialize });
+    const answer = await ask(server, { headers: { ...asAlice, origin }, body: initialize });
     assert.equal(answer.status, isAnswered ? 200 : 403, `Origin: ${origin}`);
     if (!isAnswered) assert.equal(answer.code, "HTTP_ORIGIN_REFUSED");
     const shared = isAnswered && origin !== undefined ? origin : undefined;
@@ -150,10 +150,10 @@ test("only Origins of this machine and allowed ones are answered", async () => {
   await check("chrome-extension://abcdef", false);
 });
 
-test("a browser's preflight is answered for allowed origins only, and never with credentials", async () => {
-  await using door = await openDoor();
+test("a browser's preflight succeeds only for allowed origins, and never with credentials", async () => {
+  await using server = await startTestServer();
   const preflight = (origin: string, path = "/mcp") =>
-    ask(door, {
+    ask(server, {
       method: "OPTIONS",
       path,
       headers: {
@@ -176,23 +176,23 @@ test("a browser's preflight is answered for allowed origins only, and never with
 });
 
 test("a form of a web page cannot send a message", async () => {
-  await using door = await openDoor({ auth: "none" });
+  await using server = await startTestServer({ auth: "none" });
   for (const contentType of [
     "text/plain",
     "application/x-www-form-urlencoded",
     "multipart/form-data; boundary=x",
   ]) {
     const body = JSON.stringify(initialize);
-    const answer = await ask(door, { headers: { "content-type": contentType }, body });
+    const answer = await ask(server, { headers: { "content-type": contentType }, body });
     assert.equal(answer.status, 415, contentType);
   }
-  assert.equal(door.service.sessions.size, 0);
+  assert.equal(server.service.sessions.size, 0);
 });
 
-test("auth none is refused on anything but loopback", async () => {
+test("auth none is refused on addresses other than loopback", async () => {
   const check = (host: string) =>
     assert.rejects(
-      openDoor({ auth: "none", listen: { host, port: 0 } }),
+      startTestServer({ auth: "none", listen: { host, port: 0 } }),
       { code: "HTTP_AUTH_REQUIRED" },
       host,
     );
@@ -201,6 +201,6 @@ test("auth none is refused on anything but loopback", async () => {
   await check("192.168.1.5");
   await check("tools.example");
   await check("::ffff:127.0.0.1");
-  await using door = await openDoor({ auth: "none", listen: { host: "localhost", port: 0 } });
-  assert.ok(door.port > 0);
+  await using server = await startTestServer({ auth: "none", listen: { host: "localhost", port: 0 } });
+  assert.ok(server.port > 0);
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createLogger, type LoggerOptions } from "@toolcrib/gateway";
 
-/** What a logger with `options` writes. */
+/** Returns the output of a logger with `options`. */
 function logged(options: LoggerOptions, log: (logger: ReturnType<typeof createLogger>) => void): string {
   const lines: string[] = [];
   const output = { write: (line: string) => lines.push(line) };
@@ -12,7 +12,7 @@ function logged(options: LoggerOptions, log: (logger: ReturnType<typeof createLo
 
 const secret = "tcb_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG";
 
-test("createLogger() writes one JSON object a line", () => {
+test("createLogger() writes one JSON object per line", () => {
   const text = logged({}, (logger) => {
     logger.debug({}, "not at this level");
     logger.info({ server: "files", count: 2 }, "server started");
@@ -28,7 +28,7 @@ test("createLogger() writes one JSON object a line", () => {
   );
 });
 
-test("each level lets through what is as severe or more", () => {
+test("each level includes records of the same or a higher severity", () => {
   const count = (level: LoggerOptions["level"]) =>
     logged({ level }, (logger) => {
       for (const name of ["debug", "info", "warn", "error"] as const) logger[name]({}, name);
@@ -67,7 +67,7 @@ test("fields named like a credential are not written", () => {
   }
 });
 
-test("fields that say which secret it is are written", () => {
+test("fields that name a secret without its value are written", () => {
   const fields = { secretName: "acme-token", event: { secret_names: ["acme-token"] }, credential: "token" };
   for (const pretty of [false, true]) {
     const text = logged({ pretty }, (logger) => logger.warn({ ...fields, secret }, "echoed"));
@@ -77,7 +77,7 @@ test("fields that say which secret it is are written", () => {
   }
 });
 
-test("bearer tokens are not written, wherever they stand", () => {
+test("bearer tokens are not written, in any position", () => {
   for (const pretty of [false, true]) {
     const text = logged({ pretty }, (logger) => {
       logger.warn({ reason: `refused "Bearer ${secret.slice(4)}"` }, `authorization: bearer ${secret}`);
@@ -99,7 +99,7 @@ test("no control or bidirectional character reaches the terminal", () => {
   }
 });
 
-test("pretty lines are for people", () => {
+test("the pretty format is readable", () => {
   const text = logged({ pretty: true }, (logger) =>
     logger.info(
       { server: "files", url: "http://127.0.0.1:7420", note: "two words", list: [1] },
@@ -112,7 +112,7 @@ test("pretty lines are for people", () => {
   );
 });
 
-test("fields that nest without end are cut", () => {
+test("deeply nested fields are truncated", () => {
   const fields: { self?: object } = {};
   fields.self = fields;
   assert.match(

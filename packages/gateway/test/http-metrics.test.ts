@@ -35,7 +35,7 @@ test("calls are counted by server and outcome", async () => {
   check("toolcrib_tools_quarantined 1");
 });
 
-test("the process is described, and no timer is left behind", async () => {
+test("metrics include the process, and leave no timer running", async () => {
   const before = process.getActiveResourcesInfo().length;
   const { text } = new GatewayMetrics().expose(status);
   for (const name of [
@@ -48,13 +48,13 @@ test("the process is described, and no timer is left behind", async () => {
   assert.equal(process.getActiveResourcesInfo().length, before);
 });
 
-test("two gateways in one process do not share numbers", async () => {
+test("two gateways in one process do not share metrics", async () => {
   const [one, two] = [new GatewayMetrics(), new GatewayMetrics()];
   one.callDenied("files");
   assert.doesNotMatch(two.expose(status).text, /files/);
 });
 
-test("a server that is gone leaves the gauges, and its calls stay counted", async () => {
+test("a removed server disappears from the gauges, and its calls remain counted", async () => {
   const metrics = new GatewayMetrics();
   const server = {
     id: "files",
@@ -71,7 +71,7 @@ test("a server that is gone leaves the gauges, and its calls stay counted", asyn
   assert.match(text, /calls_total\{server="files",outcome="denied"\} 1/);
 });
 
-test("labels are bounded", async () => {
+test("the number of labels is limited", async () => {
   const metrics = new GatewayMetrics();
   for (let index = 0; index < 1500; index += 1) metrics.callDenied(`server-${index}`);
   metrics.callDenied("server-0");
@@ -81,7 +81,7 @@ test("labels are bounded", async () => {
   assert.match(text, /^toolcrib_calls_total\{server="server-0",outcome="denied"\} 2$/m);
 });
 
-test("the text has the form that Prometheus reads, with hostile labels escaped", () => {
+test("the text has the Prometheus format, with hostile labels escaped", () => {
   const metrics = new GatewayMetrics(0);
   const hostile = 'a"b\\c\nd';
   metrics.callStarted();

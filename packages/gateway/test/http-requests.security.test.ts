@@ -1,4 +1,4 @@
-/** Requests that are malformed, ambiguous or too much. */
+/** Requests that are malformed, ambiguous or too large. */
 
 import assert from "node:assert/strict";
 import { connect } from "node:net";
@@ -10,17 +10,17 @@ import {
   ask,
   initialize,
   modern,
-  openDoor,
   openSession,
   rpc,
+  startTestServer,
   talk,
 } from "./http-harness.ts";
 
 const head = (line: string, ...headers: readonly string[]) =>
   [line, "Host: localhost", `Authorization: Bearer ${aliceToken}`, ...headers, "", ""].join("\r\n");
 
-test("a path is taken byte for byte", async () => {
-  await using door = await openDoor();
+test("a path is matched byte for byte", async () => {
+  await using server = await startTestServer();
   const paths = [
     "/",
     "//mcp",
@@ -58,26 +58,26 @@ test("a path is taken byte for byte", async () => {
   ];
   for (const path of paths) {
     const answer = await talk(
-      door.port,
+      server.port,
       `${head(`POST ${path} HTTP/1.1`, "Content-Type: application/json", "Content-Length: 2", "Connection: close")}{}`,
     );
     assert.match(answer, /^HTTP\/1\.1 40[04] /, path);
     assert.doesNotMatch(answer, /mcp-session-id/i, path);
   }
-  assert.equal(door.service.sessions.size, 0);
+  assert.equal(server.service.sessions.size, 0);
 });
 
-test("an unknown server is not repeated unless it is a plain name", async () => {
-  await using door = await openDoor();
-  const answer = await ask(door, { path: "/mcp/s/<script>", headers: asAlice, body: initialize });
+test("the response repeats the name of an unknown server only when it is a valid name", async () => {
+  await using server = await startTestServer();
+  const answer = await ask(server, { path: "/mcp/s/<script>", headers: asAlice, body: initialize });
   assert.equal(answer.status, 404);
   assert.doesNotMatch(answer.text, /script/);
 });
 
-test("each path takes its methods only", async () => {
-  await using door = await openDoor();
+test("each path accepts only its methods", async () => {
+  await using server = await startTestServer();
   const check = async (method: string, path: string, allow: string) => {
-    const answer = await ask(door, { method, path, headers: asAlice });
+    const answer = await ask(server, { method, path, headers: asAlice });
     assert.equal(answer.status, 405, `${method} ${path}`);
     assert.equal(answer.headers["allow"], allow, `${method} ${path}`);
   };
@@ -97,15 +97,15 @@ test("each path takes its methods only", async () => {
   }
 });
 
-test("CONNECT and upgrades lead nowhere", async () => {
-  await using door = await openDoor();
-  assert.equal(await talk(door.port, head("CONNECT 127.0.0.1:22 HTTP/1.1")), "");
+test("CONNECT and upgrades are refused", async () => {
+  await using server = await startTestServer();
+  assert.equal(await talk(server.port, head("CONNECT 127.0.0.1:22 HTTP/1.1")), "");
   const upgrade = head("GET /mcp HTTP/1.1", "Upgrade: websocket", "Connection: Upgrade, close");
-  assert.doesNotMatch(await talk(door.port, upgrade), /^HTTP\/1\.1 101/);
+  assert.doesNotMatch(await talk(server.port, upgrade), /^HTTP\/1\.1 101/);
 });
 
-test("a header that decides is taken once or not at all", async () => {
-  await using door = await openDoor();
+test("a request that repeats a security-relevant header is refused", async () => {
+  await using server = await startTestServer();
   const bob = "Authorization: Bearer of-somebody-else-entirely";
   const twice = [
     ["host", "Host: evil.example"],
@@ -116,13 +116,13 @@ test("a header that decides is taken once or not at all", async () => {
     ["mcp-protocol-version", "MCP-Protocol-Version: 2025-11-25", "Mcp-Protocol-Version: 2026-07-28"],
   ] as const;
   for (const [name, ...headers] of twice) {
-    const answer = await talk(door.port, head("GET /mcp HTTP/1.1", ...headers));
+    const answer = await talk(server.port, head("GET /mcp HTTP/1.1", ...headers));
     assert.match(answer, /^HTTP\/1\.1 400 .*HTTP_HEADER_DUPLICATE/s, name);
   }
 });
 
-test("a body whose end is ambiguous is refused", async () => {
-  await using door = await openDoor();
+test("a body of ambiguous length is refused", async () => {
+  await using server = await startTestServer();
   const json = "Content-Type: application/json";
   const ambiguous = [
     head("POST /mcp HTTP/1.1", json, "Content-Length: 5", "Content-Length: 6"),
@@ -138,27 +138,30 @@ test("a body whose end is ambiguous is refused", async () => {
     `${head("POST /mcp HTTP/1.1", json, "Transfer-Encoding: chunked")}zz\r\n`,
   ];
   for (const text of ambiguous) {
-    const answer = await talk(door.port, `${text}0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    const answer = await talk(
+      server.port,
+      `${text}0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n`,
+    );
     assert.match(answer, /^HTTP\/1\.1 400 /, JSON.stringify(text));
     assert.equal(answer.split("HTTP/1.1 ").length - 1, 1, `one answer to ${JSON.stringify(text)}`);
   }
 });
 
-test("what is not HTTP is refused in JSON", async () => {
-  await using door = await openDoor();
+test("invalid HTTP is refused with a JSON body", async () => {
+  await using server = await startTestServer();
   for (const text of [
     "\x16\x03\x01\x02\x00",
     "hello\r\n\r\n",
     "GET /mcp HTTP/9.9\r\n\r\n",
     "GET  HTTP/1.1\r\n\r\n",
   ]) {
-    const answer = await talk(door.port, text);
+    const answer = await talk(server.port, text);
     assert.match(answer, /^HTTP\/1\.1 400 Bad Request\r\n.*"code":"HTTP_MALFORMED"/s, JSON.stringify(text));
   }
 });
 
-test("what follows a request and is not HTTP is not answered into its answer", async () => {
-  await using door = await openDoor();
+test("invalid HTTP after a request closes the connection and cancels the request", async () => {
+  await using server = await startTestServer();
   const { headers, body } = modern("tools/call", { name: "slow" });
   const text = JSON.stringify(body);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
@@ -169,24 +172,24 @@ test("what follows a request and is not HTTP is not answered into its answer", a
     "Content-Type: application/json",
     `Content-Length: ${Buffer.byteLength(text)}`,
   );
-  assert.equal(await talk(door.port, `${request}${text}not HTTP at all\r\n\r\n`), "");
-  await waitUntil(() => door.service.waiting.size === 0);
+  assert.equal(await talk(server.port, `${request}${text}not HTTP at all\r\n\r\n`), "");
+  await waitUntil(() => server.service.waiting.size === 0);
 });
 
-test("headers past the limit are refused with 431", async () => {
-  await using door = await openDoor();
-  const answer = await talk(door.port, head("GET /mcp HTTP/1.1", `X-Large: ${"x".repeat(20_000)}`));
+test("headers above the limit are refused with 431", async () => {
+  await using server = await startTestServer();
+  const answer = await talk(server.port, head("GET /mcp HTTP/1.1", `X-Large: ${"x".repeat(20_000)}`));
   assert.match(answer, /^HTTP\/1\.1 431 .*HTTP_HEADERS_TOO_LARGE/s);
   const many = Array.from({ length: 3000 }, (_, index) => `x${index}: 1`);
-  assert.match(await talk(door.port, head("GET /mcp HTTP/1.1", ...many)), /^HTTP\/1\.1 431 /);
+  assert.match(await talk(server.port, head("GET /mcp HTTP/1.1", ...many)), /^HTTP\/1\.1 431 /);
 });
 
-test("malformed messages are refused and break nothing", async () => {
-  await using door = await openDoor();
-  const session = await openSession(door);
+test("malformed messages are refused and have no other effect", async () => {
+  await using server = await startTestServer();
+  const session = await openSession(server);
   const check = async (body: string, rpcCode: number) => {
     for (const headers of [asAlice, { ...asAlice, "mcp-session-id": session }]) {
-      const answer = await ask(door, { headers, body });
+      const answer = await ask(server, { headers, body });
       assert.equal(answer.status, 400, body.slice(0, 80));
       const code = answer.json["error"]?.["code"];
       assert.equal(code, rpcCode, body.slice(0, 80));
@@ -211,31 +214,31 @@ test("malformed messages are refused and break nothing", async () => {
   await check('{"jsonrpc":"1.0","id":1,"method":"ping"}', -32600);
   await check('{"jsonrpc":"2.0","id":{},"method":"ping"}', -32600);
   await check('{"jsonrpc":"2.0","id":1,"method":1}', -32600);
-  const own = await ask(door, {
+  const own = await ask(server, {
     headers: { ...asAlice, "mcp-session-id": session },
     body: rpc("tools/list"),
   });
   assert.equal(own.status, 200);
   assert.deepEqual(
-    door.logger.records.filter(({ level }) => level === "error"),
+    server.logger.records.filter(({ level }) => level === "error"),
     [],
   );
 });
 
-test("a message cannot reach the prototype of anything", async () => {
-  await using door = await openDoor();
+test("a message cannot change a prototype", async () => {
+  await using server = await startTestServer();
   const { headers } = modern("tools/call", { name: "echo" });
   const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"__proto__":{"polluted":true}},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`;
-  await ask(door, { headers: { ...asAlice, ...headers }, body });
+  await ask(server, { headers: { ...asAlice, ...headers }, body });
   assert.equal(({} as { polluted?: unknown }).polluted, undefined);
 });
 
-test("a client that leaves half-way leaves nothing behind", async () => {
-  await using door = await openDoor();
-  const session = await openSession(door);
+test("a client that disconnects during a request leaves no session and no call", async () => {
+  await using server = await startTestServer();
+  const session = await openSession(server);
   const send = (text: string) =>
     new Promise<void>((resolve) => {
-      const socket = connect({ host: "127.0.0.1", port: door.port }, () => {
+      const socket = connect({ host: "127.0.0.1", port: server.port }, () => {
         socket.write(text, () => {
           socket.destroy();
           resolve();
@@ -247,13 +250,13 @@ test("a client that leaves half-way leaves nothing behind", async () => {
   await send(
     `${head("POST /mcp HTTP/1.1", "Content-Type: application/json", "Content-Length: 1000")}{"jsonrpc`,
   );
-  const answer = await ask(door, {
+  const answer = await ask(server, {
     headers: { ...asAlice, "mcp-session-id": session },
     body: rpc("tools/list"),
   });
   assert.equal(answer.status, 200);
   assert.deepEqual(
-    door.logger.records.filter(({ level }) => level === "error"),
+    server.logger.records.filter(({ level }) => level === "error"),
     [],
   );
 });

@@ -20,7 +20,7 @@ import { createTestLogger } from "./http-harness.ts";
 
 const isWindows = process.platform === "win32";
 
-/** A store over `home` whose clock is moved by hand. */
+/** Opens a store over `home` with a clock that the test advances. */
 function open(home: string, environmentToken?: string) {
   const logger = createTestLogger();
   const clock = { time: 1_000_000 };
@@ -38,7 +38,7 @@ function writeToken(home: string, name: string, token: string): string {
   return path;
 }
 
-test("openTokenStore() makes the token default once, for its owner only", async () => {
+test('openTokenStore() creates the token "default" once, readable by its owner only', async () => {
   await using home = await makeTemporaryDirectory();
   const { store } = open(home.join("deep", "home"));
   const path = home.join("deep", "home", "tokens", "default");
@@ -55,14 +55,14 @@ test("openTokenStore() makes the token default once, for its owner only", async 
   assert.equal(readToken(home.join("deep", "home"), "default"), token);
 });
 
-test("two stores that make the token at the same moment agree on one", async () => {
+test("two stores that create the token concurrently use the same one", async () => {
   await using home = await makeTemporaryDirectory();
   const other: TokenStore[] = [];
   const store = openTokenStore(home.path, {
     now: () => 0,
     logger: createTestLogger(),
     randomBytes(count) {
-      // The first one has seen that there is no file and names its draft: now the second one starts.
+      // The first store has found no file and is about to write its draft; the second one starts now.
       if (count === 8) other.push(open(home.path).store);
       return randomBytes(count);
     },
@@ -87,7 +87,7 @@ test("a token's name is the identity", async () => {
   assert.deepEqual(store.names(), ["ci", "default", "laptop.old_2-x"]);
 });
 
-test("the scheme is Bearer in any case; the token is taken exactly", async () => {
+test("the scheme Bearer is case-insensitive, and the token is compared exactly", async () => {
   await using home = await makeTemporaryDirectory();
   const { store } = open(home.path, "Environment-Token-1");
   const check = (authorization: string | undefined, name: string | undefined) =>
@@ -105,7 +105,7 @@ test("the scheme is Bearer in any case; the token is taken exactly", async () =>
   check(undefined, undefined);
 });
 
-test("the token of the environment must be one that nobody guesses", async () => {
+test("the environment's token must have a valid length and valid characters", async () => {
   await using home = await makeTemporaryDirectory();
   for (const token of [
     "short",
@@ -123,7 +123,7 @@ test("the token of the environment must be one that nobody guesses", async () =>
   assert.deepEqual(open(home.path, "").store.names(), ["default"]);
 });
 
-test("added, changed and removed files count within a second", async () => {
+test("added, changed and removed files take effect within a second", async () => {
   await using home = await makeTemporaryDirectory();
   const { store, clock, logger } = open(home.path);
   const path = writeToken(home.path, "ci", "first-token-0123456789");
@@ -138,7 +138,7 @@ test("added, changed and removed files count within a second", async () => {
   rmSync(path);
   clock.time += 1000;
   assert.equal(whoIs(store, "second-token-012345678"), undefined);
-  // What did not change is neither read nor logged again.
+  // Unchanged files are neither read nor logged again.
   clock.time += 1000;
   assert.equal(whoIs(store, "second-token-012345678"), undefined);
   assert.deepEqual(
@@ -160,7 +160,7 @@ test("a clock that is set back does not keep a removed token alive", async () =>
   assert.equal(whoIs(store, token), undefined);
 });
 
-test("without its folder no file is accepted, and the environment's token still is", async () => {
+test("without the folder no file is accepted, and the environment's token remains valid", async () => {
   await using home = await makeTemporaryDirectory();
   const { store, clock, logger } = open(home.path, "environment-token-1");
   const token = readToken(home.path, "default");
@@ -173,7 +173,7 @@ test("without its folder no file is accepted, and the environment's token still 
   assert.equal(logger.records.filter(({ level }) => level === "error").length, 1);
 });
 
-test("a file that others may read stops the start, and says how to mend it", {
+test("a file that other users may read fails the start, and the hint contains the fix", {
   skip: isWindows,
 }, async () => {
   await using home = await makeTemporaryDirectory();
@@ -190,14 +190,14 @@ test("a file that others may read stops the start, and says how to mend it", {
   }
 });
 
-test("a folder that others may enter stops the start", { skip: isWindows }, async () => {
+test("a folder that other users may open fails the start", { skip: isWindows }, async () => {
   await using home = await makeTemporaryDirectory();
   open(home.path);
   chmodSync(home.join("tokens"), 0o755);
   assert.throws(() => open(home.path), { code: "TOKEN_FILE_EXPOSED", hint: /^chmod 700 / });
 });
 
-test("a file that others may read from now on is not accepted any more", { skip: isWindows }, async () => {
+test("a file that becomes readable by other users is no longer accepted", { skip: isWindows }, async () => {
   await using home = await makeTemporaryDirectory();
   const { store, clock, logger } = open(home.path);
   const token = readToken(home.path, "default");
@@ -216,7 +216,7 @@ test("a file that others may read from now on is not accepted any more", { skip:
   assert.equal(whoIs(store, readFileSync(path, "utf8").trim()), undefined);
 });
 
-test("what is no token file is refused or passed by", async () => {
+test("files that are not token files are refused or skipped", async () => {
   await using home = await makeTemporaryDirectory();
   open(home.path);
   const check = (prepare: (path: string) => void, code: string | undefined, name = "odd") => {
@@ -234,14 +234,14 @@ test("what is no token file is refused or passed by", async () => {
     "TOKEN_INVALID",
   );
   check((path) => writeFileSync(path, randomBytes(40), { mode: 0o600 }), "TOKEN_INVALID");
-  // Names that are none: editors' files, drafts, the environment's name.
+  // Skipped names: editors' files, drafts, the name of the environment's token.
   for (const name of [".hidden", "default~", "#default#", "half.tmp", "env", "with space", "x".repeat(65)]) {
     check((path) => writeFileSync(path, "ci-token-0123456789", { mode: 0o600 }), undefined, name);
   }
   if (isWindows) return;
   check((path) => symlinkSync("/nowhere", path), undefined);
   check((path) => symlinkSync("/dev/zero", path), "TOKEN_FILE_UNREADABLE");
-  // A pipe that nobody writes to must not be waited for.
+  // The store must not wait for a pipe without a writer.
   check((path) => execFileSync("mkfifo", ["-m", "600", path]), "TOKEN_FILE_UNREADABLE");
 });
 
@@ -253,7 +253,7 @@ test("more token files than the limit are refused", async () => {
   assert.throws(() => open(home.path), { code: "TOKEN_TOO_MANY" });
 });
 
-test("a home that cannot be used is named", async () => {
+test("the error for an unusable home folder names it", async () => {
   await using home = await makeTemporaryDirectory();
   writeFileSync(home.join("file"), "");
   assert.throws(() => open(home.join("file")), { code: "TOKEN_FILE_UNREADABLE" });
@@ -263,7 +263,7 @@ test("a home that cannot be used is named", async () => {
   });
 });
 
-test("makeToken() gives 256 bits behind a prefix, and isTokenName() knows file names", () => {
+test("makeToken() returns 256 bits after a prefix, and isTokenName() accepts only safe file names", () => {
   assert.equal(
     makeToken(() => new Uint8Array(32).fill(255)),
     `tcb_${"_".repeat(42)}8`,

@@ -1,4 +1,4 @@
-/** Names of tools: what they are on the wire, which cannot be told apart, and that nothing but the configuration decides. */
+/** Names of tools: wire names, collisions, and their order, which depends on the configuration alone. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -24,7 +24,7 @@ function namesIn(gateway: Gateway): string[] {
     .map(({ wireName }) => wireName);
 }
 
-/** A server that lists what `names` says, and answers with the name that it was called by. */
+/** A server that lists the tools in `names`, and returns the name of the called tool. */
 function startListingServer(names: () => readonly (string | ToolDefinition)[]) {
   return startScriptedServer({
     tools: () => names().map((one) => (typeof one === "string" ? toolNamed(one) : one)),
@@ -32,7 +32,7 @@ function startListingServer(names: () => readonly (string | ToolDefinition)[]) {
   });
 }
 
-describe("a name on the wire", () => {
+describe("a wire name", () => {
   const long = "a-rather-long-name-of-a-tool-that-nobody-would-want-to-write-twice";
   const cases: readonly (readonly [name: string, wireName: string])[] = [
     ["read", "files__read"],
@@ -44,7 +44,7 @@ describe("a name on the wire", () => {
     [`${long}!`, "files__a-rather-long-name-of-a-tool-that-nobody-would-w_2f993ff7"],
   ];
 
-  it("has the characters and the length that hosts take, and leads back to the tool", async () => {
+  it("has only characters and a length that hosts accept, and resolves to its tool", async () => {
     await using server = await startListingServer(() => cases.map(([name]) => name));
     await using test = await startTestGateway({ tool_servers: [onHttp("files", server.url)] });
     const { gateway } = test;
@@ -92,11 +92,11 @@ describe("two names", () => {
     ["a_b", "ab"],
     ["list", "lists"],
   ];
-  /** Each pair in a corner of its own. */
+  /** Prefixes each pair differently, so that pairs do not collide with each other. */
   const inCorner = (names: readonly string[], at: number) =>
     names.map((name) => `${String.fromCharCode(97 + at)}x-${name}`);
 
-  it("that people or models take for one another are one, and the later is quarantined", async () => {
+  it("that people or models may confuse collide, and the later one is quarantined", async () => {
     const pairs = [...alike, ...distinct].map(inCorner);
     await using server = await startListingServer(() => pairs.flat());
     await using test = await startTestGateway({ tool_servers: [onHttp("s", server.url)] });
@@ -104,7 +104,7 @@ describe("two names", () => {
       test.gateway.status().quarantined.map(({ id, reason }) => ({ id, reason })),
       pairs.slice(0, alike.length).map(([first, later]) => ({
         id: `s:${later}`,
-        reason: `"s:${later}" cannot be told from "s:${first}", which was declared first`,
+        reason: `"s:${later}" is too similar to "s:${first}", which was declared first`,
       })),
     );
     assert.equal(namesIn(test.gateway).length, alike.length + 2 * distinct.length);
@@ -114,12 +114,12 @@ describe("two names", () => {
     assert.deepEqual(events[0], {
       server: "s",
       tool: "s:ax-READ",
-      reason: '"s:ax-READ" cannot be told from "s:ax-read", which was declared first',
+      reason: '"s:ax-READ" is too similar to "s:ax-read", which was declared first',
       code: "TOOL_NAME_COLLISION",
     });
   });
 
-  it("of two servers may be alike too, and the later is back when the first is gone", async () => {
+  it("of two servers collide too, and the later one is restored when the first is removed", async () => {
     let names = ["b_c", "other"];
     await using a = await startListingServer(() => names);
     await using b = await startListingServer(() => ["c", "read"]);
@@ -147,7 +147,7 @@ describe("two names", () => {
 });
 
 describe("names and their order", () => {
-  it("are the same whichever server starts first", async () => {
+  it("do not depend on which server starts first", async () => {
     const lists = [
       ["read", "write", "Odd Name"],
       ["c", "x".repeat(80), "x".repeat(81)],

@@ -33,7 +33,7 @@ function sourceOf(id: string): ToolSource & { set(...names: readonly string[]): 
   };
 }
 
-test("together() makes one change of many, and is over even when what it runs fails", () => {
+test("together() merges several changes into one, also when its callback throws", () => {
   const index = new ToolIndex();
   const sources = ["a", "b", "c"].map(sourceOf);
   const changes: string[][] = [];
@@ -42,7 +42,7 @@ test("together() makes one change of many, and is over even when what it runs fa
   const { generation } = index;
   index.together(() => {
     for (const source of sources) source.set("one", "two");
-    assert.equal(index.tools.length, 0, "nothing has changed before it is over");
+    assert.equal(index.tools.length, 0, "the index does not change before together() returns");
   });
   assert.deepEqual([index.tools.length, index.generation], [6, generation + 1]);
   assert.throws(() =>
@@ -55,17 +55,17 @@ test("together() makes one change of many, and is over even when what it runs fa
   sources[1]?.set();
   assert.deepEqual(changes, [["a", "b", "c"], ["a"], ["b"]]);
   index.together(() => {});
-  assert.equal(changes.length, 3, "where nothing changed, nobody is told");
+  assert.equal(changes.length, 3, "listeners are not notified when nothing changed");
 });
 
-test("a search finds what was added, changed and removed, however much was taken up before it", () => {
+test("a search reflects added, changed and removed tools, however many were indexed before it", () => {
   for (const prepared of [0, 1, 3, 100]) {
     const index = new ToolIndex();
     const source = sourceOf("a");
     index.add(source);
     source.set("paint", "weld", "drill");
     const isLeft = index.indexPending(prepared);
-    assert.equal(isLeft, prepared < 3, `${prepared} taken up`);
+    assert.equal(isLeft, prepared < 3, `${prepared} indexed`);
     source.set("weld", "solder");
     const find = (word: string) => index.search.search(word, { limit: 5 }).map(({ id }) => id);
     assert.deepEqual([find("paint"), find("weld"), find("solder")], [[], ["a:weld"], ["a:solder"]]);

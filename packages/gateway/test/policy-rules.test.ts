@@ -1,4 +1,4 @@
-/** What a policy forbids is forbidden in every way to it: lists, search, description, calls, resources, prompts. */
+/** A policy applies to every route: lists, search, descriptions, calls, resources, prompts. */
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { createRegistry, type RegistryConfig } from "@toolcrib/registry";
 import { checkGolden, startEchoHttpServer } from "@toolcrib/testing";
 import { compositeTools, onHttp, startTestGateway, textOf } from "./gateway-harness.ts";
 
-/** Names on all pages of everything that a client is listed. */
+/** Names from all pages of all lists of a client. */
 async function listedBy(client: Client) {
   const [{ tools }, { resources }, { resourceTemplates }, { prompts }] = await Promise.all([
     client.listTools(),
@@ -26,7 +26,7 @@ async function listedBy(client: Client) {
   };
 }
 
-/** What a call says, or the error that it is. */
+/** Returns the text of a call's result, or its error. */
 async function answerOf(work: Promise<unknown>): Promise<string> {
   try {
     const result = (await work) as { readonly isError?: boolean; readonly content?: object };
@@ -39,7 +39,7 @@ async function answerOf(work: Promise<unknown>): Promise<string> {
 }
 
 describe("a policy", () => {
-  it("forbids in every way and view what it denies to everyone or to one client", async () => {
+  it("denies tools to all clients or to one client, by every route and in every view", async () => {
     await using a = await startEchoHttpServer({ builtin: ["echo", "env", "fail", "structured"] });
     await using b = await startEchoHttpServer({ builtin: ["echo", "env"] });
     await using test = await startTestGateway(
@@ -95,7 +95,7 @@ describe("a policy", () => {
     });
   });
 
-  it("lets nobody find, describe, call, read, watch or complete what they may not use", async () => {
+  it("lets no client find, describe, call, read, subscribe to or complete anything that it may not use", async () => {
     await using a = await startEchoHttpServer();
     await using b = await startEchoHttpServer();
     await using test = await startTestGateway(
@@ -128,8 +128,8 @@ describe("a policy", () => {
     await add("describe it", callTool("describe_tool", { name: "b__echo" }));
     await add("find it", callTool("search_tools", { query: "env environment" }));
     await add("find what is allowed", callTool("search_tools", { query: "echo text" }));
-    await add("be told of it as what was meant", callTool("a__enviro"));
-    await add("be told of what is allowed", callTool("a__ecko text"));
+    await add("get it as a suggestion", callTool("a__enviro"));
+    await add("get an allowed tool as a suggestion", callTool("a__ecko text"));
     await add("read", client.readResource({ uri: "echo://watched" }));
     await add("read from the server that may be used", client.readResource({ uri: "echo://hello" }));
     await add("read in the modern era", modern.readResource({ uri: "echo://watched" }));
@@ -157,7 +157,7 @@ describe("a policy", () => {
         policy: policy as JsonObject,
       });
       const client = await test.connect();
-      // The server has none of these resources: what is not denied reaches it.
+      // The server has none of these resources, so its error shows that the policy allowed the request.
       const verdictOf = async (uri: string) =>
         (await answerOf(client.readResource({ uri }))).includes("POLICY_DENIED") ? "denied" : "allowed";
       for (const uri of denied) assert.equal(await verdictOf(uri), "denied", uri);
@@ -205,7 +205,7 @@ describe("a policy", () => {
     );
   });
 
-  it("denies a prompt by the pattern that names it, whatever characters its name has", async () => {
+  it("denies a prompt by the pattern that names it, for all characters in its name", async () => {
     await using a = await startEchoHttpServer({ prompts: ["review code", "review/50%", "list"] });
     await using test = await startTestGateway({
       tool_servers: [onHttp("a", a.url)],
@@ -214,7 +214,7 @@ describe("a policy", () => {
     assert.deepEqual((await listedBy(await test.connect())).prompts, ["a__plain", "a__greet", "a__list"]);
   });
 
-  it("does not tell a client of servers of which it may use nothing", async () => {
+  it("hides servers from clients that may use none of their tools", async () => {
     await using a = await startEchoHttpServer({ instructions: "Use A with care" });
     await using b = await startEchoHttpServer({ instructions: "Use B at will" });
     await using test = await startTestGateway(
@@ -249,8 +249,8 @@ describe("rules", () => {
     assert.equal(registry.search("read").length, expected === "called" ? 1 : 0);
   };
 
-  it("have deny win over allow, and the client's add to those of everyone", async () => {
-    // A registry's own calls are those of the client "library".
+  it("deny before they allow, and a client's rules add to the rules for all clients", async () => {
+    // Calls of the embedding program have the client name "library".
     const own = (rules: Partial<PolicyRules>) => ({
       clients: { library: { allow: undefined, deny: [], ...rules } },
     });
@@ -266,7 +266,7 @@ describe("rules", () => {
     await check("called", { clients: { ci: { allow: [], deny: ["*"] } } });
   });
 
-  it("reach Toolcrib's own tools by denying, and not by leaving them out", async () => {
+  it("apply to Toolcrib's own tools by a deny list, and not by omission from an allow list", async () => {
     await using allowing = await registryWith("files:read", { allow: ["files:*"] });
     assert.equal(await allowing.execute("call_tool", { name: "files:read" }), "called");
     await using denying = await registryWith("files:read", { deny: ["toolcrib:call_*"] });
@@ -302,7 +302,7 @@ describe("a pattern", () => {
     });
   }
 
-  it("takes time in proportion, whatever it is and is held against", async () => {
+  it("matches in time proportional to pattern times text, for every pattern and text", async () => {
     const id = `a:${"a".repeat(128)}`;
     await using registry = await registryWith(id, {
       deny: [`${"*a".repeat(100)}b`, "*a*a*a*a*a*a*a*a*a*a*ab"],

@@ -1,4 +1,4 @@
-/** Backends and functions of a registry, as they come, go and misbehave. */
+/** Backends and functions of a registry: registration, removal and errors. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -63,7 +63,7 @@ async function untilReady(registry: Registry, name: string): Promise<void> {
 }
 
 describe("a backend", () => {
-  it("may be reached by a transport of the program's own, made anew for each connection", async () => {
+  it("can use a custom transport, which is created for each connection", async () => {
     const sdk = startSdkServer();
     await using registry = createRegistry();
     registry.registerBackend({ name: "mem", transport: sdk.connect, retryInterval: 10 });
@@ -75,7 +75,7 @@ describe("a backend", () => {
     assert.equal(await registry.execute("mem:upper", { text: "again" }), "AGAIN");
   });
 
-  it("is connected when it is registered after the start, and forgotten when it is unregistered", async () => {
+  it("is connected when it is registered after the start, and removed when it is unregistered", async () => {
     await using echo = await startEchoHttpServer();
     await using registry = createRegistry();
     const changes: string[] = [];
@@ -99,7 +99,7 @@ describe("a backend", () => {
     assert.equal(await registry.execute("late:echo", { text: "back" }), "back");
   });
 
-  it("that is not there does not keep the others from starting, and is left alone after its retries", async () => {
+  it("that is unreachable does not prevent the others from starting, and is stopped after its retries", async () => {
     await using echo = await startEchoHttpServer();
     await using registry = createRegistry();
     registry.registerBackend({
@@ -115,7 +115,7 @@ describe("a backend", () => {
     assert.match(registry.health().backends["gone"]?.reason ?? "", /127\.0\.0\.1:9/);
   });
 
-  it("gets its headers, and nobody gets them back", async () => {
+  it("receives its headers, and they appear in no output", async () => {
     await using server = await startScriptedServer({
       tools: () => [toolNamed("leak")],
       call: () => ({ content: [{ type: "text", text: "you are Bearer backend-secret" }] }),
@@ -131,7 +131,7 @@ describe("a backend", () => {
     assert.ok(server.authorizations.every((value) => value === "Bearer backend-secret"));
   });
 
-  it("keeps an error of its own, with its JSON-RPC code in the cause", async () => {
+  it("returns its own error, with the JSON-RPC code in the cause", async () => {
     await using echo = await startEchoHttpServer();
     await using registry = createRegistry();
     registry.registerBackend({ name: "echo", url: echo.url });
@@ -143,7 +143,7 @@ describe("a backend", () => {
     });
   });
 
-  it("may have any name that a tool server may have, and no other", () => {
+  it("accepts the same names as a tool server", () => {
     const registry = createRegistry();
     for (const name of ["", "a__b", "a_", "-a", "toolcrib", "Saved", "x".repeat(41), "a b"]) {
       const register = () => registry.registerBackend({ name, url: "http://127.0.0.1:9/" });
@@ -164,7 +164,7 @@ describe("a backend", () => {
 });
 
 describe("start() and stop()", () => {
-  it("may come in any order and at any time", async () => {
+  it("can be called in any order and at any time", async () => {
     await using echo = await startEchoHttpServer();
     const registry = createRegistry();
     registry.registerBackend({ name: "echo", url: echo.url });
@@ -183,7 +183,7 @@ describe("start() and stop()", () => {
     await never.stop();
   });
 
-  it("leave the audit trail whole, also when they overlap", async () => {
+  it("leave the audit trail complete, also when they overlap", async () => {
     await using directory = await makeTemporaryDirectory();
     const first = createRegistry({ auditHome: directory.path });
     const starting = first.start();
@@ -196,7 +196,7 @@ describe("start() and stop()", () => {
     assert.deepEqual(callsIn(readAudit(directory.path)), ["hi intent, completed ok"]);
   });
 
-  it("end calls that are under way", async () => {
+  it("end calls in flight", async () => {
     await using server = await startWaitingServer();
     const registry = createRegistry();
     registry.registerBackend({ name: "s", url: server.url });
@@ -209,7 +209,7 @@ describe("start() and stop()", () => {
 });
 
 describe("a function", () => {
-  it("may return anything, and a program gets it as JSON says it", async () => {
+  it("may return any value, which the program receives as JSON", async () => {
     await using registry = createRegistry();
     const kept = { list: [1] };
     class Point {
@@ -248,7 +248,7 @@ describe("a function", () => {
     assert.deepEqual(result, { list: [1] });
   });
 
-  it("that throws, or returns what is not JSON, is a tool that failed", async () => {
+  it("that throws, or returns a value that is not JSON, produces a tool error", async () => {
     await using registry = createRegistry();
     const circle: { self?: unknown } = {};
     circle.self = circle;
@@ -278,7 +278,7 @@ describe("a function", () => {
     }
   });
 
-  it("is held to the output schema that it was registered with", async () => {
+  it("must return values that match its output schema", async () => {
     await using registry = createRegistry();
     const outputSchema = { type: "object", properties: { n: { type: "number" } }, required: ["n"] };
     registry.registerLocal("good", "Good", anything, () => ({ n: 1 }), { outputSchema });
@@ -288,7 +288,7 @@ describe("a function", () => {
     await assert.rejects(registry.execute("bad"), /breaks the tool's own output schema/);
   });
 
-  it("runs a hundred times at once, each with its own arguments, id and end", async () => {
+  it("runs a hundred times concurrently, each with its own arguments, id and outcome", async () => {
     await using directory = await makeTemporaryDirectory();
     await using registry = createRegistry({ auditHome: directory.path });
     const ids = new Set<string>();
@@ -310,7 +310,7 @@ describe("a function", () => {
     assert.deepEqual(new Set(dataOf(records, "call.completed").map(({ callId }) => callId)), ids);
   });
 
-  it("can be taken away and put back, and what was found or listed before is not called", async () => {
+  it("can be removed, after which it is not found, and registered again", async () => {
     await using registry = createRegistry();
     const register = (answer: string) => registry.registerLocal("f", "Answers", anything, () => answer);
     register("one");
@@ -325,7 +325,7 @@ describe("a function", () => {
     assert.throws(() => register("three"), { code: "REGISTRY_INVALID_REQUEST" });
   });
 
-  it("cannot stand among Toolcrib's own tools, nor take their names", async () => {
+  it("cannot use the namespace of Toolcrib's own tools, nor replace one of them", async () => {
     await using registry = createRegistry();
     for (const namespace of ["toolcrib", "Toolcrib"]) {
       const register = () => registry.registerLocal("x", "X", anything, () => 1, { namespace });
@@ -336,7 +336,7 @@ describe("a function", () => {
     await assert.rejects(registry.execute("call_tool", {}), /must have required property 'name'/);
   });
 
-  it("is not disturbed by a listener that throws", async () => {
+  it("is not affected by a listener that throws", async () => {
     const errors: object[] = [];
     const logger = { debug() {}, info() {}, warn() {}, error: (fields: object) => void errors.push(fields) };
     await using registry = createRegistry({ logger });

@@ -25,7 +25,7 @@ async function secretFile(path: string, content: string | Uint8Array, mode = 0o6
 }
 
 function resolver(env: { readonly [name: string]: string } = {}): SecretResolver {
-  return createSecretResolver({ env, readFile: readRegularFile, homeDirectory: join(folder, "home") });
+  return createSecretResolver({ env, readFile: readRegularFile, home: join(folder, "home") });
 }
 
 /** The first server of a file `toolcrib.yaml` (or `name`) in the folder. */
@@ -42,13 +42,13 @@ const withKey = (ref: string): ToolServerConfig =>
     `tool_servers:\n- id: a\n  transport:\n    kind: stdio\n    command: x\n    env:\n      API_KEY: { secret_key_ref: ${ref} }\n`,
   );
 
-/** What the variable API_KEY resolves to. */
+/** Resolves the variable API_KEY. */
 async function keyOf(ref: string, secrets: SecretResolver): Promise<string | undefined> {
   const transport = await resolveTransport(withKey(ref), secrets);
   return transport.kind === "stdio" ? transport.env["API_KEY"] : undefined;
 }
 
-/** The error of a server that cannot start. */
+/** Returns the error of a server that cannot start. */
 async function failureOf(
   server: ToolServerConfig,
   secrets: SecretResolver,
@@ -96,7 +96,7 @@ test("resolveTransport() looks for a named secret in its variable, then in Toolc
   );
 });
 
-/** A keychain's command that knows the entry `kept`, in a folder of its own. */
+/** Writes a keychain command with the entry `kept` into a separate folder. */
 async function keychainCommand(): Promise<string> {
   const [name, absent] = process.platform === "darwin" ? ["security", 44] : ["secret-tool", 1];
   const path = await secretFile(
@@ -155,7 +155,7 @@ test("resolveTransport() does not fall back on a plain file when the stored secr
   await rm(join(home, "secrets/.store/lost.sealed"));
 });
 
-test("resolveTransport() says what the keychain lacks", async () => {
+test("resolveTransport() reports secrets that are missing in the keychain", async () => {
   const PATH = await keychainCommand();
   const absent = await failureOf(withKey("{ keychain: absent }"), resolver({ PATH }));
   assert.equal(absent.code, "CONFIG_SECRET_NOT_FOUND");
@@ -173,7 +173,7 @@ test("resolveTransport() says what the keychain lacks", async () => {
   }
 });
 
-test("resolveTransport() says which field lacks its secret, and how to give it", async () => {
+test("resolveTransport() names the field without its secret, and how to set it", async () => {
   await secretFile("exposed", "hunter2", 0o644);
   await secretFile("home/secrets/shared", "hunter2", 0o640);
   await secretFile("empty", "\n");
@@ -264,7 +264,7 @@ test("resolveTransport() says which field lacks its secret, and how to give it",
   }
 });
 
-test("resolveTransport() tells everything that a server lacks at once", async () => {
+test("resolveTransport() reports all missing secrets of a server together", async () => {
   const server = serverOf(
     "tool_servers: [{ id: a, transport: { kind: sse, url: https://x.test/, headers: { X-A: { secret_key_ref: { env: A } }, X-B: { secret_key_ref: { env: B } } } } }]",
   );
@@ -300,7 +300,7 @@ test("resolveTransport() puts the prefix before the secret, and remembers the se
   assert.deepEqual(secrets.values(), ["hunter2"]);
 });
 
-test("resolveTransport() refuses a secret that a header cannot carry, without telling it", async () => {
+test("resolveTransport() rejects a secret that is not a valid header value, without revealing it", async () => {
   const server = serverOf(
     "tool_servers: [{ id: a, transport: { kind: sse, url: https://x.test/sse, headers: { Authorization: { secret_key_ref: { env: T } } } } }]",
   );
@@ -309,7 +309,7 @@ test("resolveTransport() refuses a secret that a header cannot carry, without te
   assert.doesNotMatch(message, /hunter2|Injected/);
 });
 
-test("resolveTransport() leaves everything of a server without secrets as it is", async () => {
+test("resolveTransport() does not change a server without secrets", async () => {
   const server = serverOf(
     `tool_servers: [{ id: a, transport: { kind: stdio, command: ./x, args: ["\${HOME}", ""], env: { A: b }, cwd: sub } }]`,
   );
@@ -322,7 +322,7 @@ test("resolveTransport() leaves everything of a server without secrets as it is"
   });
 });
 
-test("resolveTransport() fills variables of other programs' files", async () => {
+test("resolveTransport() expands variables in the files of other programs", async () => {
   const text = JSON.stringify({
     mcpServers: {
       a: {
@@ -348,7 +348,7 @@ test("resolveTransport() fills variables of other programs' files", async () => 
   );
 });
 
-test("resolveTransport() says which variable of another program's file is not set", async () => {
+test("resolveTransport() names the unset variable of another program's file", async () => {
   const server = serverOf(
     `{ "mcpServers": { "a": { "url": "https://x.test/\${PLACE}", "headers": { "Authorization": "Bearer \${TOKEN}" } } } }`,
     ".mcp.json",
@@ -390,7 +390,7 @@ test("resolveTransport() refuses a server that only another program can start", 
   assert.match(message, /^Tool server "a" cannot start: .*needs an answer from a person/);
 });
 
-test("resolveTransport() remembers credentials that stand in another program's file, with and without their scheme", async () => {
+test("resolveTransport() remembers credentials in another program's file, with and without their scheme", async () => {
   const server = serverOf(
     '{ "mcpServers": { "a": { "url": "https://x.test/", "headers": { "Authorization": "Bearer hunter2hunter2" } } } }',
     ".mcp.json",

@@ -1,4 +1,4 @@
-/** Resources, prompts and completion of several servers behind one endpoint, and who hears of updates. */
+/** Resources, prompts and completion of several servers at one endpoint, and the clients that receive updates. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -8,7 +8,7 @@ import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/typ
 import { startEchoHttpServer, waitUntil } from "@toolcrib/testing";
 import { onHttp, somebody, startScriptedServer, startTestGateway } from "./gateway-harness.ts";
 
-/** URIs of the updates that `client` hears of. */
+/** URIs of the update notifications that `client` receives. */
 function updatesOf(client: Client): string[] {
   const heard: string[] = [];
   client.setNotificationHandler(
@@ -27,7 +27,7 @@ async function errorOf(work: Promise<unknown>) {
   return [error.code, error.data];
 }
 
-/** A server whose resources say which server they are of. */
+/** A server whose resources contain the name of the server. */
 function startNamedServer(name: string, more: Partial<Parameters<typeof startScriptedServer>[0]> = {}) {
   return startScriptedServer({
     tools: () => [],
@@ -78,7 +78,7 @@ describe("resources", () => {
     }
   });
 
-  it("that nobody has are not found, with the code of the client's era", async () => {
+  it("that no server has are not found, with the error code of the client's era", async () => {
     await using a = await startEchoHttpServer();
     await using b = await startEchoHttpServer({ protocol: "2026-07-28", only: true });
     await using test = await startTestGateway({ tool_servers: [onHttp("a", a.url), onHttp("b", b.url)] });
@@ -89,7 +89,7 @@ describe("resources", () => {
     assert.deepEqual(await errorOf(client.readResource({ uri })), [-32002, data]);
     assert.deepEqual(await errorOf(client.subscribeResource({ uri })), [-32002, data]);
     assert.deepEqual(await errorOf(modern.readResource({ uri })), [-32602, data]);
-    // One server alone is asked, and its answer comes in the code of the client's era.
+    // Only one server receives the request, and its error has the code of the client's era.
     const ofA = await test.connect({ server: "a" });
     const modernOfA = await test.connectModern({ server: "a" });
     assert.deepEqual(await errorOf(ofA.readResource({ uri })), [-32002, { uri }]);
@@ -98,7 +98,7 @@ describe("resources", () => {
     assert.equal((await errorOf(client.readResource({ uri: 5 } as never)))[0], -32602);
   });
 
-  it("are watched by those who subscribed, until they unsubscribe or leave", async () => {
+  it("send updates to subscribers until they unsubscribe or disconnect", async () => {
     await using a = await startEchoHttpServer();
     await using b = await startEchoHttpServer();
     await using test = await startTestGateway({ tool_servers: [onHttp("a", a.url), onHttp("b", b.url)] });
@@ -133,7 +133,7 @@ describe("resources", () => {
     await waitUntil(() => heard[0]?.length === 3);
     assert.deepEqual(heard, [[uri, uri, "echo://note"], [uri], [uri], []]);
     assert.deepEqual(modernHeard, [uri]);
-    // The last one who watches takes the subscription at the server along.
+    // After the last subscriber leaves, the gateway unsubscribes at the server.
     const unsubscribed = () =>
       a.received
         .filter(({ method }) => method === "resources/unsubscribe")
@@ -144,7 +144,7 @@ describe("resources", () => {
     assert.equal(a.received.filter(({ method }) => method === "resources/subscribe").length, 2);
   });
 
-  it("are watched at the server that they were subscribed at, also when another one lists them meanwhile", async () => {
+  it("keep their subscription at the same server, also when another one starts to list them", async () => {
     let isThere = false;
     await using a = await startNamedServer("a", {
       resources: () => (isThere ? [{ uri: "b://own", name: "taken" }] : []),
@@ -167,7 +167,7 @@ describe("resources", () => {
     assert.deepEqual(methods, ["resources/subscribe", "resources/unsubscribe"]);
   });
 
-  it("leave no subscription behind when the client leaves before the server has answered", async () => {
+  it("leave no subscription when the client disconnects before the server responds", async () => {
     const methods: string[] = [];
     let answer = () => {};
     await using server = await startScriptedServer({
@@ -193,7 +193,7 @@ describe("resources", () => {
     assert.deepEqual(methods, ["resources/subscribe", "resources/unsubscribe"]);
   });
 
-  it("say no when the server says no", async () => {
+  it("reject a subscription that the server rejects", async () => {
     await using server = await startScriptedServer({
       tools: () => [],
       resources: () => [{ uri: "no://r", name: "r" }],
@@ -212,7 +212,7 @@ describe("resources", () => {
 });
 
 describe("prompts and completion", () => {
-  it("go to the server that the name's prefix says, and need none in a server's own view", async () => {
+  it("go to the server of the name's prefix, which is not needed in a server's own view", async () => {
     await using a = await startNamedServer("a");
     await using b = await startNamedServer("b");
     await using test = await startTestGateway({ tool_servers: [onHttp("a", a.url), onHttp("b", b.url)] });
@@ -261,7 +261,7 @@ describe("prompts and completion", () => {
 });
 
 describe("capabilities", () => {
-  it("of a server's own view are those of the server, as far as they are passed on", async () => {
+  it("of a server's own view are the forwarded capabilities of that server", async () => {
     await using tools = await startEchoHttpServer({ capabilities: ["tools"] });
     await using all = await startEchoHttpServer();
     await using test = await startTestGateway({
@@ -292,13 +292,13 @@ describe("a resource template", () => {
     ["g://{a}", "g://a b", false],
     ["h://.*", "h://yy", false],
     ["i://{a", "i://{a", true],
-    // Whatever servers and clients write, it takes time in proportion.
+    // The time is proportional to the length of the template and the URI, for any input.
     [`j://${"{a}".repeat(600)}!`, `j://${"a".repeat(1900)}`, false],
     [`k://${"{+a}b".repeat(300)}`, `k://${"b".repeat(1900)}`, true],
     [`l://${"{a}".repeat(1000)}`, "l://a", false],
   ];
 
-  it("takes the URIs that it can make, and no others", async () => {
+  it("matches exactly the URIs that it can produce", async () => {
     await using server = await startNamedServer("s", {
       templates: () => cases.map(([uriTemplate]) => ({ uriTemplate, name: "t" })),
     });

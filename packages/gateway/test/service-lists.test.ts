@@ -1,4 +1,4 @@
-/** What clients are listed, page by page and mode by mode, and which of them hear that it changed. */
+/** Lists of clients: pages, modes and notifications of changes. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -21,7 +21,7 @@ import {
   untilListed,
 } from "./gateway-harness.ts";
 
-/** All pages of a list of names. */
+/** Returns the names from all pages of a list. */
 async function allTools(client: Pick<Client, "listTools">): Promise<string[][]> {
   const pages: string[][] = [];
   let cursor: string | undefined;
@@ -33,7 +33,7 @@ async function allTools(client: Pick<Client, "listTools">): Promise<string[][]> 
   return pages;
 }
 
-/** Notifications of list changes, as they come. */
+/** Collects notifications of list changes. */
 function listenTo(client: Client): string[] {
   const heard: string[] = [];
   for (const schema of [
@@ -54,7 +54,7 @@ const stale = (error: unknown) => {
 };
 
 describe("a long list", () => {
-  it("comes in pages, once each, to every generation of client", async () => {
+  it("is paged without duplicates for every generation of client", async () => {
     const tools = Array.from({ length: 2500 }, (_, at) => toolNamed(`tool_${at}`));
     await using server = await startScriptedServer({ tools: () => tools });
     await using test = await startTestGateway({ tool_servers: [onHttp("s", server.url)] });
@@ -76,7 +76,7 @@ describe("a long list", () => {
     assert.deepEqual((await allTools(await test.connect({ server: "s" }))).flat(), own);
   });
 
-  it("is refused to a cursor from before it changed, from elsewhere or from nowhere", async () => {
+  it("rejects cursors that are outdated, from another list, or invalid", async () => {
     let tools = Array.from({ length: 1500 }, (_, at) => toolNamed(`tool_${at}`));
     let resources = Array.from({ length: 1500 }, (_, at) => ({ uri: `r://${at}`, name: `r${at}` }));
     let others: ToolDefinition[] = [];
@@ -95,7 +95,7 @@ describe("a long list", () => {
       await assert.rejects(client.listTools({ cursor: wrong }), stale);
     }
     await assert.rejects(client.listTools({ cursor: 5 } as never), stale);
-    // Another server's change is none of the list of one server, and makes the list of all another one.
+    // A change of another server affects the list of all servers, but not the list of this server.
     others = [toolNamed("new")];
     other.notify("notifications/tools/list_changed");
     await untilListed(test.gateway, "o__new");
@@ -105,7 +105,7 @@ describe("a long list", () => {
     server.notify("notifications/tools/list_changed");
     await untilListed(test.gateway, "s__last");
     await assert.rejects(own.listTools({ cursor: ownCursor }), stale);
-    // As long as before, and not the same.
+    // The list has the same length and other entries.
     resources = [...resources.slice(1), { uri: "r://last", name: "last" }];
     server.notify("notifications/resources/list_changed");
     await waitUntil(async () => {
@@ -117,7 +117,7 @@ describe("a long list", () => {
 });
 
 describe("a change of a list", () => {
-  it("is told to the clients of the views that show it, of either era", async () => {
+  it("is notified to the clients of the views that include it, in both eras", async () => {
     const lists = { a: [toolNamed("x")], b: [toolNamed("x")] };
     let resources: { uri: string; name: string }[] = [];
     let prompts: { name: string }[] = [];
@@ -173,7 +173,7 @@ describe("a change of a list", () => {
     await subscription.close();
   });
 
-  it("is in search at once, and not told when nothing changed", async () => {
+  it("is in search results at once, and sends no notification when nothing changed", async () => {
     await using echo = await startEchoHttpServer();
     await using test = await startTestGateway({ tool_servers: [onHttp("echo", echo.url)] });
     const client = await test.connect();
@@ -199,7 +199,7 @@ describe("serve.mode and serve.tools", () => {
   const names = async (test: TestGateway, server?: string) =>
     (await allTools(await test.connect({ server }))).flat();
 
-  it("list everything and the search, or the meta-tools and what is pinned, and never what is hidden", async () => {
+  it("list all tools and the search tools, or the meta-tools and pinned tools, and never hidden tools", async () => {
     await using echo = await startEchoHttpServer({ builtin: ["echo", "fail", "env"] });
     const tool_servers = [onHttp("echo", echo.url)];
     const tools = { hidden: ["echo:env"], pinned: ["echo:fail", "echo__env"] };
@@ -222,7 +222,7 @@ describe("serve.mode and serve.tools", () => {
     assert.match(await call("describe_tool", { name: "echo__env" }), /^No tool is named/);
     assert.match(await call("describe_tool", { name: "echo:echo" }), /"name": "echo__echo"/);
     assert.equal(await call("call_tool", { name: "echo__echo", arguments: { text: "hi" } }), "hi");
-    // Hidden is not forbidden: who knows the name may call it.
+    // A hidden tool is not denied: a client that knows its name may call it.
     assert.match(await call("call_tool", { name: "echo:env", arguments: { name: "PATH" } }), /\//);
     await assert.rejects(client.callTool({ name: "echo__environ" }), (error: unknown) => {
       const { data } = error as { readonly data: { readonly hint: string } };
@@ -231,7 +231,7 @@ describe("serve.mode and serve.tools", () => {
     });
   });
 
-  it("change over to search above 40 tools of servers when the mode is auto", async () => {
+  it("switch to search above 40 tools of servers when the mode is auto", async () => {
     for (const [count, expected] of [
       [40, 48],
       [41, 10],
@@ -248,7 +248,7 @@ describe("serve.mode and serve.tools", () => {
 });
 
 describe("an unknown tool", () => {
-  it("is an error that names what was meant, as it is called in that view", async () => {
+  it("is an error that suggests a similar tool by its name in that view", async () => {
     await using server = await startScriptedServer({
       tools: () => [toolNamed("get_weather"), toolNamed("send_mail"), toolNamed("Send-Mail")],
     });
@@ -272,7 +272,7 @@ describe("an unknown tool", () => {
     assert.equal(await hintFor("nothing like it"), "see tools/list, or search_tools");
     assert.equal(
       await hintFor("s__Send-Mail"),
-      'it is quarantined: "s:Send-Mail" cannot be told from "s:send_mail", which was declared first',
+      'it is quarantined: "s:Send-Mail" is too similar to "s:send_mail", which was declared first',
     );
     assert.equal(await hintFor("weather ".repeat(10_000)), 'did you mean "s__get_weather"?');
     const client = await test.connectModern();
@@ -281,7 +281,7 @@ describe("an unknown tool", () => {
 });
 
 describe("instructions", () => {
-  it("are those of all servers, cut, for the endpoint of all, and a server's own for its endpoint", async () => {
+  it("are those of all servers, truncated, at the shared endpoint, and a server's own at its endpoint", async () => {
     const long = "Read this. ".repeat(1000);
     await using a = await startEchoHttpServer({ instructions: "Use A with care" });
     await using b = await startEchoHttpServer({ instructions: long });

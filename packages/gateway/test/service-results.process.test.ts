@@ -1,4 +1,4 @@
-/** Results and errors of servers as clients get them: as they came, or with a reason that helps. */
+/** Results and errors of servers: forwarded unchanged, or replaced by an error with a reason and a hint. */
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ import {
   toolNamed,
 } from "./gateway-harness.ts";
 
-/** One request of the modern era as it is on the wire, and its answer. */
+/** Sends one raw request of the modern era and returns the response. */
 async function askModern(url: URL, method: string, params: JsonObject) {
   const meta = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -37,7 +37,7 @@ async function askModern(url: URL, method: string, params: JsonObject) {
 }
 
 describe("a result", () => {
-  it("goes to the client as it came from the server, with nothing added and nothing lost", async () => {
+  it("is forwarded to the client unchanged", async () => {
     const results: JsonObject[] = [
       { content: [] },
       { content: [{ type: "text", text: "plain" }] },
@@ -74,7 +74,7 @@ describe("a result", () => {
     }
   });
 
-  it("without content gets empty content, and an answer that is none is refused", async () => {
+  it("without content gets empty content, and an invalid response is refused", async () => {
     const answers: unknown[] = [{}, { structuredContent: { a: 1 } }, { content: "text" }, null, "text", [1]];
     await using server = await startScriptedServer({
       tools: () => [toolNamed("give")],
@@ -129,8 +129,8 @@ describe("a server's own JSON-RPC error", () => {
   });
 });
 
-describe("a call that failed", () => {
-  it("is a result that says why and what can be done", async () => {
+describe("a failed call", () => {
+  it("is a result with the reason and a hint", async () => {
     await using echo = await startEchoHttpServer();
     const port = await freePort();
     await using test = await startTestGateway(

@@ -1,4 +1,4 @@
-/** A gateway from its start to its end: servers that come, fail and hang, and nothing that is left behind. */
+/** The lifetime of a gateway: servers that connect, fail and hang, and disposal that leaves nothing running. */
 
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -28,7 +28,7 @@ import {
 } from "./gateway-harness.ts";
 
 describe("startGateway()", () => {
-  it("makes eight servers ready while one is dead and one hangs", async () => {
+  it("connects eight servers while another is dead and another hangs", async () => {
     await using echo = await startEchoHttpServer();
     await using hanging = await startEchoHttpServer({ hangInitialize: true });
     const good = Array.from({ length: 7 }, (_, at) => onHttp(`good${at}`, echo.url));
@@ -74,7 +74,7 @@ describe("startGateway()", () => {
     assert.match(gateway.status().servers[0]?.health.reason ?? "", /nothing listens|refused|reach/i);
   });
 
-  it("is ready when every server has answered or failed to in its time", async () => {
+  it("is ready when every server has responded or timed out", async () => {
     await using echo = await startEchoHttpServer({ builtin: ["echo"] });
     await using hanging = await startEchoHttpServer({ hangInitialize: true });
     await using test = await startTestGateway(
@@ -86,7 +86,7 @@ describe("startGateway()", () => {
     assert.match(late?.health.reason ?? "", /within \d+ ms/);
   });
 
-  it("stops only the server whose secret cannot be read, says which and how, and starts it when it can", async () => {
+  it("fails only the server whose secret cannot be read, reports the secret and the fix, and starts the server when it can", async () => {
     await using echo = await startEchoHttpServer();
     await using directory = await makeTemporaryDirectory();
     const file = join(directory.path, "key");
@@ -114,7 +114,7 @@ describe("startGateway()", () => {
     assert.match(JSON.stringify(outcome), /"x-api-key\\":\\"\[secret needy\]\\"/);
   });
 
-  it("reports what of a containment is enforced, and warns of what is not", async () => {
+  it("reports the enforced parts of a containment, and warns about the others", async () => {
     await using echo = await startEchoHttpServer({ builtin: ["echo"] });
     const server = (id: string, trust_state: string, containment?: JsonObject) => ({
       ...onHttp(id, echo.url),
@@ -144,7 +144,7 @@ describe("startGateway()", () => {
     }
   });
 
-  it("shows where everything stands", async () => {
+  it("reports the state of everything", async () => {
     await using echo = await startEchoHttpServer({ builtin: ["echo", "sleep"] });
     await using test = await startTestGateway({
       tool_servers: [
@@ -224,7 +224,7 @@ describe("startGateway()", () => {
     assert.equal(dataOf(records, "server.stopped")[0]?.server, "b");
   });
 
-  it("records a digest of the whole configuration, wherever and however it is written", async () => {
+  it("records a digest of the whole configuration that does not depend on its place or format", async () => {
     const digestOf = async (document: JsonObject) => {
       await using test = await startTestGateway(document, { isAwaited: false });
       await test.stop();
@@ -247,7 +247,7 @@ describe("startGateway()", () => {
     }
   });
 
-  it("refuses a home that it cannot use, and leaves nothing running", async () => {
+  it("refuses an unusable home folder, and leaves nothing running", async () => {
     await using directory = await makeTemporaryDirectory();
     const home = join(directory.path, "home");
     writeFileSync(home, "in the way");
@@ -264,7 +264,7 @@ describe("startGateway()", () => {
 });
 
 describe("listen()", () => {
-  it("opens one door however often it is asked to, and another one after a port was taken", async () => {
+  it("starts one HTTP server for all calls, and retries after the port was in use", async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
     const { port } = taken.address() as AddressInfo;
@@ -279,7 +279,7 @@ describe("listen()", () => {
     await assert.rejects(fetch(`${first.url}/healthz`));
   });
 
-  it("and dispose() at the same time leave no door open", async () => {
+  it("and dispose() at the same time leave no HTTP server running", async () => {
     await using test = await startTestGateway({});
     const listening = test.gateway.listen();
     await test.stop();
@@ -292,7 +292,7 @@ describe("dispose()", () => {
   const conditions = process.execArgv.filter((argument) => argument.startsWith("--conditions"));
   const child = join(import.meta.dirname, "fixtures/gateway-child.ts");
 
-  it("answers what is under way, ends every process, and lets the program end by itself", async () => {
+  it("answers calls in flight, ends every process, and lets the program exit by itself", async () => {
     await using echo = await startEchoHttpServer();
     await using directory = await makeTemporaryDirectory();
     const home = join(directory.path, "home");
@@ -314,7 +314,7 @@ describe("dispose()", () => {
     assert.equal(echo.sessionCount, 0);
   });
 
-  it("may come before anything is ready", async () => {
+  it("can be called before anything is ready", async () => {
     await using echo = await startEchoHttpServer();
     await using directory = await makeTemporaryDirectory();
     const args = [...conditions, child, directory.path, "early", echo.url];

@@ -14,19 +14,19 @@ import {
 } from "@toolcrib/testing";
 import { startTestGateway, type TestGateway } from "./gateway-harness.ts";
 
-/** What a secret of these tests looks like, so that it is found wherever it should not be. */
+/** The secret of these tests, a canary that tests search for in every output. */
 export const canary = "c4nary-value-of-a-secret";
 
-/** An API and what reaches it. */
+/** An API and the requests that it receives. */
 export interface TestApi extends AsyncDisposable {
   readonly server: TlsServer;
-  /** The section `egress` that leads there. */
+  /** The configuration section `egress` that routes requests to it. */
   readonly egress: JsonObject;
-  /** Value of a header of each request so far. */
+  /** Returns the value of a header of each request so far. */
   headersNamed(name: string): (string | undefined)[];
 }
 
-/** Start the API of the services `acme` and `beta`. */
+/** Starts the API of the services `acme` and `beta`. */
 export async function startTestApi(
   respond: (request: RecordedRequest, response: ServerResponse) => void = answerRepos,
 ): Promise<TestApi> {
@@ -52,13 +52,13 @@ export async function startTestApi(
   };
 }
 
-/** Says what was asked for. */
+/** Responds with the request. */
 function answerRepos({ method, target }: RecordedRequest, response: ServerResponse): void {
   response.writeHead(200, { "content-type": "application/json" });
   response.end(JSON.stringify({ method, target }));
 }
 
-/** An entry of `toolspecs` whose secret is kept under `secret`. */
+/** Returns an entry of `toolspecs` whose secret is stored under the name `secret`. */
 export function entry(
   name: string,
   secret: string | JsonObject = `${name}-token`,
@@ -67,7 +67,7 @@ export function entry(
   return { name, credentials: { token: { secret_key_ref: secret } }, ...more };
 }
 
-/** A gateway with `toolspecs` of the catalogue (`acme`, `beta`) in front of `api`. */
+/** Starts a gateway that calls `api` through `toolspecs` of the catalogue (`acme`, `beta`). */
 export function startToolspecGateway(
   api: Pick<TestApi, "egress">,
   toolspecs: readonly JsonObject[],

@@ -20,7 +20,7 @@ import { canary, entry, startTestApi, startToolspecGateway } from "./toolspec-ha
 
 const secrets = { "acme-token": canary, "beta-token": `${canary}-of-beta` };
 
-/** Tools of `acme` that are on by default, and how the mode lists them. */
+/** Tools of `acme` that are enabled by default, with their wire names. */
 const acmeTools = ["acme__list_repos", "acme__get_repo"];
 
 async function namesOf(gateway: TestGateway, server?: string): Promise<string[]> {
@@ -28,7 +28,7 @@ async function namesOf(gateway: TestGateway, server?: string): Promise<string[]>
   return (await client.listTools()).tools.map(({ name }) => name);
 }
 
-test("a toolspec is listed and called like any tool, with its secret, which nobody sees", async () => {
+test("a toolspec is listed and called like any tool, with its secret, which appears nowhere", async () => {
   await using api = await startTestApi();
   await using gateway = await startToolspecGateway(api, [entry("acme")], { secrets });
   const client = await gateway.connect();
@@ -75,7 +75,7 @@ test("a toolspec is listed and called like any tool, with its secret, which nobo
   assert.doesNotMatch(everything, /c4nary/);
 });
 
-test("a toolspec has an endpoint of its own, is found, described and told of in the status", async () => {
+test("a toolspec has its own endpoint, is found by search, described, and listed in the status", async () => {
   await using api = await startTestApi();
   const toolspecs = [
     entry("acme", "acme-token", { labels: { team: "core" } }),
@@ -132,7 +132,7 @@ test("a toolspec has an endpoint of its own, is found, described and told of in 
   assert.deepEqual(await log.json(), { id: "acme", lines: [] });
 });
 
-test("policy and hidden tools hold for toolspecs", async () => {
+test("policy and hidden tools apply to toolspecs", async () => {
   await using api = await startTestApi();
   await using gateway = await startToolspecGateway(api, [entry("acme", "acme-token", { tools: "all" })], {
     secrets,
@@ -145,7 +145,7 @@ test("policy and hidden tools hold for toolspecs", async () => {
   assert.equal(api.server.requests.length, 0);
 });
 
-test("composites call toolspecs, each call on record under the composite's", async () => {
+test("composites call toolspecs, and each call is recorded under the composite's call", async () => {
   await using api = await startTestApi();
   await using gateway = await startToolspecGateway(api, [entry("acme")], { secrets });
   const code = 'return [acme.get_repo(id=one)["target"] for one in ["a", "b"]]';
@@ -168,7 +168,7 @@ test("composites call toolspecs, each call on record under the composite's", asy
   );
 });
 
-test("a secret that is not there makes its toolspec unavailable, until it is set; others go on", async () => {
+test("a missing secret makes only its toolspec unavailable, until it is set", async () => {
   await using api = await startTestApi();
   const toolspecs = [entry("acme", "acme-token"), entry("beta", "beta-token")];
   await using gateway = await startToolspecGateway(api, toolspecs, {
@@ -197,10 +197,10 @@ test("a secret that is not there makes its toolspec unavailable, until it is set
   const result = await client.callTool({ name: "acme__get_repo", arguments: { id: "x" } });
   assert.equal(result.isError, undefined);
   assert.deepEqual(api.headersNamed("authorization"), [`Bearer ${canary}`]);
-  await waitUntil(() => changes > 0, { what: "the client is told that tools changed" });
+  await waitUntil(() => changes > 0, { what: "the client is notified that tools changed" });
 });
 
-test("a stored secret that is changed is what the next request carries, without a restart", async () => {
+test("the next request uses a changed secret, without a restart", async () => {
   await using api = await startTestApi();
   await using gateway = await startToolspecGateway(api, [entry("acme")], { secrets });
   const call = () => gateway.gateway.call(somebody, "acme:get_repo", { id: "x" });
@@ -240,7 +240,7 @@ test("a secret that is removed fails the calls that need it before anything is s
   ]);
 });
 
-test("a secret in a file is read again when it was replaced there", async () => {
+test("a secret in a file is read again after the file is replaced", async () => {
   await using api = await startTestApi();
   await using gateway = await startToolspecGateway(api, [entry("acme", { file: "token.txt" })], {
     files: { "token.txt": `${canary}\n` },
@@ -259,7 +259,7 @@ test("a secret in a file is read again when it was replaced there", async () => 
   );
 });
 
-test("an unreachable host and one that may not be reached are failures with a code, and on record", async () => {
+test("unreachable and forbidden hosts are failures with a code, and are recorded", async () => {
   await using api = await startTestApi();
   const { internal_ranges: _ranges, ...egress } = api.egress as { internal_ranges: string[] };
   await using gateway = await startToolspecGateway({ egress }, [entry("acme")], { secrets });
@@ -281,7 +281,7 @@ test("an unreachable host and one that may not be reached are failures with a co
   assert.equal(denied?.callId, outcome.callId);
 });
 
-test("an API that echoes its secret is found out, and a placeholder that is sent elsewhere raises the alarm", async () => {
+test("an API that echoes its secret is reported, and a placeholder that is sent elsewhere raises an alarm", async () => {
   await using api = await startTestApi(({ headers, target }, response) => {
     const authorization = headers.find(([name]) => name.toLowerCase() === "authorization")?.[1];
     response.writeHead(200, { "content-type": "application/json", "x-echo": authorization });
@@ -293,7 +293,7 @@ test("an API that echoes its secret is found out, and a placeholder that is sent
   assert.doesNotMatch(JSON.stringify(result), /c4nary/);
   const placeholder = /toolcrib-ph-[0-9a-f]{32}/.exec(JSON.stringify(result))?.[0];
   assert.ok(placeholder !== undefined, JSON.stringify(result));
-  // Whoever takes it for the secret, and sends it somewhere, is seen.
+  // Sending the placeholder elsewhere, as if it were the secret, raises an alarm.
   const outcome = await gateway.gateway.call(somebody, "beta:get_repo", { id: placeholder });
   assert.equal(outcome.kind, "failed");
   await gateway.stop();
@@ -312,17 +312,17 @@ test("an API that echoes its secret is found out, and a placeholder that is sent
     [alarm?.server, alarm?.owner, alarm?.where, alarm?.callId],
     ["beta", "acme", "url", outcome.callId],
   );
-  const told = gateway.logger.records.filter(({ message }) =>
+  const warnings = gateway.logger.records.filter(({ message }) =>
     message.startsWith("a response contained the secret"),
   );
   assert.deepEqual(
-    told.map(({ fields }) => "secretName" in fields && fields.secretName),
+    warnings.map(({ fields }) => "secretName" in fields && fields.secretName),
     ["acme-token", "acme-token"],
   );
   assert.doesNotMatch(JSON.stringify([audit, gateway.logger.records]), /c4nary/);
 });
 
-test("user:password of a basic credential is encoded, and neither part of it gets out", async () => {
+test("user:password of a basic credential is encoded, and neither part leaks", async () => {
   await using api = await startTestApi(({ headers }, response) => {
     const authorization = headers.find(([name]) => name.toLowerCase() === "authorization")?.[1] ?? "";
     const decoded = Buffer.from(authorization.replace("Basic ", ""), "base64").toString();

@@ -526,11 +526,11 @@ test("A slow answer becomes a stream within the client's time limit for headers"
   await answer.ended;
   assert.deepEqual(resultTexts(answer), ["released a"]);
   // A client that accepts only JSON waits for it.
-  const patient = session.post(callOf(2, "wait", { name: "b" }), { accept: "application/json" });
+  const pending = session.post(callOf(2, "wait", { name: "b" }), { accept: "application/json" });
   await waitUntil(() => demo.service.waiting.has("b"));
   await untilHousekeeping(demo);
   demo.service.release("b");
-  assert.equal((await patient).type, "application/json");
+  assert.equal((await pending).type, "application/json");
 });
 
 test("A client that accepts only events gets events, and one that accepts only JSON gets JSON", async () => {

@@ -107,7 +107,7 @@ describe("createRegistry()", () => {
     assert.equal(await remoteFirst.execute("both:echo", { text: "from there" }), "from there");
   });
 
-  it("tells of changes and refuses cursors from before them", async () => {
+  it("reports changes and rejects cursors from before them", async () => {
     await using registry = await startedRegistry();
     let changes = 0;
     const unsubscribe = registry.onChange(({ kind }) => {

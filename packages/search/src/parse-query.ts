@@ -49,12 +49,12 @@ export function parseQuery(query: string): readonly QueryWord[] {
   if (!isWhole) {
     throw tooLong(`more than ${searchLimits.queryMaxTerms} terms`, `${searchLimits.queryMaxTerms} terms`);
   }
-  const telling = found.filter(({ text }) => !stopWords.has(text));
+  const significant = found.filter(({ text }) => !stopWords.has(text));
   const last = found.at(-1);
   const lastPart = found.findLast(({ kind }) => kind === "word");
   const isOpen = /[\p{L}\p{M}\p{N}]$/u.test(folded);
   const words = new Map<string, QueryWord>();
-  for (const entry of telling.length > 0 ? telling : found) {
+  for (const entry of significant.length > 0 ? significant : found) {
     const { text, kind } = entry;
     const term = termTextOf(text);
     const isLast = entry === last || (entry === lastPart && entry.origin === last?.origin);

@@ -194,11 +194,11 @@ function dropPastAndParticiple(word: string, regionOne: number): string {
     if (base.length === 2 && base[1] === "y" && !isVowel(base, 0)) return `${base[0]}ie`;
     if (ingNouns.has(base)) return word;
   }
-  return hasVowel(base, base.length) ? mendEnding(base, regionOne) : word;
+  return hasVowel(base, base.length) ? repairEnding(base, regionOne) : word;
 }
 
 /** Repairs a verb after the removal of `ed` or `ing`: hoping → hope, hopping → hop. */
-function mendEnding(base: string, regionOne: number): string {
+function repairEnding(base: string, regionOne: number): string {
   if (/(?:at|bl|iz)$/.test(base)) return `${base}e`;
   if (/(?:bb|dd|ff|gg|mm|nn|pp|rr|tt)$/.test(base)) {
     return base.length === 3 && /^[aeo]/.test(base) ? base : base.slice(0, -1);

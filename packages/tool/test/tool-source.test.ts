@@ -109,6 +109,6 @@ test("A tool source lists, calls, reports changes and is disposed of", async () 
 test("A call whose signal is aborted rejects with the signal's reason", async () => {
   await using source = createClockSource(() => 42);
   const reason = new Error("the client is gone");
-  const context = contextFor(AbortSignal.abort(reason), () => assert.fail("nothing is under way"));
+  const context = contextFor(AbortSignal.abort(reason), () => assert.fail("there is no call in flight"));
   await assert.rejects(source.call(clock, {}, context), reason);
 });

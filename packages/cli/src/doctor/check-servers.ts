@@ -93,7 +93,7 @@ async function checkDeclared(context: CliContext, server: ToolServerConfig): Pro
   const secrets = createSecretResolver({
     env: context.env,
     readFile: readRegularFile,
-    homeDirectory: options.home,
+    home: options.home,
   });
   try {
     const transport = await resolveTransport(server, secrets);

@@ -99,7 +99,7 @@ export function createStatusRoutes(
   };
 }
 
-/** The refusal for a path with the name of an unknown server. */
+/** Returns the 404 response for a path with an unknown server. */
 export function unknownServer(id: string, serverIds: ReadonlySet<string>): Refusal {
   const ids = [...serverIds].slice(0, 50).join(", ");
   const hint = ids === "" ? "no tool server is configured" : `the servers are ${ids}`;

@@ -1,7 +1,7 @@
 /**
- * One bearer token in one file: where it is, how it is made, and what keeps it
- * secret. A file that others may read is no secret and is refused, not mended:
- * its token may be known already.
+ * One bearer token in one file: its path, its format, and the permissions that
+ * keep it secret. A file that other users may read is rejected. Its permissions
+ * are never fixed automatically, because the token may have leaked already.
  */
 
 import {
@@ -19,31 +19,31 @@ import {
 import { join } from "node:path";
 import { GatewayError } from "../gateway-error.ts";
 
-/** Unpredictable bytes, as `randomBytes` of `node:crypto` gives them. */
+/** Returns `count` unpredictable bytes, as `randomBytes` of `node:crypto` does. */
 export type RandomBytes = (count: number) => Uint8Array;
 
 /** Longest token file in bytes. */
 const fileMaxBytes = 4096;
 
-/** The folder of the token files below `home`. */
+/** Returns the folder of the token files below `home`. */
 export function tokenDirectory(home: string): string {
   return join(home, "tokens");
 }
 
-/** Whether `name` can be a token's name: letters, digits and `. _ -`, at most 64, not starting with a dot. */
+/** Whether `name` is a valid token name: at most 64 letters, digits and `. _ -`, and no dot at the start. */
 export function isTokenName(name: string): boolean {
   return /^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/.test(name);
 }
 
-/** A new token: 256 bits behind a prefix that secret scanners can find. */
+/** Returns a new token: 256 bits after a prefix that secret scanners can recognize. */
 export function makeToken(randomBytes: RandomBytes): string {
   return `tcb_${Buffer.from(randomBytes(32)).toString("base64url")}`;
 }
 
 /**
- * `text` without surrounding white space, if it can be a token.
+ * Returns `text` without leading and trailing white space, if it is a valid token.
  *
- * @param place what to call it in the error.
+ * @param place where the token comes from, for the error message.
  * @throws {GatewayError} `TOKEN_INVALID` under 16 or over 512 characters, or outside what a header may carry (RFC 6750, section 2.1).
  */
 export function parseToken(text: string, place: string): string {
@@ -57,7 +57,7 @@ export function parseToken(text: string, place: string): string {
 }
 
 /**
- * Read the token called `name`, for a program of the same user that calls the gateway.
+ * Reads the token called `name`, for a program of the same user that calls the gateway.
  *
  * @throws {GatewayError} `TOKEN_FILE_UNREADABLE`, `TOKEN_FILE_EXPOSED`, `TOKEN_INVALID`.
  */
@@ -65,7 +65,7 @@ export function readToken(home: string, name: string): string {
   return readTokenFile(join(tokenDirectory(home), name));
 }
 
-/** As `readToken`, by path. The file that is checked is the file that is read. */
+/** Reads a token as `readToken` does, by path. Checks and reads through one descriptor, so that the file cannot be replaced in between. */
 export function readTokenFile(path: string): string {
   let descriptor: number;
   try {
@@ -88,8 +88,9 @@ export function readTokenFile(path: string): string {
 }
 
 /**
- * Write `token` to `path` unless there is a file already. The file appears
- * complete or not at all, and only one of several gateways makes it.
+ * Writes `token` to `path` unless the file exists. The file is created
+ * atomically: it appears complete or not at all, and only one of several
+ * gateways creates it.
  *
  * @throws {GatewayError} `TOKEN_FILE_UNREADABLE` when it cannot be written.
  */
@@ -107,9 +108,9 @@ export function createTokenFile(path: string, token: string, randomBytes: Random
 }
 
 /**
- * Refuse what other users of the machine may read or change.
+ * Rejects a file or folder that other users of the machine may read or change.
  *
- * @throws {GatewayError} `TOKEN_FILE_EXPOSED`. Never on Windows, which has no such bits.
+ * @throws {GatewayError} `TOKEN_FILE_EXPOSED`. Never on Windows, which has no permission bits.
  */
 export function refuseExposed(path: string, status: Stats, mode: "600" | "700"): void {
   if (process.platform === "win32" || (status.mode & 0o077) === 0) return;
@@ -121,7 +122,7 @@ export function refuseExposed(path: string, status: Stats, mode: "600" | "700"):
   );
 }
 
-/** The error for a file or folder that cannot be used. */
+/** Returns the error for a file or folder that cannot be used. */
 export function unreadable(path: string, cause: unknown): GatewayError {
   const reason = (cause as NodeJS.ErrnoException).code ?? (cause as Error).message;
   return new GatewayError("TOKEN_FILE_UNREADABLE", `Cannot use "${path}": ${reason}`, { cause });

@@ -1,11 +1,11 @@
 /**
- * Who may call: bearer tokens, one file each in `<home>/tokens`, and one from
- * the environment. Added, changed and removed files count within a second,
- * without a restart.
+ * Authenticates clients by bearer token: one file per token in `<home>/tokens`,
+ * and one token from the environment. Added, changed and removed files take
+ * effect within a second, without a restart.
  *
- * It keeps digests and never a token, and never says which part of a wrong
- * token was right: tokens are found by their SHA-256, so the time of a look-up
- * tells nothing about the tokens that exist.
+ * The store keeps digests, never a token. It never reveals how much of a wrong
+ * token is correct: tokens are looked up by their SHA-256 digest, so the duration of
+ * a lookup depends on no existing token.
  */
 
 import { hash } from "node:crypto";
@@ -26,39 +26,39 @@ import {
   unreadable,
 } from "./token-file.ts";
 
-/** Name of the token that is made when there is none. */
+/** Name of the token that is created if it is missing. */
 export const defaultTokenName = "default";
-/** Name of the identity that the token of the environment stands for. */
+/** Name of the identity that the environment's token authenticates. */
 export const environmentTokenName = "env";
 
-/** Most token files. */
+/** Maximum number of token files. */
 const filesMaxCount = 1000;
-/** Milliseconds between two looks at the files. */
+/** Milliseconds between two scans of the folder. */
 const lookIntervalMs = 1000;
 
-/** What a token store needs from outside. */
+/** Dependencies of a token store. */
 export interface TokenStoreDeps {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly randomBytes: RandomBytes;
   readonly logger: Logger;
-  /** The token of the environment (`TOOLCRIB_TOKEN`). Empty and absent mean none. */
+  /** Value of the environment variable `TOOLCRIB_TOKEN`. Empty and absent mean no token. */
   readonly environmentToken?: string;
 }
 
 /** The valid tokens. */
 export interface TokenStore {
-  /** Who an `Authorization` header stands for; undefined when it holds no valid token. */
+  /** Returns the identity for an `Authorization` header; `undefined` unless it holds a valid token. */
   readonly authenticate: (authorization: string | undefined) => Identity | undefined;
   /** Names of the valid tokens, sorted. */
   names(): readonly string[];
 }
 
 /**
- * Read all tokens below `home`, and make the one called `default` if it is missing.
+ * Reads all tokens below `home`, and creates the one called `default` if it is missing.
  *
  * @throws {GatewayError} `TOKEN_FILE_EXPOSED`, `TOKEN_FILE_UNREADABLE`, `TOKEN_INVALID`, `TOKEN_TOO_MANY`:
- *   what is wrong with any token stops the start. Later, a token that went wrong is no longer accepted and logged.
+ *   one invalid token is enough. A token that becomes invalid later is logged and no longer accepted.
  */
 export function openTokenStore(home: string, deps: TokenStoreDeps): TokenStore {
   const { now, randomBytes, logger } = deps;
@@ -100,7 +100,7 @@ export function openTokenStore(home: string, deps: TokenStoreDeps): TokenStore {
     try {
       latest = lookAt(directory);
     } catch (error) {
-      // Without its folder no file can be vouched for.
+      // Without a trusted folder, no file in it can be trusted.
       if (files !== noFiles) logger.error(errorFields(error), "no token file is accepted any more");
     }
     if (latest.signature === files.signature) return;
@@ -123,7 +123,7 @@ export function openTokenStore(home: string, deps: TokenStoreDeps): TokenStore {
   };
 }
 
-/** The token files of a folder, and a text that changes with any of them. */
+/** The token files of a folder, and a signature that changes when any of them changes. */
 interface TokenFiles {
   readonly names: readonly string[];
   readonly signature: string;
@@ -136,7 +136,7 @@ function lookAt(directory: string): TokenFiles {
   const names: string[] = [];
   let signature = "";
   for (const name of readdirSync(directory).sort()) {
-    // The name of the environment's token is taken; drafts and editors' files are no tokens.
+    // The name of the environment's token is reserved; drafts and editors' temporary files are not tokens.
     if (!isTokenName(name) || name === environmentTokenName || name.endsWith(".tmp")) continue;
     const status: Stats | undefined = statSync(join(directory, name), { throwIfNoEntry: false });
     if (status === undefined) continue;
@@ -146,7 +146,7 @@ function lookAt(directory: string): TokenFiles {
   }
   if (names.length > filesMaxCount) {
     throw new GatewayError("TOKEN_TOO_MANY", `"${directory}" holds more than ${filesMaxCount} token files`, {
-      hint: "remove the files of tokens that nobody uses",
+      hint: "remove the files of unused tokens",
     });
   }
   return { names, signature };

@@ -86,7 +86,7 @@ export function buildIndex(
     const { wireName, tool, folds } = entry;
     const other = collisionOf(entry, folded, byName);
     if (other !== undefined) {
-      const reason = `"${id}" cannot be told from "${other.id}", which was declared first`;
+      const reason = `"${id}" is too similar to "${other.id}", which was declared first`;
       quarantined.push({ id, wireName, namespace: tool.namespace, code: "TOOL_NAME_COLLISION", reason });
       continue;
     }
@@ -103,7 +103,7 @@ export function buildIndex(
   return { byId, byName, bySource, quarantined };
 }
 
-/** Further names under which a tool is found, unless an earlier tool has them. */
+/** Returns further names under which a tool can be called, unless an earlier tool has them. */
 function aliasesOf({ namespace, version, definition }: Tool): readonly string[] {
   const aliases: string[] = [];
   if (version !== undefined) aliases.push(toToolId(namespace, definition.name));

@@ -1,6 +1,6 @@
 /**
- * References to secrets become their values here, and nowhere else. Remembers
- * every value that it gave out, so that results and logs can be scrubbed of
+ * Resolves references to secrets; no other module does. The resolver remembers
+ * every value that it returns, so that results and logs can be scrubbed of
  * them. Its findings name the reference and the fix, never a value.
  */
 
@@ -17,36 +17,36 @@ import {
   type SecretSource,
 } from "@toolcrib/secrets";
 
-/** Most values that are remembered; the oldest is forgotten first. */
+/** Maximum number of remembered values; the oldest is dropped first. */
 const maxRememberedValues = 10_000;
 
-/** What `createSecretResolver` needs of the world. */
+/** Dependencies of `createSecretResolver`. */
 export interface SecretResolverDeps {
   /** The environment of the gateway. */
   readonly env: { readonly [name: string]: string | undefined };
   readonly readFile: ReadFile;
-  /** Toolcrib's home (`~/.toolcrib`), which has the secret store and plain files in its folder `secrets`. */
-  readonly homeDirectory: string;
+  /** Home folder (`~/.toolcrib`) with the secret store, and with plain files in its folder `secrets`. */
+  readonly home: string;
 }
 
-/** A secret's value and where it was found, or why there is none. */
+/** A secret's value and its source, or the reason why it cannot be resolved. */
 export type SecretResolution =
   | { readonly kind: "value"; readonly value: string; readonly from: SecretSource["kind"] }
   | { readonly kind: "failed"; readonly code: string; readonly message: string; readonly hint: string };
 
-/** Turns references into secrets, and remembers which it gave out. */
+/** Resolves references to secrets, and remembers the values that it returns. */
 export interface SecretResolver {
-  /** Read the secret that `ref` names; a relative file is relative to the folder of `fileName`. */
+  /** Reads the secret that `ref` names; a relative path is relative to the folder of `fileName`. */
   resolve(ref: SecretRef, fileName: string): Promise<SecretResolution>;
-  /** An environment variable of the gateway. */
+  /** Returns an environment variable of the gateway. */
   variable(name: string): string | undefined;
-  /** Remember `value` as a secret that was found elsewhere. */
+  /** Remembers `value`, a secret from another source. */
   remember(value: string): void;
-  /** Every secret given out or remembered so far, longest first, so that no part of a longer one is left when scrubbing. */
+  /** Returns every remembered secret, longest first, so that scrubbing leaves no part of a longer one. */
   values(): readonly string[];
 }
 
-/** Create a resolver. No I/O before the first `resolve`. */
+/** Creates a resolver. No I/O before the first `resolve`. */
 export function createSecretResolver(deps: SecretResolverDeps): SecretResolver {
   const known = new Set<string>();
   const remember = (value: string): void => {
@@ -77,13 +77,13 @@ async function resolveRef(
     return { kind: "value", ...(await readFrom(ref.kind, place, deps)) };
   } catch (error) {
     if (!isCodedError(error)) throw error;
-    // A place may hold what was to stand in it: the secret itself.
+    // By mistake, a reference may contain the secret itself instead of its place.
     const message = error.message.replaceAll(JSON.stringify(place), quote(place));
-    return toFailed(error.code, message, error.hint ?? "look at what is there");
+    return toFailed(error.code, message, error.hint ?? "check the value that is stored there");
   }
 }
 
-/** The finding of a configuration for what a place failed with. */
+/** Converts the error of a secret source to a finding about the configuration. */
 function toFailed(placeCode: string, message: string, hint: string): SecretResolution {
   switch (placeCode) {
     case "SECRETS_NOT_FOUND":
@@ -106,7 +106,7 @@ function failed(code: string, message: string, hint: string): SecretResolution {
 async function readFrom(
   kind: SecretRef["kind"],
   place: string,
-  { env, readFile, homeDirectory: home }: SecretResolverDeps,
+  { env, readFile, home }: SecretResolverDeps,
 ): Promise<{ readonly value: string; readonly from: SecretSource["kind"] }> {
   if (kind === "named") {
     const found = await readNamedSecret(place, { env, readFile, home });
@@ -121,7 +121,7 @@ async function readFrom(
   return { value: await sources[kind]().read(place), from: kind };
 }
 
-/** `path` as an absolute one: below `~/`, or relative to the folder of the file that names it. */
+/** Returns `path` as an absolute path: below `~/`, or relative to the folder of the file that names it. */
 export function fromFolder(
   path: string,
   fileName: string,

@@ -76,7 +76,7 @@ function listUnique(
   return listed;
 }
 
-/** The source and own name of the prompt that is listed as `name`. */
+/** Returns the source of the prompt that is listed as `name`, and its name there. */
 export function findPrompt(
   sources: readonly FeatureSource[],
   name: string,

@@ -15,9 +15,7 @@ export function composeInstructions(sources: readonly FeatureSource[], hasCompos
   let text = [
     "Tools of several servers behind one endpoint. A tool's name is its server's name, two underscores, and the server's own name for it.",
     `Find tools by what they do with ${metaToolNames.search}.`,
-    ...(hasComposites
-      ? [`Make many calls in one step, or keep a program as a tool of its own: see ${saveTool}.`]
-      : []),
+    ...(hasComposites ? [`Make many calls in one step, or save a program as a tool: see ${saveTool}.`] : []),
   ].join("\n");
   for (const { id, features } of sources) {
     const own = features.instructions()?.trim() ?? "";

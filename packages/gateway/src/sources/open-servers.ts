@@ -38,7 +38,7 @@ export async function openServers(context: SourceContext): Promise<OpenedSources
 function createServer(server: ToolServerConfig, context: SourceContext): UpstreamServer {
   const { home, env, scrubber, launcher, httpClient, logger, now, random, serverInfo } = context;
   // Each server has a resolver of its own, so that a secret is known by the server that uses it.
-  const secrets = createSecretResolver({ env, readFile: readRegularFile, homeDirectory: home });
+  const secrets = createSecretResolver({ env, readFile: readRegularFile, home });
   return createUpstreamServer(
     {
       id: server.id,

@@ -41,7 +41,7 @@ export class ToolspecSources implements OpenedSources {
   constructor(context: SourceContext) {
     const { config, core, home, env, now, randomBytes, scrubber, record, logger } = context;
     this.#context = context;
-    const resolver = createSecretResolver({ env, readFile: readRegularFile, homeDirectory: home });
+    const resolver = createSecretResolver({ env, readFile: readRegularFile, home });
     this.#secrets = new SecretCache({ resolver, now });
     const ids = new Map(config.toolspecs.map(({ id }) => [egressIdOf(id), id]));
     const events = new EgressEvents({ ids, record, scrubber, logger });
