@@ -16,7 +16,7 @@ import { checkApiDocs } from "./docs/api-page.ts";
 import { checkPages, makePages } from "./docs/generated-pages.ts";
 import { checkLinks } from "./docs/link-rules.ts";
 import { checkErrorCodes } from "./error-codes.ts";
-import { sampleExcerpts } from "./words/check-words.ts";
+import { checkWords, sampleExcerpts } from "./words/check-words.ts";
 import { openWorkspace } from "./workspace.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -44,6 +44,7 @@ async function check(): Promise<void> {
     ...workspace.packages.flatMap((one) => checkApiDocs(one, workspace.checker)),
     ...checkPages(root, await makePages(workspace)),
     ...checkLinks(root),
+    ...checkWords(root),
   ];
   if (findings.length > 0) {
     console.error(`${formatDiagnostics(findings)}\n\n${findings.length} findings`);

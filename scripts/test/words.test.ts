@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { positionAt } from "@toolcrib/diagnostics";
-import { checkText, sampleExcerpts } from "../words/check-words.ts";
+import { formatDiagnostics, positionAt } from "@toolcrib/diagnostics";
+import { checkText, checkWords, listProseFiles, sampleExcerpts } from "../words/check-words.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -32,6 +32,11 @@ describe("checkText() accepts", () => {
     check("garbage collection, Hello, world; a world-readable file; find out\n", []));
   test("Starlark's message for a backslash", () => check('"stray backslash in program"\n', []));
   test("the documented example of capitalize()", () => check('"hELLO, World".capitalize()\n', []));
+});
+
+test("The texts of this repository use no word of the list", () => {
+  assert.ok(listProseFiles(root).length > 500, "too few files were found");
+  assert.equal(formatDiagnostics(checkWords(root)), "");
 });
 
 test("sampleExcerpts() returns as many random excerpts as asked for", () => {

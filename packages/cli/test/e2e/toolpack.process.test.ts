@@ -314,7 +314,7 @@ test("toolcrib toolpack reports refusals of the proxy, and a proxy that cannot b
   );
   assert.equal(refused.answers.get(1)?.["isError"], true);
   const gone = await talk(setting, messages, { env: { HTTPS_PROXY: "http://127.0.0.1:9" } });
-  assert.match(textOf(gone.answers.get(1)) ?? "", /^Cannot reach the proxy: .*\nHint: HTTPS_PROXY/);
+  assert.match(textOf(gone.answers.get(1)) ?? "", /^Cannot reach the proxy: .*\nHint: check HTTPS_PROXY/);
   assert.deepEqual(setting.server.requests, []);
 });
 
