@@ -142,7 +142,11 @@ const server = fc.record(
       fc.record({
         kind: fc.constant("stdio"),
         command: fc.constant("server"),
-        args: fc.array(fc.stringMatching(/^(?!sk-)[a-z -]{0,8}$/), { maxLength: 3 }),
+        // "sk-" begins a credential, which is a finding.
+        args: fc.array(
+          fc.stringMatching(/^[a-z -]{0,8}$/).filter((text) => !text.includes("sk-")),
+          { maxLength: 3 },
+        ),
       }),
       fc.record({
         kind: fc.constantFrom("sse", "streamable_http"),
