@@ -254,6 +254,15 @@ describe("canary secrets", { concurrency: 2, timeout: 600_000 }, () => {
         assert.equal(set.code, 0, set.stderr);
         assertClean(setting, "secret set", set.stdout + set.stderr);
       }
+      // A value counts as known when the gateway has read it: from the first request that carries it.
+      for (const service of ["bearer", "login"]) {
+        await waitUntil(async () => {
+          const now = () => api.carried.get(`api.${service}.example`)?.now ?? 0;
+          const before = now();
+          await client.call(`${service}__ask`, { mode: "landing" });
+          return now() > before;
+        });
+      }
       const beforeRotation = new Map([...api.carried].map(([host, { now }]) => [host, now]));
       assertRun(await runBy(api, client, half, httpCalls), httpCalls - half);
       for (const service of ["bearer", "login"]) {
