@@ -9,6 +9,7 @@ import type { Logger } from "@toolcrib/diagnostics";
 import { createSchemaValidator, type JsonObject } from "@toolcrib/json";
 import { InFlight } from "@toolcrib/lifecycle";
 import type { ServerInfo } from "@toolcrib/mcp";
+import { ToolPolicy } from "@toolcrib/policy";
 import type { SecretScrubber } from "@toolcrib/redaction";
 import type { AuditStore } from "@toolcrib/store";
 import type { CallContext, Identity, ToolId, ToolResult } from "@toolcrib/tool";
@@ -22,6 +23,7 @@ import { GatewayError } from "./gateway-error.ts";
 import { type BackendSelector, selectByKind } from "./index/backend.ts";
 import type { IndexedTool, QuarantinedTool } from "./index/build-index.ts";
 import { ToolIndex } from "./index/tool-index.ts";
+import { ownNamespace, savedNamespace } from "./index/wire-name.ts";
 import { GatewayService } from "./service/gateway-service.ts";
 import { composeInstructions, saveTool } from "./service/instructions.ts";
 import { MetaSource } from "./service/meta-source.ts";
@@ -29,7 +31,6 @@ import { UnknownTools } from "./service/unknown-tool.ts";
 import { ownFacts } from "./sources/source-facts.ts";
 import { type FeatureSource, reportQuarantine, SourceRoster } from "./sources/source-roster.ts";
 import { ToolListing } from "./tool-listing.ts";
-import { createToolPolicy, type ToolPolicy } from "./tool-policy.ts";
 
 /** Dependencies of a core. */
 export interface GatewayCoreDeps {
@@ -67,7 +68,7 @@ export class GatewayCore {
     const { audit, logger, metrics, scrubber, now, newCallId } = deps;
     const selectBackend = deps.selectBackend ?? selectByKind;
     this.#deps = deps;
-    this.policy = createToolPolicy(config.policy);
+    this.policy = new ToolPolicy(config.policy, [ownNamespace, savedNamespace]);
     this.#listing = new ToolListing(config.serve);
     this.index = new ToolIndex({ selectBackend, onQuarantine: (tool) => this.#reportQuarantined(tool) });
     this.roster = new SourceRoster({ index: this.index, audit, scrubber, logger });

@@ -1,9 +1,9 @@
 /** The tools that an endpoint lists: `serve.mode` and `serve.tools` of the configuration. Pure. */
 
 import { autoModeMaxTools, type GatewayConfig } from "@toolcrib/config";
+import { ToolPatterns } from "@toolcrib/policy";
 import type { IndexedTool } from "./index/build-index.ts";
 import { metaToolNames } from "./service/meta-source.ts";
-import { ToolPatterns } from "./tool-patterns.ts";
 
 /** Decides which tools are listed and found. A hidden tool can still be called by its name. */
 export class ToolListing {

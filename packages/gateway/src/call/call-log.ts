@@ -6,9 +6,9 @@
 
 import { type CodedError, type Logger, messageOf } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
+import type { Decision } from "@toolcrib/policy";
 import type { AuditCallSubject, AuditStore } from "@toolcrib/store";
 import type { ToolResult } from "@toolcrib/tool";
-import type { Decision } from "../tool-policy.ts";
 
 /** The arguments of a call in the form for the audit; empty for arguments that are not JSON, whose call is never dispatched. */
 export interface ArgumentFacts {

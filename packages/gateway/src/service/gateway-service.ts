@@ -17,6 +17,7 @@ import {
   type ServiceRequest,
   type View,
 } from "@toolcrib/mcp";
+import type { Decision, ToolPolicy } from "@toolcrib/policy";
 import type { SecretScrubber } from "@toolcrib/redaction";
 import { type Identity, identityKey } from "@toolcrib/tool";
 import type { CallOrigin, CallTarget } from "../call/call-target.ts";
@@ -28,7 +29,6 @@ import { GatewayError } from "../gateway-error.ts";
 import type { IndexedTool } from "../index/build-index.ts";
 import type { ToolIndex } from "../index/tool-index.ts";
 import type { FeatureSource, SourceRoster } from "../sources/source-roster.ts";
-import type { Decision, ToolPolicy } from "../tool-policy.ts";
 import {
   findPrompt,
   findReference,

@@ -4,12 +4,12 @@
  * only tools that the client may use.
  */
 
+import type { ToolPolicy } from "@toolcrib/policy";
 import type { Identity } from "@toolcrib/tool";
 import { GatewayError } from "../gateway-error.ts";
 import type { IndexedTool } from "../index/build-index.ts";
 import type { ToolIndex } from "../index/tool-index.ts";
 import type { SourceRoster } from "../sources/source-roster.ts";
-import type { ToolPolicy } from "../tool-policy.ts";
 import { invalidParams } from "./request-params.ts";
 
 /** Dependencies of the errors. */

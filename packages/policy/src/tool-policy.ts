@@ -1,0 +1,117 @@
+/**
+ * Decides which client may use which tool, resource and prompt, by lists of
+ * patterns for all clients and for single clients. The same decision filters
+ * lists, search and calls. Deny overrides allow. Without an allow list,
+ * everything is allowed unless it is denied. The URI of a resource has several
+ * spellings: a deny pattern applies if it matches any of them, an allow pattern
+ * only if it matches all.
+ *
+ * The tools of some namespaces are allowed without an entry in an allow list,
+ * because they call only tools that their caller may use. A deny list can exclude them.
+ *
+ * Pure. It never parses a configuration and records nothing.
+ */
+
+import type { Identity, ToolId } from "@toolcrib/tool";
+import { ToolPatterns, toResourceNames } from "./tool-patterns.ts";
+
+/** A decision with its reason. */
+export type Decision =
+  | { readonly kind: "allow"; readonly rule: string }
+  | {
+      readonly kind: "deny";
+      readonly code: "POLICY_DENIED";
+      readonly reason: string;
+      readonly rule: string;
+      readonly hint: string;
+    };
+
+/** Lists of patterns. */
+export interface PatternRules {
+  /** `undefined`: everything that is not denied. */
+  readonly allow: readonly string[] | undefined;
+  readonly deny: readonly string[];
+}
+
+/** Lists of patterns for all clients, and additional ones for single clients. */
+export interface PolicySettings extends PatternRules {
+  /** Additional rules, by the name of the calling identity. */
+  readonly clients: { readonly [identity: string]: PatternRules };
+}
+
+interface Rules {
+  /** Path of the rules in the configuration, such as `policy.clients.ci`. */
+  readonly path: string;
+  readonly allow: ToolPatterns | undefined;
+  readonly deny: ToolPatterns;
+}
+
+const allowedByDefault: Decision = { kind: "allow", rule: "default" };
+const allowedAsOwn: Decision = { kind: "allow", rule: "own tool" };
+/** Maximum length of a name in a reason; longer names, such as URIs, are truncated. */
+const shownMaxLength = 200;
+
+/** The policy of one configuration. */
+export class ToolPolicy {
+  readonly #everyone: Rules;
+  readonly #clients: ReadonlyMap<string, Rules>;
+  readonly #ownPrefixes: readonly string[];
+
+  /** @param ownNamespaces namespaces whose tools need no entry in an allow list */
+  constructor(settings: PolicySettings, ownNamespaces: readonly string[]) {
+    this.#everyone = toRules(settings, "policy");
+    this.#clients = new Map(
+      Object.entries(settings.clients).map(([name, rules]) => [
+        name,
+        toRules(rules, `policy.clients.${name}`),
+      ]),
+    );
+    this.#ownPrefixes = ownNamespaces.map((namespace) => `${namespace}:`);
+  }
+
+  /**
+   * Decides whether a client may use a tool, resource or prompt.
+   *
+   * @param id of a tool, or of a resource (`server:resources/URI`) or prompt (`server:prompts/NAME`)
+   * @param wireName its name on the wire; a pattern matches either name
+   */
+  decide(identity: Identity, id: ToolId, wireName: string): Decision {
+    const own = this.#clients.get(identity.name);
+    const layers = own === undefined ? [this.#everyone] : [this.#everyone, own];
+    const resource = toResourceNames(id, wireName);
+    for (const { path, deny } of layers) {
+      const found = resource === undefined ? deny.find(id, wireName) : deny.findInAnySpelling(resource);
+      if (found !== undefined) {
+        return denied(identity, id, `${path}.deny[${found.at}]`, `the pattern "${found.text}" denies it`);
+      }
+    }
+    if (this.#ownPrefixes.some((prefix) => id.startsWith(prefix))) return allowedAsOwn;
+    let rule = allowedByDefault;
+    for (const { path, allow } of layers) {
+      if (allow === undefined) continue;
+      const found = resource === undefined ? allow.find(id, wireName) : allow.findInAllSpellings(resource);
+      if (found === undefined) return denied(identity, id, `${path}.allow`, "no pattern allows it");
+      rule = { kind: "allow", rule: `${path}.allow[${found.at}]` };
+    }
+    return rule;
+  }
+}
+
+function denied(identity: Identity, id: ToolId, rule: string, why: string): Decision {
+  const shown = id.length <= shownMaxLength ? id : `${id.slice(0, shownMaxLength)}…`;
+  return {
+    kind: "deny",
+    code: "POLICY_DENIED",
+    reason: `"${identity.name}" may not use "${shown}": ${why} (${rule})`,
+    rule,
+    hint: `the operator can change ${rule.replace(/\[\d+\]$/, "")} in toolcrib.yaml`,
+  };
+}
+
+function toRules(rules: PatternRules, path: string): Rules {
+  return {
+    path,
+    allow: rules.allow === undefined ? undefined : new ToolPatterns(rules.allow),
+    deny: new ToolPatterns(rules.deny),
+  };
+}
