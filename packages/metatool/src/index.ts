@@ -41,12 +41,6 @@ export {
 } from "./saved/saved-files.ts";
 export { lintSavedName } from "./saved/saved-name.ts";
 export type {
-  SavedTool,
-  SavedToolDefinition,
-} from "./saved/saved-tool.ts";
-export type {
-  SavedToolChange,
-  SavedToolStore,
   SavedToolStoreDeps,
   SavedToolStoreOptions,
 } from "./saved/saved-tool-store.ts";

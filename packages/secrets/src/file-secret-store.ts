@@ -12,15 +12,15 @@
 import { mkdir } from "node:fs/promises";
 import { isCodedError } from "@toolcrib/diagnostics";
 import { FilesError, removeDrafts, removeFile, replaceFile, waitForLock } from "@toolcrib/files";
+import type { SecretChange, SecretEntry, SecretStore } from "@toolcrib/store";
 import { explainFileFailure } from "./file-failure.ts";
 import { formatKeyFile, keyBytes, readKey, type SecretKeySettings } from "./key.ts";
 import { checkFolders, listStoredNames, readPrivateFile, type StoreLayout, toStoreLayout } from "./layout.ts";
 import { needKey, readStoredSecret } from "./read-secret.ts";
 import { keyIdOf, nonceBytes, openSecret, sealedKeyId, sealedMaxBytes, sealSecret } from "./sealed-secret.ts";
-import type { SecretEntry, SecretStore } from "./secret-store.ts";
 import { checkSecretName, checkSecretValue, isSecretName } from "./secret-text.ts";
 import { SecretsError } from "./secrets-error.ts";
-import { type SecretChange, watchSecrets } from "./watch-secrets.ts";
+import { watchSecrets } from "./watch-secrets.ts";
 
 /** Most secrets of one store. */
 const maxSecrets = 1000;

@@ -15,7 +15,5 @@ export {
   createStoreSource,
   type SecretSource,
 } from "./secret-source.ts";
-export type { SecretEntry, SecretStore } from "./secret-store.ts";
 export { isSecretName, secretMaxBytes, toSecretValue } from "./secret-text.ts";
 export { SecretsError } from "./secrets-error.ts";
-export type { SecretChange } from "./watch-secrets.ts";

@@ -6,13 +6,8 @@
 
 import { type FSWatcher, watch } from "node:fs";
 import { stat } from "node:fs/promises";
+import type { SecretChange } from "@toolcrib/store";
 import { listStoredNames, type StoreLayout } from "./layout.ts";
-
-/** A change of one secret. */
-export interface SecretChange {
-  readonly kind: "set" | "removed";
-  readonly name: string;
-}
 
 /** Milliseconds between two polls. */
 const pollMs = 2000;

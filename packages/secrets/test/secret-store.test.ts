@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { openSecretStore, type SecretStore } from "@toolcrib/secrets";
-import { makeTemporaryDirectory } from "@toolcrib/testing";
-import { rejectsWith, testSecretStore } from "./secret-store-contract.ts";
+import { openSecretStore } from "@toolcrib/secrets";
+import type { SecretStore } from "@toolcrib/store";
+import { makeTemporaryDirectory, rejectsWith, testSecretStore } from "@toolcrib/testing";
 
 /** Returns a clock that advances by a second with each reading. */
 function steppingClock(): () => number {

@@ -16,7 +16,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { inspect, isDeepStrictEqual } from "node:util";
 import { isCodedError } from "@toolcrib/diagnostics";
-import { openSecretStore, type SecretStore } from "@toolcrib/secrets";
+import { openSecretStore } from "@toolcrib/secrets";
+import type { SecretStore } from "@toolcrib/store";
 import { makeTemporaryDirectory, runProcess, type TemporaryDirectory } from "@toolcrib/testing";
 
 const canary = "c4nary-Value/with+signs=and spaces";

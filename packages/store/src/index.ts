@@ -16,4 +16,13 @@ export { storeCodes } from "./codes.ts";
 export { escapeUnsafe } from "./escape-unsafe.ts";
 export { openAuditReader } from "./file-audit-reader.ts";
 export { openStore, type Store } from "./open-store.ts";
+export type {
+  SavedTool,
+  SavedToolChange,
+  SavedToolDefinition,
+  SavedToolMetadata,
+  SavedToolResult,
+  SavedToolStore,
+} from "./saved-tool-store.ts";
+export type { SecretChange, SecretEntry, SecretStore } from "./secret-store.ts";
 export { StoreError } from "./store-error.ts";

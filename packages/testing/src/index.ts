@@ -1,5 +1,7 @@
 // For the tests of all packages.
 export { clientCall } from "./client-call.ts";
+export { testSavedToolStore } from "./contracts/saved-tool-store-contract.ts";
+export { rejectsWith, testSecretStore } from "./contracts/secret-store-contract.ts";
 export type { EchoOptions } from "./echo/echo-options.ts";
 export type { EchoHttpOptions, EchoHttpServer } from "./echo/http-options.ts";
 export { type EchoStreamableHttpOptions, startEchoHttpServer } from "./echo-http-server.ts";

@@ -1,7 +1,8 @@
 /** `toolcrib saved list|show|delete|approve`: manages the saved tools of this home. */
 
 import { formatDiagnostics } from "@toolcrib/diagnostics";
-import { approveStoredTool, parseTestCases, type SavedTool, storedStanding } from "@toolcrib/metatool";
+import { approveStoredTool, parseTestCases, storedStanding } from "@toolcrib/metatool";
+import type { SavedTool } from "@toolcrib/store";
 import type { CliContext } from "../cli-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine, safeText } from "../output/output.ts";

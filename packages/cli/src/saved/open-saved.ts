@@ -6,7 +6,8 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { nearestName } from "@toolcrib/diagnostics";
-import { openSavedToolStore, type SavedTool, type SavedToolStore } from "@toolcrib/metatool";
+import { openSavedToolStore } from "@toolcrib/metatool";
+import type { SavedTool, SavedToolStore } from "@toolcrib/store";
 import { openStore, type SavedToolEvent } from "@toolcrib/store";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";

@@ -2,7 +2,7 @@
 
 import { basename, resolve } from "node:path";
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
-import type { SavedTool } from "@toolcrib/metatool";
+import type { SavedTool } from "@toolcrib/store";
 import { openToolAccess } from "../access/open-tool-access.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";

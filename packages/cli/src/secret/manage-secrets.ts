@@ -9,11 +9,10 @@ import {
   type NamedSecret,
   openSecretStore,
   readNamedSecret,
-  type SecretEntry,
-  type SecretStore,
   SecretsError,
   secretVariable,
 } from "@toolcrib/secrets";
+import type { SecretEntry, SecretStore } from "@toolcrib/store";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";

@@ -4,9 +4,8 @@
  * deleted tools in memory. Every engine passes the contract tests of this package.
  */
 
+import type { SavedTool, SavedToolStore } from "@toolcrib/store";
 import type { Reach } from "../run/analyse/reach.ts";
-import type { SavedTool } from "../saved/saved-tool.ts";
-import type { SavedToolStore } from "../saved/saved-tool-store.ts";
 import { digestCode, keptReachOf, withKeptReach } from "./tool-facts.ts";
 
 /** The approvals of saved tools. */

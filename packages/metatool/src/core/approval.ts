@@ -5,10 +5,10 @@
  */
 
 import { isJsonObject } from "@toolcrib/json";
+import type { SavedTool } from "@toolcrib/store";
 import type { CallContext } from "@toolcrib/tool";
 import { MetatoolError } from "../metatool-error.ts";
 import type { CompositeError } from "../run/outcome.ts";
-import type { SavedTool } from "../saved/saved-tool.ts";
 import type { MetatoolContext } from "./metatool.ts";
 import { createAssessment, type SavedEntry, toSavedId } from "./saved-entries.ts";
 import { digestCode } from "./tool-facts.ts";

@@ -6,6 +6,7 @@
 
 import { nearestName } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
+import type { SavedTool } from "@toolcrib/store";
 import {
   type CallContext,
   type Health,
@@ -22,7 +23,6 @@ import { toArgumentsError, toSyntaxError } from "../run/composite-error.ts";
 import type { CompositeError } from "../run/outcome.ts";
 import { prepareArguments } from "../run/prepare-arguments.ts";
 import { runComposite } from "../run/run-composite.ts";
-import type { SavedTool } from "../saved/saved-tool.ts";
 import { type SavedTestDeps, testSavedTool, toTestError, toTestResult } from "../test/test-saved-tool.ts";
 import { coreDefinitions, coreToolNames } from "./core-definitions.ts";
 import { describeLanguage } from "./describe-language.ts";

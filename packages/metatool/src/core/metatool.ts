@@ -1,12 +1,11 @@
 /** The dependencies and the interface of a metatool: the core tools and the saved tools as two sources. Types only. */
 
 import type { JsonObject, SchemaValidator } from "@toolcrib/json";
+import type { SavedTool, SavedToolStore } from "@toolcrib/store";
 import type { CallContext, Identity, ToolId, ToolSource } from "@toolcrib/tool";
 import type { Catalog } from "../run/catalog.ts";
 import type { ExecutionOptions } from "../run/outcome.ts";
 import type { CompositeDeps } from "../run/run-composite.ts";
-import type { SavedTool } from "../saved/saved-tool.ts";
-import type { SavedToolStore } from "../saved/saved-tool-store.ts";
 import type { ApprovalStore } from "./approval-store.ts";
 
 /** Dependencies of a metatool. */

@@ -6,6 +6,7 @@
 
 import type { Diagnostic } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
+import type { SavedTool, SavedToolDefinition } from "@toolcrib/store";
 import { type CallContext, foldName, type ToolResult } from "@toolcrib/tool";
 import { MetatoolError } from "../metatool-error.ts";
 import { analyseComposite, type CompositeAnalysis } from "../run/analyse/analyse-composite.ts";
@@ -14,7 +15,6 @@ import type { Catalog } from "../run/catalog.ts";
 import { type CompositeCache, sourceNameOf } from "../run/composite-cache.ts";
 import { toProblem } from "../run/composite-error.ts";
 import { lintSavedTool } from "../saved/lint-saved-tool.ts";
-import type { SavedTool, SavedToolDefinition } from "../saved/saved-tool.ts";
 import { askForApproval, grantApproval } from "./approval.ts";
 import { toErrorResponse, toJsonResult } from "./envelope.ts";
 import { lintInputSchema } from "./lint-input-schema.ts";

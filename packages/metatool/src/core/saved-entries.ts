@@ -6,12 +6,12 @@
 
 import { hasErrors } from "@toolcrib/diagnostics";
 import type { JsonObject, SchemaValidator } from "@toolcrib/json";
+import type { SavedTool } from "@toolcrib/store";
 import { normalizeTags, type Tool, type ToolDefinition, type ToolId, toToolId } from "@toolcrib/tool";
 import { analyseComposite } from "../run/analyse/analyse-composite.ts";
 import { type CompositeFacts, deriveFacts, type Reach } from "../run/analyse/reach.ts";
 import type { Catalog, CatalogTool } from "../run/catalog.ts";
 import { savedNamespace } from "../run/tool-directory.ts";
-import type { SavedTool } from "../saved/saved-tool.ts";
 import { responseSchema } from "./envelope.ts";
 import { lintInputSchema } from "./lint-input-schema.ts";
 import type { MetatoolContext } from "./metatool.ts";

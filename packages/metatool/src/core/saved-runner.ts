@@ -6,6 +6,7 @@
  */
 
 import type { JsonObject } from "@toolcrib/json";
+import type { SavedTool } from "@toolcrib/store";
 import type { CallContext, ToolResult } from "@toolcrib/tool";
 import type { Catalog } from "../run/catalog.ts";
 import { toolsById } from "../run/catalog-index.ts";
@@ -14,7 +15,6 @@ import { toArgumentsError } from "../run/composite-error.ts";
 import type { CompositeError } from "../run/outcome.ts";
 import { prepareArguments } from "../run/prepare-arguments.ts";
 import { type CompositeDeps, type CompositeRequest, runComposite } from "../run/run-composite.ts";
-import type { SavedTool } from "../saved/saved-tool.ts";
 import { createDryRun, takeDryRun } from "../test/dry-run.ts";
 import { askForApproval, grantApproval, notFound, pendingError } from "./approval.ts";
 import { toErrorResponse, toResponse } from "./envelope.ts";

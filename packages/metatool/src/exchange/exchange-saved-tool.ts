@@ -6,10 +6,11 @@
 import { type Diagnostic, hasErrors } from "@toolcrib/diagnostics";
 import { isJsonObject, JsonError, parseJson, type SchemaValidator } from "@toolcrib/json";
 import { parseFile, toolDialect } from "@toolcrib/starlark";
+import type { SavedToolDefinition } from "@toolcrib/store";
 import { lintInputSchema } from "../core/lint-input-schema.ts";
 import { MetatoolError } from "../metatool-error.ts";
 import { lintSavedTool } from "../saved/lint-saved-tool.ts";
-import type { SavedToolDefinition, SavedToolLimits } from "../saved/saved-tool.ts";
+import type { SavedToolLimits } from "../saved/saved-tool.ts";
 import {
   type PackageTexts,
   packageFilesMaxCount,

@@ -3,11 +3,10 @@
  * Needs neither the tools that it calls nor a gateway.
  */
 
+import type { SavedTool, SavedToolStore } from "@toolcrib/store";
 import { FileApprovalStore } from "../core/approval-store.ts";
 import { digestCode, growthOf, keptReachOf, namesOf } from "../core/tool-facts.ts";
 import { MetatoolError } from "../metatool-error.ts";
-import type { SavedTool } from "../saved/saved-tool.ts";
-import type { SavedToolStore } from "../saved/saved-tool-store.ts";
 
 /** The reach and approval of a tool, from its file. */
 export interface StoredStanding {

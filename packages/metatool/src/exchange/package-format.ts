@@ -7,8 +7,8 @@
 
 import type { Diagnostic, Source } from "@toolcrib/diagnostics";
 import { isJsonObject, JsonError, type JsonObject, type JsonValue, parseJson } from "@toolcrib/json";
+import type { SavedToolDefinition } from "@toolcrib/store";
 import { keptReachOf } from "../core/tool-facts.ts";
-import type { SavedToolDefinition } from "../saved/saved-tool.ts";
 import { lintTestCase, parseTestCases, type TestCase, withTestCases } from "../test/test-case.ts";
 
 /** Metadata of an export. */

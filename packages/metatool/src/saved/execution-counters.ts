@@ -10,7 +10,7 @@
  */
 
 import { isJsonObject, type JsonObject, parseJson } from "@toolcrib/json";
-import type { SavedToolMetadata } from "./saved-tool.ts";
+import type { SavedToolMetadata } from "@toolcrib/store";
 
 /** The file of the counters. Names of tools do not start with a full stop. */
 export const countersFileName = ".counters.json";

@@ -13,6 +13,13 @@
 import { join } from "node:path";
 import type { Diagnostic } from "@toolcrib/diagnostics";
 import { errnoOf, reasonOf } from "@toolcrib/files";
+import type {
+  SavedTool,
+  SavedToolChange,
+  SavedToolDefinition,
+  SavedToolResult,
+  SavedToolStore,
+} from "@toolcrib/store";
 import type { Unsubscribe } from "@toolcrib/tool";
 import { MetatoolError } from "../metatool-error.ts";
 import {
@@ -28,14 +35,8 @@ import { refuseChanged, refuseFirst, refuseNewName, refuseUnusable } from "./ref
 import { formatSavedFile, formatWithCounters, parseSavedFile, type SavedFile } from "./saved-file.ts";
 import { nodeFiles } from "./saved-files.ts";
 import { lintSavedName, toFileName } from "./saved-name.ts";
-import { resolveSavedToolLimits, type SavedTool, type SavedToolDefinition } from "./saved-tool.ts";
-import type {
-  SavedToolChange,
-  SavedToolResult,
-  SavedToolStore,
-  SavedToolStoreDeps,
-  SavedToolStoreOptions,
-} from "./saved-tool-store.ts";
+import { resolveSavedToolLimits } from "./saved-tool.ts";
+import type { SavedToolStoreDeps, SavedToolStoreOptions } from "./saved-tool-store.ts";
 import { type DirectoryView, type SeenFile, ToolDirectory } from "./tool-directory.ts";
 import { ToolFileWriter } from "./tool-file-writer.ts";
 

@@ -8,8 +8,9 @@ import { hash } from "node:crypto";
 import type { Diagnostic, Source } from "@toolcrib/diagnostics";
 import { findJsonFault } from "@toolcrib/document";
 import { isJsonObject, JsonError, type JsonObject, parseJson } from "@toolcrib/json";
+import type { SavedTool, SavedToolDefinition, SavedToolMetadata } from "@toolcrib/store";
 import { lintSavedTool, wrongType } from "./lint-saved-tool.ts";
-import type { SavedTool, SavedToolDefinition, SavedToolLimits, SavedToolMetadata } from "./saved-tool.ts";
+import type { SavedToolLimits } from "./saved-tool.ts";
 
 /** The only version of the format. */
 const formatVersion = "1.0";

@@ -1,37 +1,4 @@
-/**
- * A saved tool: the fields of the storage format of the document, and their limits.
- * Data only.
- */
-
-import type { JsonObject } from "@toolcrib/json";
-
-/** The definition of a saved tool, as an agent saves it. */
-export interface SavedToolDefinition {
-  /** 1 to 64 of `A-Z a-z 0-9 _ . -`, beginning with a letter, a digit or `_` (`lintSavedName`). */
-  readonly name: string;
-  readonly description: string;
-  /** JSON Schema of the tool's parameters. The store only checks that it is an object. */
-  readonly inputSchema: JsonObject;
-  /** Starlark. The store treats it as text. */
-  readonly code: string;
-  /** Data of Toolcrib beyond the format of the document: reach, approval, tests. Each save replaces it whole. */
-  readonly toolcrib?: JsonObject;
-}
-
-/** Metadata that the store maintains. Times are ISO 8601. */
-export interface SavedToolMetadata {
-  readonly created: string;
-  /** Changes with every change of the definition, also by hand. `expectedModified` is compared with it. */
-  readonly modified: string;
-  readonly executionCount: number;
-  /** Absent until the first execution. */
-  readonly lastExecuted?: string;
-}
-
-/** A saved tool. */
-export interface SavedTool extends SavedToolDefinition {
-  readonly metadata: SavedToolMetadata;
-}
+/** Limits of saved tools. Data only. */
 
 /** Limits of saved tools, for agents and for files that are edited by hand. */
 export interface SavedToolLimits {

@@ -5,11 +5,11 @@
  */
 
 import { isJsonObject, type JsonObject, type SchemaValidator } from "@toolcrib/json";
+import type { SavedTool } from "@toolcrib/store";
 import type { CallContext } from "@toolcrib/tool";
 import type { ReplySource } from "../run/inner-calls.ts";
 import { prepareArguments } from "../run/prepare-arguments.ts";
 import type { CompositeDeps } from "../run/run-composite.ts";
-import type { SavedTool } from "../saved/saved-tool.ts";
 import { isSameJson } from "./differences.ts";
 import {
   answers,

@@ -4,13 +4,13 @@
  */
 
 import type { JsonObject, SchemaValidator } from "@toolcrib/json";
+import type { SavedTool } from "@toolcrib/store";
 import type { CallContext } from "@toolcrib/tool";
 import type { Catalog } from "../run/catalog.ts";
 import { toArgumentsError } from "../run/composite-error.ts";
 import type { CompositeOutcome, ExecutionOptions } from "../run/outcome.ts";
 import { prepareArguments } from "../run/prepare-arguments.ts";
 import { type CompositeDeps, runComposite } from "../run/run-composite.ts";
-import type { SavedTool } from "../saved/saved-tool.ts";
 import { type Difference, describeDifference, findDifferences } from "./differences.ts";
 import { createRecordedReplies, type RepliesDeps } from "./recorded-replies.ts";
 import type { TestCase, TestExpectation } from "./test-case.ts";

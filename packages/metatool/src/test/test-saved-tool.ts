@@ -6,14 +6,13 @@
 
 import type { Diagnostic } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonObject, type JsonValue } from "@toolcrib/json";
+import type { SavedTool, SavedToolStore } from "@toolcrib/store";
 import type { CallContext, ToolResult } from "@toolcrib/tool";
 import { MetatoolError } from "../metatool-error.ts";
 import type { Catalog } from "../run/catalog.ts";
 import { toArgumentsError } from "../run/composite-error.ts";
 import type { CompositeError, ExecutionOptions } from "../run/outcome.ts";
 import { prepareArguments } from "../run/prepare-arguments.ts";
-import type { SavedTool } from "../saved/saved-tool.ts";
-import type { SavedToolStore } from "../saved/saved-tool-store.ts";
 import { recordTestCase } from "./record-test-case.ts";
 import { runTestCase, type TestDeps, type TestReport, type TestRequest } from "./run-test-case.ts";
 import { parseTestCaseList, parseTestCases, type TestCase, withTestCases } from "./test-case.ts";

@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { ApprovalStore, SavedTool, SavedToolStore } from "@toolcrib/metatool";
+import type { ApprovalStore } from "@toolcrib/metatool";
+import type { SavedTool, SavedToolStore } from "@toolcrib/store";
 import { makeTemporaryDirectory } from "@toolcrib/testing";
 import { definitionOf, openTest } from "../saved/saved-harness.ts";
 

@@ -3,12 +3,8 @@ import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { createSchemaValidator, type JsonObject, type JsonValue } from "@toolcrib/json";
-import {
-  exportSavedTool,
-  importSavedTool,
-  parseTestCases,
-  type SavedToolDefinition,
-} from "@toolcrib/metatool";
+import { exportSavedTool, importSavedTool, parseTestCases } from "@toolcrib/metatool";
+import type { SavedToolDefinition } from "@toolcrib/store";
 import { makeTemporaryDirectory } from "@toolcrib/testing";
 import fc from "fast-check";
 

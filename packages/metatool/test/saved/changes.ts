@@ -3,7 +3,7 @@
  * the state before, the change, and the state after.
  */
 
-import type { SavedToolStore } from "@toolcrib/metatool";
+import type { SavedToolStore } from "@toolcrib/store";
 import { definitionOf } from "./saved-harness.ts";
 
 const largeCode = `# ${"x".repeat(100_000)}\n`;

@@ -6,7 +6,8 @@
  */
 
 import { writeSync } from "node:fs";
-import { MetatoolError, type SavedToolStore } from "@toolcrib/metatool";
+import { MetatoolError } from "@toolcrib/metatool";
+import type { SavedToolStore } from "@toolcrib/store";
 import { definitionOf, openTest } from "./saved-harness.ts";
 
 const [directory = "", user = "-"] = process.argv.slice(2);

@@ -6,7 +6,8 @@ import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, utimesSync, w
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { formatDiagnostic } from "@toolcrib/diagnostics";
-import { nodeFiles, type SavedToolChange } from "@toolcrib/metatool";
+import { nodeFiles } from "@toolcrib/metatool";
+import type { SavedToolChange } from "@toolcrib/store";
 import { makeTemporaryDirectory, runProcess, type TemporaryDirectory, waitUntil } from "@toolcrib/testing";
 import {
   definitionOf,

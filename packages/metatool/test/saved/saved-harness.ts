@@ -8,11 +8,10 @@ import {
   nodeFiles,
   openSavedToolStore,
   type SavedFiles,
-  type SavedToolDefinition,
-  type SavedToolStore,
   type SavedToolStoreDeps,
   type SavedToolStoreOptions,
 } from "@toolcrib/metatool";
+import type { SavedToolDefinition, SavedToolStore } from "@toolcrib/store";
 
 /** Opens a store that writes no counters by itself, unless the test sets options. */
 export function openTest(

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { readdirSync, writeFileSync } from "node:fs";
 import { describe, test } from "node:test";
-import { lintSavedName, type SavedToolDefinition } from "@toolcrib/metatool";
+import { lintSavedName } from "@toolcrib/metatool";
+import type { SavedToolDefinition } from "@toolcrib/store";
 import { makeTemporaryDirectory } from "@toolcrib/testing";
 import fc from "fast-check";
 import { definitionOf, documentOf, fileNames, openTest } from "./saved-harness.ts";

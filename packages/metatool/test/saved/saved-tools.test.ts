@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { describe, test } from "node:test";
-import { lintSavedTool, type SavedToolChange, type SavedToolDefinition } from "@toolcrib/metatool";
+import { lintSavedTool } from "@toolcrib/metatool";
+import type { SavedToolChange, SavedToolDefinition } from "@toolcrib/store";
 import { makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
 import {
   definitionOf,

@@ -15,12 +15,12 @@ import {
   replayTestCase,
   runTestCase,
   type SavedTestDeps,
-  type SavedTool,
   type TestCase,
   takeDryRun,
   testSavedTool,
   toTestResult,
 } from "@toolcrib/metatool";
+import type { SavedTool } from "@toolcrib/store";
 import { clientCall, makeTemporaryDirectory } from "@toolcrib/testing";
 import { defaultOptions, setUpWorkshop, type Workshop } from "../run/workshop.ts";
 

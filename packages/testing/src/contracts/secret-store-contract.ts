@@ -3,8 +3,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { isCodedError } from "@toolcrib/diagnostics";
-import type { SecretChange, SecretStore } from "@toolcrib/secrets";
-import { makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
+import type { SecretChange, SecretStore } from "@toolcrib/store";
+import { makeTemporaryDirectory } from "../temporary-directory.ts";
+import { waitUntil } from "../wait-until.ts";
 
 /** Asserts that `action` rejects with an error of this code that has a hint. */
 export async function rejectsWith(code: string, action: Promise<unknown>): Promise<void> {

@@ -1,7 +1,10 @@
-/** The interface of a store of secrets. Types only; `openSecretStore` opens the engine that keeps encrypted files. */
+/**
+ * The interface of the store of secrets, and its records. Types only. The engine of
+ * one machine keeps one encrypted file for each secret (package `secrets`); every
+ * engine passes the contract tests in `@toolcrib/testing`.
+ */
 
-import type { SecretsError } from "./secrets-error.ts";
-import type { SecretChange } from "./watch-secrets.ts";
+import type { CodedError } from "@toolcrib/diagnostics";
 
 /** A stored secret without its value. */
 export interface SecretEntry {
@@ -10,22 +13,35 @@ export interface SecretEntry {
   readonly createdAt: number | undefined;
   readonly updatedAt: number | undefined;
   /** Why the secret cannot be decrypted. */
-  readonly problem: SecretsError | undefined;
+  readonly problem: CodedError | undefined;
 }
 
-/** The secrets of one home. Every engine passes the contract tests of this package. */
+/** A change of one secret. */
+export interface SecretChange {
+  readonly kind: "set" | "removed";
+  readonly name: string;
+}
+
+/**
+ * The secrets of one home, which several open stores share.
+ *
+ * Each change is atomic and applies to one secret. Changes of all stores of a home are
+ * made one after the other, and a change that resolved is visible to every later read
+ * of every store. Values have at most 65,536 bytes of UTF-8. No method returns or
+ * reports a value except `get`.
+ */
 export interface SecretStore extends AsyncDisposable {
   /**
    * Returns the value of `name`, or `undefined` when no such secret exists.
    *
-   * @throws {SecretsError} `SECRETS_NAME_INVALID`, `SECRETS_KEY_MISSING`, `SECRETS_KEY_INVALID`, `SECRETS_KEY_WRONG`,
+   * @throws {CodedError} `SECRETS_NAME_INVALID`, `SECRETS_KEY_MISSING`, `SECRETS_KEY_INVALID`, `SECRETS_KEY_WRONG`,
    *   `SECRETS_DAMAGED`, `SECRETS_EXPOSED`.
    */
   get(name: string): Promise<string | undefined>;
   /**
    * Store `value` under `name`. Replaces an existing value, also one that cannot be decrypted because it is damaged.
    *
-   * @throws {SecretsError} as `get`; `SECRETS_VALUE_INVALID`; `SECRETS_EXISTS` for a name that differs in case only;
+   * @throws {CodedError} as `get`; `SECRETS_VALUE_INVALID`; `SECRETS_EXISTS` for a name that differs in case only;
    *   `SECRETS_FULL`.
    */
   set(name: string, value: string): Promise<"created" | "changed">;
@@ -34,7 +50,7 @@ export interface SecretStore extends AsyncDisposable {
   /**
    * Rename a secret; its value and the time of its creation stay.
    *
-   * @throws {SecretsError} `SECRETS_NOT_FOUND`, `SECRETS_EXISTS`; as `get`.
+   * @throws {CodedError} `SECRETS_NOT_FOUND`, `SECRETS_EXISTS`; as `get`.
    */
   rename(from: string, to: string): Promise<void>;
   /** Returns every secret by name. A secret that cannot be decrypted is listed with its problem. */

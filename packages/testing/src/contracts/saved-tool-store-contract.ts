@@ -2,9 +2,14 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { SavedToolChange, SavedToolStore } from "@toolcrib/metatool";
-import { makeTemporaryDirectory, waitUntil } from "@toolcrib/testing";
-import { definitionOf } from "./saved-harness.ts";
+import type { SavedToolChange, SavedToolDefinition, SavedToolStore } from "@toolcrib/store";
+import { makeTemporaryDirectory } from "../temporary-directory.ts";
+import { waitUntil } from "../wait-until.ts";
+
+function definitionOf(changes: Partial<SavedToolDefinition> = {}): SavedToolDefinition {
+  const inputSchema = { type: "object", properties: { n: { type: "number" } } };
+  return { name: "double", description: "Double", inputSchema, code: "return 2 * params.n\n", ...changes };
+}
 
 /**
  * Define the tests.
