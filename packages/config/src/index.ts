@@ -3,6 +3,7 @@
 // For other packages here.
 export { appendToolspecEntry, toolspecEntryText } from "./append-toolspec.ts";
 export { configCodes } from "./codes.ts";
+export { digestConfig } from "./config-digest.ts";
 export { parseConfigLayer, type ServerDeclaration, type ToolspecDeclaration } from "./config-layer.ts";
 export type {
   ConfigText,
@@ -22,6 +23,7 @@ export { formatConfigReport } from "./format-config-report.ts";
 export { configJsonSchema, configJsonSchemaText, writeConfigJsonSchema } from "./json-schema.ts";
 export { type LoadConfigDeps, loadConfig, parseConfig } from "./load-config.ts";
 export { type ConfigResult, mergeConfigs } from "./merge-configs.ts";
+export { SecretResolver } from "./secret-resolver.ts";
 export { autoModeMaxTools } from "./serve-shape.ts";
 export { lintServerId } from "./server-id.ts";
 export { isLoopbackHost, lintServerUrl } from "./server-url.ts";

@@ -27,10 +27,6 @@ export type { BackendSelector } from "./index/backend.ts";
 export { ToolIndex } from "./index/tool-index.ts";
 export { isReservedNamespace } from "./index/wire-name.ts";
 export { resolveTransport } from "./resolve-transport.ts";
-export {
-  createSecretResolver,
-  type SecretResolver,
-} from "./secrets/secret-resolver.ts";
 export { pageOf } from "./service/list-pages.ts";
 export type { SourceStatus } from "./sources/source-roster.ts";
 export { type GatewayDeps, startGateway } from "./start-gateway.ts";

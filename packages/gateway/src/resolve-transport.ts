@@ -10,6 +10,7 @@ import {
   lintServerUrl,
   looksLikeCredential,
   quote,
+  type SecretResolver,
   type TemplatePart,
   type ToolServerConfig,
 } from "@toolcrib/config";
@@ -17,7 +18,6 @@ import { type Diagnostic, positionAt, type Span } from "@toolcrib/diagnostics";
 import { type Problem, toDiagnostic } from "@toolcrib/document";
 import type { ResolvedTransport } from "@toolcrib/upstream";
 import { GatewayError } from "./gateway-error.ts";
-import { fromFolder, type SecretResolver } from "./secrets/secret-resolver.ts";
 
 /**
  * Resolve the transport of `server`.
@@ -120,8 +120,7 @@ function createTexts(server: ToolServerConfig, resolver: SecretResolver, report:
     return Object.fromEntries(pairs);
   }
 
-  const home = { HOME: resolver.variable("HOME") };
-  return { one, list, map, folder: (path: string) => fromFolder(path, fileName, home) };
+  return { one, list, map, folder: (path: string) => resolver.absolutePath(path, fileName) };
 }
 
 /** The folder that an editor's file belongs to: the one above `.vscode`, else its own. */

@@ -4,10 +4,10 @@ import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
-import { formatConfigReport, parseConfig, type ToolServerConfig } from "@toolcrib/config";
+import { formatConfigReport, parseConfig, SecretResolver, type ToolServerConfig } from "@toolcrib/config";
 import { isCodedError } from "@toolcrib/diagnostics";
 import { readRegularFile } from "@toolcrib/files";
-import { createSecretResolver, resolveTransport, type SecretResolver } from "@toolcrib/gateway";
+import { resolveTransport } from "@toolcrib/gateway";
 import { openSecretStore } from "@toolcrib/secrets";
 
 let folder = "";
@@ -25,7 +25,7 @@ async function secretFile(path: string, content: string | Uint8Array, mode = 0o6
 }
 
 function resolver(env: { readonly [name: string]: string } = {}): SecretResolver {
-  return createSecretResolver({ env, readFile: readRegularFile, home: join(folder, "home") });
+  return new SecretResolver({ env, readFile: readRegularFile, home: join(folder, "home") });
 }
 
 /** The first server of a file `toolcrib.yaml` (or `name`) in the folder. */

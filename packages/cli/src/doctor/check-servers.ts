@@ -6,16 +6,10 @@
 
 import { createServer } from "node:net";
 import { join } from "node:path";
-import type { ToolServerConfig } from "@toolcrib/config";
+import { SecretResolver, type ToolServerConfig } from "@toolcrib/config";
 import { formatDiagnostics, isCodedError } from "@toolcrib/diagnostics";
 import { readRegularFile } from "@toolcrib/files";
-import {
-  createSecretResolver,
-  type GatewayStatus,
-  resolveTransport,
-  type SourceStatus,
-  startGateway,
-} from "@toolcrib/gateway";
+import { type GatewayStatus, resolveTransport, type SourceStatus, startGateway } from "@toolcrib/gateway";
 import { isJsonObject } from "@toolcrib/json";
 import { getFromGateway } from "../access/gateway-api.ts";
 import { serversWaitMs } from "../access/local-tools.ts";
@@ -90,7 +84,7 @@ async function loadOrReport(
 async function checkDeclared(context: CliContext, server: ToolServerConfig): Promise<Finding> {
   const { options } = context;
   const subject = `server ${server.id}`;
-  const secrets = createSecretResolver({
+  const secrets = new SecretResolver({
     env: context.env,
     readFile: readRegularFile,
     home: options.home,

@@ -3,11 +3,10 @@
  * nothing waits for them: a server that fails disturbs no other.
  */
 
-import type { ToolServerConfig } from "@toolcrib/config";
+import { SecretResolver, type ToolServerConfig } from "@toolcrib/config";
 import { readRegularFile } from "@toolcrib/files";
 import { createUpstreamServer, type UpstreamServer } from "@toolcrib/upstream";
 import { resolveTransport } from "../resolve-transport.ts";
-import { createSecretResolver } from "../secrets/secret-resolver.ts";
 import type { OpenedSources, SourceContext } from "./open-sources.ts";
 import type { SourceDetails, SourceFacts } from "./source-facts.ts";
 
@@ -38,7 +37,7 @@ export async function openServers(context: SourceContext): Promise<OpenedSources
 function createServer(server: ToolServerConfig, context: SourceContext): UpstreamServer {
   const { home, env, scrubber, launcher, httpClient, logger, now, random, serverInfo } = context;
   // Each server has a resolver of its own, so that a secret is known by the server that uses it.
-  const secrets = createSecretResolver({ env, readFile: readRegularFile, home });
+  const secrets = new SecretResolver({ env, readFile: readRegularFile, home });
   return createUpstreamServer(
     {
       id: server.id,

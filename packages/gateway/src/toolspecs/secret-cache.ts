@@ -6,9 +6,8 @@
  * and to nothing else.
  */
 
-import type { SecretRef } from "@toolcrib/config";
+import type { SecretRef, SecretResolver } from "@toolcrib/config";
 import { GatewayError } from "../gateway-error.ts";
-import type { SecretResolver } from "../secrets/secret-resolver.ts";
 
 /** Dependencies of the cache. */
 export interface SecretCacheDeps {

@@ -5,14 +5,12 @@
  * that is not ready, from time to time; the index is updated once for all.
  */
 
-import type { ToolspecConfig } from "@toolcrib/config";
-import { hostsOf } from "@toolcrib/config";
+import { hostsOf, SecretResolver, type ToolspecConfig } from "@toolcrib/config";
 import { isCodedError, messageOf } from "@toolcrib/diagnostics";
 import { createEgress, createPlaceholder, type Egress, prepareScans } from "@toolcrib/egress";
 import { readRegularFile } from "@toolcrib/files";
 import { disposeOnce } from "@toolcrib/lifecycle";
 import { openSecretStore } from "@toolcrib/secrets";
-import { createSecretResolver } from "../secrets/secret-resolver.ts";
 import type { OpenedSources, SourceContext } from "../sources/open-sources.ts";
 import type { SourceDetails, SourceFacts } from "../sources/source-facts.ts";
 import { EgressEvents } from "./egress-events.ts";
@@ -41,7 +39,7 @@ export class ToolspecSources implements OpenedSources {
   constructor(context: SourceContext) {
     const { config, core, home, env, now, randomBytes, scrubber, record, logger } = context;
     this.#context = context;
-    const resolver = createSecretResolver({ env, readFile: readRegularFile, home });
+    const resolver = new SecretResolver({ env, readFile: readRegularFile, home });
     this.#secrets = new SecretCache({ resolver, now });
     const ids = new Map(config.toolspecs.map(({ id }) => [egressIdOf(id), id]));
     const events = new EgressEvents({ ids, record, scrubber, logger });

@@ -5,7 +5,6 @@
  */
 
 import { dirname, isAbsolute, join, resolve } from "node:path";
-import { quote, type SecretRef } from "@toolcrib/config";
 import { isCodedError } from "@toolcrib/diagnostics";
 import type { ReadFile } from "@toolcrib/files";
 import {
@@ -16,11 +15,13 @@ import {
   readNamedSecret,
   type SecretSource,
 } from "@toolcrib/secrets";
+import type { SecretRef } from "./config-types.ts";
+import { quote } from "./display-source.ts";
 
 /** Maximum number of remembered values; the oldest is dropped first. */
 const maxRememberedValues = 10_000;
 
-/** Dependencies of `createSecretResolver`. */
+/** Dependencies of a resolver. */
 export interface SecretResolverDeps {
   /** The environment of the gateway. */
   readonly env: { readonly [name: string]: string | undefined };
@@ -34,47 +35,57 @@ export type SecretResolution =
   | { readonly kind: "value"; readonly value: string; readonly from: SecretSource["kind"] }
   | { readonly kind: "failed"; readonly code: string; readonly message: string; readonly hint: string };
 
-/** Resolves references to secrets, and remembers the values that it returns. */
-export interface SecretResolver {
+/** Resolves references to secrets, and remembers the values that it returns. No I/O before the first `resolve`. */
+export class SecretResolver {
+  readonly #deps: SecretResolverDeps;
+  readonly #known = new Set<string>();
+
+  constructor(deps: SecretResolverDeps) {
+    this.#deps = deps;
+  }
+
   /** Reads the secret that `ref` names; a relative path is relative to the folder of `fileName`. */
-  resolve(ref: SecretRef, fileName: string): Promise<SecretResolution>;
+  async resolve(ref: SecretRef, fileName: string): Promise<SecretResolution> {
+    const place = ref.kind === "file" ? this.absolutePath(ref.path, fileName) : ref.name;
+    const resolution = await readPlace(ref.kind, place, this.#deps);
+    if (resolution.kind === "value") this.remember(resolution.value);
+    return resolution;
+  }
+
   /** Returns an environment variable of the gateway. */
-  variable(name: string): string | undefined;
+  variable(name: string): string | undefined {
+    return Object.hasOwn(this.#deps.env, name) ? this.#deps.env[name] : undefined;
+  }
+
+  /** Returns `path` as an absolute path: below `~/`, or relative to the folder of the file that names it. */
+  absolutePath(path: string, fileName: string): string {
+    const userHome = this.variable("HOME");
+    if (/^~[\\/]/.test(path) && userHome !== undefined) return join(userHome, path.slice(2));
+    return isAbsolute(path) ? path : resolve(dirname(fileName), path);
+  }
+
   /** Remembers `value`, a secret from another source. */
-  remember(value: string): void;
-  /** Returns every remembered secret, longest first, so that scrubbing leaves no part of a longer one. */
-  values(): readonly string[];
-}
-
-/** Creates a resolver. No I/O before the first `resolve`. */
-export function createSecretResolver(deps: SecretResolverDeps): SecretResolver {
-  const known = new Set<string>();
-  const remember = (value: string): void => {
+  remember(value: string): void {
     if (value.trim() === "") return;
-    known.delete(value);
-    known.add(value);
-    if (known.size > maxRememberedValues) known.delete(known.values().next().value as string);
-  };
-  return {
-    async resolve(ref, fileName) {
-      const resolution = await resolveRef(ref, fileName, deps);
-      if (resolution.kind === "value") remember(resolution.value);
-      return resolution;
-    },
-    variable: (name) => (Object.hasOwn(deps.env, name) ? deps.env[name] : undefined),
-    remember,
-    values: () => [...known].sort((a, b) => b.length - a.length),
-  };
+    this.#known.delete(value);
+    this.#known.add(value);
+    if (this.#known.size > maxRememberedValues)
+      this.#known.delete(this.#known.values().next().value as string);
+  }
+
+  /** Returns every remembered secret, longest first, so that scrubbing leaves no part of a longer one. */
+  values(): readonly string[] {
+    return [...this.#known].sort((a, b) => b.length - a.length);
+  }
 }
 
-async function resolveRef(
-  ref: SecretRef,
-  fileName: string,
+async function readPlace(
+  kind: SecretRef["kind"],
+  place: string,
   deps: SecretResolverDeps,
 ): Promise<SecretResolution> {
-  const place = ref.kind === "file" ? fromFolder(ref.path, fileName, deps.env) : ref.name;
   try {
-    return { kind: "value", ...(await readFrom(ref.kind, place, deps)) };
+    return { kind: "value", ...(await readFrom(kind, place, deps)) };
   } catch (error) {
     if (!isCodedError(error)) throw error;
     // By mistake, a reference may contain the secret itself instead of its place.
@@ -119,14 +130,4 @@ async function readFrom(
     keychain: () => createKeychainSource({ env, platform: process.platform }),
   };
   return { value: await sources[kind]().read(place), from: kind };
-}
-
-/** Returns `path` as an absolute path: below `~/`, or relative to the folder of the file that names it. */
-export function fromFolder(
-  path: string,
-  fileName: string,
-  env: { readonly [name: string]: string | undefined },
-): string {
-  if (/^~[\\/]/.test(path) && env["HOME"] !== undefined) return join(env["HOME"], path.slice(2));
-  return isAbsolute(path) ? path : resolve(dirname(fileName), path);
 }

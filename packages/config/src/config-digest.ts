@@ -1,0 +1,73 @@
+/**
+ * A digest of the configuration, so that the audit shows whether two runs had the
+ * same one. It ignores places and notation, leaves out credentials and derived
+ * fields, and includes the files of toolspecs by their own digests.
+ *
+ * A field is left out at its place only: a label or variable of the same name is
+ * part of the digest. Pure.
+ */
+
+import { hash } from "node:crypto";
+import { canonicalJson } from "@toolcrib/json";
+import type {
+  ConfigText,
+  GatewayConfig,
+  ToolServerConfig,
+  ToolspecConfig,
+  TransportConfig,
+} from "./config-types.ts";
+
+/** The digest of `config`, such as `sha256:…`. */
+export function digestConfig(config: GatewayConfig): string {
+  const content = {
+    ...config,
+    toolServers: config.toolServers.map(serverContent),
+    toolspecs: config.toolspecs.map(toolspecContent),
+  };
+  return `sha256:${hash("sha256", canonicalJson(content), "hex")}`;
+}
+
+function serverContent({ containment, transport, ...server }: ToolServerConfig): object {
+  return {
+    ...without(server, "source", "span", "notEnforced", "problems"),
+    containment: without(containment, "enforced", "notEnforced"),
+    transport: transportContent(transport),
+  };
+}
+
+function toolspecContent(toolspec: ToolspecConfig): object {
+  return without(toolspec, "source", "span", "pair");
+}
+
+function transportContent(transport: TransportConfig): object {
+  if (transport.kind !== "stdio") {
+    return { ...transport, url: textContent(transport.url), headers: textsContent(transport.headers) };
+  }
+  const { command, args, env, cwd } = transport;
+  return {
+    ...transport,
+    command: textContent(command),
+    args: args.map(textContent),
+    env: textsContent(env),
+    cwd: cwd === undefined ? undefined : textContent(cwd),
+  };
+}
+
+function textsContent(texts: { readonly [name: string]: ConfigText }): object {
+  return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, textContent(text)]));
+}
+
+function textContent(text: ConfigText): object {
+  // Of a credential, only its presence is part of the digest.
+  if (text.kind !== "secret" && text.isSecret) return { kind: text.kind, isSecret: true };
+  return without(text, "span");
+}
+
+/** Returns `fields` without those called `names`. */
+function without<Fields extends object>(
+  fields: Fields,
+  ...names: readonly (keyof Fields & string)[]
+): object {
+  const excluded: readonly string[] = names;
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !excluded.includes(name)));
+}
