@@ -78,7 +78,7 @@ async function callEcho(client: McpClient, toolName: string): Promise<void> {
   }
 }
 
-/** Keep `concurrency` calls in flight for `ms`; latencies in ms, one for each call. */
+/** Keeps `concurrency` calls in flight for `ms`. Returns the latency of each call in ms. */
 async function load(
   ready: Ready,
   concurrency: number,

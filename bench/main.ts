@@ -226,7 +226,7 @@ async function gatewayTables(plan: Plan, signal: AbortSignal): Promise<readonly 
   return tables;
 }
 
-/** Run `work` with Ctrl-C and SIGTERM as a signal that stops it in an orderly way. */
+/** Runs `work` with a signal that Ctrl-C and SIGTERM abort, so that it can dispose of everything. */
 async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const stop = new AbortController();
   const names = ["SIGINT", "SIGTERM"] as const;

@@ -41,7 +41,7 @@ const service: McpService = {
   toolInputSchema: () => inputSchema,
 };
 
-/** Call as often as it goes for `ms`; the number of calls. */
+/** Calls as often as possible for `ms`. Returns the number of calls. */
 async function callFor(connection: Connection, ms: number): Promise<number> {
   const params = { name: "echo", arguments: { text } };
   const end = performance.now() + ms;

@@ -16,7 +16,7 @@ const sizes = [1_000, 10_000, 100_000] as const;
 const searchesPerSize = 2_000;
 const replacementsPerSize = 500;
 
-/** Measure and return the table; takes about half a minute. */
+/** Measures and returns the table; takes about half a minute. */
 export async function benchSearch(): Promise<Table> {
   const rows = sizes.map(measure);
   return {

@@ -39,7 +39,7 @@ async function startOnce(contender: Contender, options: StartUpOptions): Promise
   return ms;
 }
 
-/** Start every contender `rounds` times, in turns. */
+/** Starts every contender `rounds` times, in turns. */
 export async function measureStartUp(
   contenders: readonly Contender[],
   options: StartUpOptions,

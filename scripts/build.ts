@@ -70,7 +70,7 @@ function sortByDependencies(folders: readonly string[]): string[] {
   return [...sorted];
 }
 
-/** Compile one package; whether it succeeded. The compiler prints what is wrong. */
+/** Compiles one package; whether it succeeded. The compiler prints what is wrong. */
 async function buildPackage(folder: string): Promise<boolean> {
   const home = join(root, "packages", folder);
   const dist = join(home, "dist");
@@ -106,7 +106,7 @@ async function buildPackage(folder: string): Promise<boolean> {
   return true;
 }
 
-/** Put all modules below `dist` into its `index.js`; declarations stay as they are. */
+/** Puts all modules below `dist` into its `index.js`; declarations stay as they are. */
 async function bundle(dist: string): Promise<void> {
   const entry = join(dist, "index.js");
   const build = await rolldown({ input: entry, external: (id) => id.startsWith(scope), platform: "neutral" });

@@ -147,7 +147,7 @@ interface Target extends AsyncDisposable {
   log(): string;
 }
 
-/** Start what the column is about: the fixture, or the gateway in front of it. */
+/** Starts what the column is about: the fixture, or the gateway in front of it. */
 async function startTarget(column: Column): Promise<Target> {
   await using stack = new AsyncDisposableStack();
   const http = fixtureCommand(conformanceHttpPath);

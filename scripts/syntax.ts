@@ -31,7 +31,7 @@ export interface ModuleReference {
   readonly names: readonly string[];
 }
 
-/** Call `visit` for every node below `root`, outer nodes first. */
+/** Calls `visit` for every node below `root`, outer nodes first. */
 export function visitNodes(root: Node, visit: (node: Node) => void): void {
   root.forEachChild((child) => {
     visit(child);

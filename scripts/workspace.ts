@@ -52,14 +52,14 @@ export interface Workspace extends Disposable {
   readonly checker: Checker;
 }
 
-/** Start a compiler process that several workspaces can share. */
+/** Starts a compiler process that several workspaces can share. */
 export function startCompiler(): API & Disposable {
   const compiler = new API();
   return Object.assign(compiler, { [Symbol.dispose]: () => compiler.close() });
 }
 
 /**
- * Read the workspace at `root`, whose `tsconfig.json` says which files belong to it.
+ * Reads the workspace at `root`, whose `tsconfig.json` says which files belong to it.
  *
  * @param compiler one to share. @default one of its own
  */
@@ -85,7 +85,7 @@ export function listPackageFolders(root: string): string[] {
     .sort();
 }
 
-/** Read a package's manifest. */
+/** Reads a package's manifest. */
 export function readManifest(root: string, folder: string): PackageManifest {
   return JSON.parse(readFileSync(join(root, "packages", folder, "package.json"), "utf8")) as PackageManifest;
 }

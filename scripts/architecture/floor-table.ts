@@ -33,7 +33,7 @@ interface RawRow {
   readonly span: Span;
 }
 
-/** Read the table of `source`, the text of ARCHITECTURE.md. */
+/** Reads the table of `source`, the text of ARCHITECTURE.md. */
 export function parseFloorTable(source: Source): FloorTable {
   const diagnostics: Diagnostic[] = [];
   const report = (message: string, span: Span, hint?: string) =>
@@ -91,7 +91,7 @@ function tableLines(text: string, report: (message: string, span: Span) => void)
   return lines.slice(2);
 }
 
-/** Read a cell such as "floors 0–2", "floor 0", "`json`, `diagnostics`" or "—". */
+/** Reads a cell such as "floors 0–2", "floor 0", "`json`, `diagnostics`" or "—". */
 function resolveMayImport(
   row: RawRow,
   raw: ReadonlyMap<string, RawRow>,

@@ -19,7 +19,7 @@ const testTools = "testing";
 /** Paths from the root, and their texts. */
 export type Pages = ReadonlyMap<string, string>;
 
-/** Make every page. */
+/** Makes every page. */
 export async function makePages(workspace: Workspace): Promise<Pages> {
   const packages = workspace.packages.filter(({ folder }) => folder !== testTools);
   const libraries = packages.filter((one) => listApi(one, workspace.checker).length > 0);

@@ -18,7 +18,7 @@ test("The sources of this repository keep to ARCHITECTURE.md", () => {
   assert.equal(formatDiagnostics(checkArchitecture(workspace)), "");
 });
 
-/** Check that a tree with `files` in it has exactly the findings `expected`. */
+/** Checks that a tree with `files` in it has exactly the findings `expected`. */
 async function check(files: Files, expected: readonly string[]): Promise<void> {
   await using tree = await makeTree(files);
   using workspace = openWorkspace(tree.path, compiler);

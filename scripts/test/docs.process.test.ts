@@ -14,7 +14,7 @@ import { type Files, makeTree, placesOf } from "./temporary-tree.ts";
 const compiler = startCompiler();
 after(() => compiler.close());
 
-/** Use the workspace that `files` make. */
+/** Uses the workspace that `files` make. */
 async function withTree(files: Files, use: (workspace: Workspace) => void | Promise<void>): Promise<void> {
   await using tree = await makeTree(files);
   using workspace = openWorkspace(tree.path, compiler);

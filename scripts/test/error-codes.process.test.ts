@@ -7,7 +7,7 @@ import { type Files, makeTree, placesOf } from "./temporary-tree.ts";
 const compiler = startCompiler();
 after(() => compiler.close());
 
-/** Check that a tree with `files` in it has exactly the findings `expected`. */
+/** Checks that a tree with `files` in it has exactly the findings `expected`. */
 async function check(files: Files, expected: readonly string[]): Promise<void> {
   await using tree = await makeTree(files);
   using workspace = openWorkspace(tree.path, compiler);

@@ -24,7 +24,7 @@ const table = `# Architecture
 const folders = ["cli", "gateway", "mcp", "search", "json", "diagnostics", "testing"];
 
 /**
- * Write a repository of seven packages in which nothing is wrong, and then
+ * Writes a repository of seven packages in which nothing is wrong, and then
  * `files` over it. A package depends on what its sources import unless `files`
  * has its `package.json`.
  */

@@ -9,7 +9,7 @@ import { makeTemporaryDirectory, runProcess } from "@toolcrib/testing";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** Run `npm test` on `files`; its exit code and its report. */
+/** Runs `npm test` on `files`; its exit code and its report. */
 async function run(
   files: { readonly [name: string]: string },
   { graceMs = 30_000, flags = [] }: { readonly graceMs?: number; readonly flags?: readonly string[] } = {},

@@ -29,7 +29,7 @@ import {
 
 const canary = "c4nary-value-of-a-secret";
 
-/** Run command lines one after the other, and write them down. */
+/** Runs command lines one after the other, and returns their transcript. */
 async function inOrder(
   commands: readonly (readonly [args: readonly string[], setting?: Omit<RunSetting, "directory">])[],
   directory: string,

@@ -1,4 +1,4 @@
-/** A service on loopback, and an HTTP proxy that tunnels to it, whatever host is asked for. */
+/** A service on loopback, and an HTTP proxy that opens a tunnel to it for every requested host. */
 
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
@@ -9,18 +9,18 @@ import {
   type TlsServerOptions,
 } from "@toolcrib/testing";
 
-/** Both, running. */
+/** A running service and its proxy. */
 export interface ApiProxy extends AsyncDisposable {
   readonly server: TlsServer;
-  /** What the proxy was asked to connect to. */
+  /** The authorities of the CONNECT requests. */
   readonly connects: readonly string[];
-  /** For `HTTPS_PROXY`. */
+  /** The value for `HTTPS_PROXY`. */
   readonly url: string;
-  /** The authority of the service, PEM, for `SSL_CERT_FILE`. */
+  /** PEM file with the certificate authority of the service, for `SSL_CERT_FILE`. */
   readonly certificate: string;
 }
 
-/** Start both. */
+/** Starts the service and the proxy. */
 export async function startApiProxy(
   hosts: readonly string[],
   respond: TlsServerOptions["respond"],

@@ -11,7 +11,7 @@ const ids = [1, 2, 3, 4].map((number) => `0190000${number}-0000-7000-8000-000000
 
 let directory: TemporaryDirectory;
 
-/** A call that calls another, one that failed, one that was denied with a hostile reason, and a server. */
+/** A call with an inner call, a failed call, a call that was denied with a hostile reason, and a server. */
 async function writeTrail({ audit }: Store): Promise<void> {
   const client = { kind: "token", name: "default", clientInfo: { name: "editor", version: "1.2" } };
   const call = (at: number, tool: string, parent?: number) => ({
@@ -65,7 +65,7 @@ before(async () => {
 });
 after(() => directory[Symbol.asyncDispose]());
 
-/** Ids and times of this trail are always the same. */
+/** Ids and times of this trail are constant. */
 const raw = { directory: "", env: {} };
 
 test("the trail is listed, filtered, shown as a tree and tailed without a gateway", async () => {

@@ -48,7 +48,7 @@ test("init writes a valid configuration, suggests files to import, and overwrite
   assert.match(written, /^# yaml-language-server: \$schema=\.\/toolcrib\.schema\.json\n/);
   const schema = JSON.parse(readFileSync(directory.join("project/toolcrib.schema.json"), "utf8"));
   assert.equal(schema.title, "Toolcrib configuration");
-  // Every example in the comments is sound too: prose begins with a capital letter.
+  // Every commented-out example must be valid too. Lines of prose start with a capital letter.
   const uncommented = written
     .replace("tool_servers: []", "tool_servers:")
     .split("\n")

@@ -22,9 +22,9 @@ const secret = "c4nary-value-of-a-secret";
 interface Setting extends AsyncDisposable {
   readonly directory: TemporaryDirectory;
   readonly server: TlsServer;
-  /** Options that lead to the server. */
+  /** Options that route requests to the test server. */
   readonly flags: readonly string[];
-  /** Run a program behind the proxy. */
+  /** Runs a program with the proxy. */
   run(program: readonly string[], env?: { readonly [name: string]: string }): Promise<ProcessOutcome>;
 }
 
@@ -73,7 +73,7 @@ async function startSetting(text = manifest): Promise<Setting> {
   };
 }
 
-/** Programs that know no Toolcrib: each POSTs a body with the credential of its environment, and prints the answer. */
+/** Programs without any Toolcrib code: each POSTs a body with the credential of its environment, and prints the response. */
 const clients: readonly {
   readonly name: string;
   readonly probe: readonly string[];

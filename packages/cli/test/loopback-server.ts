@@ -1,10 +1,10 @@
-/** A port that is taken, and one that nobody listens on. */
+/** A port in use, and a port on which nothing listens. */
 
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { freePort } from "@toolcrib/testing";
 
-/** Listens until it is disposed. */
+/** Listens until it is disposed of. */
 export interface LoopbackServer extends AsyncDisposable {
   readonly port: number;
   readonly deadPort: number;

@@ -1,4 +1,4 @@
-/** What `serve` prints is pasted into a shell, as its reader would. */
+/** Pastes the commands that `serve` prints into a shell, like a reader. */
 
 import assert from "node:assert/strict";
 import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
@@ -26,7 +26,7 @@ let printed: string;
 
 before(async () => {
   directory = await makeTemporaryDirectory();
-  // A project that has Toolcrib, in a folder whose name must be quoted.
+  // A project that has Toolcrib installed, in a folder whose name must be quoted.
   const project = directory.join("it's a project");
   mkdirSync(join(project, "node_modules/.bin"), { recursive: true });
   symlinkSync(launcherPath, join(project, "node_modules/.bin/toolcrib"));
@@ -35,7 +35,7 @@ before(async () => {
   symlinkSync(join(modules, "@modelcontextprotocol"), join(project, "node_modules/@modelcontextprotocol"));
   writeFileSync(join(project, "package.json"), "{}");
   writeFileSync(join(project, "toolcrib.json"), JSON.stringify({ tool_servers: [echoServer("echo")] }));
-  // Programs of clients that are not on this machine: each writes down how it was called.
+  // Stand-ins for client programs that are not installed: each records its arguments.
   mkdirSync(directory.join("bin"));
   for (const name of ["claude", "code"]) {
     writeFileSync(

@@ -27,7 +27,7 @@ const schema = {
   required: ["text"],
 };
 
-/** What an operator does with saved tools, in this order. */
+/** Commands of an operator for saved tools, in this order. */
 const commands: readonly (readonly string[])[] = [
   ["saved", "list"],
   ["save", "shout.star", "--schema", "schema.json"],
@@ -189,7 +189,7 @@ describe("saved tools through the running gateway", () => {
     for (const beginning of some) {
       const args = commands.find((one) => one.join(" ").startsWith(beginning)) as readonly string[];
       assert.ok(expected.includes(await transcript([args], setting)), beginning);
-      // The gateway notices changed files after a moment.
+      // The gateway notices changed files after a short time.
       if (args[1] === "delete") await waitUntil(async () => !(await isListed()));
       if (args[1] === "import") await waitUntil(isListed);
     }

@@ -6,7 +6,7 @@ import { golden, type RunSetting, runToolcrib, transcript } from "./transcript.t
 
 const canary = "c4nary-value-of-a-secret";
 
-/** Run command lines one after the other, and write them down. */
+/** Runs command lines one after the other, and returns their transcript. */
 async function inOrder(
   commands: readonly (readonly [args: readonly string[], setting?: Omit<RunSetting, "directory">])[],
   directory: string,
@@ -71,7 +71,7 @@ test("secret set refuses invalid values, and any value in its arguments", async 
     ],
     directory.path,
   );
-  // What was typed is in the command line that is written down, and in nothing that was printed.
+  // The value is part of the command line in the transcript, and must not be in any output.
   assert.doesNotMatch(text.replace(/^\$.*$/gm, ""), /c4nary/);
   checkGolden(golden("secret-refused.txt"), text.replaceAll(canary, "CANARY"));
 });
@@ -79,7 +79,7 @@ test("secret set refuses invalid values, and any value in its arguments", async 
 test("a server gets its stored secret, and a rotated secret at its next start", async () => {
   await using directory = await makeTemporaryDirectory();
   const setting = { directory: directory.path };
-  // A server that says what it was given in the name of its tool, in another form than the scrubber knows.
+  // A server that includes the received value in the name of its tool, in an encoding that the scrubber does not know.
   const server = [
     'const given = [...(process.env.API_KEY ?? "")].join("_");',
     'require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {',

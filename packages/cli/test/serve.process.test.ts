@@ -84,7 +84,7 @@ test("serve --json prints the address of the gateway, and a second signal ends i
   });
   assert.match(gateway.stderr(), /^WARNING The gateway requires no token/m);
   await waitUntil(async () => (await fetch(`${gateway.url}/readyz`)).ok);
-  // A closed terminal is no reason to end.
+  // SIGHUP of a closed terminal does not end it.
   process.kill(gateway.pid, "SIGHUP");
   // A call that never ends keeps the gateway draining until the second signal.
   const call = runToolcrib(["call", "echo__hang"], setting);
@@ -144,7 +144,7 @@ test("a stale run file, or one that other users can write, is ignored", async ()
     configFiles: [],
   };
   await check("{", 0o600);
-  // Process 1 is another user's; nothing listens for ours; another user could have written the last.
+  // Process 1 belongs to another user; nothing listens for the second file; other users can write to the last one.
   await check(JSON.stringify({ ...gateway, pid: 1 }), 0o600);
   await check(JSON.stringify({ ...gateway, pid: process.pid }), 0o600);
 });
@@ -170,6 +170,6 @@ test("serve releases memory after the start", async () => {
   await using server = await startServerProcess(process.execPath, args, {
     urlPattern: /http:\/\/127\.0\.0\.1:\d+\/mcp/,
   });
-  // What V8 calls it when memory is to become less, and not only free.
+  // V8's name for a garbage collection that returns memory to the system.
   await waitUntil(() => server.stdout().includes("Mark-Compact (reduce)"), { what: "memory is given back" });
 });

@@ -1,4 +1,4 @@
-/** `toolcrib starlark`: programs that are run, checked, formatted and typed, with what is printed. */
+/** `toolcrib starlark`: programs that are run, checked, formatted and entered interactively, with their output. */
 
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
@@ -7,7 +7,7 @@ import { defaultLimits } from "@toolcrib/starlark";
 import { checkGolden, makeTemporaryDirectory } from "@toolcrib/testing";
 import { golden, runToolcrib, transcript } from "./transcript.ts";
 
-/** Programs by their paths. */
+/** Programs by path. */
 type Files = { readonly [path: string]: string };
 
 async function folderOf(files: Files) {

@@ -1,4 +1,4 @@
-/** What servers write reaches a terminal, a log and a shell as text and as nothing else. */
+/** Text from servers reaches a terminal, a log and a shell as plain text only. */
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { makeTemporaryDirectory } from "@toolcrib/testing";
 import { runToolcrib } from "./transcript.ts";
 
-/** A server whose texts try to control the terminal of their reader. */
+/** A server whose texts contain terminal control sequences. */
 const hostileServer = `
 const evil = "\\u001b]0;owned\\u0007\\u001b[31m\\u202egnirts\\u200b\\r\\nfaked: line";
 const answers = {
@@ -54,7 +54,7 @@ test("control and invisible characters are escaped, and examples are quoted for 
   assert.equal(JSON.parse(json?.stdout ?? "")[0].description.startsWith("\u001b]0;owned\u0007"), true);
   const command = describe?.stdout.trimEnd().split("\n").at(-1) ?? "";
   assert.match(command, / call h__read '\{"a":"'\\''; touch owned; '\\''\\u001b\]0;owned/);
-  // Nor is the secret in anything that was written meanwhile.
+  // The secret is in none of the files written meanwhile.
   const home = directory.join(".toolcrib");
   for (const name of readdirSync(home, { recursive: true, withFileTypes: true })) {
     if (name.isFile())

@@ -18,7 +18,7 @@ const config = {
   policy: { deny: ["echo:crash"] },
 };
 
-/** What goes the same way with and without a running gateway. */
+/** Commands with the same result with and without a running gateway. */
 const commands: readonly (readonly string[])[] = [
   ["search", "returns", "text", "--limit", "1", "--json"],
   ["describe", "echo:ekho"],
@@ -94,7 +94,7 @@ describe("through the running gateway", () => {
   before(async () => {
     directory = await makeTemporaryDirectory();
     setting = { directory: directory.path };
-    // Found by any command of this home, in whatever folder it is run: there is no configuration but by --config.
+    // Commands in any folder find the gateway of this home; without --config they read no configuration.
     const mode = { serve: { mode: "search", listen: "127.0.0.1:0" } };
     writeFileSync(directory.join("served.json"), JSON.stringify({ ...config, ...mode }));
     gateway = await startServe(["-c", "served.json"], setting);

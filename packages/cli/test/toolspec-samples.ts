@@ -1,8 +1,8 @@
-/** A catalogue of four APIs, for tests of what is done with one. */
+/** A catalogue of four APIs for tests. */
 
 import { type SampleManifestOptions, sampleManifest, sampleToolspec, writeFiles } from "@toolcrib/testing";
 
-/** Write the catalogue below `folder`. */
+/** Writes the catalogue below `folder`. */
 export function writeCatalog(folder: string): void {
   writeFiles(folder, {
     "manifests/acme/0.1.0.yaml": manifest("acme"),
@@ -39,7 +39,7 @@ const oauthCredential = `  - id: access
     inject: { header: Authorization, format: "Bearer {token}" }
 `;
 
-/** A manifest that reaches one host, where it names no other. */
+/** Returns a manifest that allows one host, by default that of its name. */
 function manifest(name: string, options: SampleManifestOptions = {}): string {
   return sampleManifest(name, { egress: `[api.${name}.example]`, ...options });
 }

@@ -1,6 +1,6 @@
 /**
- * The command as its users run it, written down: each command line with what it
- * printed and its exit code. What differs from run to run is replaced.
+ * Runs the command like a user and returns transcripts: each command line with its output
+ * and exit code. Text that differs from run to run is replaced.
  */
 
 import { dirname, join } from "node:path";
@@ -18,22 +18,22 @@ const root = join(import.meta.dirname, "../../..");
 const compileCache = join(root, "node_modules/.cache/toolcrib-tests");
 const isSource = fileURLToPath(import.meta.resolve("@toolcrib/cli")).endsWith(".ts");
 
-/** The file that `toolcrib` is on the PATH. */
+/** The file that is `toolcrib` on the PATH. */
 export const launcherPath = join(root, "packages/cli/bin/toolcrib.js");
 
-/** Arguments of node that run the command, on source or on the build as the tests do. */
+/** Arguments of Node that run the command, on the sources or on the build, like the tests. */
 export const commandLine: readonly string[] = isSource
   ? ["--conditions=toolcrib-source", join(root, "packages/cli/src/bin.ts")]
   : [join(root, "packages/cli/dist/bin.js")];
 
-/** Where and how the command is run. */
+/** Input, environment and folder of a command. */
 export interface RunSetting {
   readonly directory: string;
   readonly stdin?: string;
   readonly env?: { readonly [name: string]: string | undefined };
 }
 
-/** The environment of a test: a home below `directory`, no colours, nothing of the machine's own settings. */
+/** Returns the environment of a test: a home below `directory`, no colours, and no settings of the machine. */
 export function cleanEnvironment(directory: string): { readonly [name: string]: string | undefined } {
   return {
     HOME: directory,
@@ -46,12 +46,12 @@ export function cleanEnvironment(directory: string): { readonly [name: string]: 
     NO_COLOR: undefined,
     FORCE_COLOR: undefined,
     NODE_OPTIONS: undefined,
-    // Tests start the command many times: what Node compiled once need not be compiled again.
+    // Tests start the command many times, so they share Node's compile cache.
     NODE_COMPILE_CACHE: compileCache,
   };
 }
 
-/** Run `toolcrib args`. */
+/** Runs `toolcrib args`. */
 export function runToolcrib(args: readonly string[], setting: RunSetting): Promise<ProcessOutcome> {
   const { directory, stdin, env } = setting;
   return runProcess(process.execPath, [...commandLine, ...args], {
@@ -61,7 +61,7 @@ export function runToolcrib(args: readonly string[], setting: RunSetting): Promi
   });
 }
 
-/** Run each command line, at the same time, and write all down in their order. */
+/** Runs all command lines concurrently, and returns their transcript in the given order. */
 export async function transcript(
   commands: readonly (readonly string[])[],
   setting: RunSetting,
@@ -85,7 +85,7 @@ function outcomeText({ code, signal, stdout, stderr }: ProcessOutcome): string {
   return `${stdout}${errors}[${signal ?? code}]\n`;
 }
 
-/** `text` with everything that no two runs share replaced by its name. */
+/** Replaces everything in `text` that differs between runs by a name. */
 export function normalize(text: string, directory: string): string {
   return text
     .replaceAll(`${process.execPath} ${launcherPath}`, "toolcrib")
@@ -104,7 +104,7 @@ export function normalize(text: string, directory: string): string {
     .replace(/\b\d+(?:\.\d+)? m?s(?= )/g, "N ms");
 }
 
-/** A stdio server of the configuration, on the echo fixture. */
+/** Returns the configuration of a stdio server that runs the echo fixture. */
 export function echoServer(id: string, ...flags: readonly string[]): object {
   const env = { NODE_COMPILE_CACHE: compileCache };
   return { id, transport: { kind: "stdio", ...fixtureCommand(echoStdioPath, ...flags), env } };
@@ -119,7 +119,7 @@ export function startServe(args: readonly string[], setting: RunSetting): Promis
   });
 }
 
-/** Sorts the lines of servers and toolspecs that `serve` prints, which are in the order in which these become ready. */
+/** Sorts the lines of servers and toolspecs that `serve` prints, because they are printed as each becomes ready. */
 export function sortServers(text: string): string {
   return text.replace(
     /(?:^ {2}[✓✗…] .*\n)+/m,
@@ -127,7 +127,7 @@ export function sortServers(text: string): string {
   );
 }
 
-/** Path of a golden file of this package. */
+/** Returns the path of a golden file of this package. */
 export function golden(name: string): string {
   return join(import.meta.dirname, "golden", name);
 }

@@ -35,7 +35,7 @@ test("the help names every command and option", async () => {
 
 test("both entry points first report a Node that is too old", async () => {
   await using directory = await makeTemporaryDirectory();
-  // Node's own loader may look at the version before the entry does, and must see the real one.
+  // Node's own loader can read the version before the entry does, and must see the real one.
   const pretend = `data:text/javascript,${encodeURIComponent(
     'Object.defineProperty(process, "version", { value: "v20.9.0" });' +
       'Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.9.0" } });',

@@ -85,7 +85,7 @@ export async function loadFilesOf(
   };
 }
 
-/** Create a reader of pairs for one configuration. */
+/** Creates a reader of pairs for one configuration. */
 function createPairReader(deps: LoadToolspecsDeps, cache: PairCache | undefined): PairReader {
   const known = new Map<string, Promise<PairReading>>();
   return ({ reference, source }) => {

@@ -16,7 +16,7 @@ const entries = `toolspecs:
 - { name: beta, credentials: { token: { secret_key_ref: b } }, tools: all }
 `;
 
-/** Load the configuration of `directory`, with or without its cache. */
+/** Loads the configuration of `directory`, with or without its cache. */
 async function load(directory: TemporaryDirectory, cache: { readonly version: string } | undefined) {
   const path = directory.join("toolcrib.yaml");
   const { value, diagnostics } = await loadConfig([path], {

@@ -12,7 +12,7 @@ import {
   writeFiles,
 } from "@toolcrib/testing";
 
-/** Load `toolcrib.yaml` of `files`, with the catalogue below `catalog`. */
+/** Loads `toolcrib.yaml` of `files`, with the catalogue below `catalog`. */
 async function load(
   files: { readonly [path: string]: string },
   names: readonly string[] = ["toolcrib.yaml"],

@@ -26,7 +26,7 @@ test("createPlaceholder() creates a new placeholder each time, and isPlaceholder
     assert.ok(!isPlaceholder(text));
 });
 
-/** A request with placeholders, and what the server gets. */
+/** A request with placeholders, and the request that the server receives. */
 interface InjectionCase {
   readonly title: string;
   readonly credentials: readonly EgressCredential[];
@@ -75,7 +75,7 @@ checkInjection({
   headers: { authorization: `Bearer ${secret}` },
 });
 checkInjection({
-  title: "a header whose secret looks like a replacement",
+  title: "a header, if the secret contains replacement patterns",
   credentials: [credential("$&$1$`$$", { place: header("X-Key", "key={token};v=1") })],
   request: (one) => ({ headers: { "X-Key": `key=${one};v=1` } }),
   headers: { "x-key": "key=$&$1$`$$;v=1" },
@@ -94,7 +94,7 @@ checkInjection({
   headers: { "dd-api-key": "first-secret", "dd-application-key": "second-secret" },
 });
 checkInjection({
-  title: "the query, encoded, among its other parameters",
+  title: "the query, encoded, next to other parameters",
   credentials: [
     credential("a&b=c d/é?".replace("é", "e"), {
       place: { kind: "query", name: "api key", format: "{token}" },
@@ -104,7 +104,7 @@ checkInjection({
   target: "/v1?q=x%20y&api%20key=a%26b%3Dc%20d%2Fe%3F&z",
 });
 checkInjection({
-  title: "the query, in its frame",
+  title: "the query, inside of its format",
   credentials: [credential("abc", { place: { kind: "query", name: "auth", format: "token {token}" } })],
   request: (one) => ({ url: `https://${host}/?auth=token+${one}` }),
   target: "/?auth=token%20abc",
@@ -116,13 +116,13 @@ checkInjection({
   target: "/bot123456:AA-bb_cc/sendMessage?chat_id=1",
 });
 checkInjection({
-  title: "the beginning of the path without leaving its segment",
+  title: "the beginning of the path, as one segment",
   credentials: [credential("../../x?y#z", { place: { kind: "pathPrefix", format: "/bot{token}" } })],
   request: (one) => ({ url: `https://${host}/bot${one}/getMe` }),
   target: "/bot..%2F..%2Fx%3Fy%23z/getMe",
 });
 checkInjection({
-  title: "basic authentication, as a pair that is encoded",
+  title: "basic authentication, as an encoded pair",
   credentials: [
     credential("user:pä:ss", { encoding: "basic", place: header("Authorization", "Basic {token}") }),
   ],
@@ -130,7 +130,7 @@ checkInjection({
   headers: { authorization: `Basic ${Buffer.from("user:pä:ss").toString("base64")}` },
 });
 checkInjection({
-  title: "basic authentication, as it is when it is encoded",
+  title: "basic authentication, unchanged if it is already encoded",
   credentials: [
     credential("dXNlcjpwYXNz", { encoding: "basic", place: header("Authorization", "Basic {token}") }),
   ],
@@ -188,7 +188,7 @@ checkSecret("has a NUL", () => "hidden\0");
 checkSecret("is not ASCII", () => "hiddén");
 checkSecret("has spaces at its ends", () => " hidden ");
 checkSecret("is too long", () => "hidden".repeat(4000));
-checkSecret("is basic without a pair, and no ASCII", () => "hiddén", "basic");
+checkSecret("is neither a pair nor ASCII in basic authentication", () => "hiddén", "basic");
 checkSecret("cannot be read", () => {
   throw new CodedError("SECRETS_NOT_FOUND", "There is none", { hint: "set it" });
 });

@@ -10,7 +10,7 @@ import { createEgress, type EgressRequest, type EgressSettings } from "@toolcrib
 import { createTestAuthority, startTlsServer, type TestCertificate } from "@toolcrib/testing";
 import { codeOf, host, patterns, startFixture } from "./fixture.ts";
 
-/** What the fetch of a host at `endpoint` fails with. */
+/** Returns the error code of a request to a host at `endpoint`. */
 async function failureAt(endpoint: string, settings: EgressSettings = {}): Promise<string> {
   await using egress = createEgress(
     { internalRanges: ["127.0.0.0/8"], connectTo: { [host]: endpoint }, ...settings },
@@ -20,7 +20,7 @@ async function failureAt(endpoint: string, settings: EgressSettings = {}): Promi
   return await codeOf(egress.fetch(request, { id: "test", allow: patterns(host), credentials: [] }));
 }
 
-/** A server that speaks no TLS. */
+/** A server without TLS. */
 async function startPlainServer(onConnection: (socket: Socket) => void) {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -54,9 +54,9 @@ function checkTls(
 }
 
 checkTls("is signed by another authority", () => createTestAuthority().sign({ hosts: [host] }));
-checkTls("holds for another host", (trusted) => trusted.sign({ hosts: ["other.example.com"] }));
-checkTls("holds for the address it has", (trusted) => trusted.sign({ hosts: ["127.0.0.1"] }));
-checkTls("is a wildcard of another level", (trusted) =>
+checkTls("is valid for another host", (trusted) => trusted.sign({ hosts: ["other.example.com"] }));
+checkTls("is valid for the address only", (trusted) => trusted.sign({ hosts: ["127.0.0.1"] }));
+checkTls("has a wildcard at another level", (trusted) =>
   trusted.sign({ hosts: ["*.api.example.com", "*.com"] }),
 );
 checkTls("has expired", (trusted) => trusted.sign({ hosts: [host], validMs: -1000 }));
@@ -68,7 +68,7 @@ test("fetch() trusts the configured certificates only", async () => {
   assert.equal(await failureAt(server.endpoint, { caCertificates: [authority.certificate] }), "sent");
 });
 
-test("fetch() verifies a certificate whatever the environment says", async () => {
+test("fetch() verifies certificates regardless of the environment", async () => {
   const before = process.env["NODE_TLS_REJECT_UNAUTHORIZED"];
   process.env["NODE_TLS_REJECT_UNAUTHORIZED"] = "0";
   try {
@@ -81,7 +81,7 @@ test("fetch() verifies a certificate whatever the environment says", async () =>
 });
 
 test("fetch() reports a host as unreachable if nothing listens, and if it has no address", async () => {
-  // A port that no test is given.
+  // A port on which no test listens.
   assert.equal(await failureAt("127.0.0.1:1"), "EGRESS_UNREACHABLE");
   await using none = await startFixture({ resolve: async () => [] });
   assert.equal(await codeOf(none.send()), "EGRESS_UNREACHABLE");
@@ -103,7 +103,7 @@ test("fetch() distinguishes a failed TLS handshake from an unreachable host", as
   }
 });
 
-test("fetch() waits no longer than it may: for DNS, the handshake, the head, the body, all of it", async () => {
+test("fetch() limits the time for DNS, the handshake, the head, the body, and the whole request", async () => {
   const settings = { connectTimeoutMs: 100 };
   await using dns = await startFixture({ settings, resolve: () => new Promise(() => {}) });
   assert.equal(await codeOf(dns.send()), "EGRESS_TIMED_OUT");
@@ -118,13 +118,13 @@ test("fetch() waits no longer than it may: for DNS, the handshake, the head, the
   assert.equal(await codeOf(all.send()), "EGRESS_TIMED_OUT");
 });
 
-/** What a response that is written byte by byte comes to. */
+/** Checks the error for a response that the server writes byte by byte. */
 function checkResponse(
   title: string,
   code: string,
   write: (socket: Socket, response: ServerResponse) => void,
 ): void {
-  test(`fetch() ends in ${code} when a response ${title}`, async () => {
+  test(`fetch() fails with ${code} when a response ${title}`, async () => {
     await using fixture = await startFixture({
       respond: (_, response) => write(response.socket as Socket, response),
     });
@@ -139,12 +139,12 @@ const ok = "HTTP/1.1 200 OK\r\n";
 checkResponse("does not arrive", lost, (socket) => void socket.destroy());
 checkResponse("ends within its head", lost, (socket) => void socket.end("HTTP/1.1 200 OK\r\nX-A: 1\r\nX-"));
 checkResponse(
-  "breaks off in its body",
+  "ends within its body",
   lost,
   (socket) => void socket.end(`${ok}Content-Length: 10\r\n\r\n12345`),
 );
 checkResponse(
-  "breaks off in a chunk",
+  "ends within a chunk",
   lost,
   (socket) => void socket.end(`${ok}Transfer-Encoding: chunked\r\n\r\na\r\n12345`),
 );
@@ -171,7 +171,7 @@ checkResponse(
     void socket.end(`${ok}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n`),
 );
 checkResponse(
-  "has a chunk of no size",
+  "has a chunk without a size",
   invalid,
   (socket) => void socket.end(`${ok}Transfer-Encoding: chunked\r\n\r\nxyz\r\n`),
 );
@@ -181,22 +181,22 @@ checkResponse(
   (socket) => void socket.end(`${ok}X-Large: ${"a".repeat(100_000)}\r\n\r\n`),
 );
 checkResponse(
-  "has a coding that is not known",
+  "has an unknown content coding",
   invalid,
   (_, response) => void response.setHeader("content-encoding", "compress").end("x"),
 );
 checkResponse(
-  "has codings without end",
+  "has too many content codings",
   invalid,
   (_, response) => void response.setHeader("content-encoding", "gzip, gzip, gzip").end("x"),
 );
 checkResponse(
-  "is not what its coding says",
+  "does not match its content coding",
   invalid,
   (_, response) => void response.setHeader("content-encoding", "gzip").end("this is plain text"),
 );
 checkResponse(
-  "is a compressed body that was cut",
+  "has a truncated compressed body",
   invalid,
   (_, response) =>
     void response
@@ -204,12 +204,12 @@ checkResponse(
       .end(gzipSync(Buffer.alloc(10_000, "x")).subarray(0, 30)),
 );
 checkResponse(
-  "expands beyond reason",
+  "expands beyond the limit",
   invalid,
   (_, response) => void response.setHeader("content-encoding", "gzip").end(gzipSync(Buffer.alloc(30 << 20))),
 );
 
-/** What of a request is not sent. */
+/** Checks that a request is refused before it is sent. */
 function checkRequest(title: string, request: Partial<EgressRequest>): void {
   test(`fetch() does not send ${title}`, async () => {
     await using fixture = await startFixture();

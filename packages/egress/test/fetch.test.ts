@@ -166,7 +166,7 @@ test("fetch() reuses a connection for the same source, and never shares it with 
   await using fixture = await startFixture();
   for (const id of ["toolspec:a", "toolspec:a", "toolspec:b", "toolspec:a", "toolspec:b"]) {
     await fixture.send({}, { id });
-    // A connection is used again a moment after its response.
+    // A connection becomes reusable shortly after its response.
     for (let turn = 0; turn < 10; turn += 1) await setImmediate();
   }
   const bySource = fixture.server.requests.map(({ connection }) => connection);

@@ -1,4 +1,4 @@
-/** An egress that reaches one HTTPS server on loopback under any of the names that it is given. */
+/** An egress and one HTTPS server on loopback, to which the egress routes all given host names. */
 
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
@@ -25,7 +25,7 @@ import {
 /** The host of most tests. */
 export const host = "api.example.com";
 
-/** What a test says of its egress and its server. */
+/** Options of the egress and its server. */
 export interface FixtureOptions {
   readonly hosts?: readonly string[];
   readonly respond?: TlsServerOptions["respond"];
@@ -33,16 +33,16 @@ export interface FixtureOptions {
   readonly resolve?: ResolveHost;
 }
 
-/** An egress, the server that it reaches, and its events. */
+/** An egress, its server, and its events. */
 export interface Fixture extends AsyncDisposable {
   readonly egress: Egress;
   readonly server: TlsServer;
   readonly events: readonly EgressEvent[];
-  /** Send a GET for a source that may reach all of the hosts; `request` and `source` change what is sent. */
+  /** Sends a GET for a source that may reach all hosts; `request` and `source` override the defaults. */
   send(request?: Partial<EgressRequest>, source?: Partial<EgressSource>): Promise<EgressResponse>;
 }
 
-/** The patterns of an egress list. */
+/** Parses the patterns of an egress list. */
 export function patterns(...texts: readonly string[]): readonly HostPattern[] {
   return texts.map((text) => {
     const verdict = parseHostPattern(text);
@@ -51,7 +51,7 @@ export function patterns(...texts: readonly string[]): readonly HostPattern[] {
   });
 }
 
-/** A credential in a header, for the secret `value`. */
+/** Returns a credential in a header, for the secret `value`. */
 export function credential(value: string, more: Partial<EgressCredential> = {}): EgressCredential {
   return {
     id: "token",
@@ -63,7 +63,7 @@ export function credential(value: string, more: Partial<EgressCredential> = {}):
   };
 }
 
-/** Start a server and an egress that reaches it. */
+/** Starts a server, and an egress that routes requests to it. */
 export async function startFixture(options: FixtureOptions = {}): Promise<Fixture> {
   const { hosts = [host], respond, settings, resolve } = options;
   const authority = createTestAuthority();
@@ -92,7 +92,7 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Fixtur
   };
 }
 
-/** The code of the error that `promise` is rejected with. */
+/** Returns the code of the error that `promise` rejects with. */
 export async function codeOf(promise: Promise<unknown>): Promise<string> {
   try {
     await promise;

@@ -49,7 +49,7 @@ test("fetch() reaches hosts with unusual names, in canonical form", async () => 
       `${names[at]}:${port}`,
     );
   }
-  // One connection for one host, whatever the case of its letters.
+  // One connection for one host, regardless of letter case.
   assert.deepEqual(lookedUp, [...new Set(names)]);
 });
 
@@ -100,7 +100,7 @@ test("fetch() resolves a host once for each connection, and connects to the chec
   );
   assert.equal((await fixture.send({ url: `${url}/third` }, { ports: [port] })).status, 200);
   assert.equal((await fixture.send({ url: `${url}/fourth` }, { ports: [port] })).status, 200);
-  // One for each connection, and the one that was refused.
+  // One for each connection, and one for the refused request.
   assert.equal(lookups, fixture.server.connectionCount + 1);
   assert.deepEqual(
     fixture.server.requests.map(({ target }) => target),

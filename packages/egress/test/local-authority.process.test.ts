@@ -106,7 +106,7 @@ test("processes that start at the same time end up with one authority", async ()
   );
   for (const { code, stderr } of outcomes) assert.equal(code, 0, stderr);
   assert.equal(new Set(outcomes.map(({ stdout }) => stdout)).size, 1);
-  // Nothing half made is left.
+  // No partial file is left.
   assert.deepEqual(
     readdirSync(directory.join("egress")).filter((name) => name.endsWith(".draft")),
     [],
@@ -150,16 +150,20 @@ test("a leaf is created once for a host, and is valid for that host and at most 
   assert.ok(first.verify(read(fixture.proxy.caFile).publicKey));
 });
 
-/** What others have done to the folder, and what the proxy says then. */
+/** Damage to the folder, and the expected reason. */
 const damages: readonly (readonly [what: string, damage: (folder: string) => void, reason: RegExp])[] = [
   ["a key that others can read", (folder) => chmodSync(`${folder}/authority.pem`, 0o640), /others can read/],
   ["a key that all can read", (folder) => chmodSync(`${folder}/authority.pem`, 0o604), /others can read/],
   ["a folder that others can write", (folder) => chmodSync(folder, 0o770), /others can read or change/],
-  ["a cut file", (folder) => truncateSync(`${folder}/authority.pem`, 200), /not a certificate and a key/],
+  [
+    "a truncated file",
+    (folder) => truncateSync(`${folder}/authority.pem`, 200),
+    /not a certificate and a key/,
+  ],
   ["an empty file", (folder) => truncateSync(`${folder}/authority.pem`, 0), /not a certificate and a key/],
   ["a large file", (folder) => truncateSync(`${folder}/authority.pem`, 1 << 20), /too large/],
   [
-    "the key of another",
+    "the key of another authority",
     (folder) => {
       const { certificate } = createTestAuthority();
       const key = readFileSync(`${folder}/authority.pem`, "utf8").replace(
@@ -173,7 +177,7 @@ const damages: readonly (readonly [what: string, damage: (folder: string) => voi
 ];
 
 for (const [what, damage, reason] of damages) {
-  test(`the proxy does not open with ${what}, and gives a hint`, async () => {
+  test(`the proxy does not start with ${what}, and gives a hint`, async () => {
     await using directory = await makeTemporaryDirectory();
     const folder = directory.join("egress");
     await using first = start(folder);
@@ -203,7 +207,7 @@ test("the proxy follows no link to a key, and no link to a folder", async () => 
   assert.equal(await codeOf(open(own)), "EGRESS_AUTHORITY_UNUSABLE");
 });
 
-test("a closed egress opens no proxy, and a failed opening is retried", async () => {
+test("a closed egress starts no proxy, and a failed start can be retried", async () => {
   await using directory = await makeTemporaryDirectory();
   const folder = directory.join("egress");
   mkdirSync(folder, { mode: 0o755 });

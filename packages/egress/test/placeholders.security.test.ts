@@ -13,7 +13,7 @@ const prefix = credential("s3cret-path", { id: "bot", place: { kind: "pathPrefix
 const one = bearer.placeholder;
 const url = `https://${host}`;
 
-/** Every encoding that a placeholder is looked for in. */
+/** Every encoding in which a placeholder is recognized. */
 const encodings: { readonly [title: string]: (text: string) => string } = {
   plain: (text) => text,
   "in capitals": (text) => text.toUpperCase(),
@@ -23,7 +23,7 @@ const encodings: { readonly [title: string]: (text: string) => string } = {
   "percent-encoded as a whole": (text) => [...text].map((at) => `%${at.charCodeAt(0).toString(16)}`).join(""),
   "percent-encoded twice": (text) => encodeURIComponent(text.replaceAll("-", "%2D")),
   "in hexadecimal": (text) => Buffer.from(text).toString("hex"),
-  "in capital hexadecimal": (text) => Buffer.from(text).toString("hex").toUpperCase(),
+  "in upper-case hexadecimal": (text) => Buffer.from(text).toString("hex").toUpperCase(),
   "in base64": (text) => Buffer.from(text).toString("base64"),
   "in base64 after one byte": (text) => Buffer.from(`:${text}`).toString("base64"),
   "in base64 after two bytes": (text) => Buffer.from(`u:${text}`).toString("base64url"),
@@ -74,15 +74,15 @@ function checkMisplaced(title: string, request: Partial<EgressRequest>, where: s
     const alarms = fixture.events.filter(isAlarm);
     assert.equal(alarms.length, 1);
     assert.equal(alarms[0]?.where, where);
-    assert.ok(!JSON.stringify(fixture.events).includes("toolcrib-ph-"), "no event holds a placeholder");
+    assert.ok(!JSON.stringify(fixture.events).includes("toolcrib-ph-"), "no event contains a placeholder");
     assert.equal(fixture.server.connectionCount, 0);
   });
 }
 
-checkMisplaced("without its frame", { headers: { Authorization: one } }, "header:authorization");
-checkMisplaced("in another frame", { headers: { Authorization: `Token ${one}` } }, "header:authorization");
+checkMisplaced("without its format", { headers: { Authorization: one } }, "header:authorization");
+checkMisplaced("in another format", { headers: { Authorization: `Token ${one}` } }, "header:authorization");
 checkMisplaced(
-  "in a frame of another case",
+  "in its format with other letter case",
   { headers: { Authorization: `bearer ${one}` } },
   "header:authorization",
 );
@@ -98,13 +98,13 @@ checkMisplaced(
 );
 checkMisplaced("in another header", { headers: { "X-Forward": `Bearer ${one}` } }, "header:x-forward");
 checkMisplaced(
-  "in another header besides its own",
+  "in its own header and in another one",
   { headers: { Authorization: `Bearer ${one}`, Cookie: one } },
   "header:cookie",
 );
 checkMisplaced("as the name of a header", { headers: { [one]: "x" } }, "header");
 checkMisplaced(
-  "of another place in its header",
+  "in the header, if it belongs to another place",
   { headers: { Authorization: `Bearer ${query.placeholder}` } },
   "header:authorization",
 );
@@ -130,7 +130,7 @@ checkMisplaced(
 );
 checkMisplaced("in the method", { method: one }, "method");
 checkMisplaced(
-  "that nobody was given",
+  "that does not exist",
   { headers: { "X-Key": createPlaceholder(randomBytes) } },
   "header:x-key",
 );
@@ -166,7 +166,7 @@ test("fetch() raises the alarm for a placeholder in a request to a forbidden hos
     assert.equal(await codeOf(fixture.send(request, { credentials })), code, JSON.stringify(request));
   }
   assert.equal(fixture.events.filter(isAlarm).length, cases.length);
-  assert.ok(!JSON.stringify(fixture.events).includes("toolcrib-ph-"), "no event holds a placeholder");
+  assert.ok(!JSON.stringify(fixture.events).includes("toolcrib-ph-"), "no event contains a placeholder");
   assert.equal(fixture.server.connectionCount, 0);
 });
 

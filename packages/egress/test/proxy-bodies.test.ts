@@ -12,10 +12,10 @@ import { credential, host } from "./fixture.ts";
 import { openSession, type Protocol, protocols, readToEnd, startProxyFixture } from "./proxy-fixture.ts";
 
 const secret = "sk_test_51H8xYzAbCdEfGh";
-/** Around the sizes of records and of the memory that bodies pass through. */
+/** Sizes near those of TLS records and of the buffers. */
 const sizes = [1, 16_383, 16_384, 16_385, 65_536, 65_537, 262_143, 262_145, 3_000_000];
 
-/** Bytes in which nothing repeats; with `secret` and beginnings of it here and there where it is asked for. */
+/** Returns bytes without repetition; with `hasSecrets`, they contain `secret` and beginnings of it. */
 function createBody(size: number, hasSecrets: boolean): Buffer {
   const body = Buffer.alloc(size);
   let state = size;
@@ -35,12 +35,12 @@ async function respond(request: Http2ServerRequest, response: Http2ServerRespons
   const [, framing, size, has] = request.url.split("/");
   const body = createBody(Number(size), has === "secrets");
   if (framing === "length") response.setHeader("content-length", body.length);
-  // In pieces that fall on no boundary of anything.
+  // Pieces whose boundaries differ from all others.
   for (let at = 0; at < body.length; at += 50_021) response.write(body.subarray(at, at + 50_021));
   response.end();
 }
 
-/** Asks again and again over one connection. */
+/** Sends several requests over one connection. */
 function createRequester(inside: TLSSocket, protocol: Protocol) {
   const opened = protocol === "h2" ? openSession(inside) : undefined;
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -86,7 +86,7 @@ for (const protocol of protocols) {
             const path = `/${framing}/${size}/${has}`;
             const got = await readBody(await requester.ask(path, headers), count % 2 === 0);
             const sent = createBody(size, has === "secrets").toString("latin1");
-            // The first letters of a secret go on where what follows them is long in coming.
+            // The proxy holds back the first letters of a secret; when the rest is slow to arrive, it releases them.
             const beginnings = new RegExp(`(?:s|sk|sk_)(?=${own.placeholder})`, "g");
             const clean = (text: string): string => text.replace(beginnings, "");
             const expected = sent.replaceAll(secret, own.placeholder);
@@ -99,7 +99,7 @@ for (const protocol of protocols) {
   }
 }
 
-/** Responses to the byte, and the body and the trailers that they have. */
+/** Raw responses, with their expected body and trailers. */
 const framed: readonly (readonly [what: string, bytes: string, body: string, trailer: string | undefined])[] =
   [
     ["a length", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", "hello", undefined],
@@ -164,7 +164,7 @@ test("an unrequested response is not the response to the next request", async ()
       inside.write(`GET /${turn} HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
       const [piece] = await once(inside, "data");
       texts.push(String(piece));
-      await waitUntil(() => fixture.openConnections() === 0, { what: "the connection is given up" });
+      await waitUntil(() => fixture.openConnections() === 0, { what: "the connection is closed" });
     }
     for (const text of texts) assert.match(text, /\r\n\r\nasked$/);
     assert.equal(fixture.connectionCount(), 3);
@@ -172,22 +172,22 @@ test("an unrequested response is not the response to the next request", async ()
   }
 });
 
-/** Errors within the body, after the head was passed on. */
+/** Errors in the body, after the head was forwarded. */
 const broken: readonly (readonly [what: string, body: string])[] = [
   ["a size that is not a number", "5\r\nhello\r\nno\r\n"],
   ["a size with a sign", "+5\r\nhello\r\n0\r\n\r\n"],
-  ["a size without end", `${"0".repeat(5000)}5\r\nhello\r\n0\r\n\r\n`],
+  ["an endless size", `${"0".repeat(5000)}5\r\nhello\r\n0\r\n\r\n`],
   ["a size with white space after it", "5 \r\nhello\r\n0\r\n\r\n"],
   ["an extension without a name", "5;\r\nhello\r\n0\r\n\r\n"],
   ["an extension with unbalanced quotes", '5;a="b\r\nhello\r\n0\r\n\r\n'],
   ["a chunk longer than its size", "5\r\nhello!\r\n0\r\n\r\n"],
   ["a line feed alone", "5\nhello\n0\n\n"],
   ["an invalid trailer", "5\r\nhello\r\n0\r\nno trailer\r\n\r\n"],
-  ["trailers without end", `5\r\nhello\r\n0\r\n${"X-More: 1\r\n".repeat(8000)}\r\n`],
+  ["endless trailers", `5\r\nhello\r\n0\r\n${"X-More: 1\r\n".repeat(8000)}\r\n`],
   ["an end before the last chunk", "5\r\nhello\r\n"],
 ];
 
-test("a body with invalid chunks is aborted, and never looks complete", async () => {
+test("a body with invalid chunks is aborted, and is never reported as complete", async () => {
   for (const [what, body] of broken) {
     await using fixture = await startProxyFixture({
       protocols: ["http/1.1"],

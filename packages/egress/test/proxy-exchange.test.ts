@@ -7,18 +7,18 @@ import { waitUntil } from "@toolcrib/testing";
 import { host } from "./fixture.ts";
 import { openSession, type Protocol, protocols, readToEnd, startProxyFixture } from "./proxy-fixture.ts";
 
-/** Every pair of what the client speaks and what the origin offers. */
+/** Every combination of the client's protocol and the origin's protocol. */
 const pairs = protocols.flatMap((client) =>
   ([["h2", "http/1.1"], ["http/1.1"]] as const).map((offered) => ({ client, offered })),
 );
-/** What the origin is spoken to. */
+/** The protocol of the request to the origin. */
 const spoken = (client: Protocol, offered: readonly Protocol[]) =>
   client === "h2" && offered.includes("h2") ? "2.0" : "1.1";
 
 for (const { client, offered } of pairs) {
   const between = `a client of ${client} and an origin of ${offered.join(" and ")}`;
 
-  test(`the proxy passes on method, path, headers and body unchanged, between ${between}`, async () => {
+  test(`the proxy forwards method, path, headers and body unchanged, between ${between}`, async () => {
     await using fixture = await startProxyFixture({ protocols: offered });
     const every = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
     const path = "/a/%2e%2E/b//c;d=1?x=%00&y=a+b&z[]=%F0%9F%A6%8A&=&?/:@!$'()*,;~";
@@ -51,7 +51,7 @@ for (const { client, offered } of pairs) {
     assert.deepEqual(fixture.events, []);
   });
 
-  test(`the proxy passes on trailers in both directions, between ${between}`, async () => {
+  test(`the proxy forwards trailers in both directions, between ${between}`, async () => {
     await using fixture = await startProxyFixture({
       protocols: offered,
       async respond(request, response) {
@@ -86,7 +86,7 @@ for (const { client, offered } of pairs) {
     }
   });
 
-  test(`the proxy passes on responses without a body unchanged, between ${between}`, async () => {
+  test(`the proxy forwards responses without a body unchanged, between ${between}`, async () => {
     await using fixture = await startProxyFixture({
       protocols: offered,
       respond(request, response) {
@@ -114,7 +114,7 @@ for (const { client, offered } of pairs) {
     }
   });
 
-  test(`the proxy passes on interim responses, between ${between}`, async () => {
+  test(`the proxy forwards interim responses, between ${between}`, async () => {
     await using fixture = await startProxyFixture({
       protocols: offered,
       respond(request, response) {
@@ -144,7 +144,7 @@ for (const { client, offered } of pairs) {
     }
   });
 
-  test(`the proxy passes on the answer of the origin to "Expect: 100-continue", between ${between}`, async () => {
+  test(`the proxy forwards the answer of the origin to "Expect: 100-continue", between ${between}`, async () => {
     await using fixture = await startProxyFixture({ protocols: offered });
     const inside = await fixture.secure({ protocols: [client] });
     const headers = { expect: "100-continue", "content-length": "5" };
@@ -187,7 +187,7 @@ for (const { client, offered } of pairs) {
           else if (response.write(piece)) setImmediate(more);
           else response.once("drain", more);
         };
-        // Only after its first piece came through.
+        // The origin continues only after its first piece has arrived at the client.
         if (_request.url === "/all") more();
       },
     });
@@ -207,7 +207,7 @@ for (const { client, offered } of pairs) {
         await new Promise((resolve) => setTimeout(resolve, 100));
         return isStill && written > 0;
       },
-      { what: "the origin waits for its reader" },
+      { what: "the origin waits for its client to read" },
     );
     assert.ok(written < 64 << 20, `${written} bytes were sent to a reader that does not read`);
     slow.destroy();
@@ -280,7 +280,7 @@ async function startReading(
   return response;
 }
 
-test("the proxy passes on a bidirectional stream in which each side waits for the other, as in gRPC", async () => {
+test("the proxy forwards a bidirectional stream in which each side waits for the other, as in gRPC", async () => {
   await using fixture = await startProxyFixture({
     onStream(stream) {
       stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });

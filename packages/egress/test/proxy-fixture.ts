@@ -1,7 +1,7 @@
 /**
- * A proxy for one source, an origin behind it on loopback that speaks HTTP/1.1
- * and HTTP/2 over TLS, and the ways in which a test is its client: CONNECT by
- * hand, TLS inside, and the clients of Node inside that.
+ * A proxy for one source, an origin on loopback that speaks HTTP/1.1 and HTTP/2 over
+ * TLS, and clients for tests: a raw CONNECT, TLS inside of the tunnel, and the HTTP
+ * clients of Node inside of TLS.
  */
 
 import assert from "node:assert/strict";
@@ -44,22 +44,22 @@ import { host, patterns } from "./fixture.ts";
 
 /** The protocols that a client can speak inside a tunnel. */
 export const protocols = ["http/1.1", "h2"] as const;
-/** One of them. */
+/** A protocol inside of a tunnel. */
 export type Protocol = (typeof protocols)[number];
 
-/** What an origin does. */
+/** Options of an origin. */
 export interface OriginOptions {
-  /** What it offers. @default both */
+  /** The protocols that it offers. @default both */
   readonly protocols?: readonly Protocol[];
-  /** Answers a request, whichever protocol it came by. @default 200 with what was asked, as JSON */
+  /** Responds to a request in either protocol. @default 200 with the request as JSON */
   readonly respond?: (request: Http2ServerRequest, response: Http2ServerResponse) => void;
-  /** Answers a stream of HTTP/2, in place of `respond`. */
+  /** Handles an HTTP/2 stream, instead of `respond`. */
   readonly onStream?: (stream: ServerHttp2Stream, headers: OutgoingHttpHeaders) => void;
-  /** Speaks for itself on a connection with TLS done, in place of all HTTP. */
+  /** Handles a connection after the TLS handshake, instead of HTTP. */
   readonly onConnection?: (connection: TLSSocket) => void;
 }
 
-/** What a proxy is tested with. */
+/** Options of the proxy and its origin. */
 export interface ProxyFixtureOptions extends OriginOptions {
   readonly hosts?: readonly string[];
   readonly allow?: readonly string[];
@@ -68,39 +68,39 @@ export interface ProxyFixtureOptions extends OriginOptions {
   readonly settings?: EgressSettings;
 }
 
-/** A proxy, and what is around it. */
+/** A running proxy with its origin and clients. */
 export interface ProxyFixture extends AsyncDisposable {
   readonly proxy: EgressProxy;
   readonly directory: TemporaryDirectory;
   readonly events: EgressEvent[];
-  /** Connections that the origin has open. */
+  /** Returns the number of open connections at the origin. */
   openConnections(): number;
-  /** Connections that were made to the origin. */
+  /** Returns the number of connections that the origin has accepted. */
   connectionCount(): number;
-  /** CONNECT by hand. */
+  /** Sends a raw CONNECT request. */
   connect(authority?: string, headers?: readonly string[]): Promise<Connected>;
-  /** TLS inside a tunnel. */
+  /** Opens a tunnel and starts TLS in it. */
   secure(options?: SecureOptions): Promise<TLSSocket>;
-  /** One request inside a tunnel of its own. */
+  /** Sends one request in its own tunnel. */
   send(request: SentRequest): Promise<Received>;
 }
 
-/** What the proxy said to CONNECT. */
+/** The response of the proxy to CONNECT. */
 export interface Connected {
   readonly status: number;
-  /** Head and, where it was refused, body. */
+  /** The head, and the body if the request was refused. */
   readonly text: string;
   readonly socket: Socket;
 }
 
-/** How TLS is started inside a tunnel. */
+/** Options of TLS inside of a tunnel. */
 export interface SecureOptions {
   readonly authority?: string;
   readonly servername?: string;
   readonly protocols?: readonly string[];
 }
 
-/** A request of a test. */
+/** A request to send. */
 export interface SentRequest {
   readonly protocol: Protocol;
   readonly method?: string;
@@ -109,17 +109,17 @@ export interface SentRequest {
   readonly body?: string | Buffer | undefined;
 }
 
-/** A response as a test got it. */
+/** A received response. */
 export interface Received {
   readonly status: number;
   readonly headers: { readonly [name: string]: unknown };
   readonly trailers: { readonly [name: string]: unknown };
   readonly body: Buffer;
-  /** The JSON of `body`. */
+  /** Parses `body` as JSON. */
   json(): Record<string, unknown>;
 }
 
-/** Start all of it. */
+/** Starts the origin and the proxy. */
 export async function startProxyFixture(options: ProxyFixtureOptions = {}): Promise<ProxyFixture> {
   const { hosts = [host], allow = hosts, ports, credentials = [], settings } = options;
   const directory = await makeTemporaryDirectory();
@@ -219,7 +219,7 @@ function createOrigin(
 ): TlsServer {
   if (onConnection !== undefined) return createServer(settings, onConnection);
   if (!offered.includes("h2")) {
-    // The requests of both have in common what tests look at.
+    // Tests use only the common properties of both request types.
     return createHttp1Server(settings, respond as unknown as RequestListener);
   }
   const server = createSecureServer({ ...settings, allowHTTP1: true });
@@ -228,13 +228,13 @@ function createOrigin(
   return server;
 }
 
-/** Say what was asked. */
+/** Responds with the request as JSON. */
 export async function echo(request: Http2ServerRequest, response: Http2ServerResponse): Promise<void> {
   const pieces: Buffer[] = [];
   try {
     for await (const piece of request as AsyncIterable<Buffer>) pieces.push(piece);
   } catch {
-    // The client went away within its body, and nobody waits for an answer.
+    // The client disconnected within its body, so nothing is sent.
     return;
   }
   const { method, url, httpVersion, headers, rawHeaders, trailers } = request;
@@ -273,7 +273,7 @@ async function connectBy(
   }
 }
 
-/** Opens TLS with the authority of the proxy. */
+/** Starts TLS and trusts the authority of the proxy. */
 async function secureInside(
   socket: Socket,
   proxy: EgressProxy,
@@ -285,7 +285,7 @@ async function secureInside(
     servername,
     ca: readFileSync(proxy.caFile),
     ALPNProtocols: [...offered],
-    // What is tested is what the proxy says to another name, not what Node does.
+    // The test is about the proxy's reaction to another name, so Node's own check is disabled.
     checkServerIdentity: () => undefined,
   };
   const inside = connectTls(options);
@@ -298,7 +298,7 @@ async function secureInside(
   return inside;
 }
 
-/** One request on a connection inside a tunnel. */
+/** Sends one HTTP/1.1 request on a connection inside of a tunnel. */
 export async function sendInside(inside: TLSSocket, request: SentRequest): Promise<Received> {
   if (request.protocol === "h2") {
     await using session = openSession(inside);
@@ -307,7 +307,7 @@ export async function sendInside(inside: TLSSocket, request: SentRequest): Promi
   return await sendHttp1(inside, request);
 }
 
-/** A session on a connection inside a tunnel; disposing ends it. */
+/** Opens an HTTP/2 session on a connection inside of a tunnel; disposing ends it. */
 export function openSession(inside: TLSSocket): AsyncDisposable & { readonly session: ClientHttp2Session } {
   const session = connectHttp2(`https://${host}`, { createConnection: () => inside });
   session.on("error", () => {});
@@ -341,7 +341,7 @@ async function sendHttp1(inside: TLSSocket, request: SentRequest): Promise<Recei
   return toReceived(response.statusCode, response.headers, response.trailers, pieces);
 }
 
-/** One request as a stream of a session. */
+/** Sends one request as a stream of a session. */
 export async function sendHttp2(session: ClientHttp2Session, request: SentRequest): Promise<Received> {
   const { method = "GET", path = "/", headers = {}, body } = request;
   const stream = session.request(
@@ -369,7 +369,7 @@ function toReceived(
   return { status, headers, trailers, body, json: () => JSON.parse(body.toString("utf8")) };
 }
 
-/** Everything that comes on a connection until it ends. */
+/** Reads a connection to its end. */
 export async function readToEnd(connection: Socket): Promise<string> {
   let text = "";
   connection.on("data", (piece: Buffer) => {

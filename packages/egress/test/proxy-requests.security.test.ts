@@ -6,7 +6,7 @@ import { openSession, readToEnd, startProxyFixture } from "./proxy-fixture.ts";
 
 const head = (...lines: readonly string[]) => [`Host: ${host}`, ...lines].join("\r\n");
 
-/** Bytes of a client inside the tunnel, and the status of each answer. */
+/** Raw requests of a client inside of the tunnel, and the status of each response. */
 const rows: readonly (readonly [what: string, bytes: string, statuses: readonly number[]])[] = [
   [
     "a length and chunks",
@@ -49,9 +49,13 @@ const rows: readonly (readonly [what: string, bytes: string, statuses: readonly 
     `POST / HTTP/1.1\r\n${head("Transfer-Encoding:\x0bchunked")}\r\n\r\n0\r\n\r\n`,
     [400],
   ],
-  ["a chunk of no size", `POST / HTTP/1.1\r\n${head("Transfer-Encoding: chunked")}\r\n\r\nX\r\n\r\n`, [400]],
   [
-    "a chunk that is longer",
+    "a chunk without a size",
+    `POST / HTTP/1.1\r\n${head("Transfer-Encoding: chunked")}\r\n\r\nX\r\n\r\n`,
+    [400],
+  ],
+  [
+    "a chunk longer than its size",
     `POST / HTTP/1.1\r\n${head("Transfer-Encoding: chunked")}\r\n\r\n1\r\nxx\r\n0\r\n\r\n`,
     [400],
   ],
@@ -63,13 +67,17 @@ const rows: readonly (readonly [what: string, bytes: string, statuses: readonly 
   ["a name with a space", `GET / HTTP/1.1\r\n${head("X A: 1")}\r\n\r\n`, [400]],
   ["an empty name", `GET / HTTP/1.1\r\n${head(": 1")}\r\n\r\n`, [400]],
   ["a name with a slash", `GET / HTTP/1.1\r\n${head("X/A: 1")}\r\n\r\n`, [400]],
-  ["letters beyond ASCII", `GET / HTTP/1.1\r\n${head("X-A: caf\xe9", "Connection: close")}\r\n\r\n`, [400]],
+  [
+    "letters outside of ASCII",
+    `GET / HTTP/1.1\r\n${head("X-A: caf\xe9", "Connection: close")}\r\n\r\n`,
+    [400],
+  ],
   ["an unknown method", `HACK / HTTP/1.1\r\n${head()}\r\n\r\n`, [400]],
   ["TRACE", `TRACE / HTTP/1.1\r\n${head("Connection: close")}\r\n\r\n`, [400]],
   ["another version", `GET / HTTP/3.1\r\n${head()}\r\n\r\n`, [400]],
   ["HTTP/0.9", "GET /\r\n\r\n", [400]],
   ["the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", [400]],
-  ["a head without end", `GET / HTTP/1.1\r\n${head(`X-A: ${"x".repeat(70_000)}`)}\r\n\r\n`, [400]],
+  ["an endless head", `GET / HTTP/1.1\r\n${head(`X-A: ${"x".repeat(70_000)}`)}\r\n\r\n`, [400]],
   [
     "two authorizations",
     `GET / HTTP/1.1\r\n${head("Authorization: a", "Authorization: b", "Connection: close")}\r\n\r\n`,
@@ -96,7 +104,7 @@ const rows: readonly (readonly [what: string, bytes: string, statuses: readonly 
     [400],
   ],
   [
-    "an expectation that nobody knows",
+    "an unknown expectation",
     `GET / HTTP/1.1\r\n${head("Expect: a miracle", "Connection: close")}\r\n\r\n`,
     [417],
   ],
@@ -111,7 +119,7 @@ const rows: readonly (readonly [what: string, bytes: string, statuses: readonly 
     [501],
   ],
   [
-    "an offer of HTTP/2 in the clear",
+    "an upgrade to HTTP/2 without TLS",
     `GET / HTTP/1.1\r\n${head("Upgrade: h2c", "HTTP2-Settings: AAA", "Connection: Upgrade, HTTP2-Settings, close")}\r\n\r\n`,
     [200],
   ],
@@ -184,7 +192,7 @@ test("the proxy removes the connection headers of the client, also those that Co
   );
 });
 
-/** Bytes of an origin, and the answer to the client. */
+/** Raw responses of an origin, and the response that the client receives. */
 const responses: readonly (readonly [what: string, bytes: string, expected: RegExp])[] = [
   [
     "a length and chunks",
@@ -197,7 +205,7 @@ const responses: readonly (readonly [what: string, bytes: string, expected: RegE
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
     /^HTTP\/1\.1 502 /,
   ],
-  ["a head without end", `HTTP/1.1 200 OK\r\nX: ${"x".repeat(70_000)}\r\n\r\n`, /^HTTP\/1\.1 502 /],
+  ["an endless head", `HTTP/1.1 200 OK\r\nX: ${"x".repeat(70_000)}\r\n\r\n`, /^HTTP\/1\.1 502 /],
   ["a folded line", "HTTP/1.1 200 OK\r\nX: 1\r\n Y: 2\r\nContent-Length: 0\r\n\r\n", /^HTTP\/1\.1 502 /],
   ["a line feed alone", "HTTP/1.1 200 OK\nContent-Length: 2\n\nok", /^HTTP\/1\.1 502 /],
   [
@@ -234,7 +242,7 @@ const responses: readonly (readonly [what: string, bytes: string, expected: RegE
   ["another version", "HTTP/2.0 200 OK\r\nContent-Length: 0\r\n\r\n", /^HTTP\/1\.1 502 /],
   ["a status of two digits", "HTTP/1.1 99 OK\r\nContent-Length: 0\r\n\r\n", /^HTTP\/1\.1 502 /],
   [
-    "an upgrade without a request for it",
+    "an unrequested upgrade",
     "HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n",
     /^HTTP\/1\.1 502 /,
   ],

@@ -8,7 +8,7 @@ import { credential, host } from "./fixture.ts";
 import { openSession, protocols, readToEnd, sendHttp2, startProxyFixture } from "./proxy-fixture.ts";
 
 const secret = "s3cr3t/of+an~API=key";
-/** The forms in which an origin may say it back. */
+/** Encodings in which an origin may return the secret. */
 const forms: readonly (readonly [what: string, text: string])[] = [
   ["plain", secret],
   ["base64", Buffer.from(secret).toString("base64")],
@@ -119,7 +119,7 @@ for (const protocol of protocols) {
       assert.equal(alarm.owner, isForeign ? undefined : "process:test");
       assert.doesNotMatch(JSON.stringify(fixture.events), /toolcrib-ph-[0-9a-f]|s3cr3t/);
     }
-    // Only a body is looked into while it is sent.
+    // Only the body is scanned while it is sent.
     assert.ok(requests <= rows.filter(([where]) => where === "body").length);
   });
 
@@ -272,7 +272,7 @@ for (const protocol of protocols) {
       assert.equal(body.toString(), plain.toString().replace(secret, own.placeholder), name);
       assert.equal(got["content-encoding"], undefined);
     }
-    // What cannot be looked into does not come through.
+    // A body that cannot be decoded is not forwarded.
     for (const name of ["compress", "gzip, x", "gzip, gzip, gzip, gzip", "GZIP;q=1"]) {
       const { status, json } = await fixture.send({
         protocol,

@@ -9,7 +9,7 @@ import { nodeFileSteps } from "./file-steps.ts";
 import { toUnwritable, type WriteDeps } from "./replace-file.ts";
 
 /**
- * Create the directory `path` with `files`. The path must not exist, or be an
+ * Creates the directory `path` with `files`. The path must not exist, or be an
  * empty directory. A killed process leaves its draft (`<path>.<digits>.draft`).
  *
  * @param files contents by relative path, with `/` between the parts.

@@ -18,24 +18,24 @@ export interface Permissions {
 /** A file that is being written and is not visible under its final name. */
 export interface Draft {
   write(bytes: Uint8Array): Promise<void>;
-  /** Set the modification time, in milliseconds since the epoch. */
+  /** Sets the modification time, in milliseconds since the epoch. */
   setModified(atMs: number): Promise<void>;
   setPermissions(permissions: Permissions): Promise<void>;
-  /** Wait until the content is on the disk. */
+  /** Waits until the content is on the disk. */
   sync(): Promise<void>;
   close(): Promise<void>;
 }
 
 /** The steps of a change. */
 export interface FileSteps {
-  /** Create a file that does not exist yet (`EEXIST`), without following a link. */
+  /** Creates a file that does not exist yet (`EEXIST`), without following a link. */
   create(path: string, mode: number): Promise<Draft>;
-  /** Rename a file in one step, over an existing one. */
+  /** Renames a file in one step, over an existing one. */
   rename(from: string, to: string): Promise<void>;
-  /** Give a file a second name, which must not exist yet (`EEXIST`). */
+  /** Gives a file a second name, which must not exist yet (`EEXIST`). */
   link(path: string, name: string): Promise<void>;
   remove(path: string): Promise<void>;
-  /** Wait until the names in a directory are on the disk. */
+  /** Waits until the names in a directory are on the disk. */
   syncDirectory(path: string): Promise<void>;
 }
 

@@ -23,7 +23,7 @@ const sqliteBusy = 5;
 const retryMs = 10;
 
 /**
- * Take the lock `name` of a directory (the file `<name>.lock`) without waiting.
+ * Takes the lock `name` of a directory (the file `<name>.lock`) without waiting.
  *
  * @returns the lock, held until disposed; `undefined` while another holder, in this process or another, excludes it.
  * @throws {FilesError} `FILE_LOCK_UNUSABLE`
@@ -58,7 +58,7 @@ export function tryLock(directory: string, name: string, mode: LockMode): Dispos
 }
 
 /**
- * Take an exclusive lock, and wait for other holders.
+ * Takes an exclusive lock, and waits for other holders.
  *
  * @returns the lock, held until disposed; `undefined` when `timeoutMs` milliseconds were not enough.
  * @throws {FilesError} `FILE_LOCK_UNUSABLE`

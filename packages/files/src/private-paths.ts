@@ -16,7 +16,7 @@ export function isOpenToOthers(mode: number, forbidden: number = othersBits): bo
 }
 
 /**
- * Create a directory and its missing parents with mode 0700. A directory that
+ * Creates a directory and its missing parents with mode 0700. A directory that
  * exists and is open to others is closed to them.
  *
  * @throws {FilesError} `FILE_EXPOSED` when it is open to others and this process may not change that.
@@ -38,7 +38,7 @@ export async function makePrivateDirectory(path: string): Promise<void> {
 }
 
 /**
- * Create an empty file with mode 0600, or close an existing one to others.
+ * Creates an empty file with mode 0600, or closes an existing one to others.
  *
  * A file that exists is not opened: closing it would release the locks that this
  * process has on it (POSIX).

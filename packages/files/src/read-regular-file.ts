@@ -13,7 +13,7 @@ export interface FileContent {
   readonly mode: number | undefined;
 }
 
-/** Read at most `maxBytes + 1` bytes of the file at `path`: more than `maxBytes` means that it is too long. */
+/** Reads at most `maxBytes + 1` bytes of the file at `path`: more than `maxBytes` means that it is too long. */
 export type ReadFile = (path: string, maxBytes: number) => Promise<FileContent>;
 
 // Without O_NONBLOCK, opening a pipe would wait for its writer. Windows has no such flag.

@@ -32,12 +32,12 @@ export interface CreateOptions {
 /** Behaviour of `replaceFile`. */
 export interface ReplaceOptions extends CreateOptions {
   /**
-   * Keep the permission bits, owner and group of the file that is replaced; `mode`
+   * Keeps the permission bits, owner and group of the file that is replaced; `mode`
    * then applies only when no file exists. Where this process may not keep the
    * group, the group gets no access. @default false
    */
   readonly keepPermissions?: boolean;
-  /** Replace the file that a symbolic link points to, and keep the link. @default false */
+  /** Replaces the file that a symbolic link points to, and keeps the link. @default false */
   readonly followSymlink?: boolean;
   /** Called when only the replacement itself is left to do; `false` cancels it. @default always true */
   readonly isStillWanted?: () => Promise<boolean>;
@@ -49,7 +49,7 @@ const privateMode = 0o600;
 const maxLinks = 40;
 
 /**
- * Replace the content of the file at `path`, or create it.
+ * Replaces the content of the file at `path`, or creates it.
  *
  * @returns `false` when `isStillWanted` cancelled the replacement.
  * @throws {FilesError} `FILE_UNWRITABLE`: the old content is in place. `FILE_NOT_DURABLE`: the new content is in place.
@@ -82,7 +82,7 @@ export async function replaceFile(
 }
 
 /**
- * Create the file at `path` with its whole content, unless the path exists. Of
+ * Creates the file at `path` with its whole content, unless the path exists. Of
  * several processes that create the same file, one succeeds.
  *
  * @returns `false` when the path exists; its content is then left alone.
@@ -114,7 +114,7 @@ export async function createFile(
 }
 
 /**
- * Remove the file at `path`. A file that does not exist is no error.
+ * Removes the file at `path`. A file that does not exist is no error.
  *
  * @throws {FilesError} `FILE_UNWRITABLE`: the file is in place. `FILE_NOT_DURABLE`: it is gone.
  */
@@ -131,7 +131,7 @@ export async function removeFile(path: string, steps: FileSteps = nodeFileSteps)
 /** Which drafts `removeDrafts` removes. */
 export interface RemoveDraftsOptions {
   /**
-   * Remove only drafts that were last written to before this time, in milliseconds
+   * Removes only drafts that were last written to before this time, in milliseconds
    * since the epoch. Required for a directory that other processes write to
    * without a lock. @default all drafts
    */
@@ -141,7 +141,7 @@ export interface RemoveDraftsOptions {
 }
 
 /**
- * Remove the drafts that killed writers left in a directory.
+ * Removes the drafts that killed writers left in a directory.
  *
  * @throws {FilesError} `FILE_UNWRITABLE`, `FILE_NOT_DURABLE`.
  */

@@ -16,7 +16,7 @@ const names: StepName[] = [];
 
 function die(): never {
   process.kill(process.pid, "SIGKILL");
-  // The signal is on its way.
+  // SIGKILL takes effect shortly after the call.
   for (;;);
 }
 

@@ -15,7 +15,9 @@ import { makeTemporaryDirectory } from "@toolcrib/testing";
 const skip = process.platform === "win32" && "Windows has no permission bits";
 
 describe("private paths", () => {
-  test("makePrivateDirectory() creates 0700 with its parents, and closes an open one", { skip }, async () => {
+  test("makePrivateDirectory() creates 0700 with its parents, and removes access of others from an existing directory", {
+    skip,
+  }, async () => {
     await using directory = await makeTemporaryDirectory();
     await makePrivateDirectory(directory.join("a", "b"));
     assert.equal(statSync(directory.join("a")).mode & 0o777, 0o700);
@@ -26,13 +28,13 @@ describe("private paths", () => {
     assert.equal(statSync(directory.join("open")).mode & 0o777, 0o700);
   });
 
-  test("makePrivateDirectory() fails where a file is in the way", async () => {
+  test("makePrivateDirectory() fails if a file has the path", async () => {
     await using directory = await makeTemporaryDirectory();
     writeFileSync(directory.join("a"), "");
     await assert.rejects(makePrivateDirectory(directory.join("a")), { code: "EEXIST" });
   });
 
-  test("createPrivateFile() creates 0600 and closes an open file, without changing it", {
+  test("createPrivateFile() creates 0600 and removes access of others from an existing file, without changing its content", {
     skip,
   }, async () => {
     await using directory = await makeTemporaryDirectory();
@@ -43,7 +45,7 @@ describe("private paths", () => {
     assert.equal(statSync(directory.join("old")).size, 7);
   });
 
-  test("isOpenToOthers() looks at the bits that are forbidden", { skip }, () => {
+  test("isOpenToOthers() checks the forbidden permission bits", { skip }, () => {
     const rows: readonly [mode: number, forbidden: number | undefined, expected: boolean][] = [
       [0o700, undefined, false],
       [0o100600, undefined, false],
@@ -59,7 +61,7 @@ describe("private paths", () => {
 });
 
 describe("locks", () => {
-  test("tryLock() lets one exclusive holder or several shared ones in", async () => {
+  test("tryLock() allows one exclusive holder or several shared holders", async () => {
     await using directory = await makeTemporaryDirectory();
     {
       using exclusive = tryLock(directory.path, "a", "exclusive");
@@ -75,7 +77,7 @@ describe("locks", () => {
     assert.equal(tryLock(directory.path, "a", "exclusive"), undefined);
   });
 
-  test("waitForLock() waits for the holder, and not for longer than asked", async () => {
+  test("waitForLock() waits for the holder, up to its time limit", async () => {
     await using directory = await makeTemporaryDirectory();
     const held = tryLock(directory.path, "a", "exclusive");
     assert.equal(await waitForLock(directory.path, "a", 30), undefined);
@@ -85,7 +87,7 @@ describe("locks", () => {
     assert(lock !== undefined);
   });
 
-  test("a lock of a process that is killed is free", async () => {
+  test("the lock of a killed process is free", async () => {
     await using directory = await makeTemporaryDirectory();
     const code = `
       const { tryLock } = await import("@toolcrib/files");

@@ -6,7 +6,7 @@ import { readRegularFile, readRegularFileAtOnce } from "@toolcrib/files";
 import { makeTemporaryDirectory } from "@toolcrib/testing";
 
 for (const read of [readRegularFile, readRegularFileAtOnce]) {
-  test(`${read.name}() reads regular files, bounded, and nothing else`, async () => {
+  test(`${read.name}() reads only regular files, up to a limit`, async () => {
     await using directory = await makeTemporaryDirectory();
     const path = directory.join("file");
     const check = async (text: string, maxBytes: number, expected: string) => {
@@ -18,7 +18,7 @@ for (const read of [readRegularFile, readRegularFileAtOnce]) {
     await check("", 10, "");
     await check("four", 10, "four");
     await check("four", 4, "four");
-    // One byte more than allowed says that there is more.
+    // One byte more than the limit shows that the file is larger.
     await check("fourteen", 4, "fourt");
     mkdirSync(directory.join("folder"));
     await assert.rejects(read(directory.join("folder"), 10), { code: "EISDIR" });

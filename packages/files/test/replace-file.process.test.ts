@@ -48,7 +48,7 @@ describe("replaceFile()", () => {
     assert.deepEqual(readdirSync(directory.path), ["a"]);
   });
 
-  test("keeps permission bits, owner and group when asked", { skip: isWindows }, async () => {
+  test("keeps permission bits, owner and group if the option is set", { skip: isWindows }, async () => {
     await using directory = await makeTemporaryDirectory();
     const path = directory.join("a");
     await replaceFile(deps, path, "one", { keepPermissions: true, mode: 0o644 });
@@ -62,7 +62,7 @@ describe("replaceFile()", () => {
     assert.equal(readFileSync(path, "utf8"), "two");
   });
 
-  test("replaces a symbolic link, or with followSymlink the file at its end", {
+  test("replaces a symbolic link, or with followSymlink the file that it points to", {
     skip: isWindows,
   }, async () => {
     await using directory = await makeTemporaryDirectory();
@@ -96,7 +96,7 @@ describe("replaceFile()", () => {
     });
   });
 
-  test("leaves everything as it was when isStillWanted() cancels it", async () => {
+  test("changes nothing if isStillWanted() cancels it", async () => {
     await using directory = await makeTemporaryDirectory();
     const path = directory.join("a");
     await replaceFile(deps, path, "one");
@@ -105,7 +105,7 @@ describe("replaceFile()", () => {
     assert.deepEqual(readdirSync(directory.path), ["a"]);
   });
 
-  test("never writes into a draft that exists, nor through a link", { skip: isWindows }, async () => {
+  test("never writes into an existing draft, nor through a link", { skip: isWindows }, async () => {
     await using directory = await makeTemporaryDirectory();
     const fixed = { randomBytes: () => Buffer.alloc(16) };
     const draft = directory.join(`.${"0".repeat(32)}.draft`);
@@ -125,7 +125,7 @@ describe("replaceFile()", () => {
   });
 });
 
-describe("a failure at any step leaves the old content or the new one, says which, and leaves no draft:", () => {
+describe("a failure at any step leaves the old or the new content, reports which, and leaves no draft:", () => {
   const changes: Readonly<
     Record<string, (path: string, steps: ReturnType<typeof steppedFiles>) => Promise<unknown>>
   > = {
@@ -165,7 +165,7 @@ describe("a failure at any step leaves the old content or the new one, says whic
   }
 });
 
-test("a process that is killed at any step of replaceFile() leaves the old content or the new one", async () => {
+test("a process that is killed at any step of replaceFile() leaves the old or the new content", async () => {
   const child = fileURLToPath(new URL("./kill-child.ts", import.meta.url));
   const conditions = process.execArgv.filter((argument) => argument.startsWith("--conditions"));
   const run = (...args: readonly string[]) => runProcess(process.execPath, [...conditions, child, ...args]);
@@ -193,7 +193,7 @@ test("a process that is killed at any step of replaceFile() leaves the old conte
 });
 
 describe("createFile()", () => {
-  test("creates a file once, whole, for its owner", async () => {
+  test("creates a file once, atomically, for its owner only", async () => {
     await using directory = await makeTemporaryDirectory();
     const path = directory.join("token");
     const results = await Promise.all(["a", "b", "c"].map((text) => createFile(deps, path, text)));
@@ -204,7 +204,7 @@ describe("createFile()", () => {
     assert.equal(await createFile(deps, path, "d"), false);
   });
 
-  test("leaves a link alone that exists under its name", { skip: isWindows }, async () => {
+  test("does not replace an existing link with its name", { skip: isWindows }, async () => {
     await using directory = await makeTemporaryDirectory();
     symlinkSync("elsewhere", directory.join("token"));
     assert.equal(await createFile(deps, directory.join("token"), "d"), false);
@@ -213,7 +213,7 @@ describe("createFile()", () => {
 });
 
 describe("removeDrafts()", () => {
-  test("removes drafts and nothing else, and recent ones only when asked", async () => {
+  test("removes only drafts, and recent ones only on request", async () => {
     await using directory = await makeTemporaryDirectory();
     const draft = `.${"0123456789abcdef".repeat(2)}.draft`;
     const others = [".hidden", ".short.draft", "notes.txt"];
@@ -233,7 +233,7 @@ describe("createDirectory()", () => {
     ["tools/one.star", "b"],
   ]);
 
-  test("creates all files, also in the place of an empty directory", async () => {
+  test("creates all files, also if an empty directory has the path", async () => {
     await using directory = await makeTemporaryDirectory();
     mkdirSync(directory.join("out"));
     await createDirectory(deps, directory.join("out"), files);

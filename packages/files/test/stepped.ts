@@ -1,11 +1,11 @@
-/** Node's file steps, each of which a test can watch, fail or stop at. */
+/** Node's file operations, each of which a test can observe, fail or stop at. */
 
 import { type FileSteps, nodeFileSteps } from "@toolcrib/files";
 
-/** The name of a step. */
+/** The name of a file operation. */
 export type StepName = keyof FileSteps | "write" | "setModified" | "setPermissions" | "sync" | "close";
 
-/** Returns Node's steps, each run inside `around`. */
+/** Returns Node's file operations, each run inside of `around`. */
 export function steppedFiles(around: <T>(step: StepName, run: () => Promise<T>) => Promise<T>): FileSteps {
   return {
     async create(path, mode) {
@@ -16,7 +16,7 @@ export function steppedFiles(around: <T>(step: StepName, run: () => Promise<T>) 
         setPermissions: (permissions) => around("setPermissions", () => draft.setPermissions(permissions)),
         sync: () => around("sync", () => draft.sync()),
         async close() {
-          // A close that fails has closed the file all the same.
+          // A failed close has closed the file nevertheless.
           await draft.close();
           await around("close", async () => undefined);
         },

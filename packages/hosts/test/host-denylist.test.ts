@@ -7,7 +7,7 @@ const denylist = parseHostDenylist(
 );
 
 function check(pattern: string, expected: string | undefined): void {
-  test(`the denylist ${expected === undefined ? "lets" : "stops"} ${pattern}`, () => {
+  test(`the denylist ${expected === undefined ? "accepts" : "refuses"} ${pattern}`, () => {
     const verdict = parseHostPattern(pattern);
     assert.ok(verdict.kind === "valid");
     assert.equal(findDenied(verdict.value, denylist), expected);
@@ -26,7 +26,7 @@ check("mywebhook.site", undefined);
 check("webhook.site.example.com", undefined);
 check("api.example.com", undefined);
 
-test("a wildcard that stands for a listed name is stopped, one level only", () => {
+test("a wildcard that covers a listed name is refused, for one level only", () => {
   const list = parseHostDenylist("metadata.google.example\n");
   const find = (text: string) => {
     const verdict = parseHostPattern(text);

@@ -93,12 +93,12 @@ checkMatch("*.example.com", "a..example.com", false);
 checkMatch("*.example.com", "a_b.example.com", false);
 checkMatch("*.example.com", "127.0.0.1", false);
 
-test("a base URL's host is a host and no pattern", () => {
+test("the host of a base URL is a host, not a pattern", () => {
   assert.deepEqual(parseHostName("api.example.com"), { kind: "valid", value: "api.example.com" });
   assert.equal(parseHostName("*.example.com").kind, "invalid");
 });
 
-test("a host that a pattern allows is one that a URL spells in the same way", () => {
+test("a URL keeps the spelling of every host that a pattern allows", () => {
   const label = fc.stringMatching(/^[a-zA-Z0-9_*.%@:/\\ \u00e9-]{0,6}$/);
   const host = fc.oneof(
     fc.array(label, { maxLength: 5 }).map((labels) => labels.join(".")),
@@ -123,7 +123,7 @@ test("a host that a pattern allows is one that a URL spells in the same way", ()
   );
 });
 
-test("every valid pattern without a wildcard allows itself and nothing that is longer", () => {
+test("every valid pattern without a wildcard allows itself and nothing longer", () => {
   const name = fc.domain().map((domain) => domain.toLowerCase());
   fc.assert(
     fc.property(name, (domain) => {

@@ -62,7 +62,7 @@ describe("whenAborted()", () => {
 });
 
 describe("Deadline", () => {
-  /** A timer that fires when the test says so. */
+  /** A timer that the test fires. */
   function manualTimer() {
     const timer = { fire: () => {}, isCancelled: false, delayMs: 0 };
     const startTimer = (delayMs: number, callback: () => void) => {

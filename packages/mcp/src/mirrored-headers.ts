@@ -47,7 +47,7 @@ export interface MirroredParameter {
   /** Header name in lower case, `mcp-param-` included. */
   readonly header: string;
   readonly path: readonly string[];
-  /** Compare by value, so that `42.0` equals `42`. */
+  /** Compares by value, so that `42.0` equals `42`. */
   readonly isInteger: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Imports for tests: a document in, what it came to as text. */
+/** Imports documents for tests, and formats the results. */
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,17 +6,17 @@ import { formatDiagnostics } from "@toolcrib/diagnostics";
 import { type ImportOptions, type ImportReport, importOpenapi } from "@toolcrib/openapi";
 import { lintCatalog } from "@toolcrib/toolspec";
 
-/** A document of `documents/`. */
+/** Returns a document of `documents/`. */
 export function document(name: string): { readonly name: string; readonly text: string } {
   return { name, text: readFileSync(join(import.meta.dirname, "documents", name), "utf8") };
 }
 
-/** Import a text. */
+/** Imports a text. */
 export function importText(text: string, options: ImportOptions = {}): Promise<ImportReport> {
   return importOpenapi({ name: "api.yaml", text }, options);
 }
 
-/** A sound document with these `paths`, and `more` at its end; lines of YAML. */
+/** Returns a valid document with `paths`, and `more` at its end; both are lines of YAML. */
 export function api(paths: string, more = ""): string {
   return `openapi: 3.0.3
 info: {title: Demo, version: "1"}
@@ -26,13 +26,13 @@ ${paths.replace(/^/gm, "  ")}
 ${more}`;
 }
 
-/** What an import came to, as text. */
+/** Formats the result of an import. */
 export function written({ value, diagnostics }: ImportReport): string {
   const files = value === undefined ? "nothing\n" : `${value.manifestText}---\n${value.toolspecText}`;
   return `${files}---\n${formatDiagnostics(diagnostics)}\n`;
 }
 
-/** Every finding of lint on what was imported. */
+/** Returns the messages of lint about the imported files. */
 export function lintOf({ value }: ImportReport): readonly string[] {
   if (value === undefined) return [];
   const { name, version } = value.manifest;

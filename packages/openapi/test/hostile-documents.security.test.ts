@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { api, importText, lintOf } from "./check-import.ts";
 
-test("an alias bomb costs what it says, not what it would expand to", async () => {
+test("an alias bomb costs its written size, not its expanded size", async () => {
   const levels = Array.from(
     { length: 30 },
     (_, index) => `l${index + 1}: &l${index + 1} [*l${index}, *l${index}, *l${index}]`,
@@ -17,7 +17,7 @@ test("an alias bomb costs what it says, not what it would expand to", async () =
   assert.equal(report.value.toolspec.tools[0]?.examples, undefined);
 });
 
-test("schemas that contain themselves in every way end", async () => {
+test("schemas that contain themselves in any way are read in finite time", async () => {
   const more = `components:
   schemas:
     A: {allOf: [{$ref: "#/components/schemas/A"}, {$ref: "#/components/schemas/B"}], properties: {a: {$ref: "#/components/schemas/A"}}}
@@ -34,7 +34,7 @@ test("schemas that contain themselves in every way end", async () => {
   assert.deepEqual(lintOf(report), []);
 });
 
-test("compositions that multiply are read up to a bound", async () => {
+test("compositions that multiply are read up to a limit", async () => {
   const names = Array.from({ length: 16 }, (_, index) => index);
   const schemas = names.map(
     (index) =>
@@ -47,7 +47,7 @@ test("compositions that multiply are read up to a bound", async () => {
   assert.ok(report.value);
 });
 
-test("schemas that refer to each other without limit end the import with a finding", async () => {
+test("schemas that refer to each other without end stop the import with a finding", async () => {
   const names = Array.from({ length: 400 }, (_, index) => index);
   const all = names.map((index) => `{$ref: "#/components/schemas/S${index}"}`).join(", ");
   const fields = names.map((index) => `f${index}: {$ref: "#/components/schemas/All"}`).join(", ");
@@ -66,9 +66,9 @@ test("schemas that refer to each other without limit end the import with a findi
   );
 });
 
-/** What a description becomes. */
+/** Checks the description that an import writes. */
 function checkDescription(written: string, expected: string) {
-  test(`a description loses what nobody sees: ${JSON.stringify(written)}`, async () => {
+  test(`a description loses invisible and active content: ${JSON.stringify(written)}`, async () => {
     const report = await importText(api(`/a: {get: {summary: ${JSON.stringify(written)}, responses: {}}}`));
     assert.equal(report.value?.toolspec.tools[0]?.description, expected);
     assert.deepEqual(lintOf(report), []);
@@ -84,7 +84,7 @@ checkDescription("```\ncode\n``` [link](javascript:x) ![i](http://x)", "link");
 checkDescription("x".repeat(5000), `${"x".repeat(199)}…`);
 for (const unit of ["<script", "<!--", "[", "**", "__ ", "# ", "|-", "&#", "<a ", "`", "![", " ", "\\n>"]) {
   const text = unit.repeat(4000);
-  test(`a description of ${JSON.stringify(unit)} over and over is read`, async () => {
+  test(`a description of ${JSON.stringify(unit)} , many times, is read`, async () => {
     const report = await importText(
       api(`/a: {get: {operationId: x1, description: ${JSON.stringify(text)}, responses: {}}}`),
     );
@@ -96,7 +96,7 @@ checkDescription("no: yes", "no: yes");
 checkDescription("on", "on");
 checkDescription(" ", "GET /a");
 
-test("scopes that are none are left out", async () => {
+test("invalid scopes are omitted", async () => {
   const scopes = ["a.read", "", " ", "a\u0000b", "a b", "é", "x".repeat(300), "https://a.example/b"];
   const more = `security: [{login: ${JSON.stringify(scopes)}}]\ncomponents: {securitySchemes: {login: {type: oauth2, flows: {}}}}\n`;
   const report = await importText(api("/a: {get: {responses: {}}}", more));
@@ -104,7 +104,7 @@ test("scopes that are none are left out", async () => {
   assert.deepEqual(lintOf(report), []);
 });
 
-test("names that are hostile become names that are not", async () => {
+test("hostile names are converted to valid ones", async () => {
   const ids = [
     "__proto__",
     "../../etc",
@@ -139,7 +139,7 @@ test("names that are hostile become names that are not", async () => {
   assert.deepEqual(lintOf(report), []);
 });
 
-test("parameters and fields by the names of JavaScript's own are parameters like others", async () => {
+test("parameters and fields with names of JavaScript's own members are ordinary parameters", async () => {
   const fields = ["__proto__", "constructor", "toString", "hasOwnProperty"];
   const properties = fields.map((name) => `${JSON.stringify(name)}: {type: string, example: x}`).join(", ");
   const lines = `/a/{__proto__}: {post: {requestBody: {content: {application/json: {schema: {type: object, required: [constructor], properties: {${properties}}}}}}, responses: {}}}`;
@@ -151,7 +151,7 @@ test("parameters and fields by the names of JavaScript's own are parameters like
   assert.deepEqual(lintOf(report), []);
 });
 
-/** Paths that no toolspec takes are left out, and others are written so that they are taken. */
+/** Checks the path of a tool: paths that no toolspec allows are omitted, others are converted. */
 function checkPath(path: string, expected: string | undefined) {
   test(`path ${JSON.stringify(path)} becomes ${JSON.stringify(expected)}`, async () => {
     const report = await importText(
@@ -175,7 +175,7 @@ checkPath("/100%", "/100%25");
 checkPath("/a\\b", "/a%5Cb");
 checkPath(`/${"long/".repeat(1000)}`, undefined);
 
-test("a document of many operations and parameters stays within what a toolspec takes, and says what is left out", async () => {
+test("a document with many operations and parameters stays within the limits of a toolspec, and omissions are reported", async () => {
   const param = (index: number) => `{name: p${index}, in: query, schema: {type: string}}`;
   const many = Array.from({ length: 250 }, (_, index) => param(index)).join(", ");
   const paths = Array.from(

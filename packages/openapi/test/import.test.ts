@@ -8,14 +8,14 @@ import { api, document, importText, lintOf, written } from "./check-import.ts";
 const golden = (name: string) => join(import.meta.dirname, "golden", name);
 
 for (const name of ["library.yaml", "tiny.json"]) {
-  test(`importOpenapi() makes of ${name} what its golden file holds, and lint finds nothing in it`, async () => {
+  test(`importOpenapi() converts ${name} to its golden file, and lint has no findings about it`, async () => {
     const report = await importOpenapi(document(name));
     checkGolden(golden(name.replace(/\.\w+$/, ".txt")), written(report));
     assert.deepEqual(lintOf(report), []);
   });
 }
 
-/** Which tools come of the operations of the library. */
+/** Checks which tools the operations of the library produce. */
 function checkChoice(
   title: string,
   options: ImportOptions,
@@ -40,8 +40,8 @@ function checkChoice(
 
 checkChoice("an operation by its id", { operations: ["listBooks"] }, ["list_books"]);
 checkChoice("an operation by its method and path", { operations: ["put /blob"] }, ["put_blob"]);
-checkChoice("a deprecated operation that is asked for", { operations: ["oldOne"] }, ["old_one"]);
-checkChoice("operations by tag, whatever its case", { tags: ["People"] }, ["list_people", "add_person"]);
+checkChoice("a deprecated operation that is named", { operations: ["oldOne"] }, ["old_one"]);
+checkChoice("operations by tag, in any letter case", { tags: ["People"] }, ["list_people", "add_person"]);
 checkChoice("operations by path", { paths: ["/books/**"] }, [
   "put_books_by_book_id_pages_by_number_by_format",
   "delete_page",
@@ -52,29 +52,29 @@ checkChoice("operations by path within a segment", { paths: ["/b*"] }, [
   "put_blob",
 ]);
 checkChoice("operations by method and tag", { methods: ["get"], tags: ["books"] }, ["list_books"]);
-checkChoice("what is named and what is chosen", { operations: ["putBlob"], tags: ["people"] }, [
+checkChoice("named and selected operations", { operations: ["putBlob"], tags: ["people"] }, [
   "put_blob",
   "list_people",
   "add_person",
 ]);
 checkChoice(
-  "no more than is allowed, and says so",
+  "at most the maximum, with a finding",
   { toolsMaxCount: 2 },
   ["list_books", "create_book"],
   ["OPENAPI_OPERATION_LIMIT"],
 );
 checkChoice(
-  "nothing where an operation is not there",
+  "nothing if an operation does not exist",
   { operations: ["listBook"] },
   [],
   ["OPENAPI_OPERATION_MISSING"],
 );
-checkChoice("nothing where a tag is not there", { tags: ["magazines"] }, [], ["OPENAPI_OPERATION_MISSING"]);
-checkChoice("nothing where nothing can be sent", { operations: ["doIt"] }, [], ["OPENAPI_OPERATION_MISSING"]);
-checkChoice("nothing under a name that is none", { name: "No Name" }, [], ["OPENAPI_NAME_MISSING"]);
-checkChoice("nothing to a base URL that is none", { baseUrl: "http://x" }, [], ["OPENAPI_SERVER_UNFIT"]);
+checkChoice("nothing if a tag does not exist", { tags: ["magazines"] }, [], ["OPENAPI_OPERATION_MISSING"]);
+checkChoice("nothing if no request can be sent", { operations: ["doIt"] }, [], ["OPENAPI_OPERATION_MISSING"]);
+checkChoice("nothing if the name is invalid", { name: "No Name" }, [], ["OPENAPI_NAME_MISSING"]);
+checkChoice("nothing if the base URL is invalid", { baseUrl: "http://x" }, [], ["OPENAPI_SERVER_UNFIT"]);
 
-test("importOpenapi() takes name, version and base URL as they are given", async () => {
+test("importOpenapi() uses the given name, version and base URL", async () => {
   const { value } = await importOpenapi(document("tiny.json"), {
     name: "other",
     version: "3.2.1",
@@ -86,7 +86,7 @@ test("importOpenapi() takes name, version and base URL as they are given", async
   assert.deepEqual(value?.manifest.entitlements?.egress, ["proxy.example"]);
 });
 
-test("listOpenapi() lists every operation, those too that cannot be imported", () => {
+test("listOpenapi() lists every operation, including those that cannot be imported", () => {
   const { operations } = listOpenapi(document("library.yaml"));
   assert.deepEqual(
     operations
@@ -100,9 +100,9 @@ test("listOpenapi() lists every operation, those too that cannot be imported", (
   );
 });
 
-/** The base URL, variables and hosts that a `servers` list makes; `undefined` where it makes none. */
+/** Checks the base URL, variables and hosts of a `servers` list; `undefined` if it has no usable URL. */
 function checkServer(servers: string, expected: unknown, name = "api.yaml") {
-  test(`servers ${servers} of ${name} make ${JSON.stringify(expected)}`, async () => {
+  test(`servers ${servers} of ${name} produce ${JSON.stringify(expected)}`, async () => {
     const text = api("/x: {get: {responses: {}}}").replace(/^servers:.*$/m, `servers: ${servers}`);
     const { value } = await importOpenapi({ name, text });
     const { baseUrl, variables, tools } = value?.toolspec ?? {};
@@ -190,7 +190,7 @@ checkServer('[{url: "{scheme}://a.example.com", variables: {scheme: {default: ht
   ["a.example.com"],
 ]);
 
-test("a variable of a server is filled in where it would be another one", async () => {
+test("a server variable is replaced by its value if its name is in use", async () => {
   const paths = `/x: {get: {responses: {}}}
 /{v}/y: {get: {parameters: [{name: v, in: path, required: true, schema: {type: string}, example: z}], responses: {}}}
 /z:
@@ -211,7 +211,7 @@ test("a variable of a server is filled in where it would be another one", async 
   assert.deepEqual(lintOf(report), []);
 });
 
-test("a variable of a server without a default is one that the configuration sets", async () => {
+test("a server variable without a default is set by the configuration", async () => {
   const servers = 'servers: [{url: "https://api.example.com/teams/{team}"}]';
   const report = await importText(api("/x: {get: {responses: {}}}").replace(/^servers:.*$/m, servers));
   assert.deepEqual(report.value?.toolspec.variables, { team: {} });
@@ -222,9 +222,9 @@ test("a variable of a server without a default is one that the configuration set
   assert.deepEqual(lintOf(report), []);
 });
 
-/** How a list goes on: the parameters of its operation, the properties of its answer (none for an array), and what comes of them. */
+/** Checks the pagination of a list: the parameters of its operation, the properties of its response (none for an array), and the result. */
 function checkPagination(params: string, properties: string | undefined, expected: object | undefined) {
-  test(`a list with ${params} and ${properties ?? "an array"} goes on by ${JSON.stringify(expected)}`, async () => {
+  test(`a list with ${params} and ${properties ?? "an array"} has the pagination ${JSON.stringify(expected)}`, async () => {
     const parameters = params.split("; ").map((one) => {
       const [name, type = "", initial] = one.split(/[ ,]/);
       const rest = initial === undefined ? "" : `, ${initial.replace(":", ": ")}`;
@@ -280,7 +280,7 @@ checkPagination("cursor string; page integer", `next_cursor: {type: string}, nex
   next: "$.next_cursor",
 });
 
-/** The credentials of a document with these security lines. */
+/** Checks the credentials of a document with these security lines. */
 function checkCredentials(
   title: string,
   lines: string,
@@ -310,7 +310,7 @@ function checkCredentials(
 const schemes = (security: string, list: string) =>
   `security: ${security}\ncomponents:\n  securitySchemes:\n    ${list}\n    other: {type: apiKey, in: header, name: X-Other}`;
 checkCredentials(
-  "a bearer token, and another header beside it",
+  "a bearer token and another header",
   schemes("[{t: []}]", "t: {type: http, scheme: Bearer}"),
   [
     ["t", "api_key", "Authorization", "Bearer {token}"],
@@ -324,7 +324,7 @@ checkCredentials(
   ["OPENAPI_CREDENTIAL_UNFIT"],
 );
 checkCredentials(
-  "what is easier to have comes first",
+  "the simplest alternative is selected",
   schemes(
     "[{o: [a]}, {b: []}, {k: []}]",
     "o: {type: oauth2, flows: {}}\n    b: {type: http, scheme: basic}\n    k: {type: http, scheme: bearer}",
@@ -335,7 +335,7 @@ checkCredentials(
   ],
 );
 checkCredentials(
-  "what is needed together is sent together",
+  "schemes that are required together are sent together",
   schemes("[{b: [], q: []}]", "b: {type: http, scheme: basic}\n    q: {type: apiKey, in: query, name: key}"),
   [
     ["b", "basic", "Authorization", "Basic {token}"],
@@ -344,7 +344,7 @@ checkCredentials(
   ],
 );
 checkCredentials(
-  "a key that is a bearer token in words only",
+  "a key whose description says that it is a bearer token",
   schemes(
     "[{t: []}]",
     "t: {type: apiKey, in: header, name: Authorization, description: 'Write `Bearer` and the token'}",

@@ -4,7 +4,7 @@ import { CodedError } from "@toolcrib/diagnostics";
 import type { ReadReference } from "@toolcrib/openapi";
 import { api, importText, lintOf } from "./check-import.ts";
 
-/** A reader of documents that are kept here, and what it was asked for. */
+/** Returns a reader of the given documents, and the list of its reads. */
 function reader(files: { readonly [name: string]: string }) {
   const asked: string[] = [];
   const readReference: ReadReference = async (reference, from) => {
@@ -24,7 +24,7 @@ const paths = `/a:
   $ref: "b.yaml"
 `;
 
-test("references to other documents are read, each once, relative to the one that names them", async () => {
+test("references to other documents are read once each, relative to the document that contains them", async () => {
   const { asked, readReference } = reader({
     "parts.yaml": 'parameters:\n  Size: {name: size, in: query, schema: {$ref: "types.yaml#/Size"}}',
     "types.yaml": "Size: {type: integer, maximum: 9, description: {}}",
@@ -48,9 +48,9 @@ test("references to other documents are read, each once, relative to the one tha
   ]);
 });
 
-/** What is said of a reference that leads nowhere. */
+/** Checks the reason for a reference that cannot be resolved. */
 function checkLost(reference: string, files: { readonly [name: string]: string }, reason: RegExp) {
-  test(`$ref ${JSON.stringify(reference)} is reported when it cannot be followed, and the rest is imported`, async () => {
+  test(`$ref ${JSON.stringify(reference)} is reported when it cannot be resolved, and the rest is imported`, async () => {
     const lines = `/a: {get: {parameters: [{name: x, in: query, schema: {$ref: "${reference}"}}], responses: {}}}`;
     const report = await importText(api(lines, more), { readReference: reader(files).readReference });
     const [first] = report.diagnostics.filter(({ code }) => code === "OPENAPI_REFERENCE");
@@ -81,7 +81,7 @@ test("without a reader no other document is read, and each is reported", async (
   for (const message of messages) assert.match(message, /other documents are not read here/);
 });
 
-test("documents that name one another without end are read up to a bound", async () => {
+test("documents that refer to each other without end are read up to a limit", async () => {
   let count = 0;
   const readReference: ReadReference = async (reference) => {
     count += 1;

@@ -4,7 +4,7 @@ import { importOpenapi } from "@toolcrib/openapi";
 import fc from "fast-check";
 import { importText } from "./check-import.ts";
 
-/** A document whose only operation takes an object with an example, written in `yaml`. */
+/** Returns a document whose only operation takes an object with an example, written in `yaml`. */
 function withExample(yaml: string): string {
   const lines = yaml.replace(/^/gm, "            ");
   return `openapi: 3.0.3
@@ -22,14 +22,14 @@ ${lines}
 `;
 }
 
-/** What of a document's example reaches the toolspec. */
+/** Returns the value of the example in the imported toolspec. */
 async function exampleOf(text: string): Promise<unknown> {
   const { value, diagnostics } = await importText(text);
   assert.ok(value, diagnostics.map(({ message }) => message).join("; "));
   return value.toolspec.tools[0]?.examples?.[0]?.args["a"];
 }
 
-/** What the text that follows `a:` is. */
+/** Checks the value of the text after `a:`. */
 function checkText(yaml: string, expected: string) {
   test(`YAML reads ${JSON.stringify(yaml)} as ${JSON.stringify(expected)}`, async () => {
     assert.equal(await exampleOf(withExample(`a:${yaml}\nb: end`)), expected);
@@ -63,7 +63,7 @@ checkText(" TRUE", "true");
 checkText(" ~x", "~x");
 checkText(" 'yes' ", "yes");
 
-/** The example as a whole, in several spellings. */
+/** Checks that several spellings of the whole example are read as the same value. */
 function checkSame(...spellings: readonly string[]) {
   for (const yaml of spellings.slice(1)) {
     test(`YAML reads ${JSON.stringify(yaml)} as ${JSON.stringify(spellings[0])}`, async () => {
@@ -99,7 +99,7 @@ checkSame(
 );
 checkSame("a: {x: [{k: 1}, {k: 1}]}", "a: {x: [&one {k: 1}, *one]}");
 
-/** Texts that are refused, with the line and column of the fault. */
+/** Checks that a text is refused, with the line and column of the fault. */
 function checkFault(text: string, place: string) {
   test(`a document is refused: ${JSON.stringify(text.slice(0, 60))}`, async () => {
     const { value, diagnostics } = await importText(text);
@@ -135,7 +135,7 @@ checkFault("[".repeat(1_000_000), "OPENAPI_TOO_LARGE 1:201");
 checkFault("swagger: '2.0'\npaths: {}", "OPENAPI_VERSION 1:1");
 checkFault("openapi: 4.0.0\npaths: {}", "OPENAPI_VERSION 1:1");
 
-test("the same document in JSON and in YAML makes the same toolspec, and lines may end as on Windows", async () => {
+test("the same document in JSON, in YAML, and with CRLF line ends produces the same toolspec", async () => {
   const text = withExample("a: {x: [1, é]}");
   const json = JSON.stringify({
     openapi: "3.0.3",
@@ -164,7 +164,7 @@ test("the same document in JSON and in YAML makes the same toolspec, and lines m
   assert.equal(three?.value?.toolspecText, one.value.toolspecText);
 });
 
-test("no text, and no document with a stretch cut out or doubled, makes the import throw", async () => {
+test("the import throws for no text, and for no document with a part removed or repeated", async () => {
   const sound = withExample('a: |\n  x\nb: {c: [&d "e", *d]}');
   const stretch = fc.tuple(fc.nat(sound.length), fc.nat(40), fc.boolean());
   const changed = stretch.map(([at, length, isDoubled]) =>

@@ -18,7 +18,7 @@ export interface ForkRequest {
   readonly env: Env;
 }
 
-/** Start `entryPath`. A start that fails emits `error` on the returned process. */
+/** Starts `entryPath`. A start that fails emits `error` on the returned process. */
 export function forkModule(
   { entryPath, nodeArgs, env }: ForkRequest,
   { wrap }: SpawnSettings = {},

@@ -23,7 +23,7 @@ export interface CommandResult {
   readonly stderr: string;
 }
 
-/** Run a command with a closed standard input. Never rejects. */
+/** Runs a command with a closed standard input. Never rejects. */
 export function runCommand(
   { program, args, env, directory }: SpawnRequest,
   { timeoutMs, outputMaxBytes }: CommandLimits,

@@ -35,7 +35,7 @@ export interface SpawnSettings {
   readonly wrap?: SpawnWrap;
 }
 
-/** Spawn `request` as it is. @throws what `spawn` of `node:child_process` throws */
+/** Spawns `request` as it is. @throws what `spawn` of `node:child_process` throws */
 export function spawnChild(
   { program, args, env, directory }: SpawnRequest,
   options: Pick<SpawnOptions, "detached" | "serialization" | "stdio" | "windowsHide">,

@@ -7,7 +7,7 @@
 import type { ChildProcess } from "node:child_process";
 import { type SpawnRequest, type SpawnSettings, spawnChild } from "./spawn-child.ts";
 
-/** Start `request`. A start that fails emits `error` on the returned process. */
+/** Starts `request`. A start that fails emits `error` on the returned process. */
 export function startForeground(request: SpawnRequest, { wrap }: SpawnSettings = {}): ChildProcess {
   return spawnChild(wrap === undefined ? request : wrap(request), { stdio: "inherit" });
 }

@@ -1,4 +1,4 @@
-/** Programs that embed a registry, as processes: at both ends of standard streams, and to their end. */
+/** Programs that embed a registry, as processes: on both sides of standard streams, until they exit. */
 
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
@@ -13,7 +13,7 @@ import { type McpService, methodNotFound, startStdioServer } from "@toolcrib/mcp
 import { runProcess, waitUntil } from "@toolcrib/testing";
 import { localIdentity } from "@toolcrib/tool";
 
-/** The arguments that run the fixture on this process's Node, on source and on the build alike. */
+/** Arguments that run the fixture on this process's Node, on the sources or on the build. */
 function childArguments(mode: string): string[] {
   const conditions = process.execArgv.filter((argument) => argument.startsWith("--conditions"));
   return [...conditions, join(import.meta.dirname, "fixtures/registry-child.ts"), mode];
@@ -43,7 +43,7 @@ const parentService: McpService = {
   toolInputSchema: () => undefined,
 };
 
-/** Start the child with this process as the server on its streams. */
+/** Starts the child, with this process as the server on its streams. */
 function startChild(mode: string) {
   const child = spawn(process.execPath, childArguments(mode), { stdio: "pipe" }) as ChildProcess & {
     readonly stdin: Writable;
@@ -68,7 +68,7 @@ function startChild(mode: string) {
         .split("\n")
         .filter((line) => line !== "")
         .map((line) => JSON.parse(line) as unknown),
-    // What it wrote may come after its end.
+    // Output of the child can arrive after its exit.
     exited: Promise.all([once(child, "exit"), once(child.stderr, "end")]).then(([exit]) => exit),
   };
 }
@@ -85,7 +85,7 @@ const reports = [
 ];
 
 describe("a registry with the backend stdio://", () => {
-  it("calls the process that started it, lines of 5 MB included, and ends when it is stopped", async () => {
+  it("calls its parent process, also with lines of 5 MB, and exits when it is stopped", async () => {
     const { lines, written, exited, server } = startChild("execute");
     const ending = await exited;
     assert.deepEqual(ending, [0, null], written());
@@ -93,7 +93,7 @@ describe("a registry with the backend stdio://", () => {
     await server[Symbol.asyncDispose]();
   });
 
-  it("takes the end of its parent as the end of its backend, and does not keep the process", async () => {
+  it("treats the exit of its parent as the end of its backend, and does not keep the process alive", async () => {
     const { child, lines, written, exited, server } = startChild("wait");
     await waitUntil(() => lines().includes("waiting"));
     await server[Symbol.asyncDispose]();
@@ -105,7 +105,7 @@ describe("a registry with the backend stdio://", () => {
 });
 
 describe("a registry that is served on stdio", () => {
-  it("serves an SDK client and ends with it", async () => {
+  it("serves an SDK client and exits with it", async () => {
     const transport = new StdioClientTransport({
       command: process.execPath,
       args: childArguments("serve"),
@@ -124,7 +124,7 @@ describe("a registry that is served on stdio", () => {
     await waitUntil(() => written.includes("stopped"));
   });
 
-  it("answers requests, and nothing else, in the form of the wire", async () => {
+  it("writes only responses in the wire format", async () => {
     const messages = [
       { jsonrpc: "2.0", method: "notifications/initialized" },
       {
@@ -166,7 +166,7 @@ describe("a registry that is served on stdio", () => {
 });
 
 describe("a registry that is never started", () => {
-  it("does not keep its process", async () => {
+  it("does not keep its process alive", async () => {
     const { code } = await runProcess(process.execPath, childArguments("idle"));
     assert.equal(code, 0);
   });

@@ -45,7 +45,7 @@ describe("createRegistry()", () => {
     assert.deepEqual(await registry.execute("utility:echo", { message: "hi" }), { echo: "hi" });
   });
 
-  it("normalises tags, and lists namespaces and tools by them", async () => {
+  it("normalizes tags, and lists namespaces and tools by tags", async () => {
     await using registry = await startedRegistry();
     registry.registerLocal("plain", "No namespace", { type: "object" }, () => "text");
     assert.deepEqual(registry.getTool("utility:echo")?.tags, ["debug", "echo"]);
@@ -57,7 +57,7 @@ describe("createRegistry()", () => {
     assert.equal(await registry.execute("plain"), "text");
   });
 
-  it("keeps versions of a tool side by side", async () => {
+  it("keeps several versions of a tool", async () => {
     await using registry = await startedRegistry();
     for (const version of ["1.0.0", "2.0.0"]) {
       registry.registerLocal("add", "Adds", { type: "object" }, () => version, {
@@ -90,7 +90,7 @@ describe("createRegistry()", () => {
     assert.equal(await registry.execute("legacy:echo", { text: "hello" }), "hello");
   });
 
-  it("prefers the local backend of a tool, and lets a selector decide otherwise", async () => {
+  it("prefers the local backend of a tool, and a selector overrides this", async () => {
     await using server = await startEchoHttpServer({});
     const local = { type: "object", properties: { text: { type: "string" } } };
     await using byDefault = createRegistry();
@@ -107,7 +107,7 @@ describe("createRegistry()", () => {
     assert.equal(await remoteFirst.execute("both:echo", { text: "from there" }), "from there");
   });
 
-  it("reports changes and rejects cursors from before them", async () => {
+  it("reports changes, and rejects cursors from before a change", async () => {
     await using registry = await startedRegistry();
     let changes = 0;
     const unsubscribe = registry.onChange(({ kind }) => {
@@ -127,13 +127,13 @@ describe("createRegistry()", () => {
     unsubscribe();
   });
 
-  it("finds tools by what they do", async () => {
+  it("finds tools by their purpose", async () => {
     await using registry = await startedRegistry();
     registry.registerLocal("send_mail", "Send an e-mail message to somebody", { type: "object" }, () => null);
     assert.equal(registry.search("write an email", 1)[0]?.id, "send_mail");
   });
 
-  it("keeps an audit trail where it is asked to", async () => {
+  it("keeps an audit trail if it is configured", async () => {
     await using directory = await makeTemporaryDirectory();
     await using registry = await startedRegistry({ auditHome: join(directory.path, "home") });
     await registry.execute("utility:echo", { message: "hi" });
@@ -142,7 +142,7 @@ describe("createRegistry()", () => {
 });
 
 describe("the registry's errors", () => {
-  it("each say what happened and what to do", async () => {
+  it("contain the cause and a fix", async () => {
     const lines: string[] = [];
     const add = async (sentinel: string, work: () => unknown) => {
       lines.push(`${sentinel}\n${await thrownBy(work)}\n`);
@@ -182,7 +182,7 @@ describe("the registry's errors", () => {
     checkGolden(join(import.meta.dirname, "golden/registry-errors.txt"), lines.join("\n"));
   });
 
-  it("name the backend that is not there when a selector chooses none", async () => {
+  it("name the missing backend when a selector selects none", async () => {
     await using server = await startEchoHttpServer({});
     await using registry = createRegistry({ backendSelector: () => undefined });
     registry.registerLocal("echo", "Local", { type: "object" }, () => "here", { namespace: "both" });

@@ -1,7 +1,7 @@
 /**
- * Tools as well-known servers offer them, for judging relevance: names,
- * descriptions and parameters in the style of each server, overlapping as they
- * do in practice (five kinds of search, four of create, two of message).
+ * Tools in the style of well-known servers, for tests of relevance: names, descriptions
+ * and parameters, with realistic overlaps (five kinds of search, four of create, two of
+ * message).
  */
 
 import type { SearchDocument } from "@toolcrib/search";
@@ -31,7 +31,7 @@ function tool(
 const repository = { owner: "Repository owner", repo: "Repository name" };
 const paging = { page: "Page number for pagination (min 1)", perPage: "Results per page (max 100)" };
 
-/** The tools to choose from. */
+/** All tools. */
 export const relevanceTools: readonly SearchDocument[] = [
   tool(
     "github",

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { createToolSearch } from "@toolcrib/search";
 import { relevanceTools } from "./relevance-tools.ts";
 
-/** Queries as people and agents write them, and the tool that has to be among the first three. */
+/** Queries in the style of people and agents, and the tool that must be among the first three results. */
 const expectations = `
 open a new issue on github                        github:create_issue
 create_issue                                      github:create_issue

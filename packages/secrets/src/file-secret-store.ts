@@ -36,7 +36,7 @@ export interface SecretStoreDeps {
 }
 
 /**
- * Open the store of a home. The first `set` creates the folder and the key.
+ * Opens the store of a home. The first `set` creates the folder and the key.
  *
  * @throws {SecretsError} `SECRETS_EXPOSED` when other users can read or replace the store.
  */
@@ -137,7 +137,7 @@ class FileSecretStore implements SecretStore {
     await Promise.all(open.map((watcher) => watcher[Symbol.asyncDispose]()));
   }
 
-  /** Run `action` with the store locked. @throws {SecretsError} `SECRETS_UNWRITABLE`, `SECRETS_BUSY`, and as `action` */
+  /** Runs `action` with the store locked. @throws {SecretsError} `SECRETS_UNWRITABLE`, `SECRETS_BUSY`, and as `action` */
   async #change<Result>(action: () => Promise<Result>): Promise<Result> {
     const { folder } = this.#layout;
     try {

@@ -34,7 +34,7 @@ export function secretVariable(name: string): string {
 }
 
 /**
- * Find the secret `name`. A secret that exists and cannot be used is an error: the
+ * Finds the secret `name`. A secret that exists and cannot be used is an error: the
  * next place is not searched, because it may contain an old value.
  *
  * @throws {SecretsError}

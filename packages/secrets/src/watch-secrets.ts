@@ -15,7 +15,7 @@ const pollMs = 2000;
 const settleMs = 20;
 
 /**
- * Watch the store until disposed. `onChange` is called for each change after the
+ * Watches the store until disposed. `onChange` is called for each change after the
  * first scan, which is complete when this resolves.
  */
 export async function watchSecrets(

@@ -21,7 +21,7 @@ export interface ProgramRun {
 export interface Contender {
   readonly name: string;
   readonly version: string;
-  /** Call `main()` of the program in `file` several times. */
+  /** Calls `main()` of the program in `file` several times. */
   readonly run: (file: string, repetitions: number) => ProgramRun;
 }
 
@@ -32,7 +32,7 @@ export type Found =
 
 const timeoutMs = 120_000;
 
-/** Run `command` to its end, and parse `<result> <milliseconds>` from its last line of output. */
+/** Runs `command` to its end, and parses `<result> <milliseconds>` from its last line of output. */
 export function runProcess(command: string, args: readonly string[], folder: string): ProgramRun {
   const { status, stdout, stderr, error, signal } = spawnSync(command, args, {
     encoding: "utf8",

@@ -40,7 +40,7 @@ interface LoadCosts extends LoadRun {
   readonly fastestMs: number;
 }
 
-/** Measure everything in `rounds` rounds. */
+/** Measures everything in `rounds` rounds. */
 export function measureCosts(
   rounds: number,
   temporaryFolder: string,

@@ -34,7 +34,7 @@ export function listPrograms(): string[] {
     .sort();
 }
 
-/** Run `programs` with `contenders`. Throws if the results of a program differ. */
+/** Runs `programs` with `contenders`. Throws if the results of a program differ. */
 export function measurePrograms(
   programs: readonly string[],
   contenders: readonly Contender[],

@@ -56,7 +56,7 @@ export function compileTool(text: string): Program {
   return program;
 }
 
-/** Run the tool in a new thread, with the limits of a tool. */
+/** Runs the tool in a new thread, with the limits of a tool. */
 export async function runTool(program: Program): Promise<Value> {
   const { value } = await executeProgram(new Thread(host), program, predeclared);
   return value;

@@ -11,7 +11,7 @@ import { AssertionLog, fatalAssertions } from "../test/assertions.ts";
 import { execute, type Outcome } from "../test/execute.ts";
 import { type FileResult, type Miss, type SuiteResult, scoreText, sumScores } from "./report.ts";
 
-/** Run all files of the suite at `folder`. */
+/** Runs all files of the suite at `folder`. */
 export async function runBazelbuild(folder: string): Promise<SuiteResult> {
   const files: FileResult[] = [];
   for (const origin of ["java", "go", "rust"]) {
@@ -84,7 +84,7 @@ interface Chunk {
 
 const expectation = /^(.*?) *### *(?:(go|java|rust):)? *(.*)$/;
 
-/** Split a file; messages for other implementations are omitted. */
+/** Splits a file; messages for other implementations are omitted. */
 function readChunks(file: string): Chunk[] {
   const chunks: Chunk[] = [];
   let firstLine = 1;

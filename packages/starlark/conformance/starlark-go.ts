@@ -60,7 +60,7 @@ const nowNs = (): bigint => BigInt(Date.now()) * 1_000_000n;
 const resolveData = "resolve/testdata/resolve.star";
 const syntaxData = "syntax/testdata/errors.star";
 
-/** Run the suite at `folder`. */
+/** Runs the suite at `folder`. */
 export async function runStarlarkGo(folder: string): Promise<SuiteResult> {
   const evaluated: FileResult[] = [];
   for (const [file, assertions] of evalFiles) evaluated.push(await evaluateFile(folder, file, assertions));
@@ -222,7 +222,7 @@ function misworded(file: string, chunk: Chunk, errors: readonly LocatedError[]):
   });
 }
 
-/** Check a file of static errors. A chunk passes if every error is at its line; messages have a separate score. */
+/** Checks a file of static errors. A chunk passes if every error is at its line; messages have a separate score. */
 function judgeFile(
   folder: string,
   file: string,

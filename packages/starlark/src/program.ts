@@ -66,7 +66,7 @@ export class Program {
 }
 
 /**
- * Compile a source text.
+ * Compiles a source text.
  *
  * @returns all errors in the syntax and in the use of names, or an error if the code
  *   is too large; and `program`, if there are no errors.
@@ -103,7 +103,7 @@ export interface Execution {
 }
 
 /**
- * Execute a program from its first statement to its last.
+ * Executes a program from its first statement to its last.
  *
  * @param predeclared a value for each name in `program.predeclared`.
  * @throws {StarlarkError} the error that ended the program; its globals are frozen in

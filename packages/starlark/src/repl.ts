@@ -85,7 +85,7 @@ export class ReplSession {
   }
 
   /**
-   * Run a text. One at a time.
+   * Runs a text. One at a time.
    *
    * @throws {StarlarkError} the error that ended it; globals that it bound before stay bound.
    */
@@ -107,7 +107,7 @@ export class ReplSession {
     return { value, diagnostics, incomplete, thread };
   }
 
-  /** Parse and resolve a text; `file` is absent when the text cannot run. */
+  /** Parses and resolves a text; `file` is absent when the text cannot run. */
   #parse(
     text: string,
     isByLine: boolean,

@@ -68,7 +68,7 @@ async function report(attack: Attack, baselineBytes: number): Promise<AttackRepo
   return { name, ended: kind, message: message.slice(0, 200), steps, memoryBytes, riseBytes };
 }
 
-/** Compile code and grow the young generation before the baseline is measured. */
+/** Compiles code and grows the young generation before the baseline is measured. */
 async function warmUp(): Promise<void> {
   const source =
     'xs = [str(i) + "x" for i in range(20000)]\nd = {x: [x] for x in xs}\njson.decode(json.encode(d))\nfor i in range(50): ys = [[x] for x in xs]';

@@ -14,7 +14,7 @@ export interface Chunk {
   readonly expected: ReadonlyMap<number, RegExp>;
 }
 
-/** Split the text of a chunked file. */
+/** Splits the text of a chunked file. */
 export function readChunks(file: string): Chunk[] {
   const chunks: Chunk[] = [];
   let firstLine = 1;

@@ -60,7 +60,7 @@ export const nodeHost: ThreadHost = {
 
 const fixedNs = 1_767_323_045_678_901_234n;
 
-/** Compile `source` and run it once. */
+/** Compiles `source` and runs it once. */
 export async function execute(source: Source, options: ExecuteOptions): Promise<Outcome> {
   const { dialect, predeclared = new Map(), limits, load, print, nowNs = () => fixedNs } = options;
   const { program, diagnostics } = compileProgram(source, { dialect, predeclared: predeclared.keys() });

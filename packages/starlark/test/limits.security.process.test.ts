@@ -19,7 +19,7 @@ import { programEnvironment } from "./program-environment.ts";
 const runFile = promisify(execFile);
 const conditions = process.execArgv.filter((argument) => argument.startsWith("--conditions"));
 
-/** Run `script` in a separate process. Returns its output. */
+/** Runs `script` in a separate process. Returns its output. */
 async function runChild(script: string, flags: readonly string[], args: readonly string[]): Promise<string> {
   const { stdout } = await runFile(
     process.execPath,
@@ -121,7 +121,7 @@ const javaScriptNames = [
   "references",
 ] as const;
 
-/** Run a program in the tool dialect that must pass its assertions. */
+/** Runs a program in the tool dialect that must pass its assertions. */
 async function check(source: string): Promise<void> {
   const log = new AssertionLog();
   const outcome = await execute(

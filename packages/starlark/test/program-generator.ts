@@ -86,7 +86,7 @@ class Generator {
     this.#lines.push(indent + line);
   }
 
-  /** Run `body` with a new scope. */
+  /** Runs `body` with a new scope. */
   #within(body: () => void): void {
     const before = this.#visible;
     this.#visible = [...before];
@@ -192,7 +192,7 @@ class Generator {
     }
   }
 
-  /** Change a list or dict, or use an augmented assignment. */
+  /** Changes a list or dict, or uses an augmented assignment. */
   #change(indent: string): void {
     const targets = this.#visible.filter(({ type }) => type !== "bool" && type !== "tuple");
     if (targets.length === 0) {

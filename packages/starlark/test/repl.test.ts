@@ -32,7 +32,7 @@ async function show(session: ReplSession, text: string): Promise<string> {
   return value === null ? "" : repr(value!, thread!);
 }
 
-/** Check rows of a text and its output, in one session. */
+/** Checks rows of a text and its output, in one session. */
 async function check(options: ReplOptions, rows: readonly (readonly [string, string])[]): Promise<void> {
   const session = new ReplSession(nodeHost, options);
   for (const [text, expected] of rows) assert.equal(await show(session, text), expected, text);

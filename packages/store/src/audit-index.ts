@@ -110,7 +110,7 @@ export class AuditIndex {
     });
   }
 
-  /** Close the database. The next use opens it again. */
+  /** Closes the database. The next use opens it again. */
   close(): void {
     this.#opened?.file.close();
     this.#opened = undefined;
@@ -133,7 +133,7 @@ export class AuditIndex {
     return read(files);
   }
 
-  /** Run `action`. After damage or a changed segment, rebuild that part and run it once more. */
+  /** Runs `action`. After damage or a changed segment, rebuilds that part and runs it once more. */
   #guard<Result>(action: () => Result): Result {
     for (let attempt = 0; ; attempt += 1) {
       try {

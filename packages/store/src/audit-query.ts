@@ -70,7 +70,7 @@ export interface ListSql {
 }
 
 /**
- * Check `query` and translate it to SQL conditions on `audit_event`.
+ * Checks `query` and translates it to SQL conditions on `audit_event`.
  *
  * @throws {StoreError} `AUDIT_QUERY_INVALID`.
  */

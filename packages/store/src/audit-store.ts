@@ -33,7 +33,7 @@ export type AuditReader = AuditQueries & AsyncDisposable;
 /** The audit trail of a running process. Disposing writes pending records. */
 export interface AuditStore extends AuditQueries, AsyncDisposable {
   /**
-   * Record that a call is about to be dispatched. All intents of one turn of the
+   * Records that a call is about to be dispatched. All intents of one turn of the
    * event loop go out in one write, before any of them resolves.
    *
    * @param signal stops waiting; the record may be written all the same.
@@ -42,7 +42,7 @@ export interface AuditStore extends AuditQueries, AsyncDisposable {
    */
   intent(data: CallIntent, signal?: AbortSignal): Promise<void>;
   /**
-   * Record any other event. It is written within 50 ms; while nothing can be
+   * Records any other event. It is written within 50 ms; while nothing can be
    * written it is kept and retried.
    *
    * @throws {StoreError} `STORE_CLOSED`, `AUDIT_RECORD_TOO_LARGE`.

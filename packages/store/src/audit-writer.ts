@@ -124,7 +124,7 @@ export class AuditWriter {
     if (lane.ending.kind === "torn") this.#reportTorn(this.#appender.segment, lane.ending);
   }
 
-  /** Write a record. Resolves when it is written. */
+  /** Writes a record. Resolves when it is written. */
   write<Type extends AuditEventType>(type: Type, data: AuditEvents[Type]): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.#closed) throw closedError();
@@ -145,7 +145,7 @@ export class AuditWriter {
     });
   }
 
-  /** Write a record with one of the next batches. */
+  /** Writes a record with one of the next batches. */
   record<Type extends AuditEventType>(type: Type, data: AuditEvents[Type]): void {
     if (this.#closed) throw closedError();
     const body = this.#formatter.body(type, data);
@@ -160,7 +160,7 @@ export class AuditWriter {
     else this.#scheduleIn(flushDelayMs);
   }
 
-  /** Resolve when everything recorded so far is written; reject when that fails now. */
+  /** Resolves when everything recorded so far is written; rejects when that fails now. */
   flush(): Promise<void> {
     if (this.#queue.length === 0 && this.#batch === undefined) return Promise.resolve();
     if (this.#closed) return Promise.reject(closedError());
@@ -170,7 +170,7 @@ export class AuditWriter {
     });
   }
 
-  /** Write pending records and close the segment; safe to repeat. Rejects when records remain unwritten. */
+  /** Writes pending records and closes the segment; safe to repeat. Rejects when records remain unwritten. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -214,7 +214,7 @@ export class AuditWriter {
   }
 
   /**
-   * Write at the end of this turn. The check phase follows all callbacks of the
+   * Writes at the end of this turn. The check phase follows all callbacks of the
    * poll phase, so the batch includes every request of the turn.
    */
   #schedule(): void {
@@ -389,7 +389,7 @@ export class AuditWriter {
     );
   }
 
-  /** Enqueue a record of the store itself: allowed while closing, never discarded. */
+  /** Enqueues a record of the store itself: allowed while closing, never discarded. */
   #append<Type extends AuditEventType>(type: Type, data: AuditEvents[Type]): void {
     const body = this.#formatter.body(type, data);
     this.#enqueue({ body, time: this.#formatter.time, waiter: undefined, isIntent: false });

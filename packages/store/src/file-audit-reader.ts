@@ -21,7 +21,7 @@ export interface AuditReaderDeps {
 }
 
 /**
- * Open the trail of the home directory `home` for reading. A home that does not
+ * Opens the trail of the home directory `home` for reading. A home that does not
  * exist is an empty trail.
  */
 export async function openAuditReader(

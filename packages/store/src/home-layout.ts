@@ -41,7 +41,7 @@ export function toHomeLayout(home: string): HomeLayout {
 }
 
 /**
- * Create missing directories with mode 0700.
+ * Creates missing directories with mode 0700.
  *
  * @throws {StoreError} `STORE_HOME_UNUSABLE`.
  */

@@ -5,7 +5,7 @@ import type { HomeLayout } from "./home-layout.ts";
 import { StoreError } from "./store-error.ts";
 
 /**
- * Take the lock `name` of the home without waiting.
+ * Takes the lock `name` of the home without waiting.
  *
  * @returns the lock, held until disposed; `undefined` while another holder excludes it.
  * @throws {StoreError} `STORE_HOME_UNUSABLE`

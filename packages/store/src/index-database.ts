@@ -29,7 +29,7 @@ const busyTimeoutMs = 5000;
 const lockName = "index";
 
 /**
- * Open the index of the home, or one in memory when the home does not exist or
+ * Opens the index of the home, or one in memory when the home does not exist or
  * cannot be written to.
  *
  * @throws a SQLite error; `isDamage` returns whether `moveDamagedAway` can help.
@@ -92,7 +92,7 @@ export function isDamage(error: unknown): boolean {
 }
 
 /**
- * Move the damaged database of the home away (to `toolcrib.db.damaged`).
+ * Moves the damaged database of the home away (to `toolcrib.db.damaged`).
  *
  * @returns `false` while another process uses the database.
  * @throws {StoreError} `AUDIT_INDEX_FAILED`.

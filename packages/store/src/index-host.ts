@@ -49,7 +49,7 @@ export class IndexHost implements AsyncDisposable {
     this.#problem = problem;
   }
 
-  /** Report that `count` records were written. Never throws: writing does not depend on the index. */
+  /** Reports that `count` records were written. Never throws: writing does not depend on the index. */
   notify(count: number): void {
     this.#newCount += count;
     if (this.#isFollowing || this.#closed) return;
@@ -65,7 +65,7 @@ export class IndexHost implements AsyncDisposable {
   }
 
   /**
-   * Run a query, after everything in the segments is indexed.
+   * Runs a query, after everything in the segments is indexed.
    *
    * @throws {StoreError} the error of the query, or `AUDIT_INDEX_FAILED` when the thread ended.
    */

@@ -49,7 +49,7 @@ export interface IndexStatements {
 /** Most rows that `deleteEvents` deletes at a time. */
 export const deleteSliceRows = 1000;
 
-/** Prepare everything for `database`. */
+/** Prepares everything for `database`. */
 export function prepareStatements(database: DatabaseSync): IndexStatements {
   return {
     segments: database.prepare("SELECT * FROM audit_segment ORDER BY name"),

@@ -31,7 +31,7 @@ export interface Store extends AsyncDisposable {
 }
 
 /**
- * Open the store of a home directory for writing. Several processes can open it at
+ * Opens the store of a home directory for writing. Several processes can open it at
  * the same time: each writes its own segments.
  *
  * @throws {StoreError} `STORE_HOME_UNUSABLE`, `STORE_WRITERS_EXHAUSTED`.

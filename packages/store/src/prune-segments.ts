@@ -30,7 +30,7 @@ interface Candidate {
 }
 
 /**
- * Delete the segments beyond the limits.
+ * Deletes the segments beyond the limits.
  *
  * @throws {StoreError} `AUDIT_RETENTION_FAILED`, or the error of the record.
  */

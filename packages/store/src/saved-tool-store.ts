@@ -70,7 +70,7 @@ export interface SavedToolStore extends AsyncDisposable {
   /** Returns the findings about unusable entries as of the last scan. */
   diagnostics(): readonly Diagnostic[];
   /**
-   * Create a tool or replace its definition.
+   * Creates a tool or replaces its definition.
    *
    * @param options.expectedModified the `metadata.modified` that the caller read; when the tool was changed or deleted since, nothing is saved.
    * @throws {CodedError} the code of the first finding about the definition; `METATOOL_NAME_TAKEN`,
@@ -83,16 +83,16 @@ export interface SavedToolStore extends AsyncDisposable {
     options?: { readonly expectedModified?: string },
   ): Promise<SavedToolResult>;
   /**
-   * Remove a tool.
+   * Removes a tool.
    *
    * @returns the removed tool; `undefined` when it did not exist.
    * @throws {CodedError} `METATOOL_FILE_IN_THE_WAY` for an entry that is not a usable tool, and as `save`.
    */
   delete(name: string): Promise<SavedTool | undefined>;
-  /** Count an execution at `atMs` (milliseconds since the epoch). Ignores unknown names: a tool can be deleted while it runs. */
+  /** Counts an execution at `atMs` (milliseconds since the epoch). Ignores unknown names: a tool can be deleted while it runs. */
   recordExecution(name: string, atMs: number): void;
-  /** Write the counted executions. @throws {CodedError} `METATOOL_UNWRITABLE`, `METATOOL_DIRECTORY_BUSY`; the counts are kept. */
+  /** Writes the counted executions. @throws {CodedError} `METATOOL_UNWRITABLE`, `METATOOL_DIRECTORY_BUSY`; the counts are kept. */
   flush(): Promise<void>;
-  /** Call `listener` after any process changed a definition. Changes between two scans are reported together. */
+  /** Calls `listener` after any process changed a definition. Changes between two scans are reported together. */
   onChange(listener: (change: SavedToolChange) => void): Unsubscribe;
 }

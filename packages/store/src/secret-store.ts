@@ -39,22 +39,22 @@ export interface SecretStore extends AsyncDisposable {
    */
   get(name: string): Promise<string | undefined>;
   /**
-   * Store `value` under `name`. Replaces an existing value, also one that cannot be decrypted because it is damaged.
+   * Stores `value` under `name`. Replaces an existing value, also one that cannot be decrypted because it is damaged.
    *
    * @throws {CodedError} as `get`; `SECRETS_VALUE_INVALID`; `SECRETS_EXISTS` for a name that differs in case only;
    *   `SECRETS_FULL`.
    */
   set(name: string, value: string): Promise<"created" | "changed">;
-  /** Remove `name`. Needs no key. @returns whether the secret existed. */
+  /** Removes `name`. Needs no key. @returns whether the secret existed. */
   delete(name: string): Promise<boolean>;
   /**
-   * Rename a secret; its value and the time of its creation stay.
+   * Renames a secret; its value and the time of its creation stay.
    *
    * @throws {CodedError} `SECRETS_NOT_FOUND`, `SECRETS_EXISTS`; as `get`.
    */
   rename(from: string, to: string): Promise<void>;
   /** Returns every secret by name. A secret that cannot be decrypted is listed with its problem. */
   list(): Promise<readonly SecretEntry[]>;
-  /** Call `listener` for each secret that any process sets or removes, until disposed. Resolves when the watch has begun. */
+  /** Calls `listener` for each secret that any process sets or removes, until disposed. Resolves when the watch has begun. */
   watch(listener: (change: SecretChange) => void): Promise<AsyncDisposable>;
 }

@@ -88,7 +88,7 @@ export class SegmentAppender {
     return toSegmentName(this.#writer, this.#number);
   }
 
-  /** Append `bytes`, which end in a line feed. Never rejects. */
+  /** Appends `bytes`, which end in a line feed. Never rejects. */
   async append(bytes: Buffer): Promise<Appended> {
     let written = 0;
     try {
@@ -116,7 +116,7 @@ export class SegmentAppender {
     }
   }
 
-  /** Close the file. */
+  /** Closes the file. */
   async close(): Promise<void> {
     await this.#drop();
   }

@@ -20,7 +20,7 @@ export interface SegmentEnd {
 const firstChunkBytes = 64 * 1024;
 
 /**
- * Read the end of the segment at `path`: enough for `recordLimit` records.
+ * Reads the end of the segment at `path`: enough for `recordLimit` records.
  *
  * @throws the file system's error.
  */

@@ -32,7 +32,7 @@ export type LaneEnding =
   | { readonly kind: "torn"; readonly position: number; readonly bytes: number };
 
 /**
- * Claim the lowest free writer number of the home and read the state of its segments.
+ * Claims the lowest free writer number of the home and reads the state of its segments.
  *
  * @throws {StoreError} `STORE_WRITERS_EXHAUSTED`, `STORE_HOME_UNUSABLE`.
  */

@@ -14,7 +14,7 @@ export interface AuditEngine {
   readonly open: (location: string, now: () => number) => Promise<AuditStore>;
 }
 
-/** Define the tests. */
+/** Defines the tests. */
 export function testAuditStore({ name, newLocation, open }: AuditEngine): void {
   describe(`AuditStore: ${name}`, () => {
     test("an intent that resolved is visible to every store of the trail", async (t) => {

@@ -34,7 +34,7 @@ test("intent() resolves when its line is in the segment", async (t) => {
   });
 });
 
-test("all intents of one turn go out in one write, with the records before them", async (t) => {
+test("all intents of one turn are written at once, with the records before them", async (t) => {
   const home = newHome(t);
   await using store = await openStore({ home }, { now: tickingClock() });
   store.audit.record("call.completed", completionOf("c0"));
@@ -58,7 +58,7 @@ test("intents that arrive during a write are collected for the next one", async 
   const home = newHome(t);
   await using store = await openStore({ home }, { now: tickingClock() });
   const first = store.audit.intent(intentOf("c0"));
-  // The write starts in the check phase; these come after it has started and before it ends.
+  // The write starts in the check phase; these arrive after its start and before its end.
   const others = new Promise<void>((resolve) => {
     setImmediate(() => {
       const late = [1, 2, 3].map((n) => store.audit.intent(intentOf(`c${n}`)));

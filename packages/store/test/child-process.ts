@@ -19,7 +19,7 @@ export interface ChildWriter {
   readonly ended: Promise<number | NodeJS.Signals>;
 }
 
-/** Start a child that writes to `home`; `shell` puts it behind a shell command such as `ulimit`. */
+/** Starts a child that writes to `home`; `shell` puts it behind a shell command such as `ulimit`. */
 export function startChildWriter(
   t: TestContext,
   childArguments: readonly string[],

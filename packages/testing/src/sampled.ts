@@ -1,6 +1,6 @@
 /**
- * Long lists of similar cases: `npm test` runs a sample within the time that a
- * person waits, and `npm run verify` runs all of them.
+ * Long lists of similar cases: `npm test` runs a sample in a short time, and
+ * `npm run verify` runs all of them.
  */
 
 /** Whether long lists run whole: `npm run verify` sets `TOOLCRIB_TEST_ALL`. */
@@ -9,7 +9,7 @@ export const runsAll = process.env["TOOLCRIB_TEST_ALL"] !== undefined;
 /** Whether lists run at their shortest: `npm test -- --fast` sets `TOOLCRIB_TEST_FAST`. */
 const runsFast = process.env["TOOLCRIB_TEST_FAST"] !== undefined && !runsAll;
 
-/** A sample of a sample, where a person waits for the fast tests. */
+/** Reduces samples further for `--fast`. */
 const fastFactor = 5;
 
 /** Returns all of `cases` where `runsAll`; otherwise every `step`-th, starting with the first. */
@@ -19,7 +19,7 @@ export function sampled<T>(cases: readonly T[], step: number): readonly T[] {
   return cases.filter((_, index) => index % distance === 0);
 }
 
-/** Options for a test that stands for the cases that a sample leaves out: it is skipped with a reason and counted. */
+/** Returns options for a test that represents the omitted cases of a sample: it is skipped with a reason, and counted. */
 export function leftOut(step: number): { readonly skip: string | false } {
   return {
     skip: runsAll ? false : `one in ${runsFast ? step * fastFactor : step} ran; npm run verify runs all`,

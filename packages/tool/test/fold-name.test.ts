@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import { foldName } from "@toolcrib/tool";
 import fc from "fast-check";
 
-describe("foldName() takes for one another", () => {
+describe("foldName() treats as equal", () => {
   const rows: readonly [one: string, other: string][] = [
     ["read", "READ"],
     ["read_file", "read-file"],
@@ -24,7 +24,7 @@ describe("foldName() takes for one another", () => {
   }
 });
 
-describe("foldName() keeps apart", () => {
+describe("foldName() distinguishes", () => {
   const rows: readonly [one: string, other: string][] = [
     ["read", "reed"],
     ["getUser", "get_user"],

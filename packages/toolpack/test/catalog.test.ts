@@ -1,4 +1,4 @@
-/** The catalogue that is shipped: every toolspec of it can be served. */
+/** Every toolspec of the shipped catalogue can be served. */
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";

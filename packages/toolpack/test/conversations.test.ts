@@ -1,8 +1,7 @@
 /**
- * Conversations with services as their documentation shows them, word for
- * word, by the toolspecs of the catalogue. Each goes the whole way: the engine,
- * the egress pipeline with its secrets, TLS, and a server that refuses a request
- * of which any byte differs.
+ * Requests and responses from the documentation of services, byte for byte, with the
+ * toolspecs of the catalogue. Each call passes the engine, the egress pipeline with its
+ * secrets, and TLS, and reaches a server that refuses a request with any other byte.
  */
 
 import assert from "node:assert/strict";
@@ -25,7 +24,7 @@ import { startedAt, textsOf } from "./samples.ts";
 
 const catalogue = join(import.meta.dirname, "../../../catalog");
 
-/** One call with all that is said because of it. */
+/** One call with its requests and responses. */
 interface Turn {
   readonly title: string;
   readonly tool: string;
@@ -35,7 +34,7 @@ interface Turn {
   readonly isError: boolean;
 }
 
-/** The parts of a conversation: `=== title`, then `--- part` and its text. */
+/** Parses a conversation: `=== title`, then `--- part` with its text. */
 function parseConversation(text: string): readonly Turn[] {
   return text
     .split(/^=== /m)
@@ -70,7 +69,7 @@ function parseConversation(text: string): readonly Turn[] {
 
 const ofConnection = /^(?:host|connection|content-length|accept-encoding)$/;
 
-/** A request as conversations have it. */
+/** Formats a request as conversations contain it. */
 function written({ method, target, headers, body }: RecordedRequest): string {
   const host = headers.find(([name]) => name.toLowerCase() === "host")?.[1];
   const lines = headers
@@ -96,7 +95,7 @@ function parseResponse(text: string): {
   return { status: Number(status), headers, body: body.join("\n\n") };
 }
 
-/** Hold the catalogue's toolspec of `name` to the conversation with that service. */
+/** Tests the toolspec `name` of the catalogue with its conversation. */
 function checkConversation(name: string, host: string, secret: string): void {
   const turns = parseConversation(
     readFileSync(join(import.meta.dirname, "conversations", `${name}.txt`), "utf8"),

@@ -1,4 +1,4 @@
-/** What becomes of responses: retries, redirects, pages, selections, errors, cuts, and what ends a call early. */
+/** Handling of responses: retries, redirects, pages, selections, errors, truncation, and calls that end early. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -12,7 +12,7 @@ const json = { "Content-Type": "application/json" };
 const ok: Reply = { headers: json, body: '{"ok":true}' };
 
 interface Outcome {
-  /** The requests that arrived, without the origin. */
+  /** Returns the requests that arrived, without the origin. */
   readonly seen: readonly string[];
   readonly texts: readonly unknown[];
   readonly isError?: boolean;
@@ -21,7 +21,7 @@ interface Outcome {
   readonly structured?: unknown;
 }
 
-/** The tool's lines, the replies in order (the last one again and again), and what the call comes to. */
+/** Checks the result of a call: the lines of the tool, the replies in order (the last one repeats), and the expected result. */
 function check(
   title: string,
   lines: string,
@@ -91,7 +91,7 @@ check("Retry-After in seconds is respected, also for POST", post, [status(429, {
   ...done,
 });
 check(
-  "Retry-After as a date is heeded",
+  "Retry-After as a date is respected",
   get,
   [status(503, { "Retry-After": new Date(startedAt + 4000).toUTCString() }), ok],
   { seen: ["GET /x", "GET /x"], slept: [4125], ...done },
@@ -122,7 +122,7 @@ for (const code of [301, 302, 303, 307, 308])
     ...done,
   });
 check(
-  "a redirect by its whole address within the host is followed",
+  "a redirect to an absolute URL on the same host is followed",
   get,
   [status(302, { Location: "https://api.example.com:443/y" }), ok],
   { seen: ["GET /x", "GET /y"], ...done },
@@ -170,7 +170,7 @@ check("304 is not a redirect", get, [status(304)], {
   isError: true,
 });
 check(
-  "a credential in the query goes along with a redirect that lacks it",
+  "a credential in the query is added to a redirect that lacks it",
   get,
   [status(302, { Location: "/y" }), status(302, { Location: "/z?a=1&key=%3Ck%3E" }), ok],
   { seen: ["GET /x?key=%3Ck%3E", "GET /y?key=%3Ck%3E", "GET /z?a=1&key=%3Ck%3E"], ...done },
@@ -182,7 +182,7 @@ const paged = (pagination: string, type = "string") =>
   `${get}\npagination: ${pagination}\nparams:\n  - {name: q, in: query, type: string}\n  - {name: after, in: query, type: ${type}}`;
 const cursor = paged("{kind: cursor, param: after, next: $.next}");
 check(
-  "a cursor is handed on as the argument that asks for the next page",
+  "a cursor is returned as the argument for the next page",
   cursor,
   [{ headers: json, body: '{"items":[1],"next":"c2"}' }],
   {
@@ -197,7 +197,7 @@ check(
   { args: { q: "a" } },
 );
 check(
-  "the last page names no next one",
+  "the last page has no next page",
   cursor,
   [{ headers: json, body: '{"items":[],"next":null}' }],
   {
@@ -218,7 +218,7 @@ check(
   { args: { after: "3" } },
 );
 check(
-  "a Link header is read for the arguments that the tool has",
+  "a Link header is converted to arguments of the tool",
   paged("{kind: link}", "integer"),
   [
     {
@@ -237,7 +237,7 @@ check(
   },
 );
 check(
-  "what a Link header leaves out is left out",
+  "parameters that a Link header lacks are not sent",
   paged("{kind: link}"),
   [{ headers: { ...json, Link: '</x?after=c2>; rel="next"' }, body: "[1]" }],
   {
@@ -249,7 +249,7 @@ check(
   { args: { q: "a" } },
 );
 check(
-  "pages are counted from 0 where the first one is 0",
+  "pages are counted from 0 if the first page is 0",
   paged("{kind: page, param: after, next: $.items, first: 0}", "integer"),
   [{ headers: json, body: '{"items":[1]}' }],
   {
@@ -260,7 +260,7 @@ check(
 );
 const offset = paged("{kind: offset, param: after, next: $.items, total: $.total}", "integer");
 check(
-  "items are passed over, as many as there were",
+  "the offset increases by the number of items",
   offset,
   [{ headers: json, body: '{"items":[1,2,3],"total":10}' }],
   {
@@ -281,7 +281,7 @@ check(
   { args: { after: 9 } },
 );
 check(
-  "the address of the next page in the body is read for the arguments that the tool has",
+  "the URL of the next page in the body is converted to arguments of the tool",
   paged("{kind: link, next: $.links.next}"),
   [{ headers: json, body: '{"links":{"next":"https://api.example.com/x?q=a&after=c%2F2"}}' }],
   {
@@ -295,13 +295,13 @@ check(
   { args: { q: "a" } },
 );
 check(
-  "no address of a next page in the body ends the list",
+  "a body without a next URL ends the list",
   paged("{kind: link, next: $.links.next}"),
   [{ headers: json, body: '{"links":{"next":null}}' }],
   { seen: ["GET /x"], texts: ['{"links":{"next":null}}'] },
 );
 check(
-  "a cursor that is too long is not handed on",
+  "a cursor that is too long is not returned",
   cursor,
   [{ headers: json, body: JSON.stringify({ next: "c".repeat(9000) }) }],
   {
@@ -332,7 +332,7 @@ for (const [path, text, structured] of [
     structured,
   });
 check(
-  "a selection of what is no JSON returns it whole",
+  "a selection from a body that is not JSON returns the whole body",
   selecting("$.a"),
   [{ headers: { "Content-Type": "text/plain" }, body: "{" }],
   {
@@ -364,36 +364,26 @@ const kept = [
   { id: 2, title: "Another", labels: [] },
 ];
 for (const [title, response, body, structured] of [
-  ["of a list that is selected", `{select: $.items, fields: ${fields}}`, issues, kept],
+  ["of a selected list", `{select: $.items, fields: ${fields}}`, issues, kept],
   [
-    "of a list within what else there is",
+    "of a list next to other members",
     `{fields: {total: $.total, items: {select: $.items, fields: ${fields}}}}`,
     issues,
     { total: 2, items: kept },
   ],
-  [
-    "of each object that is selected",
-    `{select: "$.items[*]", fields: {id: $.id}}`,
-    issues,
-    [{ id: 1 }, { id: 2 }],
-  ],
+  ["of each selected object", `{select: "$.items[*]", fields: {id: $.id}}`, issues, [{ id: 1 }, { id: 2 }]],
   ["of one object", `{select: "$.items[0]", fields: {id: $.id}}`, issues, { id: 1 }],
+  ["of a body that is a list", "{fields: {id: $.id}}", '[{"id":1,"x":2},{"id":3}]', [{ id: 1 }, { id: 3 }]],
+  ["of a body that is an object", "{fields: {id: $.id}}", '{"id":1,"x":2}', { id: 1 }],
   [
-    "of the whole, which is a list",
-    "{fields: {id: $.id}}",
-    '[{"id":1,"x":2},{"id":3}]',
-    [{ id: 1 }, { id: 3 }],
-  ],
-  ["of the whole, which is an object", "{fields: {id: $.id}}", '{"id":1,"x":2}', { id: 1 }],
-  [
-    "of what is no object",
+    "of a value that is not an object",
     "{fields: {id: $.id}}",
     '[1,"a",null,[{"id":1}],{"id":2,"x":1}]',
     [1, "a", null, [{ id: 1 }], { id: 2 }],
   ],
   ["of a text", "{fields: {id: $.id}}", '"text"', "text"],
   [
-    "that lead on into fields",
+    "that continue into fields",
     '{fields: {a: {select: "$.a[*]", fields: {b: {select: $.b, fields: {c: $.c}}}}}}',
     '{"a":[{"b":{"c":1,"d":2}}],"e":3}',
     { a: [{ b: { c: 1 } }] },
@@ -406,7 +396,7 @@ for (const [title, response, body, structured] of [
     { ok: false, error: "not_authed" },
   ],
   [
-    "named as JavaScript names its own",
+    "with the names of JavaScript's own members",
     '{fields: {constructor: $.constructor, id: "$.__proto__"}}',
     '{"__proto__":{"a":1},"constructor":2,"x":3}',
     { constructor: 2, id: { a: 1 } },
@@ -418,7 +408,7 @@ for (const [title, response, body, structured] of [
     structured,
   });
 check(
-  "a list goes on by what it was before its fields were kept",
+  "pagination uses the response before the selection of fields",
   `${cursor}\nresponse: {select: $.items, fields: {id: $.id}}`,
   [{ headers: json, body: '{"items":[{"id":1,"x":2}],"next":"c2"}' }],
   {
@@ -439,8 +429,11 @@ check(
   },
 );
 
-// What is no text, what is too long, and what is nothing.
-check("nothing is its status", get, [status(204)], { seen: ["GET /x"], texts: ["HTTP 204 No Content"] });
+// Binary, long and empty bodies.
+check("an empty response is its status", get, [status(204)], {
+  seen: ["GET /x"],
+  texts: ["HTTP 204 No Content"],
+});
 check(
   "bytes are a resource",
   get,
@@ -454,13 +447,13 @@ check(
   },
 );
 check(
-  "many bytes are described",
+  "a large binary body is described",
   get,
   [{ headers: { "Content-Type": "application/zip" }, body: new Uint8Array(70_000) }],
   { seen: ["GET /x"], texts: ["application/zip, 70000 bytes"] },
 );
 check(
-  "a long text is cut on a character",
+  "a long text is truncated at a character boundary",
   get,
   [{ headers: { "Content-Type": "text/plain" }, body: `a${"é".repeat(60_000)}` }],
   {
@@ -468,11 +461,16 @@ check(
     texts: [`a${"é".repeat(51_199)}\n[truncated: showing 102399 of 120001 bytes]`],
   },
 );
-check("a tool may return less", `${get}\nresponse: {maxBytes: 4}`, [{ headers: json, body: '{"a":1}' }], {
-  seen: ["GET /x"],
-  texts: ['{"a"\n[truncated: showing 4 of 7 bytes]'],
-  structured: undefined,
-});
+check(
+  "a tool can have a smaller limit",
+  `${get}\nresponse: {maxBytes: 4}`,
+  [{ headers: json, body: '{"a":1}' }],
+  {
+    seen: ["GET /x"],
+    texts: ['{"a"\n[truncated: showing 4 of 7 bytes]'],
+    structured: undefined,
+  },
+);
 check(
   "an error of the service is an error of the tool",
   post,
@@ -544,7 +542,7 @@ test("errors of the settings and of send are thrown unchanged", async () => {
 });
 
 test("a cancelled call ends at once with the reason, in every phase", async () => {
-  const gone = new Error("the client is gone");
+  const gone = new Error("the client disconnected");
   const before = new AbortController();
   before.abort(gone);
   await using api = await openLoopbackApi(() => new Promise(() => {}));
@@ -596,7 +594,7 @@ test("createToolpackSource() lists the default tools, or the requested ones", as
   );
 });
 
-test("createToolpackSource() refuses invalid paths, and those without bounds", async () => {
+test("createToolpackSource() refuses invalid paths, and paths that need too much work", async () => {
   await using api = await openLoopbackApi(() => ok);
   for (const path of ["$.a[", '$..[?match(@.a, "x*")]', '$[?search(@.a, "x")]'])
     assert.throws(

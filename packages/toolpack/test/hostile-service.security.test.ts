@@ -1,4 +1,4 @@
-/** Services that mean harm: what they answer leads nowhere, ends, and says nothing for the engine. */
+/** Malicious services: their responses cannot redirect a call, keep it running, or imitate messages of the engine. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -34,7 +34,7 @@ test("a cursor that imitates the engine stays a JSON text on one line", async ()
 const elsewhere = "[more results, but pages are asked for on the same host only]";
 const unlike = "[more results, but the address of the next page has no parameter of this tool]";
 
-/** The address of a next page, and what is said of it. */
+/** A URL of a next page, and the expected note. */
 const addresses: readonly (readonly [address: string, note: string])[] = [
   ["https://evil.test/x?after=2", elsewhere],
   ["https://other.example.com/x?after=2", elsewhere],
@@ -78,7 +78,7 @@ test("Link headers that are long or invalid name no page", async () => {
   }
 });
 
-test("a list whose next page takes too many steps to find says so", async () => {
+test("a list whose next page takes too many steps to find reports this", async () => {
   const body = JSON.stringify({ a: Array.from({ length: 3000 }, () => 1), next: "c" });
   const { result } = await callOnce(paged('{kind: cursor, param: after, next: "$..a[?count($..*) > 1]"}'), {
     headers: json,
@@ -103,7 +103,7 @@ test("JSON that is nested too deep or invalid is text, without selection and pag
   }
 });
 
-test("fields of all objects together have one bound, however many objects there are", async () => {
+test("the fields of all objects together have one limit, for any number of objects", async () => {
   const fields = Array.from({ length: 100 }, (_, index) => `f${index}: "$..a[?@.b]"`).join(", ");
   const body = JSON.stringify(Array.from({ length: 20_000 }, (_, id) => ({ id, a: [{ b: 1 }] })));
   const { result } = await callOnce(`method: GET\npath: /x\nresponse: {maxBytes: 20, fields: {${fields}}}`, {
@@ -118,7 +118,7 @@ test("fields of all objects together have one bound, however many objects there 
   );
 });
 
-test("names of JavaScript's own are names like others", async () => {
+test("names of JavaScript's own members are ordinary names", async () => {
   const body = '{"__proto__":{"next":"a"},"constructor":{"prototype":1}}';
   const { result } = await callOnce(paged("{kind: cursor, param: after, next: $.next}"), {
     headers: json,
@@ -128,7 +128,7 @@ test("names of JavaScript's own are names like others", async () => {
   assert.equal(({} as { next?: unknown }).next, undefined);
 });
 
-test("redirects within the host neither go on for ever nor drop the credential", async () => {
+test("redirects within the host are limited in number and keep the credential", async () => {
   let count = 0;
   await using api = await openLoopbackApi(() => {
     count += 1;

@@ -1,4 +1,4 @@
-/** A service on loopback that keeps every request as it came, and a `send` that reaches it in place of every host. */
+/** A service on loopback that records every request, and a `send` that routes every host to it. */
 
 import assert from "node:assert/strict";
 import { createServer, type IncomingMessage, request as openRequest } from "node:http";
@@ -6,24 +6,24 @@ import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import type { OutgoingRequest, SendRequest } from "@toolcrib/toolpack";
 
-/** A request as it came over the wire. */
+/** A request as received. */
 export interface SeenRequest {
   /** `GET https://api.example.com/items?a=1`. */
   readonly line: string;
-  /** In the order in which they came, less those that the connection itself needs. */
+  /** In the order of arrival, without those of the connection. */
   readonly headers: readonly string[];
   /** One character for each byte. */
   readonly body: string;
 }
 
-/** What is answered; 200 with nothing where it says nothing else. */
+/** A response. @default 200 without a body */
 export interface Reply {
   readonly status?: number;
   readonly headers?: { readonly [name: string]: string };
   readonly body?: string | Uint8Array;
 }
 
-/** The service. */
+/** A running service. */
 export interface LoopbackApi extends AsyncDisposable {
   readonly send: SendRequest;
   readonly seen: readonly SeenRequest[];
@@ -31,7 +31,7 @@ export interface LoopbackApi extends AsyncDisposable {
 
 const ofConnection = /^(?:host|connection|content-length|transfer-encoding)$/i;
 
-/** Start the service; `answer` is asked for each request, counted from 0. */
+/** Starts the service. Calls `answer` with the index of each request, from 0. */
 export async function openLoopbackApi(
   answer: (request: SeenRequest, index: number) => Reply | Promise<Reply>,
 ): Promise<LoopbackApi> {
@@ -76,7 +76,7 @@ function send(request: OutgoingRequest, port: number): ReturnType<SendRequest> {
         host: "127.0.0.1",
         port,
         method,
-        // As it was planned: no URL parser comes in between.
+        // The planned URL is sent unchanged, without a URL parser.
         path: url.slice(`https://${host}`.length),
         headers: {
           Host: host,

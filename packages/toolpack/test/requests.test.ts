@@ -1,4 +1,4 @@
-/** What goes over the wire, to the byte: every place, type, encoding and form of placeholder. */
+/** Requests on the wire, byte for byte: every place, type, encoding and format of a placeholder. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -13,12 +13,12 @@ const defaults = [
 
 interface Expected {
   readonly line: string;
-  /** Besides those that every request has. */
+  /** Headers that every request has. */
   readonly headers?: readonly string[];
   readonly body?: string;
 }
 
-/** The tool's lines, its arguments, and the request that arrives. */
+/** Checks the request for the lines of a tool and its arguments. */
 function check(lines: string, args: object, expected: Expected, version: 1 | 2 = 2): void {
   test(`${lines.replace(/\s+/g, " ").slice(0, 160)} with ${JSON.stringify(args)} sends ${expected.line}`, async () => {
     await using api = await openLoopbackApi(() => ({}));
@@ -222,7 +222,7 @@ for (const encoding of ["json", "form", "multipart"])
   check(bodied("DELETE", encoding, inBody("why", "string")), {}, { line: "DELETE /b" });
 check(bodied("DELETE", "raw", inBody("why", "string")), {}, { line: "DELETE /b" });
 
-/** The credentials of a manifest, and the URL and headers that arrive. */
+/** Checks the URL and headers for the credentials of a manifest. */
 function checkCredentials(credentials: string, url: string, headers: readonly string[]): void {
   test(`${credentials.trim()} is sent as ${url} ${headers.join(", ")}`, async () => {
     await using api = await openLoopbackApi(() => ({}));

@@ -1,4 +1,4 @@
-/** Sources of one tool each, over a service on loopback. */
+/** Sources of one tool each, with a service on loopback. */
 
 import assert from "node:assert/strict";
 import type { JsonObject } from "@toolcrib/json";
@@ -8,7 +8,7 @@ import { createToolpackSource, type ToolpackDeps, type ToolpackSettings } from "
 import { type Manifest, parseManifest, parseToolspec, type Toolspec } from "@toolcrib/toolspec";
 import type { LoopbackApi } from "./loopback-api.ts";
 
-/** A manifest of the sealed tier; `credentials` are lines of YAML. */
+/** Returns a manifest of the sealed tier; `credentials` are lines of YAML. */
 export function manifestOf(
   tools: readonly string[] = ["call"],
   credentials = '  - {id: key, type: api_key, inject: {header: Authorization, format: "Bearer {token}"}}',
@@ -29,7 +29,7 @@ ${tools.map((name) => `  - {name: ${name}, default: true}`).join("\n")}
   return value;
 }
 
-/** A toolspec of one tool `call` with these lines. */
+/** Returns a toolspec with one tool `call` that has these lines. */
 export function toolspecOf(
   lines: string,
   version: 1 | 2 = 2,
@@ -48,18 +48,18 @@ ${lines.replace(/^/gm, "    ")}
   return value;
 }
 
-/** A source, and what it waited for. */
+/** A source, and its recorded waits. */
 export interface Bench {
   readonly source: ToolSource;
-  /** Milliseconds of each sleep; the clock went on by them. */
+  /** Milliseconds of each sleep; the clock advances by them. */
   readonly slept: readonly number[];
   call(args: object, context?: Partial<CallContext>): Promise<ToolResult>;
 }
 
-/** Milliseconds since the epoch at which every clock here starts. */
+/** The initial time of every clock here, in milliseconds since the epoch. */
 export const startedAt = Date.UTC(2026, 0, 2, 3, 4, 5);
 
-/** The source of `toolspec` over `api`, with a clock that only sleeping moves. */
+/** Creates the source of `toolspec` over `api`, with a clock that only sleeping advances. */
 export function createBench(
   toolspec: Toolspec,
   api: Pick<LoopbackApi, "send">,
@@ -93,7 +93,7 @@ export function createBench(
   };
 }
 
-/** The texts of a result. */
+/** Returns the texts of a result. */
 export function textsOf({ content }: ToolResult): readonly unknown[] {
   return content.map((block) => block["text"] ?? block);
 }

@@ -1,10 +1,9 @@
 /**
- * Files with one fault each: what is changed in a sound file, and the codes with their places
- * (`t` the toolspec, `m` the manifest, line and column). It is one piece because it is a
- * table: whether a rule has its row is seen best where all of them stand.
+ * Files with one fault each: a change in a valid file, and the expected codes with their
+ * positions (`t` the toolspec, `m` the manifest, line and column). It is one piece because
+ * it is a table: a rule without a row is easiest to find with all rows in one place.
  */
-
-/** Title, text that is replaced (the whole file where it is undefined), its replacement, findings. */
+/** Title, text to replace (the whole file if undefined), replacement, findings. */
 export type BadFile = readonly [
   title: string,
   from: string | undefined,
@@ -14,7 +13,7 @@ export type BadFile = readonly [
 
 const injected = '      header: Authorization\n      format: "Bearer {token}"';
 
-/** Changes of the toolspec of schemaVersion 1. */
+/** Changes in the toolspec of schemaVersion 1. */
 export const badToolspecs: readonly BadFile[] = [
   [
     "unknown field",
@@ -251,7 +250,7 @@ export const badToolspecs: readonly BadFile[] = [
     ["t 11:25 TOOLSPEC_BODY_NOT_ALLOWED"],
   ],
   [
-    "header that is none",
+    "invalid header name",
     "{name: limit, in: query",
     '{name: "x limit", in: header',
     ["t 12:16 TOOLSPEC_HEADER_INVALID"],
@@ -357,7 +356,7 @@ export const badToolspecs: readonly BadFile[] = [
   ],
 ];
 
-/** Changes of the same toolspec as one of schemaVersion 2. */
+/** Changes in the same toolspec with schemaVersion 2. */
 export const badToolspecs2: readonly BadFile[] = [
   [
     "variable not declared",
@@ -407,13 +406,13 @@ export const badToolspecs2: readonly BadFile[] = [
   ],
   ["variables empty", "tools:", "variables: {}\ntools:", ["t 5:1 TOOLSPEC_VARIABLE_INVALID"]],
   [
-    "variable that makes no allowed host",
+    "variable that produces a host that is not allowed",
     "baseUrl: https://api.example.com",
     "baseUrl: https://{tenant}.example.net\nvariables: {tenant: {}}",
     ["t 4:10 TOOLSPEC_HOST_NOT_ALLOWED"],
   ],
   [
-    "variable that makes no host",
+    "variable that produces an invalid host",
     "baseUrl: https://api.example.com",
     "baseUrl: https://{tenant}/x\nvariables: {tenant: {}}",
     ["t 4:10 TOOLSPEC_BASE_URL_INVALID"],
@@ -450,7 +449,7 @@ export const badToolspecs2: readonly BadFile[] = [
     "type: integer, value: 5, enum: [5]",
     ["t 12:65 TOOLSPEC_VALUE_INVALID"],
   ],
-  ["no value at all", "type: integer", "type: integer, enum: []", ["t 12:55 TOOLSPEC_VALUE_INVALID"]],
+  ["empty list of values", "type: integer", "type: integer, enum: []", ["t 12:55 TOOLSPEC_VALUE_INVALID"]],
   [
     "values of another type",
     "type: integer",
@@ -483,7 +482,7 @@ export const badToolspecs2: readonly BadFile[] = [
     ["t 12:59 TOOLSPEC_VALUE_INVALID", "t 12:59 TOOLSPEC_BODY_INVALID"],
   ],
   [
-    "select no JSONPath",
+    "select not a JSONPath",
     "method: GET",
     "method: GET\n    response: {select: items}",
     ["t 9:24 TOOLSPEC_VALUE_INVALID"],
@@ -507,31 +506,31 @@ export const badToolspecs2: readonly BadFile[] = [
     ["t 9:18 TOOLSPEC_PAGINATION_INVALID", "t 9:18 TOOLSPEC_PAGINATION_INVALID"],
   ],
   [
-    "pagination by a parameter that is none",
+    "pagination by an unknown parameter",
     "method: GET",
     "method: GET\n    pagination: {kind: cursor, param: after, next: $.next}",
     ["t 9:39 TOOLSPEC_PAGINATION_INVALID"],
   ],
   [
-    "pagination by a page that is no number",
+    "pagination by a page that is not a number",
     "type: integer}",
     "type: string}\n    pagination: {kind: page, param: limit, next: $.items}",
     ["t 13:37 TOOLSPEC_PAGINATION_INVALID"],
   ],
   [
-    "pagination by a field of what is no object",
+    "pagination by a field of a value that is not an object",
     "type: integer}",
     "type: integer}\n    pagination: {kind: cursor, param: limit.after, next: $.next}",
     ["t 13:39 TOOLSPEC_PAGINATION_INVALID"],
   ],
   [
-    "pagination by an offset that is no number",
+    "pagination by an offset that is not a number",
     "type: integer}",
     "type: string}\n    pagination: {kind: offset, param: limit, next: $.items}",
     ["t 13:39 TOOLSPEC_PAGINATION_INVALID"],
   ],
   [
-    "pagination by an offset over nothing",
+    "pagination by an offset without a list",
     "type: integer}",
     "type: integer}\n    pagination: {kind: offset, param: limit}",
     ["t 13:18 TOOLSPEC_PAGINATION_INVALID"],
@@ -543,19 +542,19 @@ export const badToolspecs2: readonly BadFile[] = [
     ["t 13:64 TOOLSPEC_PAGINATION_INVALID", "t 13:74 TOOLSPEC_PAGINATION_INVALID"],
   ],
   [
-    "pagination by pages that are counted in another way",
+    "pagination by pages with another first page",
     "type: integer}",
     "type: integer}\n    pagination: {kind: page, param: limit, next: $.items, first: 2, total: t}",
     ["t 13:66 TOOLSPEC_VALUE_INVALID", "t 13:76 TOOLSPEC_VALUE_INVALID"],
   ],
   [
-    "pagination by links with a path that is none",
+    "pagination by links with an invalid path",
     "type: integer}",
     "type: integer}\n    pagination: {kind: link, next: next, first: 0}",
     ["t 13:36 TOOLSPEC_VALUE_INVALID", "t 13:49 TOOLSPEC_PAGINATION_INVALID"],
   ],
   [
-    "pagination by the word of another format",
+    "pagination with a field of another format",
     "type: integer}",
     "type: integer}\n    pagination: {kind: skip, param: limit, next: $.items}",
     ["t 13:24 TOOLSPEC_VALUE_INVALID"],
@@ -567,7 +566,7 @@ export const badToolspecs2: readonly BadFile[] = [
     ["t 9:37 TOOLSPEC_PAGINATION_INVALID"],
   ],
   [
-    "annotation no boolean",
+    "annotation not a boolean",
     "method: GET",
     "method: GET\n    annotations: {readOnlyHint: maybe}",
     ["t 9:33 TOOLSPEC_WRONG_TYPE"],
@@ -591,7 +590,7 @@ export const badToolspecs2: readonly BadFile[] = [
     ["t 11:24 TOOLSPEC_EXAMPLE_FAILS"],
   ],
   [
-    "example with arguments that do not fit",
+    "example with invalid arguments",
     "method: GET",
     "method: GET\n    examples:\n      - args: {ids: a}\n        request: {url: https://api.example.com/items/a}",
     ["t 10:15 TOOLSPEC_EXAMPLE_FAILS"],
@@ -603,7 +602,7 @@ export const badToolspecs2: readonly BadFile[] = [
     ["t 11:75 TOOLSPEC_EXAMPLE_FAILS"],
   ],
   [
-    "example that is hostile",
+    "example with a hostile value",
     "method: GET",
     "method: GET\n    examples:\n      - args: {id: ..}\n        request: {url: https://api.example.com/items/..}",
     ["t 10:15 TOOLSPEC_EXAMPLE_FAILS"],
@@ -628,7 +627,7 @@ export const badToolspecs2: readonly BadFile[] = [
   ],
   ["body on GET in version 2", "in: query", "in: body", ["t 12:27 TOOLSPEC_BODY_NOT_ALLOWED"]],
   [
-    "fields of nothing",
+    "fields empty",
     "method: GET",
     "method: GET\n    response: {fields: {}}",
     ["t 9:24 TOOLSPEC_VALUE_INVALID"],
@@ -659,7 +658,7 @@ export const badToolspecs2: readonly BadFile[] = [
   ],
 ];
 
-/** Changes of the manifest. */
+/** Changes in the manifest. */
 export const badManifests: readonly BadFile[] = [
   ["displayName empty", "tier: sealed", 'tier: sealed\ndisplayName: ""', ["m 13:14 MANIFEST_VALUE_INVALID"]],
   ["unknown field", "tier: sealed", "tier: sealed\negres: []", ["m 13:1 MANIFEST_UNKNOWN_FIELD"]],
@@ -785,7 +784,7 @@ export const badManifests: readonly BadFile[] = [
     ["m 15:7 MANIFEST_EGRESS_DENIED"],
   ],
   [
-    "egress over the denylist",
+    "egress wildcard over the denylist",
     "- api.example.com",
     '- "*.google.internal"\n    - api.example.com',
     ["m 15:7 MANIFEST_EGRESS_DENIED"],
@@ -838,7 +837,7 @@ export const badManifests: readonly BadFile[] = [
   ],
   ["header of the client", "header: Authorization", "header: Cookie", ["m 21:15 MANIFEST_INJECT_HEADER"]],
   [
-    "header that is none",
+    "invalid header name",
     "header: Authorization",
     'header: "Author ization"',
     ["m 21:15 MANIFEST_INJECT_HEADER"],
@@ -908,7 +907,7 @@ export const badManifests: readonly BadFile[] = [
   ["displayName a number", "tier: sealed", "tier: sealed\ndisplayName: 010", ["m 13:14 MANIFEST_WRONG_TYPE"]],
   ["a field given twice", "tier: sealed", "tier: sealed\ntier: entrusted", ["m 13:1 MANIFEST_DUPLICATE_KEY"]],
   ["an empty file", undefined, "", ["m 1:1 MANIFEST_SYNTAX"]],
-  ["YAML that is broken", undefined, "a: [\n", ["m 1:4 MANIFEST_SYNTAX"]],
+  ["YAML with a syntax error", undefined, "a: [\n", ["m 1:4 MANIFEST_SYNTAX"]],
   [
     "too deep",
     undefined,
@@ -928,7 +927,7 @@ export const badManifests: readonly BadFile[] = [
   ],
 ];
 
-/** Changes of the manifest of schemaVersion 2. */
+/** Changes in the manifest of schemaVersion 2. */
 export const badManifests2: readonly BadFile[] = [
   ["no place", injected, "      {}", ["m 21:7 MANIFEST_INJECT_SEALED"]],
   ["header without format", injected, "      header: X-Key", ["m 21:7 MANIFEST_INJECT_SEALED"]],
@@ -1008,7 +1007,7 @@ export const badManifests2: readonly BadFile[] = [
     ["m 22:51 MANIFEST_INJECT_COLLIDES"],
   ],
   [
-    "a query parameter that is that of the credential",
+    "a query parameter that the credential uses",
     injected,
     "      query: limit",
     ["t 12:16 TOOLSPEC_QUERY_COLLIDES"],
@@ -1038,5 +1037,5 @@ credentials:
       query: key`,
     ["m 22:7 MANIFEST_INJECT_ENTRUSTED", "t 4:1 TOOLSPEC_AUTH_REQUIRED"],
   ],
-  ["env beside query", injected, "      query: key\n      env: KEY", ["m 22:7 MANIFEST_INJECT_SEALED"]],
+  ["env and query", injected, "      query: key\n      env: KEY", ["m 22:7 MANIFEST_INJECT_SEALED"]],
 ];

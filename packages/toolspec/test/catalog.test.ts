@@ -13,7 +13,7 @@ import {
 
 const folder = join(import.meta.dirname, "../../../catalog");
 
-/** Every file below `kind`, as `lintCatalog` wants them. */
+/** Returns every file below `kind`, as the input of `lintCatalog`. */
 function filesOf(kind: "manifests" | "toolspecs"): readonly CatalogFile[] {
   return readdirSync(join(folder, kind)).flatMap((name) =>
     readdirSync(join(folder, kind, name)).map((file) => ({
@@ -27,14 +27,14 @@ const files = [...filesOf("manifests"), ...filesOf("toolspecs")];
 const report = lintCatalog(files, { subject: "toolspecs" });
 const specs = report.pairs.map(({ toolspec }) => toolspec);
 
-/** What is wrong with each tool, as `service.tool: what`. */
+/** Returns the problems of each tool, as `service.tool: problem`. */
 function faultsOf(find: (tool: ToolspecTool, spec: Toolspec) => readonly string[]): readonly string[] {
   return specs.flatMap((spec) =>
     spec.tools.flatMap((tool) => find(tool, spec).map((fault) => `${spec.name}.${tool.name}: ${fault}`)),
   );
 }
 
-test("lint finds nothing in the catalogue, not even a warning", () => {
+test("lint has no findings in the catalogue, not even warnings", () => {
   const findings = report.diagnostics.map(({ code, message }) => `${code} ${message}`);
   assert.deepEqual(findings, []);
   assert.equal(report.manifestCount, filesOf("manifests").length);
@@ -42,7 +42,7 @@ test("lint finds nothing in the catalogue, not even a warning", () => {
   assert.equal(report.pairs.length, report.manifestCount, "each manifest has a toolspec");
 });
 
-test("the catalogue has the services that people ask for first", () => {
+test("the catalogue has the most requested services", () => {
   const names = new Set(specs.map(({ name }) => name));
   const wanted =
     "airtable asana bitbucket clickup confluence discord github gitlab hubspot jira linear notion pagerduty sentry shopify slack stripe telegram todoist trello";
@@ -52,7 +52,7 @@ test("the catalogue has the services that people ask for first", () => {
   );
 });
 
-test("every service has five tools or more, of which some are on by default", () => {
+test("every service has at least five tools, of which some are enabled by default", () => {
   const faults = report.pairs.flatMap(({ manifest, toolspec }) => [
     ...(toolspec.tools.length < 5 ? [`${toolspec.name} has ${toolspec.tools.length} tools`] : []),
     ...(manifest.tools?.some((tool) => tool.default === true) === true
@@ -62,7 +62,7 @@ test("every service has five tools or more, of which some are on by default", ()
   assert.deepEqual(faults, []);
 });
 
-test("no tool that its annotations call destructive is on by default", () => {
+test("no destructive tool is enabled by default", () => {
   const faults = report.pairs.flatMap(({ manifest, toolspec }) => {
     const on = new Set(manifest.tools?.filter((tool) => tool.default === true).map(({ name }) => name));
     return toolspec.tools
@@ -72,7 +72,7 @@ test("no tool that its annotations call destructive is on by default", () => {
   assert.deepEqual(faults, []);
 });
 
-test("every tool has an example, and no two tools of a service say the same", () => {
+test("every tool has an example, and no two tools of a service have the same description", () => {
   const seen = new Map<string, string>();
   const faults = faultsOf(({ name, description, examples = [] }, spec) => {
     const key = `${spec.name}: ${description}`;
@@ -81,13 +81,13 @@ test("every tool has an example, and no two tools of a service say the same", ()
     return [
       ...(examples.length === 0 ? ["has no example"] : []),
       ...(twin === undefined ? [] : [`is described as ${twin} is`]),
-      ...(description.length < 12 ? ["has hardly a description"] : []),
+      ...(description.length < 12 ? ["has a description that is too short"] : []),
     ];
   });
   assert.deepEqual(faults, []);
 });
 
-test("every parameter that is asked for has a description", () => {
+test("every parameter of the input schema has a description", () => {
   const faults = faultsOf((tool) => {
     const { properties } = inputSchemaOf(tool) as {
       readonly properties: { readonly [name: string]: { readonly description?: string } };
@@ -99,7 +99,7 @@ test("every parameter that is asked for has a description", () => {
   assert.deepEqual(faults, []);
 });
 
-test("every host is named as it is, or as one label below a domain of the service", () => {
+test("every host is a full name, or one label below a domain of the service", () => {
   const faults = report.pairs.flatMap(({ manifest, toolspec }) =>
     (manifest.entitlements?.egress ?? [])
       .filter((entry) => entry.startsWith("*.") && !/\{[^{}]+\}/.test(hostsOf(toolspec)))

@@ -1,4 +1,4 @@
-/** Whatever the values of a call are: the origin, the segments of the template and the lines of headers stay. */
+/** Hostile argument values: the origin, the segments of the template, and the lines of headers do not change. */
 
 import assert from "node:assert/strict";
 import { request as httpRequest } from "node:http";
@@ -8,7 +8,7 @@ import { exampleVariables, type RequestPlan, ToolspecError } from "@toolcrib/too
 import fc from "fast-check";
 import { plan, specWith } from "./samples.ts";
 
-/** Pieces that parsers disagree about, strung together with anything else. */
+/** Texts that parsers interpret differently, combined with random ones. */
 const piece = fc.constantFrom(
   ".",
   "..",
@@ -90,7 +90,7 @@ const refusals: ReadonlySet<string> = new Set([
   "TOOLSPEC_REQUEST_TOO_LARGE",
 ]);
 
-/** The plan, or nothing where the call is refused in good order. */
+/** Returns the plan, or undefined if the call is refused with a proper error. */
 function tryPlan(...args: Parameters<typeof plan>): RequestPlan | undefined {
   try {
     return plan(...args);
@@ -100,7 +100,7 @@ function tryPlan(...args: Parameters<typeof plan>): RequestPlan | undefined {
   }
 }
 
-/** Invariants of every URL, for every URL parser. */
+/** Checks the invariants of a URL with every URL parser. */
 function checkUrl(url: string, segments: readonly (string | undefined)[]): URL {
   const parsed = new URL(url);
   assert.equal(parsed.href, url, "a parser that normalises changes nothing");
@@ -111,7 +111,7 @@ function checkUrl(url: string, segments: readonly (string | undefined)[]): URL {
   assert.equal(found.length, segments.length);
   for (const [index, segment] of segments.entries())
     if (segment !== undefined) assert.equal(found[index], segment);
-  // A proxy or server that decodes, as often as it likes, finds no way up.
+  // A proxy or server that decodes the path any number of times finds no ".." segment.
   for (let path = parsed.pathname, round = 0; round < 5; round += 1) {
     for (const part of path.split(/[/\\]/)) assert.doesNotMatch(part, /^\.{1,2}(?:;.*)?$/s);
     assert.doesNotMatch(path, /[\x00-\x1f\x7f]/);
@@ -124,7 +124,7 @@ function checkUrl(url: string, segments: readonly (string | undefined)[]): URL {
 
 const required = "in: path, type: string, required: true";
 
-test(`${runs.numRuns} path values leave the template's segments`, () => {
+test(`${runs.numRuns} path values do not change the template's segments`, () => {
   const spec = specWith(
     `method: DELETE\npath: /repos/{id}/x({id}).json/{b}:run\nparams:\n  - {name: id, ${required}}\n  - {name: b, ${required}}`,
   );
@@ -145,7 +145,7 @@ test(`${runs.numRuns} path values leave the template's segments`, () => {
   assert.ok(sent > (500 / 10_000) * runs.numRuns, `only ${sent} were sent`);
 });
 
-test(`${runs.numRuns} values whose slashes are kept leave what stands around them`, () => {
+test(`${runs.numRuns} values with kept slashes do not change the text around them`, () => {
   const spec = specWith(`method: GET\npath: /v1/{+id}:run/end\nparams:\n  - {name: id, ${required}}`, 2);
   const parts = fc.array(hostile, { minLength: 1, maxLength: 3 }).map((values) => values.join("/"));
   let sent = 0;
@@ -165,7 +165,7 @@ test(`${runs.numRuns} values whose slashes are kept leave what stands around the
   assert.ok(sent > (300 / 10_000) * runs.numRuns, `only ${sent} were sent`);
 });
 
-test(`${runs.numRuns} values of variables leave the template's segments, whatever the operator and the agent give`, () => {
+test(`${runs.numRuns} values of variables do not change the template's segments, for any values of the operator and the agent`, () => {
   const lines = `method: GET\npath: /{team}/x{team}{id}.json/{w}\nparams:\n  - {name: id, ${required}}`;
   const spec = specWith(lines, 2, "variables: {team: {}, w: {}}\n");
   let sent = 0;
@@ -175,7 +175,7 @@ test(`${runs.numRuns} values of variables leave the template's segments, whateve
       try {
         planned = tryPlan(spec, { id }, { variables: { team, w }, reserved: ["call.team", "call.w"] });
       } catch (error) {
-        // A fault of the settings is none of the arguments.
+        // An invalid setting is not an error of the arguments.
         assert.ok(error instanceof ToolspecError && error.code === "TOOLSPEC_VARIABLE_UNSET", String(error));
       }
       if (planned === undefined) return;
@@ -191,7 +191,7 @@ test(`${runs.numRuns} values of variables leave the template's segments, whateve
   assert.ok(sent > (200 / 10_000) * runs.numRuns, `only ${sent} were sent`);
 });
 
-test("values that are harmless alone make no control character and no dots together", () => {
+test("values that are harmless alone do not combine to control characters or dot segments", () => {
   const lines = `method: GET\npath: /x{a}{b}/end\nparams:\n  - {name: a, ${required}}\n  - {name: b, ${required}}`;
   const dots = lines.replace("/x{a}", "/{a}");
   for (const [path, a, b] of [
@@ -213,7 +213,7 @@ test("values that are harmless alone make no control character and no dots toget
   );
 });
 
-test(`${runs.numRuns} URLs tell the variables that they were made of`, () => {
+test(`${runs.numRuns} URLs yield the variables that they were built from`, () => {
   const lines = `method: GET\npath: /v{v}/{team}/x/{+id}/{w}.json\nparams:\n  - {name: id, ${required}}`;
   const spec = specWith(lines, 2, "variables: {v: {}, team: {}, w: {}}\n");
   const [tool] = spec.tools;
@@ -238,7 +238,7 @@ test(`${runs.numRuns} URLs tell the variables that they were made of`, () => {
   assert.ok(sent > (200 / 10_000) * runs.numRuns, `only ${sent} were sent`);
 });
 
-test(`${runs.numRuns} query names and values are read back as they were given`, () => {
+test(`${runs.numRuns} query names and values are read back unchanged`, () => {
   const name = hostile.filter(
     (text) => text.trim() !== "" && text.length <= 200 && text.isWellFormed() && !text.includes("\0"),
   );
@@ -271,7 +271,7 @@ function escapeForYaml(character: string): string {
   return `\\U${(character.codePointAt(0) ?? 0).toString(16).padStart(8, "0")}`;
 }
 
-test(`${runs.numRuns} header values make one line each`, () => {
+test(`${runs.numRuns} header values produce one line each`, () => {
   const spec = specWith(
     "method: GET\npath: /h\nparams:\n  - {name: X-S, in: header, type: string}\n  - {name: X-A, in: header, type: array}\n  - {name: X-O, in: header, type: object}",
   );
@@ -284,7 +284,7 @@ test(`${runs.numRuns} header values make one line each`, () => {
       sent += 1;
       assert.deepEqual(Object.keys(planned.headers), ["Accept", "User-Agent", name]);
       for (const line of Object.values(planned.headers)) assert.match(line, /^[\t\x20-\x7e]*$/);
-      // Node's own client takes them, and refuses what would split a header.
+      // Node's own client accepts them, and refuses values that would split a header.
       const request = httpRequest({
         host: "127.0.0.1",
         headers: planned.headers,
@@ -299,7 +299,7 @@ test(`${runs.numRuns} header values make one line each`, () => {
   assert.ok(sent > (1000 / 10_000) * runs.numRuns, `only ${sent} were sent`);
 });
 
-test(`${runs.numRuns} bodies hold what was given and nothing else`, () => {
+test(`${runs.numRuns} bodies contain exactly the given values`, () => {
   const params =
     "\nparams:\n  - {name: s, in: body, type: string}\n  - {name: a, in: body, type: array}\n  - {name: o, in: body, type: object}";
   const specs = {
@@ -330,7 +330,7 @@ test(`${runs.numRuns} bodies hold what was given and nothing else`, () => {
   assert.ok(sent > (3000 / 10_000) * runs.numRuns, `only ${sent} were sent`);
 });
 
-/** Names and contents of the parts, read by the boundary alone. */
+/** Returns the names and contents of the parts, split by the boundary alone. */
 function readMultipart(text: string, contentType: string): string[][] {
   const boundary = /boundary=(.*)$/.exec(contentType)?.[1] ?? "";
   const parts = `\r\n${text}`.split(`\r\n--${boundary}`);

@@ -17,7 +17,7 @@ function lint(files: readonly CatalogFile[]): readonly Diagnostic[] {
   return lintCatalog(files, options).diagnostics;
 }
 
-/** `t 8:13 TOOLSPEC_METHOD_INVALID`. */
+/** Formats a finding, such as `t 8:13 TOOLSPEC_METHOD_INVALID`. */
 function shortForm({ source, span, code, severity }: Diagnostic): string {
   const file = source?.name === paths.m ? "m" : source?.name === paths.t ? "t" : source?.name;
   const place = source === undefined || span === undefined ? undefined : positionAt(source.text, span.start);
@@ -37,7 +37,7 @@ function checkRows(
     reports.push(`# ${title}\n\n${formatDiagnostics(found).replace(/^(?=#)/gm, "\\")}\n`);
     test(`${what}: ${title}`, () => assert.deepEqual(found.map(shortForm), expected));
   }
-  test(`${what}: the reports are those of the golden file`, () => {
+  test(`${what}: the reports equal the golden file`, () => {
     checkGolden(join(import.meta.dirname, "golden", `${what.replaceAll(" ", "-")}.txt`), reports.join("\n"));
     assert.equal(new Set(rows.map(([title]) => title)).size, rows.length, "titles are unique");
   });
@@ -60,7 +60,7 @@ checkRows("manifest of version 2", badManifests2, (edit) => [
   { path: paths.t, text: toolspec },
 ]);
 
-test("every code of lint is in a row", () => {
+test("every code of lint has a row", () => {
   const page = readFileSync(join(import.meta.dirname, "../src/codes.ts"), "utf8");
   const codes = [...page.matchAll(/= "([A-Z_0-9]+)";/g)].map(([, code = ""]) => code);
   const ofCalls = codes.slice(codes.indexOf("TOOLSPEC_ARGUMENT_INVALID"));
@@ -73,7 +73,7 @@ test("every code of lint is in a row", () => {
   );
 });
 
-test("sound files have no findings", () => {
+test("valid files have no findings", () => {
   assert.deepEqual(
     lint([
       { path: paths.m, text: manifest },
@@ -110,7 +110,7 @@ const json = JSON.stringify({
   tools: [{ name: "get_item", description: "x", method: "GET", path: "/" }],
 });
 
-checkCatalog("a toolspec beside its manifest", { [paths.m]: manifest, [beside]: toolspec }, []);
+checkCatalog("a toolspec next to its manifest", { [paths.m]: manifest, [beside]: toolspec }, []);
 checkCatalog("below other folders", { [`a/b/${paths.m}`]: manifest, [`a/b/${paths.t}`]: toolspec }, []);
 checkCatalog("JSON", { [paths.m]: manifest, "toolspecs/demo/0.1.0.json": json }, []);
 checkCatalog("a manifest as .yml", { "manifests/demo/0.1.0.yml": manifest, [paths.t]: toolspec }, []);
@@ -120,7 +120,7 @@ checkCatalog(
   [],
 );
 checkCatalog(
-  "other files are passed over",
+  "other files are ignored",
   { "README.md": "[", ".github/ci.yml": "a: [", [paths.m]: change(manifest, "  builder: toolpack\n", "") },
   [],
 );
@@ -169,7 +169,7 @@ checkCatalog(
   ],
 );
 checkCatalog(
-  "places that say something else",
+  "paths that do not match the name and version",
   { "manifests/demo/0.2.0.yaml": manifest, "toolspecs/demo/0.2.0.yaml": toolspec },
   [
     "manifests/demo/0.2.0.yaml 3:10 MANIFEST_FILE_MISPLACED",
@@ -177,7 +177,7 @@ checkCatalog(
   ],
 );
 checkCatalog(
-  "JSON with faults",
+  "JSON with errors",
   {
     [paths.m]: manifest,
     "toolspecs/demo/0.1.0.json": `${json.slice(0, -1)},}`,
@@ -252,7 +252,7 @@ checkCatalog(
   ["m 21:12 MANIFEST_INJECT_ENV"],
 );
 checkCatalog(
-  "everything of all files at once",
+  "all findings of all files",
   {
     [paths.m]: change(change(manifest, "sealed", "seald"), "api.example.com", "api.example.com:1"),
     [paths.t]: change(change(toolspec, "GET", "GTE"), "{name: limit,", "{"),
@@ -265,7 +265,7 @@ checkCatalog(
   ],
 );
 
-test("lintCatalog() of manifests alone passes over toolspecs", () => {
+test("lintCatalog() of manifests alone ignores toolspecs", () => {
   const files = [
     { path: paths.m, text: manifest },
     { path: beside, text: "[" },
@@ -275,7 +275,7 @@ test("lintCatalog() of manifests alone passes over toolspecs", () => {
   assert.deepEqual(report, { diagnostics: [], manifestCount: 1, toolspecCount: 0, pairs: [] });
 });
 
-test("lintCatalog() reports JSONPaths that the given parser refuses", () => {
+test("lintCatalog() reports JSONPaths that the given parser rejects", () => {
   const lines =
     "    response: {select: $.a, fields: {x: $.a, y: $.b, z: {select: $.a, fields: {w: $.b.d}}}}\n    pagination: {kind: offset, param: limit, next: $.b, total: $.b.c}\n    params:";
   const second = change(toolspec, "schemaVersion: 1", "schemaVersion: 2");
@@ -296,7 +296,7 @@ test("lintCatalog() reports JSONPaths that the given parser refuses", () => {
   assert.deepEqual(pairs, []);
 });
 
-test("examples tell the variables of base URLs and paths", () => {
+test("examples yield the variables of base URLs and paths", () => {
   const rows: readonly (readonly [path: string, url: string])[] = [
     ["/{v}/items/{id}", "https://api.example.com/2/items/a"],
     ["/items/{id}/of-{v}.json", "https://api.example.com/items/a/of-a%2Fb%20c.json"],
@@ -348,7 +348,7 @@ tools:
   ]);
 });
 
-test("lintCatalog() hands out the pairs that are sound", () => {
+test("lintCatalog() returns the valid pairs", () => {
   const files = [
     { path: paths.m, text: manifest, name: "shown.yaml" },
     { path: paths.t, text: toolspec },
@@ -363,7 +363,7 @@ test("lintCatalog() hands out the pairs that are sound", () => {
   );
 });
 
-test("a file of more than 1 MiB and one with a billion aliases are refused, not read", () => {
+test("a file of more than 1 MiB and one with a billion aliases are refused without being read", () => {
   const long = `${toolspec}# ${"x".repeat(1024 * 1024)}\n`;
   const laughs = ["a: &a [x, x, x, x, x, x, x, x, x, x]"];
   for (const [index, letter] of [..."bcdefghij"].entries()) {
@@ -380,7 +380,7 @@ test("a file of more than 1 MiB and one with a billion aliases are refused, not 
   assert.deepEqual(manifestCodes, ["MANIFEST_FILE_TOO_LARGE"]);
 });
 
-test("no report shows a secret that was written in place of its format", () => {
+test("no report shows a secret that replaced its format", () => {
   const files = [
     { path: paths.m, text: change(manifest, "Bearer {token}", "Bearer hunter2hunter2") },
     { path: paths.t, text: change(toolspec, "Get an item", "AKIAABCDEFGHIJKLMNOP [") },

@@ -17,7 +17,7 @@ const answer = (
   body: typeof body === "string" ? bytes(body) : body,
 });
 
-/** A response, the text that comes of it, and the structured content. */
+/** Checks the text and the structured content of a response. */
 function check(
   title: string,
   response: HttpResponse,
@@ -35,20 +35,20 @@ function check(
 
 check("plain text", answer(200, "text/plain; charset=utf-8", "héllo"), "héllo");
 check("JSON", answer(200, "application/json", '{"a": [1]}'), '{"a": [1]}', { a: [1] });
-check("JSON of a vendor", answer(201, "application/vnd.api+json", "[1]"), "[1]", [1]);
+check("JSON with a vendor type", answer(201, "application/vnd.api+json", "[1]"), "[1]", [1]);
 check("JSON in upper case", answer(200, "Application/JSON;Charset=UTF-8", "null"), "null", null);
 check("JSON without a type", answer(200, undefined, ' {"a":1}'), ' {"a":1}', { a: 1 });
-check("JSON that is none", answer(200, "application/json", "{oops"), "{oops");
+check("invalid JSON", answer(200, "application/json", "{oops"), "{oops");
 check(
-  "JSON that nests too deep",
+  "JSON that is nested too deep",
   answer(200, "application/json", "[".repeat(200) + "]".repeat(200)),
   "[".repeat(200) + "]".repeat(200),
 );
 check("text without a type", answer(200, undefined, "hi"), "hi");
-check("text of no particular type", answer(200, "application/octet-stream", "hi"), "hi");
+check("text with an unknown type", answer(200, "application/octet-stream", "hi"), "hi");
 check("a byte order mark", answer(200, "application/json", "\ufeff[1]"), "[1]", [1]);
 check("Latin-1", answer(200, "text/plain; charset=iso-8859-1", new Uint8Array([0xe9])), "é");
-check("a charset that nobody knows", answer(200, "text/plain; charset=x-unknown", "é"), "é");
+check("an unknown charset", answer(200, "text/plain; charset=x-unknown", "é"), "é");
 check("broken UTF-8", answer(200, "text/plain", new Uint8Array([0x61, 0xff])), "a\ufffd");
 check("an image in SVG", answer(200, "image/svg+xml", "<svg/>"), "<svg/>");
 check("no body", answer(204, undefined, ""), "HTTP 204 No Content");
@@ -70,7 +70,7 @@ check(
 );
 check("an error of an unknown status", answer(599, "text/plain", "x"), "HTTP 599: x", undefined, true);
 check(
-  "an error that is no text",
+  "an error with a binary body",
   answer(400, "image/png", new Uint8Array(9)),
   "HTTP 400 Bad Request: image/png, 9 bytes",
   undefined,
@@ -84,14 +84,14 @@ check(
   true,
 );
 check(
-  "a long error, cut before a character",
+  "a long error, truncated at a character boundary",
   answer(400, "text/plain", `a${"é".repeat(2000)}`),
   `HTTP 400 Bad Request: a${"é".repeat(1023)}`,
   undefined,
   true,
 );
 check(
-  "a redirect whose target holds a key",
+  "a redirect whose target contains a key",
   answer(302, "text/html", "<a>", { location: "https://me:pw@b.test/x?sig=hunter2#hunter3" }),
   "HTTP 302 Found: the redirect to https://b.test/x was not followed",
   undefined,
@@ -112,7 +112,7 @@ check(
   true,
 );
 
-test("a long text is cut on a character boundary and says so; its JSON is left out", () => {
+test("a long text is truncated at a character boundary with a note, and has no structured content", () => {
   const exact = mapResponse(tool, answer(200, "application/json", `"${"x".repeat(102_398)}"`)).result;
   assert.equal(exact.structuredContent, "x".repeat(102_398));
   const { result } = mapResponse(tool, answer(200, "application/json", `"a${"é".repeat(60_000)}"`));
@@ -125,7 +125,7 @@ test("a long text is cut on a character boundary and says so; its JSON is left o
   assert.equal(cut.content[0]?.["text"], "abc\n[truncated: showing 3 of 10 bytes]");
 });
 
-test("any text cut anywhere is the beginning of the text, whole characters, within the limit", () => {
+test("any truncated text is a prefix of the text, of whole characters, within the limit", () => {
   fc.assert(
     fc.property(
       fc.string({ unit: "binary", maxLength: 60 }).map((text) => text.toWellFormed()),
@@ -145,7 +145,7 @@ test("any text cut anywhere is the beginning of the text, whole characters, with
   );
 });
 
-test("what is no text is described, and handed on where it is small", () => {
+test("a binary body is described, and returned if it is small", () => {
   const body = Uint8Array.from({ length: 300 }, (_, index) => index % 256);
   const { result } = mapResponse(tool, answer(200, "image/png", body), { uri: "https://api.example.com/x" });
   assert.deepEqual(result.content, [
@@ -165,7 +165,7 @@ test("what is no text is described, and handed on where it is small", () => {
   assert.equal(guessed.content[0]?.["text"], "application/octet-stream, 3 bytes");
 });
 
-test("response.select returns what the JSONPath finds, response.maxBytes cuts", () => {
+test("response.select returns the matches of the JSONPath, response.maxBytes truncates", () => {
   const own = specWith("method: GET\npath: /x\nresponse: {select: $.items, maxBytes: 12}", 2)
     .tools[0] as ToolspecTool;
   const select = (path: string, value: unknown) => {
@@ -182,7 +182,7 @@ test("response.select returns what the JSONPath finds, response.maxBytes cuts", 
   ]);
 });
 
-test("GraphQL that answers with errors and no data has failed", () => {
+test("a GraphQL response with errors and without data is a failure", () => {
   const lines = "method: POST\npath: /graphql\nresponse: {select: $.data}";
   const graphql = specWith(lines, 2).tools[0] as ToolspecTool;
   const select = (_path: string, value: unknown) => [(value as { data: never }).data];
@@ -201,7 +201,7 @@ test("GraphQL that answers with errors and no data has failed", () => {
   assert.equal(of(graphql, '{"data":{"a":null},"errors":[]}').isError, undefined);
 });
 
-test("rate limits are read in the forms that are in use", () => {
+test("rate limits are read in all common formats", () => {
   const of = (headers: object) => mapResponse(tool, answer(200, undefined, "", headers)).rateLimit;
   assert.equal(of({}), undefined);
   assert.deepEqual(of({ "retry-after": "1.5" }), { retryAfterMs: 1500 });
@@ -215,7 +215,7 @@ test("rate limits are read in the forms that are in use", () => {
   assert.equal(of({ "Retry-After": "-1" }), undefined);
 });
 
-test("429 may be tried again, 502 to 504 with methods that may be repeated", () => {
+test("429 can be retried, and 502 to 504 with repeatable methods", () => {
   assert.deepEqual(
     (["GET", "POST", "PUT", "PATCH", "DELETE"] as const).map((method) =>
       [429, 500, 502, 503, 504].filter((status) => mayRetry(method, status)),
@@ -231,7 +231,7 @@ function paged(pagination: string): ToolspecTool {
   ).tools[0] as ToolspecTool;
 }
 
-/** What follows a call with `args` whose answer has this body and these headers: arguments, why not, or nothing. */
+/** Checks the next page after a call with `args` and a response with this body and headers: arguments, the reason for none, or undefined. */
 function checkNext(
   pagination: string,
   args: object,
@@ -258,7 +258,7 @@ const cursor = "{kind: cursor, param: after, next: $.next}";
 checkNext(cursor, { page: 2 }, { body: '{"next":"c1"}' }, { page: 2, after: "c1" });
 for (const body of ['{"next":""}', '{"next":null}', "{}", "oops", '{"next":{}}'])
   checkNext(cursor, {}, { body }, undefined);
-// A cursor that stays ends the list.
+// A repeated cursor ends the list.
 checkNext(cursor, { after: "c1" }, { body: '{"next":"c1"}' }, undefined);
 checkNext(cursor, {}, { body: '{"next":17}' }, { after: "17" });
 checkNext(cursor, { after: "17" }, { body: '{"next":17}' }, undefined);
@@ -344,7 +344,7 @@ for (const [pagination, naming] of [
   check({}, "/x?after=z", { after: "z" });
   check({}, "?after=z", { after: "z" });
   check({}, "https://api.example.com:443/lists/17?page=2", { page: 2 });
-  // As the link has it.
+  // As the link contains it.
   check({ page: 1 }, "/x?after=z", { after: "z" });
   check({ page: 1 }, "https://api.example.com/x?page=1", undefined);
   check({}, "/x?other=1", unlike);
@@ -381,7 +381,7 @@ for (const body of [
   "oops",
 ])
   checkNext(inBody, {}, { body }, undefined);
-// The header is not looked at where the address is in the body.
+// The header is ignored if the URL is in the body.
 checkNext(inBody, {}, { body: "{}", ...link("/x?page=2") }, undefined);
 checkNext(linked, { page: 1 }, {}, undefined);
 const sentry = (results: boolean) => ({

@@ -6,7 +6,7 @@ import { plan, specWith } from "./samples.ts";
 const decode = (bytes: Uint8Array | undefined) =>
   bytes === undefined ? undefined : new TextDecoder().decode(bytes);
 
-/** The tool's lines, its arguments, and the URL after the origin. */
+/** Checks the URL, without its origin, for the lines of a tool and its arguments. */
 function checkUrl(lines: string, args: object, expected: string, version = 1): void {
   test(`${lines.split("\n")[1]?.trim()} with ${JSON.stringify(args)} is ${expected}`, () => {
     const { url, body, method } = plan(specWith(lines, version), args);
@@ -128,7 +128,7 @@ checkUrl(
 );
 checkUrl(styled("object", "json"), { a: { b: 1 } }, "/q?a=%7B%22b%22%3A1%7D", 2);
 
-/** The tool's lines, its arguments, and media type and text of the body. */
+/** Checks the media type and text of the body for the lines of a tool and its arguments. */
 function checkBody(
   lines: string,
   args: object,
@@ -285,7 +285,7 @@ checkBody(
   2,
 );
 
-/** A header parameter of a type, its value, and what is sent. */
+/** Checks the header for a parameter of a type with a value. */
 function checkHeader(type: string, value: unknown, expected: string): void {
   test(`a header of type ${type} with ${JSON.stringify(value)} is ${JSON.stringify(expected)}`, () => {
     const spec = specWith(get("/h", `name: X-Thing, in: header, type: ${type}`));
@@ -301,7 +301,7 @@ checkHeader("boolean", true, "true");
 checkHeader("array", ["a", 1], "a, 1");
 checkHeader("object", { path: "/é", "a b": [1] }, '{"path":"/\\u00e9","a b":[1]}');
 
-test("headers: defaults, a parameter over a default, a credential over everything", () => {
+test("headers: a parameter replaces a default, and a credential replaces both", () => {
   const spec = specWith(
     get("/h", "name: accept, in: header, type: string", "name: X-Key, in: header, type: string"),
   );
@@ -327,7 +327,7 @@ test("base URLs: that of the tool, and variables", () => {
   assert.equal(plan(spec, {}, { variables: { tenant: "other" } }).url, "https://other.example.net/x");
 });
 
-/** The place of a credential, what it is, and where it ends up. */
+/** Checks how a credential is sent, by its place and its value. */
 function checkCredential(
   place: FilledCredential["place"],
   token: string,
@@ -363,7 +363,7 @@ checkCredential(inPath("/v1/{token}/x"), "a/../b?c", {
 });
 checkCredential(inPath("/{token}"), "a:b", { url: "/YTpi/items/a%2Fb?key=mine&limit=2" }, "basic");
 
-test("a credential that its place cannot carry is refused, and the refusal does not hold it", () => {
+test("a credential that is invalid in its place is refused, and the error does not contain it", () => {
   const rows: readonly (readonly [FilledCredential["place"], string, string])[] = [
     [inHeader, "", "TOOLSPEC_CREDENTIAL_UNFIT"],
     [inHeader, "hunter2\n", "TOOLSPEC_CREDENTIAL_UNFIT"],
@@ -386,7 +386,7 @@ test("a credential that its place cannot carry is refused, and the refusal does 
   }
 });
 
-/** What is refused: the tool's lines, its arguments, the code. */
+/** Checks that a call is refused: the lines of the tool, its arguments, the code. */
 function checkRefusal(
   lines: string,
   args: object,
@@ -484,7 +484,7 @@ checkRefusal(post("json", field("a", "string")), { a: "xxxx" }, "TOOLSPEC_REQUES
 });
 checkRefusal(q("string"), {}, "TOOLSPEC_EGRESS_DENIED", { egress: [] });
 
-test("a variable without a value, with an impossible one, or one that leads elsewhere is refused", () => {
+test("a variable without a value, with an invalid one, or one that leads to another host is refused", () => {
   const spec = specWith(
     "method: GET\npath: /x\nbaseUrl: https://{tenant}.example.net",
     2,
@@ -515,7 +515,7 @@ test("a variable without a value, with an impossible one, or one that leads else
   assert.equal(codeOf("a"), "https://a.example.net/x");
 });
 
-test("reserved keeps slashes of the named parameter and of no other", () => {
+test("reserved keeps slashes of the named parameter only", () => {
   const spec = specWith(get("/{id}/{b}", id, "name: b, in: path, type: string, required: true"));
   const args = { id: "properties/12 3", b: "x/y" };
   assert.equal(
@@ -528,7 +528,7 @@ test("reserved keeps slashes of the named parameter and of no other", () => {
   );
 });
 
-test("variables in paths: one segment, and nothing where they have no value", () => {
+test("variables in paths: one segment, and none without a value", () => {
   const lines = "method: GET\npath: /{team}/{v}{w}/x";
   const spec = specWith(lines, 2, "variables: {team: {}, v: {default: v1}, w: {default: a}}\n");
   const planned = (variables: { readonly [name: string]: string }) => {
@@ -565,7 +565,7 @@ test("variables in paths: one segment, and nothing where they have no value", ()
     ],
   ];
   for (const [variables, expected] of rows) assert.equal(planned(variables), expected);
-  // A parameter of the name comes before a variable.
+  // A parameter takes precedence over a variable of the same name.
   const own = specWith(
     "method: GET\npath: /{team}\nbaseUrl: https://{team}.example.net\nparams:\n  - {name: team, in: path, type: string, required: true}",
     2,
@@ -574,7 +574,7 @@ test("variables in paths: one segment, and nothing where they have no value", ()
   assert.equal(plan(own, { team: "mine" }).url, "https://acme.example.net/mine");
 });
 
-test("pathVariableFaults() holds values to the paths that they stand in", () => {
+test("pathVariableFaults() checks values in the paths that contain them", () => {
   const spec = specWith(
     "method: GET\npath: /{a}/{b}\nbaseUrl: https://{c}.example.net\nparams:\n  - {name: b, in: path, type: string, required: true}",
     2,

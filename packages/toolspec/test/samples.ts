@@ -1,4 +1,4 @@
-/** Sound files to change one thing in. */
+/** Valid files, for tests that change one thing in them. */
 
 import assert from "node:assert/strict";
 import { parseHostPattern } from "@toolcrib/hosts";
@@ -10,7 +10,7 @@ import {
   type ToolspecTool,
 } from "@toolcrib/toolspec";
 
-/** A sound manifest of the sealed tier. */
+/** Returns a valid manifest of the sealed tier. */
 export const manifest = `schemaVersion: 1
 name: demo
 version: 0.1.0
@@ -38,7 +38,7 @@ tools:
     default: true
 `;
 
-/** Its toolspec. */
+/** Returns its toolspec. */
 export const toolspec = `schemaVersion: 1
 name: demo
 version: 0.1.0
@@ -53,13 +53,13 @@ tools:
       - {name: limit, in: query, type: integer}
 `;
 
-/** `text` with one thing changed, which must be there. */
+/** Returns `text` with one replacement. The replaced text must occur. */
 export function change(text: string, from: string, to: string): string {
   assert.ok(text.includes(from), `no ${JSON.stringify(from)} to change`);
   return text.replace(from, () => to);
 }
 
-/** A toolspec with one tool `call`, sound or not found out here. */
+/** Parses a toolspec with one tool `call`. It need not be valid. */
 export function specWith(lines: string, version = 1, top = ""): Toolspec {
   const text = `schemaVersion: ${version}
 name: demo
@@ -75,7 +75,7 @@ ${lines.replace(/^/gm, "    ")}
   return value;
 }
 
-/** Plan a call of the only tool of `spec`. */
+/** Plans a call of the only tool of `spec`. */
 export function plan(
   spec: Toolspec,
   args: object,

@@ -18,7 +18,7 @@ const readManifest = (text: string) => {
   return value;
 };
 
-test("toolDefinitions() makes input schemas of parameters", () => {
+test("toolDefinitions() derives input schemas from parameters", () => {
   const { value: spec } = parseToolspec({ name: "t.yaml", text: toolspec });
   assert.ok(spec);
   const [one] = toolDefinitions(spec, readManifest(manifest));
@@ -40,7 +40,7 @@ test("toolDefinitions() makes input schemas of parameters", () => {
   );
 });
 
-test("every type of parameter has its schema, and the description goes along", () => {
+test("every type of parameter has its schema, with the description", () => {
   const types = ["string", "integer", "number", "boolean", "object", "array"];
   const params = types
     .map((type) => `  - {name: a_${type}, in: body, type: ${type}, description: A ${type}}`)
@@ -56,7 +56,7 @@ test("every type of parameter has its schema, and the description goes along", (
   });
 });
 
-test("a parameter with a fixed value is not asked for, and one of several says which", () => {
+test("a parameter with a fixed value is not in the input schema, and one with several values lists them", () => {
   const params =
     "  - {name: Notion-Version, in: header, type: string, value: '2022-06-28'}\n  - {name: sort, in: query, type: string, enum: [asc, desc]}";
   const [one] = toolDefinitions(specWith(`method: GET\npath: /x\nparams:\n${params}`, 2));
@@ -65,7 +65,7 @@ test("a parameter with a fixed value is not asked for, and one of several says w
   });
 });
 
-test("names that clients refuse have others in the input schema, and both are understood", () => {
+test("names that clients reject are replaced in the input schema, and both names are accepted", () => {
   const named = ["filter[query]", "$top", "@id", "a b", "a_b", "[]", "é", "x".repeat(80), "page.size"];
   const params = named.map((name) => `  - {name: "${name}", in: query, type: string}`).join("\n");
   const spec = specWith(`method: GET\npath: /x\nparams:\n${params}`, 2);
@@ -91,7 +91,7 @@ test("names that clients refuse have others in the input schema, and both are un
   });
 });
 
-test("annotations follow the method, and version 2 may say otherwise", () => {
+test("annotations follow from the method, unless version 2 overrides them", () => {
   const of = (method: string, more = "", version = 1) =>
     toolDefinitions(specWith(`method: ${method}\npath: /x${more}`, version))[0]?.definition.annotations;
   assert.equal(of("GET")?.readOnlyHint, true);
@@ -103,7 +103,7 @@ test("annotations follow the method, and version 2 may say otherwise", () => {
   assert.deepEqual(search, { readOnlyHint: true, openWorldHint: true, title: "Search" });
 });
 
-test("placedCredentials() gives every credential of the sealed tier, the first of the entrusted one", () => {
+test("placedCredentials() returns every credential of the sealed tier, and the first one of the entrusted tier", () => {
   const two = '  - {id: two, type: basic, inject: {header: X-Two, format: "k={token};{token}"}}\ntools:\n';
   const sealed = readManifest(change(manifest, "tools:\n", two));
   const authorization = { kind: "header", name: "Authorization", format: "Bearer {token}" };
@@ -120,7 +120,7 @@ test("placedCredentials() gives every credential of the sealed tier, the first o
   assert.deepEqual(placedCredentials(entrusted, specWith("method: GET\npath: /x")), []);
 });
 
-test("placedCredentials() gives the places of schemaVersion 2", () => {
+test("placedCredentials() returns the places of schemaVersion 2", () => {
   const two = `  - {id: two, type: api_key, inject: {query: key}}
   - {id: three, type: api_key, inject: {query: sig, format: "v1 {token}"}}
   - {id: four, type: api_key, inject: {pathPrefix: "/bot{token}"}}
@@ -136,7 +136,7 @@ tools:
   ]);
 });
 
-test("egressPatterns() gives the hosts that a manifest allows", () => {
+test("egressPatterns() returns the hosts that a manifest allows", () => {
   const read = egressPatterns(readManifest(change(manifest, "api.example.com", '"*.example.com"')));
   assert.deepEqual(
     read.map(({ text }) => text),
@@ -144,7 +144,7 @@ test("egressPatterns() gives the hosts that a manifest allows", () => {
   );
 });
 
-test("the JSON Schemas take sound files and refuse what lint refuses", () => {
+test("the JSON Schemas accept valid files, and refuse the files that lint refuses", () => {
   const validator = createSchemaValidator();
   const kindOf = (schema: JsonObject, value: unknown) => validator.validate(schema, value).kind;
   const spec = {

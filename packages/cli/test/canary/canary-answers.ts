@@ -1,7 +1,7 @@
 /**
- * What an API answers: its own secret in every form, in every kind of body,
- * compressed, cut and broken in every way. A case is a number, which both the
- * caller and the API know; the API finds out from it what to answer.
+ * Responses of the canary API: its own secret in every encoding and in every kind of
+ * body, compressed, split and malformed in every way. The number of a case determines
+ * its response; the client sends the number, and the API computes the response from it.
  */
 
 import type { ServerResponse } from "node:http";
@@ -11,14 +11,14 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompress
 import type { RecordedRequest } from "@toolcrib/testing";
 import { type CanaryForm, canaryForms, inForm } from "./canary-forms.ts";
 
-/** What stands around secrets, so that an answer is seen to have come whole. */
+/** Text next to secrets, which shows that a response arrived completely. */
 export const before = "this comes before";
 
-/** What an API knows when it answers. */
+/** The data that a response depends on. */
 export interface AskedApi {
   readonly request: RecordedRequest;
   readonly response: ServerResponse;
-  /** The secret of the request, and those that this API could know. */
+  /** The secret of the request, and all secrets of the API. */
   readonly secret: string;
   readonly others: readonly string[];
 }
@@ -37,7 +37,7 @@ const containers: readonly Write[] = [
     type: "application/json",
     body: JSON.stringify({ before, list: [{ value: text, [`key ${text}`]: [text] }], next: text }),
   }),
-  // The text as it is, which is JSON where its form is.
+  // The text without further encoding. The body is JSON if the form of the text is.
   (text) => ({ type: "application/json", body: `{"before":"${before}","value":"${text}","next":"${text}"}` }),
   (text) => ({
     type: "text/html; charset=utf-8",
@@ -59,7 +59,7 @@ const codings: readonly (readonly [name: string, compress: Compress])[] = [
   ["gzip, zstd", (bytes) => zstdCompressSync(gzipSync(bytes))],
 ];
 
-/** Where a body is cut: not at all, in its middle (that of the secret, where it is plain), in small pieces. */
+/** Positions at which a body is split: none, its middle (inside of a plain secret), or six places. */
 const cuts: readonly ((length: number) => readonly number[])[] = [
   () => [],
   (length) => [length >> 1],
@@ -68,17 +68,17 @@ const cuts: readonly ((length: number) => readonly number[])[] = [
 
 const statuses = [200, 200, 200, 201, 400, 403, 500] as const;
 
-/** All forms one after the other, or one of them. */
+/** All forms in one response, or one of them. */
 const formChoices: readonly (readonly CanaryForm[])[] = [canaryForms, ...canaryForms.map((form) => [form])];
 
-/** How many plain answers there are: each form in each container with each coding, cut and status. */
+/** Number of plain responses: each form in each container with each content coding, split and status. */
 export const plainAnswerCount =
   formChoices.length * containers.length * codings.length * cuts.length * statuses.length;
 
-/** Coprime to the count, so that any stretch of cases has something of everything. */
+/** Coprime to the number of responses, so that any sequence of consecutive cases is mixed. */
 const stride = 7919;
 
-/** The parts of plain answer `number`. */
+/** Returns the parts of plain response `number`. */
 export function plainAnswer(number: number) {
   let rest = (number * stride) % plainAnswerCount;
   const pick = <T>(list: readonly T[]): T => {
@@ -96,7 +96,7 @@ export function plainAnswer(number: number) {
   return { ...answer, isBinary: answer.container === inBinary };
 }
 
-/** Give plain answer `number`. */
+/** Sends plain response `number`. */
 export async function answerPlainly(number: number, { response, secret }: AskedApi): Promise<void> {
   const { forms, container, coding, cut, status } = plainAnswer(number);
   const { type, body } = container(forms.map((form) => inForm(form, secret)).join(" | "));
@@ -132,7 +132,7 @@ const wire = (response: ServerResponse, text: string): void => {
   response.socket?.write(Buffer.from(text, "latin1"));
   response.socket?.end();
 };
-/** End the connection with a reset, which only the socket below TLS can. */
+/** Ends the connection with a TCP reset, which only the socket below TLS can send. */
 const reset = (response: ServerResponse): void => {
   const below: unknown = response.socket === null ? undefined : Reflect.get(response.socket, "_parent");
   if (below instanceof Socket) below.resetAndDestroy();
@@ -154,7 +154,7 @@ const within =
   ({ response, secret }) => {
     response.writeHead(status, { "content-type": type }).end(encode(`${before} ${secret}`));
   };
-/** `secret` lies across byte `at` of a body of `type`. */
+/** Sends a body of `type` in two pieces, with `secret` across their boundary at byte `at`. */
 const across =
   (at: number, type: string, status = 200): Answer =>
   ({ response, secret }) => {
@@ -162,9 +162,9 @@ const across =
     response.writeHead(status, { "content-type": type }).end(`${filler}${secret} and ${secret}`);
   };
 
-/** Answers of which each is a case of its own, by their names. */
+/** Abnormal responses by name. */
 export const oddAnswers: { readonly [name: string]: Answer } = {
-  // What stands in the head.
+  // Secrets in the head.
   ...Object.fromEntries(
     canaryForms.map((form) => [
       `reason-${form.name}`,
@@ -247,7 +247,7 @@ export const oddAnswers: { readonly [name: string]: Answer } = {
   "retried-503": ({ response, secret }) => {
     response.writeHead(503, { ...plain, "retry-after": "99999", "x-echo": secret }).end(secret);
   },
-  // What is broken.
+  // Malformed responses.
   "broken-json": within("application/json", (text) => Buffer.from(`{"value": "${text}`)),
   "broken-gzip": ({ response, secret }) => {
     response.writeHead(200, { ...plain, "content-encoding": "gzip" }).end(`${before} ${secret}`);

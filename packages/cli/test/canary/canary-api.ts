@@ -1,6 +1,6 @@
 /**
- * The API behind all services of the canaries: takes each request apart, holds
- * it to the secrets that it must carry and to no other, and answers with them.
+ * The API of all canary services. Checks that each request carries the secrets of its
+ * service and no others, and responds with these secrets.
  */
 
 import { writeFileSync } from "node:fs";
@@ -18,31 +18,31 @@ import {
   unreachable,
 } from "./canary-services.ts";
 
-/** The API, and what it noticed. */
+/** A running API, and the requests and failures that it recorded. */
 export interface CanaryApi extends AsyncDisposable {
-  /** The section `egress` that leads there. */
+  /** The configuration section `egress` that routes requests to the API. */
   readonly egress: JsonObject;
-  /** For `--connect-to`. */
+  /** The endpoint, for `--connect-to`. */
   readonly endpoint: string;
   readonly caFile: string;
-  /** What was wrong with requests, at most a few of each. */
+  /** Descriptions of invalid requests; only the first ones are kept. */
   readonly faults: readonly string[];
-  /** Requests by host that carried the secrets of now, and those that carried the ones before. */
+  /** Number of requests for each host with the current secrets, and with the previous ones. */
   readonly carried: ReadonlyMap<string, { now: number; before: number }>;
-  /** Names of odd answers that were given. */
+  /** Number of responses sent, by the name of the abnormal response. */
   readonly given: ReadonlyMap<string, number>;
-  /** Take `value` for the secret `name` from now on, and what it was too. */
+  /** Sets a new value for the secret `name`. The previous value is still accepted. */
   rotate(name: string, value: string): void;
-  /** The search for every canary, those of rotations too. */
+  /** Searches for every canary, including the values that `rotate` sets. */
   readonly search: LeakSearch;
-  /** Called when a request of mode `held` has come; answered when its promise resolves. */
+  /** Called when a request with the mode `held` arrives; the API responds when the promise settles. */
   onHeld: () => Promise<void>;
 }
 
-/** Values of a secret: the one of now, and the one before. */
+/** The current and the previous value of a secret. */
 type Values = { now: string; before: string | undefined };
 
-/** Start it; its certificates are below `folder`. */
+/** Starts the API. Writes its certificates below `folder`. */
 export async function startCanaryApi(folder: string): Promise<CanaryApi> {
   const authority = createTestAuthority();
   const hosts = services.flatMap(hostsOf);
@@ -101,13 +101,13 @@ export async function startCanaryApi(folder: string): Promise<CanaryApi> {
       }
     },
   });
-  /** Its certificate says a canary of its own, as an error could. */
+  /** A server whose certificate contains a canary, because an error could quote the certificate. */
   const mistrusted = await startTlsServer({
     certificate: createTestAuthority().sign({ hosts: [`${unreachable[0]?.credentials[0]?.value}.example`] }),
   });
   const gonePort = await freePort();
 
-  /** The secrets of a request and what is left of it, or what is wrong with it. */
+  /** Removes the secrets from a request. Returns them and the rest, or the reason why the request is invalid. */
   function takeCredentials(
     { credentials }: CanaryService,
     request: RecordedRequest,
@@ -124,7 +124,7 @@ export async function startCanaryApi(folder: string): Promise<CanaryApi> {
     }
     const left = Buffer.from(JSON.stringify([request.method, rest, request.body.toString("latin1")]));
     const leak = search.find(left);
-    if (leak !== undefined) return `it carries ${leak.canary} where nobody asked for it: ${leak.excerpt}`;
+    if (leak !== undefined) return `it carries ${leak.canary} in an unexpected place: ${leak.excerpt}`;
     if (left.includes("toolcrib-ph-")) return `it carries a placeholder: ${left.toString()}`;
     const count = carried.get(request.servername ?? "");
     if (count !== undefined) count[isOld ? "before" : "now"] += 1;
@@ -163,7 +163,7 @@ export async function startCanaryApi(folder: string): Promise<CanaryApi> {
       const credential = all.find(({ secretName }) => secretName === name) as CanaryCredential;
       const { now } = values.get(name) as Values;
       values.set(name, { now: value, before: now });
-      known.set(canaryOf(credential, value), `${name}, the new one`);
+      known.set(canaryOf(credential, value), `${name}, new value`);
       search = createLeakSearch(known);
     },
     async [Symbol.asyncDispose]() {
@@ -178,7 +178,7 @@ function hostsOf({ host, otherHosts = [] }: CanaryService): readonly string[] {
   return [host, ...otherHosts];
 }
 
-/** What of a value of `credential` nobody may see. */
+/** Returns the part of a value of `credential` that is secret. */
 function canaryOf({ canary, value: first }: CanaryCredential, value: string): string {
   return canary === first ? value : value.slice(value.indexOf(":") + 1);
 }

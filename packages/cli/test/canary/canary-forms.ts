@@ -1,16 +1,16 @@
 /**
- * Canaries, the forms in which an API may write them, and the search for them
- * in bytes. Written from the definitions of the encodings alone: nothing here
- * knows how the product finds secrets.
+ * Canaries, the encodings in which an API may write them, and a search for them in
+ * bytes. It implements the definitions of the encodings, independently of the product's
+ * search for secrets.
  *
- * The search finds pieces too. Ten characters of a canary in a row, in any
- * form, are a leak; so a secret that was cut is found as well as a whole one.
+ * The search also finds parts: ten consecutive characters of a canary, in any encoding,
+ * are a leak. It therefore finds truncated secrets too.
  */
 
-/** A way to write a text. */
+/** An encoding of a text. */
 export interface CanaryForm {
   readonly name: string;
-  /** The text, one entry for what stands for each of its characters; base64 has none such and is one entry. */
+  /** Returns the encoded characters of a text, one entry for each; base64 returns one entry for the whole text. */
   readonly write: (text: string) => readonly string[];
 }
 
@@ -41,7 +41,7 @@ const named: { readonly [character: string]: string } = {
   "'": "&#39;",
 };
 
-/** Every form that an API answers in. */
+/** Every encoding that the API uses. */
 export const canaryForms: readonly CanaryForm[] = [
   { name: "plain", write: each((character) => character) },
   { name: "percent", write: each(strictly) },
@@ -69,22 +69,22 @@ export const canaryForms: readonly CanaryForm[] = [
   { name: "base64url within a text", write: inBase64("base64url", '{"token":"', '"}') },
 ];
 
-/** `text` in `form`. */
+/** Encodes `text` in `form`. */
 export function inForm(form: CanaryForm, text: string): string {
   return form.write(text).join("");
 }
 
-/** A canary that was found. */
+/** A canary that the search found. */
 export interface Leak {
   readonly canary: string;
   readonly form: string;
-  /** Where it stands, with what is around it. */
+  /** The canary with its context. */
   readonly excerpt: string;
 }
 
-/** Looks for canaries. */
+/** A search for canaries. */
 export interface LeakSearch {
-  /** The first piece of a canary in `bytes`, or `undefined`. */
+  /** Returns the first part of a canary in `bytes`, or `undefined`. */
   find(bytes: Uint8Array): Leak | undefined;
 }
 
@@ -94,13 +94,13 @@ interface Piece {
   readonly form: string;
 }
 
-/** Characters of a canary in a row that are a leak. */
+/** Number of consecutive characters of a canary that are a leak. */
 const significant = 10;
-/** The same in base64: ten bytes are 13.3 characters. */
+/** The same number for base64: ten bytes are 13.3 characters. */
 const significantInBase64 = 13;
 const filterBits = 20;
 
-/** Create a search for `canaries`, names by value. */
+/** Creates a search for `canaries`, names by value. */
 export function createLeakSearch(canaries: ReadonlyMap<string, string>): LeakSearch {
   const filter = new Uint8Array(1 << filterBits);
   const byStart = new Map<number, Piece[]>();
@@ -132,7 +132,7 @@ export function createLeakSearch(canaries: ReadonlyMap<string, string>): LeakSea
   return {
     find(bytes) {
       let buffer: Buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-      // Escapes may be mixed and stand within one another.
+      // Escapes may be mixed and nested.
       for (let depth = 0; ; depth += 1) {
         const leak = scan(buffer);
         if (leak !== undefined || depth === 3) return leak;
@@ -160,10 +160,10 @@ function piecesOf(value: string, canary: string): Piece[] {
     const units = write(value);
     if (units.length > 1) add(units, significant, name);
   }
-  // No API is asked for these; names of headers and media types are brought into lower case.
+  // No API returns these; header names and media types are converted to lower case.
   add([...value.toLowerCase()], significant, "lower case");
   add([...value.toUpperCase()], significant, "upper case");
-  // Either byte first.
+  // UTF-16 in either byte order.
   add(
     [...value].map((character) => `${character}\0`),
     significant,

@@ -1,6 +1,6 @@
 /**
- * A long run of calls through one gateway: plain answers of every kind, and odd
- * ones in between. Each answer is searched for every canary as it comes.
+ * Makes many calls through one gateway: regular responses of every kind, mixed with
+ * abnormal ones. Searches each result for every canary as soon as it arrives.
  */
 
 import type { JsonObject } from "@toolcrib/json";
@@ -17,26 +17,26 @@ export type MakeCall = (
   options: RawCallOptions,
 ) => Promise<RawAnswer>;
 
-/** What a run came to. */
+/** The result of a run. */
 export interface RunReport {
   calls: number;
-  /** Answers with a placeholder where a secret stood. */
+  /** Number of results in which a placeholder replaced a secret. */
   scrubbed: number;
-  /** What was wrong, at most a few. */
+  /** Descriptions of failures; only the first ones are kept. */
   readonly faults: string[];
 }
 
-/** Concurrent calls. */
+/** Number of concurrent calls. */
 const width = 24;
-/** One call in this many has an odd answer. */
+/** One call in this many gets an abnormal response. */
 const oddEvery = 9;
 
 const tools = ["ask", "pick", "pages", "send", "post_form"] as const;
-const nowhere = "nowhere";
-/** Odd answers, and none at all. */
-const oddNames = [...Object.keys(oddAnswers), nowhere];
+const unreachableMode = "unreachable";
+/** Names of the abnormal responses, and one for a service that cannot be reached. */
+const oddNames = [...Object.keys(oddAnswers), unreachableMode];
 
-/** Make calls `from` to `to` (without it). */
+/** Makes the calls from `from` to `to`, exclusive. */
 export async function runCalls(
   api: Pick<CanaryApi, "search">,
   make: MakeCall,
@@ -65,7 +65,7 @@ async function callOnce(
   const isOdd = number % oddEvery === 0;
   const round = Math.floor(number / oddEvery);
   const odd = oddNames[round % oddNames.length] as string;
-  const list = isOdd && odd === nowhere ? unreachable : services;
+  const list = isOdd && odd === unreachableMode ? unreachable : services;
   const service = list[(round + number) % list.length]?.id as string;
   const tool = isOdd && round % 4 !== 0 ? "ask" : (tools[(number + round) % tools.length] as string);
   const mode = isOdd ? `odd-${odd}` : `plain-${number}`;
@@ -86,15 +86,15 @@ async function callOnce(
   if (isScrubbed) report.scrubbed += 1;
   if (isOdd) return;
   const { isBinary, status } = plainAnswer(number);
-  // For content that is not text, an error shows the type and the size.
+  // An error about binary content shows only its type and size.
   if (isBinary && status > 299) return;
-  // What has another length without its secrets was not cut.
-  if (shown.includes("[truncated:")) fault(report, `${about}: ${describe(number)} was cut: ${shown}`);
-  if (!isScrubbed) fault(report, `${about}: ${describe(number)} came without what it echoes: ${shown}`);
-  if (tool !== "pick" && !shown.includes(before)) fault(report, `${about}: came without its beginning`);
+  // The limit applies after secrets are replaced, so nothing may be truncated here.
+  if (shown.includes("[truncated:")) fault(report, `${about}: ${describe(number)} was truncated: ${shown}`);
+  if (!isScrubbed) fault(report, `${about}: ${describe(number)} lacks its secret: ${shown}`);
+  if (tool !== "pick" && !shown.includes(before)) fault(report, `${about}: lacks the beginning of the body`);
 }
 
-/** An answer with its resources decoded, as its reader gets it. */
+/** Returns the result as JSON, followed by its decoded resources. */
 function shownOf({ result }: RawAnswer): Buffer {
   if (result === undefined) return Buffer.alloc(0);
   const blobs = ((result["content"] ?? []) as readonly { readonly resource?: { readonly blob?: string } }[])

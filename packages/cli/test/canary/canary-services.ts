@@ -1,7 +1,6 @@
 /**
- * The services of the canaries: one for each way a credential goes into a
- * request, each with hosts and secrets of its own, as manifests, toolspecs and
- * entries of a configuration.
+ * The canary services: one for each way in which a request carries a credential. Each
+ * has its own hosts and secrets, a manifest, a toolspec, and a configuration entry.
  */
 
 import { join } from "node:path";
@@ -13,37 +12,37 @@ export interface CanaryCredential {
   readonly id: string;
   /** Name of its secret in the store. */
   readonly secretName: string;
-  /** What is kept under it first. */
+  /** The initial value of the secret. */
   readonly value: string;
-  /** As the manifest has it. */
+  /** The fields of the credential in the manifest, in YAML flow style. */
   readonly manifest: string;
-  /** What of `value` nobody may see. */
+  /** The part of `value` that must not leak. */
   readonly canary: string;
-  /** `request` without this credential, or `undefined` where it does not carry `value`. */
+  /** Returns `request` without this credential, or `undefined` if it does not carry `value`. */
   take(request: PlainRequest, value: string): PlainRequest | undefined;
 }
 
-/** The parts of a request that may hold a secret. */
+/** The parts of a request that may contain a secret. */
 export interface PlainRequest {
   readonly target: string;
   readonly headers: RecordedRequest["headers"];
 }
 
-/** A service, of which an entry of `toolspecs` offers the tools. */
+/** A service whose tools an entry of `toolspecs` offers. */
 export interface CanaryService {
   /** The id of the entry. */
   readonly id: string;
   readonly host: string;
-  /** `baseUrl` where it is not the host's. */
+  /** The base URL. @default derived from the host */
   readonly baseUrl?: string;
-  /** Hosts beside it that its credentials are for. */
+  /** Other hosts that receive its credentials. */
   readonly otherHosts?: readonly string[];
   readonly egress: readonly string[];
   readonly tier: "sealed" | "entrusted";
   readonly credentials: readonly CanaryCredential[];
-  /** More of the entry. */
+  /** Further fields of the entry. */
   readonly entry?: JsonObject;
-  /** `auth` of the toolspec. */
+  /** The field `auth` of the toolspec. */
   readonly auth?: string;
 }
 
@@ -95,7 +94,7 @@ function service(
   return { id, host, egress: [host], tier: "sealed", credentials, ...more };
 }
 
-/** Every service that answers. */
+/** Every service that responds. */
 export const services: readonly CanaryService[] = [
   service(
     "bearer",
@@ -200,7 +199,7 @@ export const services: readonly CanaryService[] = [
   ),
 ];
 
-/** Services of which one cannot be trusted and one is not there. */
+/** Two services that cannot be reached: one with an untrusted certificate, and one that does not listen. */
 export const unreachable: readonly CanaryService[] = [
   ["mistrusted", "Xr2BvKq7NwTz5MdL9cFh"],
   ["gone", "Gq6YtWn3CkJx8RbVe1Sz"],
@@ -216,14 +215,14 @@ export const unreachable: readonly CanaryService[] = [
   ]),
 );
 
-/** The canaries of all services, names by value. */
+/** The canaries of all services, with their names. */
 export const canaries: ReadonlyMap<string, string> = new Map(
   [...services, ...unreachable].flatMap(({ credentials }) =>
     credentials.map(({ canary, secretName }) => [canary, secretName] as const),
   ),
 );
 
-/** Write manifest and toolspec of each service below `folder`. @returns the section `toolspecs` */
+/** Writes the manifest and the toolspec of each service below `folder`. @returns the section `toolspecs` */
 export function writeServices(folder: string): readonly JsonObject[] {
   return [...services, ...unreachable].map((one) => {
     writeFiles(join(folder, one.id), { "manifest.yaml": manifestOf(one), "toolspec.yaml": toolspecOf(one) });
@@ -239,7 +238,7 @@ export function writeServices(folder: string): readonly JsonObject[] {
   });
 }
 
-/** The manifest of a service. */
+/** Returns the manifest of a service. */
 export function manifestOf({ id, egress, tier, credentials }: CanaryService): string {
   return `schemaVersion: 2
 name: ${id}

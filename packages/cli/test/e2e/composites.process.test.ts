@@ -1,8 +1,7 @@
 /**
- * The twenty tasks of examples/composites, each solved by a tool that a client
- * saves and calls, over stdio and the real servers of the quickstart: the answers
- * are right, what was written is, and every run that can be repeated becomes a
- * test that passes and answers dry runs.
+ * The twenty tasks of examples/composites. A client saves and calls a tool for each of
+ * them, over stdio, with the real servers of the quickstart. Checks the results and the
+ * written files. Every repeatable run becomes a test that passes and answers dry runs.
  */
 
 import assert from "node:assert/strict";
@@ -17,18 +16,18 @@ import { commandLine, quickstartConfig } from "./gateway-process.ts";
 
 const examples = join(import.meta.dirname, "../../../../examples/composites");
 
-/** A task as examples/composites/tasks has it. */
+/** A task from examples/composites/tasks. */
 interface Task {
   readonly task: string;
   readonly inputSchema: JsonObject;
   readonly runs: readonly {
     readonly params: JsonObject;
     readonly result?: JsonValue;
-    /** Type of the error that it ends with. */
+    /** Type of the expected error, if any. */
     readonly error?: string;
     /** Files with their content after the run. */
     readonly files?: Readonly<Record<string, string>>;
-    /** Whether a second run comes to the same. @default true */
+    /** Whether a second run has the same result. @default true */
     readonly repeats?: boolean;
   }[];
 }
@@ -77,7 +76,7 @@ describe("the tasks of examples/composites", () => {
     return structuredContent as JsonObject;
   }
 
-  it("exist for twenty cases", () => assert.equal(tasks.length, 20));
+  it("cover twenty cases", () => assert.equal(tasks.length, 20));
 
   for (const { name, code, inputSchema, task, runs } of tasks) {
     it(`${name}: ${task}`, async () => {
@@ -106,7 +105,7 @@ describe("the tasks of examples/composites", () => {
     });
   }
 
-  it("call nothing in a dry run", async () => {
+  it("make no calls in a dry run", async () => {
     const file = directory.join("files/todo.txt");
     writeFileSync(file, "mine");
     const answer = await call("collect_todos", { folder: "notes", dry_run: true });
@@ -114,7 +113,7 @@ describe("the tasks of examples/composites", () => {
     assert.equal(readFileSync(file, "utf8"), "mine");
   });
 
-  it("save twenty tools that can be listed and found by what they do", async () => {
+  it("save twenty tools that can be listed, and found by their purpose", async () => {
     const { tools } = await client.listTools();
     const listed = new Map(tools.map((tool) => [tool.name, tool]));
     for (const { name } of tasks) assert.ok(listed.has(name), name);

@@ -1,4 +1,4 @@
-/** The gateway as its users start it: the command in a process of its own. */
+/** A gateway in its own process, started with the command line. */
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { type ServerProcess, startServerProcess } from "@toolcrib/testing";
 const root = join(import.meta.dirname, "../../../..");
 const entry = fileURLToPath(new URL(import.meta.resolve("@toolcrib/cli")));
 
-/** Arguments of node that run the command, on source or on the build as the tests do. */
+/** Arguments of Node that run the command, on the sources or on the build, like the tests. */
 export const commandLine: readonly string[] = entry.endsWith(".ts")
   ? ["--conditions=toolcrib-source", join(root, "packages/cli/src/bin.ts")]
   : [join(root, "packages/cli/dist/bin.js")];
@@ -16,15 +16,15 @@ export const commandLine: readonly string[] = entry.endsWith(".ts")
 /** The three real servers of the quickstart. */
 export const quickstartConfig = join(root, "examples/quickstart/toolcrib.yaml");
 
-/** A gateway that serves HTTP, and what clients need to reach it. */
+/** A gateway that serves HTTP, and the data that clients need to connect. */
 export interface ServedGateway extends AsyncDisposable {
   readonly process: ServerProcess;
-  /** Without a slash at the end. */
+  /** The URL without a trailing slash. */
   readonly baseUrl: string;
   readonly token: string;
 }
 
-/** Start `toolcrib serve` on a free port. */
+/** Starts `toolcrib serve` on a free port. */
 export async function serveGateway(
   config: string,
   home: string,

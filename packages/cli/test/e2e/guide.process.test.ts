@@ -1,7 +1,6 @@
 /**
- * The guides are what really happens: the files that they show are written, the
- * commands of their transcripts are run, in order, over the servers of the
- * quickstart, and print what stands there.
+ * Runs the guides: writes the files that they show, and runs the commands of their
+ * transcripts in order, with the servers of the quickstart. The output must match.
  */
 
 import assert from "node:assert/strict";
@@ -13,12 +12,12 @@ import { commandLine, quickstartConfig } from "./gateway-process.ts";
 
 const guides = join(import.meta.dirname, "../../../../docs/guides");
 
-/** A step of a guide: a file to write, or a command with the output that follows it. */
+/** A step of a guide: a file to write, or a command with its expected output. */
 type Step =
   | { readonly kind: "file"; readonly name: string; readonly text: string }
   | { readonly kind: "command"; readonly words: readonly string[]; readonly output: string };
 
-/** Code blocks with a file's name behind their language, and transcripts. */
+/** Matches transcripts, and code blocks with a file name after their language. */
 function stepsOf(guide: string): readonly Step[] {
   const text = readFileSync(join(guides, guide), "utf8");
   return [...text.matchAll(/^```(\w+)(?: (\S+))?\n([\s\S]*?)^```$/gm)].flatMap((match): readonly Step[] => {
@@ -39,7 +38,7 @@ function commandsIn(transcript: string): readonly Step[] {
     });
 }
 
-/** Whether the lines of `expected` are all printed; what a program prints and what it returns come on two streams. */
+/** Returns whether all lines of `expected` are printed. Their order is not compared, because output and result use different streams. */
 function matches(printed: string, expected: string): boolean {
   const pieces = expected.split(/^\.\.\.$/m).map((piece) => piece.trim());
   return (

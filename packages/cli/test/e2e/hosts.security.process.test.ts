@@ -42,17 +42,17 @@ import {
 } from "./hosts/tool-calls.ts";
 
 const step = 12;
-/** How many cases ran, by entry point. */
+/** Number of executed cases by entry point. */
 const counts = { gateway: 0, engine: 0, egress: 0 };
 
-/** The cases that run, counted for `entry`. */
+/** Returns the cases to run, and counts them for `entry`. */
 function casesOf<T>(entry: keyof typeof counts, cases: readonly T[]): readonly T[] {
   const chosen = sampled(cases, step);
   counts[entry] += chosen.length;
   return chosen;
 }
 
-/** Some of `cases`, of which the gateway has all. */
+/** Returns a sample of `cases`; the gateway runs all of them. */
 function everyNth<T>(cases: readonly T[], nth: number): readonly T[] {
   return cases.filter((_, index) => index % nth === 0);
 }
@@ -106,7 +106,7 @@ describe("access to other hosts", () => {
 
       it("checks the addresses that an operator configures", async () => {
         for (const [index, endpoint] of casesOf("gateway", [...endpointCases.entries()])) {
-          // Some systems have no other address of loopback.
+          // Some systems have only one loopback address.
           if (endpoint.startsWith(`${setting.address}:`)) continue;
           const { code } = await entry.call(`to_${index}`, {});
           assert.equal(code, "EGRESS_ADDRESS_DENIED", endpoint);
@@ -151,7 +151,7 @@ describe("access to other hosts", () => {
       }
 
       it("sends nothing to a host from variables or DNS", async () => {
-        // Each process takes a few only.
+        // Each process runs only a few cases.
         await checkVariables(everyNth(variableTexts, 3), {}, "engine");
         await using entry = await openEngineEntry(setting, { entry: "engine" });
         await checkDns(entry.call, /^EGRESS_ADDRESS_DENIED /);
@@ -231,11 +231,11 @@ describe("access to other hosts", () => {
     });
   });
 
-  it("reached no sink", async () => {
+  it("reaches no sink", async () => {
     await checkSinks(sinks);
   });
 
-  it("were at least 400 for each entry point", leftOut(step), (test) => {
+  it("is tested with at least 400 cases for each entry point", leftOut(step), (test) => {
     test.diagnostic(JSON.stringify(counts));
     for (const [entry, count] of Object.entries(counts)) assert.ok(count >= 400, `${entry}: ${count}`);
   });

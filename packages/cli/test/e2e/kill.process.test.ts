@@ -1,7 +1,7 @@
 /**
- * Sudden death under load: upstream servers and the gateway itself are killed
- * with SIGKILL while clients call. Every call is answered once or its
- * connection is closed, no other server's call fails, no process is left over.
+ * Kills upstream servers and the gateway with SIGKILL while clients make calls. Every call
+ * gets one response or a closed connection, calls of other servers do not fail, and no
+ * process remains.
  */
 
 import assert from "node:assert/strict";
@@ -38,7 +38,7 @@ function writeConfig(folder: string, mark: string): string {
   return path;
 }
 
-/** A session of raw HTTP calls that keeps count of what became of them. */
+/** A session of raw HTTP calls that counts their outcomes. */
 async function openSession(gateway: ServedGateway) {
   const headers: Record<string, string> = {
     "content-type": "application/json",
@@ -104,12 +104,12 @@ async function pidOf(gateway: ServedGateway, id: string): Promise<number | undef
   return server?.health.state === "ready" ? server.pid : undefined;
 }
 
-describe("sudden death under load", { skip: needsProc }, () => {
+describe("killed processes under load", { skip: needsProc }, () => {
   it("20 killed upstreams: each call is answered once, no other server's call fails, no process remains", async () => {
     await using directory = await makeTemporaryDirectory();
     const mark = randomUUID();
     const counts = { answered: 0, hit: 0 };
-    /** Calls without an error, by server. */
+    /** Number of successful calls by server. */
     const served = new Map<string, number>();
     {
       await using gateway = await serveGateway(
@@ -184,7 +184,7 @@ describe("sudden death under load", { skip: needsProc }, () => {
       });
       process.kill(gateway.process.pid, "SIGKILL");
       const settled = await Promise.all(outcomes);
-      // The 20 that sleep cannot have been answered; how many others were depends on the machine.
+      // The 20 calls of `sleep` cannot have been answered; the number of others depends on the machine.
       assert.ok(settled.filter((outcome) => outcome === "closed").length >= 20);
       await waitUntil(async () => findProcessesByEnvironment(`TEST_MARK=${mark}`).length === 0, {
         timeoutMs: 15_000,

@@ -1,7 +1,6 @@
 /**
- * The Metatool document over stdio, with a real client and two real servers:
- * its example word for word, each of its tools, each type of its errors, its
- * storage format, and what a restart and a second client find.
+ * The Metatool document over stdio, with a real client and two real servers: its literal
+ * example, each tool, each error type, the storage format, restarts, and a second client.
  */
 
 import assert from "node:assert/strict";
@@ -43,10 +42,10 @@ function problemsOf({ error }: Answer["data"]): readonly JsonObject[] {
   return (error?.details["problems"] ?? []) as readonly JsonObject[];
 }
 
-/** A client of a metatool of its own process. */
+/** A client with its own metatool process. */
 interface Session extends AsyncDisposable {
   readonly client: Client;
-  /** Number of notifications about a new list. */
+  /** Number of notifications about a changed list. */
   readonly heard: { count: number };
   call(name: string, given?: object): Promise<Answer>;
   names(): Promise<readonly string[]>;

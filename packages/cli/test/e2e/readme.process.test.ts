@@ -1,4 +1,4 @@
-/** The root README's transcript is what really happens. */
+/** Runs the transcript of the root README, whose output must match. */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -9,7 +9,7 @@ import { commandLine, quickstartConfig, serveGateway } from "./gateway-process.t
 
 const readme = readFileSync(join(import.meta.dirname, "../../../../README.md"), "utf8");
 
-/** Commands of the transcript with the output that follows each. */
+/** Commands of the transcript with their expected output. */
 function transcript(): { readonly command: string; readonly output: string }[] {
   const block = /```console\n([\s\S]*?)```/.exec(readme)?.[1] ?? "";
   return block
@@ -21,7 +21,7 @@ function transcript(): { readonly command: string; readonly output: string }[] {
     });
 }
 
-/** `...` stands for anything, over lines too; columns are as wide as what is in them. */
+/** Returns whether `output` matches `expected`, in which `...` stands for any text, also over several lines. Column widths may differ. */
 function matches(output: string, expected: string): boolean {
   const narrow = (text: string) => text.replace(/ {2,}/g, "  ");
   const pieces = narrow(expected)

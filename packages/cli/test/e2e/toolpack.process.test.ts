@@ -1,6 +1,6 @@
 /**
- * The stand-alone engine as its document has it: a process that speaks MCP over
- * stdio, behind a proxy that tunnels, and without one. Clients of both eras.
+ * The standalone engine as the Toolspecs document specifies it: a process that speaks MCP
+ * over stdio, with and without a proxy that opens tunnels. Clients of both eras.
  */
 
 import assert from "node:assert/strict";
@@ -71,12 +71,12 @@ const placeholder = "toolcrib-ph-00000000000000000000000000000001";
 interface Setting extends AsyncDisposable {
   readonly directory: string;
   readonly server: TlsServer;
-  /** What the proxy was asked for, and by whom. */
+  /** The requested tunnels, with their credentials. */
   readonly connects: readonly string[];
   readonly env: { readonly [name: string]: string | undefined };
 }
 
-/** A folder with both files, a service, and a proxy that tunnels to `api.example.com` and to nothing else. */
+/** A folder with both files, a service, and a proxy that opens tunnels to `api.example.com` only. */
 async function openSetting(
   files: { readonly manifest?: string; readonly toolspec?: string } = {},
 ): Promise<Setting> {
@@ -159,13 +159,13 @@ const opening: readonly object[] = [
 ];
 
 interface Talk {
-  /** Results and errors by the id of their request. */
+  /** Returns results and errors by the id of their request. */
   readonly answers: ReadonlyMap<number, JsonObject>;
   readonly code: number | null;
   readonly stderr: string;
 }
 
-/** Start the engine, say all of `messages`, and hear it out. */
+/** Starts the engine, sends all `messages`, and reads its output to the end. */
 async function talk(
   setting: Setting,
   messages: readonly object[],
@@ -220,7 +220,7 @@ test("toolcrib toolpack lists every tool under its own name, and calls through t
       ["list_things", "make_thing"],
     );
   }
-  // A list is structured content to modern clients only.
+  // Only modern clients get a list as structured content.
   assert.equal(textOf(answers.get(2)), '[{"method":"GET","target":"/things/a%2Fb?limit=2"}]');
   assert.equal(answers.get(2)?.["structuredContent"], undefined);
   assert.deepEqual(answers.get(7)?.["structuredContent"], [{ method: "GET", target: "/things/c" }]);
@@ -397,7 +397,7 @@ test("toolcrib toolpack without a proxy uses its own egress, and reaches no addr
   assert.doesNotMatch(JSON.stringify([...answers]) + stderr, /hunter2|toolcrib-ph-/);
 });
 
-/** A command line or environment that is wrong, and what is said of it. */
+/** An invalid command line or environment, and the expected message. */
 function checkRefusal(
   title: string,
   given: { readonly args?: readonly string[]; readonly env?: Setting["env"]; readonly manifest?: string },

@@ -1,4 +1,4 @@
-/** From the catalogue to a call: add, serve over both transports, and a real API over TLS that sees the secret. */
+/** A toolspec from the catalogue to a call: added, served over both transports, and used with a real API over TLS that receives the secret. */
 
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
@@ -32,7 +32,7 @@ test("an added API is served over stdio and HTTP, and uses a new secret without 
   const authority = createTestAuthority();
   await using api = await startTlsServer({
     certificate: authority.sign({ hosts: ["api.acme.example"] }),
-    // It says what it was sent, secret and all.
+    // The API returns the whole request, including the secret.
     respond(request, response) {
       response.writeHead(200, { "content-type": "application/json" });
       response.end(JSON.stringify({ target: request.target, headers: request.headers }));
@@ -75,7 +75,7 @@ test("an added API is served over stdio and HTTP, and uses a new secret without 
       requestInit: { headers: { Authorization: `Bearer ${gateway.token}` } },
     }),
   );
-  // The other home has no such secret, and says so until it has.
+  // The other home lacks the secret, and reports this until it is set.
   assert.deepEqual((await http.listTools()).tools, []);
   await runToolcrib(["secret", "set", "acme-token", "--home", directory.join("http-home")], {
     ...setting,

@@ -15,13 +15,13 @@ export interface ApprovalStore {
   /** Returns the approved reach of the deleted tool `name`, so that deleting a tool does not reset its approval. */
   deletedReach(name: string): Reach | undefined;
   /**
-   * Approve `reach` for `tool` as it is now.
+   * Approves `reach` for `tool` as it is now.
    *
    * @returns the tool with its approval.
    * @throws {MetatoolError} `METATOOL_CHANGED_MEANWHILE` when the tool was changed, and as `SavedToolStore.save`.
    */
   approve(tool: SavedTool, reach: Reach): Promise<SavedTool>;
-  /** Keep the approval of a tool that was deleted. */
+  /** Keeps the approval of a tool that was deleted. */
   retain(tool: SavedTool): void;
 }
 

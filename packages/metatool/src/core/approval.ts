@@ -17,7 +17,7 @@ import { digestCode } from "./tool-facts.ts";
 type ApprovalContext = Pick<MetatoolContext, "saved" | "approvals" | "wholeCatalog" | "onEvent">;
 
 /**
- * Approve the saved tool `name` as it is now, for the operator.
+ * Approves the saved tool `name` as it is now, for the operator.
  *
  * @throws {MetatoolError} `METATOOL_NOT_FOUND`, and as `ApprovalStore.approve`.
  */
@@ -28,7 +28,7 @@ export async function approveSavedTool(deps: ApprovalContext, name: string): Pro
   return entry.growth.length === 0 ? saved : grantApproval(deps, entry, undefined);
 }
 
-/** Store and record the approval of the reach of `entry`. @throws {MetatoolError} as `ApprovalStore.approve` */
+/** Stores and records the approval of the reach of `entry`. @throws {MetatoolError} as `ApprovalStore.approve` */
 export async function grantApproval(
   { approvals, onEvent }: ApprovalContext,
   { saved, reach, growth }: SavedEntry,
@@ -41,7 +41,7 @@ export async function grantApproval(
 }
 
 /**
- * Ask the human at the client whether `name` may call `growth`, too.
+ * Asks the human at the client whether `name` may call `growth`, too.
  *
  * @returns `false` also when the client does not support elicitation.
  */

@@ -9,7 +9,7 @@ import { SavedListing } from "./saved-listing.ts";
 import { SavedRunner } from "./saved-runner.ts";
 import { createSavedSource } from "./saved-source.ts";
 
-/** Create the metatool over `deps.saved`. */
+/** Creates the metatool over `deps.saved`. */
 export function createMetatool(deps: MetatoolDeps, options: MetatoolOptions): Metatool {
   const context: MetatoolContext = { ...deps, approvals: new FileApprovalStore(deps.saved) };
   const cache = createCompositeCache();

@@ -54,8 +54,8 @@ export interface Metatool extends Disposable {
   readonly coreTools: ToolSource;
   /** The saved tools; origin `saved`. Add this source after all others, so that no saved tool hides one of their tools. */
   readonly savedTools: ToolSource;
-  /** Derive the facts again, after other tools changed. */
+  /** Derives the facts again, after other tools changed. */
   refresh(): void;
-  /** Approve a saved tool, for the operator. @throws {MetatoolError} `METATOOL_NOT_FOUND`, and as `SavedToolStore.save` */
+  /** Approves a saved tool, for the operator. @throws {MetatoolError} `METATOOL_NOT_FOUND`, and as `SavedToolStore.save` */
   approve(name: string): Promise<SavedTool>;
 }

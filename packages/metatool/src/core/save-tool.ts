@@ -42,7 +42,7 @@ export class ToolSaver {
     this.#cache = cache;
   }
 
-  /** Answer a call of `save_tool`. @throws {MetatoolError} when it cannot be written */
+  /** Answers a call of `save_tool`. @throws {MetatoolError} when it cannot be written */
   save(args: JsonObject, context: CallContext): Promise<ToolResult> {
     const turn = this.#last.then(() => this.#save(args, context));
     this.#last = turn.catch(() => undefined);
@@ -103,7 +103,7 @@ export class ToolSaver {
     return approved ?? createAssessment(this.#deps, [])(previous).reach;
   }
 
-  /** Ask the human at the client for the approval that a tool needs, where that is possible. */
+  /** Asks the human at the client for the approval that a tool needs, where that is possible. */
   async #settle(entry: SavedEntry, context: CallContext): Promise<SavedEntry> {
     const { saved, growth } = entry;
     if (growth.length === 0) return entry;

@@ -31,7 +31,7 @@ export class SavedListing implements Disposable {
     return this.#tools;
   }
 
-  /** Rebuild the list. */
+  /** Rebuilds the list. */
   refresh(): void {
     const { saved, validator } = this.#context;
     const all = saved.current();

@@ -34,7 +34,7 @@ export class SavedRunner {
     this.#compositeDeps = { ...context, cache };
   }
 
-  /** Answer a call. @throws {MetatoolError} `METATOOL_NOT_FOUND` */
+  /** Answers a call. @throws {MetatoolError} `METATOOL_NOT_FOUND` */
   async execute(name: string, given: JsonObject, context: CallContext): Promise<ToolResult> {
     const { validator, now } = this.#context;
     const saved = await this.#context.saved.get(name);

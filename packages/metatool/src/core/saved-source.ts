@@ -10,7 +10,7 @@ const deadlineMarginMs = 5000;
 /** Milliseconds that a human has to approve a tool. */
 const approvalMs = 600_000;
 
-/** Create the source. @param timeoutMs longest execution */
+/** Creates the source. @param timeoutMs longest execution */
 export function createSavedSource(
   listing: SavedListing,
   runner: SavedRunner,

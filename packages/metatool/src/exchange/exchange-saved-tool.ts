@@ -32,7 +32,7 @@ export interface ExportDeps {
 }
 
 /**
- * Write `tool` to a folder with the layout of a package.
+ * Writes `tool` to a folder with the layout of a package.
  *
  * @returns the paths of its files.
  * @throws {MetatoolError} `METATOOL_PACKAGE_INVALID` for an invalid id or version and for invalid test cases,
@@ -65,7 +65,7 @@ export interface ImportOptions extends SavedToolLimits {
 }
 
 /**
- * Read a folder as a saved tool that must be approved (unless it calls no tool), with
+ * Reads a folder as a saved tool that must be approved (unless it calls no tool), with
  * all findings about it.
  *
  * @throws {MetatoolError} `METATOOL_PACKAGE_UNUSABLE` when the folder cannot be read.

@@ -32,7 +32,7 @@ export function storedStanding({ code, toolcrib }: SavedTool): StoredStanding {
 }
 
 /**
- * Approve a tool as it is now. For a program that was not analysed yet, its whole
+ * Approves a tool as it is now. For a program that was not analysed yet, its whole
  * reach is approved.
  *
  * @returns the tool, and its state before the approval.

@@ -26,7 +26,7 @@ export interface PackageTexts {
 }
 
 /**
- * Read `paths` of the folder into `into`. An invalid path or file is a finding. A missing
+ * Reads `paths` of the folder into `into`. An invalid path or file is a finding. A missing
  * file is not: the caller decides whether it is required.
  *
  * @throws {MetatoolError} `METATOOL_PACKAGE_UNUSABLE` when it is not a folder or cannot be read.
@@ -105,7 +105,7 @@ function decode(bytes: Uint8Array, path: string, diagnostics: Diagnostic[]): str
 }
 
 /**
- * Write `files` to the folder, which must not exist or be empty.
+ * Writes `files` to the folder, which must not exist or be empty.
  *
  * @param randomBytes unpredictable bytes, for the name of the draft.
  * @throws {MetatoolError} `METATOOL_PACKAGE_EXISTS`, `METATOOL_PACKAGE_UNUSABLE`; no file is left behind.

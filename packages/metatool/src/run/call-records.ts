@@ -26,7 +26,7 @@ export class CallRecords {
     return this.#records.length;
   }
 
-  /** Record the beginning of an inner call. The returned function records its result. */
+  /** Records the beginning of an inner call. The returned function records its result. */
   begin(tool: string, params: JsonValue): (result: JsonValue) => void {
     const record = { tool, params: this.#kept(params), result: unanswered };
     this.#records.push(record);

@@ -43,7 +43,7 @@ export interface MetatoolHost {
   /** Returns the tools that `identity` may call now. The same object until something changes. */
   catalog(identity: Identity): Catalog;
   /**
-   * Make an inner call of the call `context`, one level deeper.
+   * Makes an inner call of the call `context`, one level deeper.
    *
    * @throws {CodedError} when it does not exist, is denied, or the operation failed; a tool that failed is a result with `isError`.
    */

@@ -18,7 +18,7 @@ export interface CompiledComposite {
 /** Caches programs and directories. */
 export interface CompositeCache {
   directoryOf(catalog: Catalog): ToolDirectory<CatalogTool>;
-  /** Compile the code of the composite `name` against the names of a directory. */
+  /** Compiles the code of the composite `name` against the names of a directory. */
   compile(name: string, code: string, directory: ToolDirectory): CompiledComposite;
 }
 
@@ -30,7 +30,7 @@ export interface CompositeCacheOptions {
   readonly maxCodeLength?: number;
 }
 
-/** Create a cache. */
+/** Creates a cache. */
 export function createCompositeCache(options: CompositeCacheOptions = {}): CompositeCache {
   const maxPrograms = options.maxPrograms ?? 256;
   const maxCodeLength = options.maxCodeLength ?? 4 * 1024 * 1024;

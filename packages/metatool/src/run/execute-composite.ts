@@ -49,7 +49,7 @@ export type ExecutionOutcome = { readonly logs: readonly string[]; readonly step
   | { readonly kind: "error"; readonly error: CompositeError }
 );
 
-/** Run the execution to its end. Errors of the program are outcomes, never rejections. */
+/** Runs the execution to its end. Errors of the program are outcomes, never rejections. */
 export async function executeComposite(
   host: ThreadHost,
   execution: Execution,

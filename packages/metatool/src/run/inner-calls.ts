@@ -53,7 +53,7 @@ export class InnerCalls {
     this.#slots = createSlots(options.parallelWidth);
   }
 
-  /** Make an inner call. Never rejects. */
+  /** Makes an inner call. Never rejects. */
   async call(tool: CatalogTool, params: JsonObject): Promise<InnerReply> {
     const { options, onReply } = this.#request;
     if (this.#records.count >= options.toolCalls) return tooManyCalls(options.toolCalls);

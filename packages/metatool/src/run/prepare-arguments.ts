@@ -45,7 +45,7 @@ export type PreparedArguments =
 const maxVisits = 100_000;
 const maxDepth = 64;
 
-/** Apply the defaults of `inputSchema`, coerce refused types, and check the result. */
+/** Applies the defaults of `inputSchema`, coerces refused types, and checks the result. */
 export function prepareArguments(
   validator: SchemaValidator,
   inputSchema: JsonObject,

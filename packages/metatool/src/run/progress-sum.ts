@@ -7,7 +7,7 @@ import type { JsonObject } from "@toolcrib/json";
 
 /** The progress of one inner call. */
 export interface ProgressPart {
-  /** Report `progress`, `total` and `message` of the tool. */
+  /** Reports `progress`, `total` and `message` of the tool. */
   report(params: JsonObject): void;
   end(): void;
 }
@@ -17,7 +17,7 @@ export interface ProgressSum {
   begin(name: string): ProgressPart;
 }
 
-/** Create the sum. It is sent whenever it increases. */
+/** Creates the sum. It is sent whenever it increases. */
 export function createProgressSum(send: (params: JsonObject) => void): ProgressSum {
   let ended = 0;
   let parts = 0;

@@ -47,7 +47,7 @@ export interface CompositeRequest {
   readonly onReply?: ReplyListener;
 }
 
-/** Run a composite to its end. */
+/** Runs a composite to its end. */
 export async function runComposite(
   request: CompositeRequest,
   deps: CompositeDeps,

@@ -2,12 +2,12 @@
 
 /** A bounded number of slots. */
 export interface Slots {
-  /** Take a slot: resolves when one is free; `undefined` when one is free now. Each `enter` needs one `leave`. */
+  /** Takes a slot: resolves when one is free; `undefined` when one is free now. Each `enter` needs one `leave`. */
   enter(): Promise<void> | undefined;
   leave(): void;
 }
 
-/** Create `count` slots. */
+/** Creates `count` slots. */
 export function createSlots(count: number): Slots {
   const waiting: (() => void)[] = [];
   let taken = 0;

@@ -4,7 +4,7 @@ import { errnoOf, FilesError, toUnwritable as toFilesError } from "@toolcrib/fil
 import { MetatoolError } from "../metatool-error.ts";
 
 /**
- * Run a change of files.
+ * Runs a change of files.
  *
  * @throws {MetatoolError} `METATOOL_UNWRITABLE`, with the old content in place; `METATOOL_NOT_DURABLE`, with the new content.
  */

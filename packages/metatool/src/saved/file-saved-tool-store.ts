@@ -41,7 +41,7 @@ import { type DirectoryView, type SeenFile, ToolDirectory } from "./tool-directo
 import { ToolFileWriter } from "./tool-file-writer.ts";
 
 /**
- * Open the saved tools of a directory. Several processes can do so at the same time.
+ * Opens the saved tools of a directory. Several processes can do so at the same time.
  *
  * @throws {MetatoolError} `METATOOL_DIRECTORY_UNUSABLE`.
  */
@@ -284,7 +284,7 @@ class FileSavedToolStore implements SavedToolStore {
     else await this.#scan();
   }
 
-  /** Scan the directory after the current scan. */
+  /** Scans the directory after the current scan. */
   #scan(): Promise<void> {
     if (this.#nextScan !== undefined) return this.#nextScan;
     const scan = this.#lastScan.then(async () => {
@@ -299,7 +299,7 @@ class FileSavedToolStore implements SavedToolStore {
     return scan;
   }
 
-  /** Watch the directory. Watches anew when the directory was replaced. */
+  /** Watches the directory. Watches anew when the directory was replaced. */
   async #watchDirectory(): Promise<void> {
     const { files } = this.#deps;
     const { directory } = this.#options;
@@ -348,7 +348,7 @@ class FileSavedToolStore implements SavedToolStore {
 
   // Changes.
 
-  /** Queue `change`. It runs with the directory locked and scanned, and a scan follows it. */
+  /** Queues `change`. It runs with the directory locked and scanned, and a scan follows it. */
   #change<T>(change: () => Promise<T>): Promise<T> {
     const turn = this.#lastChange.then(async () => {
       const { directory, lockTimeoutMs } = this.#options;
@@ -376,7 +376,7 @@ class FileSavedToolStore implements SavedToolStore {
 
   // Counters.
 
-  /** Schedule the next write of the counters. */
+  /** Schedules the next write of the counters. */
   #scheduleFlush(): void {
     const isDue = this.#unwritten >= this.#options.flushCount && !this.#isFlushFailing;
     if (this.#isFlushing || (this.#flushTimer !== undefined && !isDue)) return;
@@ -401,7 +401,7 @@ class FileSavedToolStore implements SavedToolStore {
     if (this.#isOpen && this.#pending.size > 0) this.#scheduleFlush();
   }
 
-  /** Write the totals of all tools, with the pending counts. */
+  /** Writes the totals of all tools, with the pending counts. */
   #flush(): Promise<void> {
     if (this.#pending.size === 0) return Promise.resolve();
     return this.#change(async () => {
@@ -446,7 +446,7 @@ class FileSavedToolStore implements SavedToolStore {
     await write.catch((error: unknown) => this.#acceptNotDurable(error));
   }
 
-  /** Move the totals from the file of counters into the files of the tools. */
+  /** Moves the totals from the file of counters into the files of the tools. */
   async #foldCounters(): Promise<void> {
     const left = new Map<string, ExecutionTotal>();
     for (const [name, total] of this.#view.totals) {

@@ -11,7 +11,7 @@ import { toUnwritable } from "./change-errors.ts";
 const lockName = ".saved-tools";
 
 /**
- * Lock `directory` until disposed.
+ * Locks `directory` until disposed.
  *
  * @param timeoutMs longest wait for other writers, which hold the lock for one change.
  * @throws {MetatoolError} `METATOOL_DIRECTORY_BUSY`, `METATOOL_UNWRITABLE`.

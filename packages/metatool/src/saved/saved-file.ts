@@ -25,7 +25,7 @@ export interface SavedFile {
 }
 
 /**
- * Parse the file of the tool `name`.
+ * Parses the file of the tool `name`.
  *
  * @param editedAtMs modification time of the file; a later time than in its metadata means that it was edited by hand.
  */

@@ -27,7 +27,7 @@ export type FileContent =
 
 /** The file system of `openSavedToolStore`. */
 export interface SavedFiles extends FileSteps {
-  /** Create a directory and its parents with mode 0700. An existing directory of this user is closed to others. */
+  /** Creates a directory and its parents with mode 0700. An existing directory of this user is closed to others. */
   makeDirectory(path: string): Promise<void>;
   /** Returns the names in a directory. */
   list(path: string): Promise<readonly string[]>;
@@ -38,7 +38,7 @@ export interface SavedFiles extends FileSteps {
   /** Reads content and status of one file. Never follows a link, and never waits for a pipe. */
   read(path: string, maxBytes: number): Promise<FileContent>;
   /**
-   * Watch a directory until disposed.
+   * Watches a directory until disposed.
    *
    * @returns `undefined` where that is not possible.
    */

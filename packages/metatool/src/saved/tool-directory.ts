@@ -65,7 +65,7 @@ export class ToolDirectory {
   }
 
   /**
-   * Scan the directory. One that does not exist has no tools.
+   * Scans the directory. One that does not exist has no tools.
    *
    * @throws {MetatoolError} `METATOOL_DIRECTORY_UNUSABLE`; the result of the last scan is kept.
    */

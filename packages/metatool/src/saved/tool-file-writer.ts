@@ -21,7 +21,7 @@ export class ToolFileWriter {
     this.#directory = directory;
   }
 
-  /** Replace a file whole. @returns `false` when `isStillWanted` cancelled the replacement */
+  /** Replaces a file atomically. @returns `false` when `isStillWanted` cancelled the replacement */
   replace(fileName: string, text: string, options?: ReplaceOptions): Promise<boolean> {
     const { randomBytes, files } = this.#deps;
     const path = join(this.#directory, fileName);
@@ -32,7 +32,7 @@ export class ToolFileWriter {
     return changeFiles(() => removeFile(join(this.#directory, fileName), this.#deps.files));
   }
 
-  /** Remove the drafts of writers that were killed. */
+  /** Removes the drafts of writers that were killed. */
   removeDrafts(): Promise<void> {
     return changeFiles(() => removeDrafts(this.#directory, { steps: this.#deps.files }));
   }

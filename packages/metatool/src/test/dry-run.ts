@@ -72,7 +72,7 @@ export interface DryRunDeps extends Pick<CompositeDeps, "host" | "nextTurn"> {
 }
 
 /**
- * Prepare a dry run: the replies of the case with the same parameters come first, in
+ * Prepares a dry run: the replies of the case with the same parameters come first, in
  * order; then those of all other cases, for calls with exactly the same arguments, any
  * number of times.
  *

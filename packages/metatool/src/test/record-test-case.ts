@@ -24,7 +24,7 @@ export interface Recording {
 }
 
 /**
- * Run a saved tool and record a case.
+ * Runs a saved tool and records a case.
  *
  * @param params the given arguments, before defaults.
  * @param prepared the prepared arguments.

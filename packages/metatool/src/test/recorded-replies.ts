@@ -47,7 +47,7 @@ export interface RepliesDeps {
   readonly nextTurn: () => Promise<void>;
 }
 
-/** Create the source of recorded replies. */
+/** Creates the source of recorded replies. */
 export function createRecordedReplies(
   replies: readonly RecordedReply[],
   { mayCall, nextTurn }: RepliesDeps,

@@ -47,7 +47,7 @@ export interface TestReport {
 /** The value of `time.now` in a case without one, so that a test does not depend on the day. */
 const defaultNowNs = 946_684_800_000_000_000n;
 
-/** Run a case and compare its outcome. */
+/** Runs a case and compares its outcome. */
 export async function runTestCase(
   testCase: TestCase,
   request: TestRequest,
@@ -81,7 +81,7 @@ export async function runTestCase(
   };
 }
 
-/** Run a recorded case again and compare result, logs and inner calls. */
+/** Runs a recorded case again and compares result, logs and inner calls. */
 export async function replayTestCase(
   testCase: TestCase,
   request: TestRequest,

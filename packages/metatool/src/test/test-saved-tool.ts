@@ -43,7 +43,7 @@ export type SavedTestOutcome =
   | { readonly kind: "refused"; readonly error: CompositeError };
 
 /**
- * Test a saved tool with the arguments of `test_saved_tool`.
+ * Tests a saved tool with the arguments of `test_saved_tool`.
  *
  * @throws {MetatoolError} `METATOOL_NOT_FOUND`; `METATOOL_TEST_INVALID` for invalid cases; as `recordTestCase`
  *   and `SavedToolStore.save`.
@@ -97,7 +97,7 @@ function toCases(list: JsonValue): readonly TestCase[] {
   throw new MetatoolError(first.code, first.message, { hint, data: { diagnostics } });
 }
 
-/** Add cases to the tool. They replace cases of the same names. */
+/** Adds cases to the tool. They replace cases of the same names. */
 async function addCases(
   tool: SavedTool,
   added: readonly TestCase[],

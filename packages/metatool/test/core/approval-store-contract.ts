@@ -11,7 +11,7 @@ const narrow = { tools: ["github:searchIssues"], dynamic: false };
 const wide = { tools: ["github:createIssue", "github:searchIssues"], dynamic: true };
 
 /**
- * Define the tests.
+ * Defines the tests.
  *
  * @param open opens the approvals of the tools of `saved`.
  */

@@ -55,7 +55,7 @@ function update([before, after]: (typeof versions)[keyof typeof versions]): Chan
   };
 }
 
-/** Count two executions that are written, and three more that are not. */
+/** Counts two executions that are written, and three more that are not. */
 async function count(saved: SavedToolStore): Promise<void> {
   await saved.save(small);
   for (const at of [1, 2]) saved.recordExecution("double", at);

@@ -17,7 +17,7 @@ let isRunning = false;
 
 function die(): never {
   process.kill(process.pid, "SIGKILL");
-  // The signal is on its way.
+  // SIGKILL takes effect shortly after the call.
   for (;;);
 }
 

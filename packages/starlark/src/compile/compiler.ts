@@ -76,7 +76,7 @@ export interface CompiledFile {
 }
 
 /**
- * Compile a file that was resolved without errors.
+ * Compiles a file that was resolved without errors.
  *
  * @returns `value`, or an error if the code exceeds `programLimits.codeSize`.
  */
@@ -389,7 +389,7 @@ class FunctionCompiler {
   }
 
   /**
-   * Compile code that may be skipped or left early. The locals that it assigns are
+   * Compiles code that may be skipped or left early. The locals that it assigns are
    * not certain to be assigned afterwards.
    *
    * @returns those locals.
@@ -411,7 +411,7 @@ class FunctionCompiler {
     return registers;
   }
 
-  /** Assign the value of `value` to `target`. */
+  /** Assigns the value of `value` to `target`. */
   #assign(target: Expression, value: Evaluator): void {
     const emit = (instruction: (next: number) => Instruction): void =>
       this.#assembler.emit(({ next }) => instruction(next));
@@ -484,7 +484,7 @@ class FunctionCompiler {
     });
   }
 
-  /** Evaluate now and store the value in a register. */
+  /** Evaluates now and stores the value in a register. */
   #hold(evaluate: Evaluator): Operand {
     const register = this.#allocate();
     this.#emitStore(evaluate, register);
@@ -567,7 +567,7 @@ class FunctionCompiler {
     this.#assembler.mark(end);
   }
 
-  /** Continue at the next instruction if `test` is true, otherwise at `otherwise`. */
+  /** Continues at the next instruction if `test` is true, otherwise at `otherwise`. */
   #branch(test: Expression, otherwise: Label): void {
     const unwrapped = withoutParens(test);
     if (
@@ -691,7 +691,7 @@ class FunctionCompiler {
   }
 
   /**
-   * Leave the enclosing statements, out to the target of `exit`. If a `finally` body
+   * Leaves the enclosing statements, out to the target of `exit`. If a `finally` body
    * is on the way, it runs first and the exit continues after it.
    *
    * @param returned the register of the value of a `return`; that of the innermost
@@ -794,7 +794,7 @@ class FunctionCompiler {
     for (const local of assigned) this.#markAssigned(local);
   }
 
-  /** Emit the code that continues each exit after the `finally` body of `block`. */
+  /** Emits the code that continues each exit after the `finally` body of `block`. */
   #continueExits({ isCopied, exits, returned }: FinallyBlock, finalBody: readonly Statement[]): void {
     for (const [exit, label] of exits) {
       this.#assembler.mark(label);
@@ -864,7 +864,7 @@ class FunctionCompiler {
 
   // Expressions.
 
-  /** Evaluate `expression` into `register`. */
+  /** Evaluates `expression` into `register`. */
   #expressionInto(expression: Expression, register: number): void {
     const unwrapped = withoutParens(expression);
     if (unwrapped.kind === "CallExpression" && !this.#unit.purity.isPure(unwrapped)) {
@@ -883,7 +883,7 @@ class FunctionCompiler {
   }
 
   /**
-   * Compile several expressions to evaluators, which run in order. If one of them
+   * Compiles several expressions to evaluators, which run in order. If one of them
    * needs instructions, the values of those before it are stored in registers.
    */
   #operands(expressions: readonly Expression[]): Evaluator[] {
@@ -1117,7 +1117,7 @@ class FunctionCompiler {
     return evaluators.registerEvaluator(register);
   }
 
-  /** Compile an expression of which only the truth value is used. */
+  /** Compiles an expression of which only the truth value is used. */
   #test(expression: Expression): Test {
     const unwrapped = withoutParens(expression);
     if (unwrapped.kind === "UnaryExpression" && unwrapped.operator === "not") {
@@ -1139,7 +1139,7 @@ class FunctionCompiler {
   }
 
   /**
-   * Compile a comprehension.
+   * Compiles a comprehension.
    *
    * @returns the register of its result.
    */
@@ -1163,7 +1163,7 @@ class FunctionCompiler {
     return result;
   }
 
-  /** Compile clauses from `index` on; `again` is the next iteration of the innermost loop. */
+  /** Compiles clauses from `index` on; `again` is the next iteration of the innermost loop. */
   #clauses(
     clauses: readonly (ForClause | IfClause)[],
     index: number,
@@ -1182,7 +1182,7 @@ class FunctionCompiler {
   }
 
   /**
-   * Compile a call.
+   * Compiles a call.
    *
    * @returns the register of its result.
    */

@@ -204,7 +204,7 @@ export function tupleEvaluator(elements: readonly Evaluator[], at: number): Eval
   };
 }
 
-/** Evaluate several expressions in order. */
+/** Evaluates several expressions in order. */
 export function evaluateAll(elements: readonly Evaluator[], r: Registers, t: Thread): Value[] {
   const [a, b, c] = elements;
   // An array literal has no spare capacity; the first `push` to an empty array reserves seventeen
@@ -253,7 +253,7 @@ function recordEvaluator(keys: Shape, values: readonly Evaluator[], weight: numb
   };
 }
 
-/** Add an entry in a dict comprehension. */
+/** Adds an entry in a dict comprehension. */
 export function addEntry(dict: StarlarkDict, key: Value, value: Value, at: number, t: Thread): void {
   t.at = at;
   dictSet(dict, key, value, t);

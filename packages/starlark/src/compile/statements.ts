@@ -37,7 +37,7 @@ import {
 } from "./code.ts";
 import { addEntry } from "./evaluators.ts";
 
-/** Refuel when the fuel is used up. Continue at `to`, or yield at the end of the slice. */
+/** Refuels when the fuel is used up. Continues at `to`, or yields at the end of the slice. */
 function giveWay(t: Thread, to: number, at: number): number {
   t.at = at;
   t.refuel();
@@ -53,7 +53,7 @@ export function evaluateInstruction(evaluate: Evaluator, next: number): Instruct
   };
 }
 
-/** Start a loop: store an iterator in a register. */
+/** Starts a loop: stores an iterator in a register. */
 export function iterateInstruction(
   iterable: Evaluator,
   register: number,
@@ -109,7 +109,7 @@ export function whileInstruction(
   };
 }
 
-/** Close the iterators of loops that are left early. */
+/** Closes the iterators of loops that are left early. */
 export function closeInstruction(iterators: readonly number[], next: number): Instruction {
   return (r) => {
     for (const register of iterators) {
@@ -322,7 +322,7 @@ export function addEntryInstruction(
   };
 }
 
-/** Load a module from the host. */
+/** Loads a module from the host. */
 export function loadInstruction(name: string, site: CallSite): Instruction {
   return (r, t) => {
     t.at = site.at;
@@ -368,7 +368,7 @@ export function memberEvaluator(register: number, moduleName: string, name: stri
   };
 }
 
-/** Continue at `next` if an `except` clause catches the error, otherwise at `otherwise`. */
+/** Continues at `next` if an `except` clause catches the error, otherwise at `otherwise`. */
 export function matchErrorInstruction(
   register: number,
   types: readonly string[] | undefined,
@@ -384,14 +384,14 @@ export function matchErrorInstruction(
   };
 }
 
-/** Raise a caught error again. */
+/** Raises a caught error again. */
 export function raiseAgainInstruction(register: number): Instruction {
   return (r) => {
     throw (r[register] as ErrorValue).error;
   };
 }
 
-/** Enter a `finally` body that continues at `after`. */
+/** Enters a `finally` body that continues at `after`. */
 export function enterFinallyInstruction(
   completion: number,
   after: number,

@@ -32,17 +32,17 @@ export class CommentCursor {
     return comment !== undefined && comment.start < end ? comment : undefined;
   }
 
-  /** Consume the next comment. */
+  /** Consumes the next comment. */
   take(): void {
     this.#at += 1;
   }
 
-  /** Skip the comments before `end`, which are part of a text that is kept unchanged. */
+  /** Skips the comments before `end`, which are part of a text that is kept unchanged. */
   skip(end: number): void {
     while (this.peek(end) !== undefined) this.#at += 1;
   }
 
-  /** Consume all comments that start before `end`. */
+  /** Consumes all comments that start before `end`. */
   gap(end: number): Gap {
     const trailing: Comment[] = [];
     const own: Comment[] = [];

@@ -102,7 +102,7 @@ export class ExpressionPrinter {
     return this.text.slice(start, end).replaceAll(/\r\n?/g, "\n");
   }
 
-  /** Print an expression. Its lines are indented, except within its own brackets. */
+  /** Prints an expression. Its lines are indented, except within its own brackets. */
   protected expression(expression: Expression): Document {
     switch (expression.kind) {
       case "BinaryExpression":
@@ -121,7 +121,7 @@ export class ExpressionPrinter {
   }
 
   /**
-   * Print an expression that is the whole content of a bracket; `further` is applied
+   * Prints an expression that is the whole content of a bracket; `further` is applied
    * to the lines after its first operand.
    */
   #content(expression: Expression, further: (rest: Document) => Document): Document {
@@ -207,7 +207,7 @@ export class ExpressionPrinter {
 
   // Operators.
 
-  /** Print a chain of operators of one precedence: all on one line, or each on its own. */
+  /** Prints a chain of operators of one precedence: all on one line, or each on its own. */
   #binary(expression: BinaryExpression, further: (rest: Document) => Document): Document {
     const links: BinaryExpression[] = [];
     const precedence = precedences[expression.operator];
@@ -329,7 +329,7 @@ export class ExpressionPrinter {
     return sequence([before, this.#enclosed("[", bracketStart, element, "]", end - 1)]);
   }
 
-  /** Print brackets around one expression, which break if the line would be too long. */
+  /** Prints brackets around one expression, which break if the line would be too long. */
   #enclosed(open: string, openStart: number, element: Element, close: string, closeStart: number): Document {
     return this.bracketed({
       open,
@@ -387,14 +387,14 @@ export class ExpressionPrinter {
     }
   }
 
-  /** Print a parameter of a function. */
+  /** Prints a parameter of a function. */
   protected parameter({ kind, name, value, start }: Parameter): Document {
     const stars = kind === "star" ? "*" : kind === "doubleStar" ? "**" : "";
     const word = this.#word(name?.start ?? start, `${stars}${name?.name ?? ""}`);
     return value === undefined ? word : sequence([word, "=", this.expression(value)]);
   }
 
-  /** Print brackets and their elements: all on one line, or each on its own. */
+  /** Prints brackets and their elements: all on one line, or each on its own. */
   protected bracketed(brackets: Bracketed): Document {
     const { open, openStart, elements, close, closeStart, last = lastComma, byWidth = false } = brackets;
     const first = elements[0];
@@ -438,7 +438,7 @@ export class ExpressionPrinter {
     return sequence(parts);
   }
 
-  /** Print a comment on its own line, with the empty line before it unless it is the first in its brackets. */
+  /** Prints a comment on its own line, with the empty line before it unless it is the first in its brackets. */
   #ownLine(comment: Comment, isFirst: boolean): readonly Document[] {
     const blank = !isFirst && this.comments.hasBlankBefore(comment.start);
     return [withBlank(hardBreak, blank), textOf(comment)];

@@ -20,7 +20,7 @@ export interface FormattedProgram {
 }
 
 /**
- * Format a program. Brackets stay broken if their first element is on a new line;
+ * Formats a program. Brackets stay broken if their first element is on a new line;
  * otherwise the width decides.
  *
  * @returns a text that parses to the same tree and does not change when it is

@@ -24,7 +24,7 @@ export interface Rendered {
 }
 
 /**
- * Render `document` from column `indent` on.
+ * Renders `document` from column `indent` on.
  *
  * @returns `undefined` if the text would exceed `maxLength`.
  */

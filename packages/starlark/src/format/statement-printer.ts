@@ -42,7 +42,7 @@ interface Block {
 }
 
 /**
- * Print a file without errors.
+ * Prints a file without errors.
  *
  * @returns `undefined` if the text would exceed `maxLength`.
  */
@@ -80,7 +80,7 @@ class StatementPrinter extends ExpressionPrinter {
   }
 
   /**
-   * Print a statement or the header of one, with the comment on its line.
+   * Prints a statement or the header of one, with the comment on its line.
    *
    * @returns comments that do not fit on that line.
    */
@@ -121,7 +121,7 @@ class StatementPrinter extends ExpressionPrinter {
     this.#ownComments(block, block.end, undefined);
   }
 
-  /** Print the comments before `end` that belong to the block; `next` is the next item in it. */
+  /** Prints the comments before `end` that belong to the block; `next` is the next item in it. */
   #ownComments(block: Block, end: number, next: ItemKind | undefined): void {
     const comments: Comment[] = [];
     for (let comment = this.comments.peek(end); comment !== undefined; comment = this.comments.peek(end)) {
@@ -144,7 +144,7 @@ class StatementPrinter extends ExpressionPrinter {
     }
   }
 
-  /** Print an empty line before the next item, if there is one in the source or the layout requires one. */
+  /** Prints an empty line before the next item, if there is one in the source or the layout requires one. */
   #separate(block: Block, start: number, kind: ItemKind): void {
     const { previous, isAttached, indent } = block;
     if (previous === undefined) return;
@@ -155,7 +155,7 @@ class StatementPrinter extends ExpressionPrinter {
     if (belongs || this.comments.hasBlankBefore(start)) this.#line(0, "");
   }
 
-  /** Print the block of a header that starts at `headerStart`. */
+  /** Prints the block of a header that starts at `headerStart`. */
   #suite(statements: readonly Statement[], indent: number, headerStart: number, end: number): void {
     const first = statements[0]!.start;
     const isBelow = this.comments.isFirstOnLine(first);
@@ -163,7 +163,7 @@ class StatementPrinter extends ExpressionPrinter {
     this.#block(statements, { indent: indent + indentWidth, column, end });
   }
 
-  /** Print a header, its comment and its block. `next` is the offset of the text after the block. */
+  /** Prints a header, its comment and its block. `next` is the offset of the text after the block. */
   #compound(
     header: Document,
     statements: readonly Statement[],
@@ -175,7 +175,7 @@ class StatementPrinter extends ExpressionPrinter {
     this.#suite(statements, indent, start, end);
   }
 
-  /** Print the comments before a clause such as `else`, at its indentation. */
+  /** Prints the comments before a clause such as `else`, at its indentation. */
   #beforeClause(start: number, indent: number): void {
     const { trailing, own } = this.comments.gap(start);
     for (const comment of [...trailing, ...own]) this.#line(indent, textOf(comment));
@@ -184,7 +184,7 @@ class StatementPrinter extends ExpressionPrinter {
   // Statements.
 
   /**
-   * Print a statement. `next` is the offset of the text after the statement.
+   * Prints a statement. `next` is the offset of the text after the statement.
    *
    * @returns comments to print below it.
    */

@@ -34,7 +34,7 @@ export type Json =
 export const maxConversionDepth = 200;
 
 /**
- * Convert JSON data to a value. Numbers that are safe integers become ints, all
+ * Converts JSON data to a value. Numbers that are safe integers become ints, all
  * others floats. Objects become dicts in the order of their keys, whatever their
  * names.
  *
@@ -118,7 +118,7 @@ function convertRecord(
 }
 
 /**
- * Convert a value to JSON data: tuples and sets become arrays, structs become
+ * Converts a value to JSON data: tuples and sets become arrays, structs become
  * objects. Objects have no prototype, so `__proto__` is a key like any other.
  *
  * @throws {StarlarkError} for a value that JSON cannot represent, with its path.

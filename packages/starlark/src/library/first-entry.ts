@@ -10,7 +10,7 @@ import type { Key } from "../value/hash-key.ts";
 const cursors = new WeakMap<ReadonlyMap<Key, unknown>, MapIterator<Key>>();
 
 /**
- * Remove the first entry and return its key and value; `undefined` if the table is
+ * Removes the first entry and returns its key and value; `undefined` if the table is
  * empty. Only deleted entries precede a cached iterator: new entries are added at the
  * end, and only this function advances it.
  */

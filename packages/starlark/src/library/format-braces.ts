@@ -61,7 +61,7 @@ export function formatBraces(
   }
 }
 
-/** Append the text between fields, in which `}}` is one brace. */
+/** Appends the text between fields, in which `}}` is one brace. */
 function addLiteral(
   text: StringBuilder,
   literal: string,

@@ -90,7 +90,7 @@ class Decoder {
     }
   }
 
-  /** Read a key and its colon. */
+  /** Reads a key and its colon. */
   #key(depth: number): string {
     const scanner = this.#scanner;
     const first = scanner.next();

@@ -84,7 +84,7 @@ class Encoder {
     }
   }
 
-  /** Write a string, with the text before and after it. */
+  /** Writes a string, with the text before and after it. */
   #string(value: string, before = "", after = ""): void {
     if (value.length <= maxQuotedAtOnce) {
       this.#text.add(before + quoteJson(value) + after);
@@ -169,7 +169,7 @@ class Encoder {
     this.#text.add(separator === "{" ? "{}" : "}", false);
   }
 
-  /** Write the value at a path element, which errors name. */
+  /** Writes the value at a path element, which errors name. */
   #within(place: () => string, value: Value): void {
     if (typeof value !== "object" || value === null) {
       this.write(value);

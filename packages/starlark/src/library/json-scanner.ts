@@ -46,7 +46,7 @@ export class JsonScanner {
     this.#thread = thread;
   }
 
-  /** Skip white space. Returns the next code unit, or -1 at the end. */
+  /** Skips white space. Returns the next code unit, or -1 at the end. */
   peek(): number {
     const { text } = this;
     let at = this.position;
@@ -68,7 +68,7 @@ export class JsonScanner {
     return unit;
   }
 
-  /** Consume the colon after a key. */
+  /** Consumes the colon after a key. */
   expectColon(): void {
     if (this.next() !== 0x3a) {
       throw new JsonError(this.position, `after object key, got ${this.quoted(this.position)}, want ':'`);
@@ -76,7 +76,7 @@ export class JsonScanner {
     this.position += 1;
   }
 
-  /** Check that only white space follows. */
+  /** Checks that only white space follows. */
   expectEnd(): void {
     if (this.peek() !== -1) {
       throw new JsonError(this.position, `unexpected character ${this.quoted(this.position)} after value`);
@@ -96,7 +96,7 @@ export class JsonScanner {
     return `'${JSON.stringify(character).slice(1, -1)}'`;
   }
 
-  /** Read a string, a number, `true`, `false` or `null`, which starts with `first`. */
+  /** Reads a string, a number, `true`, `false` or `null`, which starts with `first`. */
   scalar(first: number): Value {
     switch (first) {
       case doubleQuote:
@@ -119,7 +119,7 @@ export class JsonScanner {
     return value;
   }
 
-  /** Read a string from its opening quotation mark. */
+  /** Reads a string from its opening quotation mark. */
   string(): string {
     const { text } = this;
     const start = this.position + 1;
@@ -147,7 +147,7 @@ export class JsonScanner {
     return new JsonError(at, `invalid character ${this.quoted(at)} in string literal`);
   }
 
-  /** Read a string with escapes, the first one at `firstEscape`. */
+  /** Reads a string with escapes, the first one at `firstEscape`. */
   #escapedString(start: number, firstEscape: number): string {
     const { text } = this;
     let result = "";
@@ -173,7 +173,7 @@ export class JsonScanner {
     throw new JsonError(start - 1, "unclosed string literal");
   }
 
-  /** Decode the escape at `at`. */
+  /** Decodes the escape at `at`. */
   #escape(stringStart: number, at: number): string {
     const { text } = this;
     if (at + 1 >= text.length) throw new JsonError(stringStart, "unclosed string literal");

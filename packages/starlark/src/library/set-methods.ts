@@ -15,7 +15,7 @@ import { type Builtin, builtin } from "./builtin.ts";
 import { takeFirst } from "./first-entry.ts";
 import { prefixError } from "./prefix-error.ts";
 
-/** Call `visit` for each element of `iterable` with its key, until it returns false. */
+/** Calls `visit` for each element of `iterable` with its key, until it returns false. */
 function forEachKey(iterable: Value, thread: Thread, visit: (key: Key, element: Value) => boolean): void {
   const iterator = iterate(iterable);
   try {
@@ -91,7 +91,7 @@ function changing(
   });
 }
 
-/** Add all members of the other collections to `set`. */
+/** Adds all members of the other collections to `set`. */
 function addAll(set: StarlarkSet, others: readonly Value[], thread: Thread): void {
   for (const other of others) {
     // The set already has its own members, and cannot change while it is iterated over.

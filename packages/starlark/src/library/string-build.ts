@@ -25,7 +25,7 @@ export function isWide(text: string): boolean {
 }
 
 /**
- * Account for a string of `length` code units, before it is made.
+ * Accounts for a string of `length` code units, before it is made.
  *
  * @throws {StarlarkError} `resource` if it would exceed the maximum length or the
  *   memory limit.
@@ -64,7 +64,7 @@ export class StringBuilder {
   }
 
   /**
-   * Append `piece`.
+   * Appends `piece`.
    *
    * @param wide whether it may have characters beyond Latin-1, if the caller knows.
    */

@@ -187,7 +187,7 @@ class TwoWaySearch {
     return text.charCodeAt(this.#direction === 1 ? position : text.length - 1 - position);
   }
 
-  /** Account for work, in portions. */
+  /** Accounts for work, in portions. */
   #count(work: number): void {
     this.#work += work;
     if (this.#work < 0x4000) return;

@@ -90,7 +90,7 @@ class Reader {
     );
   }
 
-  /** Read literal text; a space matches any number of spaces. */
+  /** Reads literal text; a space matches any number of spaces. */
   #literal(expected: string): void {
     for (const part of expected.match(/ +|[^ ]+/g) ?? []) {
       if (part[0] === " ") {
@@ -103,7 +103,7 @@ class Reader {
     }
   }
 
-  /** Read the text that `pattern` matches. */
+  /** Reads the text that `pattern` matches. */
   #take(pattern: RegExp, element: string): RegExpExecArray {
     pattern.lastIndex = this.#at;
     const match = pattern.exec(this.#text);
@@ -116,7 +116,7 @@ class Reader {
     return Number(this.#take(pattern, element)[0]);
   }
 
-  /** Read a name regardless of case. Returns its index. */
+  /** Reads a name regardless of case. Returns its index. */
   #name(names: readonly string[], element: string): number {
     const rest = this.#text.slice(this.#at, this.#at + 9).toLowerCase();
     const index = names.findIndex((name) => rest.startsWith(name.toLowerCase()));

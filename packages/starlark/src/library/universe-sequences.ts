@@ -155,7 +155,7 @@ function zip(
   }
 }
 
-/** Store the next element of each iterator in `row`. Returns whether all had one. */
+/** Stores the next element of each iterator in `row`. Returns whether all had one. */
 function readRow(iterators: readonly ValueIterator[], row: Value[]): boolean {
   for (let column = 0; column < iterators.length; column += 1) {
     const item = iterators[column]!.next();

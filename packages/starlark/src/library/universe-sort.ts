@@ -11,7 +11,7 @@ import { isOrdered } from "../value/order.ts";
 import type { Value } from "../value/value.ts";
 
 /**
- * Sort `items` by `keys`, in place.
+ * Sorts `items` by `keys`, in place.
  *
  * @param keys one for each item; `items` itself if they are their own keys.
  * @param reverse whether large keys come first; equal keys keep their order.
@@ -111,7 +111,7 @@ function mergeSort(items: Value[], keys: readonly Value[], reverse: boolean, thr
 /** Whether the later one of two elements must precede the other. */
 type Precedes = (later: number, earlier: number) => boolean;
 
-/** Sort `order` from `start` to `end`; `spare` contains the same elements. */
+/** Sorts `order` from `start` to `end`; `spare` contains the same elements. */
 function sortRange(order: number[], spare: number[], start: number, end: number, precedes: Precedes): void {
   if (end - start < 2) return;
   const middle = (start + end) >> 1;

@@ -63,7 +63,7 @@ export interface ResolveOptions {
 }
 
 /**
- * Resolve the names of `file`: sets `binding` of its identifiers, `scope` of the file
+ * Resolves the names of `file`: sets `binding` of its identifiers, `scope` of the file
  * and of its functions, and `globals`.
  *
  * @returns all errors and warnings, ordered by position. A file with errors must not
@@ -160,7 +160,7 @@ class Resolver {
     return binding;
   }
 
-  /** Bind a name: a global outside functions, a local inside. */
+  /** Binds a name: a global outside functions, a local inside. */
   #bind(identifier: Identifier): boolean {
     return this.#block === this.#root ? this.#bindGlobal(identifier) : this.#bindLocal(identifier);
   }
@@ -230,7 +230,7 @@ class Resolver {
 
   // Uses.
 
-  /** Resolve a name that no enclosing function binds. */
+  /** Resolves a name that no enclosing function binds. */
   #resolveTopLevel(use: Use): Binding | undefined {
     const { name, start, end } = use.identifier;
     const known =
@@ -287,7 +287,7 @@ class Resolver {
     }
   }
 
-  /** Resolve inner functions first, so that their captures become known to the outer ones. */
+  /** Resolves inner functions first, so that their captures become known to the outer ones. */
   #resolveOuterUses(block: Block): void {
     for (const child of block.children) this.#resolveOuterUses(child);
     for (const use of block.uses) use.identifier.binding = this.#resolveLexically(use, use.block);
@@ -409,7 +409,7 @@ class Resolver {
     }
   }
 
-  /** Report a statement that this dialect does not allow outside functions. */
+  /** Reports a statement that this dialect does not allow outside functions. */
   #control(start: number, length: number, what: string): void {
     if (this.#container.isFunction || this.#dialect.topLevelControl === true) return;
     const hint = "put the code into a def and call it";
@@ -466,7 +466,7 @@ class Resolver {
     }
   }
 
-  /** Bind the target of an assignment, a loop or a comprehension. */
+  /** Binds the target of an assignment, a loop or a comprehension. */
   #assign(target: Expression, isAugmented: boolean): void {
     switch (target.kind) {
       case "Identifier":
@@ -653,7 +653,7 @@ class Resolver {
     }
   }
 
-  /** Warn about a method that only other languages have. It is no error, since a host value could have it. */
+  /** Warns about a method that only other languages have. It is no error, since a host value could have it. */
   #warnOfMethod(name: string, start: number): void {
     const hint = foreignMethodHint(name);
     if (hint === undefined) return;
@@ -755,7 +755,7 @@ function isVariable({ kind }: Binding): boolean {
   return kind === "local" || kind === "cell" || kind === "free";
 }
 
-/** Resolve a function's or file's uses of its own variables; the others remain for the enclosing blocks. */
+/** Resolves a function's or file's uses of its own variables; the others remain for the enclosing blocks. */
 function resolveLocalUses(block: Block): void {
   block.uses = block.uses.filter((use) => {
     for (let at: Block | undefined = use.block; at !== undefined; at = at.parent) {

@@ -20,7 +20,7 @@ import type { Thread } from "./thread.ts";
 export const noneNamed: readonly NamedArgument[] = [];
 
 /**
- * Call any value from the innermost frame. The result is stored in the register that
+ * Calls any value from the innermost frame. The result is stored in the register that
  * `site` names.
  *
  * @returns the instruction to continue at, if the result is available immediately;
@@ -56,7 +56,7 @@ export function newRegisters(callee: FunctionValue, count: number): Registers {
 }
 
 /**
- * Call a function whose parameters are plain and bound. A function that is a single
+ * Calls a function whose parameters are plain and bound. A function that is a single
  * expression is evaluated immediately: it calls nothing and cannot be suspended, so
  * it needs a frame only if it fails.
  */
@@ -83,7 +83,7 @@ export function callPlain(t: Thread, callee: FunctionValue, registers: Registers
   return site.next;
 }
 
-/** Enter a function whose arguments are bound. */
+/** Enters a function whose arguments are bound. */
 export function enter(t: Thread, code: Code, registers: Registers, site: CallSite): number {
   const caller = t.frame!;
   caller.pc = site.next;
@@ -114,7 +114,7 @@ function refuseRecursion(frame: Frame, code: Code): void {
   }
 }
 
-/** Return `value` to the calling frame, which becomes the innermost one. */
+/** Returns `value` to the calling frame, which becomes the innermost one. */
 export function leave(t: Thread, value: Value): number {
   const frame = t.frame!;
   const { caller } = frame;
@@ -128,7 +128,7 @@ export function leave(t: Thread, value: Value): number {
   return switchFrame;
 }
 
-/** Call a builtin, a bound method or a host object. */
+/** Calls a builtin, a bound method or a host object. */
 export function callBuiltin(
   t: Thread,
   callee: Value,
@@ -141,7 +141,7 @@ export function callBuiltin(
   throw new StarlarkError(`invalid call of non-function (${typeOf(callee)})`);
 }
 
-/** Call the builtin `method` on `self` (`null` for a function) and bind its arguments by its signature. */
+/** Calls the builtin `method` on `self` (`null` for a function) and binds its arguments by its signature. */
 export function invoke(
   t: Thread,
   method: Builtin,
@@ -214,7 +214,7 @@ export function openingFrame(callee: Value, args: readonly Value[], named: reado
   return new Frame(code, [undefined, callee, ...args], undefined);
 }
 
-/** Continue with a result that is not available yet. */
+/** Continues with a result that is not available yet. */
 export function defer(t: Thread, deferred: Deferred, site: CallSite): number {
   const frame = t.frame!;
   frame.pc = site.next;
@@ -235,13 +235,13 @@ export function defer(t: Thread, deferred: Deferred, site: CallSite): number {
 /** The result of the last call that a continuation requested. */
 const answerRegister = 1;
 
-/** Resume the continuation of the innermost frame with the result in its register. */
+/** Resumes the continuation of the innermost frame with the result in its register. */
 function stepContinuation(registers: Registers, t: Thread): number {
   const { body } = t.frame!.continuation!;
   return advanceContinuation(t, body.next(registers[answerRegister] as Value));
 }
 
-/** Execute the request of a continuation, or leave it with its result. */
+/** Executes the request of a continuation, or leaves it with its result. */
 export function advanceContinuation(
   t: Thread,
   step: IteratorResult<
@@ -383,7 +383,7 @@ function bindDefaults({ code, defaults }: FunctionValue, registers: Registers, o
   );
 }
 
-/** Move captured parameters into cells, and create the other cells. */
+/** Moves captured parameters into cells, and creates the other cells. */
 export function makeCells(code: Code, registers: Registers): void {
   for (const index of code.capturedParameters) {
     const cell = new Cell();

@@ -15,7 +15,7 @@ import type { StarlarkError } from "./starlark-error.ts";
 import type { Thread } from "./thread.ts";
 
 /**
- * Call `callee` on `thread`, and wait until it returns.
+ * Calls `callee` on `thread`, and waits until it returns.
  *
  * @throws {StarlarkError} the error that ended the program, with its `traceback`.
  */
@@ -160,7 +160,7 @@ class Scheduler {
     fiber.onEnd?.(fiber);
   }
 
-  /** Suspend a fiber until its deferred result is available. */
+  /** Suspends a fiber until its deferred result is available. */
   #wait(fiber: Fiber): void {
     const thread = this.#thread;
     const deferred = thread.waitFor!;
@@ -183,7 +183,7 @@ class Scheduler {
   }
 
   /**
-   * Run each call in its own fiber, `width` at a time. Results, errors and output are
+   * Runs each call in its own fiber, `width` at a time. Results, errors and output are
    * in the order of the calls, regardless of the order in which they end.
    */
   #runParallel(parent: Fiber, { calls, width }: ParallelCalls): void {
@@ -218,7 +218,7 @@ class Scheduler {
     if (calls.length === 0) join();
   }
 
-  /** Wait until a result is delivered, the deadline passes, or the host cancels the execution. */
+  /** Waits until a result is delivered, the deadline passes, or the host cancels the execution. */
   async #sleep(): Promise<void> {
     const thread = this.#thread;
     thread.checkInterrupts();
@@ -231,7 +231,7 @@ class Scheduler {
     thread.checkInterrupts();
   }
 
-  /** Create the timer and the listener of the execution, at its first wait. */
+  /** Creates the timer and the listener of the execution, at its first wait. */
   #watchDeadline(): void {
     if (this.#stopWaiting !== undefined) return;
     const { host, options, remainingMs } = this.#thread;

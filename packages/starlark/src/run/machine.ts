@@ -23,7 +23,7 @@ import type { Thread } from "./thread.ts";
 export type Stop = "done" | "waits" | "yields";
 
 /**
- * Run the innermost frame of the thread and everything that it calls.
+ * Runs the innermost frame of the thread and everything that it calls.
  *
  * @param delivery the result that the frame waited for; it is stored in the register
  *   of its call, or thrown there.
@@ -42,7 +42,7 @@ export function run(t: Thread, delivery?: Outcome): Stop {
   return t.waitFor === undefined ? "yields" : "waits";
 }
 
-/** Run until a signal other than a change of frames, or until an error. */
+/** Runs until a signal other than a change of frames, or until an error. */
 function runFrames(t: Thread): number {
   let frame: Frame = t.frame!;
   let pc = frame.pc;
@@ -63,7 +63,7 @@ function runFrames(t: Thread): number {
 }
 
 /**
- * Find the handler for `thrown`, and close frames and iterators up to it.
+ * Finds the handler for `thrown`, and closes frames and iterators up to it.
  *
  * @param failedPc the instruction of the innermost frame that failed.
  * @throws {StarlarkError} if no handler catches the error.
@@ -95,7 +95,7 @@ function unwind(t: Thread, thrown: StarlarkError, failedPc: number): number {
 }
 
 /**
- * Throw `error` into the continuation of `frame`.
+ * Throws `error` into the continuation of `frame`.
  *
  * @returns the next signal of the machine, or the error that the continuation throws.
  */

@@ -26,7 +26,7 @@ const frameWeight = 112;
 
 let lastEpoch = 0;
 
-/** Measure the live bytes of `thread`, and how many values were visited to count them. */
+/** Measures the live bytes of `thread`, and how many values were visited to count them. */
 export function measureHeap(thread: Thread): { liveBytes: number; visited: number } {
   const walk = new Walk();
   walk.meetFrames(thread.frame);

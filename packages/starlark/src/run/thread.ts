@@ -153,21 +153,21 @@ export class Thread {
     return this.#deadlineMs - this.host.monotonicMs();
   }
 
-  /** Start the wall clock, unless it is already running. */
+  /** Starts the wall clock, unless it is already running. */
   startClock(): void {
     const now = this.host.monotonicMs();
     this.#sliceStartMs = now;
     if (this.#deadlineMs === Number.POSITIVE_INFINITY) this.#deadlineMs = now + this.limits.wallMs;
   }
 
-  /** Start a new slice, after the event loop has run. */
+  /** Starts a new slice, after the event loop has run. */
   startSlice(): void {
     this.yieldDue = false;
     this.#sliceStartMs = this.host.monotonicMs();
   }
 
   /**
-   * Account for `bytes` on the simulated heap, before they are allocated.
+   * Accounts for `bytes` on the simulated heap, before they are allocated.
    *
    * @throws {StarlarkError} `resource` if the live bytes exceed the limit.
    */
@@ -176,14 +176,14 @@ export class Thread {
     if (this.headroom < 0) this.#outOfHeadroom(bytes);
   }
 
-  /** Account for one more element of a list of `length` elements that grows by one at a time. */
+  /** Accounts for one more element of a list of `length` elements that grows by one at a time. */
   chargeElement(length: number): void {
     this.charge(elementWeight);
     this.reserveGrowth(length);
   }
 
   /**
-   * Check that a list of `length` elements has room to keep growing by one element at
+   * Checks that a list of `length` elements has room to keep growing by one element at
    * a time. The engine copies a full array into one that is half as large again, and
    * the old array remains until it is collected. The old array is no value of the
    * program, so it is not charged permanently, but from some size on there must be
@@ -200,7 +200,7 @@ export class Thread {
   }
 
   /**
-   * Account for `count` steps: work in proportion to the size of a value.
+   * Accounts for `count` steps: work in proportion to the size of a value.
    *
    * @throws {StarlarkError} `resource`, `timeout` or `cancelled` if the thread must
    *   stop.
@@ -211,7 +211,7 @@ export class Thread {
     if (this.fuel < 0) this.refuel();
   }
 
-  /** Write a line of `print`. */
+  /** Writes a line of `print`. */
   print(line: string): void {
     this.#outputLeft -= line.length + 1;
     if (this.#outputLeft < 0) {
@@ -222,13 +222,13 @@ export class Thread {
     this.passOn(line);
   }
 
-  /** Write a line that is already accounted for. */
+  /** Writes a line that is already accounted for. */
   passOn(line: string): void {
     if (this.output === undefined) this.options.print?.(line.toWellFormed());
     else this.output.push(line);
   }
 
-  /** Compute the total of steps when the fuel of a slice is used up, and start the next slice. */
+  /** Computes the total of steps when the fuel of a slice is used up, and starts the next slice. */
   refuel(): void {
     this.#stepsBefore += this.#sliceFuel - this.fuel;
     const left = this.limits.steps - this.#stepsBefore;
@@ -256,7 +256,7 @@ export class Thread {
   }
 
   /**
-   * Walk the heap when the window since the last walk is used up. A walk does not see
+   * Walks the heap when the window since the last walk is used up. A walk does not see
    * values that only the JavaScript stack refers to. A second walk in the same
    * stretch of straight-line code therefore counts everything charged since the first
    * one as live.

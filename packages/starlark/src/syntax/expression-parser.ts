@@ -46,7 +46,7 @@ export class ExpressionParser extends TokenReader {
   }
 
   /**
-   * Parse parameters up to `close`, which is not consumed. `annotation` receives the
+   * Parses parameters up to `close`, which is not consumed. `annotation` receives the
    * position of a type annotation; without it, annotations are not recognized.
    */
   protected parameters(close: TokenKind, annotation: { start: number } | undefined): readonly Parameter[] {
@@ -92,7 +92,7 @@ export class ExpressionParser extends TokenReader {
     this.height = 1;
   }
 
-  /** Parse the targets of a `for`. `expression` would take the `in` for an operator. */
+  /** Parses the targets of a `for`. `expression` would take the `in` for an operator. */
   protected loopVariables(): Expression {
     const scanner = this.scanner;
     const first = this.operand();
@@ -112,7 +112,7 @@ export class ExpressionParser extends TokenReader {
 
   // Expressions.
 
-  /** Parse one test, or several separated by commas: a tuple without parentheses. */
+  /** Parses one test, or several separated by commas: a tuple without parentheses. */
   protected expression(isInParens: boolean): Expression {
     const scanner = this.scanner;
     const first = this.test();
@@ -123,7 +123,7 @@ export class ExpressionParser extends TokenReader {
     return { kind: "TupleExpression", elements, parenthesised: false, start: first.start, end };
   }
 
-  /** Parse the rest of a list of tests, from a comma on. */
+  /** Parses the rest of a list of tests, from a comma on. */
   #elements(elements: Expression[], allowsTrailingComma: boolean): void {
     const scanner = this.scanner;
     let height = this.height;
@@ -144,7 +144,7 @@ export class ExpressionParser extends TokenReader {
     this.grow(height);
   }
 
-  /** Parse a conditional, a lambda, or an operator of higher precedence. */
+  /** Parses a conditional, a lambda, or an operator of higher precedence. */
   protected test(): Expression {
     this.descend();
     const scanner = this.scanner;
@@ -199,7 +199,7 @@ export class ExpressionParser extends TokenReader {
     return { kind: "LambdaExpression", parameters, body, scope: undefined, start, end: scanner.previousEnd };
   }
 
-  /** Parse operators of at least `minimum` precedence, by precedence climbing. */
+  /** Parses operators of at least `minimum` precedence, by precedence climbing. */
   #binary(minimum: number): Expression {
     const scanner = this.scanner;
     let left = scanner.is(Token.Not) && minimum <= notPrecedence ? this.#not() : this.operand();
@@ -243,7 +243,7 @@ export class ExpressionParser extends TokenReader {
     }
   }
 
-  /** Parse `not x` and `not not x`. This is a loop because only the depth of trees limits their number. */
+  /** Parses `not x` and `not not x`. This is a loop because only the depth of trees limits their number. */
   #not(): Expression {
     const scanner = this.scanner;
     const starts: number[] = [];
@@ -263,7 +263,7 @@ export class ExpressionParser extends TokenReader {
     return expression;
   }
 
-  /** Combine `not` and `in` into one token. */
+  /** Combines `not` and `in` into one token. */
   #notIn(): void {
     const scanner = this.scanner;
     const { start } = scanner;
@@ -273,7 +273,7 @@ export class ExpressionParser extends TokenReader {
     scanner.start = start;
   }
 
-  /** Parse `is` and `is not` as `==` and `!=`. */
+  /** Parses `is` and `is not` as `==` and `!=`. */
   #is(): void {
     const scanner = this.scanner;
     const { start, end: isEnd, previousEnd } = scanner;
@@ -291,7 +291,7 @@ export class ExpressionParser extends TokenReader {
   /** Start of the last operand, for hints. */
   #operandStart = 0;
 
-  /** Parse `x ** y` as a multiplication. */
+  /** Parses `x ** y` as a multiplication. */
   #power(): void {
     const scanner = this.scanner;
     const left = quotable(this.text, this.#operandStart, scanner.previousEnd) ?? "x";
@@ -309,7 +309,7 @@ export class ExpressionParser extends TokenReader {
     this.habit(start, end, message, `write ${first} and ${middle} ${operator} ${last}`);
   }
 
-  /** Parse a primary expression and everything that follows it: `.name`, `[…]`, `(…)`. */
+  /** Parses a primary expression and everything that follows it: `.name`, `[…]`, `(…)`. */
   protected operand(): Expression {
     this.countNode();
     const scanner = this.scanner;
@@ -396,7 +396,7 @@ export class ExpressionParser extends TokenReader {
     return { kind: "UnaryExpression", operator, operand, start, end: scanner.previousEnd };
   }
 
-  /** Handle a token that starts no operand. Syntax of other languages is parsed as its equivalent. */
+  /** Handles a token that starts no operand. Syntax of other languages is parsed as its equivalent. */
   #foreignOperand(): Expression {
     const scanner = this.scanner;
     const { kind, start, end } = scanner;
@@ -439,7 +439,7 @@ export class ExpressionParser extends TokenReader {
     return unpackHint(this.text, this.statementStart, scanner.start, scanner.brackets.at(-1) ?? -1);
   }
 
-  /** Report a name directly before a string: an f-string in a dialect without f-strings, for example. */
+  /** Reports a name directly before a string: an f-string in a dialect without f-strings, for example. */
   #foreignPrefix(name: string): void {
     const scanner = this.scanner;
     if (!/^(?:f|fr|rf)$/i.test(name)) return;
@@ -536,7 +536,7 @@ export class ExpressionParser extends TokenReader {
     return { kind: "FString", parts, start, end };
   }
 
-  /** Parse a field from after the opening brace to after the closing one, where the text continues. */
+  /** Parses a field from after the opening brace to after the closing one, where the text continues. */
   #fStringField(form: StringForm): FStringField {
     const scanner = this.scanner;
     const start = scanner.end - 1;
@@ -576,7 +576,7 @@ export class ExpressionParser extends TokenReader {
     return { expression, conversion, spec, start, end: scanner.end };
   }
 
-  /** Parse from a colon to the closing brace. */
+  /** Parses from a colon to the closing brace. */
   #formatSpec(form: StringForm): string {
     const scanner = this.scanner;
     const start = scanner.end;
@@ -615,7 +615,7 @@ export class ExpressionParser extends TokenReader {
     return { kind: "ParenExpression", expression, start, end };
   }
 
-  /** Parse `(x for x in xs)`, including its closing parenthesis. */
+  /** Parses `(x for x in xs)`, including its closing parenthesis. */
   #generator(start: number, body: Expression, message: string): Expression {
     const scanner = this.scanner;
     const { start: forStart, end: forEnd } = scanner;
@@ -693,7 +693,7 @@ export class ExpressionParser extends TokenReader {
     else if (!scanner.is(Token.RightBrace)) this.unexpected("'}'");
   }
 
-  /** Report `{1, 2}` and `{x for x in xs}`, which parse like dicts without values. */
+  /** Reports `{1, 2}` and `{x for x in xs}`, which parse like dicts without values. */
   #foreignSet(start: number, first: Expression): Expression {
     const scanner = this.scanner;
     const message = `got ${describeToken(scanner.kind)}, want ':'`;
@@ -707,7 +707,7 @@ export class ExpressionParser extends TokenReader {
     return { kind: "ListExpression", elements, start, end: scanner.previousEnd };
   }
 
-  /** Parse `for … in …` and `if …`, including `close`. */
+  /** Parses `for … in …` and `if …`, including `close`. */
   #comprehension(start: number, body: Expression | DictEntry, close: TokenKind): Expression {
     const scanner = this.scanner;
     const clauses: (ForClause | IfClause)[] = [];

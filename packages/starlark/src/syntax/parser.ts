@@ -40,7 +40,7 @@ export interface ParsedFile {
 }
 
 /**
- * Parse a program.
+ * Parses a program.
  *
  * @param source a text of at most 1,048,576 UTF-16 units (1 MiB of ASCII).
  */
@@ -49,7 +49,7 @@ export function parseFile(source: Source, dialect: Dialect): ParsedFile {
 }
 
 /**
- * Parse one expression, for example at a prompt. A comma-separated list is a tuple.
+ * Parses one expression, for example at a prompt. A comma-separated list is a tuple.
  *
  * @returns a file with one expression statement, or with none if there are errors.
  */
@@ -120,7 +120,7 @@ class Parser extends ExpressionParser {
   }
 
   /**
-   * Skip the rest of an abandoned statement, and the lines that appear to continue
+   * Skips the rest of an abandoned statement, and the lines that appear to continue
    * it: lines that are indented deeper, unless the first line was a header, and lines
    * that start with a closing bracket. `column` is the indentation of the statement.
    */
@@ -202,7 +202,7 @@ class Parser extends ExpressionParser {
     }
   }
 
-  /** Skip the `async` before `def`, `for` or `with`. */
+  /** Skips the `async` before `def`, `for` or `with`. */
   #skipAsync(): void {
     const scanner = this.scanner;
     this.habit(scanner.start, scanner.end, "got async, want primary expression", "remove async: calls wait");
@@ -211,7 +211,7 @@ class Parser extends ExpressionParser {
     this.statementKind = scanner.kind;
   }
 
-  /** Handle an indented block without a header: that of an abandoned statement, or an unexpected one. */
+  /** Handles an indented block without a header: that of an abandoned statement, or an unexpected one. */
   #unexpectedBlock(statements: Statement[], hasHeader: boolean): void {
     if (hasHeader) this.#block(statements);
     else {
@@ -220,7 +220,7 @@ class Parser extends ExpressionParser {
     }
   }
 
-  /** Parse from INDENT to OUTDENT. */
+  /** Parses from INDENT to OUTDENT. */
   #block(statements: Statement[]): void {
     const scanner = this.scanner;
     this.descend();
@@ -234,7 +234,7 @@ class Parser extends ExpressionParser {
     this.level -= 1;
   }
 
-  /** Parse the suite of a header: `: NEWLINE INDENT … OUTDENT`, or simple statements on the same line. */
+  /** Parses the suite of a header: `: NEWLINE INDENT … OUTDENT`, or simple statements on the same line. */
   #suite(): readonly Statement[] {
     const scanner = this.scanner;
     const statements: Statement[] = [];
@@ -353,7 +353,7 @@ class Parser extends ExpressionParser {
     return { test, body, start, end: this.#endOf(body) };
   }
 
-  /** Parse the test of an `if` or `while`. */
+  /** Parses the test of an `if` or `while`. */
   #condition(): Expression {
     const scanner = this.scanner;
     const test = this.test();
@@ -393,7 +393,7 @@ class Parser extends ExpressionParser {
     return { kind: "WhileStatement", test, body, start, end };
   }
 
-  /** Report the `else` of a loop. */
+  /** Reports the `else` of a loop. */
   #foreignElse(): void {
     const scanner = this.scanner;
     if (!scanner.is(Token.Else)) return;
@@ -500,7 +500,7 @@ class Parser extends ExpressionParser {
     return { name, start, end };
   }
 
-  /** Parse the statements of one line, separated by semicolons. */
+  /** Parses the statements of one line, separated by semicolons. */
   #simpleStatements(statements: Statement[]): void {
     const scanner = this.scanner;
     for (;;) {
@@ -560,7 +560,7 @@ class Parser extends ExpressionParser {
     return { kind: "AssignStatement", operator, operatorStart, target, value, start, end };
   }
 
-  /** Report `a = b = c`. */
+  /** Reports `a = b = c`. */
   #chainedAssignment(target: Expression, second: Expression): void {
     const scanner = this.scanner;
     const { start, end } = scanner;
@@ -573,7 +573,7 @@ class Parser extends ExpressionParser {
     }
   }
 
-  /** Report `x: int = 1`, but not `x := 1` or a label. */
+  /** Reports `x: int = 1`, but not `x := 1` or a label. */
   #isAnnotation(target: Expression): boolean {
     const { end } = this.scanner;
     if (target.kind !== "Identifier" && target.kind !== "AttributeExpression") return false;
@@ -591,7 +591,7 @@ class Parser extends ExpressionParser {
     this.test();
   }
 
-  /** Report `++x`, which means `+(+x)` and has no effect. */
+  /** Reports `++x`, which means `+(+x)` and has no effect. */
   #warnOfIncrement(expression: Expression): void {
     if (expression.kind !== "UnaryExpression") return;
     const { operator, operand, start } = expression;

@@ -48,7 +48,7 @@ export class ProblemList {
     return this.#isStopped || this.#errorCount >= this.#limit;
   }
 
-  /** Record no more errors: the rest of the text is abandoned. */
+  /** Records no more errors: the rest of the text is abandoned. */
   stop(): void {
     this.#isStopped = true;
   }

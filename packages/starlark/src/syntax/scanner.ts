@@ -112,7 +112,7 @@ export class Scanner {
     return this.kind === kind;
   }
 
-  /** Scan the next token. */
+  /** Scans the next token. */
   next(): void {
     this.previousKind = this.kind;
     this.previousStart = this.start;
@@ -121,7 +121,7 @@ export class Scanner {
     this.end = this.#at;
   }
 
-  /** Scan the line of the token again, as a line outside brackets, to recover from an error. */
+  /** Scans the line of the token again, as a line outside brackets, to recover from an error. */
   restartLine(): void {
     this.brackets.length = 0;
     this.leaveField(-1, false);
@@ -151,7 +151,7 @@ export class Scanner {
     return this.#indents.at(-2) ?? 0;
   }
 
-  /** Continue after an f-string that has an error, as if it ended at its first closing quotes. */
+  /** Continues after an f-string that has an error, as if it ended at its first closing quotes. */
   skipFString(form: StringForm, bracketCount: number): void {
     this.brackets.length = bracketCount;
     const text = this.#text;
@@ -246,7 +246,7 @@ export class Scanner {
     }
   }
 
-  /** Compare the indentation of a line with the open blocks. */
+  /** Compares the indentation of a line with the open blocks. */
   #indent(column: number): void {
     const indents = this.#indents;
     if (column > indents.at(-1)!) {
@@ -272,7 +272,7 @@ export class Scanner {
     this.#dents -= popped;
   }
 
-  /** Close all open blocks, after a line break if there was none. */
+  /** Closes all open blocks, after a line break if there was none. */
   #endOfFile(isFresh: boolean): TokenKind {
     if (this.#indents.length === 1 || this.brackets.length > 0) return Token.EndOfFile;
     if (!isFresh) {
@@ -374,14 +374,14 @@ export class Scanner {
     }
   }
 
-  /** Scan an operator, or an augmented assignment if `=` follows it. */
+  /** Scans an operator, or an augmented assignment if `=` follows it. */
   #orAssign(after: number, operator: TokenKind, assignment: TokenKind): TokenKind {
     if (after !== equal) return operator;
     this.#at += 1;
     return assignment;
   }
 
-  /** Scan an operator of another language as its equivalent. */
+  /** Scans an operator of another language as its equivalent. */
   #foreign(at: number, foreign: string, ours: string, kind: TokenKind): TokenKind {
     this.#at = at + foreign.length;
     const message = `Starlark has no operator "${foreign}"`;
@@ -484,7 +484,7 @@ export class Scanner {
   }
 
   /**
-   * Scan the text of a string from here on: up to its closing quotes or, in an
+   * Scans the text of a string from here on: up to its closing quotes or, in an
    * f-string, up to a field, whose brace is then open. The value is stored in `text`.
    */
   fStringText(form: StringForm): "end" | "field" | "illegal" {
@@ -493,7 +493,7 @@ export class Scanner {
     return stop;
   }
 
-  /** Scan a format specification from here up to the closing brace of the field, which is consumed. */
+  /** Scans a format specification from here up to the closing brace of the field, which is consumed. */
   formatSpec(form: StringForm): string | undefined {
     const text = this.#text;
     const start = this.#at;
@@ -517,7 +517,7 @@ export class Scanner {
     return text.slice(start, at);
   }
 
-  /** Enter a field of an f-string: `!` is a token there, and a single-line string must not contain a line break. */
+  /** Enters a field of an f-string: `!` is a token there, and a single-line string must not contain a line break. */
   enterField(form: StringForm): void {
     this.isField = true;
     this.openFString = form.triple ? -1 : form.start;

@@ -27,7 +27,7 @@ const singles: ReadonlyMap<string, number> = new Map([
   ['"', 34],
 ]);
 
-/** Decode the escape sequence whose backslash is at `start`, in a literal that ends with `quote`. */
+/** Decodes the escape sequence whose backslash is at `start`, in a literal that ends with `quote`. */
 export function readEscape(text: string, start: number, quote: number, isBytes: boolean): Escape {
   const character = text[start + 1]!;
   const single = singles.get(character);
@@ -92,7 +92,7 @@ function bad(end: number, problem: string): Escape {
 }
 
 /**
- * Append the character at `at` to `bytes` in UTF-8. A lone surrogate becomes U+FFFD.
+ * Appends the character at `at` to `bytes` in UTF-8. A lone surrogate becomes U+FFFD.
  *
  * @returns the offset after the character.
  */

@@ -43,7 +43,7 @@ export class TokenReader {
     this.scanner = new Scanner(source.text, problems, dialect.fStrings === true);
   }
 
-  /** Record an error at the token and abandon the statement. */
+  /** Records an error at the token and abandons the statement. */
   protected fail(message: string, advice: Advice | undefined): never {
     const { kind, start, end } = this.scanner;
     if (kind !== Token.Illegal) {
@@ -68,7 +68,7 @@ export class TokenReader {
     return brackets.length > 0 || (previousKind === Token.Colon && this.statementKind >= Token.And);
   }
 
-  /** Report an unexpected token: `got newline, want ')'`. */
+  /** Reports an unexpected token: `got newline, want ')'`. */
   protected unexpected(want: string): never {
     this.fail(`got ${describeToken(this.scanner.kind)}, want ${want}`, this.advice(want));
   }
@@ -91,7 +91,7 @@ export class TokenReader {
     });
   }
 
-  /** Record syntax of another language, and continue. */
+  /** Records syntax of another language, and continues. */
   protected habit(start: number, end: number, message: string, hint: string): void {
     this.problems.add({ code: "STARLARK_PYTHON_HABIT", start, end, message, hint });
   }
@@ -101,20 +101,20 @@ export class TokenReader {
     this.scanner.next();
   }
 
-  /** Record that the last expression is `levels` deeper than its deepest part, which has `height`. */
+  /** Records that the last expression is `levels` deeper than its deepest part, which has `height`. */
   protected grow(height: number, levels = 1): void {
     this.countNode();
     this.height = height + levels;
     if (this.level + this.height > programLimits.treeDepth) this.tooDeep(programLimits.treeDepth);
   }
 
-  /** Enter a level. The caller leaves it. */
+  /** Enters a level. The caller leaves it. */
   protected descend(): void {
     this.level += 1;
     if (this.level >= programLimits.nesting) this.tooDeep(programLimits.nesting);
   }
 
-  /** Count a statement or an expression. */
+  /** Counts a statement or an expression. */
   protected countNode(): void {
     this.#nodeCount += 1;
     if (this.#nodeCount <= programLimits.treeNodes) return;

@@ -49,7 +49,7 @@ export function fieldOf(value: Value, name: string, t: Thread): Value | undefine
 }
 
 /**
- * Read `value.name`.
+ * Reads `value.name`.
  *
  * @param dataFirst whether a key of a dict takes precedence over a method: in the
  *   tool dialect, except in calls.

@@ -95,7 +95,7 @@ export class EntryTable {
     return this.#map === undefined ? this.placeOf(hashed) !== -1 : this.#map.has(hashed);
   }
 
-  /** Replace the value of a key. Returns whether the key exists. */
+  /** Replaces the value of a key. Returns whether the key exists. */
   replace(hashed: Key, value: Value): boolean {
     if (this.#map === undefined) {
       const place = this.placeOf(hashed);
@@ -109,7 +109,7 @@ export class EntryTable {
     return true;
   }
 
-  /** Add an entry whose key does not exist yet. */
+  /** Adds an entry whose key does not exist yet. */
   add(hashed: Key, key: Value, value: Value): void {
     if (this.#map === undefined && this.#values.length === smallSize) this.#grow();
     if (this.#map !== undefined) {
@@ -123,7 +123,7 @@ export class EntryTable {
     this.#values.push(value);
   }
 
-  /** Remove an entry. Returns its value, or `undefined` if it does not exist. */
+  /** Removes an entry. Returns its value, or `undefined` if it does not exist. */
   delete(hashed: Key): Value | undefined {
     if (this.#map !== undefined) {
       const entry = this.#map.get(hashed);
@@ -135,7 +135,7 @@ export class EntryTable {
     return place === -1 ? undefined : this.#remove(place);
   }
 
-  /** Remove and return the first entry; `undefined` if the table is empty. */
+  /** Removes and returns the first entry; `undefined` if the table is empty. */
   takeFirst(): DictEntry | undefined {
     if (this.#map !== undefined) return takeFirst(this.#map);
     if (this.#values.length === 0) return undefined;
@@ -168,7 +168,7 @@ export class EntryTable {
     return this.#values.splice(place, 1)[0]!;
   }
 
-  /** Copy shared keys before they change. */
+  /** Copies shared keys before they change. */
   #ownKeys(): void {
     if (!this.#shared) return;
     // The keys of a shape are their own hashed keys.

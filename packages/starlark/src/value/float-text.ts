@@ -48,10 +48,10 @@ export function formatExponent(x: number, places: number): string {
 
 /** Differences of `formatGeneral` from `%g` of C. */
 export interface GeneralFormat {
-  /** Keep trailing zeros and the point: `%#g`. @default false */
+  /** Keeps trailing zeros and the point: `%#g`. @default false */
   readonly alternate?: boolean;
   /**
-   * Use an exponent one digit sooner, and end in `.0` if there is no point: the
+   * Uses an exponent one digit sooner, and ends in `.0` if there is no point: the
    * format of Python without a type. @default false
    */
   readonly keepsPoint?: boolean;

@@ -6,12 +6,12 @@ import { FunctionValue, type ModuleState } from "./function-value.ts";
 import type { Frozenness, Value } from "./value.ts";
 import { Container, pushObjects, SharedObject, StarlarkList } from "./value.ts";
 
-/** Freeze `value` and everything that is reachable from it, visiting each object once. */
+/** Freezes `value` and everything that is reachable from it, visiting each object once. */
 export function freeze(value: Value): void {
   freezeAll([value]);
 }
 
-/** Freeze all of `values`. */
+/** Freezes all of `values`. */
 export function freezeAll(values: readonly (Value | undefined)[]): void {
   const met = new Set<SharedObject>();
   const rest: Value[] = [];
@@ -32,7 +32,7 @@ export function freezeAll(values: readonly (Value | undefined)[]): void {
 }
 
 /**
- * Freeze everything that is reachable from `values`, temporarily.
+ * Freezes everything that is reachable from `values`, temporarily.
  *
  * @returns a function that thaws what this call froze, and nothing that was frozen
  *   before.

@@ -40,14 +40,14 @@ export function dictSet(dict: StarlarkDict, key: Value, value: Value, t: Thread)
   dict.entries.add(hashed, key, value);
 }
 
-/** Remove `key`. Returns its value, or `undefined` if the key does not exist. */
+/** Removes `key`. Returns its value, or `undefined` if the key does not exist. */
 export function dictDelete(dict: StarlarkDict, key: Value, t: Thread): Value | undefined {
   const hashed = hashKey(key, t);
   dict.checkMutable("delete from");
   return dict.entries.delete(hashed);
 }
 
-/** Add `member` to a set that is mutable. Returns whether it is new. */
+/** Adds `member` to a set that is mutable. Returns whether it is new. */
 export function setAdd(set: StarlarkSet, member: Value, t: Thread): boolean {
   const hashed = hashKey(member, t);
   set.checkMutable("insert into");
@@ -61,7 +61,7 @@ export function setHas(set: StarlarkSet, member: Value, t: Thread): boolean {
   return set.members.has(hashKey(member, t));
 }
 
-/** Remove `member` from a set that is mutable. Returns whether it was a member. */
+/** Removes `member` from a set that is mutable. Returns whether it was a member. */
 export function setDelete(set: StarlarkSet, member: Value, t: Thread): boolean {
   const hashed = hashKey(member, t);
   set.checkMutable("delete from");

@@ -34,7 +34,7 @@ export abstract class StarlarkObject {
     return true;
   }
 
-  /** Freeze the value, and push the objects that it refers to onto `rest`, which the caller freezes next. */
+  /** Freezes the value, and pushes the objects that it refers to onto `rest`, which the caller freezes next. */
   freeze(_rest: Value[]): void {}
 
   /** Bytes on the simulated heap, without the values that it refers to. */
@@ -42,7 +42,7 @@ export abstract class StarlarkObject {
     return 64;
   }
 
-  /** Push all values that it refers to, for the heap walk. */
+  /** Pushes all values that it refers to, for the heap walk. */
   references(_rest: Value[]): void {}
 }
 
@@ -192,7 +192,7 @@ export class StarlarkList extends Container {
     if (this.locks > 0) throw new StarlarkError(`cannot ${verb} list during iteration`);
   }
 
-  /** Append `more` to a list that is mutable. The caller has charged the elements. */
+  /** Appends `more` to a list that is mutable. The caller has charged the elements. */
   extend(more: readonly Value[]): void {
     // An array that grows at its end is copied repeatedly, each time with spare capacity.
     const { length } = more;
@@ -441,7 +441,7 @@ export class StarlarkModule extends SharedObject implements HasAttributes {
 export abstract class ValueIterator {
   /** The next value; `undefined` at the end. */
   abstract next(): Value | undefined;
-  /** Release the iterable. Safe to repeat. */
+  /** Releases the iterable. Safe to repeat. */
   close(): void {}
   /** The iterable, for the heap walk. */
   abstract readonly subject: Value;
@@ -451,7 +451,7 @@ function during(frozen: Frozenness): string {
   return frozen === 2 ? " while parallel() runs" : "";
 }
 
-/** Push those of `values` that are objects, for traversals that ignore all others. */
+/** Pushes those of `values` that are objects, for traversals that ignore all others. */
 export function pushObjects(rest: Value[], values: readonly Value[]): void {
   for (let index = 0; index < values.length; index += 1) {
     const value = values[index]!;

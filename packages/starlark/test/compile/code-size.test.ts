@@ -131,7 +131,7 @@ const frames: Readonly<Record<string, Wrap>> = {
   default: (e) => `def g(a, *, b=${e}): return ${e}`,
 };
 
-/** Apply wraps in turn, `depth` of them, the last one outermost. */
+/** Applies `depth` wraps in turn, the last one outermost. */
 function nest<T>(wraps: readonly ((inner: T) => T)[], depth: number, innermost: T): T {
   let inner = innermost;
   for (let level = 0; level < depth; level += 1) inner = wraps[level % wraps.length]!(inner);
@@ -140,7 +140,7 @@ function nest<T>(wraps: readonly ((inner: T) => T)[], depth: number, innermost: 
 
 const inFunction = (lines: readonly string[]): string => ["def main():", ...indented(lines), ""].join("\n");
 
-/** Test that doubling the depth doubles the size, apart from a constant. */
+/** Checks that doubling the depth doubles the size, apart from a constant. */
 function checkGrowth(what: string, depth: number, programOf: (depth: number) => string): void {
   const [a, b, c] = [depth, 2 * depth, 4 * depth].map((levels) => sizeOf(programOf(levels)));
   assert(
@@ -230,7 +230,7 @@ suite("The size of the code is proportional to the number of", () => {
 });
 
 suite("A program is refused when it", () => {
-  /** Test that a program has one error, which is that it is too large. */
+  /** Checks that a program has one error, which reports that it is too large. */
   function check(text: string, message: string): void {
     const { program, diagnostics } = compile(text);
     assert(program === undefined);

@@ -35,7 +35,7 @@ function format(text: string, dialect: Dialect = toolDialect): string | undefine
   return formatProgram({ name: "x.star", text }, dialect).text;
 }
 
-/** Check all properties for one text. */
+/** Checks all properties for one text. */
 function checkLaws(text: string, dialect: Dialect): void {
   const before = parse(text, dialect);
   const formatted = format(text, dialect);

@@ -19,7 +19,7 @@ async function check(expression: string, expected: string): Promise<void> {
   assert.equal(await evaluate(expression), expected, expression);
 }
 
-/** Check that `"{:spec}".format(value)` fails with `message` and a hint that matches `hint`. */
+/** Checks that `"{:spec}".format(value)` fails with `message` and a hint that matches `hint`. */
 async function checkError(spec: string, value: string, message: string, hint: RegExp): Promise<void> {
   const error = (await evaluate(`"{:${spec}}".format(${value})`)) as { message: string; hint: string };
   assert.equal(error.message, `format specification "${spec}": ${message}`);

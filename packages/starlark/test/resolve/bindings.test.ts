@@ -28,7 +28,7 @@ function resolved(text: string, dialect: Dialect = coreDialect, globals: readonl
   return value;
 }
 
-/** Check the bindings of the names in a program. */
+/** Checks the bindings of the names in a program. */
 function check(text: string, expected: string, dialect: Dialect = coreDialect): void {
   assert.equal(showBindings(resolved(text, dialect)), expected, text);
 }

@@ -26,7 +26,7 @@ function optionsFor(dialect: Dialect): ResolveOptions {
   };
 }
 
-/** Check that a program has its expected errors, and none on any other line. */
+/** Checks that a program has its expected errors, and none on any other line. */
 function check(chunk: Chunk): void {
   const { text, expected } = chunk;
   const dialect = dialectOf(chunk);

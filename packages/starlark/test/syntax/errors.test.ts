@@ -5,7 +5,7 @@ import { positionAt } from "@toolcrib/diagnostics";
 import { coreDialect, parseFile } from "@toolcrib/starlark";
 import { type Chunk, readChunks } from "../chunked-file.ts";
 
-/** Check that the first error of a program is the expected one. */
+/** Checks that the first error of a program is the expected one. */
 function check({ text, expected }: Chunk): void {
   const { diagnostics } = parseFile({ name: "errors.star", text }, coreDialect);
   const [first] = diagnostics;

@@ -4,7 +4,7 @@ import { coreDialect, parseExpression } from "@toolcrib/starlark";
 import { showFindings } from "./show-findings.ts";
 import { showStatements } from "./show-tree.ts";
 
-/** Check the tree of an expression, or its errors. */
+/** Checks the tree of an expression, or its errors. */
 function check(text: string, expected: string): void {
   const { value, diagnostics } = parseExpression({ name: "test.star", text }, coreDialect);
   const shown =

@@ -4,7 +4,7 @@ import { coreDialect, type Dialect, parseFile, toolDialect } from "@toolcrib/sta
 import { showFindings } from "./show-findings.ts";
 import { showStatements } from "./show-tree.ts";
 
-/** Check the tree of an f-string, or its errors. */
+/** Checks the tree of an f-string, or its errors. */
 function check(text: string, expected: string, dialect: Dialect = toolDialect): void {
   const { value, diagnostics } = parseFile({ name: "test.star", text }, dialect);
   const shown =

@@ -4,7 +4,7 @@ import { coreDialect, parseExpression } from "@toolcrib/starlark";
 import { showFindings } from "./show-findings.ts";
 import { showStatements } from "./show-tree.ts";
 
-/** Check the value of a literal, or its errors. */
+/** Checks the value of a literal, or its errors. */
 function check(text: string, expected: string): void {
   const { value, diagnostics } = parseExpression({ name: "test.star", text }, coreDialect);
   const shown =
@@ -12,7 +12,7 @@ function check(text: string, expected: string): void {
   assert.equal(shown, expected, text);
 }
 
-/** Check the value of a string literal. */
+/** Checks the value of a string literal. */
 function checkString(text: string, expected: string): void {
   check(text, JSON.stringify(expected));
 }

@@ -21,7 +21,7 @@ function findingsOf(text: string, dialect: Dialect): readonly Diagnostic[] {
 type Row = readonly [wrong: string, place: string, hint: string, right: string];
 
 /**
- * Check that the first finding in `wrong` is this one, with the code for habits, and
+ * Checks that the first finding in `wrong` is this one, with the code for habits, and
  * that `right` has no findings.
  */
 function check([wrong, place, hint, right]: Row, dialect: Dialect): void {

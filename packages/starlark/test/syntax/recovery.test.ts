@@ -4,7 +4,7 @@ import { parseFile, toolDialect } from "@toolcrib/starlark";
 import { showFindings } from "./show-findings.ts";
 import { showStatements } from "./show-tree.ts";
 
-/** Check all findings in a program, and the tree of the valid part. */
+/** Checks all findings in a program, and the tree of the valid part. */
 function check(lines: readonly string[], findings: readonly string[], tree?: string): void {
   const text = lines.join("\n");
   const { value, diagnostics } = parseFile({ name: "test.star", text }, toolDialect);

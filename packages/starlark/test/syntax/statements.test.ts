@@ -4,7 +4,7 @@ import { coreDialect, parseFile, toolDialect } from "@toolcrib/starlark";
 import { showFindings } from "./show-findings.ts";
 import { showStatements } from "./show-tree.ts";
 
-/** Check the tree of a program, or its errors. */
+/** Checks the tree of a program, or its errors. */
 function check(text: string, expected: string, dialect = coreDialect): void {
   const { value, diagnostics } = parseFile({ name: "test.star", text }, dialect);
   const shown =

@@ -12,7 +12,7 @@ function definitionOf(changes: Partial<SavedToolDefinition> = {}): SavedToolDefi
 }
 
 /**
- * Define the tests.
+ * Defines the tests.
  *
  * @param open opens a store of `location`. Several open stores of one location share their tools.
  */

@@ -16,7 +16,7 @@ export async function rejectsWith(code: string, action: Promise<unknown>): Promi
 }
 
 /**
- * Define the tests.
+ * Defines the tests.
  *
  * @param open opens a store of `home`; several open stores of one home share their secrets. Its clock advances by a
  *   second with each reading.

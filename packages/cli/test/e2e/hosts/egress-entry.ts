@@ -1,4 +1,4 @@
-/** Programs behind `toolcrib egress`: the foreign client, and curl where it is installed. */
+/** Programs that run under `toolcrib egress`: the foreign client, and curl if it is installed. */
 
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
@@ -8,7 +8,7 @@ import { runToolcrib } from "../../transcript.ts";
 import type { ForeignOutcome, ForeignRow } from "./foreign-cases.ts";
 import { type HostSetting, pairOf } from "./host-setting.ts";
 
-/** The arguments of `toolcrib egress` up to its program, with a manifest of its own in `folder`. */
+/** Returns the arguments of `toolcrib egress` before its program, and writes a manifest into `folder`. */
 export function egressArguments(setting: HostSetting, folder: string): readonly string[] {
   const file = setting.directory.join(`${folder}-manifest.yaml`);
   writeFileSync(file, pairOf([]).manifest);
@@ -27,7 +27,7 @@ function runBehind(setting: HostSetting, entry: string, program: readonly string
   });
 }
 
-/** Say all of `rows` to the proxy. */
+/** Sends all `rows` to the proxy. */
 export async function checkForeign(
   setting: HostSetting,
   entry: string,
@@ -47,17 +47,17 @@ export async function checkForeign(
   assert.deepEqual(wrong, []);
 }
 
-/** Whether curl is installed. */
+/** Returns whether curl is installed. */
 export async function hasCurl(): Promise<boolean> {
   return (await runProcess("curl", ["--version"])).code === 0;
 }
 
-/** URLs that a configuration file of curl can hold. */
+/** URLs that a configuration file of curl can contain. */
 export const curlUrls: readonly string[] = hostCases
   .map(({ url }) => url)
   .filter((url) => url !== "" && url.length < 2000 && !url.includes("\0") && !/^(?:file|data):/.test(url));
 
-/** Let curl fetch each of `urls`, as it understands them. @returns the number that it fetched */
+/** Runs curl with each of `urls`. @returns the number of URLs that it fetched */
 export async function fetchByCurl(
   setting: HostSetting,
   entry: string,

@@ -1,7 +1,7 @@
 /**
- * The stand-alone engine, `toolcrib toolpack`, on standard input and output: by
- * itself, behind `toolcrib egress`, and behind a proxy that lets everything
- * through, where only the engine itself is in the way.
+ * The standalone engine, `toolcrib toolpack`, on standard input and output: directly,
+ * under `toolcrib egress`, and with a proxy that opens every tunnel, so that only the
+ * engine itself can refuse a request.
  */
 
 import { once } from "node:events";
@@ -16,31 +16,31 @@ import { egressArguments } from "./egress-entry.ts";
 import { type HostSetting, pairOf, toolsFor } from "./host-setting.ts";
 import { type CallTool, callsOf } from "./tool-calls.ts";
 
-/** An engine, and calls of its tools. */
+/** A running engine, and calls of its tools. */
 export interface EngineEntry extends AsyncDisposable {
   readonly call: CallTool;
 }
 
-/** Where the engine stands. */
+/** Options of an engine. */
 export interface EnginePlace {
-  /** Its name in `attempts`. */
+  /** The name of the entry point in `attempts`. */
   readonly entry: string;
-  /** Whether it is a program behind `toolcrib egress`. */
+  /** Whether it runs under `toolcrib egress`. */
   readonly isBehindEgress?: boolean;
   readonly env?: { readonly [name: string]: string };
-  /** Hosts of the tools `text_N`, by variables. @default none */
+  /** Hosts of the tools `text_N`, from variables. @default none */
   readonly texts?: readonly string[];
 }
 
-/** Texts that an argument of a program can hold. */
+/** Texts that a command line argument can contain. */
 export const variableTexts: readonly string[] = hostTexts.filter(
   (text) => !text.includes("\0") && text.length < 10_000,
 );
 
-/** Most variables of a toolspec. */
+/** Maximum number of variables of a toolspec. */
 const variablesMaxCount = 20;
 
-/** `texts` as far as one engine takes them. */
+/** Splits `texts` into groups that fit into one engine each. */
 export function batchesOf(texts: readonly string[]): readonly (readonly string[])[] {
   const count = Math.ceil(texts.length / variablesMaxCount);
   return Array.from({ length: count }, (_, at) =>
@@ -50,7 +50,7 @@ export function batchesOf(texts: readonly string[]): readonly (readonly string[]
 
 let opened = 0;
 
-/** Start it. */
+/** Starts the engine. */
 export async function openEngineEntry(setting: HostSetting, place: EnginePlace): Promise<EngineEntry> {
   const { entry, isBehindEgress = false, env, texts = [] } = place;
   const { directory } = setting;
@@ -96,16 +96,16 @@ export async function openEngineEntry(setting: HostSetting, place: EnginePlace):
   return { call: callsOf(client), [Symbol.asyncDispose]: () => client.close() };
 }
 
-/** A proxy that opens every requested tunnel, on this machine only. */
+/** A proxy on loopback that opens every requested tunnel. */
 export interface OpenProxy extends AsyncDisposable {
   readonly url: string;
-  /** Its place, as in `attempts`. */
+  /** Its address and port, as in `attempts`. */
   readonly place: string;
-  /** What CONNECT asked for, each once. */
+  /** The authorities of the CONNECT requests, each once. */
   readonly asked: ReadonlySet<string>;
 }
 
-/** Start it. */
+/** Starts the proxy. */
 export async function startOpenProxy({ server, address, connectTo }: HostSetting): Promise<OpenProxy> {
   const asked = new Set<string>();
   const sockets = new Set<Socket>();

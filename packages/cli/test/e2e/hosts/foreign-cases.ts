@@ -1,4 +1,4 @@
-/** What the foreign client says to the proxy, and what may come of it. */
+/** Requests of the foreign client to the proxy, and the expected outcomes. */
 
 import {
   benignNames,
@@ -10,13 +10,13 @@ import {
   insideHttp2Cases,
 } from "@toolcrib/testing";
 
-/** Something to say; bytes and names in base64. */
+/** The data that the client sends; bytes and names in base64. */
 export type ForeignCase =
-  /** To the proxy itself. */
+  /** Bytes for the proxy itself. */
   | { readonly kind: "raw"; readonly bytes: string }
-  /** The beginning of a handshake in a tunnel to `authority`, for any name. */
+  /** The start of a TLS handshake in a tunnel to `authority`, for any server name. */
   | { readonly kind: "hello"; readonly authority: string; readonly serverName: string }
-  /** In a tunnel, behind a handshake. */
+  /** Bytes in a tunnel, after a complete handshake. */
   | {
       readonly kind: "inside";
       readonly authority: string;
@@ -30,25 +30,25 @@ export type ForeignCase =
       readonly headers: { readonly [name: string]: string };
     };
 
-/** A status; `accepted`: a handshake went on; what CONNECT came to, where it was not granted. */
+/** A status; `accepted` for a handshake that continued; or the outcome of a CONNECT that was refused. */
 export type ForeignOutcome = number | "closed" | "reset" | "accepted" | `CONNECT ${number | string}`;
 
-/** A case and whether its outcome is as it should be. */
+/** A case, and a check of its outcome. */
 export interface ForeignRow {
   readonly say: ForeignCase;
-  /** As people read it, when it fails. */
+  /** A readable form of the case for failure messages. */
   readonly title: string;
   isRight(outcome: ForeignOutcome): boolean;
 }
 
 const connected = { authority: `${caseHost}:443`, serverName: caseHost };
 const base64 = (text: string) => Buffer.from(text, "utf8").toString("base64");
-/** The bytes of `text` in UTF-8, as HTTP/2 of Node takes them. */
+/** The bytes of `text` in UTF-8, as the HTTP/2 client of Node sends them. */
 const utf8Bytes = (text: string) => Buffer.from(text, "utf8").toString("latin1");
 const isRefusal = (outcome: ForeignOutcome) => typeof outcome !== "number" || outcome >= 400;
 const isStatus = (status: number) => (outcome: ForeignOutcome) => outcome === status;
 
-/** The tunnel host as a header has it: blanks around it are not part of it, and a line break ends it. */
+/** The tunnel host as a header contains it: leading and trailing blanks are removed, and a line break ends it. */
 const isCaseHost = (text: string) =>
   (text.split(/[\r\n]/)[0] ?? "").replace(/^[ \t]+|[ \t]+$/g, "").toLowerCase() === caseHost;
 
@@ -61,14 +61,14 @@ function inside(title: string, lines: readonly string[], isRight: ForeignRow["is
   return { title, say: { kind: "inside", ...connected, bytes: base64(text) }, isRight };
 }
 
-/** CONNECT, to each host and in each form. */
+/** CONNECT requests for each host in each form. */
 export const connectRows: readonly ForeignRow[] = [
   ...hostTexts.map((text) => {
     const authority = /:[^\]]*$/.test(text) ? text : `${text}:443`;
     return raw(
       `CONNECT ${authority}`,
       `CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n\r\n`,
-      // A second blank behind the method is let pass, and is not part of the host.
+      // A second blank after the method is accepted, and is not part of the host.
       (outcome) => isRefusal(outcome) || text === ` ${caseHost}`,
     );
   }),
@@ -78,7 +78,7 @@ export const connectRows: readonly ForeignRow[] = [
   }),
 ];
 
-/** Requests to the proxy without a tunnel, and what is no HTTP. */
+/** Requests to the proxy without a tunnel, and data that is not HTTP. */
 export const plainRows: readonly ForeignRow[] = [
   ...hostTexts.map((text) =>
     raw(`GET http://${text}/`, `GET http://${text}/ HTTP/1.1\r\nHost: ${caseHost}\r\n\r\n`),
@@ -102,7 +102,7 @@ export const plainRows: readonly ForeignRow[] = [
   ].map((text) => raw(text, text)),
 ];
 
-/** Handshakes in a tunnel, for each name; no library sends some of them. */
+/** TLS handshakes in a tunnel for each name, including some that no library sends. */
 export const handshakeRows: readonly ForeignRow[] = [
   ...hostTexts.filter((text) => text !== "" && Buffer.byteLength(text) <= 1000),
   ...["127.0.0.1", "::1", `${caseHost}\0`, `evil.example\0${caseHost}`, "a".repeat(300)],
@@ -113,7 +113,7 @@ export const handshakeRows: readonly ForeignRow[] = [
   isRight: (outcome) => outcome === (name.toLowerCase() === caseHost ? "accepted" : "closed"),
 }));
 
-/** Requests in a tunnel, by HTTP/1.1. */
+/** HTTP/1.1 requests in a tunnel. */
 export const insideRows: readonly ForeignRow[] = [
   ...hostTexts.map((text) =>
     inside(`Host: ${text}`, ["GET / HTTP/1.1", `Host: ${text}`], (outcome) =>
@@ -126,7 +126,7 @@ export const insideRows: readonly ForeignRow[] = [
   ...insideCases.map(({ lines, status }) => inside(lines.join(" | "), lines, isStatus(status))),
 ];
 
-/** Requests in a tunnel, by HTTP/2. */
+/** HTTP/2 requests in a tunnel. */
 export const http2Rows: readonly ForeignRow[] = [
   ...hostTexts.map((text) => ({ headers: { ":authority": utf8Bytes(text) }, isRight: isRefusal })),
   ...insideHttp2Cases.map(({ headers, status }) => ({
@@ -139,7 +139,7 @@ export const http2Rows: readonly ForeignRow[] = [
   isRight,
 }));
 
-/** Tunnels to hosts that DNS leads inside, each asked for as often as its answers change. */
+/** Tunnels to hosts that DNS resolves to internal addresses, requested once for each different answer. */
 export function dnsRows(cases: readonly DnsCase[]): readonly ForeignRow[] {
   return cases.flatMap(({ host, answers }) => {
     const bytes = base64(`GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
@@ -147,14 +147,14 @@ export function dnsRows(cases: readonly DnsCase[]): readonly ForeignRow[] {
       (): ForeignRow => ({
         title: `${host} ${JSON.stringify(answers)}`,
         say: { kind: "inside", authority: `${host}:443`, serverName: host, bytes },
-        // Where the first answer may be dialled nobody listens; who asks first is not known.
+        // The first answer may be an allowed address on which nothing listens. The order of the requests is not known.
         isRight: (outcome) => outcome === 403 || (answers.length > 1 && outcome === 502),
       }),
     );
   });
 }
 
-/** Hosts that are reached. */
+/** Hosts that the client reaches. */
 export const benignRows: readonly ForeignRow[] = benignNames.map((host) => ({
   title: host,
   say: {

@@ -1,7 +1,6 @@
 /**
- * Entry: a program that knows nothing of Toolcrib but the proxy that its
- * environment names, and says to it what a file of cases has, byte by byte.
- * Prints what came of each, as JSON.
+ * Entry: a program that uses no Toolcrib code. It sends the cases of a file, byte by
+ * byte, to the proxy that its environment names, and prints the outcomes as JSON.
  *
  *     node foreign-client.ts CASES.json
  */
@@ -43,7 +42,7 @@ async function run(one: ForeignCase): Promise<ForeignOutcome> {
     if (one.kind === "hello") {
       socket.write(clientHello(Buffer.from(one.serverName, "base64")));
       const answer = await readSome(socket);
-      // A handshake goes on with a record of type 22; 21 is an alert.
+      // A handshake continues with a record of type 22; 21 is an alert.
       return answer?.[0] === 22 ? "accepted" : "closed";
     }
     const inside = connectTls({
@@ -65,7 +64,7 @@ async function run(one: ForeignCase): Promise<ForeignOutcome> {
   }
 }
 
-/** The next bytes; `undefined` at the end. */
+/** Returns the next bytes; `undefined` at the end. */
 async function readSome(socket: Socket): Promise<Buffer | undefined> {
   for (;;) {
     const piece: Buffer | null = socket.read();
@@ -75,7 +74,7 @@ async function readSome(socket: Socket): Promise<Buffer | undefined> {
   }
 }
 
-/** The status of the next response, whose head is read. */
+/** Reads the head of the next response, and returns its status. */
 async function readStatus(socket: Socket): Promise<ForeignOutcome> {
   let text = "";
   for (;;) {
@@ -87,7 +86,7 @@ async function readStatus(socket: Socket): Promise<ForeignOutcome> {
   }
 }
 
-/** One stream; what HTTP/2 of this side does not send, or that of the other resets, is "reset". */
+/** Sends one HTTP/2 request. Returns "reset" if Node does not send it or the peer resets the stream. */
 async function sendHttp2(
   inside: TLSSocket,
   headers: { readonly [name: string]: string },
@@ -109,7 +108,7 @@ async function sendHttp2(
   }
 }
 
-/** A ClientHello of TLS 1.2 for any name (RFC 5246, RFC 6066), which no library would send. */
+/** Returns a ClientHello of TLS 1.2 for any server name (RFC 5246, RFC 6066), including names that no library would send. */
 function clientHello(name: Buffer): Buffer {
   const entry = Buffer.concat([Buffer.from([0]), sized(name, 2)]);
   const extensions = Buffer.concat([
@@ -134,7 +133,7 @@ function extension(type: number, content: Buffer): Buffer {
   return Buffer.concat([Buffer.from([0, type]), sized(content, 2)]);
 }
 
-/** `content` behind its length in `width` bytes. */
+/** Returns `content` after its length in `width` bytes. */
 function sized(content: Buffer, width: number): Buffer {
   const length = Buffer.alloc(width);
   length.writeUIntBE(content.length, 0, width);

@@ -1,4 +1,4 @@
-/** The engine in a gateway: `toolcrib serve` with the pair in `toolspecs`, and a client on HTTP. */
+/** The engine in a gateway: `toolcrib serve` with the toolspec of the cases, and a client over HTTP. */
 
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -9,14 +9,14 @@ import { runToolcrib, startServe } from "../../transcript.ts";
 import { elsewhereHosts, type HostSetting, pairOf, toolsFor } from "./host-setting.ts";
 import { type CallTool, callsOf, untilServed } from "./tool-calls.ts";
 
-/** A gateway and calls through it. */
+/** A running gateway, and calls through it. */
 export interface GatewayEntry extends AsyncDisposable {
   readonly call: CallTool;
-  /** Its own port, as in `attempts`. */
+  /** The gateway's own address and port, as in `attempts`. */
   readonly place: string;
 }
 
-/** The section `egress` that leads to the service, and elsewhere where `endpointCases` says. */
+/** The section `egress` that routes requests to the service, and others as `endpointCases` specifies. */
 function egressOf({ address, connectTo, caFile }: HostSetting): object {
   const elsewhere = Object.fromEntries(elsewhereHosts.map((host, index) => [host, endpointCases[index]]));
   return {
@@ -26,7 +26,7 @@ function egressOf({ address, connectTo, caFile }: HostSetting): object {
   };
 }
 
-/** Start it. */
+/** Starts the gateway. */
 export async function openGatewayEntry(setting: HostSetting): Promise<GatewayEntry> {
   const { directory } = setting;
   const { manifest, toolspec } = pairOf([
@@ -62,7 +62,7 @@ export async function openGatewayEntry(setting: HostSetting): Promise<GatewayEnt
   }
 }
 
-/** Configurations that fill a variable of the base URL with each of `texts`: each is refused, where it stands. */
+/** Checks that configurations with each of `texts` as a variable of the base URL are refused at the position of the variable. */
 export async function checkConfigurations(setting: HostSetting, texts: readonly string[]): Promise<void> {
   const { directory } = setting;
   const { manifest, toolspec } = pairOf([{ name: "root", baseUrl: "https://{host}" }], ["host"]);
@@ -95,7 +95,7 @@ export async function checkConfigurations(setting: HostSetting, texts: readonly 
     texts.filter((_, index) => !refused.has(index)),
     [],
   );
-  // A gateway does not start with any of them.
+  // A gateway does not start with any of these configurations.
   const served = await runToolcrib(
     ["serve", "--config", config, "--home", directory.join("variables/home")],
     {

@@ -1,7 +1,7 @@
 /**
- * The environment of each entry point: a service that may be reached, on an address
- * of loopback that is no sink; sinks on the others; a DNS server that lies; and
- * a pair of files that makes a tool of every case.
+ * The environment of each entry point: a service on a loopback address that may be
+ * reached, sinks on the other addresses, a DNS server with hostile answers, and a manifest
+ * and toolspec with one tool for each case.
  */
 
 import assert from "node:assert/strict";
@@ -31,26 +31,26 @@ import {
   watchedNetworkPath,
 } from "@toolcrib/testing";
 
-/** All of it. */
+/** The environment of one entry point. */
 export interface HostSetting extends AsyncDisposable {
   readonly directory: TemporaryDirectory;
-  /** The service, for `api.example.com` and each benign name. */
+  /** The service for `api.example.com` and each benign name. */
   readonly server: TlsServer;
-  /** Its address, the only one of this machine that may be dialled. */
+  /** Its address, the only allowed one of this machine. */
   readonly address: string;
   readonly caFile: string;
   readonly sinks: Sinks;
   readonly dns: DnsServer;
   readonly dnsCases: readonly DnsCase[];
-  /** Hosts, and where to connect for them: benign ones to the service. */
+  /** Endpoints by host; benign hosts are routed to the service. */
   readonly connectTo: { readonly [host: string]: string };
-  /** The environment of a process whose connections `attempts(entry)` returns. */
+  /** Environment variables of a process whose connections `attempts(entry)` returns. */
   watched(entry: string): { readonly [name: string]: string };
   /** Addresses and ports that processes of `entry` tried to connect to, each once. */
   attempts(entry: string): readonly string[];
 }
 
-/** Ports of the sinks: what cases name, and what is usual inside. */
+/** Ports of the sinks: those of the cases, and common internal ones. */
 const sinkPorts: readonly number[] = [
   ...new Set([
     ...[443, 80, 53, 2375, 9200, 11211],
@@ -60,7 +60,7 @@ const sinkPorts: readonly number[] = [
   ]),
 ];
 
-/** Start the sinks that all settings share. */
+/** Starts the sinks that all environments share. */
 export async function startHostSinks(): Promise<Sinks> {
   const allowed = await allowedAddress();
   return await startSinks(
@@ -85,7 +85,7 @@ export async function startHostSetting(sinks: Sinks): Promise<HostSetting> {
         response.writeHead(200, { "Content-Type": "application/json" }).end("{}");
         return;
       }
-      // To the byte: an HTTP library would refuse to write some of them.
+      // Written to a raw socket, because an HTTP library would refuse to write some of them.
       const location = redirectTargets[Number(at)] ?? "";
       const head = `HTTP/1.1 302 Found\r\nContent-Length: 0\r\nConnection: close\r\nLocation: ${location}\r\n\r\n`;
       response.socket?.end(head);
@@ -121,7 +121,7 @@ export async function startHostSetting(sinks: Sinks): Promise<HostSetting> {
   };
 }
 
-/** An address of loopback that no case names; some systems have but one. */
+/** A loopback address that no case names; some systems have only one. */
 async function allowedAddress(): Promise<string> {
   const probe = createServer();
   return await new Promise((resolve) => {
@@ -130,23 +130,23 @@ async function allowedAddress(): Promise<string> {
   });
 }
 
-/** A tool of `writePair` that is there for one case. */
+/** A tool of `writePair` for one case. */
 export interface CaseTool {
   readonly name: string;
   readonly baseUrl: string;
 }
 
-/** Tools for each of `hosts`, named `prefix_N`. */
+/** Returns one tool for each of `hosts`, named `prefix_N`. */
 export function toolsFor(prefix: string, hosts: readonly string[]): readonly CaseTool[] {
   return hosts.map((host, index) => ({ name: `${prefix}_${index}`, baseUrl: `https://${host}` }));
 }
 
-/** Hosts that an operator connects elsewhere, by `endpointCases`. */
+/** Hosts that the operator maps to other endpoints, by `endpointCases`. */
 export const elsewhereHosts: readonly string[] = endpointCases.map(
   (_, index) => `to-${index}.wild.example.com`,
 );
 
-/** Write a manifest and a toolspec (JSON is YAML) as `<folder>/0.1.0.yaml` and `<folder>/0.1.0.toolspec.yaml`. */
+/** Writes a manifest and a toolspec (JSON is YAML) as `<folder>/0.1.0.yaml` and `<folder>/0.1.0.toolspec.yaml`. */
 export function pairOf(
   tools: readonly CaseTool[],
   variables: readonly string[] = [],
@@ -219,7 +219,7 @@ export function pairOf(
   return { manifest: JSON.stringify(manifest), toolspec: JSON.stringify(toolspec) };
 }
 
-/** Hold every request that the service got to a host that may be reached, by its handshake and its `Host`. */
+/** Checks by TLS handshake and `Host` that every request to the service was for an allowed host. */
 export function checkArrived(setting: HostSetting): void {
   const names: ReadonlySet<string | undefined> = new Set([caseHost, ...benignNames]);
   for (const { servername, headers, target } of setting.server.requests) {
@@ -251,9 +251,9 @@ export function checkAttempts(
   const { address, server } = setting;
   const service = `${address} ${server.port}`;
   const attempts = setting.attempts(entry);
-  // What would be seen is seen.
+  // The recording itself works.
   if (reaches) assert.ok(attempts.includes(service), entry);
-  // Names that change their mind lead to a port of the same address first.
+  // Names whose answers change first resolve to a port of the same address.
   const others = attempts.filter((one) => one !== service && one !== `${address} 443`);
   if (!hasProxy) assert.deepEqual(others, []);
   else assert.match(others.join(", "), /^127\.0\.0\.1 [0-9]+$/);
@@ -264,7 +264,7 @@ export function checkAttempts(
   );
 }
 
-/** Run `act` for each of `items`, a few at a time; results in their order. */
+/** Runs `act` for each of `items`, a few at a time. Returns the results in the order of the items. */
 export async function forEachOf<T, R>(
   items: readonly T[],
   act: (item: T, index: number) => Promise<R>,

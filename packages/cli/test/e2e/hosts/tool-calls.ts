@@ -1,4 +1,4 @@
-/** Calls of the tools of `pairOf`, the same through the gateway and through the standalone engine. */
+/** Calls of the tools of `writePair`, through the gateway and through the standalone engine. */
 
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
@@ -6,7 +6,7 @@ import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { benignNames, caseHost, hostileValues, redirectTargets } from "@toolcrib/testing";
 import { forEachOf, type HostSetting } from "./host-setting.ts";
 
-/** What a call came to. */
+/** The outcome of a call. */
 export interface CallOutcome {
   readonly isError: boolean;
   /** The code of a refusal. */
@@ -17,7 +17,7 @@ export interface CallOutcome {
 /** Calls a tool by its name in the toolspec. */
 export type CallTool = (name: string, args: { readonly [name: string]: unknown }) => Promise<CallOutcome>;
 
-/** Calls by `client`. */
+/** Creates calls through `client`. */
 export function callsOf(client: Client): CallTool {
   return async (name, args) => {
     const result = await client.callTool({ name, arguments: { ...args } });
@@ -30,15 +30,15 @@ export function callsOf(client: Client): CallTool {
   };
 }
 
-/** A value in one of the places of a request. */
+/** A value in one position of a request. */
 interface ValueCase {
   readonly tool: string;
   readonly args: { readonly [name: string]: string };
-  /** The path of the request, where it is sent, has this form. */
+  /** The expected form of the path, if the request is sent. */
   readonly form: RegExp;
 }
 
-/** Each hostile value in each place that a call fills. */
+/** Each hostile value in each position that an argument fills. */
 export const valueCases: readonly ValueCase[] = hostileValues.flatMap((value): ValueCase[] => [
   { tool: "get_item", args: { id: value }, form: /^\/items\/[^/?#\\]+$/ },
   { tool: "get_item", args: { id: "1", q: value }, form: /^\/items\/1\?q=[^/?#\\&]*$/ },
@@ -47,13 +47,13 @@ export const valueCases: readonly ValueCase[] = hostileValues.flatMap((value): V
   { tool: "add_item", args: { text: value }, form: /^\/items$/ },
 ]);
 
-/** Call with each of `cases`; what is sent has the form of its template. */
+/** Calls each of `cases`, and checks that sent requests have the form of their template. */
 export async function checkValues(
   call: CallTool,
   setting: HostSetting,
   cases: readonly ValueCase[],
 ): Promise<void> {
-  // One after the other, so that the request of each is known.
+  // Sequentially, so that each request can be assigned to its case.
   for (const { tool, args, form } of cases) {
     const before = setting.server.requests.length;
     const { isError, text } = await call(tool, args);
@@ -63,22 +63,22 @@ export async function checkValues(
   }
 }
 
-/** Be redirected to each of `targets`; none leads away from the host. */
+/** Redirects to each of `targets`, and checks that no request reaches another host. */
 export async function checkRedirects(call: CallTool, targets: readonly string[]): Promise<void> {
   await forEachOf(targets, async (target) => {
     const { text, code } = await call("redirect", { case: redirectTargets.indexOf(target) });
-    // Not followed, led to the same host, or no answer of HTTP any more, with a proxy that says so.
+    // The redirect was not followed, stayed on the host, or the proxy reported an invalid response.
     const isFollowed = text.startsWith("{}");
     const isRefused = /^\[redirects|\n\[redirects|^\[its address/.test(text) || code !== "";
     const isEmpty = text === "" || /^HTTP (?:302|502) /.test(text);
     assert.ok(isFollowed || isRefused || isEmpty, `${JSON.stringify(target)}: ${code} ${text}`);
-    // A line break ends the header, and what comes behind it is another.
+    // A line break ends the header; the text after it is another header.
     const [location = ""] = target.split(/[\r\n]/);
     if (isFollowed) assert.equal(new URL(location, `https://${caseHost}/`).host, caseHost, target);
   });
 }
 
-/** Reach each benign host, by its tool `benign_N`. */
+/** Calls the tool `benign_N` of each benign host. */
 export async function checkBenign(call: CallTool, setting: HostSetting): Promise<void> {
   for (const [index, name] of benignNames.entries()) {
     const before = setting.server.requests.length;
@@ -91,7 +91,7 @@ export async function checkBenign(call: CallTool, setting: HostSetting): Promise
   }
 }
 
-/** Call the tool `text_N` of each of `texts`, whose host is that text: nothing is sent. */
+/** Calls the tools `text_N`, whose hosts are `texts`, and checks that nothing is sent. */
 export async function checkTexts(
   call: CallTool,
   setting: HostSetting,
@@ -105,7 +105,7 @@ export async function checkTexts(
   assert.equal(setting.server.requests.length, before);
 }
 
-/** Call until it answers, where what serves it may not be up yet. */
+/** Repeats a call until it succeeds, because its server may not be ready yet. */
 export async function untilServed(call: CallTool): Promise<void> {
   for (let tries = 0; tries < 200; tries += 1) {
     if (!(await call("add_item", { text: "" })).isError) return;

@@ -51,7 +51,7 @@ export interface AnalysisOptions {
 /** Most findings about tools and their arguments. */
 const maxFindings = 100;
 
-/** Analyse the code of a composite against the tools that its author may call. */
+/** Analyses the code of a composite against the tools that its author may call. */
 export function analyseComposite(
   code: string,
   catalog: Catalog,

@@ -25,7 +25,7 @@ export type Report = (finding: {
 /** Levels of nested literals that are checked. */
 const maxDepth = 16;
 
-/** Check the arguments of `call`, a call of `tool`. */
+/** Checks the arguments of `call`, a call of `tool`. */
 export function checkArguments(call: CallExpression, tool: CatalogTool, report: Report): void {
   const positional = call.args.filter(({ kind }) => kind === "positional");
   const isOpen = call.args.some(({ kind }) => kind === "star" || kind === "doubleStar");

@@ -28,7 +28,7 @@ export interface CompositeFacts {
 export type SavedReach = (tool: CatalogTool) => Reach | undefined;
 
 /**
- * Derive the facts of a composite that can call `reach`.
+ * Derives the facts of a composite that can call `reach`.
  *
  * It is read-only only if all its tools are, and destructive or open-world if any tool
  * is or does not declare otherwise.

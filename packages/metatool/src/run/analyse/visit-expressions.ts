@@ -8,12 +8,12 @@ import type { DictEntry, Expression, File, Parameter, Statement } from "@toolcri
 /** Visits an expression; `false` skips its parts. */
 export type ExpressionVisitor = (expression: Expression) => boolean;
 
-/** Visit every expression of `file`. */
+/** Visits every expression of `file`. */
 export function visitFile(file: File, visit: ExpressionVisitor): void {
   visitStatements(file.statements, visit);
 }
 
-/** Visit `expression` and, unless the visitor returns `false`, its parts. */
+/** Visits `expression` and, unless the visitor returns `false`, its parts. */
 export function visitExpression(expression: Expression, visit: ExpressionVisitor): void {
   if (visit(expression)) visitParts(expression, visit);
 }

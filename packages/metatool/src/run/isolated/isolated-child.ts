@@ -67,7 +67,7 @@ export class IsolatedChild {
     return this.#isGone;
   }
 
-  /** Execute, then end the process. Never rejects. */
+  /** Executes, then ends the process. Never rejects. */
   async execute(execution: Execution, call: InnerCaller): Promise<ExecutionOutcome> {
     this.#keepAlive(true);
     const { graceMs, readyMs, startTimer } = this.#settings;
@@ -102,7 +102,7 @@ export class IsolatedChild {
     }
   }
 
-  /** Kill the process; resolves when it has ended. Safe to repeat. */
+  /** Kills the process; resolves when it has ended. Safe to repeat. */
   async kill(): Promise<void> {
     this.#onMessage = undefined;
     if (!this.#isGone) {

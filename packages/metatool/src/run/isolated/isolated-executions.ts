@@ -10,7 +10,7 @@ import { type ChildSettings, IsolatedChild } from "./isolated-child.ts";
 
 /** Runs executions in processes. Disposing ends them all. */
 export interface IsolatedExecutions extends AsyncDisposable {
-  /** Run an execution in its own process. Never rejects. Waits while the maximum of executions is in flight. */
+  /** Runs an execution in its own process. Never rejects. Waits while the maximum of executions is in flight. */
   execute(execution: Execution, call: InnerCaller): Promise<ExecutionOutcome>;
 }
 
@@ -32,7 +32,7 @@ export interface IsolatedExecutionsOptions {
   readonly graceMs?: number;
 }
 
-/** Start isolated executions. The first child starts at once. */
+/** Starts isolated executions. The first child starts at once. */
 export function startIsolatedExecutions(
   { startTimer }: IsolatedExecutionsDeps,
   options: IsolatedExecutionsOptions = {},

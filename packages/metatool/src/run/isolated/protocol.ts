@@ -32,7 +32,7 @@ export interface ReplyMessage {
 export type ChildMessage =
   /** The child has loaded all modules. */
   | { readonly kind: "ready" }
-  /** Call the tool with this index in `ExecuteMessage.tools`. */
+  /** Calls the tool with this index in `ExecuteMessage.tools`. */
   | { readonly kind: "call"; readonly call: number; readonly tool: number; readonly params: JsonObject }
   | { readonly kind: "outcome"; readonly outcome: ExecutionOutcome };
 
