@@ -182,9 +182,15 @@ export interface PolicyRules {
 
 /** Access rules for everyone and for single clients, and the minimum containment (`policy`). */
 export interface PolicyConfig extends PolicyRules {
-  /** Additional rules, by the name of the calling identity. */
-  readonly clients: { readonly [identity: string]: PolicyRules };
+  /** Additional rules for single clients, by name. */
+  readonly clients: { readonly [name: string]: ClientRules };
   readonly floor: PolicyFloor;
+}
+
+/** The rules of one client. */
+export interface ClientRules extends PolicyRules {
+  /** The client, as its identity provider identifies it. @default the local client of that name: a token, `cli`, `stdio`, … */
+  readonly identity?: { readonly issuer: string; readonly subject: string } | undefined;
 }
 
 /** The minimum containment of every tool server. An omitted field requires nothing. */

@@ -3,7 +3,7 @@
  * use, and the containment that no file may go below.
  */
 
-import { dictionary, integer, record, type ValueOf } from "@toolcrib/document";
+import { dictionary, integer, record, text, type ValueOf } from "@toolcrib/document";
 import { containmentLevel } from "./containment-level.ts";
 import { policyPatterns } from "./pattern-shape.ts";
 
@@ -14,6 +14,25 @@ const rules = {
   deny: policyPatterns("Tools, resources and prompts that clients may not use, even if allow has them."),
 };
 
+const identity = record({
+  description: "The identity that the rules apply to, for a client that an identity provider authenticates.",
+  name: "PolicyIdentity",
+  fields: {
+    issuer: {
+      required: text({
+        description: "The issuer, exactly as the provider states it.",
+        maxLength: 2048,
+        examples: ["https://id.example.com"],
+      }),
+    },
+    subject: {
+      required: text({ description: "Id of the client at the issuer, not its name.", maxLength: 1024 }),
+    },
+  },
+});
+
+const identityHint = "write identity: { issuer: …, subject: … }";
+
 export const policyShape = record({
   description: "Tools, resources and prompts that clients may use, and the least containment.",
   hints: { rules: "write allow and deny", roles: "write clients: { NAME: { allow: […], deny: […] } }" },
@@ -21,12 +40,13 @@ export const policyShape = record({
     ...rules,
     clients: dictionary(
       record({
-        description: "Rules for one identity, besides the general ones.",
+        description: "Rules for one client, in addition to the general ones.",
         name: "PolicyRules",
-        fields: rules,
+        fields: { ...rules, identity },
+        hints: { issuer: identityHint, subject: identityHint },
       }),
       {
-        description: "Further rules by the name of the identity that calls: both must allow.",
+        description: "Further rules by the name of a client (a token, cli, stdio): both must allow.",
         maxEntries: 1000,
         key: { source: "[A-Za-z0-9][A-Za-z0-9_.@-]{0,127}", meaning: "letters, digits and _ . - @" },
       },

@@ -10,9 +10,10 @@ import type { PolicyDocument } from "./policy-shape.ts";
 import { parseListen, type ServeDocument, serveDefaults } from "./serve-shape.ts";
 
 export function toPolicyConfig(document: PolicyDocument | undefined, floor: PolicyFloor): PolicyConfig {
-  const clients = Object.entries(document?.clients ?? {}).map(
-    ([name, rules]) => [name, toRules(rules)] as const,
-  );
+  const clients = Object.entries(document?.clients ?? {}).map(([name, { identity, ...rules }]) => {
+    const own = toRules(rules);
+    return [name, identity === undefined ? own : { ...own, identity }] as const;
+  });
   return { ...toRules(document), clients: Object.fromEntries(clients), floor };
 }
 

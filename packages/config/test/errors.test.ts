@@ -223,6 +223,10 @@ checkGolden("sections", [
   ["serve.tools with a pattern of resources", "serve: { tools: { pinned: ['files:resources/*'] } }\n"],
   ["policy.allow a text", 'policy: { allow: "github:*" }\n'],
   ["policy.clients with an unknown field", "policy: { clients: { ci: { permit: [] } } }\n"],
+  [
+    "policy.clients with half an identity",
+    "policy: { clients: { ci: { identity: { subject: ci } }, dev: { issuer: x, identity: { name: dev } } } }\n",
+  ],
   ["policy.floor with a level that is none", "policy: { floor: { network_egress: none } }\n"],
   [
     "policy.floor above a server of the same file",

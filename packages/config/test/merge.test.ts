@@ -40,8 +40,8 @@ test("parseConfig() replaces a whole server in its position, and appends new one
 
 test("parseConfig() merges other sections field by field and replaces lists", () => {
   const config = merged(
-    "serve: { mode: search, limits: { max_sessions: 5, max_concurrent_calls: 7 }, tools: { hidden: [a, b] } }\npolicy: { allow: ['x:*'], deny: ['y:*'], clients: { ci: { deny: [p] } } }",
-    "serve: { limits: { max_sessions: 6 }, tools: { hidden: [c], pinned: [d] } }\npolicy: { deny: [], clients: { ci: { allow: [q] }, dev: {} } }\naudit: { durability: fsync }",
+    "serve: { mode: search, limits: { max_sessions: 5, max_concurrent_calls: 7 }, tools: { hidden: [a, b] } }\npolicy: { allow: ['x:*'], deny: ['y:*'], clients: { ci: { deny: [p] }, jane: { identity: { issuer: i, subject: s } } } }",
+    "serve: { limits: { max_sessions: 6 }, tools: { hidden: [c], pinned: [d] } }\npolicy: { deny: [], clients: { ci: { allow: [q] }, dev: {}, jane: { deny: [r], identity: { issuer: i, subject: t } } } }\naudit: { durability: fsync }",
   );
   assert.equal(config.serve.mode, "search");
   assert.equal(config.serve.limits.maxSessions, 6);
@@ -51,6 +51,7 @@ test("parseConfig() merges other sections field by field and replaces lists", ()
   assert.deepEqual(config.policy.deny, []);
   assert.deepEqual(config.policy.clients, {
     ci: { allow: ["q"], deny: ["p"] },
+    jane: { allow: undefined, deny: ["r"], identity: { issuer: "i", subject: "t" } },
     dev: { allow: undefined, deny: [] },
   });
   assert.equal(config.audit.durability, "fsync");

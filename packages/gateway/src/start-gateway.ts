@@ -26,6 +26,7 @@ import { type ControlServer, startControlServer } from "./http/control-server.ts
 import { type HttpServer, startHttpServer } from "./http/http-server.ts";
 import type { ServerDeps } from "./http/listening-server.ts";
 import { GatewayMetrics } from "./http/metrics.ts";
+import type { Authenticate } from "./http/request-handler.ts";
 import { openTokenStore, type TokenStore } from "./http/token-store.ts";
 import { openServers } from "./sources/open-servers.ts";
 import type { OpenedSources, OpenSources, SourceContext } from "./sources/open-sources.ts";
@@ -44,6 +45,8 @@ export interface GatewayDeps {
   readonly version: string;
   /** Files that the configuration was read from, for the audit. */
   readonly configFiles: readonly string[];
+  /** Authenticates clients of the HTTP server, unless `serve.auth` is `none`. @default by the tokens of the home */
+  readonly authenticate?: Authenticate;
   /** Limits of upstream servers, which tests change. @default `resolveUpstreamLimits` */
   readonly upstreamLimits?: UpstreamLimits;
 }
@@ -264,7 +267,7 @@ class RunningGateway implements Gateway {
 
   async #openHttp(): Promise<HttpServer> {
     try {
-      const authenticate = this.#openTokens()?.authenticate;
+      const authenticate = this.#deps.authenticate ?? this.#openTokens()?.authenticate;
       const http = await startHttpServer({ ...this.#serverDeps(), authenticate }, this.#config.serve);
       this.#http = this.#resources.use(http);
       return http;
@@ -315,7 +318,6 @@ class RunningGateway implements Gateway {
     };
   }
 
-  /** Indexes tools in small portions after the start, so that the first search does not wait. */
   /** Prepares for the first call in small portions, between which the gateway serves clients. */
   async #prepare(scrubber: SecretScrubber, opened: readonly OpenedSources[]): Promise<void> {
     while (!this.#isStopping && scrubber.prepareNext()) await nextTurn();

@@ -349,10 +349,14 @@ describe("an inner call", () => {
   });
 
   it("has exactly the permissions of its caller", async () => {
+    const { issuer, subject } = somebody;
     await using echo = await startEchoHttpServer();
     await using test = await startTestGateway({
       tool_servers: [onHttp("echo", echo.url)],
-      policy: { deny: ["echo:env"], clients: { somebody: { allow: ["echo:echo"] } } },
+      policy: {
+        deny: ["echo:env"],
+        clients: { somebody: { identity: { issuer, subject }, allow: ["echo:echo"] } },
+      },
     });
     const { gateway } = test;
     for (const name of ["echo:env", "echo:request"]) {

@@ -69,7 +69,7 @@ export function createTestLogger(): TestLogger {
 export interface Caller {
   /** The endpoint of this server. @default that of all servers */
   readonly server?: string;
-  /** Name of the token that the client sends. @default none */
+  /** Name of the token that the client sends. With `authenticate`, the token itself. @default none */
   readonly as?: string;
 }
 
@@ -121,6 +121,8 @@ export async function startTestGateway(
     readonly secrets?: { readonly [name: string]: string };
     /** Names of clients, each with a token; the HTTP server then requires one. @default none: every client may call */
     readonly clients?: readonly string[];
+    /** Authenticates clients in place of tokens of the home. */
+    readonly authenticate?: GatewayDeps["authenticate"];
   } = {},
 ): Promise<TestGateway> {
   const directory = await makeTemporaryDirectory();
@@ -128,7 +130,10 @@ export async function startTestGateway(
   const logger = createTestLogger();
   const clients = new Set<{ close(): Promise<void> }>();
   const serve = (document["serve"] ?? {}) as JsonObject;
-  const auth = options.clients === undefined ? "none" : "token";
+  const { authenticate } = options;
+  const auth = options.clients === undefined && authenticate === undefined ? "none" : "token";
+  const send = (as: string | undefined) =>
+    as === undefined ? {} : withToken(authenticate === undefined ? readToken(home, as) : as);
   const whole = { ...document, serve: { listen: "127.0.0.1:0", auth, ...serve } };
   writeFiles(directory.path, options.files ?? {});
   const config = options.files === undefined ? configOf(whole) : await configIn(directory.path, whole);
@@ -141,6 +146,7 @@ export async function startTestGateway(
     logger,
     version: "0.0.1",
     configFiles: ["toolcrib.json"],
+    authenticate,
     upstreamLimits: { reconnectMinMs: 20, ...options.upstreamLimits },
   });
   if (options.isAwaited !== false) await gateway.ready();
@@ -158,7 +164,7 @@ export async function startTestGateway(
     async connect({ server, as, ...clientOptions } = {}) {
       const client = new Client({ name: "first", version: "1.0.0" }, clientOptions);
       const url = await test.endpoint(server);
-      await client.connect(new StreamableHTTPClientTransport(url, withToken(home, as)));
+      await client.connect(new StreamableHTTPClientTransport(url, send(as)));
       clients.add(client);
       return client;
     },
@@ -167,7 +173,7 @@ export async function startTestGateway(
         { name: "second", version: "2.0.0" },
         { versionNegotiation: { mode: { pin: "2026-07-28" } }, ...clientOptions },
       );
-      await client.connect(new HttpV2(await test.endpoint(server), withToken(home, as)));
+      await client.connect(new HttpV2(await test.endpoint(server), send(as)));
       clients.add(client);
       return client;
     },
@@ -189,9 +195,8 @@ function writeToken(home: string, name: string): void {
   writeFileSync(join(tokenDirectory(home), name), makeToken(randomBytes), { mode: 0o600 });
 }
 
-function withToken(home: string, name: string | undefined) {
-  if (name === undefined) return {};
-  return { requestInit: { headers: { authorization: `Bearer ${readToken(home, name)}` } } };
+function withToken(token: string) {
+  return { requestInit: { headers: { authorization: `Bearer ${token}` } } };
 }
 
 /** Stores a secret below a home folder, as another process does. */

@@ -6,13 +6,15 @@
  * spellings: a deny pattern applies if it matches any of them, an allow pattern
  * only if it matches all.
  *
+ * The rules of a client apply to an issuer and a subject. The name of an identity decides nothing.
+ *
  * The tools of some namespaces are allowed without an entry in an allow list,
  * because they call only tools that their caller may use. A deny list can exclude them.
  *
  * Pure. It never parses a configuration and records nothing.
  */
 
-import type { Identity, ToolId } from "@toolcrib/tool";
+import { type Identity, identityKey, isSameIdentity, localIdentityKeys, type ToolId } from "@toolcrib/tool";
 import { ToolPatterns, toResourceNames } from "./tool-patterns.ts";
 
 /** A decision with its reason. */
@@ -33,10 +35,16 @@ export interface PatternRules {
   readonly deny: readonly string[];
 }
 
+/** Lists of patterns of one client. */
+interface ClientRules extends PatternRules {
+  /** The client. @default the local identities of that name (`localIdentityKeys`) */
+  readonly identity?: Pick<Identity, "issuer" | "subject"> | undefined;
+}
+
 /** Lists of patterns for all clients, and additional ones for single clients. */
 export interface PolicySettings extends PatternRules {
-  /** Additional rules, by the name of the calling identity. */
-  readonly clients: { readonly [identity: string]: PatternRules };
+  /** Additional rules for single clients, by name. */
+  readonly clients: { readonly [name: string]: ClientRules };
 }
 
 interface Rules {
@@ -53,19 +61,22 @@ const shownMaxLength = 200;
 
 /** The policy of one configuration. */
 export class ToolPolicy {
-  readonly #everyone: Rules;
-  readonly #clients: ReadonlyMap<string, Rules>;
+  readonly #everyone: readonly Rules[];
+  /** All rules of a client, those for all clients included, by `identityKey`. */
+  readonly #clients = new Map<string, readonly Rules[]>();
   readonly #ownPrefixes: readonly string[];
+  /** The client of the last decision: a list or a search decides many times for one client. */
+  #last: { readonly identity: Identity; readonly layers: readonly Rules[] } | undefined;
 
   /** @param ownNamespaces namespaces whose tools need no entry in an allow list */
   constructor(settings: PolicySettings, ownNamespaces: readonly string[]) {
-    this.#everyone = toRules(settings, "policy");
-    this.#clients = new Map(
-      Object.entries(settings.clients).map(([name, rules]) => [
-        name,
-        toRules(rules, `policy.clients.${name}`),
-      ]),
-    );
+    this.#everyone = [toRules(settings, "policy")];
+    for (const [name, rules] of Object.entries(settings.clients)) {
+      const { identity } = rules;
+      const own = toRules(rules, `policy.clients.${name}`);
+      const keys = identity === undefined ? localIdentityKeys(name) : [identityKey(identity)];
+      for (const key of keys) this.#clients.set(key, [...(this.#clients.get(key) ?? this.#everyone), own]);
+    }
     this.#ownPrefixes = ownNamespaces.map((namespace) => `${namespace}:`);
   }
 
@@ -76,8 +87,7 @@ export class ToolPolicy {
    * @param wireName its name on the wire; a pattern matches either name
    */
   decide(identity: Identity, id: ToolId, wireName: string): Decision {
-    const own = this.#clients.get(identity.name);
-    const layers = own === undefined ? [this.#everyone] : [this.#everyone, own];
+    const layers = this.#layersFor(identity);
     const resource = toResourceNames(id, wireName);
     for (const { path, deny } of layers) {
       const found = resource === undefined ? deny.find(id, wireName) : deny.findInAnySpelling(resource);
@@ -94,6 +104,16 @@ export class ToolPolicy {
       rule = { kind: "allow", rule: `${path}.allow[${found.at}]` };
     }
     return rule;
+  }
+
+  /** The rules that apply to `identity`. */
+  #layersFor(identity: Identity): readonly Rules[] {
+    const last = this.#last;
+    if (last !== undefined && isSameIdentity(identity, last.identity)) return last.layers;
+    const layers = this.#clients.get(identityKey(identity)) ?? this.#everyone;
+    // A copy: a program may reuse its object for another client.
+    this.#last = { identity: { ...identity }, layers };
+    return layers;
   }
 }
 

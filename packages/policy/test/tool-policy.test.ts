@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type PolicySettings, ToolPatterns, ToolPolicy } from "@toolcrib/policy";
-import { localIdentity } from "@toolcrib/tool";
+import { type Identity, identityKey, localIdentity } from "@toolcrib/tool";
 
 /** Returns the rule that decides for the client `ci`, after the kind of the decision. */
 function decided(settings: Partial<PolicySettings>, id: `${string}:${string}`): string {
@@ -34,6 +34,75 @@ describe("ToolPolicy", () => {
   check("deny policy.deny[0]", { deny: ["a:resources/file:///etc/*"] }, "a:resources/FILE:/pub/../%65tc/x");
   check("deny policy.allow", { allow: ["a:resources/file:///pub/*"] }, "a:resources/file:///pub/../etc/x");
   check("allow policy.allow[0]", { allow: ["a:resources/file:///pub/*"] }, "a:resources/file:///pub/x");
+});
+
+describe("The rules of a client", () => {
+  const person = { issuer: "https://id.example.com", subject: "17", name: "ci", roles: [] };
+  const rules = { allow: undefined, deny: ["a:b"] };
+  const check = (
+    title: string,
+    client: object,
+    expected: readonly (readonly [Identity, "allow" | "deny"])[],
+  ) =>
+    it(title, () => {
+      const name = "name" in client ? String(client.name) : "ci";
+      const settings = { allow: undefined, deny: [], clients: { [name]: { ...rules, ...client } } };
+      const policy = new ToolPolicy(settings, []);
+      for (const [identity, kind] of [...expected, ...expected]) {
+        assert.equal(policy.decide(identity, "a:b", "a__b").kind, kind, identityKey(identity));
+      }
+    });
+
+  check("apply to the token of that name, and to no other issuer", {}, [
+    [localIdentity("token", "ci"), "deny"],
+    [{ ...localIdentity("token", "ci"), name: "another" }, "deny"],
+    [{ ...localIdentity("token", "another"), name: "ci" }, "allow"],
+    [localIdentity("cli", "ci"), "allow"],
+    [person, "allow"],
+    [{ ...person, subject: "ci" }, "allow"],
+  ]);
+  check("apply to a client of Toolcrib itself by its name, and to a token of that name", { name: "cli" }, [
+    [localIdentity("cli", "cli"), "deny"],
+    [localIdentity("token", "cli"), "deny"],
+    [localIdentity("library", "cli"), "allow"],
+    [{ ...person, name: "cli", subject: "cli" }, "allow"],
+  ]);
+  check("apply to an issuer and a subject where they state them", { identity: person }, [
+    [person, "deny"],
+    [{ ...person, name: "renamed" }, "deny"],
+    [{ ...person, subject: "18" }, "allow"],
+    [{ ...person, issuer: "https://id.example.org" }, "allow"],
+    [localIdentity("token", "ci"), "allow"],
+  ]);
+  check(
+    "do not confuse issuers and subjects that join to the same text",
+    { identity: { issuer: "a", subject: "b:c" } },
+    [
+      [{ ...person, issuer: "a", subject: "b:c" }, "deny"],
+      [{ ...person, issuer: "a:b", subject: "c" }, "allow"],
+    ],
+  );
+
+  it("apply together where two names state one identity", () => {
+    const clients = {
+      one: { allow: ["a:*"], deny: [], identity: person },
+      two: { allow: undefined, deny: ["a:b"], identity: person },
+    };
+    const policy = new ToolPolicy({ allow: undefined, deny: [], clients }, []);
+    const decided = (["a:b", "a:c", "b:c"] as const).map((id) => policy.decide(person, id, "x").rule);
+    assert.deepEqual(decided, [
+      "policy.clients.two.deny[0]",
+      "policy.clients.one.allow[0]",
+      "policy.clients.one.allow",
+    ]);
+  });
+
+  it("apply to the identity as it is now, if a program reuses its object", () => {
+    const policy = new ToolPolicy({ allow: undefined, deny: [], clients: { ci: rules } }, []);
+    const reused = { ...localIdentity("token", "free") };
+    assert.equal(policy.decide(reused, "a:b", "a__b").kind, "allow");
+    assert.equal(policy.decide(Object.assign(reused, { subject: "ci" }), "a:b", "a__b").kind, "deny");
+  });
 });
 
 describe("ToolPatterns", () => {

@@ -39,9 +39,21 @@ export type LocalIssuer = keyof typeof localIssuers;
 
 const noRoles: readonly Role[] = Object.freeze([]);
 
+/** Local issuers of a single identity, whose name is that of the issuer. */
+const singleIssuers = ["stdio", "library", "cli", "anonymous"] as const satisfies readonly LocalIssuer[];
+
 /** Creates an identity of a local issuer. Its subject is its name, and it has no role. */
 export function localIdentity(issuer: LocalIssuer, name: string): Identity {
   return { issuer: localIssuers[issuer], subject: name, name, roles: noRoles };
+}
+
+/**
+ * Returns the keys (`identityKey`) of the local identities that a configuration calls `name`: the token of that
+ * name and, for `stdio`, `library`, `cli` and `anonymous`, the client that Toolcrib itself calls so.
+ */
+export function localIdentityKeys(name: string): readonly string[] {
+  const single = singleIssuers.filter((issuer) => issuer === name);
+  return ["token" as const, ...single].map((issuer) => identityKey(localIdentity(issuer, name)));
 }
 
 /** Whether two identities are the same caller: same issuer, same subject. */
@@ -50,14 +62,14 @@ export function isSameIdentity(a: Identity, b: Identity): boolean {
 }
 
 /** Returns a map key. Two identities have the same key exactly when they are the same caller. */
-export function identityKey({ issuer, subject }: Identity): string {
+export function identityKey({ issuer, subject }: Pick<Identity, "issuer" | "subject">): string {
   // The length makes the boundary unambiguous for any characters in the two texts.
   return `${issuer.length}:${issuer}${subject}`;
 }
 
 const localPrefix = "toolcrib:";
 
-/** Returns the short name of the issuer for display and audit: `token`, `stdio`, …, or the URL of an identity provider. */
-export function issuerName({ issuer }: Identity): string {
+/** Returns the short name of the issuer for display: `token`, `stdio`, …, or the URL of an identity provider. */
+export function issuerName({ issuer }: Pick<Identity, "issuer">): string {
   return issuer.startsWith(localPrefix) ? issuer.slice(localPrefix.length) : issuer;
 }

@@ -12,6 +12,7 @@ export {
   isSameIdentity,
   issuerName,
   localIdentity,
+  localIdentityKeys,
 } from "./identity.ts";
 export {
   type CallFailure,

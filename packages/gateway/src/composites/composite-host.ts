@@ -6,7 +6,14 @@
 
 import type { JsonObject } from "@toolcrib/json";
 import type { Catalog, CatalogTool, MetatoolHost } from "@toolcrib/metatool";
-import { type CallContext, foldName, type Identity, type ToolId, type ToolResult } from "@toolcrib/tool";
+import {
+  type CallContext,
+  foldName,
+  type Identity,
+  identityKey,
+  type ToolId,
+  type ToolResult,
+} from "@toolcrib/tool";
 import type { GatewayCore } from "../gateway-core.ts";
 import { GatewayError } from "../gateway-error.ts";
 import type { IndexedTool } from "../index/build-index.ts";
@@ -44,12 +51,13 @@ export class CompositeHost implements MetatoolHost {
 
   catalog(identity: Identity): Catalog {
     const { generation, tools } = this.wholeCatalog();
-    const known = this.#catalogs.get(identity.name);
+    const key = identityKey(identity);
+    const known = this.#catalogs.get(key);
     if (known !== undefined) return known;
     const allowed = tools.filter(({ id, wireName }) => this.mayUse(identity, id, wireName));
     const catalog = { generation, tools: allowed };
     if (this.#catalogs.size >= maxCatalogs) this.#catalogs.clear();
-    this.#catalogs.set(identity.name, catalog);
+    this.#catalogs.set(key, catalog);
     return catalog;
   }
 
