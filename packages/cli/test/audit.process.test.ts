@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { after, before, test } from "node:test";
-import { openStore, type Store } from "@toolcrib/store";
+import { openStore, type Store, toAuditClient } from "@toolcrib/store";
 import { checkGolden, makeTemporaryDirectory, type TemporaryDirectory, waitUntil } from "@toolcrib/testing";
+import { localIdentity } from "@toolcrib/tool";
 import { cleanEnvironment, commandLine, golden, normalize, runToolcrib, transcript } from "./transcript.ts";
 
 const start = Date.UTC(2026, 5, 1, 12);
@@ -13,12 +14,13 @@ let directory: TemporaryDirectory;
 
 /** A call with an inner call, a failed call, a call that was denied with a hostile reason, and a server. */
 async function writeTrail({ audit }: Store): Promise<void> {
-  const client = { kind: "token", name: "default", clientInfo: { name: "editor", version: "1.2" } };
+  const client = toAuditClient(localIdentity("token", "default"), { name: "editor", version: "1.2" });
+  const person = { issuer: "https://id.example.com", subject: "248289761001", name: "default" };
   const call = (at: number, tool: string, parent?: number) => ({
     callId: ids[at] ?? "",
     ...(parent === undefined ? undefined : { parentId: ids[parent] }),
     depth: parent === undefined ? 0 : 1,
-    client,
+    client: at === 2 ? person : client,
     tool,
     origin: "server",
   });
@@ -45,6 +47,7 @@ async function writeTrail({ audit }: Store): Promise<void> {
   audit.record("call.completed", { ...call(2, "files:write"), outcome: "failed", code, durationMs: 30_000 });
   audit.record("call.denied", {
     ...call(3, "files:delete"),
+    // As an earlier version recorded it.
     client: { kind: "cli", name: "cli" },
     outcome: "denied",
     decision: "deny",
@@ -78,6 +81,8 @@ test("the trail is listed, filtered, shown as a tree and tailed without a gatewa
       ["audit", "list", "--since", "2026-06-01T12:00:08Z"],
       ["audit", "list", "--since", "1s"],
       ["audit", "show", ids[0]?.slice(0, 8) ?? ""],
+      ["audit", "show", ids[2] ?? ""],
+      ["audit", "show", ids[3] ?? ""],
       ["audit", "show", "0190000"],
       ["audit", "show", "nope"],
       ["audit", "tail", "-n", "2"],
@@ -122,7 +127,7 @@ test("tail --follow shows new records until Ctrl-C, which is a normal exit", asy
     await waitUntil(() => stdout.includes("\n"));
     {
       await using store = await openStore({ home: directory.join(".toolcrib") }, { now: Date.now });
-      const client = { kind: "cli", name: "cli" };
+      const client = toAuditClient(localIdentity("cli", "cli"));
       for (const tool of ["web:get", "files:list"]) {
         const call = { callId: `new-${tool}`, depth: 0, client, tool, origin: "server" };
         await store.audit.intent({ ...call, argumentsDigest: "sha256:0", decision: "allow" });

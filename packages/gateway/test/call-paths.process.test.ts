@@ -204,6 +204,7 @@ describe("a call", () => {
     await client.callTool({ name: "echo__echo", arguments: { text: "other" } });
     await test.stop();
     const intents = dataOf(test.audit(), "call.intent");
+    const anonymous = { issuer: "toolcrib:anonymous", subject: "anonymous", name: "anonymous" };
     const [first, second, third] = intents.map(({ argumentsDigest }) => argumentsDigest);
     assert.match(String(first), /^sha256:[0-9a-f]{64}$/);
     assert.equal(first, second);
@@ -211,8 +212,8 @@ describe("a call", () => {
     assert.deepEqual(
       intents.slice(0, 2).map(({ client: by }) => by),
       [
-        { kind: "anonymous", name: "anonymous", clientInfo: { name: "first", version: "1.0.0" } },
-        { kind: "anonymous", name: "anonymous", clientInfo: { name: "second", version: "2.0.0" } },
+        { ...anonymous, clientInfo: { name: "first", version: "1.0.0" } },
+        { ...anonymous, clientInfo: { name: "second", version: "2.0.0" } },
       ],
     );
     assert.deepEqual(

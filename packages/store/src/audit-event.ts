@@ -8,11 +8,18 @@
 
 import type { JsonValue } from "@toolcrib/json";
 
-/** The client of a call. */
+/**
+ * The client of a call. Records of one client have the same `issuer` and `subject`; two clients can have the same name.
+ * Records of earlier versions have `kind` and `name` only.
+ */
 export interface AuditClient {
-  /** How the identity was established: `token`, `stdio`, `library`, `cli`, `anonymous`. */
-  readonly kind: string;
-  /** The identity's stable name. */
+  /** Authority that authenticated the client: `toolcrib:token`, `toolcrib:cli`, …, or the URL of an identity provider. */
+  readonly issuer?: string;
+  /** Id of the client at its issuer; for a token, its name. */
+  readonly subject?: string;
+  /** In records of earlier versions: the issuer without `toolcrib:`. Not written any more. */
+  readonly kind?: string;
+  /** Name of the client, for people and for filters. */
   readonly name: string;
   /** Name and version that the client reports. */
   readonly clientInfo?: { readonly name: string; readonly version: string };

@@ -1,4 +1,5 @@
 // For users.
+export { toAuditClient } from "./audit-client.ts";
 export type {
   AuditCallSubject,
   AuditClient,

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { type AuditCall, openAuditReader, openStore, type Store } from "@toolcrib/store";
+import { type AuditCall, openAuditReader, openStore, type Store, toAuditClient } from "@toolcrib/store";
+import { localIdentity } from "@toolcrib/tool";
 import {
   callIdsOf,
   completionOf,
@@ -21,7 +22,7 @@ async function writeCalls(store: Store): Promise<void> {
   for (let n = 0; n < 10; n += 1) {
     const shared = {
       tool: tools[n % 3]!,
-      client: { kind: "token", name: n % 2 === 0 ? "default" : "ci" },
+      client: toAuditClient(localIdentity("token", n % 2 === 0 ? "default" : "ci")),
     };
     if (n === 9) {
       store.audit.record("call.denied", denialOf(`call-${n}`, shared));
@@ -34,6 +35,33 @@ async function writeCalls(store: Store): Promise<void> {
   store.audit.record("server.stopped", { server: "github", reason: "test" });
   await store.audit.flush();
 }
+
+test("records of earlier versions, whose client has a kind and a name, are listed, filtered and shown", async (t) => {
+  const home = newHome(t);
+  {
+    await using store = await openStore({ home }, { now: tickingClock(start) });
+    const client = { kind: "token", name: "ci" };
+    await store.audit.intent(intentOf("old", { client }));
+    store.audit.record("call.completed", completionOf("old", { client }));
+  }
+  const line = readFileSync(join(home, "audit", "001-00000001.jsonl"), "utf8").split("\n", 1)[0] ?? "";
+  assert.ok(line.includes('"client":{"kind":"token","name":"ci"},'), line);
+  await using store = await openStore({ home }, { now: tickingClock(start + 1000) });
+  const client = toAuditClient(localIdentity("token", "ci"));
+  await store.audit.intent(intentOf("new", { client }));
+  store.audit.record("call.completed", completionOf("new", { client }));
+  const calls = (await store.audit.list({ client: "ci" })).map(
+    ({ data }) => (data as { callId: string }).callId,
+  );
+  assert.deepEqual(calls, ["new", "new", "old", "old"]);
+  assert.deepEqual((await store.audit.show("old"))?.intent?.data.client, { kind: "token", name: "ci" });
+  assert.deepEqual((await store.audit.show("new"))?.intent?.data.client, {
+    issuer: "toolcrib:token",
+    subject: "ci",
+    name: "ci",
+  });
+  assert.deepEqual(await store.audit.problems(), []);
+});
 
 test("list() returns the newest records first, with everything recorded before the query", async (t) => {
   const home = newHome(t);

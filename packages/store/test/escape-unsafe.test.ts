@@ -54,7 +54,7 @@ test("no unsafe character reaches a segment, and every text is read back unchang
           tool: text,
           rule: text,
           preview: { [text]: [text] },
-          client: { kind: text, name: text },
+          client: { issuer: text, subject: text, name: text },
         }),
       );
       store.audit.record("call.completed", completionOf(text, { code: text }));

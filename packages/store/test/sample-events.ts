@@ -4,7 +4,14 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import type { AuditRecord, CallCompleted, CallDenied, CallIntent } from "@toolcrib/store";
+import {
+  type AuditRecord,
+  type CallCompleted,
+  type CallDenied,
+  type CallIntent,
+  toAuditClient,
+} from "@toolcrib/store";
+import { localIdentity } from "@toolcrib/tool";
 
 /** A path for a home that does not exist yet, deleted after the test. */
 export function newHome(t: TestContext): string {
@@ -18,7 +25,7 @@ export function intentOf(callId: string, changes: Partial<CallIntent> = {}): Cal
   return {
     callId,
     depth: 0,
-    client: { kind: "token", name: "default", clientInfo: { name: "claude-code", version: "2.1.0" } },
+    client: toAuditClient(localIdentity("token", "default"), { name: "claude-code", version: "2.1.0" }),
     tool: "github:create_issue",
     origin: "server",
     server: "github",

@@ -1,6 +1,7 @@
 /** Formats audit records and call trees for people. Escapes foreign text, so that it cannot control a terminal. */
 
-import type { AuditCall, AuditRecord } from "@toolcrib/store";
+import type { AuditCall, AuditClient, AuditRecord } from "@toolcrib/store";
+import { issuerName } from "@toolcrib/tool";
 import { type Output, type Style, safeLine } from "../output/output.ts";
 import type { Column } from "../output/table.ts";
 
@@ -98,6 +99,12 @@ function callLine({ callId, intent, completion }: AuditCall, output: Output): st
   return [safeLine(data?.tool ?? "unknown tool"), shown, took, id].filter((part) => part !== "").join("  ");
 }
 
+/** Returns the name of a client and its issuer, with its subject where that is not the name. */
+function shownClient({ name, subject = name, issuer, kind }: AuditClient): string {
+  const shownIssuer = issuer === undefined ? kind : issuerName({ issuer });
+  return `${name} (${subject === name ? "" : `${subject}, `}${shownIssuer ?? "unknown issuer"})`;
+}
+
 /** Returns the remaining facts about the outermost call. */
 function callFacts({ callId, intent, completion }: AuditCall, output: Output): string[] {
   const data = intent?.data ?? completion?.data;
@@ -106,7 +113,7 @@ function callFacts({ callId, intent, completion }: AuditCall, output: Output): s
   const software = data?.client.clientInfo;
   const facts: readonly (readonly [string, string | undefined])[] = [
     ["call", callId],
-    ["caller", data === undefined ? undefined : `${data.client.name} (${data.client.kind})`],
+    ["caller", data === undefined ? undefined : shownClient(data.client)],
     ["software", software === undefined ? undefined : `${software.name} ${software.version}`],
     ["parent", data?.parentId],
     ["began", intent?.time],

@@ -19,11 +19,11 @@ import { canonicalJson, isJsonObject, type JsonObject, type SchemaValidator } fr
 import type { InFlight } from "@toolcrib/lifecycle";
 import type { Decision, ToolPolicy } from "@toolcrib/policy";
 import type { SecretScrubber } from "@toolcrib/redaction";
+import { toAuditClient } from "@toolcrib/store";
 import { type CallContext, type ToolResult, textResult } from "@toolcrib/tool";
 import type { CallOutcome } from "../gateway.ts";
 import { GatewayError } from "../gateway-error.ts";
 import { previewArguments } from "./argument-preview.ts";
-import { toAuditClient } from "./audit-client.ts";
 import type { CallLog } from "./call-log.ts";
 import type { CallOrigin, CallTarget } from "./call-target.ts";
 import { jsonSize } from "./json-size.ts";

@@ -13,7 +13,7 @@ import {
   openSavedToolStore,
   startIsolatedExecutions,
 } from "@toolcrib/metatool";
-import { toAuditClient } from "../call/audit-client.ts";
+import { toAuditClient } from "@toolcrib/store";
 import type { OpenedSources, SourceContext } from "../sources/open-sources.ts";
 import { compositeFacts, ownFacts } from "../sources/source-facts.ts";
 import { CompositeHost } from "./composite-host.ts";
