@@ -10,9 +10,9 @@
 
 import {
   type Catalog,
+  CompositeCache,
   type CompositeDeps,
   type CompositeRequest,
-  createCompositeCache,
   runComposite,
 } from "@toolcrib/metatool";
 import { clientCall } from "@toolcrib/testing";
@@ -157,7 +157,7 @@ async function measureEngine(rounds: number): Promise<readonly string[]> {
       const timer = setTimeout(callback, delayMs);
       return () => clearTimeout(timer);
     },
-    cache: createCompositeCache(),
+    cache: new CompositeCache(),
   };
   const request: CompositeRequest = {
     name: "thousand",

@@ -21,7 +21,7 @@ export {
   reachesFurther,
 } from "./run/analyse/reach.ts";
 export type { Catalog, CatalogTool, MetatoolHost } from "./run/catalog.ts";
-export { createCompositeCache } from "./run/composite-cache.ts";
+export { CompositeCache } from "./run/composite-cache.ts";
 export { toArgumentsError } from "./run/composite-error.ts";
 export type { InnerReply } from "./run/inner-reply.ts";
 export { startIsolatedExecutions } from "./run/isolated/isolated-executions.ts";

@@ -1,6 +1,6 @@
 /** Creates a metatool: composite tools that are saved, listed and run behind one gateway. */
 
-import { createCompositeCache } from "../run/composite-cache.ts";
+import { CompositeCache } from "../run/composite-cache.ts";
 import { approveSavedTool } from "./approval.ts";
 import { FileApprovalStore } from "./approval-store.ts";
 import { CoreSource } from "./core-source.ts";
@@ -12,7 +12,7 @@ import { createSavedSource } from "./saved-source.ts";
 /** Creates the metatool over `deps.saved`. */
 export function createMetatool(deps: MetatoolDeps, options: MetatoolOptions): Metatool {
   const context: MetatoolContext = { ...deps, approvals: new FileApprovalStore(deps.saved) };
-  const cache = createCompositeCache();
+  const cache = new CompositeCache();
   const listing = new SavedListing(context);
   const runner = new SavedRunner(context, options, cache);
   return {

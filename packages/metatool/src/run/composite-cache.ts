@@ -15,72 +15,88 @@ export interface CompiledComposite {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Caches programs and directories. */
-export interface CompositeCache {
-  directoryOf(catalog: Catalog): ToolDirectory<CatalogTool>;
-  /** Compiles the code of the composite `name` against the names of a directory. */
-  compile(name: string, code: string, directory: ToolDirectory): CompiledComposite;
-}
-
-/** Options of `createCompositeCache`. */
+/** Options of `CompositeCache`. */
 export interface CompositeCacheOptions {
-  /** Most programs kept, least recently used dropped first. @default 256 */
-  readonly maxPrograms?: number;
-  /** Most UTF-16 units of the code of all programs kept. @default 4,194,304 */
-  readonly maxCodeLength?: number;
+  /**
+   * Greatest total weight of the programs kept, least recently used dropped first:
+   * `Program.codeSize` of each, and units for its text. One unit is some 340 bytes
+   * of memory. @default 250,000
+   */
+  readonly maxCodeSize?: number;
 }
 
-/** Creates a cache. */
-export function createCompositeCache(options: CompositeCacheOptions = {}): CompositeCache {
-  const maxPrograms = options.maxPrograms ?? 256;
-  const maxCodeLength = options.maxCodeLength ?? 4 * 1024 * 1024;
-  const directories = new WeakMap<Catalog, ToolDirectory<CatalogTool>>();
-  /** By code; the least recently used first. */
-  const programs = new Map<string, CompiledComposite & { readonly program: Program }>();
-  let codeLength = 0;
+/** Weight of a program without code. */
+const entryWeight = 8;
+/** UTF-16 units of text that need the memory of one unit of code. */
+const textPerUnit = 128;
 
-  function forget(code: string): void {
-    if (programs.delete(code)) codeLength -= code.length;
+/** A program in the cache. */
+type CachedComposite = CompiledComposite & { readonly program: Program };
+
+/** Caches programs and directories. */
+export class CompositeCache {
+  readonly #maxCodeSize: number;
+  readonly #directories = new WeakMap<Catalog, ToolDirectory<CatalogTool>>();
+  /** By code; the least recently used first. */
+  readonly #programs = new Map<string, CachedComposite>();
+  #weight = 0;
+
+  constructor({ maxCodeSize = 250_000 }: CompositeCacheOptions = {}) {
+    this.#maxCodeSize = maxCodeSize;
   }
 
-  function remember(code: string, compiled: CompiledComposite & { readonly program: Program }): void {
-    forget(code);
-    if (code.length > maxCodeLength) return;
-    programs.set(code, compiled);
-    codeLength += code.length;
-    for (const oldest of programs.keys()) {
-      if (programs.size <= maxPrograms && codeLength <= maxCodeLength) return;
-      forget(oldest);
+  /** Returns the tools of a catalog by the names that programs use. */
+  directoryOf(catalog: Catalog): ToolDirectory<CatalogTool> {
+    let directory = this.#directories.get(catalog);
+    if (directory === undefined) {
+      directory = toToolDirectory(catalog.tools);
+      this.#directories.set(catalog, directory);
+    }
+    return directory;
+  }
+
+  /** Compiles the code of the composite `name` against the names of a directory. */
+  compile(name: string, code: string, directory: ToolDirectory): CompiledComposite {
+    const sourceName = sourceNameOf(name);
+    const known = this.#programs.get(code);
+    // A program lists the names that it uses. Where all of them exist, its meaning is the same in every catalogue.
+    if (known !== undefined && known.source.name === sourceName && isComplete(known.program, directory)) {
+      this.#programs.delete(code);
+      this.#programs.set(code, known);
+      return known;
+    }
+    const source = { name: sourceName, text: code };
+    const predeclared = [...reservedNames, ...directory.namespaces.keys()];
+    const { program, diagnostics } = compileProgram(source, { dialect: toolDialect, predeclared });
+    if (program === undefined) return { source, program, diagnostics };
+    const compiled = { source, program, diagnostics };
+    this.#remember(code, compiled);
+    return compiled;
+  }
+
+  #remember(code: string, compiled: CachedComposite): void {
+    this.#forget(code);
+    const weight = weightOf(compiled);
+    if (weight > this.#maxCodeSize) return;
+    this.#programs.set(code, compiled);
+    this.#weight += weight;
+    for (const oldest of this.#programs.keys()) {
+      if (this.#weight <= this.#maxCodeSize) return;
+      this.#forget(oldest);
     }
   }
 
-  return {
-    directoryOf(catalog) {
-      let directory = directories.get(catalog);
-      if (directory === undefined) {
-        directory = toToolDirectory(catalog.tools);
-        directories.set(catalog, directory);
-      }
-      return directory;
-    },
-    compile(name, code, directory) {
-      const sourceName = sourceNameOf(name);
-      const known = programs.get(code);
-      // A program lists the names that it uses. Where all of them exist, its meaning is the same in every catalogue.
-      if (known !== undefined && known.source.name === sourceName && isComplete(known.program, directory)) {
-        programs.delete(code);
-        programs.set(code, known);
-        return known;
-      }
-      const source = { name: sourceName, text: code };
-      const predeclared = [...reservedNames, ...directory.namespaces.keys()];
-      const { program, diagnostics } = compileProgram(source, { dialect: toolDialect, predeclared });
-      if (program === undefined) return { source, program, diagnostics };
-      const compiled = { source, program, diagnostics };
-      remember(code, compiled);
-      return compiled;
-    },
-  };
+  #forget(code: string): void {
+    const known = this.#programs.get(code);
+    if (known === undefined) return;
+    this.#programs.delete(code);
+    this.#weight -= weightOf(known);
+  }
+}
+
+/** A text that compiles to little code, such as a comment, has a weight too. */
+function weightOf({ program, source }: CachedComposite): number {
+  return program.codeSize + entryWeight + Math.ceil(source.text.length / textPerUnit);
 }
 
 /** Returns the name of the code in tracebacks and findings. */

@@ -10,8 +10,8 @@ import { CallRecords } from "./call-records.ts";
 import type { CatalogTool, MetatoolHost } from "./catalog.ts";
 import { type InnerReply, toInnerFailure, toInnerReply } from "./inner-reply.ts";
 import type { ExecutionOptions, ToolCallRecord } from "./outcome.ts";
-import { createProgressSum, type ProgressSum } from "./progress-sum.ts";
-import { createSlots, type Slots } from "./slots.ts";
+import { ProgressSum } from "./progress-sum.ts";
+import { Slots } from "./slots.ts";
 import { displayName } from "./tool-directory.ts";
 
 /**
@@ -48,9 +48,9 @@ export class InnerCalls {
     this.#host = host;
     this.#request = request;
     this.#progress = context.wantsProgress
-      ? createProgressSum((params) => context.progress(params))
+      ? new ProgressSum((params) => context.progress(params))
       : undefined;
-    this.#slots = createSlots(options.parallelWidth);
+    this.#slots = new Slots(options.parallelWidth);
   }
 
   /** Makes an inner call. Never rejects. */

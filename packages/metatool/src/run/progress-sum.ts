@@ -12,43 +12,42 @@ export interface ProgressPart {
   end(): void;
 }
 
-/** Sums progress. The sent `progress` counts inner calls. */
-export interface ProgressSum {
-  begin(name: string): ProgressPart;
-}
+/** Sums progress. The sent `progress` counts inner calls. It is sent whenever it increases. */
+export class ProgressSum {
+  readonly #send: (params: JsonObject) => void;
+  #ended = 0;
+  #parts = 0;
+  #last = 0;
 
-/** Creates the sum. It is sent whenever it increases. */
-export function createProgressSum(send: (params: JsonObject) => void): ProgressSum {
-  let ended = 0;
-  let parts = 0;
-  let last = 0;
-
-  function emit(message: string): void {
-    const progress = Math.round((ended + parts) * 1000) / 1000;
-    if (progress <= last) return;
-    last = progress;
-    send({ progress, message });
+  constructor(send: (params: JsonObject) => void) {
+    this.#send = send;
   }
 
-  return {
-    begin(name) {
-      let part = 0;
-      return {
-        report({ progress, total, message }) {
-          const next = Math.max(part, fractionOf(progress, total));
-          parts += next - part;
-          part = next;
-          emit(typeof message === "string" ? `${name}: ${message}` : name);
-        },
-        end() {
-          parts -= part;
-          part = 0;
-          ended += 1;
-          emit(name);
-        },
-      };
-    },
-  };
+  /** Adds an inner call. */
+  begin(name: string): ProgressPart {
+    let part = 0;
+    return {
+      report: ({ progress, total, message }) => {
+        const next = Math.max(part, fractionOf(progress, total));
+        this.#parts += next - part;
+        part = next;
+        this.#emit(typeof message === "string" ? `${name}: ${message}` : name);
+      },
+      end: () => {
+        this.#parts -= part;
+        part = 0;
+        this.#ended += 1;
+        this.#emit(name);
+      },
+    };
+  }
+
+  #emit(message: string): void {
+    const progress = Math.round((this.#ended + this.#parts) * 1000) / 1000;
+    if (progress <= this.#last) return;
+    this.#last = progress;
+    this.#send({ progress, message });
+  }
 }
 
 /** Returns the completed fraction of a call: less than 1 until it ends. */

@@ -11,7 +11,7 @@ import type { JsonObject } from "@toolcrib/json";
 import type { ThreadHost } from "@toolcrib/starlark";
 import type { CallContext } from "@toolcrib/tool";
 import type { Catalog, CatalogTool, MetatoolHost } from "./catalog.ts";
-import { type CompositeCache, createCompositeCache } from "./composite-cache.ts";
+import { CompositeCache } from "./composite-cache.ts";
 import { toSyntaxError } from "./composite-error.ts";
 import { type ExecutionOutcome, executeComposite, type InnerCaller } from "./execute-composite.ts";
 import { InnerCalls, type ReplyListener, type ReplySource } from "./inner-calls.ts";
@@ -54,7 +54,7 @@ export async function runComposite(
 ): Promise<CompositeOutcome> {
   const { name, code, params, catalog, context, options } = request;
   const startedMs = deps.monotonicMs();
-  const cache = deps.cache ?? createCompositeCache();
+  const cache = deps.cache ?? new CompositeCache();
   const directory = cache.directoryOf(catalog);
   const { program, diagnostics, source } = cache.compile(name, code, directory);
   if (program === undefined) {

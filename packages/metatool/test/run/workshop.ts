@@ -9,10 +9,10 @@ import type { JsonObject, JsonValue } from "@toolcrib/json";
 import {
   type Catalog,
   type CatalogTool,
+  CompositeCache,
   type CompositeDeps,
   type CompositeOutcome,
   type CompositeRequest,
-  createCompositeCache,
   type ExecutionOptions,
   runComposite,
 } from "@toolcrib/metatool";
@@ -100,7 +100,7 @@ export function setUpWorkshop(tools: { readonly [name: string]: Work | WorkshopT
       const timer = setTimeout(callback, delayMs);
       return () => clearTimeout(timer);
     },
-    cache: createCompositeCache(),
+    cache: new CompositeCache(),
   };
   return {
     catalog,

@@ -18,7 +18,7 @@ import {
   universeFor,
 } from "@toolcrib/starlark";
 import type { Catalog, CatalogTool } from "../catalog.ts";
-import { type CompositeCache, createCompositeCache, sourceNameOf } from "../composite-cache.ts";
+import { CompositeCache, sourceNameOf } from "../composite-cache.ts";
 import { propertySchema, resolveReference } from "../schema-walk.ts";
 import { reservedNames, savedNamespace, type ToolDirectory, type ToolNamespace } from "../tool-directory.ts";
 import { unknownToolMessage } from "../tool-values.ts";
@@ -58,7 +58,7 @@ export function analyseComposite(
   options: AnalysisOptions = {},
 ): CompositeAnalysis {
   const { name = "composite", savedReach } = options;
-  const directory = (options.cache ?? createCompositeCache()).directoryOf(catalog);
+  const directory = (options.cache ?? new CompositeCache()).directoryOf(catalog);
   const source = { name: sourceNameOf(name), text: code };
   const { file, diagnostics } = readProgram(source, directory);
   if (file === undefined) {

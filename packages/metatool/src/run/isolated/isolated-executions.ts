@@ -5,14 +5,8 @@
  */
 
 import type { Execution, ExecutionOutcome, InnerCaller } from "../execute-composite.ts";
-import { createSlots } from "../slots.ts";
+import { Slots } from "../slots.ts";
 import { type ChildSettings, IsolatedChild } from "./isolated-child.ts";
-
-/** Runs executions in processes. Disposing ends them all. */
-export interface IsolatedExecutions extends AsyncDisposable {
-  /** Runs an execution in its own process. Never rejects. Waits while the maximum of executions is in flight. */
-  execute(execution: Execution, call: InnerCaller): Promise<ExecutionOutcome>;
-}
 
 /** Dependencies of isolated executions. */
 export interface IsolatedExecutionsDeps {
@@ -39,40 +33,52 @@ export function startIsolatedExecutions(
 ): IsolatedExecutions {
   const { memoryBytes = 128 * 1024 * 1024, maxProcesses = 8, readyMs = 10_000, graceMs = 500 } = options;
   const heapMib = Math.ceil(memoryBytes / (1024 * 1024)) * 2 + 64;
-  const settings: ChildSettings = { heapMib, readyMs, graceMs, startTimer };
-  const children = new Set<IsolatedChild>();
-  const slots = createSlots(maxProcesses);
-  let isClosed = false;
-  let spare: IsolatedChild | undefined = start();
+  return new IsolatedExecutions({ heapMib, readyMs, graceMs, startTimer }, maxProcesses);
+}
 
-  function start(): IsolatedChild {
-    const child = new IsolatedChild(settings);
-    children.add(child);
-    child.gone.then(() => children.delete(child));
+/** Runs executions in processes. Disposing ends them all. */
+export class IsolatedExecutions implements AsyncDisposable {
+  readonly #settings: ChildSettings;
+  readonly #slots: Slots;
+  readonly #children = new Set<IsolatedChild>();
+  #spare: IsolatedChild;
+  #isClosed = false;
+
+  /** Use `startIsolatedExecutions`. */
+  constructor(settings: ChildSettings, maxProcesses: number) {
+    this.#settings = settings;
+    this.#slots = new Slots(maxProcesses);
+    this.#spare = this.#start();
+  }
+
+  /** Runs an execution in its own process. Never rejects. Waits while the maximum of executions is in flight. */
+  async execute(execution: Execution, call: InnerCaller): Promise<ExecutionOutcome> {
+    await this.#slots.enter();
+    try {
+      return this.#isClosed ? closedOutcome : await this.#take().execute(execution, call);
+    } finally {
+      this.#slots.leave();
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all([...this.#children].map((child) => child.kill()));
+  }
+
+  #start(): IsolatedChild {
+    const child = new IsolatedChild(this.#settings);
+    this.#children.add(child);
+    child.gone.then(() => this.#children.delete(child));
     return child;
   }
 
   /** Returns the prepared child, or a new one, and starts the next. */
-  function take(): IsolatedChild {
-    const taken = spare === undefined || spare.isGone ? start() : spare;
-    spare = start();
+  #take(): IsolatedChild {
+    const taken = this.#spare.isGone ? this.#start() : this.#spare;
+    this.#spare = this.#start();
     return taken;
   }
-
-  return {
-    async execute(execution, call) {
-      await slots.enter();
-      try {
-        return isClosed ? closedOutcome : await take().execute(execution, call);
-      } finally {
-        slots.leave();
-      }
-    },
-    async [Symbol.asyncDispose]() {
-      isClosed = true;
-      await Promise.all([...children].map((child) => child.kill()));
-    },
-  };
 }
 
 const closedOutcome: ExecutionOutcome = {
