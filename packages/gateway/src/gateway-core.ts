@@ -13,7 +13,7 @@ import { ToolPolicy } from "@toolcrib/policy";
 import type { SecretScrubber } from "@toolcrib/redaction";
 import type { AuditStore } from "@toolcrib/store";
 import type { CallContext, Identity, ToolId, ToolResult } from "@toolcrib/tool";
-import { type CallMetrics, createCallLog } from "./call/call-log.ts";
+import { CallLog, type CallMetrics } from "./call/call-log.ts";
 import { originOfInner, originOfProgram } from "./call/call-origins.ts";
 import type { CallOrigin, CallTarget } from "./call/call-target.ts";
 import { CallTargets, featureNames } from "./call/call-targets.ts";
@@ -77,7 +77,7 @@ export class GatewayCore {
       policy: this.policy,
       validator: createSchemaValidator(),
       scrubber,
-      log: createCallLog({ audit, metrics, logger }),
+      log: new CallLog({ audit, metrics, logger }),
       now,
       newCallId,
       limits: {

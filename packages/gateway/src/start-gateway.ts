@@ -27,7 +27,7 @@ import { type HttpServer, startHttpServer } from "./http/http-server.ts";
 import type { ServerDeps } from "./http/listening-server.ts";
 import { GatewayMetrics } from "./http/metrics.ts";
 import type { Authenticate } from "./http/request-handler.ts";
-import { openTokenStore, type TokenStore } from "./http/token-store.ts";
+import { openTokenStore } from "./http/token-store.ts";
 import { openServers } from "./sources/open-servers.ts";
 import type { OpenedSources, OpenSources, SourceContext } from "./sources/open-sources.ts";
 import { openToolspecs } from "./toolspecs/open-configured-toolspecs.ts";
@@ -267,7 +267,7 @@ class RunningGateway implements Gateway {
 
   async #openHttp(): Promise<HttpServer> {
     try {
-      const authenticate = this.#deps.authenticate ?? this.#openTokens()?.authenticate;
+      const authenticate = await this.#openAuthentication();
       const http = await startHttpServer({ ...this.#serverDeps(), authenticate }, this.#config.serve);
       this.#http = this.#resources.use(http);
       return http;
@@ -294,12 +294,14 @@ class RunningGateway implements Gateway {
     }
   }
 
-  /** Opens the tokens of the home, unless the configuration requires none. */
-  #openTokens(): TokenStore | undefined {
+  /** Returns the check of clients of the HTTP server; `undefined` when the configuration requires none. */
+  async #openAuthentication(): Promise<Authenticate | undefined> {
     if (this.#config.serve.auth === "none") return undefined;
-    const { home, env, logger } = this.#deps;
+    const { authenticate, home, env, logger } = this.#deps;
+    if (authenticate !== undefined) return authenticate;
     const environmentToken = env["TOOLCRIB_TOKEN"];
-    return openTokenStore(home, { environmentToken, now: Date.now, randomBytes, logger });
+    const tokens = await openTokenStore(home, { environmentToken, now: Date.now, randomBytes, logger });
+    return (authorization) => tokens.authenticate(authorization);
   }
 
   #serverDeps(): ServerDeps {

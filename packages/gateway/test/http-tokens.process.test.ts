@@ -21,10 +21,10 @@ import { createTestLogger } from "./http-harness.ts";
 const isWindows = process.platform === "win32";
 
 /** Opens a store over `home` with a clock that the test advances. */
-function open(home: string, environmentToken?: string) {
+async function open(home: string, environmentToken?: string) {
   const logger = createTestLogger();
   const clock = { time: 1_000_000 };
-  const store = openTokenStore(home, { now: () => clock.time, randomBytes, logger, environmentToken });
+  const store = await openTokenStore(home, { now: () => clock.time, randomBytes, logger, environmentToken });
   return { store, logger, clock };
 }
 
@@ -40,7 +40,7 @@ function writeToken(home: string, name: string, token: string): string {
 
 test('openTokenStore() creates the token "default" once, readable by its owner only', async () => {
   await using home = await makeTemporaryDirectory();
-  const { store } = open(home.join("deep", "home"));
+  const { store } = await open(home.join("deep", "home"));
   const path = home.join("deep", "home", "tokens", "default");
   const token = readFileSync(path, "utf8").trim();
   assert.match(token, /^tcb_[A-Za-z0-9_-]{43}$/);
@@ -50,38 +50,42 @@ test('openTokenStore() creates the token "default" once, readable by its owner o
     assert.equal(statSync(home.join("deep", "home", "tokens")).mode & 0o777, 0o700);
   }
   assert.deepEqual(readdirSync(home.join("deep", "home", "tokens")), ["default"]);
-  const again = open(home.join("deep", "home"));
+  const again = await open(home.join("deep", "home"));
   assert.equal(whoIs(again.store, token), "default");
   assert.equal(readToken(home.join("deep", "home"), "default"), token);
 });
 
-test("two stores that create the token concurrently use the same one", async () => {
+test("stores that create the token concurrently use the same one", async () => {
   await using home = await makeTemporaryDirectory();
-  const other: TokenStore[] = [];
-  const store = openTokenStore(home.path, {
+  const stores = await Promise.all(Array.from({ length: 8 }, () => open(home.path)));
+  const token = readToken(home.path, "default");
+  assert.ok(stores.every(({ store }) => whoIs(store, token) === "default"));
+  assert.deepEqual(readdirSync(home.join("tokens")), ["default"]);
+});
+
+test("a store uses the token that another gateway creates first", async () => {
+  await using home = await makeTemporaryDirectory();
+  const store = await openTokenStore(home.path, {
     now: () => 0,
     logger: createTestLogger(),
     randomBytes(count) {
-      // The first store has found no file and is about to write its draft; the second one starts now.
-      if (count === 8) other.push(open(home.path).store);
+      // The store has found no file and is about to write its draft.
+      if (count === 16) writeToken(home.path, "default", "other-token-0123456789");
       return randomBytes(count);
     },
   });
-  const token = readToken(home.path, "default");
-  assert.equal(whoIs(store, token), "default");
-  assert.deepEqual(
-    other.map((one) => whoIs(one, token)),
-    ["default"],
-  );
+  assert.deepEqual(store.names(), ["default"]);
+  assert.equal(whoIs(store, "other-token-0123456789"), "default");
+  assert.equal(readToken(home.path, "default"), "other-token-0123456789");
   assert.deepEqual(readdirSync(home.join("tokens")), ["default"]);
 });
 
 test("a token's name is the identity", async () => {
   await using home = await makeTemporaryDirectory();
-  open(home.path);
+  await open(home.path);
   writeToken(home.path, "ci", "ci-token-0123456789");
   writeToken(home.path, "laptop.old_2-x", "laptop-token-0123456789");
-  const { store } = open(home.path);
+  const { store } = await open(home.path);
   assert.equal(whoIs(store, "ci-token-0123456789"), "ci");
   assert.equal(whoIs(store, "laptop-token-0123456789"), "laptop.old_2-x");
   assert.deepEqual(store.names(), ["ci", "default", "laptop.old_2-x"]);
@@ -89,7 +93,7 @@ test("a token's name is the identity", async () => {
 
 test("the scheme Bearer is case-insensitive, and the token is compared exactly", async () => {
   await using home = await makeTemporaryDirectory();
-  const { store } = open(home.path, "Environment-Token-1");
+  const { store } = await open(home.path, "Environment-Token-1");
   const check = (authorization: string | undefined, name: string | undefined) =>
     assert.equal(store.authenticate(authorization)?.name, name, String(authorization));
   check("Bearer Environment-Token-1", "env");
@@ -114,18 +118,15 @@ test("the environment's token must have a valid length and valid characters", as
     "new\nline-in-the-token",
     "ümlaut-0123456789",
   ]) {
-    assert.throws(() => open(home.path, token), { code: "TOKEN_INVALID" }, token);
-    assert.throws(
-      () => open(home.path, token),
-      (error: Error) => !error.message.includes(token),
-    );
+    await assert.rejects(open(home.path, token), { code: "TOKEN_INVALID" }, token);
+    await assert.rejects(open(home.path, token), (error: Error) => !error.message.includes(token));
   }
-  assert.deepEqual(open(home.path, "").store.names(), ["default"]);
+  assert.deepEqual((await open(home.path, "")).store.names(), ["default"]);
 });
 
 test("added, changed and removed files take effect within a second", async () => {
   await using home = await makeTemporaryDirectory();
-  const { store, clock, logger } = open(home.path);
+  const { store, clock, logger } = await open(home.path);
   const path = writeToken(home.path, "ci", "first-token-0123456789");
   assert.equal(whoIs(store, "first-token-0123456789"), undefined);
   clock.time += 1000;
@@ -153,7 +154,7 @@ test("added, changed and removed files take effect within a second", async () =>
 
 test("a clock that is set back does not keep a removed token alive", async () => {
   await using home = await makeTemporaryDirectory();
-  const { store, clock } = open(home.path);
+  const { store, clock } = await open(home.path);
   const token = readToken(home.path, "default");
   rmSync(home.join("tokens", "default"));
   clock.time -= 100_000;
@@ -162,7 +163,7 @@ test("a clock that is set back does not keep a removed token alive", async () =>
 
 test("without the folder no file is accepted, and the environment's token remains valid", async () => {
   await using home = await makeTemporaryDirectory();
-  const { store, clock, logger } = open(home.path, "environment-token-1");
+  const { store, clock, logger } = await open(home.path, "environment-token-1");
   const token = readToken(home.path, "default");
   rmSync(home.join("tokens"), { recursive: true });
   for (let round = 0; round < 3; round += 1) {
@@ -177,11 +178,11 @@ test("a file that other users may read fails the start, and the hint contains th
   skip: isWindows,
 }, async () => {
   await using home = await makeTemporaryDirectory();
-  open(home.path);
+  await open(home.path);
   const path = writeToken(home.path, "ci", "ci-token-0123456789");
   for (const mode of [0o640, 0o604, 0o620, 0o601]) {
     chmodSync(path, mode);
-    assert.throws(() => open(home.path), {
+    await assert.rejects(open(home.path), {
       code: "TOKEN_FILE_EXPOSED",
       message: `Cannot trust "${path}": other users of this machine may use it (mode ${mode.toString(8)}, must be 600)`,
       hint: `chmod 600 '${path}'; make a new token if anyone may have read it`,
@@ -192,14 +193,14 @@ test("a file that other users may read fails the start, and the hint contains th
 
 test("a folder that other users may open fails the start", { skip: isWindows }, async () => {
   await using home = await makeTemporaryDirectory();
-  open(home.path);
+  await open(home.path);
   chmodSync(home.join("tokens"), 0o755);
-  assert.throws(() => open(home.path), { code: "TOKEN_FILE_EXPOSED", hint: /^chmod 700 / });
+  await assert.rejects(open(home.path), { code: "TOKEN_FILE_EXPOSED", hint: /^chmod 700 / });
 });
 
 test("a file that becomes readable by other users is no longer accepted", { skip: isWindows }, async () => {
   await using home = await makeTemporaryDirectory();
-  const { store, clock, logger } = open(home.path);
+  const { store, clock, logger } = await open(home.path);
   const token = readToken(home.path, "default");
   const path = writeToken(home.path, "ci", "ci-token-0123456789");
   chmodSync(home.join("tokens", "default"), 0o644);
@@ -218,45 +219,45 @@ test("a file that becomes readable by other users is no longer accepted", { skip
 
 test("files that are not token files are refused or skipped", async () => {
   await using home = await makeTemporaryDirectory();
-  open(home.path);
-  const check = (prepare: (path: string) => void, code: string | undefined, name = "odd") => {
+  await open(home.path);
+  const check = async (prepare: (path: string) => void, code: string | undefined, name = "odd") => {
     const path = home.join("tokens", name);
     prepare(path);
-    if (code === undefined) assert.deepEqual(open(home.path).store.names(), ["default"]);
-    else assert.throws(() => open(home.path), { code }, name);
+    if (code === undefined) assert.deepEqual((await open(home.path)).store.names(), ["default"]);
+    else await assert.rejects(open(home.path), { code }, name);
     rmSync(path, { recursive: true });
   };
-  check((path) => mkdirSync(path, { mode: 0o700 }), "TOKEN_FILE_UNREADABLE");
-  check((path) => writeFileSync(path, "x".repeat(5000), { mode: 0o600 }), "TOKEN_FILE_UNREADABLE");
-  check((path) => writeFileSync(path, "", { mode: 0o600 }), "TOKEN_INVALID");
-  check(
+  await check((path) => mkdirSync(path, { mode: 0o700 }), "TOKEN_FILE_UNREADABLE");
+  await check((path) => writeFileSync(path, "x".repeat(5000), { mode: 0o600 }), "TOKEN_FILE_UNREADABLE");
+  await check((path) => writeFileSync(path, "", { mode: 0o600 }), "TOKEN_INVALID");
+  await check(
     (path) => writeFileSync(path, "two-tokens-0123456789\ntwo-tokens-0123456788\n", { mode: 0o600 }),
     "TOKEN_INVALID",
   );
-  check((path) => writeFileSync(path, randomBytes(40), { mode: 0o600 }), "TOKEN_INVALID");
+  await check((path) => writeFileSync(path, randomBytes(40), { mode: 0o600 }), "TOKEN_INVALID");
   // Skipped names: editors' files, drafts, the name of the environment's token.
   for (const name of [".hidden", "default~", "#default#", "half.tmp", "env", "with space", "x".repeat(65)]) {
-    check((path) => writeFileSync(path, "ci-token-0123456789", { mode: 0o600 }), undefined, name);
+    await check((path) => writeFileSync(path, "ci-token-0123456789", { mode: 0o600 }), undefined, name);
   }
   if (isWindows) return;
-  check((path) => symlinkSync("/nowhere", path), undefined);
-  check((path) => symlinkSync("/dev/zero", path), "TOKEN_FILE_UNREADABLE");
+  await check((path) => symlinkSync("/nowhere", path), undefined);
+  await check((path) => symlinkSync("/dev/zero", path), "TOKEN_FILE_UNREADABLE");
   // The store must not wait for a pipe without a writer.
-  check((path) => execFileSync("mkfifo", ["-m", "600", path]), "TOKEN_FILE_UNREADABLE");
+  await check((path) => execFileSync("mkfifo", ["-m", "600", path]), "TOKEN_FILE_UNREADABLE");
 });
 
 test("more token files than the limit are refused", async () => {
   await using home = await makeTemporaryDirectory();
-  open(home.path);
+  await open(home.path);
   for (let index = 0; index < 1000; index += 1)
     writeToken(home.path, `t${index}`, `token-${index}-0123456789abc`);
-  assert.throws(() => open(home.path), { code: "TOKEN_TOO_MANY" });
+  await assert.rejects(open(home.path), { code: "TOKEN_TOO_MANY" });
 });
 
 test("the error for an unusable home folder names it", async () => {
   await using home = await makeTemporaryDirectory();
   writeFileSync(home.join("file"), "");
-  assert.throws(() => open(home.join("file")), { code: "TOKEN_FILE_UNREADABLE" });
+  await assert.rejects(open(home.join("file")), { code: "TOKEN_FILE_UNREADABLE" });
   assert.throws(() => readToken(home.path, "default"), {
     code: "TOKEN_FILE_UNREADABLE",
     message: `Cannot use "${home.join("tokens", "default")}": ENOENT`,

@@ -96,6 +96,16 @@ describe("resources", () => {
     assert.deepEqual(await errorOf(modernOfA.readResource({ uri })), [-32602, { uri }]);
     assert.equal((await errorOf(client.readResource({ uri: `x:${"y".repeat(9000)}` })))[0], -32602);
     assert.equal((await errorOf(client.readResource({ uri: 5 } as never)))[0], -32602);
+    const argument = { name: "name", value: "A" };
+    const completed = (uri: unknown) =>
+      client.complete({ ref: { type: "ref/resource", uri: uri as string }, argument });
+    const long = `x:${"y".repeat(8191)}`;
+    await assert.rejects(completed(long), {
+      code: -32602,
+      message: /"ref.uri" is longer than 8192 characters/,
+    });
+    await assert.rejects(client.readResource({ uri: long }), /"uri" is longer than 8192 characters/);
+    await assert.rejects(completed(long.slice(1)), { message: /ref.* names no prompt or resource template/ });
   });
 
   it("send updates to subscribers until they unsubscribe or disconnect", async () => {

@@ -23,92 +23,108 @@ export interface CallMetrics {
   callDenied(server: string): void;
 }
 
+/** Dependencies of a call log. */
+export interface CallLogDeps {
+  readonly audit: Pick<AuditStore, "intent" | "record">;
+  readonly metrics: CallMetrics;
+  readonly logger: Logger;
+}
+
+/** Maximum number of different warnings. */
+const maxWarnings = 10_000;
+
 /** Receives the events of governed calls. */
-export interface CallLog {
+export class CallLog {
+  readonly #deps: CallLogDeps;
+  readonly #warned = new Set<string>();
+
+  constructor(deps: CallLogDeps) {
+    this.#deps = deps;
+  }
+
   /** Resolves when the intent is on record. @throws {StoreError} when it cannot be. */
   intent(
     subject: AuditCallSubject,
     facts: ArgumentFacts & { readonly rule: string; readonly containment: string | undefined },
-  ): Promise<void>;
+  ): Promise<void> {
+    const { argumentsDigest = "", preview, rule, containment } = facts;
+    const decision = "allow";
+    return this.#deps.audit.intent({ ...subject, argumentsDigest, preview, decision, rule, containment });
+  }
+
   /** The intent is on record, and the call is dispatched. */
-  started(): void;
+  started(): void {
+    this.#deps.metrics.callStarted();
+  }
+
   denied(
     subject: AuditCallSubject,
     facts: ArgumentFacts & {
       readonly decision?: Decision & { kind: "deny" };
       readonly error?: CodedError;
     },
-  ): void;
+  ): void {
+    const { argumentsDigest, preview, decision, error } = facts;
+    const code = decision?.code ?? error?.code ?? "CALL_REFUSED";
+    const reason = decision?.reason ?? error?.message;
+    this.#record("call.denied", {
+      ...subject,
+      outcome: "denied",
+      decision: "deny",
+      argumentsDigest,
+      preview,
+      rule: decision?.rule,
+      code,
+      reason,
+    });
+    const { metrics, logger } = this.#deps;
+    metrics.callDenied(serverOf(subject));
+    logger.info({ callId: subject.callId, tool: subject.tool, code, reason }, "call was denied");
+  }
+
   completed(
     subject: AuditCallSubject,
     result: ToolResult,
-    facts: { readonly durationMs: number; readonly resultBytes: number },
-  ): void;
-  failed(subject: AuditCallSubject, error: CodedError, durationMs: number): void;
-  warn(fields: object, message: string): void;
-}
+    { durationMs, resultBytes }: { readonly durationMs: number; readonly resultBytes: number },
+  ): void {
+    const isError = result.isError === true;
+    const code = result._meta?.["toolcrib/code"] === "ARGUMENTS_INVALID" ? "ARGUMENTS_INVALID" : undefined;
+    const outcome = isError ? "tool_error" : "ok";
+    this.#record("call.completed", { ...subject, outcome, code, durationMs, resultBytes });
+    this.#deps.metrics.callFinished(serverOf(subject), outcome, durationMs / 1000);
+  }
 
-/** Creates the log over its three streams. */
-export function createCallLog(deps: {
-  readonly audit: Pick<AuditStore, "intent" | "record">;
-  readonly metrics: CallMetrics;
-  readonly logger: Logger;
-}): CallLog {
-  const { audit, metrics, logger } = deps;
-  const warned = new Set<string>();
-  /** A trail that is closing refuses a completion; the call is answered regardless. */
-  const record: typeof audit.record = (type, data) => {
+  failed(subject: AuditCallSubject, error: CodedError, durationMs: number): void {
+    const { metrics, logger } = this.#deps;
+    const outcome = error.code === "CALL_CANCELLED" ? "cancelled" : "failed";
+    this.#record("call.completed", { ...subject, outcome, code: error.code, durationMs });
+    metrics.callFinished(serverOf(subject), outcome, durationMs / 1000);
+    const { callId, tool } = subject;
+    const fields = { callId, tool, code: error.code, reason: error.message, durationMs };
+    // A cancellation by the client is no reason for a warning.
+    if (outcome === "cancelled") logger.info(fields, "call was cancelled");
+    else logger.warn(fields, "call failed");
+  }
+
+  /** Logs a warning once: a schema that cannot be used is not reported with every call. */
+  warn(fields: object, message: string): void {
+    const key = `${message} ${JSON.stringify(fields)}`;
+    if (this.#warned.has(key) || this.#warned.size > maxWarnings) return;
+    this.#warned.add(key);
+    this.#deps.logger.warn(fields, message);
+  }
+
+  /** Records an event. A trail that is closing refuses a completion; the call is answered regardless. */
+  #record(...[type, data]: Parameters<CallLogDeps["audit"]["record"]>): void {
+    const { audit, logger } = this.#deps;
     try {
       audit.record(type, data);
     } catch (error) {
       logger.error({ type, reason: messageOf(error) }, "audit record could not be written");
     }
-  };
-  const serverOf = (subject: AuditCallSubject) => subject.server ?? subject.origin;
+  }
+}
 
-  return {
-    intent: (subject, { argumentsDigest = "", preview, rule, containment }) =>
-      audit.intent({ ...subject, argumentsDigest, preview, decision: "allow", rule, containment }),
-    started: () => metrics.callStarted(),
-    denied(subject, { argumentsDigest, preview, decision, error }) {
-      const code = decision?.code ?? error?.code ?? "CALL_REFUSED";
-      const reason = decision?.reason ?? error?.message;
-      record("call.denied", {
-        ...subject,
-        outcome: "denied",
-        decision: "deny",
-        argumentsDigest,
-        preview,
-        rule: decision?.rule,
-        code,
-        reason,
-      });
-      metrics.callDenied(serverOf(subject));
-      logger.info({ callId: subject.callId, tool: subject.tool, code, reason }, "call was denied");
-    },
-    completed(subject, result, { durationMs, resultBytes }) {
-      const isError = result.isError === true;
-      const code = result._meta?.["toolcrib/code"] === "ARGUMENTS_INVALID" ? "ARGUMENTS_INVALID" : undefined;
-      const outcome = isError ? "tool_error" : "ok";
-      record("call.completed", { ...subject, outcome, code, durationMs, resultBytes });
-      metrics.callFinished(serverOf(subject), outcome, durationMs / 1000);
-    },
-    failed(subject, error, durationMs) {
-      const outcome = error.code === "CALL_CANCELLED" ? "cancelled" : "failed";
-      record("call.completed", { ...subject, outcome, code: error.code, durationMs });
-      metrics.callFinished(serverOf(subject), outcome, durationMs / 1000);
-      const { callId, tool } = subject;
-      const fields = { callId, tool, code: error.code, reason: error.message, durationMs };
-      // A cancellation by the client is no reason for a warning.
-      if (outcome === "cancelled") logger.info(fields, "call was cancelled");
-      else logger.warn(fields, "call failed");
-    },
-    warn(fields, message) {
-      // A schema that cannot be used is reported once, not with every call.
-      const key = `${message} ${JSON.stringify(fields)}`;
-      if (warned.has(key) || warned.size > 10_000) return;
-      warned.add(key);
-      logger.warn(fields, message);
-    },
-  };
+function serverOf({ server, origin }: AuditCallSubject): string {
+  return server ?? origin;
 }

@@ -14,11 +14,11 @@ import type { Logger } from "@toolcrib/diagnostics";
 import { disposeOnce } from "@toolcrib/lifecycle";
 import { HttpEndpoint, type McpService, SseEndpoint } from "@toolcrib/mcp";
 import type { HttpLimits } from "./http-options.ts";
-import { createRefuser, type Refuser } from "./refusal.ts";
+import { Refuser } from "./refusal.ts";
 import { RequestHandler, type RequestHandlerDeps } from "./request-handler.ts";
 import type { ApiRoute } from "./route-access.ts";
 import { watchStalledClients } from "./stalled-clients.ts";
-import { createStatusRoutes, type StatusRoutesDeps } from "./status-routes.ts";
+import { StatusRoutes, type StatusRoutesDeps } from "./status-routes.ts";
 
 /** Dependencies of a server, independent of its address. */
 export interface ServerDeps extends StatusRoutesDeps {
@@ -92,7 +92,7 @@ export class ListeningServer implements DrainableServer {
         logger.warn({ from: socket.remoteAddress }, "client reads no answers; closing its connection"),
     );
     this.#stalled = stalled;
-    const refuser = createRefuser(deps);
+    const refuser = new Refuser(deps);
     const handler = this.#createHandler(deps, checks, refuser);
     this.#server = createServer(serverOptions(limits));
     this.#server.maxConnections = limits.maxConnections;
@@ -139,13 +139,14 @@ export class ListeningServer implements DrainableServer {
 
   #createHandler(deps: ServerDeps, checks: RequestChecks, refuser: Refuser): RequestHandler {
     const serverIds = new Set(deps.serverIds());
-    const statusRoute = createStatusRoutes(deps, serverIds, () => this.#isDraining);
+    const statusRoutes = new StatusRoutes(deps, serverIds, () => this.#isDraining);
     const { routes = {}, logger } = deps;
     return new RequestHandler({
       ...checks,
       mcp: this.#mcp,
       sse: this.#sse,
-      routeOf: (path) => statusRoute(path) ?? (Object.hasOwn(routes, path) ? routes[path] : undefined),
+      routeOf: (path) =>
+        statusRoutes.routeOf(path) ?? (Object.hasOwn(routes, path) ? routes[path] : undefined),
       serverIds,
       refuser,
       logger,

@@ -19,14 +19,6 @@ export interface Refusal {
   readonly headers?: { readonly [name: string]: string };
 }
 
-/** Sends refusals. */
-export interface Refuser {
-  /** Answers `request` with `refusal` and discards the rest of its body. */
-  refuse(request: IncomingMessage, response: ServerResponse, refusal: Refusal): void;
-  /** Answers invalid HTTP and closes the connection. */
-  refuseBroken(socket: Socket, cause: NodeJS.ErrnoException, canAnswer: boolean): void;
-}
-
 const logIntervalMs = 10_000;
 /** Longest part of a refused body that is read; the connection of a client that sends more is closed. */
 const discardedBodyMaxBytes = 1024 * 1024;
@@ -38,52 +30,64 @@ export function refusalError(code: string, message: string, hint?: string): Gate
   return new GatewayError(code, message, { hint, rpcCode: invalidRequest });
 }
 
-export function createRefuser(deps: {
+/** Dependencies of a refuser. */
+export interface RefuserDeps {
   readonly logger: Logger;
   readonly metrics: Pick<GatewayMetrics, "requestRefused">;
+  /** Milliseconds since the epoch. */
   readonly now: () => number;
-}): Refuser {
-  const { logger, metrics, now } = deps;
-  const logged = new Map<string, { at: number; suppressed: number }>();
+}
 
-  function record(status: number, error: GatewayError, fields: object): void {
+/** Sends refusals. */
+export class Refuser {
+  readonly #deps: RefuserDeps;
+  /** The last log record of each code, and the number of refusals since then. */
+  readonly #logged = new Map<string, { at: number; suppressed: number }>();
+
+  constructor(deps: RefuserDeps) {
+    this.#deps = deps;
+  }
+
+  /** Answers `request` with `refusal` and discards the rest of its body. */
+  refuse(request: IncomingMessage, response: ServerResponse, { status, error, headers }: Refusal): void {
+    // The query is not logged: it can contain a token.
+    const path = request.url?.split("?", 1)[0]?.slice(0, 200);
+    this.#record(status, error, { method: request.method, path, from: request.socket.remoteAddress });
+    discardBody(request);
+    sendJson(response, status, bodyOf(error), { "x-content-type-options": "nosniff", ...headers });
+  }
+
+  /** Answers invalid HTTP and closes the connection. */
+  refuseBroken(socket: Socket, cause: NodeJS.ErrnoException, canAnswer: boolean): void {
+    const { status, phrase, error } = toBrokenRequest(cause);
+    this.#record(status, error, { from: socket.remoteAddress });
+    if (!canAnswer || !socket.writable || cause.code === "ECONNRESET") {
+      socket.destroy();
+      return;
+    }
+    const body = bodyOf(error);
+    socket.end(
+      `HTTP/1.1 ${status} ${phrase}\r\ncontent-type: application/json\r\n` +
+        `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+      () => socket.destroy(),
+    );
+  }
+
+  #record(status: number, error: GatewayError, fields: object): void {
+    const { logger, metrics, now } = this.#deps;
     metrics.requestRefused(error.code);
-    const entry = logged.get(error.code);
+    const entry = this.#logged.get(error.code);
     if (entry !== undefined && now() - entry.at < logIntervalMs) {
       entry.suppressed += 1;
       return;
     }
-    logged.set(error.code, { at: now(), suppressed: 0 });
+    this.#logged.set(error.code, { at: now(), suppressed: 0 });
     const suppressed = entry?.suppressed ?? 0;
     logger.warn(
       { status, code: error.code, reason: error.message, suppressed, ...fields },
       "request refused",
     );
   }
-
-  return {
-    refuse(request, response, { status, error, headers }) {
-      // The query is not logged: it can contain a token.
-      const path = request.url?.split("?", 1)[0]?.slice(0, 200);
-      record(status, error, { method: request.method, path, from: request.socket.remoteAddress });
-      discardBody(request);
-      sendJson(response, status, bodyOf(error), { "x-content-type-options": "nosniff", ...headers });
-    },
-    refuseBroken(socket, cause, canAnswer) {
-      const { status, phrase, error } = toBrokenRequest(cause);
-      record(status, error, { from: socket.remoteAddress });
-      if (!canAnswer || !socket.writable || cause.code === "ECONNRESET") {
-        socket.destroy();
-        return;
-      }
-      const body = bodyOf(error);
-      socket.end(
-        `HTTP/1.1 ${status} ${phrase}\r\ncontent-type: application/json\r\n` +
-          `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
-        () => socket.destroy(),
-      );
-    },
-  };
 }
 
 /** Reads and discards the rest of a body, up to a limit. */

@@ -9,7 +9,7 @@ import type { GatewayStatus, ToolSummary } from "../gateway.ts";
 import type { Readiness } from "../sources/source-roster.ts";
 import type { GatewayMetrics } from "./metrics.ts";
 import { type Refusal, refusalError } from "./refusal.ts";
-import { type ApiRoute, openAccess, readAccess } from "./route-access.ts";
+import { type ApiRoute, openAccess, type RouteAccess, readAccess } from "./route-access.ts";
 
 /** Dependencies of the routes. */
 export interface StatusRoutesDeps {
@@ -26,76 +26,82 @@ const plainHeaders = { "cache-control": "no-store", "x-content-type-options": "n
 const linesMaxCount = 10_000;
 const logPath = /^\/api\/v1\/servers\/([A-Za-z0-9_.-]{1,64})\/log$/;
 
-/** Creates a function that finds the route of a path. */
-export function createStatusRoutes(
-  deps: StatusRoutesDeps,
-  serverIds: ReadonlySet<string>,
-  isDraining: () => boolean,
-): (path: string) => ApiRoute | undefined {
-  const routes: { readonly [path: string]: ApiRoute } = {
-    "/healthz": {
-      access: openAccess,
-      async answer(response) {
-        sendJson(response, 200, '{"status":"ok"}', plainHeaders);
-        return undefined;
-      },
-    },
-    "/readyz": {
-      access: openAccess,
-      async answer(response) {
-        const { ready, total } = deps.readiness();
-        const status = isDraining() ? "stopping" : ready < total ? "starting" : "ready";
-        const text = JSON.stringify({ status, ready, total });
-        sendJson(response, status === "ready" ? 200 : 503, text, plainHeaders);
-        return undefined;
-      },
-    },
-    "/metrics": {
-      access: readAccess,
-      async answer(response) {
-        const { contentType, text } = deps.metrics.expose(deps.status());
-        sendJson(response, 200, text, { ...plainHeaders, "content-type": contentType });
-        return undefined;
-      },
-    },
-    "/api/v1/status": {
-      access: readAccess,
-      async answer(response) {
-        sendJson(response, 200, JSON.stringify(deps.status()), plainHeaders);
-        return undefined;
-      },
-    },
-    "/api/v1/tools": {
-      access: readAccess,
-      async answer(response, _query, identity) {
-        const tools = identity === undefined ? [] : deps.tools(identity);
-        sendJson(response, 200, JSON.stringify(tools), plainHeaders);
-        return undefined;
-      },
-    },
-  };
+/** The status routes of one HTTP server. */
+export class StatusRoutes {
+  readonly #deps: StatusRoutesDeps;
+  readonly #serverIds: ReadonlySet<string>;
+  readonly #isDraining: () => boolean;
+  readonly #routes: ReadonlyMap<string, ApiRoute>;
 
-  function logRoute(id: string): ApiRoute {
+  constructor(deps: StatusRoutesDeps, serverIds: ReadonlySet<string>, isDraining: () => boolean) {
+    this.#deps = deps;
+    this.#serverIds = serverIds;
+    this.#isDraining = isDraining;
+    this.#routes = new Map([
+      ["/healthz", toRoute(openAccess, () => ({ text: '{"status":"ok"}' }))],
+      ["/readyz", toRoute(openAccess, () => this.#readiness())],
+      ["/metrics", toRoute(readAccess, () => deps.metrics.expose(deps.status()))],
+      ["/api/v1/status", toRoute(readAccess, () => ({ text: JSON.stringify(deps.status()) }))],
+      ["/api/v1/tools", toRoute(readAccess, (identity) => this.#tools(identity))],
+    ]);
+  }
+
+  /** Returns the route of `path`. */
+  routeOf(path: string): ApiRoute | undefined {
+    const route = this.#routes.get(path);
+    if (route !== undefined) return route;
+    const id = logPath.exec(path)?.[1];
+    return id === undefined ? undefined : this.#logRoute(id);
+  }
+
+  #readiness(): Answer {
+    const { ready, total } = this.#deps.readiness();
+    const status = this.#isDraining() ? "stopping" : ready < total ? "starting" : "ready";
+    return { status: status === "ready" ? 200 : 503, text: JSON.stringify({ status, ready, total }) };
+  }
+
+  #tools(identity: Identity | undefined): Answer {
+    return { text: JSON.stringify(identity === undefined ? [] : this.#deps.tools(identity)) };
+  }
+
+  #logRoute(id: string): ApiRoute {
     return {
       access: readAccess,
-      async answer(response, query) {
-        if (!serverIds.has(id)) return unknownServer(id, serverIds);
+      answer: async (response, query) => {
+        if (!this.#serverIds.has(id)) return unknownServer(id, this.#serverIds);
         const asked = new URLSearchParams(query).get("lines") ?? "100";
         const lines = /^[0-9]{1,5}$/.test(asked) ? Number(asked) : 0;
         if (lines < 1 || lines > linesMaxCount) {
           const message = `Cannot read "lines": it is a number from 1 to ${linesMaxCount}`;
           return { status: 400, error: refusalError("HTTP_QUERY_INVALID", message) };
         }
-        sendJson(response, 200, JSON.stringify({ id, lines: deps.serverLog(id, lines) }), plainHeaders);
+        const text = JSON.stringify({ id, lines: this.#deps.serverLog(id, lines) });
+        sendJson(response, 200, text, plainHeaders);
         return undefined;
       },
     };
   }
+}
 
-  return (path) => {
-    if (Object.hasOwn(routes, path)) return routes[path];
-    const id = logPath.exec(path)?.[1];
-    return id === undefined ? undefined : logRoute(id);
+/** A successful answer. */
+interface Answer {
+  /** @default 200 */
+  readonly status?: number;
+  /** @default JSON */
+  readonly contentType?: string;
+  readonly text: string;
+}
+
+function toRoute(access: RouteAccess, answerTo: (identity: Identity | undefined) => Answer): ApiRoute {
+  return {
+    access,
+    async answer(response, _query, identity) {
+      const { status = 200, contentType, text } = answerTo(identity);
+      const headers =
+        contentType === undefined ? plainHeaders : { ...plainHeaders, "content-type": contentType };
+      sendJson(response, status, text, headers);
+      return undefined;
+    },
   };
 }
 

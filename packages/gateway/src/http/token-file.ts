@@ -4,19 +4,10 @@
  * are never fixed automatically, because the token may have leaked already.
  */
 
-import {
-  closeSync,
-  constants,
-  existsSync,
-  fstatSync,
-  linkSync,
-  openSync,
-  readSync,
-  rmSync,
-  type Stats,
-  writeFileSync,
-} from "node:fs";
+import { closeSync, constants, existsSync, fstatSync, openSync, readSync, type Stats } from "node:fs";
 import { join } from "node:path";
+import { messageOf } from "@toolcrib/diagnostics";
+import { createFile, errnoOf, FilesError } from "@toolcrib/files";
 import { GatewayError } from "../gateway-error.ts";
 
 /** Returns `count` unpredictable bytes, as `randomBytes` of `node:crypto` does. */
@@ -88,22 +79,17 @@ export function readTokenFile(path: string): string {
 }
 
 /**
- * Writes `token` to `path` unless the file exists. The file is created
- * atomically: it appears complete or not at all, and only one of several
- * gateways creates it.
+ * Writes a new token to `path` unless the file exists. The file appears complete
+ * or not at all, and only one of several gateways creates it.
  *
  * @throws {GatewayError} `TOKEN_FILE_UNREADABLE` when it cannot be written.
  */
-export function createTokenFile(path: string, token: string, randomBytes: RandomBytes): void {
+export async function createTokenFile(path: string, randomBytes: RandomBytes): Promise<void> {
   if (existsSync(path)) return;
-  const draft = `${path}.${Buffer.from(randomBytes(8)).toString("hex")}.tmp`;
   try {
-    writeFileSync(draft, `${token}\n`, { mode: 0o600, flag: "wx" });
-    linkSync(draft, path);
+    await createFile({ randomBytes }, path, `${makeToken(randomBytes)}\n`);
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== "EEXIST") throw unreadable(path, cause);
-  } finally {
-    rmSync(draft, { force: true });
+    throw unreadable(path, cause);
   }
 }
 
@@ -124,6 +110,7 @@ export function refuseExposed(path: string, status: Stats, mode: "600" | "700"):
 
 /** Returns the error for a file or folder that cannot be used. */
 export function unreadable(path: string, cause: unknown): GatewayError {
-  const reason = (cause as NodeJS.ErrnoException).code ?? (cause as Error).message;
+  const errno = cause instanceof FilesError ? cause.errno : errnoOf(cause);
+  const reason = errno ?? messageOf(cause);
   return new GatewayError("TOKEN_FILE_UNREADABLE", `Cannot use "${path}": ${reason}`, { cause });
 }

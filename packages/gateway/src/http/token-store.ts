@@ -9,7 +9,8 @@
  */
 
 import { hash } from "node:crypto";
-import { mkdirSync, readdirSync, type Stats, statSync } from "node:fs";
+import { readdirSync, type Stats, statSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { CodedError, type Logger, messageOf } from "@toolcrib/diagnostics";
 import { type Identity, localIdentity } from "@toolcrib/tool";
@@ -17,7 +18,6 @@ import { GatewayError } from "../gateway-error.ts";
 import {
   createTokenFile,
   isTokenName,
-  makeToken,
   parseToken,
   type RandomBytes,
   readTokenFile,
@@ -34,7 +34,7 @@ export const environmentTokenName = "env";
 /** Maximum number of token files. */
 const filesMaxCount = 1000;
 /** Milliseconds between two scans of the folder. */
-const lookIntervalMs = 1000;
+const scanIntervalMs = 1000;
 
 /** Dependencies of a token store. */
 export interface TokenStoreDeps {
@@ -46,81 +46,103 @@ export interface TokenStoreDeps {
   readonly environmentToken?: string;
 }
 
-/** The valid tokens. */
-export interface TokenStore {
-  /** Returns the identity for an `Authorization` header; `undefined` unless it holds a valid token. */
-  readonly authenticate: (authorization: string | undefined) => Identity | undefined;
-  /** Names of the valid tokens, sorted. */
-  names(): readonly string[];
-}
-
 /**
  * Reads all tokens below `home`, and creates the one called `default` if it is missing.
  *
  * @throws {GatewayError} `TOKEN_FILE_EXPOSED`, `TOKEN_FILE_UNREADABLE`, `TOKEN_INVALID`, `TOKEN_TOO_MANY`:
  *   one invalid token is enough. A token that becomes invalid later is logged and no longer accepted.
  */
-export function openTokenStore(home: string, deps: TokenStoreDeps): TokenStore {
-  const { now, randomBytes, logger } = deps;
+export async function openTokenStore(home: string, deps: TokenStoreDeps): Promise<TokenStore> {
   const directory = tokenDirectory(home);
-  const environmentToken = deps.environmentToken ?? "";
+  const { environmentToken = "", randomBytes } = deps;
   const environmentDigest =
     environmentToken === "" ? undefined : digestOf(parseToken(environmentToken, "TOOLCRIB_TOKEN"));
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    await mkdir(directory, { recursive: true, mode: 0o700 });
   } catch (cause) {
     throw unreadable(directory, cause);
   }
   refuseExposed(directory, statSync(directory), "700");
-  const defaultPath = join(directory, defaultTokenName);
-  createTokenFile(defaultPath, makeToken(randomBytes), randomBytes);
+  await createTokenFile(join(directory, defaultTokenName), randomBytes);
+  return new TokenStore(directory, environmentDigest, deps);
+}
 
-  let files: TokenFiles = lookAt(directory);
-  let identities = read((_name, error) => {
-    throw error;
-  });
-  let lookedAt = now();
+/** The valid tokens. */
+export class TokenStore {
+  readonly #directory: string;
+  readonly #environmentDigest: string | undefined;
+  readonly #now: () => number;
+  readonly #logger: Logger;
+  #files: TokenFiles;
+  /** By the digest of the token. */
+  #identities: ReadonlyMap<string, Identity>;
+  /** Time of the last scan of the folder. */
+  #scannedAt: number;
 
-  function read(onError: (name: string, error: unknown) => void): ReadonlyMap<string, Identity> {
+  /** Use `openTokenStore`. */
+  constructor(
+    directory: string,
+    environmentDigest: string | undefined,
+    { now, logger }: Pick<TokenStoreDeps, "now" | "logger">,
+  ) {
+    this.#directory = directory;
+    this.#environmentDigest = environmentDigest;
+    this.#now = now;
+    this.#logger = logger;
+    this.#files = scan(directory);
+    this.#identities = this.#read((_name, error) => {
+      throw error;
+    });
+    this.#scannedAt = now();
+  }
+
+  /** Returns the identity for an `Authorization` header; `undefined` unless it holds a valid token. */
+  authenticate(authorization: string | undefined): Identity | undefined {
+    const age = this.#now() - this.#scannedAt;
+    if (age >= scanIntervalMs || age < 0) this.#rescan();
+    if (authorization === undefined) return undefined;
+    const token = /^bearer +([^\s]{1,512})$/i.exec(authorization)?.[1];
+    return token === undefined ? undefined : this.#identities.get(digestOf(token));
+  }
+
+  /** Names of the valid tokens, sorted. */
+  names(): readonly string[] {
+    return [...this.#identities.values()].map(({ name }) => name).sort();
+  }
+
+  #rescan(): void {
+    this.#scannedAt = this.#now();
+    let latest: TokenFiles = noFiles;
+    try {
+      latest = scan(this.#directory);
+    } catch (error) {
+      // Without a trusted folder, no file in it can be trusted.
+      if (this.#files !== noFiles) {
+        this.#logger.error(errorFields(error), "no token file is accepted any more");
+      }
+    }
+    if (latest.signature === this.#files.signature) return;
+    this.#files = latest;
+    this.#identities = this.#read((name, error) => {
+      this.#logger.error({ ...errorFields(error), name }, "token is not accepted");
+    });
+    this.#logger.info({ names: this.names() }, "tokens changed");
+  }
+
+  #read(onError: (name: string, error: unknown) => void): ReadonlyMap<string, Identity> {
     const found = new Map<string, Identity>();
-    for (const name of files.names) {
+    for (const name of this.#files.names) {
       try {
-        found.set(digestOf(readTokenFile(join(directory, name))), identityOf(name));
+        found.set(digestOf(readTokenFile(join(this.#directory, name))), identityOf(name));
       } catch (error) {
         onError(name, error);
       }
     }
-    if (environmentDigest !== undefined) found.set(environmentDigest, identityOf(environmentTokenName));
+    if (this.#environmentDigest !== undefined) {
+      found.set(this.#environmentDigest, identityOf(environmentTokenName));
+    }
     return found;
   }
-
-  function look(): void {
-    lookedAt = now();
-    let latest: TokenFiles = noFiles;
-    try {
-      latest = lookAt(directory);
-    } catch (error) {
-      // Without a trusted folder, no file in it can be trusted.
-      if (files !== noFiles) logger.error(errorFields(error), "no token file is accepted any more");
-    }
-    if (latest.signature === files.signature) return;
-    files = latest;
-    identities = read((name, error) => {
-      logger.error({ ...errorFields(error), name }, "token is not accepted");
-    });
-    logger.info({ names: namesOf(identities) }, "tokens changed");
-  }
-
-  return {
-    authenticate(authorization) {
-      const age = now() - lookedAt;
-      if (age >= lookIntervalMs || age < 0) look();
-      if (authorization === undefined) return undefined;
-      const token = /^bearer +([^\s]{1,512})$/i.exec(authorization)?.[1];
-      return token === undefined ? undefined : identities.get(digestOf(token));
-    },
-    names: () => namesOf(identities),
-  };
 }
 
 /** The token files of a folder, and a signature that changes when any of them changes. */
@@ -131,7 +153,7 @@ interface TokenFiles {
 
 const noFiles: TokenFiles = { names: [], signature: "" };
 
-function lookAt(directory: string): TokenFiles {
+function scan(directory: string): TokenFiles {
   refuseExposed(directory, statSync(directory), "700");
   const names: string[] = [];
   let signature = "";
@@ -158,10 +180,6 @@ function digestOf(token: string): string {
 
 function identityOf(name: string): Identity {
   return localIdentity("token", name);
-}
-
-function namesOf(identities: ReadonlyMap<string, Identity>): readonly string[] {
-  return [...identities.values()].map(({ name }) => name).sort();
 }
 
 function errorFields(error: unknown): object {

@@ -44,6 +44,7 @@ import { toRpcFailure, toWireError, toWireResult } from "./outcome-to-wire.ts";
 import {
   invalidParams,
   paramsError,
+  referenceOf,
   resourceError,
   serverOfView,
   toOrigin,
@@ -242,7 +243,7 @@ export class GatewayService implements McpService {
   async #complete(request: ServiceRequest): Promise<JsonObject> {
     const isPrefixed = serverOfView(request.view) === undefined;
     const isAllowed = this.#allowedTo(request.identity);
-    const found = findReference(this.#sourcesOf(request.view), request.params["ref"], isAllowed, isPrefixed);
+    const found = findReference(this.#sourcesOf(request.view), referenceOf(request), isAllowed, isPrefixed);
     if (found === undefined) throw paramsError('"ref" names no prompt or resource template');
     const name = String(found.ref["name"] ?? found.ref["uri"]);
     const kind = found.ref["type"] === "ref/prompt" ? "prompts" : "resources";

@@ -8,7 +8,7 @@ import { toClientInfo } from "./client-info.ts";
 
 /** JSON-RPC code of invalid parameters. */
 export const invalidParams = -32602;
-/** Longest URI of a resource that is read or watched. */
+/** Longest URI that a client may send, in characters. */
 export const uriMaxLength = 8192;
 
 /** The server of the view `s/<server>`; undefined for the view of all. */
@@ -53,8 +53,22 @@ export function withoutMeta(params: JsonObject): JsonObject {
 export function uriOf({ params }: ServiceRequest): string {
   const { uri } = params;
   if (typeof uri !== "string") throw paramsError('"uri" must be a string');
-  if (uri.length > uriMaxLength) throw paramsError(`"uri" is longer than ${uriMaxLength} characters`);
+  checkLength("uri", uri);
   return uri;
+}
+
+/** The reference of a completion request. @throws {GatewayError} `PARAMS_INVALID` */
+export function referenceOf({ params }: ServiceRequest): unknown {
+  const { ref } = params;
+  if (!isJsonObject(ref) || ref["uri"] === undefined) return ref;
+  if (typeof ref["uri"] !== "string") throw paramsError('"ref.uri" must be a string');
+  checkLength("ref.uri", ref["uri"]);
+  return ref;
+}
+
+/** A URI is compared with patterns and templates, which takes time proportional to its length. */
+function checkLength(field: string, uri: string): void {
+  if (uri.length > uriMaxLength) throw paramsError(`"${field}" is longer than ${uriMaxLength} characters`);
 }
 
 /** An error about invalid parameters. */
