@@ -1,7 +1,12 @@
 // For users.
 export { metatoolCodes } from "./codes.ts";
 // For users: composite tools behind a gateway.
-export { type ApprovalStore, FileApprovalStore } from "./core/approval-store.ts";
+export {
+  adoptApprovals,
+  approvedReachOf,
+  approveReach,
+  retainApproval,
+} from "./core/approved-reach.ts";
 export { createMetatool } from "./core/create-metatool.ts";
 export type { Metatool, MetatoolEvent } from "./core/metatool.ts";
 // For users: saved tools as folders.

@@ -3,6 +3,12 @@ export const storeCodes = {
   STORE_CLOSED: "The store was used after it was closed.",
   STORE_HOME_UNUSABLE: "The home directory cannot be created, read or locked.",
   STORE_WRITERS_EXHAUSTED: "More processes write to one home than there are writer numbers.",
+  STORE_UNREADABLE: "A file of the home cannot be read, so its approvals or pins do not count.",
+  STORE_UNWRITABLE: "A file of the home could not be written.",
+  STORE_BUSY: "Another process has locked the home for too long.",
+  STORE_CONFLICT: "A stored record was changed after the caller read it.",
+  STORE_FULL: "The store has its maximum number of records.",
+  STORE_RECORD_TOO_LARGE: "A record exceeds its limit.",
   AUDIT_UNWRITABLE: "An audit record could not be written, so the call must not be made.",
   AUDIT_RECORD_TOO_LARGE:
     "An audit record exceeds its limit even without its preview and with truncated texts.",

@@ -2,7 +2,8 @@
  * The layout of a home directory, which only its owner can read.
  *
  *     audit/001-00000001.jsonl   segment 1 of writer 1
- *     locks/*.lock               locks of writers, of pruning and of the index
+ *     approvals/saved-tools.json approvals of saved tools
+ *     locks/*.lock               locks of writers, of pruning, of the index and of records
  *     toolcrib.db                the index of the segments
  */
 
@@ -16,6 +17,7 @@ import { StoreError } from "./store-error.ts";
 export interface HomeLayout {
   readonly home: string;
   readonly auditDirectory: string;
+  readonly approvalDirectory: string;
   readonly lockDirectory: string;
   readonly databasePath: string;
 }
@@ -35,6 +37,7 @@ export function toHomeLayout(home: string): HomeLayout {
   return {
     home,
     auditDirectory: join(home, "audit"),
+    approvalDirectory: join(home, "approvals"),
     lockDirectory: join(home, "locks"),
     databasePath: join(home, "toolcrib.db"),
   };

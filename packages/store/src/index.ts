@@ -1,4 +1,11 @@
 // For users.
+
+export type {
+  Approval,
+  ApprovalStore,
+  Approver,
+  StoredApproval,
+} from "./approval-store.ts";
 export { toAuditClient } from "./audit-client.ts";
 export type {
   AuditCallSubject,
@@ -15,6 +22,7 @@ export type { AuditStore } from "./audit-store.ts";
 export { storeCodes } from "./codes.ts";
 // For other packages here.
 export { escapeUnsafe } from "./escape-unsafe.ts";
+export { openApprovalStore } from "./file-approval-store.ts";
 export { openAuditReader } from "./file-audit-reader.ts";
 export { openStore, type Store } from "./open-store.ts";
 export type {

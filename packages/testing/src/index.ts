@@ -1,5 +1,6 @@
 // For the tests of all packages.
 export { clientCall } from "./client-call.ts";
+export { testApprovalStore } from "./contracts/approval-store-contract.ts";
 export { testSavedToolStore } from "./contracts/saved-tool-store-contract.ts";
 export { rejectsWith, testSecretStore } from "./contracts/secret-store-contract.ts";
 export type { EchoOptions } from "./echo/echo-options.ts";

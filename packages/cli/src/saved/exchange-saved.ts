@@ -10,7 +10,7 @@ import { CliError } from "../cli-error.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine } from "../output/output.ts";
 import { toJsonDiagnostic } from "../output/report-error.ts";
-import { openSaved, recordForAudit, requireSaved } from "./open-saved.ts";
+import { openApprovals, openSaved, recordForAudit, requireSaved } from "./open-saved.ts";
 
 /** Options of `saved export`. */
 export interface ExportFlags {
@@ -64,13 +64,14 @@ export async function importSaved(
     throw new CliError("CLI_IMPORT_FAILED", `Cannot import ${folder}`, { data: { diagnostics } });
   }
   await using saved = await openSaved(context);
+  await using approvals = await openApprovals(context);
   if (flags.force !== true && (await saved.get(value.name)) !== undefined) {
     throw new CliError("CLI_FILE_EXISTS", `A saved tool named "${value.name}" already exists`, {
       hint: "choose another name with --name NAME, or replace it with --force",
     });
   }
   const { tool, previous } = await saved.save(value);
-  const { codeDigest } = storedStanding(tool);
+  const { codeDigest } = storedStanding(tool, approvals);
   await recordForAudit(context, "tool.saved", { tool: `saved:${tool.name}`, codeDigest, reach: ["*"] });
   output.json({
     name: tool.name,

@@ -1,20 +1,21 @@
 /** `toolcrib saved list|show|delete|approve`: manages the saved tools of this home. */
 
 import { formatDiagnostics } from "@toolcrib/diagnostics";
-import { approveStoredTool, parseTestCases, storedStanding } from "@toolcrib/metatool";
-import type { SavedTool } from "@toolcrib/store";
+import { approveStoredTool, parseTestCases, retainApproval, storedStanding } from "@toolcrib/metatool";
+import type { ApprovalStore, SavedTool } from "@toolcrib/store";
 import type { CliContext } from "../cli-context.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine, safeText } from "../output/output.ts";
 import { firstSentence } from "../tools/list-tools.ts";
-import { openSaved, recordForAudit, requireSaved } from "./open-saved.ts";
+import { openApprovals, openSaved, recordForAudit, requireSaved } from "./open-saved.ts";
 
 /** Runs `saved list`. */
 export async function listSaved(context: CliContext): Promise<ExitCode> {
   const { output } = context;
   await using saved = await openSaved(context);
+  await using approvals = await openApprovals(context);
   const tools = await saved.list();
-  output.json(tools.map(toSummary));
+  output.json(tools.map((tool) => toSummary(tool, approvals)));
   if (tools.length === 0) output.print("No saved tools.");
   else {
     output.table(
@@ -28,7 +29,7 @@ export async function listSaved(context: CliContext): Promise<ExitCode> {
         tool.name,
         String(tool.metadata.executionCount),
         String(parseTestCases(tool.toolcrib).value.length),
-        `${storedStanding(tool).needsApproval ? "(needs approval) " : ""}${firstSentence(tool.description)}`,
+        `${storedStanding(tool, approvals).needsApproval ? "(needs approval) " : ""}${firstSentence(tool.description)}`,
       ]),
     );
   }
@@ -37,9 +38,9 @@ export async function listSaved(context: CliContext): Promise<ExitCode> {
   return exitCodes.done;
 }
 
-function toSummary(tool: SavedTool): object {
+function toSummary(tool: SavedTool, approvals: ApprovalStore): object {
   const { name, description, inputSchema, metadata } = tool;
-  const { needsApproval } = storedStanding(tool);
+  const { needsApproval } = storedStanding(tool, approvals);
   return { name, description, ...metadata, inputSchema, needsApproval };
 }
 
@@ -47,8 +48,9 @@ function toSummary(tool: SavedTool): object {
 export async function showSaved(context: CliContext, name: string): Promise<ExitCode> {
   const { output } = context;
   await using saved = await openSaved(context);
+  await using approvals = await openApprovals(context);
   const tool = await requireSaved(saved, name);
-  const { reach, needsApproval } = storedStanding(tool);
+  const { reach, needsApproval } = storedStanding(tool, approvals);
   const { value: tests, diagnostics } = parseTestCases(tool.toolcrib);
   const { toolcrib: _kept, ...definition } = tool;
   output.json({ version: "1.0", ...definition, reach, needsApproval, tests });
@@ -85,9 +87,11 @@ function callsText(reach: readonly string[] | undefined): string {
 export async function deleteSaved(context: CliContext, name: string): Promise<ExitCode> {
   const { output } = context;
   await using saved = await openSaved(context);
+  await using approvals = await openApprovals(context);
   const tool = await requireSaved(saved, name);
   await saved.delete(name);
-  const { codeDigest } = storedStanding(tool);
+  await retainApproval({ approvals, now: context.now }, tool);
+  const { codeDigest } = storedStanding(tool, approvals);
   await recordForAudit(context, "tool.deleted", { tool: `saved:${name}`, codeDigest, reach: [] });
   output.json({ name, deleted: true });
   output.print(`Deleted ${safeLine(name)}.`);
@@ -98,8 +102,9 @@ export async function deleteSaved(context: CliContext, name: string): Promise<Ex
 export async function approveSaved(context: CliContext, name: string): Promise<ExitCode> {
   const { output } = context;
   await using saved = await openSaved(context);
+  await using approvals = await openApprovals(context);
   await requireSaved(saved, name);
-  const { before } = await approveStoredTool(saved, name);
+  const { before } = await approveStoredTool({ saved, approvals, now: context.now }, name);
   const { codeDigest, reach = ["*"], needsApproval } = before;
   if (needsApproval) {
     await recordForAudit(context, "approval.granted", { tool: `saved:${name}`, codeDigest, reach });

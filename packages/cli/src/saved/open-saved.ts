@@ -7,8 +7,14 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { nearestName } from "@toolcrib/diagnostics";
 import { openSavedToolStore } from "@toolcrib/metatool";
-import type { SavedTool, SavedToolStore } from "@toolcrib/store";
-import { openStore, type SavedToolEvent } from "@toolcrib/store";
+import {
+  type ApprovalStore,
+  openApprovalStore,
+  openStore,
+  type SavedTool,
+  type SavedToolEvent,
+  type SavedToolStore,
+} from "@toolcrib/store";
 import type { CliContext } from "../cli-context.ts";
 import { CliError } from "../cli-error.ts";
 
@@ -23,6 +29,14 @@ export function openSaved(context: CliContext): Promise<SavedToolStore> {
     },
     { directory: join(options.home, "tools") },
   );
+}
+
+/** Opens the approvals of the saved tools. */
+export function openApprovals({ options, output }: CliContext): Promise<ApprovalStore> {
+  return openApprovalStore(options.home, {
+    randomBytes,
+    onProblem: ({ message }) => output.note(`${output.noteStyle("yellow", "warning")}: ${message}`),
+  });
 }
 
 /** Returns the saved tool named `name`. @throws {CliError} `CLI_TOOL_NOT_FOUND` with a suggestion */

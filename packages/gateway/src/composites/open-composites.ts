@@ -7,13 +7,14 @@
 import { messageOf } from "@toolcrib/diagnostics";
 import { createSchemaValidator } from "@toolcrib/json";
 import {
+  adoptApprovals,
   createMetatool,
   type Metatool,
   type MetatoolEvent,
   openSavedToolStore,
   startIsolatedExecutions,
 } from "@toolcrib/metatool";
-import { toAuditClient } from "@toolcrib/store";
+import { openApprovalStore, type StoreError, toAuditClient } from "@toolcrib/store";
 import type { OpenedSources, SourceContext } from "../sources/open-sources.ts";
 import { compositeFacts, ownFacts } from "../sources/source-facts.ts";
 import { CompositeHost } from "./composite-host.ts";
@@ -56,6 +57,11 @@ async function addComposites(context: SourceContext, opening: AsyncDisposableSta
       { directory: `${home}/tools` },
     ),
   );
+  const onProblem = ({ code, message }: StoreError) => logger.warn({ code, reason: message }, "approvals");
+  const approvals = opening.use(await openApprovalStore(home, { randomBytes, onProblem }));
+  await adoptApprovals({ saved, approvals }).catch((error: unknown) => {
+    logger.warn({ reason: messageOf(error) }, "approvals in the files of saved tools could not be stored");
+  });
   const { isolation, memoryBytes } = config.execution;
   const isolated =
     isolation === "process" ? opening.use(startIsolatedExecutions(context, { memoryBytes })) : undefined;
@@ -64,6 +70,7 @@ async function addComposites(context: SourceContext, opening: AsyncDisposableSta
       {
         host,
         saved,
+        approvals,
         wholeCatalog: () => host.wholeCatalog(),
         mayUse: (identity, id, wireName) => host.mayUse(identity, id, wireName),
         validator: createSchemaValidator(),

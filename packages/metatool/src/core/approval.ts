@@ -5,38 +5,44 @@
  */
 
 import { isJsonObject } from "@toolcrib/json";
-import type { SavedTool } from "@toolcrib/store";
-import type { CallContext } from "@toolcrib/tool";
+import type { Approver, SavedTool } from "@toolcrib/store";
+import { type CallContext, localIdentity } from "@toolcrib/tool";
 import { MetatoolError } from "../metatool-error.ts";
 import type { CompositeError } from "../run/outcome.ts";
-import type { MetatoolContext } from "./metatool.ts";
+import { approveReach } from "./approved-reach.ts";
+import type { MetatoolDeps } from "./metatool.ts";
 import { createAssessment, type SavedEntry, toSavedId } from "./saved-entries.ts";
 import { digestCode } from "./tool-facts.ts";
 
 /** Dependencies of an approval. */
-type ApprovalContext = Pick<MetatoolContext, "saved" | "approvals" | "wholeCatalog" | "onEvent">;
+type ApprovalContext = Pick<MetatoolDeps, "saved" | "approvals" | "now" | "wholeCatalog" | "onEvent">;
+
+/** The identity of the operator in approvals. */
+export const operator: Approver = { issuer: localIdentity("cli", "operator").issuer, subject: "operator" };
 
 /**
  * Approves the saved tool `name` as it is now, for the operator.
  *
- * @throws {MetatoolError} `METATOOL_NOT_FOUND`, and as `ApprovalStore.approve`.
+ * @throws as `approveReach`; `METATOOL_NOT_FOUND`.
  */
 export async function approveSavedTool(deps: ApprovalContext, name: string): Promise<SavedTool> {
+  await deps.approvals.refresh();
   const saved = await deps.saved.get(name);
   if (saved === undefined) throw notFound(name);
   const entry = createAssessment(deps, [])(saved);
   return entry.growth.length === 0 ? saved : grantApproval(deps, entry, undefined);
 }
 
-/** Stores and records the approval of the reach of `entry`. @throws {MetatoolError} as `ApprovalStore.approve` */
+/** Stores and records the approval of the reach of `entry`. @throws as `approveReach` */
 export async function grantApproval(
-  { approvals, onEvent }: ApprovalContext,
+  deps: ApprovalContext,
   { saved, reach, growth }: SavedEntry,
   context: CallContext | undefined,
 ): Promise<SavedTool> {
-  const tool = await approvals.approve(saved, reach);
+  const { issuer, subject } = context?.identity ?? operator;
+  const tool = await approveReach(deps, saved, reach, { issuer, subject });
   const codeDigest = digestCode(saved.code);
-  onEvent({ type: "approval.granted", tool: toSavedId(saved.name), context, codeDigest, reach: growth });
+  deps.onEvent({ type: "approval.granted", tool: toSavedId(saved.name), context, codeDigest, reach: growth });
   return tool;
 }
 

@@ -4,7 +4,7 @@
  * arguments, so that one answer reports every problem.
  */
 
-import { nearestName } from "@toolcrib/diagnostics";
+import { messageOf, nearestName } from "@toolcrib/diagnostics";
 import { isJsonObject, type JsonObject } from "@toolcrib/json";
 import type { SavedTool } from "@toolcrib/store";
 import {
@@ -24,10 +24,11 @@ import type { CompositeError } from "../run/outcome.ts";
 import { prepareArguments } from "../run/prepare-arguments.ts";
 import { runComposite } from "../run/run-composite.ts";
 import { type SavedTestDeps, testSavedTool, toTestError, toTestResult } from "../test/test-saved-tool.ts";
+import { retainApproval } from "./approved-reach.ts";
 import { coreDefinitions, coreToolNames } from "./core-definitions.ts";
 import { describeLanguage } from "./describe-language.ts";
 import { toErrorResponse, toJsonResult, toResponse } from "./envelope.ts";
-import type { MetatoolContext, MetatoolOptions } from "./metatool.ts";
+import type { MetatoolDeps, MetatoolOptions } from "./metatool.ts";
 import { ToolSaver } from "./save-tool.ts";
 import { createAssessment, factsToJson, toSavedId } from "./saved-entries.ts";
 import type { SavedRunner } from "./saved-runner.ts";
@@ -50,19 +51,14 @@ export class CoreSource implements ToolSource {
   readonly id = sourceId;
   readonly origin = "meta";
   readonly checksArguments = true;
-  readonly #context: MetatoolContext;
+  readonly #context: MetatoolDeps;
   readonly #options: MetatoolOptions;
   readonly #cache: CompositeCache;
   readonly #saver: ToolSaver;
   readonly #testDeps: SavedTestDeps;
   readonly #health: Health;
 
-  constructor(
-    context: MetatoolContext,
-    options: MetatoolOptions,
-    cache: CompositeCache,
-    runner: SavedRunner,
-  ) {
+  constructor(context: MetatoolDeps, options: MetatoolOptions, cache: CompositeCache, runner: SavedRunner) {
     this.#context = context;
     this.#options = options;
     this.#cache = cache;
@@ -155,12 +151,15 @@ export class CoreSource implements ToolSource {
   }
 
   async #delete(name: string, context: CallContext): Promise<ToolResult> {
-    const { saved, approvals, onEvent } = this.#context;
+    const { saved, onEvent, onWarning } = this.#context;
     const all = await this.#visible(context);
     const known = all.find((one) => one.name === name);
     const deleted = known === undefined ? undefined : await saved.delete(name);
     if (deleted === undefined) return toErrorResponse(unknownName(name, all));
-    approvals.retain(deleted);
+    // The approval is in the store already, unless an earlier version wrote the file.
+    await retainApproval(this.#context, deleted).catch((error: unknown) => {
+      onWarning({ tool: name, reason: messageOf(error) }, "the approval of a deleted tool could not be kept");
+    });
     const codeDigest = digestCode(deleted.code);
     onEvent({ type: "tool.deleted", tool: toSavedId(name), context, codeDigest, reach: [] });
     return toJsonResult({ name, deleted: true });

@@ -1,17 +1,18 @@
 /** The dependencies and the interface of a metatool: the core tools and the saved tools as two sources. Types only. */
 
 import type { JsonObject, SchemaValidator } from "@toolcrib/json";
-import type { SavedTool, SavedToolStore } from "@toolcrib/store";
+import type { ApprovalStore, SavedTool, SavedToolStore } from "@toolcrib/store";
 import type { CallContext, Identity, ToolId, ToolSource } from "@toolcrib/tool";
 import type { Catalog } from "../run/catalog.ts";
 import type { ExecutionOptions } from "../run/outcome.ts";
 import type { CompositeDeps } from "../run/run-composite.ts";
-import type { ApprovalStore } from "./approval-store.ts";
 
 /** Dependencies of a metatool. */
 export interface MetatoolDeps extends Omit<CompositeDeps, "cache"> {
   /** Its owner disposes of it after the metatool. */
   readonly saved: SavedToolStore;
+  /** Its owner disposes of it after the metatool. */
+  readonly approvals: ApprovalStore;
   /** Returns every tool that any composite could call. The same object until something changes. */
   readonly wholeCatalog: () => Catalog;
   /** Returns whether `identity` may use the tool. Other tools are invisible to it. */
@@ -23,11 +24,6 @@ export interface MetatoolDeps extends Omit<CompositeDeps, "cache"> {
   readonly onEvent: (event: MetatoolEvent) => void;
   /** For the log: why a file is not a usable tool. */
   readonly onWarning: (fields: JsonObject, message: string) => void;
-}
-
-/** The dependencies of a metatool with its approvals. */
-export interface MetatoolContext extends MetatoolDeps {
-  readonly approvals: ApprovalStore;
 }
 
 /** Behaviour of a metatool. */
@@ -56,6 +52,6 @@ export interface Metatool extends Disposable {
   readonly savedTools: ToolSource;
   /** Derives the facts again, after other tools changed. */
   refresh(): void;
-  /** Approves a saved tool, for the operator. @throws {MetatoolError} `METATOOL_NOT_FOUND`, and as `SavedToolStore.save` */
+  /** Approves a saved tool, for the operator. @throws {MetatoolError} `METATOOL_NOT_FOUND`, and as `SavedToolStore.save`; {StoreError} as `ApprovalStore.put` */
   approve(name: string): Promise<SavedTool>;
 }

@@ -16,9 +16,10 @@ import { type CompositeCache, sourceNameOf } from "../run/composite-cache.ts";
 import { toProblem } from "../run/composite-error.ts";
 import { lintSavedTool } from "../saved/lint-saved-tool.ts";
 import { askForApproval, grantApproval } from "./approval.ts";
+import { approvedReachOf, saveApproved } from "./approved-reach.ts";
 import { toErrorResponse, toJsonResult } from "./envelope.ts";
 import { lintInputSchema } from "./lint-input-schema.ts";
-import type { MetatoolContext } from "./metatool.ts";
+import type { MetatoolDeps } from "./metatool.ts";
 import {
   createAssessment,
   factsToJson,
@@ -26,18 +27,18 @@ import {
   toObjectSchema,
   toSavedId,
 } from "./saved-entries.ts";
-import { digestCode, growthOf, namesOf, withKeptReach } from "./tool-facts.ts";
+import { digestCode, growthOf, namesOf } from "./tool-facts.ts";
 
 /** Most problems in one answer. */
 const maxProblems = 50;
 
 /** Saves tools, one at a time. */
 export class ToolSaver {
-  readonly #deps: MetatoolContext;
+  readonly #deps: MetatoolDeps;
   readonly #cache: CompositeCache;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(deps: MetatoolContext, cache: CompositeCache) {
+  constructor(deps: MetatoolDeps, cache: CompositeCache) {
     this.#deps = deps;
     this.#cache = cache;
   }
@@ -50,8 +51,9 @@ export class ToolSaver {
   }
 
   async #save(args: JsonObject, context: CallContext): Promise<ToolResult> {
-    const { saved, host } = this.#deps;
+    const { saved, approvals, host } = this.#deps;
     const current = await saved.list();
+    await approvals.refresh();
     const catalog = host.catalog(context.identity);
     const analysis = analyse(args, catalog, this.#cache);
     const problems = this.#problemsOf(args, current, analysis);
@@ -62,18 +64,26 @@ export class ToolSaver {
     const { name } = definition;
     const previous = current.find((tool) => tool.name === name);
     const { reach } = analysis as CompositeAnalysis;
-    const before =
-      previous === undefined ? this.#deps.approvals.deletedReach(name) : this.#approvedOf(previous);
+    const before = previous === undefined ? approvals.current(name)?.reach : this.#approvedOf(previous);
     const growth = before === undefined ? [] : growthOf(reach, before);
-    const approved = growth.length === 0 ? reach : (before as Reach);
+    const after = growth.length === 0 ? reach : (before as Reach);
     const codeDigest = digestCode(code);
     const { description } = definition;
     const inputSchema = toObjectSchema(definition.inputSchema);
-    const toolcrib = withKeptReach(previous?.toolcrib, { codeDigest, reach, approved });
     let stored: SavedTool;
     try {
-      const expected = previous === undefined ? {} : { expectedModified: previous.metadata.modified };
-      const result = await saved.save({ name, description, inputSchema, code, toolcrib }, expected);
+      const { issuer, subject } = context.identity;
+      const result = await saveApproved(
+        this.#deps,
+        { name, description, inputSchema, code, ...(previous?.toolcrib && { toolcrib: previous.toolcrib }) },
+        {
+          reach,
+          before,
+          after,
+          approvedBy: { issuer, subject },
+          ...(previous && { expectedModified: previous.metadata.modified }),
+        },
+      );
       stored = result.tool;
     } catch (error) {
       const found = problemsOfRefusal(error);
@@ -99,7 +109,7 @@ export class ToolSaver {
 
   /** Returns the approved reach of a tool before it is replaced; for a pending tool, the reach from before it was pending. */
   #approvedOf(previous: SavedTool): Reach {
-    const approved = this.#deps.approvals.approvedReach(previous);
+    const approved = approvedReachOf(previous, this.#deps.approvals);
     return approved ?? createAssessment(this.#deps, [])(previous).reach;
   }
 

@@ -12,9 +12,10 @@ import { analyseComposite } from "../run/analyse/analyse-composite.ts";
 import { type CompositeFacts, deriveFacts, type Reach } from "../run/analyse/reach.ts";
 import type { Catalog, CatalogTool } from "../run/catalog.ts";
 import { savedNamespace } from "../run/tool-directory.ts";
+import { approvedReachOf } from "./approved-reach.ts";
 import { responseSchema } from "./envelope.ts";
 import { lintInputSchema } from "./lint-input-schema.ts";
-import type { MetatoolContext } from "./metatool.ts";
+import type { MetatoolDeps } from "./metatool.ts";
 import { digestCode, egressHostsOf, growthOf, keptReachOf } from "./tool-facts.ts";
 
 /** A saved tool with its derived facts. */
@@ -39,7 +40,7 @@ export function toSavedId(name: string): ToolId {
 
 /** Returns a function that derives the entry of a saved tool from the current tools. @param others all saved tools, for the transitive reach */
 export function createAssessment(
-  { wholeCatalog, approvals }: Pick<MetatoolContext, "wholeCatalog" | "approvals">,
+  { wholeCatalog, approvals }: Pick<MetatoolDeps, "wholeCatalog" | "approvals">,
   others: readonly SavedTool[],
 ): (saved: SavedTool) => SavedEntry {
   const whole = wholeCatalog();
@@ -58,7 +59,7 @@ export function createAssessment(
     const { reach, isSound } = own(saved);
     // The reach of a program that names unknown tools is unknown.
     const facts = deriveFacts({ ...reach, dynamic: reach.dynamic || !isSound }, whole, ofOther);
-    const approved = approvals.approvedReach(saved);
+    const approved = approvedReachOf(saved, approvals);
     return {
       saved,
       reach,

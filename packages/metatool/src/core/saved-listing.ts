@@ -6,7 +6,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { ListenerSet } from "@toolcrib/lifecycle";
 import type { SourceChange, Tool, Unsubscribe } from "@toolcrib/tool";
-import type { MetatoolContext } from "./metatool.ts";
+import type { MetatoolDeps } from "./metatool.ts";
 import { createAssessment, toTool } from "./saved-entries.ts";
 
 /** Most different warnings, so that files that change all the time do not fill the log. */
@@ -14,16 +14,19 @@ const maxWarnings = 10_000;
 
 /** The list, and notifications of its changes. */
 export class SavedListing implements Disposable {
-  readonly #context: MetatoolContext;
+  readonly #context: MetatoolDeps;
   readonly #listeners = new ListenerSet<[change: SourceChange]>();
   readonly #warned = new Set<string>();
-  readonly #unsubscribe: Unsubscribe;
+  readonly #unsubscribe: readonly Unsubscribe[];
   #tools: readonly Tool[] = [];
   #isOpen = true;
 
-  constructor(context: MetatoolContext) {
+  constructor(context: MetatoolDeps) {
     this.#context = context;
-    this.#unsubscribe = context.saved.onChange(() => this.refresh());
+    this.#unsubscribe = [
+      context.saved.onChange(() => this.refresh()),
+      context.approvals.onChange(() => this.refresh()),
+    ];
     this.refresh();
   }
 
@@ -59,7 +62,7 @@ export class SavedListing implements Disposable {
 
   [Symbol.dispose](): void {
     this.#isOpen = false;
-    this.#unsubscribe();
+    for (const unsubscribe of this.#unsubscribe) unsubscribe();
   }
 
   #warnOnce(file: string, reason: string): void {

@@ -18,17 +18,17 @@ import { type CompositeDeps, type CompositeRequest, runComposite } from "../run/
 import { createDryRun, takeDryRun } from "../test/dry-run.ts";
 import { askForApproval, grantApproval, notFound, pendingError } from "./approval.ts";
 import { toErrorResponse, toResponse } from "./envelope.ts";
-import type { MetatoolContext, MetatoolOptions } from "./metatool.ts";
+import type { MetatoolDeps, MetatoolOptions } from "./metatool.ts";
 import { createAssessment, type SavedEntry } from "./saved-entries.ts";
 
 /** Runs saved tools. */
 export class SavedRunner {
-  readonly #context: MetatoolContext;
+  readonly #context: MetatoolDeps;
   readonly #options: MetatoolOptions;
   readonly #compositeDeps: CompositeDeps;
   readonly #narrow = new NarrowCatalogs();
 
-  constructor(context: MetatoolContext, options: MetatoolOptions, cache: CompositeCache) {
+  constructor(context: MetatoolDeps, options: MetatoolOptions, cache: CompositeCache) {
     this.#context = context;
     this.#options = options;
     this.#compositeDeps = { ...context, cache };
@@ -80,13 +80,17 @@ export class SavedRunner {
   }
 
   async #refusalOf(entry: SavedEntry, context: CallContext): Promise<CompositeError | undefined> {
-    const { growth, saved } = entry;
+    if (entry.growth.length === 0) return missingTools(entry, this.#context.wholeCatalog());
+    // Another process may have approved the tool.
+    await this.#context.approvals.refresh();
+    const current = this.#entryOf(entry.saved);
+    const { growth, saved } = current;
     if (growth.length > 0) {
       const isApproved = context.depth === 0 && (await askForApproval(context, saved.name, growth));
       if (!isApproved) return pendingError(saved.name, growth);
-      await grantApproval(this.#context, entry, context);
+      await grantApproval(this.#context, current, context);
     }
-    return missingTools(entry, this.#context.wholeCatalog());
+    return missingTools(current, this.#context.wholeCatalog());
   }
 
   async #dryRun(entry: SavedEntry, params: JsonObject, context: CallContext): Promise<ToolResult> {

@@ -28,7 +28,7 @@ export function egressHostsOf({ tools, dynamic }: Reach, catalog: Catalog): read
   return [...new Set(reached.flatMap((tool) => tool?.egressHosts ?? []))].sort();
 }
 
-/** The reach in the file of a saved tool, and the approved reach. */
+/** The reach in the file of a saved tool, and the approved reach of a file that does not refer to the store of approvals. */
 export interface KeptReach {
   /** Digest of the code that has `reach`. */
   readonly codeDigest: string;
@@ -36,10 +36,22 @@ export interface KeptReach {
   readonly approved: Reach;
 }
 
-/** Returns the field `toolcrib` of a saved tool with these values. Other members stay. */
-export function withKeptReach(toolcrib: JsonObject | undefined, kept: KeptReach): JsonObject {
-  const { codeDigest, reach, approved } = kept;
-  return { ...toolcrib, codeDigest, reach: { ...reach }, approved: { ...approved } };
+/** Value of the member `approval` of a file whose approval is in the store of approvals. */
+const inStore = "store";
+
+/** Returns the field `toolcrib` of a saved tool whose approval is in the store. Other members stay. */
+export function withKeptReach(
+  toolcrib: JsonObject | undefined,
+  { codeDigest, reach }: Omit<KeptReach, "approved">,
+): JsonObject {
+  // An earlier version reads `approved`: to it, nothing is approved.
+  const approved = { tools: [], dynamic: false };
+  return { ...toolcrib, codeDigest, reach: { ...reach }, approved, approval: inStore };
+}
+
+/** Returns whether the approval of a saved tool is in the store of approvals. */
+export function hasStoredApproval(toolcrib: JsonObject | undefined): boolean {
+  return toolcrib?.["approval"] === inStore;
 }
 
 /** Reads the field `toolcrib`. Invalid members are absent. */

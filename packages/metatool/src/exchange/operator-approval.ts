@@ -3,8 +3,9 @@
  * Needs neither the tools that it calls nor a gateway.
  */
 
-import type { SavedTool, SavedToolStore } from "@toolcrib/store";
-import { FileApprovalStore } from "../core/approval-store.ts";
+import type { ApprovalStore, SavedTool } from "@toolcrib/store";
+import { operator } from "../core/approval.ts";
+import { type ApprovalDeps, approvedReachOf, approveReach } from "../core/approved-reach.ts";
 import { digestCode, growthOf, keptReachOf, namesOf } from "../core/tool-facts.ts";
 import { MetatoolError } from "../metatool-error.ts";
 
@@ -18,9 +19,11 @@ export interface StoredStanding {
   readonly codeDigest: string;
 }
 
-/** Returns the approval state in the file of `tool`. */
-export function storedStanding({ code, toolcrib }: SavedTool): StoredStanding {
-  const { codeDigest, reach, approved } = keptReachOf(toolcrib);
+/** Returns the approval state of `tool`, by its file and `approvals`. */
+export function storedStanding(tool: SavedTool, approvals: Pick<ApprovalStore, "current">): StoredStanding {
+  const { code, toolcrib } = tool;
+  const { codeDigest, reach } = keptReachOf(toolcrib);
+  const approved = approvedReachOf(tool, approvals);
   const digest = digestCode(code);
   const known = codeDigest === digest ? reach : undefined;
   const isCovered = known !== undefined && growthOf(known, approved).length === 0;
@@ -37,12 +40,14 @@ export function storedStanding({ code, toolcrib }: SavedTool): StoredStanding {
  *
  * @returns the tool, and its state before the approval.
  * @throws {MetatoolError} `METATOOL_NOT_FOUND`, and as `SavedToolStore.save`; `METATOOL_CHANGED_MEANWHILE` when the tool
- *   was changed meanwhile.
+ *   was changed meanwhile; {StoreError} as `ApprovalStore.put`.
  */
 export async function approveStoredTool(
-  saved: SavedToolStore,
+  deps: ApprovalDeps,
   name: string,
 ): Promise<{ readonly tool: SavedTool; readonly before: StoredStanding }> {
+  const { saved, approvals } = deps;
+  await approvals.refresh();
   const tool = await saved.get(name);
   if (tool === undefined) {
     throw new MetatoolError(
@@ -50,15 +55,15 @@ export async function approveStoredTool(
       `No saved tool is named ${JSON.stringify(name.slice(0, 100))}`,
     );
   }
-  const before = storedStanding(tool);
+  const before = storedStanding(tool, approvals);
   if (!before.needsApproval) return { tool, before };
   const { codeDigest, reach } = keptReachOf(tool.toolcrib);
   if (reach !== undefined && codeDigest === before.codeDigest) {
-    return { tool: await new FileApprovalStore(saved).approve(tool, reach), before };
+    return { tool: await approveReach(deps, tool, reach, operator), before };
   }
   // A tool without an approved reach is a tool of the operator: nothing limits it.
   const { metadata, ...definition } = tool;
-  const { approved: _replaced, ...toolcrib } = definition.toolcrib ?? {};
+  const { approved: _approved, approval: _approval, ...toolcrib } = definition.toolcrib ?? {};
   const result = await saved.save({ ...definition, toolcrib }, { expectedModified: metadata.modified });
   return { tool: result.tool, before };
 }

@@ -5,6 +5,7 @@ import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { createSchemaValidator } from "@toolcrib/json";
 import { analyseComposite, createMetatool, languagePrimer, openSavedToolStore } from "@toolcrib/metatool";
+import { openApprovalStore } from "@toolcrib/store";
 import { clientCall, makeTemporaryDirectory } from "@toolcrib/testing";
 import { textResult } from "@toolcrib/tool";
 import { defaultOptions, setUpWorkshop } from "./workshop.ts";
@@ -143,10 +144,12 @@ test("describe_language writes tools as programs call them", async () => {
   });
   await using directory = await makeTemporaryDirectory();
   await using saved = await openSavedToolStore({ now: () => 0, randomBytes }, { directory: directory.path });
+  await using approvals = await openApprovalStore(directory.join("home"), { randomBytes });
   using metatool = createMetatool(
     {
       ...deps,
       saved,
+      approvals,
       wholeCatalog: () => catalog,
       mayUse: () => true,
       validator: createSchemaValidator(),
