@@ -7,6 +7,7 @@
 import { enableCompileCache } from "node:module";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
+import { explainUnreportable } from "./load-failure.ts";
 import { explainOldNode } from "./node-version.ts";
 
 const explanation = explainOldNode(process.version);
@@ -16,8 +17,14 @@ if (explanation === undefined) {
   const given = process.env["XDG_CACHE_HOME"] ?? "";
   const caches = isAbsolute(given) ? given : join(homedir(), ".cache");
   enableCompileCache(join(caches, "toolcrib", "compile"));
-  const { runProcess } = await import("./run-process.ts");
-  await runProcess();
+  try {
+    const { runProcess } = await import("./run-process.ts");
+    await runProcess();
+  } catch (error) {
+    // The code that reports errors could not be loaded itself.
+    process.stderr.write(explainUnreportable(error));
+    process.exitCode = 1;
+  }
 } else {
   process.stderr.write(`${explanation}\n`);
   process.exitCode = 2;

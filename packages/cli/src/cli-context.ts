@@ -25,7 +25,7 @@ export interface Invocation {
   readonly globalFlags: GlobalFlags;
 }
 
-/** Runs a command. Reports a thrown error, which also decides the exit code; never rejects. */
+/** Runs a command. Reports a thrown error, which also decides the exit code. Rejects only if the code that reports errors cannot be loaded. */
 export async function runCommand(
   process: ProcessContext,
   loadCommands: CliContext["loadCommands"],

@@ -25,6 +25,7 @@ export const cliCodes = {
   CLI_PROGRAM_INVALID: "A Starlark program has errors and was not run; the command lists each of them.",
   CLI_PROGRAM_FAILED: "A Starlark program failed while it ran, or reached a limit.",
   CLI_INTERRUPTED: "The command was interrupted from the keyboard or by a signal.",
+  CLI_INSTALLATION_INCOMPLETE: "A module of Toolcrib, or of a package that it needs, is missing.",
   CLI_INTERNAL: "The command failed because of a bug in Toolcrib.",
 } as const;
 

@@ -8,7 +8,7 @@ import { type ExitCode, exitCodeOfError, exitCodes } from "./exit-codes.ts";
 import type { ProcessContext } from "./process-context.ts";
 import { createProgram } from "./program.ts";
 
-/** Runs the command that `process.args` name. Never rejects. */
+/** Runs the command that `process.args` name. Rejects only if the code that reports errors cannot be loaded. */
 export async function main(process: ProcessContext): Promise<ExitCode> {
   let exitCode: ExitCode = exitCodes.done;
   try {

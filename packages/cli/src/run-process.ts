@@ -6,6 +6,7 @@
 
 import { CliError } from "./cli-error.ts";
 import { exitCodes } from "./exit-codes.ts";
+import { explainUnreportable } from "./load-failure.ts";
 import { main } from "./main.ts";
 import { createProcessContext, type ProcessContext, type SignalListener } from "./process-context.ts";
 
@@ -45,7 +46,9 @@ export async function runProcess(): Promise<void> {
     });
   }
   process.on("uncaughtException", (error) => {
-    void reportDefect(context, error).finally(() => process.exit(exitCodes.failed));
+    reportDefect(context, error)
+      .catch((failure: unknown) => context.stderr.write(explainUnreportable(failure)))
+      .finally(() => process.exit(exitCodes.failed));
   });
   process.exitCode = await main(context);
   process.off("SIGINT", stop);

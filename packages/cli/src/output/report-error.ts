@@ -11,6 +11,7 @@ import {
   messageOf,
   positionAt,
 } from "@toolcrib/diagnostics";
+import { toLoadFailure } from "../load-failure.ts";
 import type { Output } from "./output.ts";
 import { safeText } from "./output.ts";
 
@@ -34,6 +35,8 @@ export function reportError(output: Output, error: unknown, isDebug: boolean): v
 
 function describeError(error: unknown): { code: string; message: string; hint: string | undefined } {
   if (isCodedError(error)) return { code: error.code, message: error.message, hint: error.hint };
+  const failure = toLoadFailure(error);
+  if (failure !== undefined) return failure;
   return {
     code: "CLI_INTERNAL",
     message: messageOf(error),
