@@ -8,18 +8,33 @@
  */
 
 import childProcess from "node:child_process";
+import { writeSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { relative } from "node:path";
 import { after } from "node:test";
 
 /** Time in milliseconds for disposed resources to end. Tests of the guard itself shorten it. */
-const graceMs = Number(process.env["TOOLCRIB_TEST_GRACE_MS"] ?? 30_000);
-const testFile = process.argv[1] ?? "";
+export const graceMs = Number(process.env["TOOLCRIB_TEST_GRACE_MS"] ?? 30_000);
+let testFile = process.argv[1] ?? "";
+
+/** Starts the line of standard error that names a file. */
+export const startMark = "@test-file ";
 
 // The process that runs the files loads this file too.
 if (process.env["NODE_TEST_CONTEXT"]?.startsWith("child")) {
   endWhenKeptAlive();
   if (testFile.endsWith(".test.ts") && !testFile.endsWith(".process.test.ts")) refuseProcesses();
+}
+
+/**
+ * States that the tests of `file` start now, where several files share a process.
+ *
+ * Writes the name to standard error, synchronously: when the process crashes,
+ * the report reads it there and names the file.
+ */
+export function startFile(file: string): void {
+  testFile = file;
+  writeSync(2, `${startMark}${relative(process.cwd(), file)}\n`);
 }
 
 function endWhenKeptAlive(): void {

@@ -2,13 +2,20 @@
  * The test report: a line for each failure with its place and reason, the
  * reasons of what was skipped, and `N passed, N failed, N skipped` at the end.
  * Where a file fails as a whole, what it wrote to standard error is the reason.
+ * Where files share a process that ends early, the report names the file that ran.
  */
 
 import { relative, resolve } from "node:path";
 import type { TestEvent } from "node:test/reporters";
+import { startMark } from "./test-guard.ts";
+
+/** The script whose tests are test files, see there. */
+const filesScript = resolve(import.meta.dirname, "test-files.ts");
 
 /** How much of a file's standard error is kept. */
 const maxWritten = 4000;
+
+const startLines = new RegExp(`^${startMark}(.*)\n`, "gm");
 
 /** Turn the events of node:test into the report, line by line. */
 export async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
@@ -17,6 +24,7 @@ export async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<
   const skipped: string[] = [];
   const startedAt = performance.now();
   const written = new Map<string, string>();
+  const running = new Map<string, string>();
   const took = new Map<string, number>();
   for await (const event of events) {
     if (event.type === "test:summary" && event.data.file !== undefined) {
@@ -24,7 +32,10 @@ export async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<
     }
     if (event.type === "test:stderr") {
       const file = resolve(event.data.file);
-      const { message } = event.data;
+      const message = event.data.message.replace(startLines, (_line, name: string) => {
+        running.set(file, name);
+        return "";
+      });
       written.set(file, ((written.get(file) ?? "") + message).slice(-maxWritten));
     }
     if (event.type !== "test:pass" && event.type !== "test:fail") {
@@ -32,10 +43,19 @@ export async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<
       continue;
     }
     const { name, file, details, skip } = event.data;
+    const isFile = file === filesScript;
+    if (isFile) took.set(name, details.duration_ms);
+    // A file that shares its process fails with its cases too, and passes without a count.
+    if (isFile && !(event.type === "test:fail" && failedItself(event.data.details.error))) continue;
     // A suite fails with its cases, which are counted; and on its own when its body throws.
     if (details.type === "suite" && !(event.type === "test:fail" && failedItself(event.data.details.error)))
       continue;
-    const title = `${file === undefined ? "" : `${relative(process.cwd(), file)}: `}${name}`;
+    const isWholeProcess = file !== undefined && resolve(name) === file;
+    const title = isFile
+      ? name
+      : isWholeProcess
+        ? (running.get(file) ?? relative(process.cwd(), file))
+        : `${file === undefined ? "" : `${relative(process.cwd(), file)}: `}${name}`;
     if (skip !== undefined && skip !== false) {
       skipped.push(`${title}: ${skip === true ? "no reason given" : skip}`);
     } else if (event.type === "test:pass") {
@@ -44,10 +64,10 @@ export async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<
       failed += 1;
       const cause: unknown = (event.data.details.error as Error).cause ?? event.data.details.error;
       yield `\nFAILED ${title}\n${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}\n`;
-      const isWholeFile = file !== undefined && resolve(name) === file;
-      if (isWholeFile) yield `${written.get(file) ?? ""}\n`;
+      if (isWholeProcess) yield `${written.get(file) ?? ""}\n`;
     }
   }
+  for (const group of running.keys()) took.delete(relative(process.cwd(), group));
   for (const line of skipped) yield `skipped ${line}\n`;
   if (process.env["TOOLCRIB_TEST_SLOWEST"] !== undefined) yield* slowest(took);
   yield `${Math.round((performance.now() - startedAt) / 1000)} s\n`;

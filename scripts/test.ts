@@ -6,9 +6,10 @@
  */
 
 import { spawn, spawnSync } from "node:child_process";
-import { globSync, statSync } from "node:fs";
-import { availableParallelism } from "node:os";
-import { join } from "node:path";
+import { globSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
+import { join, relative, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { changedPlaces } from "./changed-places.ts";
 
 const help = `npm test -- [FLAGS] [FOLDER or FILE ...]
@@ -31,6 +32,7 @@ if (flags.has("dist")) {
   if (build.status !== 0) process.exit(1);
 }
 
+const groups = mkdtempSync(join(tmpdir(), "toolcrib-tests-"));
 const child = spawn(
   process.execPath,
   [
@@ -38,10 +40,12 @@ const child = spawn(
     "--import=./scripts/test-guard.ts",
     "--test",
     ...(flags.has("watch") ? ["--watch"] : []),
-    "--test-timeout=120000",
+    // For the longest file, and for a group of files in one process.
+    "--test-timeout=300000",
     `--test-concurrency=${Math.max(2, availableParallelism())}`,
     "--test-reporter=./scripts/test-reporter.ts",
-    ...files.sort(),
+    // In watch mode, Node maps a change to the one process whose file imports it.
+    ...(flags.has("watch") ? files.sort() : groupFiles(files.sort(), groups)),
   ],
   {
     stdio: "inherit",
@@ -55,6 +59,7 @@ const child = spawn(
   },
 );
 child.on("exit", (code, signal) => {
+  rmSync(groups, { recursive: true, force: true });
   process.exitCode = signal === null ? (code ?? 1) : 1;
 });
 
@@ -85,6 +90,30 @@ function listFiles(wanted: readonly string[]): string[] {
     .filter((file) => !flags.has("fast") || !file.endsWith(".process.test.ts"));
   if (found.length === 0) refuse(`No test file in ${from.join(", ")}`);
   return found;
+}
+
+/**
+ * Groups the files of a package that start no process into one process, see
+ * `test-files.ts`. Returns the files that `node --test` runs, the largest groups first.
+ */
+function groupFiles(paths: readonly string[], directory: string): string[] {
+  const isGrouped = (path: string) => !path.endsWith(".process.test.ts");
+  const byPackage = Object.groupBy(paths.filter(isGrouped), (path) =>
+    relative(root, resolve(path)).split(/[\\/]/).slice(0, 2).join("-"),
+  );
+  const runner = pathToFileURL(join(root, "scripts/test-files.ts")).href;
+  const shared = Object.entries(byPackage)
+    .sort(([, a = []], [, b = []]) => b.length - a.length)
+    .map(([name, members = []]) => {
+      const file = join(directory, `${name.replaceAll(/[^\w-]/g, "_")}.test.ts`);
+      const list = JSON.stringify(members.map((path) => resolve(path)));
+      writeFileSync(
+        file,
+        `import { runTestFiles } from ${JSON.stringify(runner)};\nrunTestFiles(${list});\n`,
+      );
+      return file;
+    });
+  return [...shared, ...paths.filter((path) => !isGrouped(path))];
 }
 
 function listChanged(): string[] {

@@ -69,6 +69,28 @@ describe("npm test", () => {
     assert.match(report, /\n2 passed, 1 failed, 0 skipped\n$/);
   });
 
+  test("names the file that broke where several share a process, and counts the others", async () => {
+    const files = {
+      "a.test.ts": passing,
+      "b.test.ts": `import "node:net";\n${passing}throw new Error("on purpose");\n`,
+      "c.test.ts": `import { createServer } from "node:net";\n${passing}test("leaves", () => { createServer().listen(0, "127.0.0.1").ref(); });\n`,
+      "d.test.ts": passing,
+    };
+    const { code, report } = await run(files, { graceMs: 100 });
+    assert.equal(code, 1);
+    assert.match(report, /FAILED \S*b\.test\.ts\nError: on purpose/);
+    assert.match(report, /FAILED \S*c\.test\.ts\n.*something keeps their process: TCPServerWrap/);
+    assert.doesNotMatch(report, /FAILED \S*[ad]\.test\.ts/);
+  });
+
+  test("names the file whose process ends while its tests run", async () => {
+    const ending = `import { test } from "node:test";\ntest("ends", () => process.kill(process.pid, "SIGKILL"));\n`;
+    const { code, report } = await run({ "a.test.ts": passing, "b.test.ts": ending, "c.test.ts": passing });
+    assert.equal(code, 1);
+    assert.match(report, /FAILED \S*b\.test\.ts\n/);
+    assert.doesNotMatch(report, /FAILED \S*[ac]\.test\.ts/);
+  });
+
   test("fails a file that starts a process and is not named so, and leaves the named ones out with --fast", async () => {
     const starting =
       'import { spawnSync } from "node:child_process";\nimport { test } from "node:test";\ntest("starts", () => { spawnSync("true"); });\n';

@@ -1,0 +1,54 @@
+/**
+ * Runs several test files in one process, one after the other. The modules that
+ * the files share are loaded and optimized once, which halves the CPU time of
+ * `npm test`. Each file is a test named by its path, and its tests are
+ * subtests. A file that leaves a resource open fails itself, not its neighbours.
+ *
+ * Files that start processes are never passed in: each has its own process.
+ */
+
+import { relative } from "node:path";
+import { type TestContext, test } from "node:test";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
+import { graceMs, startFile } from "./test-guard.ts";
+
+/** Time for one file. The tests in it inherit the limit. */
+const timeoutMs = 120_000;
+
+const pollMs = 5;
+
+/** Registers `files` (absolute paths) as tests that `node:test` runs in this order. */
+export function runTestFiles(files: readonly string[]): void {
+  for (const file of files) {
+    test(relative(process.cwd(), file), { timeout: timeoutMs }, async (context: TestContext) => {
+      startFile(file);
+      const before = countResources();
+      context.after(() => waitUntilReleased(before));
+      await import(pathToFileURL(file).href);
+    });
+  }
+}
+
+/** Rejects when, after `graceMs`, more resources of a type are open than `before`. */
+async function waitUntilReleased(before: ReadonlyMap<string, number>): Promise<void> {
+  // What the last test opened counts from the next turn.
+  await nextTurn();
+  const deadline = performance.now() + graceMs;
+  for (;;) {
+    const left = [...countResources()].filter(([type, count]) => count > (before.get(type) ?? 0));
+    if (left.length === 0) return;
+    if (performance.now() > deadline) {
+      const types = left.map(([type]) => type).join(", ");
+      throw new Error(`The tests ended ${graceMs / 1000} s ago and something keeps their process: ${types}`);
+    }
+    await sleep(pollMs);
+  }
+}
+
+/** Counts the resources that keep this process alive, by type. */
+function countResources(): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const type of process.getActiveResourcesInfo()) counts.set(type, (counts.get(type) ?? 0) + 1);
+  return counts;
+}
