@@ -7,6 +7,7 @@
 import { homedir } from "node:os";
 import type { Readable } from "node:stream";
 import type { WriteStream } from "node:tty";
+import type { SpawnWrap } from "@toolcrib/process";
 
 /** An output stream that may be a terminal. */
 export type OutputStream = NodeJS.WritableStream & Partial<Pick<WriteStream, "isTTY" | "columns">>;
@@ -33,6 +34,8 @@ export interface ProcessContext {
   readonly signal: AbortSignal;
   /** Sends signals to `listener` instead of handling them, until disposed. For commands that forward signals. */
   readonly interceptSignals: (listener: SignalListener) => Disposable;
+  /** Wraps each program that a command starts in a sandbox. @default programs are started as they are */
+  readonly wrap?: SpawnWrap;
   /** Aborts when the reader of the output is gone (`toolcrib audit tail --follow | head`). */
   readonly outputClosed: AbortSignal;
 }

@@ -12,7 +12,7 @@ import { type Logger, messageOf } from "@toolcrib/diagnostics";
 import type { JsonObject } from "@toolcrib/json";
 import { disposeOnce } from "@toolcrib/lifecycle";
 import { createHttpClient } from "@toolcrib/mcp";
-import { createProcessLauncher } from "@toolcrib/process";
+import { createProcessLauncher, type SpawnWrap } from "@toolcrib/process";
 import { SecretScrubber } from "@toolcrib/redaction";
 import { openStore, type Store } from "@toolcrib/store";
 import type { Identity, Tool } from "@toolcrib/tool";
@@ -47,6 +47,8 @@ export interface GatewayDeps {
   readonly configFiles: readonly string[];
   /** Authenticates clients of the HTTP server, unless `serve.auth` is `none`. @default by the tokens of the home */
   readonly authenticate?: Authenticate;
+  /** Wraps each process of a tool server or a composite in a sandbox. @default processes are started as they are */
+  readonly wrap?: SpawnWrap | undefined;
   /** Limits of upstream servers, which tests change. @default `resolveUpstreamLimits` */
   readonly upstreamLimits?: UpstreamLimits;
 }
@@ -69,15 +71,16 @@ const drainMs = 10_000;
  */
 export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Promise<Gateway> {
   await using opening = new AsyncDisposableStack();
-  const { home, env, directory, logger, version } = deps;
+  const { home, env, directory, logger, version, wrap } = deps;
   const now = Date.now;
   const scrubber = new SecretScrubber();
   const metrics = new GatewayMetrics(performance.timeOrigin);
   const store = await openAudit(config, deps, opening);
   const httpClient = createHttpClient();
   opening.defer(() => httpClient.destroy());
+  const logsDirectory = `${home}/logs`;
   const launcher = opening.use(
-    createProcessLauncher({ env, now, logger, randomBytes }, { directory, logsDirectory: `${home}/logs` }),
+    createProcessLauncher({ env, now, logger, randomBytes }, { directory, logsDirectory, wrap }),
   );
   const record: Store["audit"]["record"] = (type, data) => {
     store.audit.record(type, data);
@@ -112,6 +115,7 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     scrubber,
     logger,
     launcher,
+    wrap,
     httpClient,
     upstreamLimits: deps.upstreamLimits,
     now,
@@ -120,18 +124,16 @@ export async function startGateway(config: GatewayConfig, deps: GatewayDeps): Pr
     randomBytes,
     sleep: (ms, signal) => delay(ms, undefined, { signal }),
     nextTurn: () => nextTurn(),
-    startTimer(delayMs, callback) {
-      const timer = setTimeout(callback, delayMs);
-      return () => clearTimeout(timer);
-    },
-    startBackgroundTimer(delayMs, callback) {
-      const timer = setTimeout(callback, delayMs).unref();
-      return () => clearTimeout(timer);
-    },
+    startTimer: (delayMs, callback) => cancellation(setTimeout(callback, delayMs)),
+    startBackgroundTimer: (delayMs, callback) => cancellation(setTimeout(callback, delayMs).unref()),
   };
   const opened: OpenedSources[] = [];
   for (const openKind of kindsOfSources) opened.push(opening.use(await openKind(context)));
   return new RunningGateway(config, deps, { core, metrics, scrubber, opened, resources: opening.move() });
+}
+
+function cancellation(timer: NodeJS.Timeout): () => void {
+  return () => clearTimeout(timer);
 }
 
 /** Opens the store. Its disposal reports a trail that could not be completed instead of throwing. */
@@ -248,8 +250,7 @@ class RunningGateway implements Gateway {
       throw new GatewayError("HTTP_LISTEN_FAILED", "Cannot listen: the gateway is being stopped");
     }
     this.#opening ??= this.#openHttp();
-    const { url } = await this.#opening;
-    return { url };
+    return { url: (await this.#opening).url };
   }
 
   async listenControl(): Promise<{ readonly path: string }> {
@@ -257,8 +258,7 @@ class RunningGateway implements Gateway {
       throw new GatewayError("CONTROL_LISTEN_FAILED", "Cannot listen: the gateway is being stopped");
     }
     this.#openingControl ??= this.#openControl();
-    const { path } = await this.#openingControl;
-    return { path };
+    return { path: (await this.#openingControl).path };
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -280,12 +280,10 @@ class RunningGateway implements Gateway {
 
   async #openControl(): Promise<ControlServer> {
     const { home } = this.#deps;
-    const { platform } = process;
+    const ownDeps = { home, platform: process.platform, temporaryDirectory: tmpdir(), randomBytes };
+    const { limits } = this.#config.serve;
     try {
-      const control = await startControlServer(
-        { ...this.#serverDeps(), home, platform, temporaryDirectory: tmpdir(), randomBytes },
-        this.#config.serve.limits,
-      );
+      const control = await startControlServer({ ...this.#serverDeps(), ...ownDeps }, limits);
       this.#control = this.#resources.use(control);
       return control;
     } catch (error) {

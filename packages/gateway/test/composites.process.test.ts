@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { describe, it } from "node:test";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { ElicitRequestSchema, ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
@@ -11,6 +11,7 @@ import { waitUntil } from "@toolcrib/testing";
 import {
   compositeTools,
   dataOf,
+  echoStdio,
   onHttp,
   type ScriptedServer,
   somebody,
@@ -200,6 +201,59 @@ describe("a saved tool", () => {
     await save(client, "apart", "print('there')\nreturn s.get(n=1).n");
     const { result, logs } = await call(client, "apart");
     assert.deepEqual([result, logs], [1, ["there"]]);
+  });
+
+  it("runs in a process that the sandbox of the gateway wraps, as the servers do", async () => {
+    const programs: string[] = [];
+    await using test = await startTestGateway(
+      { tool_servers: [echoStdio("s")], execution: { isolation: "process", maxMemory: "32MB" } },
+      {
+        wrap(request) {
+          programs.push(request.args.map((argument) => basename(argument)).join(" "));
+          // A program of its own that becomes the requested one, as a sandbox does.
+          return {
+            ...request,
+            program: "/bin/sh",
+            args: ["-c", 'exec "$0" "$@"', request.program, ...request.args],
+          };
+        },
+      },
+    );
+    const client = await test.connect();
+    assert.deepEqual(
+      await call(client, "eval_starlark", { code: 's.echo(text="x")\nreturn 1' }).then(
+        ({ result }) => result,
+      ),
+      1,
+    );
+    const seen = (pattern: RegExp) => programs.filter((program) => pattern.test(program)).length;
+    assert.equal(seen(/echo-stdio/), 1, programs.join("\n"));
+    assert.ok(seen(/child-process\.[jt]s$/) >= 1, programs.join("\n"));
+    assert.equal(programs.length, seen(/echo-stdio|child-process\.[jt]s$/));
+  });
+
+  it("is not run if the sandbox cannot wrap its process", async () => {
+    let isBroken = false;
+    await using test = await startTestGateway(
+      { execution: { isolation: "process", maxMemory: "32MB" } },
+      {
+        wrap(request) {
+          if (isBroken) throw new Error("no sandbox");
+          return request;
+        },
+      },
+    );
+    const client = await test.connect();
+    const run = () => call(client, "eval_starlark", { code: "return 1" });
+    assert.equal((await run())["result"], 1);
+    isBroken = true;
+    // The first one uses the process that was started before.
+    await run();
+    const refused = await run();
+    assert.equal(typeOf(refused), "resource_error");
+    assert.match(JSON.stringify(refused), /No process could be started: no sandbox/);
+    isBroken = false;
+    assert.equal((await run())["result"], 1);
   });
 });
 

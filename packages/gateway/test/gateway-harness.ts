@@ -123,6 +123,7 @@ export async function startTestGateway(
     readonly clients?: readonly string[];
     /** Authenticates clients in place of tokens of the home. */
     readonly authenticate?: GatewayDeps["authenticate"];
+    readonly wrap?: GatewayDeps["wrap"];
   } = {},
 ): Promise<TestGateway> {
   const directory = await makeTemporaryDirectory();
@@ -147,6 +148,7 @@ export async function startTestGateway(
     version: "0.0.1",
     configFiles: ["toolcrib.json"],
     authenticate,
+    wrap: options.wrap,
     upstreamLimits: { reconnectMinMs: 20, ...options.upstreamLimits },
   });
   if (options.isAwaited !== false) await gateway.ready();

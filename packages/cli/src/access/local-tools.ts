@@ -44,6 +44,7 @@ export async function openLocalTools(
       home: options.home,
       env: context.env,
       directory: context.directory,
+      wrap: context.wrap,
       logger,
       version,
       configFiles: files,

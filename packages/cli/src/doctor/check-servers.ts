@@ -140,6 +140,7 @@ async function contactServers(context: CliContext, { config, files }: LoadedConf
     home: options.home,
     env: context.env,
     directory: context.directory,
+    wrap: context.wrap,
     logger: createCommandLogger(context, "silent"),
     version,
     configFiles: files,

@@ -29,7 +29,10 @@ export async function runProgram(
   { command, args, env }: ProgramRun,
   context: ProcessContext,
 ): Promise<number> {
-  const child = startForeground({ program: command, args, env, directory: context.directory });
+  const child = startForeground(
+    { program: command, args, env, directory: context.directory },
+    { wrap: context.wrap },
+  );
   // A terminal sends Ctrl-C to all foreground processes, so the program has received it already.
   using _holding = context.interceptSignals((signal) => {
     if (signal !== "SIGINT" || context.stdin.isTTY !== true) child.kill(signal);

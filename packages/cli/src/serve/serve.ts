@@ -49,6 +49,7 @@ export async function serve(context: CliContext, flags: ServeFlags): Promise<Exi
       home: options.home,
       env: context.env,
       directory: context.directory,
+      wrap: context.wrap,
       logger,
       version,
       configFiles: loaded.files,

@@ -6,7 +6,7 @@
 import type { GatewayConfig } from "@toolcrib/config";
 import type { Logger } from "@toolcrib/diagnostics";
 import type { HttpClient, ServerInfo } from "@toolcrib/mcp";
-import type { ProcessLauncher } from "@toolcrib/process";
+import type { ProcessLauncher, SpawnWrap } from "@toolcrib/process";
 import type { SecretScrubber } from "@toolcrib/redaction";
 import type { Store } from "@toolcrib/store";
 import type { UpstreamLimits } from "@toolcrib/upstream";
@@ -24,6 +24,8 @@ export interface SourceContext {
   readonly scrubber: SecretScrubber;
   readonly logger: Logger;
   readonly launcher: ProcessLauncher;
+  /** Wraps processes that the launcher does not start; the launcher wraps its own. */
+  readonly wrap: SpawnWrap | undefined;
   readonly httpClient: HttpClient;
   readonly upstreamLimits: UpstreamLimits | undefined;
   /** Milliseconds since the epoch. */

@@ -8,7 +8,7 @@
 import type { ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { messageOf } from "@toolcrib/diagnostics";
-import { forkModule } from "@toolcrib/process";
+import { forkModule, type SpawnWrap } from "@toolcrib/process";
 import type { CatalogTool } from "../catalog.ts";
 import type { Execution, ExecutionOutcome, InnerCaller } from "../execute-composite.ts";
 import type { CompositeError, CompositeErrorType } from "../outcome.ts";
@@ -28,6 +28,7 @@ export interface ChildSettings {
   /** Milliseconds after the deadline of its program until it is killed. */
   readonly graceMs: number;
   readonly startTimer: (delayMs: number, callback: () => void) => () => void;
+  readonly wrap: SpawnWrap | undefined;
 }
 
 /** A child for one execution. */
@@ -153,19 +154,16 @@ export class IsolatedChild {
 
 const outOfMemoryHint = "it may have run out of memory: keep less at a time";
 
-function startProcess({ heapMib }: ChildSettings): ChildProcess {
-  return forkModule({
-    entryPath,
-    env: {},
-    // The process is denied everything that a Starlark program never needs.
-    nodeArgs: [
-      ...conditions,
-      `--max-old-space-size=${heapMib}`,
-      "--disallow-code-generation-from-strings",
-      "--permission",
-      "--allow-fs-read=*",
-    ],
-  });
+function startProcess({ heapMib, wrap }: ChildSettings): ChildProcess {
+  // The process is denied everything that a Starlark program never needs.
+  const nodeArgs = [
+    ...conditions,
+    `--max-old-space-size=${heapMib}`,
+    "--disallow-code-generation-from-strings",
+    "--permission",
+    "--allow-fs-read=*",
+  ];
+  return forkModule({ entryPath, env: {}, nodeArgs }, { wrap });
 }
 
 function failure(error: CompositeError): ExecutionOutcome {

@@ -4,6 +4,8 @@
  * child once; the next child is started ahead of time.
  */
 
+import { messageOf } from "@toolcrib/diagnostics";
+import type { SpawnWrap } from "@toolcrib/process";
 import type { Execution, ExecutionOutcome, InnerCaller } from "../execute-composite.ts";
 import { Slots } from "../slots.ts";
 import { type ChildSettings, IsolatedChild } from "./isolated-child.ts";
@@ -12,6 +14,11 @@ import { type ChildSettings, IsolatedChild } from "./isolated-child.ts";
 export interface IsolatedExecutionsDeps {
   /** Calls `callback` after `delayMs`; the returned function cancels it. */
   readonly startTimer: (delayMs: number, callback: () => void) => () => void;
+  /**
+   * Wraps each process in a sandbox, which must pass on the IPC channel (its descriptor, and the variable
+   * `NODE_CHANNEL_FD`) and must end the program when it is killed itself. @default processes are started as they are
+   */
+  readonly wrap?: SpawnWrap | undefined;
 }
 
 /** Options of `startIsolatedExecutions`. */
@@ -26,14 +33,17 @@ export interface IsolatedExecutionsOptions {
   readonly graceMs?: number;
 }
 
-/** Starts isolated executions. The first child starts at once. */
+/**
+ * Starts isolated executions. The first child starts at once. While no process can be started, executions end with an
+ * error.
+ */
 export function startIsolatedExecutions(
-  { startTimer }: IsolatedExecutionsDeps,
+  { startTimer, wrap }: IsolatedExecutionsDeps,
   options: IsolatedExecutionsOptions = {},
 ): IsolatedExecutions {
   const { memoryBytes = 128 * 1024 * 1024, maxProcesses = 8, readyMs = 10_000, graceMs = 500 } = options;
   const heapMib = Math.ceil(memoryBytes / (1024 * 1024)) * 2 + 64;
-  return new IsolatedExecutions({ heapMib, readyMs, graceMs, startTimer }, maxProcesses);
+  return new IsolatedExecutions({ heapMib, readyMs, graceMs, startTimer, wrap }, maxProcesses);
 }
 
 /** Runs executions in processes. Disposing ends them all. */
@@ -41,21 +51,24 @@ export class IsolatedExecutions implements AsyncDisposable {
   readonly #settings: ChildSettings;
   readonly #slots: Slots;
   readonly #children = new Set<IsolatedChild>();
-  #spare: IsolatedChild;
+  #spare: IsolatedChild | undefined;
   #isClosed = false;
 
   /** Use `startIsolatedExecutions`. */
   constructor(settings: ChildSettings, maxProcesses: number) {
     this.#settings = settings;
     this.#slots = new Slots(maxProcesses);
-    this.#spare = this.#start();
+    this.#spare = this.#startSpare();
   }
 
   /** Runs an execution in its own process. Never rejects. Waits while the maximum of executions is in flight. */
   async execute(execution: Execution, call: InnerCaller): Promise<ExecutionOutcome> {
     await this.#slots.enter();
     try {
-      return this.#isClosed ? closedOutcome : await this.#take().execute(execution, call);
+      if (this.#isClosed) return failure("The gateway is closing");
+      return await this.#take().execute(execution, call);
+    } catch (error) {
+      return failure(`No process could be started: ${messageOf(error)}`);
     } finally {
       this.#slots.leave();
     }
@@ -73,17 +86,24 @@ export class IsolatedExecutions implements AsyncDisposable {
     return child;
   }
 
+  /** Starts a child ahead of time. The next execution repeats a start that failed, and reports its error. */
+  #startSpare(): IsolatedChild | undefined {
+    try {
+      return this.#start();
+    } catch {
+      return undefined;
+    }
+  }
+
   /** Returns the prepared child, or a new one, and starts the next. */
   #take(): IsolatedChild {
-    const taken = this.#spare.isGone ? this.#start() : this.#spare;
-    this.#spare = this.#start();
+    const spare = this.#spare;
+    const taken = spare === undefined || spare.isGone ? this.#start() : spare;
+    this.#spare = this.#startSpare();
     return taken;
   }
 }
 
-const closedOutcome: ExecutionOutcome = {
-  kind: "error",
-  error: { type: "resource_error", message: "The gateway is closing", details: {} },
-  logs: [],
-  steps: 0,
-};
+function failure(message: string): ExecutionOutcome {
+  return { kind: "error", error: { type: "resource_error", message, details: {} }, logs: [], steps: 0 };
+}
