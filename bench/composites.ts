@@ -48,8 +48,8 @@ export async function benchComposites(
       columns: ["what", "p50 ms", "p99 ms", "goal"],
       rows: [...gateway, engine],
       notes: [
-        "Above a direct call: percentiles of the composite less those of the direct call; both took turns on one connection. It holds the second echo's way to the upstream and back.",
-        "The parallel row counts from the request to its answer; the engine row is a program of 1,000 calls in this process, compiled before.",
+        "Above a direct call: percentiles of the composite minus those of the direct call, measured in turns on one connection. The difference includes the round trip of the second echo to the upstream.",
+        "The parallel row measures from the request to its response; the engine row is a precompiled program of 1,000 calls in this process.",
       ],
     };
   } finally {

@@ -200,7 +200,7 @@ function document(plan: Plan, tables: readonly Table[]): string {
   return [
     "# Benchmark results",
     "",
-    "Written by `npm run bench`; [README.md](README.md) says what is measured. Compare rows of one run, not runs:",
+    "Written by `npm run bench`; [README.md](README.md) describes the measurements. Compare rows of one run, not runs:",
     "client, contender and upstream share the cores below. Ratios are against the best npm peer of this run: for",
     "calls/s more is better, for everything else less.",
     "",

@@ -34,8 +34,8 @@ export async function benchSearch(): Promise<Table> {
     notes: [
       "Tools are synthetic: 40 services, names of two to six words, descriptions of one to three sentences, two to nine described parameters.",
       `Searches: ${searchesPerSize} queries of one to fifteen words (sentences, keywords, names, beginnings, misspellings), limit 20 with reasons.`,
-      "Add one: the median of replacing a random tool, that is one removal and one addition.",
-      "Memory: what the index keeps after a garbage collection, typed arrays included, the tools themselves not.",
+      "Add one: the median of replacing a random tool, which is one removal and one addition.",
+      "Memory: size of the index after a garbage collection, including typed arrays, without the tools themselves.",
     ],
   };
 }

@@ -99,7 +99,7 @@ async function callTable(contender: Contender, home: string, options: ToolspecsO
         ["a tool of a stdio server, through the gateway", ...percentiles(echoed), ""],
       ],
       notes: [
-        "One connection each, in turns. The gateway's way holds the MCP client's request over HTTP, the governed call with its audit record, the injection of the secret and the search for it in the response.",
+        "One connection each, in turns. The gateway's time includes the MCP client's request over HTTP, the governed call with its audit record, the insertion of the secret and the search for it in the response.",
       ],
     };
   } finally {
@@ -208,7 +208,7 @@ async function startTable(contender: Contender, home: string, options: Toolspecs
       above(of("bare"), of("bare without"), ""),
     ],
     notes: [
-      `Process start until a client is connected and /readyz says that the echo server and all toolspecs are there; resident memory a second after every tool was listed, when the words of all were read for search and memory was given back. ${toolspecCount} manifests and toolspecs of seven tools each; medians of starts in turns. What was found sound is remembered in the home, so that a further start in it reads less; at the first start of all, Node has nothing compiled yet either.`,
+      `From the start of the process until a client is connected and /readyz reports the echo server and all toolspecs as ready. Resident memory is measured one second after every tool was listed, when the search index is complete and memory was released. ${toolspecCount} manifests and toolspecs of seven tools each; medians of starts in turns. Valid toolspecs are cached in the home, so later starts read less; before the first start, Node's compile cache is empty too.`,
     ],
   };
 }

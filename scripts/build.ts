@@ -1,8 +1,8 @@
 /**
  * `npm run build`: `dist` of each package, JavaScript with declarations, for
  * publishing and for `npm test -- --dist`. Packages are compiled in the order
- * of their dependencies, each against the declarations of those before it, as
- * its users will see them.
+ * of their dependencies, each against the published declarations of the previous
+ * ones.
  *
  *     npm run build [-- FOLDER...]
  */
@@ -30,8 +30,8 @@ const compiler = join(root, "node_modules/typescript/bin/tsc");
 const wanted = new Set(process.argv.slice(2));
 
 /**
- * Packages whose modules become one. Most of the time that a hundred small
- * modules take to load is spent on finding each of them.
+ * Packages that are bundled into one module, because Node spends most of the load
+ * time of a hundred small modules on resolving them.
  */
 const bundled: ReadonlySet<string> = new Set(["starlark"]);
 
@@ -54,7 +54,7 @@ try {
   rmSync(scratch, { recursive: true });
 }
 
-/** Folders so that each comes after the packages that it depends on. */
+/** Returns the folders in the order of their dependencies. */
 function sortByDependencies(folders: readonly string[]): string[] {
   const sorted = new Set<string>();
   const entered = new Set<string>();
@@ -70,7 +70,7 @@ function sortByDependencies(folders: readonly string[]): string[] {
   return [...sorted];
 }
 
-/** Compiles one package; whether it succeeded. The compiler prints what is wrong. */
+/** Compiles one package. The compiler prints errors. @returns whether it succeeded */
 async function buildPackage(folder: string): Promise<boolean> {
   const home = join(root, "packages", folder);
   const dist = join(home, "dist");
@@ -83,7 +83,7 @@ async function buildPackage(folder: string): Promise<boolean> {
       rootDir: join(home, "src"),
       outDir: dist,
       typeRoots: [join(root, "node_modules/@types")],
-      // Other packages are seen as they are published.
+      // Resolves other packages to their published declarations.
       customConditions: [],
     },
     include: [join(home, "src/**/*.ts")],
@@ -93,7 +93,7 @@ async function buildPackage(folder: string): Promise<boolean> {
   const { status } = spawnSync(process.execPath, [compiler, "--project", configPath], { stdio: "inherit" });
   if (status !== 0) return false;
   if (bundled.has(folder)) await bundle(dist);
-  // The command brings the catalogue along.
+  // The package of the command includes the catalogue.
   if (folder === "cli") cpSync(join(root, "catalog"), join(dist, "catalog"), { recursive: true });
   for (const path of Object.values(readManifest(root, folder).bin ?? {})) {
     const program = join(home, path);
@@ -106,7 +106,7 @@ async function buildPackage(folder: string): Promise<boolean> {
   return true;
 }
 
-/** Puts all modules below `dist` into its `index.js`; declarations stay as they are. */
+/** Bundles all modules below `dist` into its `index.js`; declarations do not change. */
 async function bundle(dist: string): Promise<void> {
   const entry = join(dist, "index.js");
   const build = await rolldown({ input: entry, external: (id) => id.startsWith(scope), platform: "neutral" });

@@ -2,7 +2,7 @@
  * `npm run conformance`: the server scenarios that a revision of MCP requires,
  * run by the official suite against the conformance fixture directly and
  * through the gateway (as a stdio and as a streamable HTTP upstream), side by
- * side. What passes directly must pass through the gateway.
+ * side. A scenario that passes directly must also pass through the gateway.
  *
  *     npm run conformance -- [--requirements 2026-07-28] [--column direct] [--output-dir DIR]
  *
@@ -29,29 +29,29 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const suitePath = join(root, "node_modules/@modelcontextprotocol/conformance/dist/index.js");
 const gatewayPath = join(root, "packages/cli/src/bin.ts");
 const expectedPath = join(root, "scripts/conformance-expected.json");
-/** For one whole run of the suite; its scenarios have 30 seconds each. */
+/** Time limit for one run of the suite in milliseconds; each scenario has 30 seconds. */
 const suiteTimeoutMs = 600_000;
 
 const columns = ["direct", "gateway(stdio)", "gateway(http)"] as const;
 type Column = (typeof columns)[number];
 
-/** A scenario that is known to fail, and why. */
+/** A scenario that is known to fail, with the reason. */
 interface ExpectedFailure {
   readonly scenario: string;
   readonly column: Column;
   readonly reason: string;
-  /** The revision it is about. @default "2025-11-25" */
+  /** The revision that it applies to. @default "2025-11-25" */
   readonly requirements?: string;
 }
 
-/** What the suite writes for each check, as far as it is needed. */
+/** The used fields of a check in the suite's results. */
 interface Check {
   readonly id: string;
   readonly status: "SUCCESS" | "FAILURE" | "WARNING" | "INFO" | "SKIPPED";
   readonly errorMessage?: string;
 }
 
-/** How one scenario went: it passed when no reason speaks against it. */
+/** The result of one scenario, which passed if it has no failures. */
 interface ScenarioResult {
   readonly failures: readonly string[];
   readonly warnings: readonly string[];
@@ -95,7 +95,7 @@ async function main(
   return report(results, readExpected(requirements, chosen));
 }
 
-/** The scenarios of `requirements`, as the suite itself lists them. */
+/** Returns the scenarios of `requirements`, as listed by the suite. */
 async function listRequired(requirements: string): Promise<string[]> {
   const { code, stdout, stderr } = await runProcess(process.execPath, [
     suitePath,
@@ -120,7 +120,7 @@ async function runColumn(
 ): Promise<ColumnResult> {
   let url = "";
   try {
-    // Results of an earlier run, kept with --output-dir, must not pass for those of this one.
+    // Removes the results of an earlier run with --output-dir, so that they are not mistaken for new ones.
     await rm(directory, { recursive: true, force: true });
     await mkdir(directory, { recursive: true });
     await using target = await startTarget(column);
@@ -132,7 +132,7 @@ async function runColumn(
     );
     await writeFile(join(directory, "target.log"), target.log());
     const results = readResults(directory, required, suite.stdout + suite.stderr);
-    // The suite's exit code is about the same scenarios: the two must agree.
+    // The suite's exit code must agree with its results.
     if (suite.code === 0 || countPassed(results) < required.length) return results;
     throw new Error(`The suite exited with ${suite.code} although every scenario passed\n${suite.stdout}`);
   } catch (error) {
@@ -143,11 +143,11 @@ async function runColumn(
 
 interface Target extends AsyncDisposable {
   readonly url: string;
-  /** What it wrote so far, for `target.log` beside the results. */
+  /** Its output so far, for `target.log` next to the results. */
   log(): string;
 }
 
-/** Starts what the column is about: the fixture, or the gateway in front of it. */
+/** Starts the server of the column: the fixture, or the gateway in front of it. */
 async function startTarget(column: Column): Promise<Target> {
   await using stack = new AsyncDisposableStack();
   const http = fixtureCommand(conformanceHttpPath);

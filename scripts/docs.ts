@@ -1,5 +1,5 @@
 /**
- * `npm run docs`: write the pages that are made from the sources (API pages,
+ * `npm run docs`: writes the pages that are generated from the sources (API pages,
  * error codes, limits, the schema of the configuration, the language).
  *
  *     npm run docs [-- --check]

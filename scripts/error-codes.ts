@@ -33,7 +33,7 @@ import type { Workspace, WorkspaceFile, WorkspacePackage } from "./workspace.ts"
 export interface ErrorCode {
   /** The code, such as `JSON_TOO_DEEP`. */
   readonly code: string;
-  /** Its one sentence. */
+  /** Its meaning, in one sentence. */
   readonly meaning: string;
   /** Folder name of its package. */
   readonly folder: string;
@@ -41,7 +41,7 @@ export interface ErrorCode {
   readonly span: Span;
 }
 
-/** The package whose fixtures imitate foreign errors. */
+/** The package whose fixtures imitate errors of other programs. */
 const testTools = "testing";
 const codePattern = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/;
 
@@ -74,7 +74,7 @@ export function readErrorCodes(workspace: Workspace): {
   return { codes, diagnostics };
 }
 
-/** The properties of `export const xCodes = { … } as const`. */
+/** Returns the properties of `export const xCodes = { … } as const`. */
 function readCodesObject(statement: Node): readonly Node[] | undefined {
   if (!isVariableStatement(statement)) return undefined;
   const isExported = [...(statement.modifiers ?? [])].some(({ kind }) => kind === SyntaxKind.ExportKeyword);
@@ -186,7 +186,7 @@ function checkLiterals({ src }: WorkspacePackage, known: ReadonlySet<string>): D
   return findings;
 }
 
-/** The expression that gives a code: the first argument of an error, or the value of `code:`. */
+/** Returns the expression of a code: the first argument of an error, or the value of `code:`. */
 function codePlaceOf(node: Node): Node | undefined {
   if (isNewExpression(node) && isIdentifier(node.expression) && /Error$/.test(node.expression.text))
     return node.arguments?.[0];

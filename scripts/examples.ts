@@ -1,7 +1,7 @@
 /**
- * The TypeScript examples of the pages for people: code blocks that begin with
- * ```` ```ts run ````. They are compiled as strictly as the sources and run
- * from the folder of their page, where they assert what they claim.
+ * The TypeScript examples of the documentation: code blocks that begin with
+ * ```` ```ts run ````. They are compiled with the settings of the sources and run in
+ * the folder of their page. Their assertions check their claims.
  */
 
 import { readFileSync } from "node:fs";
@@ -21,7 +21,7 @@ export interface Example {
   readonly code: string;
 }
 
-/** Every runnable code block of the pages below `root`. */
+/** Returns every runnable code block of the pages below `root`. */
 export function listExamples(root: string): Example[] {
   return listPages(root).flatMap((page) => {
     const text = readFileSync(join(root, page), "utf8");
@@ -32,7 +32,7 @@ export function listExamples(root: string): Example[] {
   });
 }
 
-/** What the compiler says of `examples`, at their places in their pages. */
+/** Returns the findings of the compiler about `examples`, with positions in their pages. */
 export function checkExamples(root: string, examples: readonly Example[]): Diagnostic[] {
   const byPath = new Map(examples.map((example, index) => [virtualPath(root, example, index), example]));
   const configPath = join(root, "tsconfig.examples.json");
@@ -65,7 +65,7 @@ export function checkExamples(root: string, examples: readonly Example[]): Diagn
   }
 }
 
-/** Where an example stands for the compiler: beside its page, so that names resolve as they do there. */
+/** Returns the path of an example for the compiler: next to its page, so that imports resolve from there. */
 function virtualPath(root: string, { page }: Example, index: number): string {
   return join(root, dirname(page), `example-${index}.ts`);
 }

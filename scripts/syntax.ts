@@ -1,6 +1,6 @@
 /**
- * Questions about the syntax of one file that several checks ask: what it
- * imports and exports, and every node of it. See `workspace.ts` about the API.
+ * Syntax functions that several checks use: the imports and exports of a file, and a
+ * traversal of its nodes. See `workspace.ts` about the API.
  */
 
 import type { Span } from "@toolcrib/diagnostics";
@@ -21,13 +21,13 @@ import {
   SyntaxKind,
 } from "typescript/unstable/ast";
 
-/** One place that names another module. */
+/** A reference to another module. */
 export interface ModuleReference {
   readonly specifier: string;
-  /** Where the specifier stands. */
+  /** Position of the specifier. */
   readonly span: Span;
   readonly isTypeOnly: boolean;
-  /** The names it imports, as the other module calls them; `default` and `*` among them. */
+  /** The imported names as exported by the other module, including `default` and `*`. */
   readonly names: readonly string[];
 }
 
@@ -39,12 +39,12 @@ export function visitNodes(root: Node, visit: (node: Node) => void): void {
   });
 }
 
-/** Where `node` stands, without the comments before it. */
+/** Returns the span of `node`, without the comments before it. */
 export function spanOf(node: Node): Span {
   return { start: node.getStart(), end: node.getEnd() };
 }
 
-/** Every module that `file` names: imports, re-exports, `import()` of a constant, `import("x").Type`. */
+/** Returns every reference of `file` to a module: imports, re-exports, `import()` of a constant, `import("x").Type`. */
 export function listModuleReferences(file: SourceFile): ModuleReference[] {
   const references: ModuleReference[] = [];
   function add(specifier: Node | undefined, isTypeOnly: boolean, names: readonly string[] = []): void {
@@ -79,7 +79,7 @@ export function listModuleReferences(file: SourceFile): ModuleReference[] {
   return references;
 }
 
-/** The comment that `text` opens with, after a `#!` line; empty where there is none. */
+/** Returns the comment at the beginning of `text`, after a `#!` line; empty if there is none. */
 export function headerOf(text: string): string {
   return /^(?:#![^\n]*\n)?\s*(\/\*[\s\S]*?\*\/|(?:\/\/[^\n]*\n?)+)/.exec(text)?.[1] ?? "";
 }

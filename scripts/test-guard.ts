@@ -1,8 +1,8 @@
 /**
  * Loaded into every test file by `npm test`. It fails a file
  *
- * - that something keeps alive after its tests (a socket, a child, a timer),
- *   and says what it is, so that the run does not hang;
+ * - that a resource keeps alive after its tests (a socket, a child process, a timer),
+ *   and reports the resource, so that the run does not hang;
  * - that starts a process although its name does not end in `.process.test.ts`,
  *   so that `npm test -- --fast` stays free of processes.
  */

@@ -27,7 +27,7 @@ const { flags, places } = readArguments(process.argv.slice(2));
 const files = listFiles(places);
 
 if (flags.has("dist")) {
-  // A build that is older than the sources would prove nothing.
+  // Builds first, because an outdated build would test the wrong code.
   const build = spawnSync(process.execPath, [...process.execArgv, "scripts/build.ts"], { stdio: "inherit" });
   if (build.status !== 0) process.exit(1);
 }

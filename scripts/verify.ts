@@ -1,7 +1,6 @@
 /**
- * `npm run verify`: everything that `npm test` samples, whole. The long lists
- * of cases, and every conformance suite that this machine has. Each step ends
- * in a line that counts; the last line is their sum.
+ * `npm run verify`: all cases of the lists that `npm test` samples, and every available
+ * conformance suite. Each step ends with a line of counts; the last line is their sum.
  *
  *     npm run verify -- [STEP ...]
  *
@@ -20,7 +19,7 @@ const script = (path: string, ...args: readonly string[]) => [
   ...args,
 ];
 
-/** One command that ends in a line `N passed, N failed`. */
+/** One command whose output ends with `N passed, N failed`. */
 interface Step {
   readonly name: string;
   readonly command: readonly string[];
@@ -92,7 +91,7 @@ async function run([file = "", ...args]: readonly string[]): Promise<{
   return { code, counts: { passed, failed, skipped } };
 }
 
-/** The test files that run a sample of their cases in `npm test`. */
+/** Returns the test files that run a sample of their cases in `npm test`. */
 function listSampledTests(): string[] {
   return globSync("packages/*/test/**/*.test.ts", { cwd: root })
     .filter((path) => /\b(?:runsAll|sampled|leftOut)\b/.test(readFileSync(join(root, path), "utf8")))

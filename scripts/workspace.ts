@@ -1,9 +1,9 @@
 /**
- * The repository as its checks see it: the packages with their manifests and
- * the parsed files of each `src` and `test`. Reads only.
+ * The packages of the repository for checks: their manifests, and the parsed files of
+ * each `src` and `test`. Reads only.
  *
  * This file and `syntax.ts` are the only ones that know TypeScript's own API,
- * which is marked unstable: a new compiler version is adapted to here.
+ * which is marked unstable; changes for a new compiler version belong here.
  */
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import type { Source } from "@toolcrib/diagnostics";
 import type { SourceFile } from "typescript/unstable/ast";
 import { API, type Checker, type Project } from "typescript/unstable/sync";
 
-/** The scope of every package here. */
+/** The scope of every package of the repository. */
 export const scope = "@toolcrib/";
 
 /** One TypeScript file of a package. */
@@ -29,13 +29,13 @@ export interface WorkspacePackage {
   /** Folder name, which is the package name without its scope. */
   readonly folder: string;
   readonly manifest: PackageManifest;
-  /** The text of `package.json`, to point into. */
+  /** The text of `package.json`, for positions of findings. */
   readonly manifestSource: Source;
   readonly src: readonly WorkspaceFile[];
   readonly test: readonly WorkspaceFile[];
 }
 
-/** What is read of a `package.json`. */
+/** The used fields of a `package.json`. */
 export interface PackageManifest {
   readonly name: string;
   readonly version: string;
@@ -61,7 +61,7 @@ export function startCompiler(): API & Disposable {
 /**
  * Reads the workspace at `root`, whose `tsconfig.json` says which files belong to it.
  *
- * @param compiler one to share. @default one of its own
+ * @param compiler a shared compiler process. @default a new one
  */
 export function openWorkspace(root: string, compiler?: API): Workspace {
   const api = compiler ?? startCompiler();
@@ -78,7 +78,7 @@ export function openWorkspace(root: string, compiler?: API): Workspace {
   };
 }
 
-/** The folders of `packages/` that hold a package, sorted. */
+/** Returns the folders of `packages/` that contain a package, sorted. */
 export function listPackageFolders(root: string): string[] {
   return readdirSync(join(root, "packages"))
     .filter((folder) => existsSync(join(root, "packages", folder, "package.json")))

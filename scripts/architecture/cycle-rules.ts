@@ -1,7 +1,6 @@
 /**
- * No import cycles, neither between files of a package nor between packages.
- * Between files, imports of types do not count: nothing is loaded for them.
- * Between packages they do.
+ * Finds import cycles between files of a package and between packages. Imports of
+ * types count between packages, but not between files, because they load nothing.
  */
 
 import { posix } from "node:path";
@@ -10,7 +9,7 @@ import { listModuleReferences } from "../syntax.ts";
 import { scope, type WorkspacePackage } from "../workspace.ts";
 import { splitName } from "./import-rules.ts";
 
-/** An import as an arrow between two nodes, and where it is written. */
+/** An import as an edge between two nodes, with its position. */
 interface Arrow {
   readonly to: string;
   readonly source: Source;
@@ -19,7 +18,7 @@ interface Arrow {
 
 type Graph = ReadonlyMap<string, readonly Arrow[]>;
 
-/** Every cycle among the files of each of `packages`, and among the packages, once each. */
+/** Returns a finding for each cycle between the files of each of `packages`, and between the packages. */
 export function checkCycles(packages: readonly WorkspacePackage[]): Diagnostic[] {
   return [
     ...packages.flatMap((one) => findCycles(fileGraph(one), "ARCH_FILE_CYCLE")),
@@ -50,14 +49,14 @@ function packageGraph(packages: readonly WorkspacePackage[]): Graph {
         listModuleReferences(file.syntax)
           .filter(({ specifier }) => specifier.startsWith(scope))
           .map(({ specifier, span }) => ({ to: splitName(specifier).folder, source: file, span }))
-          // An import of itself has a finding of its own.
+          // A separate rule reports a file that imports itself.
           .filter(({ to }) => to !== one.folder),
       ),
     ]),
   );
 }
 
-/** Depth-first; an arrow back to a node that is still open closes a cycle. */
+/** Searches depth-first; an edge to a node that is still open closes a cycle. */
 function findCycles(graph: Graph, code: string): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
   const open: string[] = [];

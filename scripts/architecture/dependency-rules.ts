@@ -1,6 +1,6 @@
 /**
- * A package's `package.json` lists exactly what its `src` imports, at exact
- * versions, and the packages here at their own version.
+ * Checks that the `package.json` of a package lists exactly the imports of its `src`:
+ * packages of this repository at their own version, others at exact versions.
  */
 
 import { isBuiltin } from "node:module";
@@ -8,7 +8,7 @@ import type { Diagnostic } from "@toolcrib/diagnostics";
 import { listModuleReferences } from "../syntax.ts";
 import type { WorkspacePackage } from "../workspace.ts";
 
-/** Every dependency of `owner` that is missing, unused or not pinned. */
+/** Returns a finding for each dependency of `owner` that is missing, unused or not pinned. */
 export function checkDependencies(
   owner: WorkspacePackage,
   packages: readonly WorkspacePackage[],
@@ -52,7 +52,7 @@ export function checkDependencies(
   return findings;
 }
 
-/** The package that a specifier names; undefined for relative ones and for Node's own modules. */
+/** Returns the package of a specifier; undefined for relative ones and for Node's own modules. */
 function packageOf(specifier: string): string | undefined {
   if (specifier.startsWith(".") || isBuiltin(specifier)) return undefined;
   const parts = specifier.split("/");

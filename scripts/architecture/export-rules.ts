@@ -1,8 +1,8 @@
 /**
- * What an `index.ts` exports is used: by another package, by tests, which enter
- * a package by its `index.ts` too, by the tools of the repository, or by users,
- * to whom a README or a guide names it. The object of a package's error codes is
- * always for users, to whom the reference of error codes is addressed.
+ * Finds unused exports of `index.ts` files. An export is used by another package, by a
+ * test, by the tools of the repository, or by users if a README or a guide names it.
+ * The object with the error codes of a package always counts as used, because the
+ * reference of error codes documents it.
  */
 
 import { globSync, readFileSync } from "node:fs";
@@ -51,7 +51,7 @@ export function checkExportUse(workspace: Workspace): Diagnostic[] {
   });
 }
 
-/** Returns how many names the packages of `workspace` export. */
+/** Returns the number of names that the packages of `workspace` export. */
 export function countExports({ packages }: Workspace): number {
   return packages.reduce((sum, owner) => sum + listExports(owner).length, 0);
 }
@@ -72,7 +72,7 @@ function importedFrom(file: WorkspaceFile, specifier: string): readonly string[]
     .flatMap(({ names, span }) => (names.length > 0 ? names : namesAfter(file.text, span.start)));
 }
 
-/** The names that `const { a, b } = await import("x")` and `import("x").A` take, where `start` is the specifier. */
+/** Returns the names that `const { a, b } = await import("x")` and `import("x").A` import, where `start` is the specifier. */
 function namesAfter(text: string, start: number): string[] {
   const line = text.slice(Math.max(0, start - 400), start);
   const destructured = /\{([^{}]*)\}\s*=\s*(?:await\s+)?\(?(?:await\s+)?import\(\s*$/.exec(line)?.[1] ?? "";

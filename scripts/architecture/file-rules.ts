@@ -1,8 +1,8 @@
 /**
- * What a source file may hold: no default exports and no `export *`, re-exports
- * in `index.ts` only, nothing of the process or the clock outside the places
- * that hand it out, no process started except by `process`, and no more than
- * 500 lines without a reason.
+ * Rules for the content of a source file: no default exports and no `export *`,
+ * re-exports in `index.ts` only, no access to the process or the clock outside the
+ * composition roots, no process started except by `process`, and at most 500 lines
+ * without a reason.
  */
 
 import type { Diagnostic, Span } from "@toolcrib/diagnostics";
@@ -27,14 +27,14 @@ import type { Checker } from "typescript/unstable/sync";
 import { headerOf, listModuleReferences, spanOf, visitNodes } from "../syntax.ts";
 import { scope, type WorkspaceFile, type WorkspacePackage } from "../workspace.ts";
 
-/** Modules that are not taken as a whole. */
+/** Modules that must be imported by member, not as a whole. */
 const wholeModules: ReadonlySet<string> = new Set(["node:process", "node:console"]);
 
-/** Packages that may use the process, the clock, randomness and the console as they are. */
+/** Packages that may use the process, the clock, randomness and the console directly. */
 const outermostPackages: ReadonlySet<string> = new Set(["cli", "testing"]);
 /**
  * The composition roots, of the gateway as a server and as a library, and of a
- * process that executes one composite: the only other files that may.
+ * process that executes one composite: the only other files with direct access.
  */
 const compositionRoots: ReadonlySet<string> = new Set([
   "packages/metatool/src/run/isolated/child-process.ts",
@@ -43,8 +43,8 @@ const compositionRoots: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Packages whose source may start processes: the one that does it for all
- * others, and the servers that tests run.
+ * Packages whose source may start processes: the one that starts them for all
+ * others, and the one with the test servers.
  */
 const processPackages: ReadonlySet<string> = new Set(["process", "testing"]);
 /** Modules of Node that start processes. */
@@ -64,7 +64,7 @@ const ambientMembers: ReadonlyMap<string, readonly string[]> = new Map([
 
 /** The one package that replaces files. */
 const filesPackage = "files";
-/** Renames that replace no file that another process reads as a whole, each with its reason. */
+/** Allowed renames, which replace no file that another process reads, with their reasons. */
 const allowedRenames: ReadonlyMap<string, string> = new Map([
   ["packages/gateway/src/http/control-socket.ts", "a new socket gets its name when it listens"],
   ["packages/process/src/log-file.ts", "log rotation: the rotated file is complete"],
@@ -73,10 +73,10 @@ const allowedRenames: ReadonlyMap<string, string> = new Map([
 const fileModules: ReadonlySet<string> = new Set(["node:fs", "fs", "node:fs/promises", "fs/promises"]);
 const renameFunctions: ReadonlySet<string> = new Set(["rename", "renameSync"]);
 
-/** Functions that are the network or the clock by themselves. */
+/** Global functions that access the network or the clock. */
 const ambientFunctions: ReadonlySet<string> = new Set(["fetch", "Date"]);
 
-/** Modules of Node that give the same things by name. */
+/** Modules of Node that export the same functions. */
 const ambientModules: ReadonlyMap<string, string> = new Map([
   ["node:process", "process"],
   ["node:crypto", "crypto"],
@@ -84,7 +84,7 @@ const ambientModules: ReadonlyMap<string, string> = new Map([
   ["node:console", "console"],
 ]);
 
-/** Every rule of this file for every source file of `owner`. */
+/** Applies every rule of this file to every source file of `owner`. */
 export function checkFiles(owner: WorkspacePackage, checker: Checker): Diagnostic[] {
   return owner.src.flatMap((file) => {
     const isOutermost = outermostPackages.has(owner.folder) || compositionRoots.has(file.name);
@@ -100,7 +100,7 @@ export function checkFiles(owner: WorkspacePackage, checker: Checker): Diagnosti
 
 function checkLength(file: WorkspaceFile): Diagnostic[] {
   const lines = file.text.split("\n").length - (file.text.endsWith("\n") ? 1 : 0);
-  // The reason is prose; that it is there is seen by the words that such a sentence needs.
+  // The reason is prose, so the check only looks for words that such a sentence contains.
   if (lines <= maxLines || /\bone piece\b/.test(headerOf(file.text))) return [];
   const message = `The file has ${lines} lines; more than ${maxLines} need a reason in its header`;
   const hint = 'divide it, or say in its header why it is "one piece"';
@@ -113,27 +113,27 @@ function checkExports(file: WorkspaceFile, isIndex: boolean): Diagnostic[] {
   const imported = importedNames(file.syntax);
   for (const node of file.syntax.statements) {
     if (isExportAssignment(node) || hasDefaultModifier(node)) {
-      const message = "There are no default exports here";
+      const message = "Default exports are not allowed";
       findings.push(finding("ARCH_DEFAULT_EXPORT", message, file, spanOf(node), "export it by its name"));
     }
     if (!isExportDeclaration(node)) continue;
     const clause = node.exportClause;
     if (clause === undefined || !isNamedExports(clause)) {
-      const message = "Exports are named one by one, not with *";
+      const message = "export * is not allowed: name each export";
       findings.push(finding("ARCH_EXPORT_ALL", message, file, spanOf(node)));
       continue;
     }
     for (const element of clause.elements) {
       if (element.name.text === "default")
         findings.push(
-          finding("ARCH_DEFAULT_EXPORT", "There are no default exports here", file, spanOf(element)),
+          finding("ARCH_DEFAULT_EXPORT", "Default exports are not allowed", file, spanOf(element)),
         );
     }
     const isReexport =
       node.moduleSpecifier !== undefined ||
       clause.elements.some((element) => imported.has((element.propertyName ?? element.name).text));
     if (isReexport && !isIndex) {
-      const message = "Only a package's index.ts re-exports";
+      const message = "Only a package's index.ts may re-export";
       findings.push(finding("ARCH_RE_EXPORT", message, file, spanOf(node)));
     }
   }
@@ -184,7 +184,7 @@ function checkAmbient(file: WorkspaceFile, checker: Checker): Diagnostic[] {
   return findings;
 }
 
-/** An import of types alone starts nothing. */
+/** Whether an import is of types only, which starts no process. */
 function checkProcesses(file: WorkspaceFile): Diagnostic[] {
   return listModuleReferences(file.syntax)
     .filter(({ specifier, isTypeOnly }) => !isTypeOnly && processModules.has(withScheme(specifier)))
@@ -194,7 +194,7 @@ function checkProcesses(file: WorkspaceFile): Diagnostic[] {
     });
 }
 
-/** The specifier of a built-in module with its optional `node:` prefix. */
+/** Returns the specifier of a built-in module with its optional `node:` prefix. */
 function withScheme(specifier: string): string {
   return specifier.startsWith("node:") ? specifier : `node:${specifier}`;
 }
@@ -243,14 +243,14 @@ function isAmbientMember(object: string, member: string): boolean {
   return members !== undefined && (member === "*" || members.includes(member) || members.includes("*"));
 }
 
-/** `object.member` and `object["member"]`, where the object is a plain name. */
+/** Returns the parts of `object.member` and `object["member"]`, if the object is a plain name. */
 function memberAccess(node: Node): { readonly object: Identifier; readonly member: string } | undefined {
   if (isPropertyAccessExpression(node) && isIdentifier(node.expression)) {
     return { object: node.expression, member: node.name.text };
   }
   if (isElementAccessExpression(node) && isIdentifier(node.expression)) {
     const { argumentExpression } = node;
-    // A member that is not known here could be any.
+    // A computed member can be any member.
     const member = isStringLiteral(argumentExpression) ? argumentExpression.text : "*";
     return { object: node.expression, member };
   }

@@ -1,6 +1,6 @@
 /**
- * The floors of ARCHITECTURE.md as data. The table that people read is the
- * one that is enforced: there is no second list of what may import what.
+ * Parses the table of floors in ARCHITECTURE.md. The checks enforce this table, so the
+ * documentation and the rules cannot differ.
  */
 
 import type { Diagnostic, Source, Span } from "@toolcrib/diagnostics";
@@ -11,13 +11,13 @@ export interface FloorRow {
   readonly folder: string;
   /** The floor's number; undefined for packages of development only (`dev`). */
   readonly floor: number | undefined;
-  /** Folder names of what it may import. */
+  /** Folder names of the packages that it may import. */
   readonly mayImport: ReadonlySet<string>;
-  /** Where the row stands. */
+  /** Position of the row. */
   readonly span: Span;
 }
 
-/** The table, and what is wrong with it. */
+/** The table, and findings about it. */
 export interface FloorTable {
   readonly source: Source;
   readonly rows: ReadonlyMap<string, FloorRow>;

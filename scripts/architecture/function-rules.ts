@@ -1,6 +1,6 @@
 /**
- * How long a function may be. A long function that returns closures over shared
- * variables is a class that no outline shows. Parsers, compilers and tables are
+ * Limits the length of functions. A long function that returns closures over shared
+ * variables is a class that editors cannot outline. Parsers, compilers and tables are
  * exempt: their file's header says why the file, or the function, is "one piece".
  */
 
@@ -17,7 +17,7 @@ import {
 import { headerOf, spanOf, visitNodes } from "../syntax.ts";
 import type { WorkspaceFile } from "../workspace.ts";
 
-/** The most lines of a function, from its first to its closing brace. */
+/** Maximum number of lines of a function, from its first to its closing brace. */
 const maxFunctionLines = 120;
 
 /** Returns a finding for each function of `file` that is too long, unless the file is one piece. */

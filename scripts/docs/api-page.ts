@@ -1,5 +1,5 @@
 /**
- * `docs/api/<package>.api.md`: what a package exports, with signatures, so that
+ * `docs/api/<package>.api.md`: the exports of a package with their signatures, so that
  * a review sees every change of an interface as a change of this page.
  */
 
@@ -19,17 +19,17 @@ import { type DeclarationKind, declarationText, kindOf } from "./declaration-tex
 export interface ApiEntry {
   readonly name: string;
   readonly kind: DeclarationKind;
-  /** Its doc comment before the tags; empty where it has none. */
+  /** The doc comment before its tags; empty if there is none. */
   readonly doc: string;
   /** Its declarations, without bodies and comments. */
   readonly text: string;
-  /** The heading that it stands under in `index.ts`. */
+  /** Its heading in `index.ts`. */
   readonly section: string;
-  /** Where `index.ts` names it. */
+  /** Its position in `index.ts`. */
   readonly node: Node;
 }
 
-/** Everything that `owner` exports, in the order of its `index.ts`. */
+/** Returns all exports of `owner`, in the order of its `index.ts`. */
 export function listApi(owner: WorkspacePackage, checker: Checker): ApiEntry[] {
   const entries: ApiEntry[] = [];
   let section = "";
@@ -44,7 +44,7 @@ export function listApi(owner: WorkspacePackage, checker: Checker): ApiEntry[] {
       const target = symbol === undefined ? undefined : checker.getAliasedSymbol(symbol);
       const nodes = target?.declarations.map((declaration) => declaration.resolve()) ?? [];
       const all = nodes.filter((node) => node !== undefined);
-      // Of an overloaded function, the form that has a body is not for callers.
+      // The implementation of an overloaded function is not visible to callers.
       const overloads = all.filter((node) => !(isFunctionDeclaration(node) && node.body !== undefined));
       const declarations = overloads.length > 0 ? overloads : all;
       const [first] = declarations;
@@ -67,7 +67,7 @@ function indexOf(owner: WorkspacePackage): WorkspaceFile | undefined {
   return owner.src.find(({ name }) => name === `packages/${owner.folder}/src/index.ts`);
 }
 
-/** Every export of `owner` that has no doc comment. */
+/** Returns a finding for each export of `owner` without a doc comment. */
 export function checkApiDocs(owner: WorkspacePackage, checker: Checker): Diagnostic[] {
   const source = indexOf(owner);
   return listApi(owner, checker)
@@ -81,7 +81,7 @@ export function checkApiDocs(owner: WorkspacePackage, checker: Checker): Diagnos
     }));
 }
 
-/** The page of `owner`. */
+/** Returns the page of `owner`. */
 export function apiPage(owner: WorkspacePackage, checker: Checker): string {
   const lines = [
     `# ${owner.manifest.name}`,

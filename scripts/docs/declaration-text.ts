@@ -1,7 +1,6 @@
 /**
- * A declaration as its users see it: the signature without bodies, private
- * members, comments and initial values. Types that are not written down are
- * those that the compiler infers.
+ * Formats a declaration for API pages: the signature without bodies, private members,
+ * comments and initial values. Omitted types are replaced by inferred ones.
  */
 
 import {
@@ -19,10 +18,10 @@ import {
 } from "typescript/unstable/ast";
 import type { Checker } from "typescript/unstable/sync";
 
-/** The kinds of exports, as pages name them. */
+/** Names of the kinds of exports on the pages. */
 export type DeclarationKind = "class" | "constant" | "function" | "interface" | "type";
 
-/** What `node` declares. */
+/** Returns the kind of declaration of `node`. */
 export function kindOf(node: Node): DeclarationKind {
   switch (node.kind) {
     case SyntaxKind.ClassDeclaration:
@@ -40,7 +39,7 @@ export function kindOf(node: Node): DeclarationKind {
   }
 }
 
-/** `node` as text. */
+/** Formats `node`. */
 export function declarationText(node: Node, checker: Checker): string {
   if (isVariableDeclaration(node)) return `const ${node.name.getText()}: ${variableType(node, checker)};`;
   if (isFunctionDeclaration(node)) return `${withoutBody(node, node.body, node.type, checker)};`;
@@ -58,7 +57,7 @@ function typeText(node: Node, checker: Checker): string {
   return type === undefined ? "unknown" : checker.typeToString(type, node);
 }
 
-/** The text up to `body`, with its return type. */
+/** Returns the text up to `body`, with its return type. */
 function withoutBody(
   node: Node,
   body: Node | undefined,
@@ -80,7 +79,7 @@ function classText(node: Node & { readonly members: Iterable<Node> }, checker: C
   return members.length === 0 ? `${head} {}` : `${head} {\n${indent(members.join("\n"))}\n}`;
 }
 
-/** Where the heritage clauses or the name of a class end. */
+/** Returns the end of the heritage clauses or of the name of a class. */
 function headEnd(node: Node): number {
   const { heritageClauses, name } = node as {
     readonly heritageClauses?: readonly Node[];
@@ -112,7 +111,7 @@ function indent(text: string): string {
   return text.replace(/^(?=.)/gm, "  ");
 }
 
-/** Without `export`, comments and the lines that they leave empty, and indented by what is left of it. */
+/** Removes `export`, comments and the resulting empty lines, and normalizes the indentation. */
 function tidy(text: string): string {
   return withoutComments(text)
     .replace(/^export (?:declare )?(?:async )?/, "")

@@ -1,8 +1,8 @@
-/** `docs/reference/errors.md`: every code of every package and what it means. */
+/** `docs/reference/errors.md`: every code of every package with its meaning. */
 
 import type { ErrorCode } from "../error-codes.ts";
 
-/** The page that lists `codes`, by package. */
+/** Returns the page that lists `codes`, by package. */
 export function errorsPage(codes: readonly ErrorCode[]): string {
   const lines = [
     "# Error codes",

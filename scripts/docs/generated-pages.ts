@@ -1,6 +1,6 @@
 /**
- * All pages that are made from the sources, and whether those in the
- * repository are the ones that would be made now.
+ * Generates all pages that are derived from the sources, and checks that the pages in
+ * the repository are up to date.
  */
 
 import { existsSync, globSync, readFileSync } from "node:fs";
@@ -13,13 +13,13 @@ import { errorsPage } from "./errors-page.ts";
 import { limitsPage } from "./limits-page.ts";
 import { starlarkPage } from "./starlark-page.ts";
 
-/** Package of the test tools, whose exports are no interface. */
+/** Package of the test tools, whose exports are not documented. */
 const testTools = "testing";
 
-/** Paths from the root, and their texts. */
+/** Texts by path from the root. */
 export type Pages = ReadonlyMap<string, string>;
 
-/** Makes every page. */
+/** Generates every page. */
 export async function makePages(workspace: Workspace): Promise<Pages> {
   const packages = workspace.packages.filter(({ folder }) => folder !== testTools);
   const libraries = packages.filter((one) => listApi(one, workspace.checker).length > 0);
@@ -40,13 +40,13 @@ async function commandLine(): Promise<string> {
   return commandLineReference();
 }
 
-/** The JSON Schema of `toolcrib.yaml`, made by the code that checks it. */
+/** The JSON Schema of `toolcrib.yaml`, generated from the declarations that check it. */
 async function configSchema(): Promise<string> {
   const { configJsonSchema } = await import("@toolcrib/config");
   return `${JSON.stringify(configJsonSchema(), undefined, 2)}\n`;
 }
 
-/** The JSON Schemas of manifests and toolspecs, made by the code that checks them. */
+/** The JSON Schemas of manifests and toolspecs, generated from the declarations that check them. */
 async function toolspecSchemas(): Promise<readonly (readonly [string, string])[]> {
   const { manifestJsonSchema, toolspecJsonSchema } = await import("@toolcrib/toolspec");
   return [
@@ -55,14 +55,14 @@ async function toolspecSchemas(): Promise<readonly (readonly [string, string])[]
   ];
 }
 
-/** API pages in the repository that no package has any more. */
+/** Returns API pages in the repository whose package no longer exists. */
 export function listStalePages(root: string, pages: Pages): string[] {
   return globSync("docs/api/*.api.md", { cwd: root })
     .map((path) => path.split(sep).join("/"))
     .filter((path) => !pages.has(path));
 }
 
-/** Every page below `root` that is missing, different or left over. */
+/** Returns a finding for each page below `root` that is missing, outdated or obsolete. */
 export function checkPages(root: string, pages: Pages): Diagnostic[] {
   const findings: Diagnostic[] = [];
   const add = (path: string, message: string, line = 1) => {
@@ -82,7 +82,7 @@ export function checkPages(root: string, pages: Pages): Diagnostic[] {
     const made = text.split("\n");
     const line = made.findIndex((one, index) => one !== found[index]);
     if (line !== -1 || found.length !== made.length)
-      add(path, "The page is not what the sources say", (line === -1 ? made.length : line) + 1);
+      add(path, "The page is out of date", (line === -1 ? made.length : line) + 1);
   }
   for (const path of listStalePages(root, pages)) add(path, "The page belongs to no package");
   return findings;

@@ -1,14 +1,13 @@
 /**
- * `docs/reference/limits.md`: every option whose doc comment gives a number as
- * its default. Read from the sources, so that the page cannot promise another
- * number than the comment beside the option does.
+ * `docs/reference/limits.md`: every option whose doc comment has a number as its
+ * default. The page is generated from these comments, so it always agrees with them.
  */
 
 import { isInterfaceDeclaration, isPropertySignatureDeclaration, type Node } from "typescript/unstable/ast";
 import { visitNodes } from "../syntax.ts";
 import type { WorkspacePackage } from "../workspace.ts";
 
-/** One option with a number for its default. */
+/** One option with a number as its default. */
 export interface Limit {
   /** Interface and member, such as `JsonLimits.maxDepth`. */
   readonly name: string;
@@ -16,7 +15,7 @@ export interface Limit {
   readonly meaning: string;
 }
 
-/** The options of `owner`, in the order of their files. */
+/** Returns the options of `owner`, in the order of their files. */
 export function listLimits(owner: WorkspacePackage): Limit[] {
   const limits: Limit[] = [];
   for (const file of owner.src) {
@@ -45,7 +44,7 @@ function readDefault(member: Node): Pick<Limit, "value" | "meaning"> | undefined
   return parts === null ? undefined : { meaning, value };
 }
 
-/** The page for `packages`. */
+/** Returns the page for `packages`. */
 export function limitsPage(packages: readonly WorkspacePackage[]): string {
   const lines = [
     "# Limits",

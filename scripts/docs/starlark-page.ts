@@ -1,7 +1,7 @@
 /**
- * `docs/reference/starlark.md`: the language, in prose of its own, and every
- * builtin, method and module member with its signature and its doc, taken from
- * the engine itself; the switches, limits and codes from their declarations.
+ * `docs/reference/starlark.md`: the prose of `starlark-language.md`, and every builtin,
+ * method and module member with its signature and documentation from the engine;
+ * options, limits and codes from their declarations.
  */
 
 import { readFileSync } from "node:fs";
@@ -35,13 +35,13 @@ import { readErrorCodes } from "../error-codes.ts";
 import { visitNodes } from "../syntax.ts";
 import type { Workspace } from "../workspace.ts";
 
-/** The prose; each line `<!-- name -->` is replaced by what is made. */
+/** The prose, in which each line `<!-- name -->` is replaced by a generated part. */
 const prosePath = "scripts/docs/starlark-language.md";
 
-/** Types with methods, and what they are called. */
+/** Types with methods, and their names on the page. */
 const types = ["string", "bytes", "list", "dict", "set"] as const;
 
-/** The page. */
+/** Returns the page. */
 export async function starlarkPage(workspace: Workspace): Promise<string> {
   const prose = readFileSync(join(workspace.root, prosePath), "utf8");
   const parts: { readonly [name: string]: () => readonly string[] } = {
@@ -121,7 +121,7 @@ function attributeEntries(value: HostObject): readonly string[] {
   });
 }
 
-/** One of each kind of value that has attributes and is no module. */
+/** Returns one value of each kind that has attributes and is not a module. */
 async function hostObjects(): Promise<readonly (readonly [string, HostObject])[]> {
   const text = 'return time.from_timestamp(0), time.hour, attempt(fail, "x").error';
   const predeclared = new Map<string, Value>([["time", timeModule]]);
@@ -142,14 +142,14 @@ function show(value: Value): string {
   return repr(value, aThread());
 }
 
-/** A thread without a clock, for what takes no time. */
+/** A thread without a clock, for evaluation without time limits. */
 function aThread(): Thread {
   return new Thread({ monotonicMs: () => 0 });
 }
 
 // Options, limits and codes.
 
-/** The members of an interface of the engine with their doc comments, in order. */
+/** Returns the members of an interface of the engine with their doc comments, in order. */
 function membersOf(workspace: Workspace, name: string): ReadonlyMap<string, string> {
   const members = new Map<string, string>();
   const files = workspace.packages.find(({ folder }) => folder === "starlark")?.src ?? [];

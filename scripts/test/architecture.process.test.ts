@@ -11,7 +11,7 @@ after(() => compiler.close());
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-test("The sources of this repository keep to ARCHITECTURE.md", () => {
+test("The sources of this repository follow ARCHITECTURE.md", () => {
   using workspace = openWorkspace(root, compiler);
   assert.ok(workspace.packages.length >= 10, "too few packages were found");
   assert.ok(workspace.packages.every(({ src }) => src.length > 0));
@@ -75,7 +75,7 @@ describe("checkArchitecture() finds", () => {
       ],
     ));
 
-  test("a sideways import that the table does not draw", () =>
+  test("an import within a floor that the table does not list", () =>
     check({ "packages/diagnostics/src/a.ts": 'import "@toolcrib/json";\nexport {};\n' }, [
       "packages/diagnostics/src/a.ts:1 ARCH_IMPORT_NOT_ALLOWED",
     ]));
@@ -132,7 +132,7 @@ describe("checkArchitecture() finds", () => {
       ["packages/mcp/src/c.ts:1 ARCH_FILE_CYCLE"],
     ));
 
-  test("a cycle of packages, also where the table draws it", () =>
+  test("a cycle of packages, even if the table allows the imports", () =>
     check(
       {
         ...architecture("| 0 base | `diagnostics` | d | `json` |\n"),
@@ -166,7 +166,7 @@ describe("checkArchitecture() finds", () => {
       [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12].map((line) => `packages/mcp/src/a.ts:${line} ARCH_AMBIENT`),
     ));
 
-  test("none of those in words, in comments and in names of the file's own", () =>
+  test("none of those in texts, in comments and in the file's own names", () =>
     check(
       {
         "packages/mcp/src/a.ts": [
@@ -210,7 +210,7 @@ describe("checkArchitecture() finds", () => {
       [1, 2, 3].map((line) => `packages/mcp/src/a.ts:${line} ARCH_PROCESS`),
     ));
 
-  test("a file of more than 500 lines that does not say why it is one piece", () =>
+  test("a file of more than 500 lines without a reason in its header", () =>
     check(
       {
         "packages/mcp/src/a.ts": longFile("/** A state machine. */"),
@@ -317,7 +317,7 @@ describe("checkArchitecture() finds", () => {
       "packages/diagnostics/package.json:1 ARCH_TABLE_INVALID",
     ]));
 
-  test("rows that cannot be read, that come twice or that point up", () =>
+  test("invalid and duplicate rows, and rows that allow a higher floor", () =>
     check(
       {
         ...architecture(

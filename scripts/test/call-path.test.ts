@@ -1,4 +1,4 @@
-/** The path of a call in ARCHITECTURE.md is the path in the code. */
+/** The path of a call in ARCHITECTURE.md matches the code. */
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";

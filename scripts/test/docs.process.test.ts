@@ -14,7 +14,7 @@ import { type Files, makeTree, placesOf } from "./temporary-tree.ts";
 const compiler = startCompiler();
 after(() => compiler.close());
 
-/** Uses the workspace that `files` make. */
+/** Creates a workspace from `files`, and runs `use` with it. */
 async function withTree(files: Files, use: (workspace: Workspace) => void | Promise<void>): Promise<void> {
   await using tree = await makeTree(files);
   using workspace = openWorkspace(tree.path, compiler);
@@ -169,13 +169,13 @@ type Name = string | undefined;
     );
   }));
 
-test("checkApiDocs() finds what is exported without a doc comment", () =>
+test("checkApiDocs() finds exports without a doc comment", () =>
   withTree(tree, (workspace) => {
     const findings = checkApiDocs(packageIn(workspace, "mcp"), workspace.checker);
     assert.deepEqual(placesOf(findings), ["packages/mcp/src/index.ts:4 DOC_MISSING"]);
   }));
 
-test("limitsPage() lists the options that have a number for their default", () =>
+test("limitsPage() lists the options with a number as their default", () =>
   withTree(tree, (workspace) => {
     const [, table] = limitsPage(workspace.packages).split("## mcp");
     assert.equal(
@@ -193,7 +193,7 @@ test("errorsPage() lists codes by package and name", () =>
     );
   }));
 
-test("checkPages() finds pages that are missing, different, cut short or left over, and where", async () => {
+test("checkPages() finds pages that are missing, different, truncated or obsolete, with positions", async () => {
   await using directory = await makeTree({
     "docs/api/same.api.md": "one\ntwo\n",
     "docs/api/other.api.md": "one\ntwo\nthree\n",
@@ -220,7 +220,7 @@ test("checkPages() finds pages that are missing, different, cut short or left ov
   assert.deepEqual(placesOf(checkPages(directory.path, pages)), ["docs/api/gone.api.md:1 DOC_OUTDATED"]);
 });
 
-test("checkLinks() finds links and paths that lead nowhere, and leaves code blocks and addresses alone", () =>
+test("checkLinks() finds broken links and paths, and ignores code blocks and URLs", () =>
   withTree(
     {
       "README.md":

@@ -10,7 +10,7 @@ import { makeTree, placesOf } from "./temporary-tree.ts";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const examples = listExamples(root);
 
-test("The pages have examples that run", () => {
+test("The pages have runnable examples", () => {
   for (const folder of ["diagnostics", "json", "tool"]) {
     assert.ok(
       examples.some(({ page }) => page === `packages/${folder}/README.md`),
@@ -47,7 +47,7 @@ test("listExamples() takes only blocks that are marked", async () => {
   );
 });
 
-test("checkExamples() says where in the page an example is wrong", async () => {
+test("checkExamples() reports the position of an error in the page", async () => {
   await using tree = await makeTree({
     "README.md":
       "# A\n\n```ts run\nconst a: string = 1;\nexport { a };\n```\n\n```ts run\nexport const = 1;\n```\n",

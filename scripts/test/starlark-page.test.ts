@@ -1,4 +1,4 @@
-/** What the page about Starlark shows is true: its programs run, and its examples give what they say. */
+/** The page about Starlark is correct: its programs run, and its examples have the documented results. */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -20,7 +20,7 @@ import {
 
 const prose = readFileSync(join(import.meta.dirname, "../docs/starlark-language.md"), "utf8");
 
-/** What a program of the tool dialect returns, as `repr` writes it. */
+/** Returns the result of a program of the tool dialect, as `repr` writes it. */
 async function run(text: string): Promise<string> {
   const predeclared = new Map<string, Value>([
     ["json", jsonModule],
@@ -45,7 +45,7 @@ test("the programs of the page about Starlark run", async () => {
   for (const text of programs) await run(text);
 });
 
-test("the examples of the page about Starlark give what they say", async () => {
+test("the examples of the page about Starlark have the documented results", async () => {
   const examples = [...prose.matchAll(/`([^`\n]+)` gives `([^`\n]+)`/g)];
   assert.ok(examples.length >= 10);
   for (const [, expression, expected] of examples) {
@@ -53,7 +53,7 @@ test("the examples of the page about Starlark give what they say", async () => {
   }
 });
 
-test("what the page about Starlark calls an error is one", async () => {
+test("documented errors of the page about Starlark occur", async () => {
   const check = (text: string) => assert.rejects(run(text), StarlarkError, text);
   await check("True + 1");
   await check('1 + "a"');

@@ -1,11 +1,11 @@
-/** Small repositories that tests write, each to break one rule. */
+/** Small repositories for tests, each of which breaks one rule. */
 
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { type Diagnostic, positionAt } from "@toolcrib/diagnostics";
 import { makeTemporaryDirectory, type TemporaryDirectory } from "@toolcrib/testing";
 
-/** Paths from the root, and their texts. */
+/** Texts by path from the root. */
 export type Files = { readonly [path: string]: string };
 
 const table = `# Architecture
@@ -24,8 +24,8 @@ const table = `# Architecture
 const folders = ["cli", "gateway", "mcp", "search", "json", "diagnostics", "testing"];
 
 /**
- * Writes a repository of seven packages in which nothing is wrong, and then
- * `files` over it. A package depends on what its sources import unless `files`
+ * Writes a repository of seven packages without findings, and then adds or
+ * replaces `files`. A package depends on what its sources import unless `files`
  * has its `package.json`.
  */
 export async function makeTree(files: Files): Promise<TemporaryDirectory> {

@@ -22,7 +22,7 @@ export const configCodes = {
   CONFIG_URL_INSECURE: "The URL of a transport is http to another machine, without allow_http.",
   CONFIG_URL_CREDENTIALS: "The URL of a transport contains a user name or password.",
   CONFIG_HEADER_NOT_ALLOWED: "A header that only Toolcrib sets.",
-  CONFIG_ID_INVALID: "The id of a tool server does not fit into tool names.",
+  CONFIG_ID_INVALID: "The id of a tool server contains characters that tool names cannot have.",
   CONFIG_ID_DUPLICATE: "Two tool servers of one file have the same id.",
   CONFIG_ID_COLLISION: "Two ids differ only in case or separators.",
   CONFIG_ID_NORMALIZED: "The name of a server in another program's file was changed into a valid id.",

@@ -224,11 +224,11 @@ export interface ServeLimits {
   readonly bodyMaxBytes: number;
   /** Longest result of a call, in bytes. @default 16777216 */
   readonly resultMaxBytes: number;
-  /** Most sessions at a time. @default 1000 */
+  /** Maximum number of sessions at a time. @default 1000 */
   readonly maxSessions: number;
   /** Seconds after which an unused session is closed. @default 3600 */
   readonly sessionIdleSeconds: number;
-  /** Most calls in flight at a time. @default 256 */
+  /** Maximum number of calls in flight at a time. @default 256 */
   readonly maxConcurrentCalls: number;
 }
 

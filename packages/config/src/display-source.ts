@@ -17,7 +17,7 @@ import {
 
 /** Returns `text` in quotes, harmless to a terminal and cut to one line; never a credential. */
 export function quote(text: string): string {
-  return looksLikeCredential(text) ? "(what looks like a secret)" : quoteText(text);
+  return looksLikeCredential(text) ? "(possible secret)" : quoteText(text);
 }
 
 /** Returns the displayable `source`. Without a `tree` (the text has syntax errors) it hides suspected credentials. */

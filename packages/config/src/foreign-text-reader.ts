@@ -76,7 +76,7 @@ export class ForeignTextReader {
 
   url(node: DocumentNode): ConfigText {
     const isSecret = node.kind === "scalar" && urlContainsCredential(node.text);
-    const field = { what: "its URL contains what looks like a secret", hint: variableHint };
+    const field = { what: "its URL contains a possible secret", hint: variableHint };
     const text = this.#read(node, "url", isSecret ? field : undefined);
     const problem = text.kind === "literal" ? lintServerUrl(text.text.trim(), false) : undefined;
     if (problem !== undefined) {
@@ -122,7 +122,7 @@ export class ForeignTextReader {
   }
 
   #reportInline(node: DocumentNode, field: string, credential: CredentialField | undefined): void {
-    const what = credential?.what ?? `field ${quote(field)} contains what looks like a secret`;
+    const what = credential?.what ?? `field ${quote(field)} contains a possible secret`;
     this.#reporter.report({
       severity: "warning",
       code: "CONFIG_INLINE_SECRET",

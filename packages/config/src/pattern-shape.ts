@@ -51,7 +51,7 @@ function lintToolPattern(value: string): Problem | undefined {
     hint: canMatchFeature(value)
       ? "only tools are hidden or pinned; to deny a resource or prompt, write the pattern in policy.deny"
       : (suggestion(value, [value.replaceAll("/", ":")], (one) => lintToolPattern(one) === undefined) ??
-        "letters, digits, _ . - : and the wildcards * and ? are allowed; ? also stands for any other character"),
+        "letters, digits, _ . - : and the wildcards * and ? are allowed; ? also matches any other character"),
   };
 }
 

@@ -87,7 +87,7 @@ export const secretKeyRef: Shape<SecretRef> = {
   check(node, place) {
     if (node.kind === "scalar") {
       if (typeof node.value === "string" && looksLikeCredential(node.value)) {
-        return reportInline(node, place, "secret_key_ref holds what looks like the secret itself", refHint);
+        return reportInline(node, place, "secret_key_ref contains a possible secret", refHint);
       }
       const name = nameShape.check(node, place);
       return name === undefined ? undefined : { kind: "named", name };
@@ -122,7 +122,7 @@ const secretText = record({
       examples: ["Bearer "],
       inspect(value, node, place) {
         if (!looksLikeCredential(value)) return;
-        reportInline(node, place, "the prefix looks like a secret itself", refHint);
+        reportInline(node, place, "the prefix contains a possible secret", refHint);
       },
     }),
   },
@@ -148,7 +148,7 @@ export function textShape(role: "header" | "variable"): Shape<ConfigText> {
       if (value === "") return;
       inspectVariables(value, node, place);
       if (looksLikeCredential(value)) {
-        const what = `${noun} ${quote(place.key)} contains what looks like a secret`;
+        const what = `${noun} ${quote(place.key)} contains a possible secret`;
         reportInline(node, place, what, inlineHint(role, place.key, value));
       } else if (role === "header" && !/^[\t\x20-\x7e]*$/.test(value)) {
         invalid(node, place, `${quote(place.path)} contains characters that are not allowed in a header`);

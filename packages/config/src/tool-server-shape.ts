@@ -29,7 +29,7 @@ import { lintServerId, serverIdMaxLength, serverIdPattern } from "./server-id.ts
 import { reportInline } from "./text-shape.ts";
 import { transportShape } from "./transport-shape.ts";
 
-/** Most entries of `tool_servers`. */
+/** Maximum number of entries of `tool_servers`. */
 export const maxToolServers = 1000;
 
 const idText = text({
@@ -64,7 +64,7 @@ function refuseEmbeddedSecret(field: string): Inspect<string> {
     reportInline(
       node,
       place,
-      `${field} contains what looks like a secret`,
+      `${field} contains a possible secret`,
       "remove it: models and logs receive this text",
     );
   };
@@ -187,7 +187,7 @@ export const labelsShape = dictionary(
       reportInline(
         node,
         place,
-        `label ${quote(place.key)} contains what looks like a secret`,
+        `label ${quote(place.key)} contains a possible secret`,
         "remove it: policies and logs receive labels",
       );
     },

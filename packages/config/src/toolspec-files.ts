@@ -188,7 +188,7 @@ function toPair(manifest: FoundFile, toolspec: FoundFile): PairFiles {
   };
 }
 
-/** Most files that are read in a folder, and the deepest subfolder. */
+/** Maximum number of files that are read in a folder, and the deepest subfolder. */
 const folderMaxFiles = 50;
 const folderMaxDepth = 3;
 

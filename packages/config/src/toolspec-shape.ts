@@ -25,7 +25,7 @@ import { quote } from "./display-source.ts";
 import { reportInline, secretKeyRef } from "./text-shape.ts";
 import { idShape, labelsShape } from "./tool-server-shape.ts";
 
-/** Most entries of `toolspecs`. */
+/** Maximum number of entries of `toolspecs`. */
 export const maxToolspecs = 1000;
 
 const toolName = { source: "[A-Za-z0-9_.-]{1,128}", meaning: "the name of a tool of the toolspec" };
@@ -116,7 +116,7 @@ const entryRecord = record({
         maxLength: 253,
         inspect(value, node, place) {
           if (!looksLikeCredential(value)) return;
-          const what = `variable ${quote(place.key)} contains what looks like a secret`;
+          const what = `variable ${quote(place.key)} contains a possible secret`;
           reportInline(node, place, what, "a variable is a part of a host name or path, never a secret");
         },
       }),

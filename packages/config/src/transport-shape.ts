@@ -67,7 +67,7 @@ const argument = text({
     if (!looksLikeCredential(value)) return;
     const hint =
       "pass it in the environment, which other users cannot read: env: { NAME: { secret_key_ref: NAME } }";
-    reportInline(node, place, `argument ${Number(place.key) + 1} contains what looks like a secret`, hint);
+    reportInline(node, place, `argument ${Number(place.key) + 1} contains a possible secret`, hint);
   },
 });
 
@@ -80,7 +80,7 @@ const url = text({
     inspectVariables(value, node, place);
     if (!urlContainsCredential(value)) return;
     const hint = "send it in a header: headers: { Authorization: { secret_key_ref: NAME } }";
-    reportInline(node, place, "transport.url contains what looks like a secret", hint);
+    reportInline(node, place, "transport.url contains a possible secret", hint);
   },
 });
 

@@ -346,7 +346,7 @@ test("loadConfig() reads files and reports all findings of all files together", 
       "folder.yaml CONFIG_FILE_UNREADABLE Cannot read the configuration: it is a folder",
       "large.yaml CONFIG_FILE_TOO_LARGE Cannot read a configuration of more than 1,048,576 bytes",
       "loop.yaml CONFIG_FILE_UNREADABLE Cannot read the configuration: its symbolic links form a loop",
-      "missing.yaml CONFIG_FILE_UNREADABLE Cannot read the configuration: there is no such file",
+      "missing.yaml CONFIG_FILE_UNREADABLE Cannot read the configuration: the file does not exist",
     ]);
     const report = formatConfigReport(names.map(path), diagnostics);
     assert.match(report, new RegExp(`^${path("missing.yaml")}: error CONFIG_FILE_UNREADABLE$`, "m"));

@@ -6,7 +6,7 @@
 import { printable } from "./printable.ts";
 import { lineText, positionAt, type Span } from "./span.ts";
 
-/** Most characters of a line that are shown, so that a minified file does not flood a terminal. */
+/** Maximum number of characters of a line that are shown, so that a minified file does not flood a terminal. */
 const maxShown = 160;
 /** Characters shown before the position in a line that is cut at its beginning. */
 const shownBefore = 40;

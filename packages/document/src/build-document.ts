@@ -21,7 +21,7 @@ interface OpenList {
   readonly items: DocumentNode[];
 }
 
-/** Most fields to compare pairwise; for more, a set finds duplicates. */
+/** Maximum number of fields to compare pairwise; for more, a set finds duplicates. */
 const comparedMaxFields = 8;
 
 /**

@@ -12,7 +12,7 @@ import type { JsonValue } from "@toolcrib/json";
 export const documentMaxBytes = 1024 * 1024;
 /** Deepest nesting of such a document. */
 export const documentMaxDepth = 64;
-/** Most values of such a document, aliases expanded. */
+/** Maximum number of values of such a document, aliases expanded. */
 export const documentMaxNodes = 100_000;
 
 /** A value of a document. */

@@ -140,7 +140,7 @@ class FastYamlReader<Node, MapNode extends Node, ListNode extends Node> {
     }
     if (this.#at < this.#end)
       this.#fail(
-        this.#isMarker() ? "A second YAML document begins here" : "Something follows the document here",
+        this.#isMarker() ? "A second YAML document begins here" : "Unexpected text after the document",
       );
   }
 
@@ -284,7 +284,7 @@ class FastYamlReader<Node, MapNode extends Node, ListNode extends Node> {
   #readQuoted(): string {
     const from = this.#at;
     const stop = this.#quotedEnd(from);
-    if (stop === -1) this.#fail("A quoted text begins here that is not closed");
+    if (stop === -1) this.#fail("A quoted text is not closed");
     const inner = this.#text.slice(from + 1, stop - 1);
     this.#at = stop;
     this.#valueEnd = stop;
@@ -295,7 +295,8 @@ class FastYamlReader<Node, MapNode extends Node, ListNode extends Node> {
     if (this.#text.charCodeAt(from) === singleQuote) return foldLines(inner).replaceAll("''", "'");
     const hint = "write \\\\ for a backslash";
     return (
-      unescapeDoubleQuoted(inner) ?? this.#fail("A text in double quotes holds a bad escape", hint, from)
+      unescapeDoubleQuoted(inner) ??
+      this.#fail("A text in double quotes contains an invalid escape sequence", hint, from)
     );
   }
 
@@ -305,7 +306,7 @@ class FastYamlReader<Node, MapNode extends Node, ListNode extends Node> {
     for (;;) {
       const unit = this.#text.charCodeAt(this.#at);
       if (unit === exclamation)
-        this.#fail("Tags are not read", "remove the tag, or quote a text that begins with !");
+        this.#fail("Tags are not supported", "remove the tag, or quote a text that begins with !");
       if (unit !== ampersand) return anchor;
       this.#refuseExact();
       const from = this.#at + 1;
@@ -389,7 +390,7 @@ class FastYamlReader<Node, MapNode extends Node, ListNode extends Node> {
   #readKey(stop: number): string {
     if (stop === -1) {
       const hint = "indent the fields of one map by the same number of spaces";
-      this.#fail('A field name and ":" belong here', hint);
+      this.#fail('Expected a field name and ":"', hint);
     }
     if (stop - this.#at > keyMaxLength) this.#refuseExact();
     if (this.#isQuote(this.#text.charCodeAt(this.#at))) {
@@ -397,7 +398,7 @@ class FastYamlReader<Node, MapNode extends Node, ListNode extends Node> {
       this.#at = stop + 1;
       return key;
     }
-    if (this.#isExact && !this.#canBeginPlain(false)) this.#fail("This is no name of a field");
+    if (this.#isExact && !this.#canBeginPlain(false)) this.#fail("This is not a field name");
     const key = this.#text.slice(this.#at, this.#endOfText(this.#at, stop));
     if (this.#isExact && typeof readScalar(key) !== "string") this.#refuseExact();
     this.#at = stop + 1;
@@ -418,7 +419,7 @@ class FastYamlReader<Node, MapNode extends Node, ListNode extends Node> {
     }
     this.#skipBlank();
     if (this.#at - this.#lineStart !== column || this.#text.charCodeAt(this.#at) !== colon)
-      this.#fail('":" belongs here, below the "?"');
+      this.#fail('Expected ":" below the "?"');
     this.#at += 1;
     return key;
   }
@@ -445,11 +446,11 @@ class FastYamlReader<Node, MapNode extends Node, ListNode extends Node> {
         merged.push(value);
       } else this.#builder.addField(map, key, start, keyTo, value);
       if (!this.#continues(column)) break;
-      if (this.#isDash()) this.#fail("A list item stands among the fields of a map");
+      if (this.#isDash()) this.#fail("A list item is not allowed between the fields of a map");
       nextStop = this.#isQuestion() ? -1 : this.#keyEnd();
     }
     for (const from of merged ?? []) {
-      if (this.#builder.merge === undefined) this.#fail("Merge keys are not read", "repeat the fields");
+      if (this.#builder.merge === undefined) this.#fail("Merge keys are not supported", "repeat the fields");
       this.#builder.merge(map, from);
     }
     return this.#builder.closeMap(map, this.#valueEnd);
@@ -468,12 +469,12 @@ class FastYamlReader<Node, MapNode extends Node, ListNode extends Node> {
     if (!this.#isLineHead()) {
       this.#skipSpaces();
       if (!this.#isAtLineEnd())
-        this.#fail("Something follows the value on its line", "put a text that holds `: ` or ` #` in quotes");
+        this.#fail("Unexpected text after the value", "put a text that contains `: ` or ` #` in quotes");
     }
     this.#skipBlank();
     if (this.#at >= this.#end || this.#isMarker()) return false;
     const found = this.#at - this.#lineStart;
-    if (found > column) this.#fail("The indentation does not fit the lines before");
+    if (found > column) this.#fail("The indentation does not match the preceding lines");
     return found === column;
   }
 
@@ -503,7 +504,7 @@ class FastYamlReader<Node, MapNode extends Node, ListNode extends Node> {
     const name = this.#text.slice(from + 1, this.#at);
     const found = this.#anchors.get(name);
     if (found === undefined)
-      this.#fail(`No anchor stands before the alias *${name}`, "quote a text that begins with *", from);
+      this.#fail(`No anchor precedes the alias *${name}`, "quote a text that begins with *", from);
     this.#valueEnd = this.#at;
     this.#lastText = undefined;
     return found;
@@ -514,7 +515,7 @@ class FastYamlReader<Node, MapNode extends Node, ListNode extends Node> {
     const header = /[|>]([-+]?)([1-9]?)([-+]?)[ \t]*(?:#[^\n]*)?(?=\n|$)/y;
     header.lastIndex = this.#at;
     const found = header.exec(this.#text);
-    if (found === null) this.#fail("The head of a text of several lines cannot be read");
+    if (found === null) this.#fail("Cannot read the header of a block text");
     const isFolded = this.#text.charCodeAt(this.#at) === greater;
     const chomping = found[1] || found[3] || "";
     this.#at += found[0].length;
@@ -604,7 +605,7 @@ class FastYamlReader<Node, MapNode extends Node, ListNode extends Node> {
     this.#at = this.#plainEnd(isFlow);
     this.#valueEnd = this.#endOfText(from, this.#at);
     if (!isFlow && this.#text.charCodeAt(this.#at) === colon)
-      this.#fail("A second `: ` stands in one text", "put a text that holds `: ` in quotes");
+      this.#fail("A text without quotes contains a second `: `", "put a text that contains `: ` in quotes");
     return this.#text.slice(from, this.#valueEnd);
   }
 

@@ -164,7 +164,7 @@ class JsonReader<Node, MapNode extends Node, ListNode extends Node> {
     const root = this.#readValue();
     this.#skip();
     if (this.#at < this.#text.length)
-      this.#fail("the end", "Cannot read what follows the JSON value", "one value makes a file");
+      this.#fail("the end", "Unexpected text after the JSON value", "a file contains one value");
     return root;
   }
 
@@ -238,7 +238,7 @@ class JsonReader<Node, MapNode extends Node, ListNode extends Node> {
     if (this.#skip() !== closing) return true;
     if (this.#allowsComments) return false;
     const expected = closing === closeBracket ? "a value" : 'a name in "double quotes"';
-    return this.#fail(expected, "A comma stands before the closing bracket", "remove the comma");
+    return this.#fail(expected, "Unexpected comma before the closing bracket", "remove the comma");
   }
 
   /** Reads the closing bracket of the innermost collection. */
@@ -300,7 +300,7 @@ class JsonReader<Node, MapNode extends Node, ListNode extends Node> {
   #failAtValue(): never {
     if (this.#at >= this.#text.length) {
       const hint = "look for a bracket that is not closed";
-      this.#fail("a value", "The JSON text ends where a value belongs", hint);
+      this.#fail("a value", "The JSON text ends where a value is expected", hint);
     }
     const rest = this.#text.slice(this.#at, this.#at + 2);
     const isComment = !this.#allowsComments && /^(?:\/[/*]|#)/.test(rest);
@@ -317,7 +317,7 @@ class JsonReader<Node, MapNode extends Node, ListNode extends Node> {
   #failInString(offset: number): never {
     const isOver = offset === this.#text.length;
     throw new JsonUnreadable(
-      "Cannot read this JSON text: its closing quote is missing, or it holds a line break or a bad escape",
+      "Cannot read this JSON text: its closing quote is missing, or it contains a line break or an invalid escape sequence",
       this.#at,
       offset,
       isOver ? 'a closing "' : "a character that may stand in a text",

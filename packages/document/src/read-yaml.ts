@@ -18,7 +18,7 @@ import type { Problem } from "./reporter.ts";
 import { quote } from "./shown-text.ts";
 import { wordingOf } from "./yaml-messages.ts";
 
-/** Most lines with syntax errors that are reported: later errors usually follow from the first. */
+/** Maximum number of lines with syntax errors that are reported: later errors usually follow from the first. */
 const maxSyntaxErrors = 3;
 
 type Report = (problem: Problem) => void;

@@ -7,7 +7,7 @@ import type { Diagnostic, Severity, Source, Span } from "@toolcrib/diagnostics";
 import type { DocumentKind, StructureCodes } from "./document-kind.ts";
 import { quote } from "./shown-text.ts";
 
-/** Most findings reported for one document; more usually have one cause. */
+/** Maximum number of findings reported for one document; more usually have one cause. */
 export const problemsMaxCount = 500;
 
 /** A finding before its source is known. */

@@ -21,7 +21,7 @@ export function looksLikeSecret(text: string): boolean {
 
 /** Returns `text` in quotes, harmless to a terminal and truncated to a line; a placeholder for a possible secret. */
 export function quote(text: string): string {
-  if (looksLikeSecret(text)) return "(what looks like a secret)";
+  if (looksLikeSecret(text)) return "(possible secret)";
   const cut = text.length > 80 ? `${text.slice(0, 77)}…` : text;
   return JSON.stringify(cut).replace(
     /[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,

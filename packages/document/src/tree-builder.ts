@@ -35,7 +35,7 @@ export interface ReadLimits {
   readonly noun: string;
   /** Deepest nesting. */
   readonly maxDepth: number;
-  /** Most values. */
+  /** Maximum number of values. */
   readonly maxNodes: number;
 }
 

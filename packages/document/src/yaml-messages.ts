@@ -10,25 +10,25 @@ interface Wording {
   readonly hint?: string;
 }
 
-const unreadable: Wording = { message: "Cannot read the YAML text from here on" };
+const unreadable: Wording = { message: "Cannot read the YAML text from this position" };
 const unclosed: Wording = {
-  message: "Something that was opened is not closed",
+  message: "A quoted text, list or map is not closed",
   hint: "look for a missing quote, bracket, comma or colon",
 };
 
 const wordings: { readonly [code: string]: Wording } = {
   BAD_ALIAS: { message: "Cannot read this alias", hint: "write *name, or quote a text that begins with *" },
-  BAD_COLLECTION_TYPE: { message: "This tag does not fit its value", hint: "remove the tag" },
+  BAD_COLLECTION_TYPE: { message: "This tag does not match its value", hint: "remove the tag" },
   BAD_DIRECTIVE: { message: "Cannot read this directive", hint: "remove the line that begins with %" },
   BAD_DQ_ESCAPE: {
     message: "Unknown escape sequence in a text in double quotes",
     hint: "write \\\\ for a backslash, or use single quotes: 'C:\\tools'",
   },
   BAD_INDENT: {
-    message: "The indentation does not fit the lines before",
+    message: "The indentation does not match the preceding lines",
     hint: "indent the fields of one map, and the items of one list, by the same number of spaces",
   },
-  BAD_PROP_ORDER: { message: "Anchors and tags stand before the value they belong to" },
+  BAD_PROP_ORDER: { message: "Anchors and tags must precede their value" },
   BAD_SCALAR_START: {
     message: "A text without quotes cannot begin with this character",
     hint: "put the text in quotes",
@@ -38,35 +38,35 @@ const wordings: { readonly [code: string]: Wording } = {
     hint: "put a text that contains `: ` in quotes, or begin a new line for a nested map",
   },
   BLOCK_IN_FLOW: {
-    message: "A list or map of several lines cannot stand between brackets",
-    hint: "separate what stands between brackets with commas",
+    message: "A list or map of several lines is not allowed between brackets",
+    hint: "separate the values between brackets with commas",
   },
   COMMENT_SPACE: {
     message: "A comment needs a space before its #",
-    hint: "put the text in quotes if it is no comment",
+    hint: "put the text in quotes if it is not a comment",
   },
   KEY_OVER_1024_CHARS: { message: "A field name is longer than 1,024 characters" },
   MISSING_CHAR: unclosed,
   MULTILINE_IMPLICIT_KEY: {
-    message: "A field name cannot run over several lines",
+    message: "A field name cannot span several lines",
     hint: "look for a missing `:` after the name, or a missing quote",
   },
   MULTIPLE_ANCHORS: { message: "A value can have one anchor only" },
   MULTIPLE_DOCS: {
     message: "Cannot read more than one YAML document from a file",
-    hint: "remove the --- line, or make a file of each",
+    hint: "remove the --- line, or write each document to its own file",
   },
   MULTIPLE_TAGS: { message: "A value can have one tag only" },
-  NON_STRING_KEY: { message: "Field names are texts" },
+  NON_STRING_KEY: { message: "A field name must be a text" },
   RESOURCE_EXHAUSTION: {
-    message: `Cannot read the YAML text: it nests deeper than ${documentMaxDepth} levels`,
+    message: `Cannot read the YAML text: it is nested deeper than ${documentMaxDepth} levels`,
   },
   TAB_AS_INDENT: { message: "A tab cannot indent YAML", hint: "use spaces" },
   TAG_RESOLVE_FAILED: {
-    message: "Tags are not read, and a value must fit the tag it has",
+    message: "Tags are not supported",
     hint: "remove the tag that begins with !, or quote a text that begins with !",
   },
-  UNEXPECTED_TOKEN: { ...unreadable, hint: "look for a bracket or quote too many just before" },
+  UNEXPECTED_TOKEN: { ...unreadable, hint: "look for an extra bracket or quote just before it" },
 };
 
 /** Returns the message and hint for an error code of the library. */

@@ -35,12 +35,12 @@ test("openDocument() reads JSON unless the file name is that of a YAML file", ()
 
 test("openDocument() reports syntax errors with their places", () => {
   const closing = "look for a missing quote, bracket, comma or colon";
-  check("a: [1, 2\n", [`7-8 SYNTAX: Something that was opened is not closed (${closing})`]);
+  check("a: [1, 2\n", [`7-8 SYNTAX: A quoted text, list or map is not closed (${closing})`]);
   check("a: b: c\n", [
     "3-4 SYNTAX: A second `: ` in one line (put a text that contains `: ` in quotes, or begin a new line for a nested map)",
   ]);
   check("a: 1\n---\nb: 2\n", [
-    "5-13 SYNTAX: Cannot read more than one YAML document from a file (remove the --- line, or make a file of each)",
+    "5-13 SYNTAX: Cannot read more than one YAML document from a file (remove the --- line, or write each document to its own file)",
   ]);
   check("a: 1\na: 2\n", [
     '5-6 DUPLICATE_KEY: Duplicate field "a": it is given before in the same map (remove one of the two)',
@@ -56,7 +56,11 @@ test("openDocument() reports syntax errors with their places", () => {
     ['8-9 SYNTAX: Expected "," or "}" after the value (look for a missing comma or bracket just before)'],
     "x.json",
   );
-  check('{"a": 1,}', ["8-9 SYNTAX: A comma stands before the closing bracket (remove the comma)"], "x.json");
+  check(
+    '{"a": 1,}',
+    ["8-9 SYNTAX: Unexpected comma before the closing bracket (remove the comma)"],
+    "x.json",
+  );
   check('{"a": // c\n1}', ["6-7 SYNTAX: Cannot read this JSON value (comments are not JSON)"], "x.json");
   check(
     '{"a": [1, {"b": tru}]}',
@@ -68,7 +72,7 @@ test("openDocument() reports syntax errors with their places", () => {
   check(
     '{"a": "b',
     [
-      "6-7 SYNTAX: Cannot read this JSON text: its closing quote is missing, or it holds a line break or a bad escape (write \\n for a line break and \\\\ for a backslash)",
+      "6-7 SYNTAX: Cannot read this JSON text: its closing quote is missing, or it contains a line break or an invalid escape sequence (write \\n for a line break and \\\\ for a backslash)",
     ],
     "x.json",
   );
@@ -126,7 +130,7 @@ test("openDocument() hides secrets in the text that findings refer to", () => {
   assert.equal(reporter.source.text.length, `a: ${secret}\n${secret}: 1\n${secret}: 2\n`.length);
   assert.deepEqual(
     reporter.diagnostics.map(({ message }) => message),
-    ["Duplicate field (what looks like a secret): it is given before in the same map"],
+    ["Duplicate field (possible secret): it is given before in the same map"],
   );
 });
 

@@ -140,13 +140,13 @@ try {
   const rows = [...(await compare(contenders, "/1", plan)), ...(await compare(contenders, "/100", plan))];
   const table: Table = {
     title: "A call to a host on the same machine",
-    columns: ["way", "body", "median", "95 of 100", "beside undici"],
+    columns: ["way", "body", "median", "95 of 100", "over undici"],
     rows,
     notes: [
-      `${plan.rounds} rounds of ${plan.calls} calls, one after the other, in turns; connections are kept. Goal: at most 0.2 ms beside undici.`,
+      `${plan.rounds} rounds of ${plan.calls} calls, one after the other, in turns; connections are reused. Goal: at most 0.2 ms more than undici.`,
     ],
   };
-  const text = `# What the egress costs\n\n${describeMachine(new Date())}\n\n${toMarkdown(table)}`;
+  const text = `# Cost of the egress\n\n${describeMachine(new Date())}\n\n${toMarkdown(table)}`;
   process.stdout.write(text);
   if (!isQuick) writeFileSync(join(import.meta.dirname, "RESULTS.md"), text);
 } finally {

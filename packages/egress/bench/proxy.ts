@@ -208,7 +208,7 @@ try {
   };
   const own: Contender = { name: "proxy", headers: {}, connect: through(plain, caFile) };
   const scrubbing: Contender = {
-    name: "proxy, secret put in and looked for",
+    name: "proxy, secret inserted and scrubbed",
     headers: { authorization: `Bearer ${placeholder}` },
     connect: through(scrubbed, caFile),
   };
@@ -217,7 +217,7 @@ try {
     headers: {},
     connect: through(peer.message.url, peer.message.caFile),
   };
-  const columns = ["way", "median of 1 kB", "95 of 100", "beside direct", "100 MB", "of direct"];
+  const columns = ["way", "median of 1 kB", "95 of 100", "over direct", "100 MB", "of direct"];
   const notes = [
     `${plan.rounds} rounds of ${plan.calls} small requests and one large one, in turns, over one connection for each turn; "of direct" is the median of the rounds. Goal: at most 1 ms, and 0.6 of direct.`,
   ];
@@ -232,7 +232,7 @@ try {
       title: "HTTP/2",
       columns,
       rows: await compare([direct, own, scrubbing], openHttp2, plan),
-      notes: ["http-mitm-proxy does not speak it."],
+      notes: ["http-mitm-proxy does not support HTTP/2."],
     },
     {
       title: `Memory of the proxy's process while ${isQuick ? "50 MB" : "1 GB"} goes through`,
@@ -241,10 +241,10 @@ try {
         await measureMemory(ours.child, own, isQuick ? 50 * megabyte : 1000 * megabyte),
         await measureMemory(ours.child, scrubbing, isQuick ? 50 * megabyte : 1000 * megabyte),
       ],
-      notes: ["Asked four times a second, after a garbage collection each time."],
+      notes: ["Measured four times a second, after a garbage collection each time."],
     },
   ];
-  const text = `# What the proxy costs\n\n${describeMachine(new Date())}\n\n${tables.map(toMarkdown).join("\n\n")}\n`;
+  const text = `# Cost of the egress proxy\n\n${describeMachine(new Date())}\n\n${tables.map(toMarkdown).join("\n\n")}\n`;
   process.stdout.write(`${text}\n`);
   if (!isQuick) writeFileSync(join(import.meta.dirname, "RESULTS-PROXY.md"), text);
 } finally {

@@ -57,11 +57,11 @@ export interface EgressSettings {
   readonly requestTimeoutMs?: number;
   /** Largest head of a response. @default 65536 */
   readonly headersMaxBytes?: number;
-  /** Most bytes that are read of a body, after decompression. @default 67108864 */
+  /** Maximum number of bytes that are read of a body, after decompression. @default 67108864 */
   readonly bodyMaxBytes?: number;
-  /** Most connections of one source to one host. @default 16 */
+  /** Maximum number of connections of one source to one host. @default 16 */
   readonly connectionsPerHost?: number;
-  /** Most pairs of source and host with open connections; the least recently used pair is closed first. @default 256 */
+  /** Maximum number of pairs of source and host with open connections; the least recently used pair is closed first. @default 256 */
   readonly maxPools?: number;
   /** Time until an idle connection is closed. @default 20000 */
   readonly idleTimeoutMs?: number;
@@ -136,7 +136,7 @@ export interface EgressRequest {
   readonly headers: { readonly [name: string]: string };
   readonly body?: Uint8Array;
   readonly signal?: AbortSignal;
-  /** Most bytes of the body that are returned. @default 10485760 */
+  /** Maximum number of bytes of the body that are returned. @default 10485760 */
   readonly maxBytes?: number;
   /** The call that sends the request, for the audit. */
   readonly callId?: string;

@@ -203,7 +203,7 @@ test("resolveTransport() names the field without its secret, and how to set it",
     [
       "{ file: missing }",
       "CONFIG_SECRET_NOT_FOUND",
-      'Cannot read the secret file "…/missing": there is no such file',
+      'Cannot read the secret file "…/missing": the file does not exist',
       "create it (mode 600), or correct the path",
     ],
     [

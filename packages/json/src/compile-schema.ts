@@ -27,9 +27,9 @@ export interface CompiledSchema {
 /** Compiles schemas; caches only the two dialects. */
 export type SchemaCompiler = (schema: JsonObject) => CompiledSchema;
 
-/** Most objects, arrays and booleans in a schema: each can take 50 microseconds to compile. */
+/** Maximum number of objects, arrays and booleans in a schema: each can take 50 microseconds to compile. */
 const maxNodes = 10_000;
-/** Most schemas in one `oneOf`: Ajv's time for it grows with their square. */
+/** Maximum number of schemas in one `oneOf`: Ajv's time for it grows with their square. */
 const maxOneOf = 1000;
 
 const settings: Options = {

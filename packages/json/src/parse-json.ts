@@ -11,7 +11,7 @@ import type { JsonValue } from "./json-value.ts";
 export interface JsonLimits {
   /** Most UTF-16 units of text. @default 16,777,216 */
   readonly maxLength?: number;
-  /** Most nested objects and arrays. @default 128 */
+  /** Maximum number of nested objects and arrays. @default 128 */
   readonly maxDepth?: number;
 }
 

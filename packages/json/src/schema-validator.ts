@@ -39,13 +39,13 @@ export interface SchemaValidator {
 
 /** Options of `createSchemaValidator`. */
 export interface SchemaValidatorOptions {
-  /** Most compiled schemas kept, least recently compiled dropped first. @default 1000 */
+  /** Maximum number of compiled schemas kept, least recently compiled dropped first. @default 1000 */
   readonly maxSchemas?: number;
   /** Most UTF-16 units of a schema as canonical JSON; a longer one is unusable. @default 262,144 */
   readonly maxSchemaLength?: number;
-  /** Most problems reported for one value. @default 20 */
+  /** Maximum number of problems reported for one value. @default 20 */
   readonly maxProblems?: number;
-  /** Most steps (turns of loops, calls of subschemas) for one value; a second or so. @default 10,000,000 */
+  /** Maximum number of steps (turns of loops, calls of subschemas) for one value; a second or so. @default 10,000,000 */
   readonly maxSteps?: number;
 }
 

@@ -25,7 +25,7 @@ export class StepBudget {
 
 /** Length of generated code that counts as one step. */
 const codePerStep = 256;
-/** Most problems that a validation keeps in memory. */
+/** Maximum number of problems that a validation keeps in memory. */
 const maxHeldProblems = 100_000;
 const stepsPerProblem = 5;
 

@@ -1,7 +1,7 @@
 /** Codes of this package's errors and findings, each with its meaning. */
 export const mcpCodes = {
   MCP_REMOTE_ERROR: "The peer answered a request with a JSON-RPC error.",
-  MCP_INVALID_MESSAGE: "A message is not valid JSON-RPC 2.0, or its parameters do not fit its method.",
+  MCP_INVALID_MESSAGE: "A message is not valid JSON-RPC 2.0, or its parameters do not match its method.",
   MCP_METHOD_NOT_FOUND: "The method does not exist, or the peer did not declare the capability for it.",
   MCP_TIMEOUT: "A request was not answered within its time limit.",
   MCP_CANCELLED: "The sender of a request cancelled it.",

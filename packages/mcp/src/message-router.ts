@@ -80,7 +80,7 @@ interface PendingRequest {
 
 /** Limits of a router. */
 export interface RouterOptions {
-  /** Most requests of the peer in flight; more are refused. @default 256 */
+  /** Maximum number of requests of the peer in flight; more are refused. @default 256 */
   readonly maxInbound?: number;
 }
 

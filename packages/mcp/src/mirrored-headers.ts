@@ -195,7 +195,7 @@ export function checkMirroredHeaders(
     if (value !== undefined) checkOne(headers, header, value, true, isInteger);
     // A proxy that routes by the header would use a value that the call does not have.
     else if (headers[header] !== undefined)
-      throw headerMismatch(`the header "${header}" stands for an argument that the body does not have`);
+      throw headerMismatch(`the header "${header}" mirrors an argument that is not in the body`);
   }
 }
 

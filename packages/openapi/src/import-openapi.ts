@@ -31,7 +31,7 @@ export interface ImportOptions extends OperationFilter {
   readonly version?: string;
   /** `https://HOST/PATH` that replaces the servers of the document. */
   readonly baseUrl?: string;
-  /** Most tools. @default 200, at most 1000 */
+  /** Maximum number of tools. @default 200, at most 1000 */
   readonly toolsMaxCount?: number;
   /** Reads documents that a `$ref` names. @default no other document is read */
   readonly readReference?: ReadReference;
@@ -67,7 +67,7 @@ export interface ImportReport {
 /** Limits of the written toolspec, in bytes and in values; below the limits of its parser. */
 const toolspecMaxBytes = 1_000_000;
 const toolspecMaxValues = 90_000;
-/** Most rounds of reading other documents, each of which can refer to more. */
+/** Maximum number of rounds of reading other documents, each of which can refer to more. */
 const roundsMaxCount = 12;
 
 /** Imports the OpenAPI 3.0 or 3.1 document `source`, YAML or JSON. */
@@ -131,8 +131,8 @@ function checkVersion({ root }: Documents, findings: Findings): boolean {
     severity: "error",
     code: "OPENAPI_VERSION",
     message: isSecond
-      ? `Cannot import a document of Swagger ${quote(String(fieldOf(root.root, "swagger")))}: OpenAPI 3.0 and 3.1 are read`
-      : "Cannot import a document that does not say openapi: 3.0.x or 3.1.x",
+      ? `Cannot import a document of Swagger ${quote(String(fieldOf(root.root, "swagger")))}: OpenAPI 3.0 and 3.1 are supported`
+      : "Cannot import a document without openapi: 3.0.x or 3.1.x",
     hint: isSecond
       ? "convert it to OpenAPI 3 first, with a converter such as swagger2openapi"
       : "give an OpenAPI document",
@@ -156,8 +156,8 @@ function nameOf({ root }: Documents, options: ImportOptions, findings: Findings)
     code: "OPENAPI_NAME_MISSING",
     message:
       options.name === undefined
-        ? `The title ${quote(title)} makes no name for the manifest`
-        : `Cannot use ${quote(name)} as name: lower-case letters, digits and inner hyphens make one`,
+        ? `The title ${quote(title)} cannot be converted to a name for the manifest`
+        : `Cannot use ${quote(name)} as name: a name consists of lower-case letters, digits and inner hyphens`,
     hint: "give one with --name",
     ...(options.name === undefined && isMap(info)
       ? { place: { file: root, owner: info, key: "title" } }
@@ -171,9 +171,9 @@ function reportNothing(hasOperations: boolean, findings: Findings): void {
     severity: "error",
     code: "OPENAPI_OPERATION_MISSING",
     message: hasOperations
-      ? "None of the operations is chosen, or none of those chosen can be imported"
+      ? "No operation is selected, or no selected operation can be imported"
       : "The document has no operations",
-    ...(hasOperations ? { hint: "--list shows what it has" } : {}),
+    ...(hasOperations ? { hint: "use --list to show them" } : {}),
   });
 }
 
@@ -190,7 +190,7 @@ function limit(
 }
 
 function reportLimit(message: string, first: Operation, findings: Findings): void {
-  const hint = "choose with --tag, --path or --operation; --list shows what there is";
+  const hint = "select operations with --tag, --path or --operation; --list shows what there is";
   findings.report({ code: "OPENAPI_OPERATION_LIMIT", message, hint, place: first.place });
 }
 
@@ -255,7 +255,7 @@ function readApi(
       severity: "error",
       code: "OPENAPI_TOO_LARGE",
       message: `The schemas of the operations refer to one another more than ${count} times`,
-      hint: "choose with --tag, --path or --operation",
+      hint: "select operations with --tag, --path or --operation",
     });
   }
   return { documents, spec, credentials, tools, servers };
@@ -313,7 +313,7 @@ function readServers(
       code: "OPENAPI_SERVER_UNFIT",
       message:
         servers.size === 0
-          ? "The document names no server that a base URL can be made of"
+          ? "The document has no server that can be converted to a base URL"
           : `${left.length} operations are left out: no server of theirs makes a base URL`,
       hint: "give the base URL with --base-url https://HOST/PATH",
       ...(servers.size === 0 ? {} : { place: first.place }),
@@ -352,7 +352,7 @@ function finish(
         findings.report({
           severity: "error",
           code: "OPENAPI_OPERATION_UNFIT",
-          message: `The import makes no sound toolspec: ${message}`,
+          message: `The import produces an invalid toolspec: ${message}`,
         });
         return { value: undefined, tools };
       }

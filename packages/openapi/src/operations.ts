@@ -169,6 +169,6 @@ function reportMissing(what: string, name: string, known: readonly string[], fin
     severity: "error",
     code: "OPENAPI_OPERATION_MISSING",
     message: `The document has no ${what} ${quote(name)}`,
-    hint: near === undefined ? "--list shows what it has" : `did you mean ${near}?`,
+    hint: near === undefined ? "use --list to show them" : `did you mean ${near}?`,
   });
 }

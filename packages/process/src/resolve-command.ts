@@ -76,7 +76,7 @@ async function resolvePath(command: string, place: CommandPlace): Promise<string
   const shown = isAbsolute(command) ? "" : ` (looked for "${path}")`;
   throw new ProcessError(
     "PROCESS_COMMAND_NOT_FOUND",
-    `Cannot launch command "${command}": there is no such file${shown}`,
+    `Cannot launch command "${command}": the file does not exist${shown}`,
     {
       hint: await splitHint(command, place),
     },

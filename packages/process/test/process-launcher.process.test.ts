@@ -144,9 +144,9 @@ test("launch() reports the cause of a failure, with a hint", async (t) => {
   await check(
     ["./none"],
     notFound,
-    `Cannot launch command "./none": there is no such file (looked for "${folder}/none")`,
+    `Cannot launch command "./none": the file does not exist (looked for "${folder}/none")`,
   );
-  await check(["/none/at/all"], notFound, `Cannot launch command "/none/at/all": there is no such file`);
+  await check(["/none/at/all"], notFound, `Cannot launch command "/none/at/all": the file does not exist`);
   await check(
     ["./dir"],
     notExecutable,

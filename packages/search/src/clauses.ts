@@ -31,14 +31,14 @@ export interface Clause {
   readonly othersMatch: "prefix" | "typo";
 }
 
-/** Most completions of an unfinished word, and the number of words among which the most frequent are selected. */
+/** Maximum number of completions of an unfinished word, and the number of words among which the most frequent are selected. */
 const completionsMax = 32;
 const completionsScanned = 8_192;
 
-/** Most corrections of a word, and the number of words with the same first letter among which the most frequent are selected. */
+/** Maximum number of corrections of a word, and the number of words with the same first letter among which the most frequent are selected. */
 const correctionsMax = 8;
 const correctionsScanned = 16_384;
-/** Most words that are corrected in one query, and the shortest word that is corrected. */
+/** Maximum number of words that are corrected in one query, and the shortest word that is corrected. */
 const correctedWordsMax = 4;
 const correctedMinChars = 4;
 

@@ -44,7 +44,7 @@ const unspaced = 6;
 
 const asciiClasses = Uint8Array.from({ length: 128 }, (_, code) => classOfAscii(String.fromCharCode(code)));
 
-/** Most parts of an identifier that is joined. One with more parts is a sentence without spaces. */
+/** Maximum number of parts of an identifier that is joined. One with more parts is a sentence without spaces. */
 const joinedMaxParts = 16;
 
 const unspacedScript =

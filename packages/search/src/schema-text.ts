@@ -26,7 +26,7 @@ const namedChildren: readonly (readonly [keyword: string, areParameters: boolean
 /** Keywords whose value is a schema or a list of schemas. */
 const plainChildren = ["items", "prefixItems", "additionalProperties", "anyOf", "oneOf", "allOf"] as const;
 
-/** Most visited schemas, a limit for wide schemas without parameters. */
+/** Maximum number of visited schemas, a limit for wide schemas without parameters. */
 const schemasMax = 5_000;
 
 interface Reading {

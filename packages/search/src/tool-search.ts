@@ -27,7 +27,7 @@ export interface SearchHit {
 
 /** Options of one search. */
 export interface SearchRequest {
-  /** Most hits returned, from 1 to 1,000. @default 20 */
+  /** Maximum number of hits returned, from 1 to 1,000. @default 20 */
   readonly limit?: number;
   /** Whether a document may be returned. Called before the limit applies, and only for hits that can be among the results. */
   readonly filter?: (id: string) => boolean;

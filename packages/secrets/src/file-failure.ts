@@ -17,8 +17,8 @@ export function explainFileFailure(error: unknown): string {
 }
 
 const reasons: { readonly [code: string]: string } = {
-  ENOENT: "there is no such file",
-  ENOTDIR: "there is no such file",
+  ENOENT: "the file does not exist",
+  ENOTDIR: "the file does not exist",
   EISDIR: "it is a folder",
   EINVAL: "it is not a regular file",
   EACCES: "permission is denied",

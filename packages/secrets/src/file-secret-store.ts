@@ -22,7 +22,7 @@ import { checkSecretName, checkSecretValue, isSecretName } from "./secret-text.t
 import { SecretsError } from "./secrets-error.ts";
 import { watchSecrets } from "./watch-secrets.ts";
 
-/** Most secrets of one store. */
+/** Maximum number of secrets of one store. */
 const maxSecrets = 1000;
 /** Longest wait for another process that changes the store. */
 const lockTimeoutMs = 5000;

@@ -85,7 +85,7 @@ export class ReplSession {
   }
 
   /**
-   * Runs a text. One at a time.
+   * Runs one text. Calls must not overlap.
    *
    * @throws {StarlarkError} the error that ended it; globals that it bound before stay bound.
    */

@@ -20,7 +20,7 @@ export interface AuditOptions {
   /** Age of the first record at which a segment is complete and a new one starts. @default 604,800,000 (7 days) */
   readonly segmentMaxAgeMs?: number;
   /**
-   * Most segments that are kept, of all writers together; the oldest are
+   * Maximum number of segments that are kept, of all writers together; the oldest are
    * deleted. The newest segment of each writer always stays. @default 64
    */
   readonly retainMaxSegments?: number;

@@ -8,7 +8,7 @@ import { StoreError } from "./store-error.ts";
 
 /** Conditions of `list`. A record must meet all of them. */
 export interface AuditListQuery {
-  /** Most records returned, 1 to 1,000. @default 50 */
+  /** Maximum number of records returned, 1 to 1,000. @default 50 */
   readonly limit?: number;
   /** Not before this many milliseconds since the epoch. */
   readonly since?: number;
@@ -56,7 +56,7 @@ export interface AuditProblem {
   readonly bytes: number;
 }
 
-/** Most problems in one result. */
+/** Maximum number of problems in one result. */
 export const problemMax = 1000;
 /** Limits of the tree that `show` returns. */
 export const treeMaxDepth = 32;

@@ -20,7 +20,7 @@ import { StoreError } from "./store-error.ts";
 const quietMs = 250;
 /** Number of new records that are indexed at once. */
 const followCount = 250_000;
-/** Most pending queries. */
+/** Maximum number of pending queries. */
 const questionMax = 1000;
 
 interface Waiter {

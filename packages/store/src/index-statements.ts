@@ -46,7 +46,7 @@ export interface IndexStatements {
   readonly innerCalls: StatementSync;
 }
 
-/** Most rows that `deleteEvents` deletes at a time. */
+/** Maximum number of rows that `deleteEvents` deletes at a time. */
 export const deleteSliceRows = 1000;
 
 /** Prepares everything for `database`. */

@@ -23,7 +23,7 @@ export interface OutgoingRequest {
   readonly body?: Uint8Array;
   /** Cancels the request. */
   readonly signal: AbortSignal;
-  /** Most bytes of the body that are returned. */
+  /** Maximum number of bytes of the body that are returned. */
   readonly maxBytes: number;
   /** The call that the request belongs to, for the audit. */
   readonly callId: string;
@@ -56,7 +56,7 @@ export interface Exchanged {
   readonly refusal: string | undefined;
 }
 
-/** Most bytes of a response that are kept. */
+/** Maximum number of bytes of a response that are kept. */
 const bodyMaxBytes = 10 * 1024 * 1024;
 
 /** A planned request with its deadline and its call. */

@@ -6,7 +6,7 @@
 
 import { type FilledCredential, type HttpResponse, isSameHost, writeCredential } from "@toolcrib/toolspec";
 
-/** Most redirects in a row. */
+/** Maximum number of redirects in a row. */
 export const redirectsMaxCount = 5;
 
 /** The decision about a response: it is not a redirect, it is followed to `url`, or it is not followed because of `reason`. */
@@ -37,7 +37,7 @@ export function decideRedirect(
   target.hash = "";
   const url = withCredentials(target, credentials);
   if (url.length > urlMaxLength)
-    return { kind: "refuse", reason: `its address is longer than ${urlMaxLength} characters` };
+    return { kind: "refuse", reason: `its URL is longer than ${urlMaxLength} characters` };
   return { kind: "follow", url };
 }
 

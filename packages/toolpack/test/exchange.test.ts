@@ -496,7 +496,7 @@ test("invalid arguments are a result with the reason, and nothing is sent", asyn
     [
       { id: ".." },
       "TOOLSPEC_VALUE_HOSTILE",
-      'Cannot send parameter "id" in the path: it is or holds "." or ".." as a segment, and would change the path\nHint: give an id, not a path',
+      'Cannot send parameter "id" in the path: it is or contains "." or ".." as a segment, and would change the path\nHint: give an id, not a path',
     ],
     [
       { id: "x".repeat(20_000) },

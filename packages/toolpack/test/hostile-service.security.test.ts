@@ -31,8 +31,8 @@ test("a cursor that imitates the engine stays a JSON text on one line", async ()
   assert.deepEqual(result._meta, { [nextPageKey]: { after: next } });
 });
 
-const elsewhere = "[more results, but pages are asked for on the same host only]";
-const unlike = "[more results, but the address of the next page has no parameter of this tool]";
+const elsewhere = "[more results, but pages are only requested from the same host]";
+const unlike = "[more results, but the URL of the next page has no parameter of this tool]";
 
 /** A URL of a next page, and the expected note. */
 const addresses: readonly (readonly [address: string, note: string])[] = [

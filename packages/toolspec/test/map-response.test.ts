@@ -329,8 +329,8 @@ checkNext(fromOne, { page: 3 }, { body: '{"items":[1],"total":3}' }, undefined);
 
 const linked = "{kind: link}";
 const inBody = "{kind: link, next: $.next}";
-const elsewhere = "pages are asked for on the same host only";
-const unlike = "the address of the next page has no parameter of this tool";
+const elsewhere = "pages are only requested from the same host";
+const unlike = "the URL of the next page has no parameter of this tool";
 const link = (target: string) => ({
   headers: { Link: `<https://api.example.com/x?page=0>; rel="prev", <${target}>; rel="next"` },
 });
@@ -349,7 +349,7 @@ for (const [pagination, naming] of [
   check({ page: 1 }, "https://api.example.com/x?page=1", undefined);
   check({}, "/x?other=1", unlike);
   check({}, "::", unlike);
-  check({}, "https://:::/", "the address of the next page cannot be read");
+  check({}, "https://:::/", "the URL of the next page is invalid");
   for (const target of [
     "https://evil.test/x?page=2",
     "https://other.example.com/x?page=2",
@@ -366,12 +366,7 @@ for (const [pagination, naming] of [
     check({ page: 1 }, target, elsewhere);
 }
 const long = `/x?page=2&${"a".repeat(17_000)}`;
-checkNext(
-  inBody,
-  {},
-  { body: JSON.stringify({ next: long }) },
-  "the address of the next page cannot be read",
-);
+checkNext(inBody, {}, { body: JSON.stringify({ next: long }) }, "the URL of the next page is invalid");
 for (const body of [
   '{"next":""}',
   '{"next":null}',

@@ -545,23 +545,23 @@ test("variables in paths: one segment, and none without a value", () => {
     [{}, 'TOOLSPEC_VARIABLE_UNSET Variable "team" of path "/{team}/{v}{w}/x" has no value'],
     [
       { team: "" },
-      'TOOLSPEC_VARIABLE_UNSET Variable "team" cannot stand in the path: it is empty, and would change the path',
+      'TOOLSPEC_VARIABLE_UNSET Variable "team" cannot be used in the path: it is empty, and would change the path',
     ],
     [
       { team: "a/../b" },
-      'TOOLSPEC_VARIABLE_UNSET Variable "team" cannot stand in the path: it is or holds "." or ".." as a segment, and would change the path',
+      'TOOLSPEC_VARIABLE_UNSET Variable "team" cannot be used in the path: it is or contains "." or ".." as a segment, and would change the path',
     ],
     [
       { team: "a\r\nb" },
-      'TOOLSPEC_VARIABLE_UNSET Variable "team" cannot stand in the path: it holds control characters',
+      'TOOLSPEC_VARIABLE_UNSET Variable "team" cannot be used in the path: it contains control characters',
     ],
     [
       { team: "\ud800" },
-      'TOOLSPEC_VARIABLE_UNSET Variable "team" cannot stand in the path: it holds half a character, which cannot be sent',
+      'TOOLSPEC_VARIABLE_UNSET Variable "team" cannot be used in the path: it contains half a character, which cannot be sent',
     ],
     [
       { team: "a", v: "%2", w: "e" },
-      'TOOLSPEC_VARIABLE_UNSET Variable "v" cannot stand in the path: it makes a segment "." or "..", and would change the path',
+      'TOOLSPEC_VARIABLE_UNSET Variable "v" cannot be used in the path: it produces a segment "." or "..", and would change the path',
     ],
   ];
   for (const [variables, expected] of rows) assert.equal(planned(variables), expected);

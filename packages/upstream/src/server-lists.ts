@@ -113,7 +113,7 @@ function refusalOf(
   const { name, inputSchema } = definition;
   if (typeof name !== "string" || name === "") return "it has no name";
   if (name.length > nameMaxLength) return `its name is longer than ${nameMaxLength} characters`;
-  if (/[\u0000-\u001f\u007f-\u009f]/.test(name)) return "its name holds control characters";
+  if (/[\u0000-\u001f\u007f-\u009f]/.test(name)) return "its name contains control characters";
   if (isKnown(name)) return "a tool of this name is already listed";
   // The index checks the other members: it quarantines a malformed tool and reports that.
   if (!isModernHttp || !isJsonObject(inputSchema)) return undefined;

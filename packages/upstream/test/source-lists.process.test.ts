@@ -75,7 +75,7 @@ test("start() leaves out definitions without a usable name, and keeps the others
       "it has no name",
       "a tool of this name is already listed",
       "its name is longer than 256 characters",
-      "its name holds control characters",
+      "its name contains control characters",
     ],
   );
 });

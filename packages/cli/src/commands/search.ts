@@ -3,7 +3,7 @@
 import { defineCommand } from "../cli-command.ts";
 import { wholeNumber } from "../option-values.ts";
 
-/** Most results of a search; also the limit of `search_tools`. */
+/** Maximum number of results of a search; also the limit of `search_tools`. */
 const searchMaxResults = 50;
 
 export const command = defineCommand({

@@ -114,7 +114,7 @@ async function readText(path: string): Promise<string> {
     if (bytes.length <= fileMaxBytes) return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (cause) {
     const reason =
-      (cause as NodeJS.ErrnoException).code === "ENOENT" ? "there is no such file" : "it cannot be read";
+      (cause as NodeJS.ErrnoException).code === "ENOENT" ? "the file does not exist" : "it cannot be read";
     throw new CliError("CLI_IMPORT_FAILED", `Cannot import ${path}: ${reason}`, { cause });
   }
   throw new CliError("CLI_IMPORT_FAILED", `Cannot import ${path}: it is longer than ${fileMaxBytes} bytes`);

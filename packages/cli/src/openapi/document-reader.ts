@@ -20,7 +20,7 @@ import { readTrustedRoots } from "../toolpack/trusted-roots.ts";
 
 /** Largest document, in bytes. */
 const documentMaxBytes = 48 * 1024 * 1024;
-/** Most redirects, all on one host. */
+/** Maximum number of redirects, all on one host. */
 const redirectsMaxCount = 5;
 /** Time limit of one download, in milliseconds. */
 const fetchTimeoutMs = 60_000;

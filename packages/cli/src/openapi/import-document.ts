@@ -29,7 +29,7 @@ export interface ImportOpenapiFlags {
   readonly force?: boolean;
 }
 
-/** Most findings in the error of a failed import. */
+/** Maximum number of findings in the error of a failed import. */
 const shownMaxCount = 20;
 
 /** Runs the command. */

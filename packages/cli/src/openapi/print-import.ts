@@ -8,7 +8,7 @@ import { yamlText } from "../init/yaml-text.ts";
 import { type Output, safeLine } from "../output/output.ts";
 import { shellQuote } from "../serve/shell-quote.ts";
 
-/** Most findings that are shown in full. */
+/** Maximum number of findings that are shown in full. */
 const shownMaxCount = 20;
 
 /** Prints the first findings. `--json` has all of them. */

@@ -10,7 +10,7 @@ import type { Gateway } from "@toolcrib/gateway";
 
 /** Interval between checks for calls in flight, in milliseconds. */
 const waitMs = 50;
-/** Most checks. A gateway that stays busy needs its memory. */
+/** Maximum number of checks. A gateway that stays busy needs its memory. */
 const checksMaxCount = 100;
 
 /** Releases unused memory after `gateway` has started. Never rejects; does nothing unless Node runs with `--expose-gc`. */

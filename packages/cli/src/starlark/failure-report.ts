@@ -6,7 +6,7 @@ import { type StackEntry, StarlarkError } from "@toolcrib/starlark";
 import { safeText } from "../output/output.ts";
 import { toJsonDiagnostic } from "../output/report-error.ts";
 
-/** Most causes of an error that are followed. */
+/** Maximum number of causes of an error that are followed. */
 const maxCauses = 100;
 
 /** Returns the failure as lines of text. @param sources the files of its positions, by name */

@@ -65,8 +65,8 @@ async function readBytes(path: string): Promise<Buffer> {
 }
 
 const reasons: { readonly [code: string]: string } = {
-  ENOENT: "there is no such file",
-  ENOTDIR: "there is no such file",
+  ENOENT: "the file does not exist",
+  ENOTDIR: "the file does not exist",
   EISDIR: "it is a folder",
   EACCES: "permission is denied",
   EPERM: "permission is denied",

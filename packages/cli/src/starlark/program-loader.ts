@@ -113,7 +113,7 @@ async function locate(name: string, folder: string, root: string): Promise<strin
   try {
     file = await realpath(wanted);
   } catch {
-    throw new StarlarkError("there is no such file", { hint });
+    throw new StarlarkError("the file does not exist", { hint });
   }
   if (!isWithin(file, root))
     throw new StarlarkError("it links to a file outside the program's folder", { hint });

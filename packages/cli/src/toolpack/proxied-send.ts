@@ -23,7 +23,7 @@ export interface HttpsProxy {
 
 /** Size after which reading of a body stops, in bytes. */
 const bodyMaxBytes = 64 * 1024 * 1024;
-/** Most bytes of a refusal that an error shows. */
+/** Maximum number of bytes of a refusal that an error shows. */
 const refusalMaxBytes = 2048;
 
 /**

@@ -7,7 +7,7 @@ import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { safeLine } from "../output/output.ts";
 import { firstSentence } from "./list-tools.ts";
 
-/** Most reasons in a table row; `--json` has all. */
+/** Maximum number of reasons in a table row; `--json` has all. */
 const reasonsMaxCount = 3;
 
 /** Runs the command. */

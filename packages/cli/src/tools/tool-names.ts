@@ -13,7 +13,7 @@ export function ownNameOf(name: string): string {
   return name.replace(/^.*?(?::|__)/, "");
 }
 
-/** Most suggestions. */
+/** Maximum number of suggestions. */
 const suggestionsMaxCount = 3;
 
 /** Returns names of `tools` that are similar to `name`, most similar first. */

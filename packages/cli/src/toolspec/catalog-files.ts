@@ -11,7 +11,7 @@ import { readRegularFile } from "@toolcrib/files";
 import { type CatalogFile, documentMaxBytes, layoutOf, manifestPathsOf } from "@toolcrib/toolspec";
 import { CliError } from "../cli-error.ts";
 
-/** Most folder entries that are listed. */
+/** Maximum number of folder entries that are listed. */
 const entriesMaxCount = 200_000;
 
 /** The files found at a path. */

@@ -10,7 +10,7 @@ import { firstSentence } from "../tools/list-tools.ts";
 import { type CatalogEntry, findEntries, parseEntryName, readEntries, readEntry } from "./catalog.ts";
 import { configurationLines, factLines, headingLines } from "./entry-text.ts";
 
-/** Most hits of a search. */
+/** Maximum number of hits of a search. */
 const searchMaxHits = 10;
 
 /** Runs `catalog list`. */

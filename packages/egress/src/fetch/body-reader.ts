@@ -22,9 +22,9 @@ export interface ReadBody {
 export interface BodyOptions {
   readonly decoders: readonly CreateDecoder[];
   readonly scrubber: StreamScrubber<EgressCredential> | undefined;
-  /** Most bytes that are kept. */
+  /** Maximum number of bytes that are kept. */
   readonly maxBytes: number;
-  /** Most bytes that are read. */
+  /** Maximum number of bytes that are read. */
   readonly ceilingBytes: number;
   /** The reader accepts more data. */
   readonly onDrain: () => void;

@@ -13,7 +13,7 @@ export interface PlaceholderOwner {
   readonly credential: string;
 }
 
-/** Most placeholders that are remembered; the oldest one is forgotten first. */
+/** Maximum number of placeholders that are remembered; the oldest one is forgotten first. */
 const maxPlaceholders = 10_000;
 
 /** Remembers the owners of placeholders. */

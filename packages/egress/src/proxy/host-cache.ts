@@ -6,7 +6,7 @@
 
 import { type Leaf, type LocalAuthority, leafRenewMs } from "./local-authority.ts";
 
-/** Most hosts with a cached value. */
+/** Maximum number of hosts with a cached value. */
 const hostsMaxCount = 1000;
 
 /** A value with an expiry time. */

@@ -2,7 +2,7 @@
 
 /** Limits of one proxy, all finite. */
 export interface ProxyLimits {
-  /** Most simultaneous connections; further ones are closed. */
+  /** Maximum number of simultaneous connections; further ones are closed. */
   readonly connectionsMaxCount: number;
   /** Time limit for the head of CONNECT and of each request. */
   readonly requestHeadTimeoutMs: number;
@@ -14,11 +14,11 @@ export interface ProxyLimits {
   readonly connectHeadMaxBytes: number;
   /** Largest head of a request or response. */
   readonly headersMaxBytes: number;
-  /** Most simultaneous requests on one HTTP/2 connection. */
+  /** Maximum number of simultaneous requests on one HTTP/2 connection. */
   readonly streamsMaxCount: number;
   /** Flow-control window of an HTTP/2 stream; a connection has twice that. */
   readonly windowBytes: number;
-  /** Most buffered bytes of a body. */
+  /** Maximum number of buffered bytes of a body. */
   readonly highWaterBytes: number;
   /** Most memory of one HTTP/2 session, in megabytes. */
   readonly sessionMaxMegabytes: number;

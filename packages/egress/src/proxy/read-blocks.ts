@@ -20,7 +20,7 @@ const roomMinBytes = 16 * 1024;
 const smallBytes = 64 * 1024;
 /** The size after the first small block is full. */
 const largeBytes = 256 * 1024;
-/** Most blocks that are kept for reuse. */
+/** Maximum number of blocks that are kept for reuse. */
 const spareMaxCount = 4;
 
 /** The largest contiguous piece. */

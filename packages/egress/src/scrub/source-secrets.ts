@@ -8,7 +8,7 @@ import { ByteScrubber, type KnownSecret } from "@toolcrib/redaction";
 import type { EgressCredential, EgressSource } from "../egress-types.ts";
 import { echoTextsOf, type ReadSecret } from "../inject/read-secret.ts";
 
-/** Most sources whose secrets are remembered, and most secrets of one source. */
+/** Maximum number of sources whose secrets are remembered, and of secrets of one source. */
 const maxSources = 1000;
 const maxSecrets = 64;
 

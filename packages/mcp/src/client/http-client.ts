@@ -9,7 +9,7 @@ export type HttpClient = Dispatcher;
 
 /** Options of an HTTP client. */
 export interface HttpClientOptions {
-  /** Most connections to one origin. @default 256 */
+  /** Maximum number of connections to one origin. @default 256 */
   readonly maxConnectionsPerOrigin?: number;
   /** Milliseconds to connect. @default 10,000 */
   readonly connectTimeoutMs?: number;

@@ -26,7 +26,7 @@ export async function readText(body: ResponseBody, maxBytes: number): Promise<st
   return Buffer.concat(chunks, length).toString("utf8");
 }
 
-/** Most bytes of an error response that are read. */
+/** Maximum number of bytes of an error response that are read. */
 const errorBodyMaxBytes = 1024 * 1024;
 
 /** Reads the body of an error response up to a limit. Returns the received part of a body that breaks off. */

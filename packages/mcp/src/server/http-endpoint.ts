@@ -54,15 +54,15 @@ export interface HttpEndpointOptions {
   readonly bodyMaxBytes?: number;
   /** Deepest nesting of a body. @default 64 */
   readonly bodyMaxDepth?: number;
-  /** Most open sessions. @default 1000 */
+  /** Maximum number of open sessions. @default 1000 */
   readonly maxSessions?: number;
   /** Milliseconds without a request or a stream after which a session ends. @default 3,600,000 */
   readonly sessionIdleMs?: number;
-  /** Most requests in flight in one session. @default 256 */
+  /** Maximum number of requests in flight in one session. @default 256 */
   readonly maxInFlightPerSession?: number;
-  /** Most requests in flight in total, change streams not counted. @default 2048 */
+  /** Maximum number of requests in flight in total, change streams not counted. @default 2048 */
   readonly maxInFlight?: number;
-  /** Most open change streams (`subscriptions/listen`). @default 4,096 */
+  /** Maximum number of open change streams (`subscriptions/listen`). @default 4,096 */
   readonly maxListeners?: number;
   /** Milliseconds between comments on open streams. @default 15,000 */
   readonly keepAliveMs?: number;

@@ -17,7 +17,7 @@ export interface LegacySessionOptions {
   readonly id: string;
   readonly identity: Identity;
   readonly view: View;
-  /** Most requests of the client in flight at once. @default 256 */
+  /** Maximum number of requests of the client in flight at once. @default 256 */
   readonly maxInFlight?: number;
   /** Milliseconds that the client has to answer a request (sampling, elicitation, roots). @default 600,000 */
   readonly askTimeoutMs?: number;

@@ -59,7 +59,7 @@ const cacheableMethods: ReadonlySet<string> = new Set([
   "prompts/list",
 ]);
 
-/** Most resources that one change stream can watch. */
+/** Maximum number of resources that one change stream can watch. */
 const maxWatched = 10_000;
 
 /**

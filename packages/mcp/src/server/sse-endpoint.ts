@@ -39,7 +39,7 @@ export interface SseEndpointOptions {
   readonly bodyMaxDepth?: number;
   /** @default 1000 */
   readonly maxSessions?: number;
-  /** Most requests in flight in one session. @default 256 */
+  /** Maximum number of requests in flight in one session. @default 256 */
   readonly maxInFlightPerSession?: number;
   /** Milliseconds between comments on open streams. @default 15,000 */
   readonly keepAliveMs?: number;

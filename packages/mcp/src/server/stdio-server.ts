@@ -27,7 +27,7 @@ export interface StdioServerOptions {
   readonly sessionId: string;
   /** Longest line in bytes. @default 16,777,216 */
   readonly lineMaxBytes?: number;
-  /** Most requests in flight of each era. @default 256 */
+  /** Maximum number of requests in flight of each era. @default 256 */
   readonly maxInFlight?: number;
   /** Milliseconds for the remaining responses after the client closed its end. @default 10,000 */
   readonly endGraceMs?: number;

@@ -95,7 +95,7 @@ export function pendingError(name: string, growth: readonly string[]): Composite
   };
 }
 
-/** Most ids in a message. */
+/** Maximum number of ids in a message. */
 const shownMax = 10;
 
 /** Describes `growth` (see `growthOf`), such as `call github:createIssue and 3 more`. */

@@ -5,7 +5,7 @@ import type { Catalog, CatalogTool } from "../run/catalog.ts";
 import { languagePrimer } from "../run/language-primer.ts";
 import { callNames, displayName, toToolDirectory } from "../run/tool-directory.ts";
 
-/** Most listed tools. */
+/** Maximum number of listed tools. */
 const maxTools = 200;
 const summaryMaxLength = 160;
 

@@ -29,7 +29,7 @@ import {
 } from "./saved-entries.ts";
 import { digestCode, growthOf, namesOf } from "./tool-facts.ts";
 
-/** Most problems in one answer. */
+/** Maximum number of problems in one answer. */
 const maxProblems = 50;
 
 /** Saves tools, one at a time. */

@@ -9,7 +9,7 @@ import type { SourceChange, Tool, Unsubscribe } from "@toolcrib/tool";
 import type { MetatoolDeps } from "./metatool.ts";
 import { createAssessment, toTool } from "./saved-entries.ts";
 
-/** Most different warnings, so that files that change all the time do not fill the log. */
+/** Maximum number of different warnings, so that files that change all the time do not fill the log. */
 const maxWarnings = 10_000;
 
 /** The list, and notifications of its changes. */

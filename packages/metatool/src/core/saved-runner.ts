@@ -123,7 +123,7 @@ function missingTools({ reach, saved }: SavedEntry, whole: Catalog): CompositeEr
   };
 }
 
-/** Most narrow catalogues of one whole catalogue. */
+/** Maximum number of narrow catalogues of one whole catalogue. */
 const maxNarrow = 1000;
 
 /** Catalogues of some of the tools. Returns the same object while nothing changes, so that its names are indexed once. */

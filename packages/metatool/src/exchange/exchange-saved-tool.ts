@@ -87,7 +87,7 @@ export async function importSavedTool(
   // A refused file is not reported as missing, too.
   const refused = new Set(files.diagnostics.map(({ path }) => path));
   const own = found.filter(
-    ({ path, message }) => !(refused.has(path) && message.endsWith("there is no such file")),
+    ({ path, message }) => !(refused.has(path) && message.endsWith("the file does not exist")),
   );
   const diagnostics = [...files.diagnostics, ...own];
   if (value === undefined) return { diagnostics };

@@ -11,12 +11,12 @@ import { createDirectory, errnoOf, FilesError, reasonOf } from "@toolcrib/files"
 import { MetatoolError } from "../metatool-error.ts";
 import { nodeFiles } from "../saved/saved-files.ts";
 
-/** Most levels of folders, and longest path. */
+/** Maximum number of levels of folders, and longest path. */
 const maxDepth = 8;
 const pathMaxLength = 240;
-/** Most bytes of one file. */
+/** Maximum number of bytes of one file. */
 const fileMaxBytes = 1024 * 1024;
-/** Most files of a package. */
+/** Maximum number of files of a package. */
 export const packageFilesMaxCount = 500;
 
 /** The files that were read, and the findings about others. */

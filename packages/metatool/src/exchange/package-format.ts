@@ -196,7 +196,7 @@ function codeOf(
   } else if (typeof source !== "string") {
     diagnostics.push(invalid(`${manifestPath}: endpoint.source`, "it must be the path of the program"));
   } else if (!files.has(source)) {
-    diagnostics.push(invalid(source, "there is no such file"));
+    diagnostics.push(invalid(source, "the file does not exist"));
   } else return files.get(source);
   return undefined;
 }
@@ -249,7 +249,7 @@ function parseJsonFile(
 ): JsonValue | undefined {
   const text = files.get(path);
   if (text === undefined) {
-    diagnostics.push(invalid(path, "there is no such file"));
+    diagnostics.push(invalid(path, "the file does not exist"));
     return undefined;
   }
   try {

@@ -8,9 +8,9 @@ import type { JsonValue } from "@toolcrib/json";
 import { jsonSize } from "./json-measure.ts";
 import type { ToolCallRecord } from "./outcome.ts";
 
-/** Most bytes of one result, and of the parameters of one call. */
+/** Maximum number of bytes of one result, and of the parameters of one call. */
 export const recordMaxBytes = 64 * 1024;
-/** Most bytes of all records of an execution. */
+/** Maximum number of bytes of all records of an execution. */
 export const recordsMaxBytes = 1024 * 1024;
 
 /** The result of an inner call that had none when the execution ended. */

@@ -32,7 +32,7 @@ export class InnerCallError extends StarlarkError {
   }
 }
 
-/** Most problems in one error. */
+/** Maximum number of problems in one error. */
 const maxProblems = 20;
 const snippetMaxLength = 160;
 

@@ -41,7 +41,7 @@ export type PreparedArguments =
   | { readonly kind: "valid"; readonly params: JsonObject }
   | { readonly kind: "invalid"; readonly problems: readonly ArgumentProblem[] };
 
-/** Most values and levels that are coerced. Values beyond are only checked. */
+/** Maximum number of values and levels that are coerced. Values beyond are only checked. */
 const maxVisits = 100_000;
 const maxDepth = 64;
 

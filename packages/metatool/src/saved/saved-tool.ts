@@ -2,7 +2,7 @@
 
 /** Limits of saved tools, for agents and for files that are edited by hand. */
 export interface SavedToolLimits {
-  /** Most saved tools. Of more files, the last ones by name are not read. @default 1000 */
+  /** Maximum number of saved tools. Of more files, the last ones by name are not read. @default 1000 */
   readonly maxTools?: number;
   /** Longest code in bytes of UTF-8. @default 102,400 */
   readonly codeMaxBytes?: number;

@@ -11,7 +11,7 @@ export interface Difference {
   readonly actual: string;
 }
 
-/** Most reported differences. */
+/** Maximum number of reported differences. */
 const differencesMaxCount = 20;
 /** Longest value of a difference. */
 const shownMaxLength = 200;

@@ -42,13 +42,13 @@ export interface TestCase {
   readonly now?: string;
 }
 
-/** Most cases of one tool. */
+/** Maximum number of cases of one tool. */
 export const testCasesMaxCount = 100;
 /** Longest name of a case. */
 const nameMaxLength = 100;
-/** Most replies of one case: the limit of inner calls of an execution. */
+/** Maximum number of replies of one case: the limit of inner calls of an execution. */
 const repliesMaxCount = 10_000;
-/** Most bytes of one case as JSON. */
+/** Maximum number of bytes of one case as JSON. */
 export const testCaseMaxBytes = 128 * 1024;
 
 /** Parses the cases in a `toolcrib` object, with findings about invalid ones. */

@@ -3,7 +3,7 @@
 import type { Diagnostic, Severity, Source } from "@toolcrib/diagnostics";
 import { type Node, spanOf } from "./node.ts";
 
-/** Most findings of one import; more findings than that have few causes. */
+/** Maximum number of findings of one import; more findings than that have few causes. */
 const findingsMaxCount = 1000;
 
 /** A parsed document. */

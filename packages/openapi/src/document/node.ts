@@ -12,7 +12,7 @@ import type { JsonObject, JsonValue } from "@toolcrib/json";
 export const documentMaxLength = 32 * 1024 * 1024;
 /** Deepest nesting. */
 export const documentMaxDepth = 200;
-/** Most values of a document. */
+/** Maximum number of values of a document. */
 export const documentMaxNodes = 4_000_000;
 
 export type Node = Scalar | MapNode | ListNode;

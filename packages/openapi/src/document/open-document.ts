@@ -34,7 +34,7 @@ export function openDocument(given: Source): OpenedDocument {
   }
   const { root } = reading;
   if (isMap(root)) return { kind: "open", file: { source, root } };
-  return unreadable("OPENAPI_SYNTAX", "The document is empty or no map of fields", source, 0);
+  return unreadable("OPENAPI_SYNTAX", "The document is empty or not a map of fields", source, 0);
 }
 
 function unreadable(

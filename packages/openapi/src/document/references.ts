@@ -12,9 +12,9 @@ import type { Findings, OpenFile, Place } from "./findings.ts";
 import { isList, isMap, type Node } from "./node.ts";
 import { openDocument } from "./open-document.ts";
 
-/** Most references in one chain. */
+/** Maximum number of references in one chain. */
 const chainMaxLength = 50;
-/** Most other documents, and the most text in all of them, in UTF-16 code units. */
+/** Maximum number of other documents, and the maximum length of all of them in UTF-16 code units. */
 const filesMaxCount = 5000;
 const filesMaxLength = 64 * 1024 * 1024;
 
@@ -66,7 +66,7 @@ export function createDocuments(root: OpenFile): Documents {
       return { kind: "missing", reason: "there are too many other documents, or they are too long" };
     try {
       const source = await read(reference, from);
-      if (source === undefined) return { kind: "missing", reason: "other documents are not read here" };
+      if (source === undefined) return { kind: "missing", reason: "other documents are not read" };
       const same = byName.get(source.name);
       if (same !== undefined) return { kind: "open", file: same };
       length += source.text.length;
@@ -118,9 +118,9 @@ export function createDocuments(root: OpenFile): Documents {
 }
 
 function reasonOf(target: Known | undefined, hop: number): string {
-  if (hop >= chainMaxLength) return "it leads in a circle";
+  if (hop >= chainMaxLength) return "it refers to itself";
   if (target?.kind === "missing") return target.reason;
-  return target === undefined ? "other documents are not read here" : "nothing stands there";
+  return target === undefined ? "other documents are not read" : "its target does not exist";
 }
 
 /** Returns the target of a JSON pointer (RFC 6901) in a fragment. */

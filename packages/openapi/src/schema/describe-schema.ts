@@ -9,7 +9,7 @@ import { type ChosenType, fieldsOf, typeOfSchema } from "./type-of-schema.ts";
 /** Longest own description of a parameter, and longest complete one, in characters. */
 const ownMaxLength = 300;
 const descriptionMaxLength = 600;
-/** Most enumeration values, and most fields, in a description. */
+/** Maximum number of enumeration values, and of fields, in a description. */
 const valuesMaxCount = 20;
 const fieldsMaxCount = 24;
 

@@ -26,7 +26,7 @@ export interface SchemaContext {
   readonly left: { schemas: number };
 }
 
-/** Most schemas that one import reads, counted once per reference. */
+/** Maximum number of schemas that one import reads, counted once per reference. */
 export const schemasOfImportMaxCount = 4_000_000;
 
 /** A type of JSON Schema, except `null`. */
@@ -80,7 +80,7 @@ export type Fact = (typeof factNames)[number];
 
 /** Deepest nesting of `allOf`, `oneOf` and `anyOf`. */
 const compositionMaxDepth = 16;
-/** Most schemas that are read to resolve one schema. */
+/** Maximum number of schemas that are read to resolve one schema. */
 const schemasMaxCount = 500;
 
 const typeNames: ReadonlySet<string> = new Set(["string", "integer", "number", "boolean", "object", "array"]);

@@ -4,7 +4,7 @@ import type { ParamType } from "@toolcrib/toolspec";
 import type { Scalar } from "../document/node.ts";
 import type { Schema, SchemaPart, SchemaType } from "./read-schema.ts";
 
-/** Most enumeration values of a parameter; a longer list is described instead. */
+/** Maximum number of enumeration values of a parameter; a longer list is described instead. */
 const valuesMaxCount = 200;
 
 /** A type, and the types of the schema that it does not cover. */
@@ -107,7 +107,7 @@ export function fieldsOf(schema: Schema): {
   return { fields, required, takesMore };
 }
 
-/** Most alternatives in which one field is read. */
+/** Maximum number of alternatives in which one field is read. */
 const othersMaxCount = 40;
 
 /** Merges one field that two alternatives have. */

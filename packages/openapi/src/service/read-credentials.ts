@@ -104,7 +104,7 @@ function readApiKey(id: string, node: Node | undefined): Scheme | string {
   if (name === undefined) return "it has no name";
   if (where === "header") {
     if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/.test(name) || /^(?:cookie|host|proxy-.*)$/i.test(name))
-      return `${quote(name)} is no header that a credential is sent in`;
+      return `${quote(name)} is not a header for credentials`;
     // Many documents declare a bearer token as an API key in this header and mention the scheme only in prose.
     const isBearer =
       name.toLowerCase() === "authorization" && /\bbearer\b/i.test(textOf(node, "description") ?? "");

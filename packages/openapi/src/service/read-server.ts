@@ -23,7 +23,7 @@ export interface Server {
   readonly egress: readonly string[];
 }
 
-/** Most values of a variable that become egress entries. */
+/** Maximum number of values of a variable that become egress entries. */
 const hostsMaxCount = 40;
 
 /** Returns the first callable server of `owner`; `undefined` when there is none. */
@@ -87,7 +87,7 @@ function readOne(node: Node, documentUrl: string | undefined): Read {
   if (url === undefined) {
     return {
       kind: "fault",
-      reason: `${quote(written)} is relative, and where the document comes from is not known`,
+      reason: `${quote(written)} is relative, and the URL of the document is not known`,
     };
   }
   const changes: string[] = [];
@@ -103,7 +103,7 @@ function readOne(node: Node, documentUrl: string | undefined): Read {
   if (fill(scheme).toLowerCase() !== "https" && !isPlain) {
     return { kind: "fault", reason: `${quote(url)} is not https` };
   }
-  if (isPlain) changes.push(`Server ${quote(written)} is written with http and called with https`);
+  if (isPlain) changes.push(`Server ${quote(written)} uses http, and is called with https`);
   const slash = rest.search(/[/?#]/);
   const authority = slash === -1 ? rest : rest.slice(0, slash);
   const prefix = readPrefix(slash === -1 ? "" : rest.slice(slash), variables);
@@ -112,11 +112,11 @@ function readOne(node: Node, documentUrl: string | undefined): Read {
   const { path, filled } = prefix;
   if (filled.length > 0)
     changes.push(
-      `Variables in the path of server ${quote(written)} are filled in, being more than a segment: ${filled.map(quote).join(", ")}`,
+      `Variables in the path of server ${quote(written)} are replaced by their values, because they are not single segments: ${filled.map(quote).join(", ")}`,
     );
   const [, hostTemplate = "", port = ""] = /^(.*?)(?::([^:]*))?$/s.exec(authority) ?? [];
   if (port !== "" && fill(port) !== "443") {
-    return { kind: "fault", reason: `${quote(written)} names a port, and base URLs have none` };
+    return { kind: "fault", reason: `${quote(written)} has a port, which base URLs cannot have` };
   }
   const read = onHost(hostTemplate, path, variables, changes, written);
   if (read.kind === "fault" || prefix.used.length === 0) return read;
@@ -180,7 +180,7 @@ function onHost(
 ): Read {
   const fault = (): Read => ({
     kind: "fault",
-    reason: `${quote(written)} makes no base URL of https:// and a host`,
+    reason: `${quote(written)} cannot be converted to a base URL of https:// and a host`,
   });
   const used = [...template.matchAll(/\{([^{}]*)\}/g)].map(([, name = ""]) => name);
   const known = used.map(
@@ -220,7 +220,10 @@ function onHost(
   return {
     kind: "server",
     server,
-    changes: [...changes, `The variables of server ${quote(written)} are filled in: ${quote(filled)}`],
+    changes: [
+      ...changes,
+      `The variables of server ${quote(written)} are replaced by their values: ${quote(filled)}`,
+    ],
   };
 }
 

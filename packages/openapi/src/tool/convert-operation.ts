@@ -115,7 +115,7 @@ function completePath(
   });
   const missing = [...names].filter((name) => !kept.some(({ param }) => param.name === name));
   for (const name of missing) {
-    const message = `Placeholder ${quote(`{${name}}`)} of operation ${quote(operation.label)} has no parameter and is taken for a text`;
+    const message = `Placeholder ${quote(`{${name}}`)} of operation ${quote(operation.label)} has no parameter and is treated as a text`;
     findings.report({ code: "OPENAPI_PARAMETER_CHANGED", message, place: operation.place });
   }
   return [

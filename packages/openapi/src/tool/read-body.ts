@@ -198,7 +198,7 @@ function toParam(one: FieldReading): ToolspecParam {
     context.findings.report({
       code: "OPENAPI_TYPE_NARROWED",
       message: `Parameter ${quote(name)} of operation ${quote(operation.label)} ${state}`,
-      hint: "write another type into the toolspec where that one is needed",
+      hint: "change the type in the toolspec if another type is needed",
       place: part.place,
     });
   }

@@ -243,7 +243,7 @@ function reportNarrowed({ name, place }: Written, { type, lost }: ChosenType, co
   context.findings.report({
     code: "OPENAPI_TYPE_NARROWED",
     message: `Parameter ${quote(name)} may be ${listOf([type, ...lost])}; the tool takes it as ${type}`,
-    hint: "write another type into the toolspec where that one is needed",
+    hint: "change the type in the toolspec if another type is needed",
     place,
   });
 }

@@ -81,8 +81,8 @@ function keepOthers(
         );
       findings.report({
         code: "OPENAPI_PARAMETER_UNFIT",
-        message: `Parameter ${quote(param.name)} in the ${param.in} of operation ${quote(label)} is left out: the ${other.param.in} has one of that name too`,
-        hint: "write a tool of its own for it",
+        message: `Parameter ${quote(param.name)} in the ${param.in} of operation ${quote(label)} is left out: the ${other.param.in} also has one of that name`,
+        hint: "write a separate tool for it",
         place,
       });
     }
@@ -91,7 +91,7 @@ function keepOthers(
   return kept;
 }
 
-/** Most parameters of a tool; the limit of toolspecs. */
+/** Maximum number of parameters of a tool; the limit of toolspecs. */
 const paramsMaxCount = 200;
 
 /** Leaves out optional parameters beyond the limit of a tool. */

@@ -146,7 +146,7 @@ function lintAuth(spec: DocumentNode, manifest: DocumentNode, report: Report): v
     report({
       code: "TOOLSPEC_AUTH_FORBIDDEN",
       message:
-        '"auth" is not allowed: the manifest is of the sealed tier, and its credentials say where they go',
+        '"auth" is not allowed: the manifest is of the sealed tier, and its credentials define where they are sent',
       hint: "remove auth",
       span: auth.keySpan,
       path: "auth",

@@ -114,7 +114,7 @@ function lintHeader(inject: MapNode, name: string, taken: Map<string, string>, p
   const header = stringOf(headerNode);
   if (headerNode === undefined || header === undefined || header.trim() === "") return;
   if (!isHeaderName(header) || isClientHeader(header)) {
-    const state = isHeaderName(header) ? "is set by the client itself" : "is no header name";
+    const state = isHeaderName(header) ? "is set by the client itself" : "is not a header name";
     const message = `Cannot send credential ${name} in the header ${quote(header)}: it ${state}`;
     reportAt(headerNode, place, { code: "MANIFEST_INJECT_HEADER", message });
   }

@@ -58,12 +58,12 @@ function readArgument(param: ToolspecParam, value: JsonValue): Argument {
     param.enum !== undefined &&
     !param.enum.some((one) => textOf(one) === argumentText({ param, ...read }))
   ) {
-    const message = `Parameter ${quote(param.name)} has a value that it may not have`;
+    const message = `Parameter ${quote(param.name)} has a value that is not allowed`;
     const hint = `it may be ${listOf(param.enum.map(textOf))}`;
     throw new ToolspecError("TOOLSPEC_ARGUMENT_INVALID", message, { hint });
   }
   if (!isWellFormed(value)) {
-    const message = `Parameter ${quote(param.name)} holds half a character, which cannot be sent`;
+    const message = `Parameter ${quote(param.name)} contains half a character, which cannot be sent`;
     throw new ToolspecError("TOOLSPEC_VALUE_HOSTILE", message);
   }
   return { param, ...read };

@@ -72,12 +72,12 @@ function sealedPlace({ inject }: ManifestCredential): CredentialPlace | undefine
 export function writeCredential({ id, place, encoding, token }: FilledCredential): string {
   const isPair = encoding === "basic" && token.includes(":");
   const written = isPair ? encodeBase64(new TextEncoder().encode(token)) : token;
-  if (written === "" || !written.isWellFormed()) throw unfit(id, "is no text");
-  if (/[\x00-\x1f\x7f-\x9f]/.test(written)) throw unfit(id, "holds control characters or line breaks");
+  if (written === "" || !written.isWellFormed()) throw unfit(id, "is not valid text");
+  if (/[\x00-\x1f\x7f-\x9f]/.test(written)) throw unfit(id, "contains control characters or line breaks");
   if (place.kind === "query") return encodeQuery(frame(place.format, written));
   // The text around the token was linted; the token is one part of one segment.
   if (place.kind === "pathPrefix") return frame(place.format, encodeSegment(written));
-  if (!/^[\x20-\x7e]*$/.test(written)) throw unfit(id, "holds characters outside ASCII");
+  if (!/^[\x20-\x7e]*$/.test(written)) throw unfit(id, "contains characters outside ASCII");
   return frame(place.format, written);
 }
 

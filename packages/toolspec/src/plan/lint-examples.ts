@@ -53,7 +53,7 @@ function failuresOf(tool: ToolspecTool, spec: Toolspec, example: ToolspecExample
     if (!isCodedError(error)) throw error;
     if (error.code !== "TOOLSPEC_VARIABLE_UNSET")
       return [{ part: "args", message: error.message, hint: error.hint }];
-    const hint = "the values of variables are read from the URL: write the one that is meant";
+    const hint = "the values of variables are read from the URL: write the intended value";
     return [{ part: "url", message: error.message, hint }];
   }
 }

@@ -31,11 +31,11 @@ export interface PlanOptions {
   readonly variables?: { readonly [name: string]: string };
   /** `User-Agent`. @default "toolcrib" */
   readonly userAgent?: string;
-  /** Most characters of a URL. @default 16,384 */
+  /** Maximum number of characters of a URL. @default 16,384 */
   readonly urlMaxLength?: number;
-  /** Most characters of the value of a header. @default 8192 */
+  /** Maximum number of characters of the value of a header. @default 8192 */
   readonly headerMaxLength?: number;
-  /** Most bytes of a body. @default 10,485,760 */
+  /** Maximum number of bytes of a body. @default 10,485,760 */
   readonly bodyMaxBytes?: number;
 }
 
@@ -52,7 +52,7 @@ export interface RequestPlan {
 /**
  * Returns the request for a call of `tool` with `args`.
  *
- * @throws {ToolspecError} `TOOLSPEC_ARGUMENT_INVALID` for arguments that do not fit the parameters,
+ * @throws {ToolspecError} `TOOLSPEC_ARGUMENT_INVALID` for arguments that do not match the parameters,
  *   `TOOLSPEC_VALUE_HOSTILE` for values that would change the request, `TOOLSPEC_REQUEST_TOO_LARGE`,
  *   `TOOLSPEC_VARIABLE_UNSET`, `TOOLSPEC_EGRESS_DENIED`, `TOOLSPEC_CREDENTIAL_UNFIT`.
  */
@@ -131,7 +131,7 @@ function hostOf(tool: ToolspecTool, spec: Toolspec, options: PlanOptions): strin
   }
   const host = fillHost(base, values);
   if (host === undefined) {
-    const message = `The variables of base URL ${quote(url)} make no host name`;
+    const message = `The variables of base URL ${quote(url)} do not produce a valid host name`;
     throw new ToolspecError("TOOLSPEC_VARIABLE_UNSET", message, {
       hint: "a value is letters, digits, hyphens and dots",
     });
@@ -198,7 +198,7 @@ function headerText(argument: Argument, maxLength: number): string {
   // JSON has escapes for characters that a header cannot carry.
   const written = isJson ? text.replace(/[^\x20-\x7e]/g, escapeUnit) : text.replace(/^[\t ]+|[\t ]+$/g, "");
   if (!/^[\t\x20-\x7e]*$/.test(written)) {
-    const message = `Cannot send parameter ${quote(name)} in a header: it holds line breaks or characters outside ASCII`;
+    const message = `Cannot send parameter ${quote(name)} in a header: it contains line breaks or characters outside ASCII`;
     throw new ToolspecError("TOOLSPEC_VALUE_HOSTILE", message);
   }
   if (written.length > maxLength) {

@@ -54,9 +54,9 @@ export function writePath(tool: ToolspecTool, args: readonly Argument[], options
   });
   for (const [index, segment] of written.entries()) {
     const parts = template.segments[index] ?? [];
-    if (isDotSegment(segment)) refuseSegment(parts, values, 'makes a segment "." or ".."');
+    if (isDotSegment(segment)) refuseSegment(parts, values, 'produces a segment "." or ".."');
     if (parts.length > 1 && hidesControls(segment)) {
-      refuseSegment(parts, values, "makes a segment that holds control characters");
+      refuseSegment(parts, values, "produces a segment that contains control characters");
     }
   }
   const path = `/${written.join("/")}`;
@@ -131,10 +131,10 @@ function writeVariable(name: string, path: string, value: string | undefined): s
 
 /** Returns the hint for a variable without a value. */
 export function unsetHint(name: string): string {
-  return `set ${name} among the variables of the toolspec`;
+  return `set ${name} in the variables of the toolspec`;
 }
 
 function refuseVariable(name: string, state: string): never {
-  const message = `Variable ${quote(name)} cannot stand in the path: it ${state}`;
+  const message = `Variable ${quote(name)} cannot be used in the path: it ${state}`;
   throw new ToolspecError("TOOLSPEC_VARIABLE_UNSET", message, { hint: "give an id, not a path" });
 }

@@ -26,9 +26,9 @@ export interface HttpResponse {
 
 /** Options of `mapResponse`. */
 export interface MapResponseOptions {
-  /** Most bytes of text; `response.maxBytes` of the tool takes precedence. @default 102,400 */
+  /** Maximum number of bytes of text; `response.maxBytes` of the tool takes precedence. @default 102,400 */
   readonly textMaxBytes?: number;
-  /** Most bytes of binary content that is included; larger content is described. @default 65,536 */
+  /** Maximum number of bytes of binary content that is included; larger content is described. @default 65,536 */
   readonly binaryMaxBytes?: number;
   /** URI of the resource that contains binary content. @default "toolspec:response" */
   readonly uri?: string;
@@ -49,7 +49,7 @@ export interface MappedResponse {
   readonly rateLimit: RateLimit | undefined;
 }
 
-/** Most bytes of the body in an error. */
+/** Maximum number of bytes of the body in an error. */
 const errorBodyMaxBytes = 2048;
 
 /**

@@ -126,16 +126,17 @@ const addressMaxLength = 16_384;
 
 function nextOfAddress(tool: ToolspecTool, { args, url }: PageAnswer, target: string): NextPage | undefined {
   const isRead = target.length <= addressMaxLength && URL.canParse(target, url);
-  if (!isRead) return { kind: "refused", reason: "the address of the next page cannot be read" };
+  if (!isRead) return { kind: "refused", reason: "the URL of the next page is invalid" };
   const next = new URL(target, url);
-  if (!isSameHost(next, url)) return { kind: "refused", reason: "pages are asked for on the same host only" };
+  if (!isSameHost(next, url))
+    return { kind: "refused", reason: "pages are only requested from the same host" };
   const own = (tool.params ?? []).flatMap(({ name, in: place, type, value: fixed }) => {
     const value = next.searchParams.get(name);
     const isOwn = place === "query" && type !== "array" && type !== "object" && fixed === undefined;
     return isOwn && value !== null ? [[name, type, value] as const] : [];
   });
   if (own.length === 0)
-    return { kind: "refused", reason: "the address of the next page has no parameter of this tool" };
+    return { kind: "refused", reason: "the URL of the next page has no parameter of this tool" };
   const changed = own.filter(([name, , value]) => String(args[name]) !== value);
   if (changed.length === 0) return undefined;
   const asked = changed.map(([name, type, value]) => [name, toType(type, value)] as const);

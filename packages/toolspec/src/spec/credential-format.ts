@@ -6,7 +6,7 @@ export const formatHint = 'write the text around the token: format: "Bearer {tok
 /** Returns the fault of a credential format; never quotes it, because it can be the secret. */
 export function formatFault(format: string): string | undefined {
   if (!format.includes("{token}")) return "must contain {token}";
-  return /^[\t\x20-\x7e]*$/.test(format) ? undefined : "holds characters that a header cannot carry";
+  return /^[\t\x20-\x7e]*$/.test(format) ? undefined : "contains characters that a header cannot carry";
 }
 
 /** Returns the fault of a credential format in schemaVersion 2, where the egress proxy must find the token in the request. */

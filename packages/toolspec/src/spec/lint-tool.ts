@@ -164,7 +164,7 @@ function lintHeaders(params: readonly ReadParam[], place: Place): void {
     const lower = name.toLowerCase();
     const earlier = first.get(lower);
     if (!isHeaderName(name)) {
-      const message = `Parameter ${quote(name)} has in: header, but is no header name`;
+      const message = `Parameter ${quote(name)} has in: header, but is not a header name`;
       report("TOOLSPEC_HEADER_INVALID", message, "header names are letters, digits and hyphens");
     } else if (isClientHeader(name)) {
       const message = `Cannot send the header ${quote(name)}: it is set by the client itself`;
@@ -245,7 +245,7 @@ function lintEncoding(node: DocumentNode, params: readonly ReadParam[], place: P
   const encoding = stringOf(encodingNode);
   const body = params.filter((param) => param.place === "body");
   if (encoding === "raw" && encodingNode !== undefined && body.length !== 1) {
-    const message = `encoding: raw sends one body parameter as it is, but the tool has ${body.length}`;
+    const message = `encoding: raw sends one body parameter unchanged, but the tool has ${body.length}`;
     reportAt(encodingNode, at(place, "encoding"), { code: "TOOLSPEC_BODY_INVALID", message });
   }
   for (const param of params) {
@@ -322,6 +322,6 @@ function lintPageParam(
     report(paramNode, message, "name a parameter of the tool");
   } else if (!isCounted) {
     const counts = kind === "page" ? "number pages" : "count items";
-    report(paramNode, `Cannot ${counts} by ${quote(name)}: it is no integer`, "write type: integer");
+    report(paramNode, `Cannot ${counts} by ${quote(name)}: it is not an integer`, "write type: integer");
   }
 }

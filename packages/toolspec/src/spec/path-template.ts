@@ -80,8 +80,8 @@ function percentByte(character: string): string {
 
 function literalFault(part: string): PathFault {
   if (part === "?") {
-    const hint = "make parameters with in: query of what follows";
-    return { reason: "a query does not belong to a path", part, hint };
+    const hint = "write the query as parameters with in: query";
+    return { reason: "a path cannot contain a query", part, hint };
   }
   if (part === "#") return { reason: "a fragment is never sent", part };
   if (part === "{" || part === "}") {
@@ -90,7 +90,7 @@ function literalFault(part: string): PathFault {
   }
   if (part === "%") return { reason: "a % needs two hexadecimal digits", part, hint: "write %25" };
   const hint = part === "\\" ? "write /" : `write ${encodeURIComponent(part)}`;
-  return { reason: `it holds ${JSON.stringify(part)}`, part, hint };
+  return { reason: `it contains ${JSON.stringify(part)}`, part, hint };
 }
 
 /** A text without these characters is not a dot segment and equals its decoded form. */
@@ -98,7 +98,7 @@ const mayDecodePattern = /[%.]/;
 /** A text of only these characters has no special meaning in a path. */
 const plainPattern = /^[A-Za-z0-9_-]+$/;
 
-/** Most rounds of decoding that intermediaries are assumed to do. */
+/** Maximum number of rounds of decoding that intermediaries are assumed to do. */
 const maxDecodings = 8;
 
 /** Returns `text` and its results after repeated percent-decoding. */
@@ -137,7 +137,8 @@ export function hidesControls(segment: string): boolean {
 export function segmentFault(value: string): string | undefined {
   if (plainPattern.test(value)) return undefined;
   if (value === "") return "is empty, and would change the path";
-  if (decodings(value).some((form) => /[\x00-\x1f\x7f-\x9f]/.test(form))) return "holds control characters";
-  if (isDotSegment(value)) return 'is or holds "." or ".." as a segment, and would change the path';
-  return value.isWellFormed() ? undefined : "holds half a character, which cannot be sent";
+  if (decodings(value).some((form) => /[\x00-\x1f\x7f-\x9f]/.test(form)))
+    return "contains control characters";
+  if (isDotSegment(value)) return 'is or contains "." or ".." as a segment, and would change the path';
+  return value.isWellFormed() ? undefined : "contains half a character, which cannot be sent";
 }

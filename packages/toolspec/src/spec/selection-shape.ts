@@ -19,7 +19,7 @@ import {
 import type { ToolspecFields, ToolspecSelection } from "./toolspec.ts";
 
 const fieldsMaxCount = 100;
-/** Most levels of nested fields. */
+/** Maximum number of levels of nested fields. */
 const levelsMaxCount = 4;
 
 /** A JSONPath; the caller's parser decides whether it is valid. */

@@ -60,7 +60,7 @@ const authShape = record({
         examples: ["Authorization"],
         inspect(value, node, place) {
           if (isHeaderName(value) && !isClientHeader(value)) return;
-          const state = isHeaderName(value) ? "is set by the client itself" : "is no header name";
+          const state = isHeaderName(value) ? "is set by the client itself" : "is not a header name";
           const message = `Cannot send the credential in the header ${quote(value)}: it ${state}`;
           reportAt(node, place, { code: "TOOLSPEC_AUTH_HEADER", message });
         },

@@ -91,7 +91,7 @@ export interface ToolspecFields {
 
 /** The returned part of a response (schemaVersion 2). */
 export interface ToolspecResponse extends ToolspecSelection {
-  /** Most bytes of returned text. */
+  /** Maximum number of bytes of returned text. */
   readonly maxBytes?: number;
 }
 

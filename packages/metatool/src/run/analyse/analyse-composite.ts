@@ -48,7 +48,7 @@ export interface AnalysisOptions {
   readonly cache?: CompositeCache;
 }
 
-/** Most findings about tools and their arguments. */
+/** Maximum number of findings about tools and their arguments. */
 const maxFindings = 100;
 
 /** Analyses the code of a composite against the tools that its author may call. */

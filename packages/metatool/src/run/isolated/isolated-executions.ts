@@ -23,9 +23,9 @@ export interface IsolatedExecutionsDeps {
 
 /** Options of `startIsolatedExecutions`. */
 export interface IsolatedExecutionsOptions {
-  /** Most bytes of a program (`execution.maxMemory`); its process may use twice that plus 64 MiB. @default 134,217,728 */
+  /** Maximum number of bytes of a program (`execution.maxMemory`); its process may use twice that plus 64 MiB. @default 134,217,728 */
   readonly memoryBytes?: number;
-  /** Most executions at a time. @default 8 */
+  /** Maximum number of executions at a time. @default 8 */
   readonly maxProcesses?: number;
   /** Milliseconds that a process may take to start. @default 10,000 */
   readonly readyMs?: number;
