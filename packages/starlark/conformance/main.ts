@@ -2,7 +2,7 @@
  * `npm run conformance -w packages/starlark -- --suite DIR` runs the test data of
  * other implementations. DIR is a checkout of google/starlark-go or of
  * bazelbuild/starlark. This repository contains nothing of either, and nothing is
- * downloaded.
+ * downloaded; `npm run verify` downloads the first and passes its folder.
  *
  * Exit code 0: as expected; 1: an expectation was not met, or an expected failure
  * passed; 2: there was no suite to run.
@@ -13,7 +13,7 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { runBazelbuild } from "./bazelbuild.ts";
 import { expectedFailures } from "./expected-failures.ts";
-import { reportSuite, type SuiteResult } from "./report.ts";
+import { countExpectations, reportSuite, type SuiteResult } from "./report.ts";
 import { runStarlarkGo } from "./starlark-go.ts";
 
 const howToGetOne = [
@@ -39,6 +39,9 @@ async function main(): Promise<number> {
   }
   let exitCode = 0;
   const summaries: string[] = [];
+  let passed = 0;
+  let failed = 0;
+  let skipped = 0;
   for (const folder of folders) {
     // npm runs scripts in the folder of the package, but paths are relative to the folder of the
     // command.
@@ -49,15 +52,19 @@ async function main(): Promise<number> {
       return 2;
     }
     const result = await run(path);
-    const { lines, ok } = reportSuite(
+    const { lines, unmet, expectedUnmet } = reportSuite(
       result,
       expectedFailures.filter(({ suite }) => suite === result.suite),
     );
     console.log(lines.join("\n"));
     summaries.push(result.summary);
-    if (!ok) exitCode = 1;
+    passed += countExpectations(result);
+    failed += unmet;
+    skipped += expectedUnmet;
+    if (unmet > 0) exitCode = 1;
   }
   if (summaries.length > 1) console.log(summaries.join("\n"));
+  console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`);
   return exitCode;
 }
 

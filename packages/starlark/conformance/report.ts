@@ -51,20 +51,35 @@ export function sumScores(scores: readonly (Score | undefined)[]): Score {
   return { passed, total };
 }
 
+/** Counts the expectations of a suite that were met: assertions where a file has them, otherwise its chunks and messages. */
+export function countExpectations({ files }: SuiteResult): number {
+  return sumScores(
+    files.flatMap(({ assertions, chunks, wording }) =>
+      assertions === undefined ? [chunks, wording] : [assertions],
+    ),
+  ).passed;
+}
+
 /** Formats a score: `89/89`. */
 export function scoreText({ passed, total }: Score): string {
   return `${passed}/${total}`;
 }
 
 /**
- * Reports a suite, and whether its result is as expected.
+ * Reports a suite, and counts the differences from the expected result.
  *
  * @param expected the expected failures of this suite.
  */
 export function reportSuite(
   result: SuiteResult,
   expected: readonly ExpectedFailure[],
-): { readonly lines: readonly string[]; readonly ok: boolean } {
+): {
+  readonly lines: readonly string[];
+  /** Expectations that were not met, and expected failures that passed. */
+  readonly unmet: number;
+  /** Expected failures that failed. */
+  readonly expectedUnmet: number;
+} {
   const lines: string[] = [];
   for (const { file, chunks, assertions, wording } of result.files) {
     const parts = [`${scoreText(chunks)} chunks`];
@@ -102,5 +117,5 @@ export function reportSuite(
       `${passing.length} listed and passing`,
     result.summary,
   );
-  return { lines, ok: unexpected.length === 0 && passing.length === 0 };
+  return { lines, unmet: unexpected.length + passing.length, expectedUnmet: met.size };
 }

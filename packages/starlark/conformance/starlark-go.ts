@@ -32,7 +32,7 @@ const evalFiles: readonly (readonly [file: string, assertions: number])[] = [
   ["starlark/testdata/assign.star", 54],
   ["starlark/testdata/bool.star", 32],
   ["starlark/testdata/builtins.star", 150],
-  ["starlark/testdata/bytes.star", 76],
+  ["starlark/testdata/bytes.star", 87],
   ["starlark/testdata/control.star", 8],
   ["starlark/testdata/dict.star", 108],
   ["starlark/testdata/float.star", 345],
