@@ -19,6 +19,7 @@ import {
   StdioTransport,
   startStdioServer,
 } from "@toolcrib/mcp";
+import { MemorySessionStore } from "@toolcrib/store";
 import { localIdentity } from "@toolcrib/tool";
 
 const turnMs = 2000;
@@ -93,7 +94,11 @@ for (const era of eras) {
 }
 pipes.close();
 
-await using endpoint = new HttpEndpoint(service, { now: Date.now, newSessionId: randomUUID });
+await using endpoint = new HttpEndpoint(service, {
+  now: Date.now,
+  newSessionId: randomUUID,
+  sessions: new MemorySessionStore({ now: Date.now }),
+});
 const web = createHttpServer(
   (request, response) => void endpoint.handle(request, response, { view: "all", identity }),
 );

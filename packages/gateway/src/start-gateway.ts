@@ -14,7 +14,7 @@ import { disposeOnce } from "@toolcrib/lifecycle";
 import { createHttpClient } from "@toolcrib/mcp";
 import { createProcessLauncher, type SpawnWrap } from "@toolcrib/process";
 import { SecretScrubber } from "@toolcrib/redaction";
-import { openStore, type Store } from "@toolcrib/store";
+import { MemorySessionStore, openStore, type Store } from "@toolcrib/store";
 import type { Identity, Tool } from "@toolcrib/tool";
 import type { UpstreamLimits } from "@toolcrib/upstream";
 import { createCallIds } from "./call/call-id.ts";
@@ -176,6 +176,7 @@ class RunningGateway implements Gateway {
   readonly #metrics: GatewayMetrics;
   readonly #resources: AsyncDisposableStack;
   readonly #startedAt = Date.now();
+  readonly #sessions = new MemorySessionStore({ now: Date.now });
   readonly #ready: Promise<unknown>;
   readonly #prepared: Promise<void>;
   readonly #dispose = disposeOnce(() => this.#stop());
@@ -315,6 +316,7 @@ class RunningGateway implements Gateway {
       logger: this.#deps.logger,
       now: Date.now,
       newId: () => randomUUID(),
+      sessions: this.#sessions,
     };
   }
 

@@ -27,7 +27,7 @@ import {
 import type { JsonObject } from "@toolcrib/json";
 import { HttpEndpoint, type McpService, methodNotFound, type ServiceRequest } from "@toolcrib/mcp";
 import { openSecretStore } from "@toolcrib/secrets";
-import type { AuditEvents, AuditRecord } from "@toolcrib/store";
+import { type AuditEvents, type AuditRecord, MemorySessionStore } from "@toolcrib/store";
 import {
   echoStdioPath,
   fixtureCommand,
@@ -319,7 +319,11 @@ export async function startScriptedServer(script: Script): Promise<ScriptedServe
     listen: async ({ filter }) => filter,
     toolInputSchema: () => undefined,
   };
-  const endpoint = new HttpEndpoint(service, { now: Date.now, newSessionId: randomUUID });
+  const endpoint = new HttpEndpoint(service, {
+    now: Date.now,
+    newSessionId: randomUUID,
+    sessions: new MemorySessionStore({ now: Date.now }),
+  });
   const server = createServer((request, response) => {
     authorizations.push(request.headers.authorization);
     void endpoint.handle(request, response, {

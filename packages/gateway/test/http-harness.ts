@@ -19,6 +19,7 @@ import {
 } from "@toolcrib/gateway";
 import type { JsonObject } from "@toolcrib/json";
 import { type McpService, methodNotFound, type ServerSession } from "@toolcrib/mcp";
+import { MemorySessionStore } from "@toolcrib/store";
 import { issuerName, localIdentity } from "@toolcrib/tool";
 
 /** Collects log records. */
@@ -172,6 +173,7 @@ function testServerDeps(service: TestService, logger: TestLogger): Omit<HttpServ
     logger,
     now: Date.now,
     newId: randomUUID,
+    sessions: new MemorySessionStore({ now: Date.now }),
   };
 }
 

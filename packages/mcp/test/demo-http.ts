@@ -11,6 +11,7 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { JsonObject } from "@toolcrib/json";
 import { HttpEndpoint, metaKeys, SseDecoder, SseEndpoint } from "@toolcrib/mcp";
+import { MemorySessionStore } from "@toolcrib/store";
 import { waitUntil } from "@toolcrib/testing";
 import { localIdentity } from "@toolcrib/tool";
 import { createDemoService, type DemoService } from "./demo-service.ts";
@@ -24,6 +25,7 @@ export interface DemoHttp extends AsyncDisposable {
   readonly endpoint: HttpEndpoint;
   readonly sse: SseEndpoint;
   readonly unexpected: string[];
+  readonly sessions: MemorySessionStore;
   /** Open responses. */
   readonly responses: ReadonlySet<ServerResponse>;
   /** Advances the clock of the endpoint. */
@@ -39,10 +41,12 @@ export async function startDemoHttp(options: DemoHttpOptions = {}): Promise<Demo
   const service = createDemoService();
   const unexpected: string[] = [];
   let now = 1_000_000;
+  const sessions = new MemorySessionStore({ now: () => now });
   const responses = new Set<ServerResponse>();
   const deps = {
     now: () => now,
     newSessionId: () => randomUUID(),
+    sessions,
     onUnexpected: (reason: string) => unexpected.push(reason),
   };
   const endpoint = new HttpEndpoint(service, deps, options.http);
@@ -71,6 +75,7 @@ export async function startDemoHttp(options: DemoHttpOptions = {}): Promise<Demo
     endpoint,
     sse,
     unexpected,
+    sessions,
     responses,
     advance(milliseconds) {
       now += milliseconds;

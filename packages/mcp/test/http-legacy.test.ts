@@ -561,6 +561,25 @@ test("Idle sessions end; a session with a stream does not, even right after the 
   await waitUntil(() => demo.endpoint.stats().sessions === 0);
 });
 
+test("The store of sessions has each open session with its facts and its last use", async () => {
+  await using demo = await startDemoHttp({ http: { keepAliveMs: 5, sessionIdleMs: 1000 } });
+  const session = await openRawSession(demo.url, { headers: { "x-user": "ann" } });
+  await send("POST", demo.url, { ...initializeOf("2025-11-25"), params: {} });
+  await waitUntil(async () => (await demo.sessions.list()).length === 1);
+  const [stored] = await demo.sessions.list();
+  assert.deepEqual(
+    [stored?.id, stored?.identity, stored?.view, stored?.expiresAt],
+    [session.id, { issuer: "toolcrib:token", subject: "ann" }, "mcp", 1_001_000],
+  );
+  assert.ok(stored?.protocolVersion);
+  demo.advance(500);
+  await session.call(1, "echo");
+  await waitUntil(async () => (await demo.sessions.list())[0]?.lastSeenAt === 1_000_500);
+  demo.advance(2000);
+  await waitUntil(() => demo.endpoint.stats().sessions === 0);
+  assert.deepEqual(await demo.sessions.list(), []);
+});
+
 test("With too many sessions, the least recently used idle one ends, and no busy one", async () => {
   await using demo = await startDemoHttp({ http: { maxSessions: 2 } });
   const first = await openRawSession(demo.url);

@@ -26,7 +26,7 @@ import {
 } from "@toolcrib/mcp";
 import { createProcessLauncher } from "@toolcrib/process";
 import { SecretScrubber } from "@toolcrib/redaction";
-import { openStore, type Store } from "@toolcrib/store";
+import { MemorySessionStore, openStore, type Store } from "@toolcrib/store";
 import { type Identity, localIdentity, type Tool, type ToolId, type Unsubscribe } from "@toolcrib/tool";
 import { createUpstreamServer, type UpstreamServer } from "@toolcrib/upstream";
 import { type BackendAddress, parseBackendUrl } from "./backend-url.ts";
@@ -229,7 +229,11 @@ class RunningRegistry implements Registry {
 
   serveHttp(): (request: IncomingMessage, response: ServerResponse) => void {
     this.#requireStarted("serve");
-    this.#http ??= new HttpEndpoint(this.#core.service, { now: Date.now, newSessionId: () => randomUUID() });
+    this.#http ??= new HttpEndpoint(this.#core.service, {
+      now: Date.now,
+      newSessionId: () => randomUUID(),
+      sessions: new MemorySessionStore({ now: Date.now }),
+    });
     const endpoint = this.#http;
     this.#endpoints.add(endpoint);
     return (request, response) => void endpoint.handle(request, response, caller);

@@ -24,6 +24,7 @@ export { storeCodes } from "./codes.ts";
 export { escapeUnsafe } from "./escape-unsafe.ts";
 export { openApprovalStore } from "./file-approval-store.ts";
 export { openAuditReader } from "./file-audit-reader.ts";
+export { MemorySessionStore } from "./memory-session-store.ts";
 export { openStore, type Store } from "./open-store.ts";
 export type {
   SavedTool,
@@ -34,4 +35,5 @@ export type {
   SavedToolStore,
 } from "./saved-tool-store.ts";
 export type { SecretChange, SecretEntry, SecretStore } from "./secret-store.ts";
+export type { SessionRecord, SessionStore, SessionUse } from "./session-store.ts";
 export { StoreError } from "./store-error.ts";

@@ -3,6 +3,7 @@ export { clientCall } from "./client-call.ts";
 export { testApprovalStore } from "./contracts/approval-store-contract.ts";
 export { testSavedToolStore } from "./contracts/saved-tool-store-contract.ts";
 export { rejectsWith, testSecretStore } from "./contracts/secret-store-contract.ts";
+export { testSessionStore } from "./contracts/session-store-contract.ts";
 export type { EchoOptions } from "./echo/echo-options.ts";
 export type { EchoHttpOptions, EchoHttpServer } from "./echo/http-options.ts";
 export { type EchoStreamableHttpOptions, startEchoHttpServer } from "./echo-http-server.ts";

@@ -13,6 +13,7 @@ import type { Duplex } from "node:stream";
 import type { Logger } from "@toolcrib/diagnostics";
 import { disposeOnce } from "@toolcrib/lifecycle";
 import { HttpEndpoint, type McpService, SseEndpoint } from "@toolcrib/mcp";
+import type { SessionStore } from "@toolcrib/store";
 import type { HttpLimits } from "./http-options.ts";
 import { Refuser } from "./refusal.ts";
 import { RequestHandler, type RequestHandlerDeps } from "./request-handler.ts";
@@ -32,6 +33,8 @@ export interface ServerDeps extends StatusRoutesDeps {
   readonly now: () => number;
   /** A new unguessable id for a session. */
   readonly newId: () => string;
+  /** The sessions of clients over streamable HTTP. */
+  readonly sessions: SessionStore;
 }
 
 /** The checks that depend on the address of a server. */
@@ -78,6 +81,7 @@ export class ListeningServer implements DrainableServer {
     const endpointDeps = {
       now,
       newSessionId: deps.newId,
+      sessions: deps.sessions,
       onUnexpected: (reason: string) => logger.debug({ reason }, "unexpected message"),
     };
     this.#mcp = new HttpEndpoint(deps.service, endpointDeps, {

@@ -10,6 +10,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isJsonObject } from "@toolcrib/json";
 import { InFlight } from "@toolcrib/lifecycle";
+import type { SessionStore } from "@toolcrib/store";
 import {
   type Classified,
   type ClassifiedMessage,
@@ -44,6 +45,8 @@ export interface HttpEndpointDeps {
   readonly now: () => number;
   /** Returns a new unguessable id for a session. */
   readonly newSessionId: () => string;
+  /** The sessions as other gateways see them; every session of this endpoint is registered there. */
+  readonly sessions: SessionStore;
   /** Reports invalid messages and responses to no pending request; for the log. */
   readonly onUnexpected?: (reason: string) => void;
 }
@@ -106,7 +109,7 @@ export class HttpEndpoint implements AsyncDisposable {
     this.#maxListeners = options.maxListeners ?? 4096;
     this.#unreadMaxBytes = options.unreadMaxBytes ?? defaultUnreadMaxBytes;
     this.#sessions = new HttpSessions(
-      { service, now, newSessionId, onUnexpected, inFlight: this.#inFlight },
+      { service, now, newSessionId, onUnexpected, inFlight: this.#inFlight, store: deps.sessions },
       {
         maxSessions: options.maxSessions ?? 1000,
         sessionIdleMs: options.sessionIdleMs ?? 3_600_000,
@@ -162,7 +165,7 @@ export class HttpEndpoint implements AsyncDisposable {
     for (const exchange of this.#modernExchanges) exchange.abort(shuttingDown);
     this.#sessions.endAll("The gateway is shutting down");
     // Handlers that respect their signal answer now. The others are not awaited any longer.
-    await waitAtMost(this.#idle(), disposeWaitMs);
+    await waitAtMost(Promise.all([this.#idle(), this.#sessions.settled()]), disposeWaitMs);
   }
 
   #idle(): Promise<unknown> {
@@ -214,7 +217,9 @@ export class HttpEndpoint implements AsyncDisposable {
     session.post(body, response, { json: true, events: false });
     // The handshake is answered at once. A refused one leaves no session.
     setImmediate(() => {
-      if (!session.session.isOpen) this.#sessions.end(session.session.id, "The handshake failed");
+      const { id, isOpen } = session.session;
+      if (isOpen) this.#sessions.register(id);
+      else this.#sessions.end(id, "The handshake failed");
     });
   }
 

@@ -5,7 +5,9 @@
  */
 
 import type { IncomingMessage } from "node:http";
+import { messageOf } from "@toolcrib/diagnostics";
 import type { InFlight } from "@toolcrib/lifecycle";
+import type { SessionStore, SessionUse } from "@toolcrib/store";
 import { identityKey, isSameIdentity } from "@toolcrib/tool";
 import { invalidRequest } from "../mcp-error.ts";
 import { rpcCodes } from "../protocol.ts";
@@ -24,6 +26,8 @@ export interface HttpSessionsDeps {
   /** Returns a new unguessable id. */
   readonly newSessionId: () => string;
   readonly onUnexpected: ((reason: string) => void) | undefined;
+  /** The sessions as other gateways see them. */
+  readonly store: SessionStore;
   /** Counts the requests of all sessions. */
   readonly inFlight: InFlight;
 }
@@ -40,6 +44,11 @@ export class HttpSessions {
   readonly #deps: HttpSessionsDeps;
   readonly #limits: HttpSessionsLimits;
   readonly #sessions = new Map<string, HttpSession>();
+  /** The last change of each session in the store; the changes of one session are made in their order. */
+  readonly #stored = new Map<string, Promise<unknown>>();
+  /** Ids of the sessions that were added to the store. */
+  readonly #registered = new Set<string>();
+  #sweptAt = Number.NEGATIVE_INFINITY;
 
   constructor(deps: HttpSessionsDeps, limits: HttpSessionsLimits) {
     this.#deps = deps;
@@ -94,10 +103,35 @@ export class HttpSessions {
     return session;
   }
 
+  /** Adds a session to the store. Call it after the handshake; nothing waits for it. */
+  register(id: string): void {
+    const open = this.#sessions.get(id);
+    if (open === undefined) return;
+    const { identity, view, protocolVersion, clientInfo, capabilities } = open.session;
+    const { issuer, subject } = identity;
+    const session = {
+      identity: { issuer, subject },
+      view,
+      protocolVersion,
+      ...(clientInfo === undefined ? {} : { clientInfo: { ...clientInfo } }),
+      capabilities,
+      createdAt: open.lastUsedAt,
+      ...this.#useOf(open),
+    };
+    this.#registered.add(id);
+    this.#change(id, () => this.#deps.store.add(session));
+  }
+
   end(id: string, reason: string): void {
     const session = this.#sessions.get(id);
     this.#sessions.delete(id);
     session?.close(reason);
+    if (this.#registered.delete(id)) this.#change(id, () => this.#deps.store.delete(id));
+  }
+
+  /** Resolves when the store has every change. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#stored.values());
   }
 
   endAll(reason: string): void {
@@ -115,6 +149,37 @@ export class HttpSessions {
       else if (now - session.lastUsedAt > this.#limits.sessionIdleMs)
         this.end(id, "The session was idle for too long");
     }
+    this.#touchUsed(now);
+  }
+
+  /** Records the uses since the last sweep, in one change. */
+  #touchUsed(now: number): void {
+    const used = [...this.#sessions.values()].filter(
+      ({ session, lastUsedAt }) => lastUsedAt >= this.#sweptAt && this.#registered.has(session.id),
+    );
+    this.#sweptAt = now;
+    if (used.length === 0) return;
+    const uses = used.map((one) => this.#useOf(one));
+    this.#deps.store.touch(uses).catch((error: unknown) => this.#reportFailure(error));
+  }
+
+  #useOf({ session, lastUsedAt }: HttpSession): SessionUse {
+    return { id: session.id, lastSeenAt: lastUsedAt, expiresAt: lastUsedAt + this.#limits.sessionIdleMs };
+  }
+
+  /** Queues a change of one session in the store. A failure is reported: the session works in this process. */
+  #change(id: string, change: () => Promise<void>): void {
+    const before = this.#stored.get(id);
+    const changed = (before === undefined ? change() : before.then(change))
+      .catch((error: unknown) => this.#reportFailure(error))
+      .finally(() => {
+        if (this.#stored.get(id) === changed) this.#stored.delete(id);
+      });
+    this.#stored.set(id, changed);
+  }
+
+  #reportFailure(error: unknown): void {
+    this.#deps.onUnexpected?.(`The store of sessions failed: ${messageOf(error)}`);
   }
 }
 

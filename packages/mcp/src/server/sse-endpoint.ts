@@ -58,7 +58,7 @@ interface OpenSession {
 /** Serves legacy SSE to any number of clients. */
 export class SseEndpoint implements AsyncDisposable {
   readonly #service: McpService;
-  readonly #deps: HttpEndpointDeps;
+  readonly #deps: Omit<HttpEndpointDeps, "sessions">;
   readonly #messagesPath: string;
   readonly #bodyLimits: { readonly maxLength: number; readonly maxDepth: number };
   readonly #maxSessions: number;
@@ -68,7 +68,11 @@ export class SseEndpoint implements AsyncDisposable {
   readonly #keepAlive: NodeJS.Timeout;
   #isDraining = false;
 
-  constructor(service: McpService, deps: HttpEndpointDeps, options: SseEndpointOptions = {}) {
+  constructor(
+    service: McpService,
+    deps: Omit<HttpEndpointDeps, "sessions">,
+    options: SseEndpointOptions = {},
+  ) {
     this.#service = service;
     this.#deps = deps;
     this.#messagesPath = options.messagesPath ?? "/messages";
