@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { EmptyResultSchema } from "@modelcontextprotocol/sdk/types.js";
 import type { PolicyRules } from "@toolcrib/config";
 import type { JsonObject } from "@toolcrib/json";
 import { createRegistry, type RegistryConfig } from "@toolcrib/registry";
@@ -143,6 +144,38 @@ describe("a policy", () => {
       }),
     );
     checkGolden(join(import.meta.dirname, "golden/policy-denials.txt"), lines.join("\n"));
+  });
+
+  it("decides about a completion by the reference that the server receives", async () => {
+    await using a = await startEchoHttpServer();
+    await using test = await startTestGateway({
+      tool_servers: [onHttp("a", a.url)],
+      policy: { deny: ["a:resources/echo:*", "a:prompts/greet"] },
+    });
+    const client = await test.connect();
+    const answers: string[] = [];
+    for (const ref of [
+      { type: "ref/resource", uri: "echo://greeting/{name}" },
+      { type: "ref/resource", uri: "echo://greeting/{name}", name: "ok" },
+      { type: "ref/resource", uri: "\techo://greeting/{name}", name: "ok" },
+      { type: "ref/resource", uri: " echo://greeting/{name}" },
+      { type: "ref/xyz", uri: "echo://greeting/{name}" },
+      { type: ["ref/prompt"], name: "a__greet" },
+      { type: "ref/prompt", name: "a__greet", uri: "other:x" },
+      { type: "ref/prompt", name: ["a__greet"] },
+      { type: "ref/prompt", name: { toString: "a__greet" } },
+      "a__greet",
+      null,
+    ]) {
+      const params = { ref, argument: { name: "name", value: "A" } };
+      const request = { method: "completion/complete", params } as never;
+      answers.push(await answerOf(client.request(request, EmptyResultSchema)));
+    }
+    checkGolden(join(import.meta.dirname, "golden/policy-completions.txt"), `${answers.join("\n")}\n`);
+    assert.deepEqual(
+      a.received.filter(({ method }) => method === "completion/complete"),
+      [],
+    );
   });
 
   it("denies a resource by the pattern that names it, in every spelling of its URI", async () => {

@@ -2,7 +2,7 @@
  * The spellings of a resource's URI that a policy compares, and the same
  * spellings of a pattern. One resource has many URIs (`FILE:///a`,
  * `file:///%61`, `file:///b/../a`), and servers differ in which of them they
- * accept. A policy therefore compares three spellings, each with the same
+ * accept. A policy therefore compares four spellings, each with the same
  * spelling of the pattern:
  *
  * 1. written: the text as it is
@@ -10,6 +10,8 @@
  *    needless percent-encoding, no dot segments, no default port
  * 3. lenient: normalized, and everything decoded but `?` and `#`, `\` read as
  *    `/`, without empty segments, user name or fragment
+ * 4. parsed: what a URL parser of browsers and Node (WHATWG URL) makes of the
+ *    URI, then lenient; a pattern has no fourth spelling and uses its third
  *
  * Characters that a URI cannot contain (spaces, letters beyond ASCII) are
  * compared unencoded, so a pattern may contain them.
@@ -17,23 +19,26 @@
  * Pure. It decides nothing, and no server receives what it returns.
  */
 
-/** The three spellings of a URI or pattern. */
-export type Spellings = readonly [written: string, normalized: string, lenient: string];
+/** The spellings of a URI or pattern. */
+export type Spellings = readonly [written: string, normalized: string, lenient: string, parsed: string];
 
 /** Returns the spellings of `uri`. */
 export function spellingsOfUri(uri: string): Spellings {
-  return [uri, normalizeUri(decodeNeedless(uri), uriParts), toLenient(uri, uriParts)];
+  const lenient = toLenient(uri, uriParts);
+  return [
+    uri,
+    normalizeUri(decodeNeedless(uri), uriParts),
+    lenient,
+    URL.canParse(uri) ? toLenient(new URL(uri).href, uriParts) : lenient,
+  ];
 }
 
 /** Returns the spellings of `pattern`, a glob over names that end in a URI. */
 export function spellingsOfPattern(pattern: string): Spellings {
   const found = beforeUri.exec(pattern)?.[0] ?? "";
   const uri = pattern.slice(found.length);
-  return [
-    pattern,
-    decodeNeedless(found) + normalizeUri(decodeNeedless(uri), patternParts),
-    decodeAll(found) + toLenient(uri, patternParts),
-  ];
+  const lenient = decodeAll(found) + toLenient(uri, patternParts);
+  return [pattern, decodeNeedless(found) + normalizeUri(decodeNeedless(uri), patternParts), lenient, lenient];
 }
 
 /** Text of a pattern before the scheme: `server:resources/`, or anything up to a wildcard. */
@@ -77,6 +82,8 @@ function normalizeAuthority(authority: string, scheme: string): string {
   let host = authority.slice(hostAt).toLowerCase();
   if (host.endsWith(port)) host = host.slice(0, -port.length);
   else if (host.endsWith(":")) host = host.slice(0, -1);
+  // An absolute domain name ends in a dot.
+  host = host.replace(/(?<=[^.])\.(?=$|:)/, "");
   if (scheme === "file" && host === "localhost") host = "";
   return authority.slice(0, hostAt) + host;
 }

@@ -16,7 +16,7 @@ export interface FoundPattern {
   readonly text: string;
 }
 
-/** The two names of a resource, in the three spellings of its URI. */
+/** The two names of a resource, in the spellings of its URI. */
 export interface ResourceNames {
   readonly ids: Spellings;
   readonly wireNames: Spellings;
@@ -34,6 +34,7 @@ export function toResourceNames(id: ToolId, wireName: string): ResourceNames | u
     prefix + spellings[0],
     prefix + spellings[1],
     prefix + spellings[2],
+    prefix + spellings[3],
   ];
   return {
     ids: after(id.slice(0, uriAt)),

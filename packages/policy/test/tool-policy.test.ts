@@ -33,6 +33,44 @@ describe("ToolPolicy", () => {
   check("allow default", { clients: { other: { allow: [], deny: ["*"] } } }, "a:b");
   check("deny policy.deny[0]", { deny: ["a:resources/file:///etc/*"] }, "a:resources/FILE:/pub/../%65tc/x");
   check("deny policy.allow", { allow: ["a:resources/file:///pub/*"] }, "a:resources/file:///pub/../etc/x");
+  // A server that uses a URL parser reads `/etc/x` for each of these.
+  for (const uri of [
+    "file:///e\ttc/x",
+    "file:///e\ntc/x",
+    "fi\tle:///etc/x",
+    "file:/\t/\t/etc/x",
+    "file:///pub/.\t./etc/x",
+    " file:///etc/x",
+    "\0file:///etc/x",
+    "file:etc/x",
+    "file:./etc/x",
+    "file:../etc/x",
+    "file:\\etc\\x",
+    "file://LOCALHOST./etc/x",
+  ]) {
+    check("deny policy.deny[0]", { deny: ["a:resources/file:///etc/*"] }, `a:resources/${uri}`);
+    check("deny policy.allow", { allow: ["a:resources/file:///pub/*"] }, `a:resources/${uri}`);
+  }
+  check(
+    "deny policy.deny[0]",
+    { deny: ["a:resources/https://x.example/a*"] },
+    "a:resources/https:x.example/a",
+  );
+  check(
+    "deny policy.deny[0]",
+    { deny: ["a:resources/https://x.example/a*"] },
+    "a:resources/https:\\X.example./a",
+  );
+  check(
+    "allow policy.allow[0]",
+    { allow: ["a:resources/file:///pub/*"] },
+    "a:resources/file:///pub/a b%20c?d",
+  );
+  check(
+    "allow policy.allow[0]",
+    { allow: ["a:resources/note://Inbox/*"] },
+    "a:resources/note://Inbox/ä%C3%A4",
+  );
   check("allow policy.allow[0]", { allow: ["a:resources/file:///pub/*"] }, "a:resources/file:///pub/x");
 });
 

@@ -7,9 +7,10 @@
  * `IsAllowed` decides who may use what; this file never does.
  */
 
-import { isJsonObject, type JsonObject } from "@toolcrib/json";
+import type { JsonObject } from "@toolcrib/json";
 import { toWireName } from "../index/wire-name.ts";
 import type { FeatureSource } from "../sources/source-roster.ts";
+import type { CompletionReference } from "./request-params.ts";
 import { createTemplateMatcher } from "./uri-template.ts";
 
 /** Whether a client may use the resource (by URI or template) or prompt (by its own name) of `source`. */
@@ -113,18 +114,15 @@ export function findResource(
 /** The source that answers a completion request's `ref`, and the reference with its own names. */
 export function findReference(
   sources: readonly FeatureSource[],
-  reference: unknown,
+  ref: CompletionReference,
   isAllowed: IsAllowed,
   isPrefixed: boolean,
-): { readonly source: FeatureSource; readonly ref: JsonObject } | undefined {
-  if (!isJsonObject(reference)) return undefined;
-  if (reference["type"] === "ref/prompt") {
-    const found = findPrompt(sources, String(reference["name"]), isPrefixed);
-    return found === undefined
-      ? undefined
-      : { source: found.source, ref: { ...reference, name: found.name } };
+): { readonly source: FeatureSource; readonly ref: CompletionReference } | undefined {
+  if (ref.type === "ref/prompt") {
+    const found = findPrompt(sources, ref.name, isPrefixed);
+    return found === undefined ? undefined : { source: found.source, ref: { ...ref, name: found.name } };
   }
-  const uri = String(reference["uri"]);
+  const { uri } = ref;
   const having = sources.filter(({ features }) =>
     features.resourceTemplates().some((one) => one["uriTemplate"] === uri),
   );
@@ -132,7 +130,7 @@ export function findReference(
     having.find((one) => isAllowed(one, "resources", uri)) ??
     having[0] ??
     findResource(sources, uri, isAllowed);
-  return source === undefined ? undefined : { source, ref: reference };
+  return source === undefined ? undefined : { source, ref };
 }
 
 /** Sets and matchers are kept for as long as the lists and templates that they are made of. */

@@ -245,10 +245,11 @@ export class GatewayService implements McpService {
     const isAllowed = this.#allowedTo(request.identity);
     const found = findReference(this.#sourcesOf(request.view), referenceOf(request), isAllowed, isPrefixed);
     if (found === undefined) throw paramsError('"ref" names no prompt or resource template');
-    const name = String(found.ref["name"] ?? found.ref["uri"]);
-    const kind = found.ref["type"] === "ref/prompt" ? "prompts" : "resources";
-    const target = this.#deps.targets.forFeature(found.source, kind, name, "completion/complete");
-    return this.#callFeature(request, target, { ...withoutMeta(request.params), ref: found.ref });
+    const { source, ref } = found;
+    const [kind, name] =
+      ref.type === "ref/prompt" ? (["prompts", ref.name] as const) : (["resources", ref.uri] as const);
+    const target = this.#deps.targets.forFeature(source, kind, name, "completion/complete");
+    return this.#callFeature(request, target, { ...withoutMeta(request.params), ref: { ...ref } });
   }
 
   async #callFeature(request: ServiceRequest, target: CallTarget, args: JsonObject): Promise<JsonObject> {

@@ -51,24 +51,46 @@ export function withoutMeta(params: JsonObject): JsonObject {
 
 /** The URI of a resource request. @throws {GatewayError} `PARAMS_INVALID` */
 export function uriOf({ params }: ServiceRequest): string {
-  const { uri } = params;
-  if (typeof uri !== "string") throw paramsError('"uri" must be a string');
-  checkLength("uri", uri);
-  return uri;
+  return checkUri("uri", params["uri"]);
 }
 
-/** The reference of a completion request. @throws {GatewayError} `PARAMS_INVALID` */
-export function referenceOf({ params }: ServiceRequest): unknown {
+/** A reference to a prompt or a resource template, in a completion request. */
+export type CompletionReference =
+  | { readonly type: "ref/prompt"; readonly name: string }
+  | { readonly type: "ref/resource"; readonly uri: string };
+
+/**
+ * The reference of a completion request. It has no member that was not checked,
+ * so that a server receives the same reference that the policy decided about.
+ *
+ * @throws {GatewayError} `PARAMS_INVALID`
+ */
+export function referenceOf({ params }: ServiceRequest): CompletionReference {
   const { ref } = params;
-  if (!isJsonObject(ref) || ref["uri"] === undefined) return ref;
-  if (typeof ref["uri"] !== "string") throw paramsError('"ref.uri" must be a string');
-  checkLength("ref.uri", ref["uri"]);
-  return ref;
+  if (!isJsonObject(ref)) throw paramsError('"ref" must be an object');
+  const { type } = ref;
+  if (type === "ref/prompt") {
+    const { name } = ref;
+    if (typeof name !== "string") throw paramsError('"ref.name" must be a string');
+    return { type, name };
+  }
+  if (type === "ref/resource") return { type, uri: checkUri("ref.uri", ref["uri"]) };
+  throw paramsError('"ref.type" must be "ref/prompt" or "ref/resource"');
 }
 
-/** A URI is compared with patterns and templates, which takes time proportional to its length. */
-function checkLength(field: string, uri: string): void {
+/**
+ * Returns `uri` if it can be compared with patterns. That takes time
+ * proportional to its length. URL parsers drop control characters and outer
+ * spaces, so that another text than the compared one would reach a resource.
+ */
+function checkUri(field: string, uri: unknown): string {
+  if (typeof uri !== "string") throw paramsError(`"${field}" must be a string`);
   if (uri.length > uriMaxLength) throw paramsError(`"${field}" is longer than ${uriMaxLength} characters`);
+  if (/\p{Cc}|^\s|\s$/u.test(uri))
+    throw paramsError(
+      `"${field}" contains a control character, or a space at its start or end: encode it with %`,
+    );
+  return uri;
 }
 
 /** An error about invalid parameters. */
