@@ -33,17 +33,17 @@ const forms: { readonly [title: string]: (text: string) => string } = {
   "as JSON with escaped slashes": (text) => JSON.stringify(text).slice(1, -1).replaceAll("/", "\\/"),
   "as JSON in JSON": (text) => JSON.stringify(JSON.stringify(text)).slice(3, -3),
   "as JSON in JSON in JSON": (text) => JSON.stringify(JSON.stringify(JSON.stringify(text))).slice(7, -7),
-  "as JSON with every character escaped": unicode,
-  "as JSON with escapes for all characters except letters": (text) =>
+  "as JSON beyond need": unicode,
+  "as JSON with escapes for what is no letter": (text) =>
     text.replace(/[^A-Za-z0-9]/g, (at) => unicode(at).toUpperCase().replace("U", "u")),
   "percent-encoded": encodeURIComponent,
-  "percent-encoded in lower case": (text) =>
+  "percent-encoded in small letters": (text) =>
     encodeURIComponent(text).replace(/%../g, (at) => at.toLowerCase()),
-  "percent-encoded in every character": percent,
+  "percent-encoded beyond need": percent,
   "percent-encoded twice": (text) => encodeURIComponent(encodeURIComponent(text)),
   "as a form": (text) => new URLSearchParams({ v: text }).toString().slice(2),
   "in hexadecimal": (text) => Buffer.from(text).toString("hex"),
-  "in upper-case hexadecimal": (text) => Buffer.from(text).toString("hex").toUpperCase(),
+  "in capital hexadecimal": (text) => Buffer.from(text).toString("hex").toUpperCase(),
   "in base64": (text) => Buffer.from(text).toString("base64"),
   "in base64 without padding": (text) => Buffer.from(text).toString("base64").replaceAll("=", ""),
   "in base64 for URLs": (text) => Buffer.from(text).toString("base64url"),
@@ -52,7 +52,7 @@ const forms: { readonly [title: string]: (text: string) => string } = {
     Buffer.from(text).toString("base64").replaceAll("/", "\\/"),
   "in base64, padding escaped": (text) => Buffer.from(text).toString("base64").replaceAll("=", "\\u003d"),
   "in base64, within JSON": (text) => Buffer.from(JSON.stringify(text).slice(1, -1)).toString("base64"),
-  "in base64, percent-encoded twice": (text) => Buffer.from(encodeURIComponent(text)).toString("base64url"),
+  "in base64, as a URL": (text) => Buffer.from(encodeURIComponent(text)).toString("base64url"),
   "in hexadecimal, as a form": (text) =>
     Buffer.from(new URLSearchParams({ v: text }).toString().slice(2)).toString("hex"),
   "as HTML": (text) =>
@@ -185,6 +185,20 @@ test("fetch() removes a secret that was replaced a moment ago", async () => {
   assert.equal(await fetchBody(fixture, one), `${one.placeholder} ${one.placeholder}`);
 });
 
+test("fetch() forgets the first of more than 64 secrets of a source, and removes the 64 latest", async () => {
+  const count = 130;
+  let reads = 0;
+  const value = (at: number): string => `rotated-secret-${at}-${at * 7919}`;
+  const one = credential("", { read: () => value(reads++) });
+  const text = Array.from({ length: count }, (_, at) => `(${value(at)})`).join("\n");
+  await using fixture = await startEcho((response) => void response.end(reads < count ? "" : text));
+  let shown = "";
+  while (reads < count) shown = await fetchBody(fixture, one);
+  const lines = shown.split("\n");
+  assert.equal(lines[0], `(${value(0)})`);
+  for (const line of lines.slice(-64)) assert.equal(line, `(${one.placeholder})`);
+});
+
 const codings: { readonly [coding: string]: (bytes: Buffer) => Buffer } = {
   gzip: (bytes) => gzipSync(bytes),
   "x-gzip": (bytes) => gzipSync(bytes),
@@ -216,7 +230,7 @@ for (const [coding, encode] of Object.entries(codings)) {
   });
 }
 
-test("fetch() never splits a secret at the limit of the body size", async () => {
+test("fetch() never splits a secret at the limit of the kept bytes", async () => {
   const one = credential("s3cret-value");
   const before = "x".repeat(20);
   await using fixture = await startEcho((response) => void response.end(`${before}s3cret-value-and-more`));

@@ -13,8 +13,13 @@ import { FormMatcher } from "./form-matcher.ts";
 import { secretForms, secretMinLength } from "./secret-forms.ts";
 import { secretTextsOf } from "./secret-texts.ts";
 
-/** Most values that are remembered; the least recently learned one is forgotten first. */
-const maxValues = 10_000;
+/** Limits of what a scrubber remembers. */
+interface SecretScrubberLimits {
+  /** Most values that a scrubber of results, errors and logs remembers; it forgets the one that was learned least recently. @default 10,000 */
+  readonly maxValues?: number | undefined;
+}
+
+const defaultMaxValues = 10_000;
 
 /** A secret that was found. `end` is exclusive. */
 interface SecretSpan {
@@ -50,6 +55,11 @@ export class SecretScrubber {
   readonly #added = new Set<string>();
   /** Number of values in the search that were forgotten. */
   #forgottenCount = 0;
+  readonly #maxValues: number;
+
+  constructor({ maxValues = defaultMaxValues }: SecretScrubberLimits = {}) {
+    this.#maxValues = maxValues;
+  }
 
   /**
    * Remembers `value`, in addition to the values of `name` that it knows. Values
@@ -63,7 +73,7 @@ export class SecretScrubber {
     this.#names.set(value, known ?? name);
     if (known !== undefined) return;
     this.#added.add(value);
-    if (this.#names.size > maxValues) this.#forget(this.#names.keys().next().value as string);
+    if (this.#names.size > this.#maxValues) this.#forget(this.#names.keys().next().value as string);
   }
 
   /**
