@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type ConfigResult, formatConfigReport, parseConfig } from "@toolcrib/config";
+import { runCount } from "@toolcrib/testing";
 import fc from "fast-check";
 import { parse } from "yaml";
 import { documentExample, everySection, faultyShapes } from "./samples.ts";
@@ -106,7 +107,7 @@ test("no mutation of a valid or faulty file crashes parseConfig()", () => {
     fc.property(mutated, fc.constantFrom("a.yaml", "a.json", "a"), (text, name) => {
       assertSound(parseConfig([{ name, text }]));
     }),
-    { numRuns: 1500 },
+    { numRuns: runCount(1500) },
   );
 });
 
@@ -115,7 +116,7 @@ test("no composition of mutated files crashes parseConfig()", () => {
     fc.property(fc.array(mutated, { minLength: 2, maxLength: 4 }), (texts) => {
       assertSound(parseConfig(texts.map((text, index) => ({ name: `${index}.yaml`, text }))));
     }),
-    { numRuns: 200 },
+    { numRuns: runCount(200) },
   );
 });
 
@@ -129,7 +130,7 @@ test("no text and no JSON value crashes parseConfig()", () => {
     fc.property(text, fc.constantFrom("a.yaml", "a.json"), (content, name) => {
       assertSound(parseConfig([{ name, text: content }]));
     }),
-    { numRuns: 500 },
+    { numRuns: runCount(500) },
   );
 });
 
@@ -176,7 +177,7 @@ test("parseConfig() returns the same value for JSON that is read as JSON and as 
       assert.deepEqual(json.diagnostics, []);
       assert.equal(plain(json), plain(parseConfig([{ name: "a.yaml", text }])));
     }),
-    { numRuns: 200 },
+    { numRuns: runCount(200) },
   );
 });
 
@@ -195,6 +196,6 @@ test("parseConfig() composes servers like a map that keeps the position of a key
         [...expected],
       );
     }),
-    { numRuns: 200 },
+    { numRuns: runCount(200) },
   );
 });

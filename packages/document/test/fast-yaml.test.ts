@@ -6,6 +6,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type DocumentNode, openDocument } from "@toolcrib/document";
+import { runCount } from "@toolcrib/testing";
 import fc from "fast-check";
 import { kind } from "./kind.ts";
 
@@ -137,7 +138,7 @@ test("JSON in a YAML file has the same result as with the library", () => {
     fc.property(fc.jsonValue({ maxDepth: 4 }), fc.constantFrom(0, 2, "\t"), (value, space) => {
       if (typeof value === "object" && value !== null) check(JSON.stringify(value, undefined, space));
     }),
-    { numRuns: 500 },
+    { numRuns: runCount(500) },
   );
 });
 
@@ -213,6 +214,6 @@ test("the fast reader and the library agree on edited documents for Toolcrib", (
         check(text);
       },
     ),
-    { numRuns: 1500 },
+    { numRuns: runCount(1500) },
   );
 });

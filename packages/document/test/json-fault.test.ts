@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { findJsonFault } from "@toolcrib/document";
+import { runCount } from "@toolcrib/testing";
 import fc from "fast-check";
 
 /** Checks that the fault is at the marked part (`»…«`) of `marked`, and the expected token. */
@@ -77,7 +78,7 @@ test("findJsonFault() finds a fault exactly in texts that are not JSON", () => {
       assert.equal(fault === undefined, isJson);
       if (fault !== undefined) assert(fault.span.start >= 0 && fault.span.end > fault.span.start);
     }),
-    { numRuns: 2000 },
+    { numRuns: runCount(2000) },
   );
 });
 

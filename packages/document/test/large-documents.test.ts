@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Reading, readJson, readLargeYaml, type TreeBuilder } from "@toolcrib/document";
+import { runCount } from "@toolcrib/testing";
 import fc from "fast-check";
 
 type Value = string | number | boolean | null | Value[] | Map<string, Value>;
@@ -95,7 +96,7 @@ test("readJson() accepts and refuses the same texts as JSON.parse", () => {
         JSON.parse(JSON.stringify(expected)),
       );
     }),
-    { numRuns: 1000 },
+    { numRuns: runCount(1000) },
   );
 });
 
@@ -135,6 +136,6 @@ test("readLargeYaml() returns for every text", () => {
         text = text.slice(0, at % text.length) + piece + text.slice((at % text.length) + cut) || " ";
       assert.match(readLargeYaml(text, builder, limits).kind, /^(?:read|unreadable)$/);
     }),
-    { numRuns: 1000 },
+    { numRuns: runCount(1000) },
   );
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isCodedError } from "@toolcrib/diagnostics";
 import { parseAuthority } from "@toolcrib/egress";
-import { addressCases, benignHosts, caseHosts, hostCases } from "@toolcrib/testing";
+import { addressCases, benignHosts, caseHosts, hostCases, runCount } from "@toolcrib/testing";
 import fc from "fast-check";
 import { codeOf, host, patterns, startFixture } from "./fixture.ts";
 
@@ -160,6 +160,6 @@ test("parseAuthority() and the URL standard parse the same host and port, or the
       assert.deepEqual([url.hostname, url.port || "443"], [read.host, String(read.port)]);
       assert.deepEqual([url.username, url.password, url.pathname], ["", "", "/"]);
     }),
-    { numRuns: 5000 },
+    { numRuns: runCount(5000) },
   );
 });

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import type { EgressCredential } from "@toolcrib/egress";
+import { runCount } from "@toolcrib/testing";
 import fc from "fast-check";
 import { credential, type Fixture, startFixture } from "./fixture.ts";
 
@@ -353,7 +354,7 @@ test("fetch() finds any secret with any escape of each character, across any pie
         assert.equal(await fetchBody(fixture, one), `before\n${one.placeholder}\nafter`);
       },
     ),
-    { numRuns: 200 },
+    { numRuns: runCount(200) },
   );
 });
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isHostAllowed, parseHostName, parseHostPattern } from "@toolcrib/hosts";
+import { runCount } from "@toolcrib/testing";
 import fc from "fast-check";
 
 type HostFault = Extract<ReturnType<typeof parseHostPattern>, { kind: "invalid" }>["fault"];
@@ -119,7 +120,7 @@ test("a URL keeps the spelling of every host that a pattern allows", () => {
         assert.equal(new URL(`https://${name}/`).host, name.toLowerCase());
       },
     ),
-    { numRuns: 3000 },
+    { numRuns: runCount(3000) },
   );
 });
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { importOpenapi } from "@toolcrib/openapi";
+import { runCount } from "@toolcrib/testing";
 import fc from "fast-check";
 import { importText } from "./check-import.ts";
 
@@ -180,6 +181,6 @@ test("the import throws for no text, and for no document with a part removed or 
       const { value, diagnostics } = await importOpenapi({ name: "any", text });
       assert.ok(value !== undefined || diagnostics.length > 0);
     }),
-    { numRuns: 1500 },
+    { numRuns: runCount(1500) },
   );
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createToolSearch, type SearchDocument, type ToolSearch } from "@toolcrib/search";
+import { runCount } from "@toolcrib/testing";
 import fc from "fast-check";
 
 const words = fc.constantFrom(
@@ -88,7 +89,7 @@ test("Any sequence of additions and removals results in the index of the remaini
       for (const document of isReversed ? rest.toReversed() : rest) fresh.add(document);
       checkSame(search, fresh);
     }),
-    { numRuns: 300 },
+    { numRuns: runCount(300) },
   );
 });
 

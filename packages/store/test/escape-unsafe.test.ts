@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { escapeUnsafe, openStore } from "@toolcrib/store";
+import { runCount } from "@toolcrib/testing";
 import fc from "fast-check";
 import { completionOf, intentOf, newHome, tickingClock } from "./sample-events.ts";
 
@@ -59,7 +60,7 @@ test("no unsafe character reaches a segment, and every text is read back unchang
       );
       store.audit.record("call.completed", completionOf(text, { code: text }));
     }),
-    { numRuns: 200 },
+    { numRuns: runCount(200) },
   );
   await store.audit.flush();
   const content = readFileSync(join(home, "audit", "001-00000001.jsonl"), "utf8");

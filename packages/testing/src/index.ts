@@ -63,7 +63,7 @@ export {
   sampleManifest,
   sampleToolspec,
 } from "./sample-toolspecs.ts";
-export { leftOut, runsAll, sampled } from "./sampled.ts";
+export { leftOut, runCount, runsAll, sampled } from "./sampled.ts";
 export { makeTemporaryDirectory, type TemporaryDirectory } from "./temporary-directory.ts";
 export {
   createTestAuthority,

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { runCount } from "@toolcrib/testing";
 import { type Identity, identityKey, isSameIdentity, issuerName, localIdentity } from "@toolcrib/tool";
 import fc from "fast-check";
 
@@ -38,6 +39,6 @@ test("identityKey() is equal exactly for the same issuer and subject", () => {
     fc.property(identity, identity, (a, b) => {
       assert.equal(identityKey(a) === identityKey(b), isSameIdentity(a, b));
     }),
-    { numRuns: 2000 },
+    { numRuns: runCount(2000) },
   );
 });

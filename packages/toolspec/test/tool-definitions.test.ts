@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createSchemaValidator, type JsonObject } from "@toolcrib/json";
+import { runCount } from "@toolcrib/testing";
 import {
   egressPatterns,
   manifestJsonSchema,
@@ -204,6 +205,6 @@ test("no text crashes a parser", async () => {
           diagnostics.some(({ severity }) => severity === "error"),
         );
     }),
-    { numRuns: 1000 },
+    { numRuns: runCount(1000) },
   );
 });

@@ -5,7 +5,7 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { lintSavedName } from "@toolcrib/metatool";
 import type { SavedToolDefinition } from "@toolcrib/store";
-import { makeTemporaryDirectory } from "@toolcrib/testing";
+import { makeTemporaryDirectory, runCount } from "@toolcrib/testing";
 import fc from "fast-check";
 import { definitionOf, documentOf, fileNames, openTest } from "./saved-harness.ts";
 
@@ -126,7 +126,7 @@ test("no name creates a file outside of the directory or a confusable one", asyn
         assert.match(error.code, /^METATOOL_NAME_(?:INVALID|TAKEN)$/);
       });
     }),
-    { numRuns: 300 },
+    { numRuns: runCount(300) },
   );
   assert.deepEqual(readdirSync(temporary.path), ["tools"]);
   const names = fileNames(temporary.join("tools"));

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { jsonModule, toolDialect, type Value } from "@toolcrib/starlark";
+import { runCount } from "@toolcrib/testing";
 import fc from "fast-check";
 import { execute } from "../execute.ts";
 
@@ -29,7 +30,7 @@ suite("JSON texts and values", () => {
       const written = await evaluate("json.encode(json.decode(text))", JSON.stringify(value));
       assert.deepEqual(JSON.parse(String(written)), JSON.parse(JSON.stringify(value)));
     });
-    await fc.assert(law, { numRuns: 300 });
+    await fc.assert(law, { numRuns: runCount(300) });
   });
 
   test("indentation changes only white space", async () => {
@@ -37,7 +38,7 @@ suite("JSON texts and values", () => {
       const laidOut = await evaluate('json.indent(text, prefix="", indent="  ")', JSON.stringify(value));
       assert.equal(laidOut, JSON.stringify(value, undefined, 2));
     });
-    await fc.assert(law, { numRuns: 300 });
+    await fc.assert(law, { numRuns: runCount(300) });
   });
 
   test("a text is accepted if and only if it is JSON", async () => {
@@ -81,6 +82,6 @@ suite("JSON texts and values", () => {
       );
       assert.deepEqual([accepted, refused], [valid, !valid], JSON.stringify(text));
     });
-    await fc.assert(law, { numRuns: 2000 });
+    await fc.assert(law, { numRuns: runCount(2000) });
   });
 });

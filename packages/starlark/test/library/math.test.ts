@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { mathModule, StarlarkFloat, toolDialect, type Value } from "@toolcrib/starlark";
+import { runCount } from "@toolcrib/testing";
 import fc from "fast-check";
 import { execute } from "../execute.ts";
 
@@ -33,7 +34,7 @@ test("the IEEE remainder is at most half of the divisor, and differs from x by a
       difference === 0 || difference === Math.abs(y) || Math.abs(modulus) + Math.abs(rest) === Math.abs(y),
     );
   });
-  await fc.assert(law, { numRuns: 300 });
+  await fc.assert(law, { numRuns: runCount(300) });
 });
 
 test("rounding returns an integer at a distance of at most one half", async () => {
@@ -42,7 +43,7 @@ test("rounding returns an integer at a distance of at most one half", async () =
     assert.ok(Number.isInteger(rounded) && Math.abs(rounded - x) <= 0.5);
     assert.equal(Object.is(rounded, -0) || rounded < 0, Object.is(rounded, -0) || x < 0);
   });
-  await fc.assert(law, { numRuns: 300 });
+  await fc.assert(law, { numRuns: runCount(300) });
 });
 
 test("gamma(x + 1) equals x * gamma(x)", async () => {
@@ -53,5 +54,5 @@ test("gamma(x + 1) equals x * gamma(x)", async () => {
     // The rounding error of x + 1 is amplified by the slope of the function.
     assert.ok(Math.abs(next - expected) <= Math.abs(expected) * 1e-8, `${next} and ${expected}`);
   });
-  await fc.assert(law, { numRuns: 300 });
+  await fc.assert(law, { numRuns: runCount(300) });
 });

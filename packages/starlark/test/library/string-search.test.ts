@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { toolDialect, type Value } from "@toolcrib/starlark";
+import { runCount } from "@toolcrib/testing";
 import fc from "fast-check";
 import { execute } from "../execute.ts";
 
@@ -65,7 +66,7 @@ describe("substring search", () => {
           restored: true,
         });
       }),
-      { numRuns: 400 },
+      { numRuns: runCount(400) },
     );
   });
 

@@ -8,6 +8,7 @@ import {
   toolDialect,
   type Value,
 } from "@toolcrib/starlark";
+import { runCount } from "@toolcrib/testing";
 import fc from "fast-check";
 import { execute, nodeHost } from "../execute.ts";
 
@@ -38,7 +39,7 @@ suite("times and durations", () => {
         assert.equal(await evaluate(`time.parse_time("${date}").unix`, 0), seconds);
       },
     );
-    await fc.assert(law, { numRuns: 300 });
+    await fc.assert(law, { numRuns: runCount(300) });
   });
 
   test("a time made from its fields is the same time", async () => {
@@ -47,7 +48,7 @@ suite("times and durations", () => {
       const expression = `[time.time(${parts.join(", ")}).unix for t in [time.from_timestamp(n)]][0]`;
       assert.equal(await evaluate(expression, seconds), seconds);
     });
-    await fc.assert(law, { numRuns: 300 });
+    await fc.assert(law, { numRuns: runCount(300) });
   });
 
   test("a formatted duration parses to the same duration", async () => {
@@ -56,7 +57,7 @@ suite("times and durations", () => {
       const read = await evaluate("time.parse_duration(str(n * time.nanosecond)).nanoseconds", n);
       assert.equal(BigInt(read as number | bigint), n);
     });
-    await fc.assert(law, { numRuns: 300 });
+    await fc.assert(law, { numRuns: runCount(300) });
   });
 
   test("local times in all zones agree with Intl", async () => {
@@ -78,7 +79,7 @@ suite("times and durations", () => {
       );
       assert.equal(shown, parts);
     });
-    await fc.assert(law, { numRuns: 200 });
+    await fc.assert(law, { numRuns: runCount(200) });
   });
 
   test("time.now() fails if the host provides no time", async () => {

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { Diagnostic, Span } from "@toolcrib/diagnostics";
 import { coreDialect, type File, parseFile, resolveFile, toolDialect } from "@toolcrib/starlark";
+import { runCount } from "@toolcrib/testing";
 import fc from "fast-check";
 
 const programs = new URL("../programs/", import.meta.url);
@@ -103,7 +104,7 @@ test("the parser and the resolver never throw, and their findings are within the
       const options = { dialect: chosen, isPredeclared: () => false, isUniversal: () => false };
       checkDiagnostics(resolveFile(value, options), text);
     }),
-    { numRuns: 1500 },
+    { numRuns: runCount(1500) },
   );
 });
 
@@ -113,7 +114,7 @@ test("every node is within its parent, and the text of a name is the name", () =
     fc.property(fc.oneof(tokenSoup, mutatedProgram), dialect, (text, chosen) => {
       checkSpans(parseFile({ name: "test.star", text }, chosen).value, text);
     }),
-    { numRuns: 1000 },
+    { numRuns: runCount(1000) },
   );
 });
 
