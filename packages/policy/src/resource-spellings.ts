@@ -16,6 +16,8 @@
  * Characters that a URI cannot contain (spaces, letters beyond ASCII) are
  * compared unencoded, so a pattern may contain them.
  *
+ * `isNormalizedUri` recognizes a URI that is written in its normal form already.
+ *
  * Pure. It decides nothing, and no server receives what it returns.
  */
 
@@ -59,6 +61,33 @@ const defaultPorts: Readonly<Record<string, string>> = {
   ws: "80",
   wss: "443",
 };
+
+/** Encoded characters that need no encoding (RFC 3986, section 2.3), encodings in lower case, and `%` alone. */
+const needlessEncoding = /%(?![0-9A-F]{2})|%(?:2[DE]|3[0-9]|[46][1-9A-F]|[57][0-9A]|5F|7E)/;
+
+/** Schemes whose authority names a host. The authority of other schemes can be a name in which case matters. */
+const hostSchemes: ReadonlySet<string> = new Set(["file", ...Object.keys(defaultPorts)]);
+
+/**
+ * Whether `uri` is in its normal form (RFC 3986, section 6.2): scheme and host in lower case, no needless
+ * percent-encoding, no dot segments, no default port. Spaces and letters beyond ASCII can be written unencoded,
+ * backslashes and control characters cannot. A dot segment counts also where its slashes are encoded.
+ *
+ * @param uri also a template (RFC 6570), whose expressions are not checked
+ */
+export function isNormalizedUri(uri: string): boolean {
+  const text = uri.replace(/\{[+#./;?&]?[\w.,*:]+\}/g, "{}");
+  if (/^\s|\s$|[\p{Cc}\\]/u.test(text) || needlessEncoding.test(text)) return false;
+  const parts = uriParts.exec(text)?.groups;
+  const path = parts?.["path"] ?? text.replace(/[?#].*$/s, "");
+  const segments = decodeAll(path).split(/[/\\]/);
+  if (segments.includes(".") || segments.includes("..")) return false;
+  if (parts === undefined) return true;
+  const scheme = parts["scheme"] ?? "";
+  if (scheme !== scheme.toLowerCase()) return false;
+  const isOpenEnded = path === "" && parts["authority"]?.endsWith("{}") === true;
+  return isOpenEnded || !hostSchemes.has(scheme) || normalizeUri(text, uriParts) === text;
+}
 
 /** Returns `uri` with a normalized scheme, authority and path; unchanged when it has no scheme. */
 function normalizeUri(uri: string, form: RegExp): string {

@@ -46,6 +46,8 @@ export function toResourceNames(id: ToolId, wireName: string): ResourceNames | u
 export class ToolPatterns {
   readonly #patterns: readonly string[];
   #spellings: readonly Spellings[] | undefined;
+  /** Whether a pattern names resources of a source, by the id of the source. */
+  readonly #namesResources = new Map<string, boolean>();
 
   constructor(patterns: readonly string[]) {
     this.#patterns = patterns;
@@ -70,6 +72,16 @@ export class ToolPatterns {
     );
   }
 
+  /** Whether a pattern names resources of the source `sourceId`, and not only tools or prompts. */
+  namesResourcesOf(sourceId: string): boolean {
+    let known = this.#namesResources.get(sourceId);
+    if (known === undefined) {
+      known = this.#patterns.some((pattern) => namesResourcesOf(pattern, sourceId));
+      this.#namesResources.set(sourceId, known);
+    }
+    return known;
+  }
+
   #spelled(): readonly Spellings[] {
     this.#spellings ??= this.#patterns.map(spellingsOfPattern);
     return this.#spellings;
@@ -78,6 +90,35 @@ export class ToolPatterns {
   #at(at: number): FoundPattern | undefined {
     return at === -1 ? undefined : { at, text: this.#patterns[at] as string };
   }
+}
+
+/**
+ * Whether `pattern` names resources of a source. `*:delete_*` does not, although it matches the URI of a resource
+ * that contains `:delete_`: its name after the namespace is that of a tool.
+ */
+function namesResourcesOf(pattern: string, sourceId: string): boolean {
+  const isWhole = (separator: string) => matchesStart(pattern, `${sourceId}${separator}${resourcesPrefix}`);
+  const parts = splitPattern(pattern);
+  if (parts === undefined || pattern.includes(resourcesPrefix)) return isWhole(":") || isWhole("__");
+  return matchesGlob(parts.namespace, sourceId) && matchesStart(parts.name, resourcesPrefix);
+}
+
+/** Splits a pattern into the patterns of a namespace and of a name in it; `undefined` for one without a separator. */
+export function splitPattern(
+  pattern: string,
+): { readonly namespace: string; readonly separator: string; readonly name: string } | undefined {
+  const found = /^([^:]*?)(:|__)(.*)$/s.exec(pattern);
+  if (found === null) return undefined;
+  const [, namespace = "", separator = "", name = ""] = found;
+  return { namespace, separator, name };
+}
+
+/** Whether `pattern` matches a text that starts with `start`. */
+function matchesStart(pattern: string, start: string): boolean {
+  const starAt = pattern.indexOf("*");
+  const fixed = starAt === -1 ? pattern : pattern.slice(0, starAt);
+  if (fixed.length >= start.length) return matchesGlob(fixed.slice(0, start.length), start);
+  return starAt !== -1 && matchesGlob(fixed, start.slice(0, fixed.length));
 }
 
 function matchesSpelling(pattern: string, { ids, wireNames }: ResourceNames, at: number): boolean {

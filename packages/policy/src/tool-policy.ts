@@ -4,7 +4,9 @@
  * lists, search and calls. Deny overrides allow. Without an allow list,
  * everything is allowed unless it is denied. The URI of a resource has several
  * spellings: a deny pattern applies if it matches any of them, an allow pattern
- * only if it matches all.
+ * only if it matches all. Where a deny list names resources of a server, every URI
+ * of that server must be in its normal form: servers read other spellings in ways
+ * that no list can foresee.
  *
  * The rules of a client apply to an issuer and a subject. The name of an identity decides nothing.
  *
@@ -15,6 +17,7 @@
  */
 
 import { type Identity, identityKey, isSameIdentity, localIdentityKeys, type ToolId } from "@toolcrib/tool";
+import { isNormalizedUri } from "./resource-spellings.ts";
 import { ToolPatterns, toResourceNames } from "./tool-patterns.ts";
 
 /** A decision with its reason. */
@@ -95,6 +98,8 @@ export class ToolPolicy {
         return denied(identity, id, `${path}.deny[${found.at}]`, `the pattern "${found.text}" denies it`);
       }
     }
+    const strict = resource === undefined ? undefined : strictRules(layers, id);
+    if (strict !== undefined) return unnormalized(identity, id, `${strict.path}.deny`);
     if (this.#ownPrefixes.some((prefix) => id.startsWith(prefix))) return allowedAsOwn;
     let rule = allowedByDefault;
     for (const { path, allow } of layers) {
@@ -117,16 +122,32 @@ export class ToolPolicy {
   }
 }
 
-function denied(identity: Identity, id: ToolId, rule: string, why: string): Decision {
-  const shown = id.length <= shownMaxLength ? id : `${id.slice(0, shownMaxLength)}…`;
-  return {
-    kind: "deny",
-    code: "POLICY_DENIED",
-    reason: `"${identity.name}" may not use "${shown}": ${why} (${rule})`,
-    rule,
-    hint: `the operator can change ${rule.replace(/\[\d+\]$/, "")} in toolcrib.yaml`,
-  };
+/** Returns the rules that refuse the resource `id` because its URI is not normalized. */
+function strictRules(layers: readonly Rules[], id: ToolId): Rules | undefined {
+  const kindAt = id.indexOf(":");
+  const strict = layers.find(({ deny }) => deny.namesResourcesOf(id.slice(0, kindAt)));
+  return strict === undefined || isNormalizedUri(id.slice(id.indexOf("/", kindAt) + 1)) ? undefined : strict;
 }
+
+function denied(
+  identity: Identity,
+  id: ToolId,
+  rule: string,
+  why: string,
+  hint = `the operator can change ${rule.replace(/\[\d+\]$/, "")} in toolcrib.yaml`,
+): Decision {
+  const shown = id.length <= shownMaxLength ? id : `${id.slice(0, shownMaxLength)}…`;
+  const reason = `"${identity.name}" may not use "${shown}": ${why} (${rule})`;
+  return { kind: "deny", code: "POLICY_DENIED", reason, rule, hint };
+}
+
+function unnormalized(identity: Identity, id: ToolId, rule: string): Decision {
+  const why = "its URI is not normalized, and a deny list names resources of this server";
+  return denied(identity, id, rule, why, normalizedHint);
+}
+
+const normalizedHint =
+  "write the URI in its normal form (RFC 3986): scheme and host in lower case, no needless percent-encoding, no dot segments";
 
 function toRules(rules: PatternRules, path: string): Rules {
   return {

@@ -1,0 +1,154 @@
+/**
+ * Decisions about resources and prompts in many spellings, through a gateway with
+ * a real server and clients, compared with a reference that shares no code.
+ */
+
+import assert from "node:assert/strict";
+import { it } from "node:test";
+import type { JsonObject } from "@toolcrib/json";
+import { onHttp, startScriptedServer, startTestGateway } from "./gateway-harness.ts";
+import { type ReferenceRules, referenceAllows } from "./policy-reference.ts";
+
+/** Rules of clients, by name; patterns are those of the server `a`, without `a:`. */
+const rulesOf: { readonly [client: string]: ReferenceRules } = {
+  free: {},
+  noEtc: { deny: ["resources/file:///etc/*", "prompts/review *"] },
+  noFile: { deny: ["resources/file:///etc/passwd", "prompts/Admin/Reset"] },
+  noApi: { deny: ["resources/https://api.example/admin/*", "prompts/*:delete"] },
+  noTeam: { deny: ["resources/memo://Team/*", "prompts/*/50%"] },
+  noUrn: { deny: ["resources/urn:note:*", "resources/*.env", "prompts/list"] },
+  onlyPub: { allow: ["resources/file:///pub/*", "prompts/list"] },
+  onlyApi: { allow: ["resources/https://api.example/v1/*", "prompts/review *"] },
+  both: { allow: ["resources/*", "prompts/*"], deny: ["resources/file:///etc/*", "prompts/ops:*"] },
+  noPrompts: { deny: ["prompts/*"] },
+};
+
+const uris: readonly string[] = [
+  // Case of scheme and host.
+  ...["file:///etc/passwd", "FILE:///etc/passwd", "File:///etc/passwd", "file:///ETC/passwd"],
+  ...["https://api.example/admin/keys", "HTTPS://api.example/admin/keys", "https://API.Example/admin/keys"],
+  ...["https://api.example/v1/users", "https://api.example/V1/users", "memo://Team/plan", "memo://team/plan"],
+  ...["MEMO://Team/plan", "urn:note:1", "URN:note:1", "urn:Note:1"],
+  // Encodings.
+  ...["file:///%65tc/passwd", "file:///etc/%70asswd", "file:///%65%74%63/passwd", "file:///pub/a%20b"],
+  ...[
+    "file:///pub/%7Euser",
+    "file:///pub/%c3%a4",
+    "file:///pub/%C3%A4",
+    "file:///pub/100%25",
+    "file:///pub/50%",
+  ],
+  ...[
+    "https://api.example/%61dmin/keys",
+    "https://api.example/v1%2Fusers",
+    "https://api%2Eexample/admin/keys",
+  ],
+  ...["memo://%54eam/plan", "urn:note%3A1", "urn:%6Eote:1", "file:///pub/%2Eenv", "file:///pub/x.%65nv"],
+  ...["file:///pub/%5C..%5C..%5Cetc%5Cpasswd", "file:///pub/%FF", "file:///pub/x%3F.env"],
+  // Dot segments.
+  ...["file:///pub/../etc/passwd", "file:///pub/./readme", "file:///./etc/passwd", "file:///pub/x/.."],
+  ...["file:///pub/%2e%2e/etc/passwd", "file:///pub/%2E%2E/etc/passwd", "file:///pub/.%2e/etc/passwd"],
+  ...[
+    "file:///pub/..%2fetc/passwd",
+    "file:///pub/..%2F..%2Fetc/passwd",
+    "file:///pub/...",
+    "file:///pub/..a",
+  ],
+  ...[
+    "https://api.example/v1/../admin/keys",
+    "https://api.example/admin/../v1/users",
+    "memo://Team/../Team/plan",
+  ],
+  ...["memo://other/../Team/plan", "file:///../../etc/passwd", "https://api.example/v1/.", "urn:note:../1"],
+  // Slashes, hosts, ports, users, queries, fragments.
+  ...["file:////etc/passwd", "file:///etc//passwd", "file:/etc/passwd", "file://localhost/etc/passwd"],
+  ...[
+    "file://LOCALHOST/etc/passwd",
+    "file:\\\\\\etc\\passwd",
+    "file:///pub\\..\\etc\\passwd",
+    "file://host/etc/passwd",
+  ],
+  ...[
+    "https://api.example:443/admin/keys",
+    "https://api.example:8443/admin/keys",
+    "https://api.example:/admin/keys",
+  ],
+  ...[
+    "https://user@api.example/admin/keys",
+    "https://api.example/admin/keys?x=1",
+    "https://api.example/admin",
+  ],
+  ...[
+    "https://api.example",
+    "https://api.example/",
+    "https://api.example/v1/users#top",
+    "http://api.example:80/v1/",
+  ],
+  ...[
+    "file:///etc/passwd#",
+    "file:///etc/passwd?x",
+    "memo://Team/plan#a",
+    "file:///pub/x.env",
+    "file:///pub/x.env#",
+  ],
+  ...["file:///pub/readme", "file:///public/readme", "file:///etc", "file:///etc/", "notes", "notes.env"],
+];
+
+const prompts: readonly string[] = [
+  ...["review code", "review", "Review code", "review%20code", "review /etc", "review ../x", "list", "List"],
+  ...["Admin/Reset", "admin/reset", "Admin/./Reset", "Admin%2FReset", "ops:delete", "OPS:delete", "ops:list"],
+  ...["a/50%", "50%", "a/50%25"],
+];
+
+it("a policy decides about 500 spellings of resources and names of prompts as a reference does", async () => {
+  const reached: string[] = [];
+  await using server = await startScriptedServer({
+    resources: () => [],
+    prompts: () => prompts.map((name) => ({ name })),
+    other({ method, params }) {
+      if (method === "resources/read") {
+        reached.push(`resources/${String(params["uri"])}`);
+        return { contents: [] };
+      }
+      if (method !== "prompts/get") return undefined;
+      reached.push(`prompts/${String(params["name"])}`);
+      return { messages: [] };
+    },
+  });
+  const ofServer = (patterns: readonly string[] | undefined) => patterns?.map((one) => `a:${one}`);
+  const clients = Object.fromEntries(
+    Object.entries(rulesOf).map(([name, { allow, deny }]) => [
+      name,
+      { ...(allow === undefined ? {} : { allow: ofServer(allow) }), deny: ofServer(deny ?? []) },
+    ]),
+  ) as JsonObject;
+  await using test = await startTestGateway(
+    { tool_servers: [onHttp("a", server.url)], policy: { clients } },
+    { clients: Object.keys(rulesOf) },
+  );
+  const wrong: string[] = [];
+  const counts = { allowed: 0, denied: 0 };
+  for (const [name, rules] of Object.entries(rulesOf)) {
+    const client = await test.connect({ as: name });
+    const check = async (target: string, work: Promise<unknown>) => {
+      reached.length = 0;
+      await work.catch(() => {});
+      assert.ok(
+        reached.every((one) => one === target),
+        `the server receives "${target}" unchanged`,
+      );
+      const isAllowed = reached.length === 1;
+      counts[isAllowed ? "allowed" : "denied"] += 1;
+      if (isAllowed !== referenceAllows(rules, target)) {
+        wrong.push(`${name}: "${target}" is ${isAllowed ? "allowed" : "denied"}`);
+      }
+    };
+    for (const uri of uris) await check(`resources/${uri}`, client.readResource({ uri }));
+    for (const prompt of prompts) await check(`prompts/${prompt}`, client.getPrompt({ name: `a:${prompt}` }));
+  }
+  assert.deepEqual(wrong, []);
+  assert.ok(
+    counts.allowed + counts.denied >= 500 && counts.allowed >= 200 && counts.denied >= 200,
+    JSON.stringify(counts),
+  );
+});
